@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Sees to what a build needs and Cargo cannot fetch: m4, for GMP, which the `rug` crate builds from source.
+# Says nothing when nothing is missing. Changes nothing but by installing Debian packages with apt-get.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+fail() {
+    printf 'setup: %s\n' "$@" >&2
+    exit 1
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# Installs packages as root or through sudo; otherwise prints the command that does.
+install() {
+    local packages=("$@") sudo=()
+    if ! has apt-get; then
+        fail "the build needs ${packages[*]}, and this machine has no apt-get to install it with." \
+            "Install it with the machine's own package manager (dnf, pacman, apk, brew ...), then run this again."
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        # Without a terminal, sudo must not ask for a password.
+        if ! has sudo || { [ ! -t 0 ] && ! sudo -n true 2>/dev/null; }; then
+            fail "the build needs ${packages[*]}, which only an administrator can install. Run this once:" \
+                "    sudo sh -c 'apt-get update && apt-get install -y ${packages[*]}'"
+        fi
+        sudo=(sudo)
+    fi
+    echo "setup: installing ${packages[*]} with apt-get"
+    local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
+        -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3)
+    local log
+    log=$(mktemp)
+    # The first attempt fails where the package lists are missing or out of date.
+    if ! "${apt[@]}" install -y --no-install-recommends "${packages[@]}" >"$log" 2>&1; then
+        if ! { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${packages[@]}"; } \
+            >"$log" 2>&1; then
+            cat "$log" >&2
+            rm -f "$log"
+            fail "apt-get could not install ${packages[*]}; what it said is above."
+        fi
+    fi
+    rm -f "$log"
+}
+
+packages=()
+has m4 || packages+=(m4)
+has make || packages+=(make)
+has cc || packages+=(gcc libc6-dev)
+if [ "${#packages[@]}" -gt 0 ]; then
+    install "${packages[@]}"
+    for program in m4 make cc; do
+        has "$program" || fail "$program is still not found in PATH, although its package is installed."
+    done
+fi
+
+if ! has "${CARGO:-cargo}"; then
+    fail "cargo is not found. Install Rust (https://rustup.rs); if it is installed, run" \
+        "    . \"\$HOME/.cargo/env\""
+fi
+if ! version=$("${CARGO:-cargo}" --version 2>&1); then
+    fail "cargo does not run:" "$version"
+fi
+needed=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+found=$(printf '%s\n' "$version" | cut -d ' ' -f 2)
+if [ "$(printf '%s\n' "$needed" "$found" | sort -V | head -n 1)" != "$needed" ]; then
+    fail "Rust $needed or newer is needed, and this is $found. With rustup: rustup update stable"
+fi
