@@ -1,0 +1,109 @@
+//! Runs one kernel alone, for counting what that costs: `measure KERNEL RUNS`.
+//!
+//! It prints the thread instructions and the bytes of terms of one run. With 0 runs it still reads and lowers the
+//! PTX, so the difference between two counts of the host's instructions is what running alone takes.
+//! `scripts/bench.py` makes a report of it.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use volta_core::case::{Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign, Which};
+use volta_core::{machine, program, ptx};
+
+/// A kernel, its launch, and what it is launched with; as in `fixtures/<family>/<case>/volta.toml`.
+struct Alone {
+    params: Vec<Param>,
+    ptx: &'static str,
+    grid: [u32; 3],
+    block: u32,
+    ctas: Option<Vec<u64>>,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.as_slice() {
+        [kernel, runs] => runs.parse().map_err(Into::into).and_then(|runs| measure(kernel, runs)),
+        _ => Err("usage: measure KERNEL RUNS".into()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("measure: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(kernel: &str, runs: u32) -> Result<(), Box<dyn Error>> {
+    let alone =
+        find(kernel).ok_or("the kernels are softmax_naive, softmax_online, matmul_naive, matmul_tiled")?;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures").join(alone.ptx);
+    let side = Side {
+        ptx: fs::read_to_string(path)?,
+        path: alone.ptx.into(),
+        kernel: Some(kernel.into()),
+        arguments: None,
+        grid: alone.grid,
+        block: [alone.block, 1, 1],
+        dynamic_shared: 0,
+        ctas: alone.ctas,
+    };
+    let module = ptx::parse(&side.ptx).map_err(|error| error.message)?;
+    let program = program::lower(&module, &side.ptx, Some(kernel)).map_err(|error| error.to_string())?;
+    let mut counts = (0, 0);
+    for _ in 0..runs {
+        let outcome = machine::run(Which::Opt, &program, &side, &alone.params, &Options::default());
+        let outcome = outcome.map_err(|error| format!("{kernel}: {error:?}"))?;
+        counts = (outcome.thread_instructions, outcome.term_bytes);
+    }
+    println!("{} {}", counts.0, counts.1);
+    Ok(())
+}
+
+fn find(kernel: &str) -> Option<Alone> {
+    match kernel {
+        "softmax_naive" | "softmax_online" => Some(Alone {
+            params: vec![
+                tensor("x", Role::In, &[128]),
+                tensor("y", Role::Out, &[128]),
+                scalar("n", "i32", ScalarValue::integer(128)),
+            ],
+            ptx: "softmax/softmax.sm_80.ptx",
+            grid: [1; 3],
+            block: 128,
+            ctas: None,
+        }),
+        "matmul_naive" | "matmul_tiled" => Some(Alone {
+            params: vec![
+                tensor("a", Role::In, &[4096, 4096]),
+                tensor("b", Role::In, &[4096, 4096]),
+                tensor("c", Role::InOut, &[4096, 4096]),
+                scalar("alpha", "f32", ScalarValue::Symbolic(Sign::Any)),
+                scalar("beta", "f32", ScalarValue::Symbolic(Sign::Any)),
+                scalar("n", "i32", ScalarValue::integer(4096)),
+            ],
+            ptx: "matmul/matmul.sm_80.ptx",
+            grid: [64, 64, 1],
+            block: 512,
+            ctas: Some(vec![0]),
+        }),
+        _ => None,
+    }
+}
+
+fn tensor(name: &str, role: Role, shape: &[u64]) -> Param {
+    let contents = if role == Role::Out { Contents::Undefined } else { Contents::Symbolic };
+    let (reference, opt) = (element("f32"), element("f32"));
+    let kind = ParamKind::Tensor { reference, opt, shape: shape.to_vec(), role, contents, sign: Sign::Any };
+    Param { name: name.into(), kind }
+}
+
+fn scalar(name: &str, of: &str, value: ScalarValue) -> Param {
+    Param { name: name.into(), kind: ParamKind::Scalar { element: element(of), value } }
+}
+
+fn element(name: &str) -> Element {
+    Element::parse(name).expect("this file names element types only")
+}

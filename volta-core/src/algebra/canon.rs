@@ -1,0 +1,774 @@
+//! From terms to sums: the walk that turns a term into a flat list of products.
+//!
+//! The walk goes from the output down, carrying a [`Scale`]: at a sum it visits both sides under the scale, at
+//! a product it puts what is a single product into the scale and goes on with the sum that is left. So an
+//! accumulation chain of K terms is one loop of K steps, and the factor `2^(m_old − m_new)` by which an online
+//! softmax rescales its accumulator meets the scale, where it cancels with the next one, and touches no term.
+//! Products of two input elements, of which a matrix product has thousands, are kept packed in one list for
+//! each scale and become terms only when the two sides' lists differ.
+//!
+//! Sums that are multiplied with sums, sums that are divided by, and functions, stay opaque ([`Atom::Lazy`]) in
+//! the result: most cancel, and what does not is opened by [`super::ratio`].
+//!
+//! Walks recurse on arguments to a fixed depth only; deeper needs are put on a list and the walk is begun again
+//! when they are met ([`Stop::Missing`]).
+
+use super::Stop;
+use super::atom::{Atom, AtomId, Table, TermRef};
+use super::class::Class;
+use super::condition::Conditions;
+use super::exponent::Scale;
+use super::facts::{Facts, INFINITE};
+use super::monomial::MonomialId;
+use super::polynomial::{Key, PolynomialId, Term, collect};
+use super::readings::Reading;
+use super::sign::Signs;
+use crate::base::budget::{Exhausted, Limit};
+use crate::number::Rational;
+use crate::term::{InputId, Store, TermId, TermKind, TermOp, View};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// How deep needs are met by recursion.
+const MAX_DEPTH: u32 = 24;
+/// A term named by this many operands is shared: it stays opaque where it is a long sum.
+const SHARED: u8 = 4;
+/// Sums of up to this many terms are copied rather than named.
+const SHORT: usize = 4;
+/// Products of sums are multiplied out at once up to this many terms.
+const SHORT_PRODUCT: usize = 16;
+/// Lists of packed products shorter than this are turned into terms.
+const SHORT_LIST: usize = 8;
+
+/// Something that must be known before a walk can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Need {
+    /// The flat form of a term.
+    Flat(TermRef),
+    /// A power of two.
+    Power(TermRef),
+    /// A term as a scale, its sum named.
+    Factored(TermRef),
+    /// A term as an interned polynomial.
+    Resolved(TermRef),
+    /// An exponent without lazy parts.
+    Exponent(PolynomialId),
+}
+
+/// Products of two input elements under one scale, each with coefficient 1.
+///
+/// A key holds two raw ids: the larger in the high half; a single element has 1 + its id there and `NONE` below.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Products {
+    /// What multiplies each of them.
+    pub(super) scale: Scale,
+    /// The packed products, in the order of the walk.
+    pub(super) keys: Vec<u128>,
+}
+
+const NONE: u64 = u64::MAX;
+
+fn pack(a: u64, b: u64) -> u128 {
+    let (low, high) = if a <= b { (a, b) } else { (b, a) };
+    u128::from(high) << 64 | u128::from(low)
+}
+
+fn pack_single(a: u64) -> u128 {
+    u128::from(a) << 64 | u128::from(NONE)
+}
+
+/// A sum, not necessarily finished: atoms may be lazy, and products packed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Flat {
+    /// Long lists of products of inputs.
+    pub(super) products: Vec<Products>,
+    /// Everything else, collected.
+    pub(super) terms: Vec<Term>,
+}
+
+impl Flat {
+    /// Number of terms, those of packed lists included.
+    pub(super) fn len(&self) -> usize {
+        self.terms.len() + self.products.iter().map(|products| products.keys.len()).sum::<usize>()
+    }
+
+    /// Whether the sum has no terms.
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Proves equalities between terms of several stores over shared inputs. One thread's; what it learns about
+/// one element serves the next.
+pub struct Prover<'s> {
+    stores: Vec<(&'s Store, &'s Facts)>,
+    pub(super) input_signs: Vec<Signs>,
+    pub(super) table: Table,
+    pub(super) conditions: Conditions,
+    pub(super) signs: FxHashMap<TermRef, Signs>,
+    pub(super) classes: FxHashMap<TermRef, Class>,
+    flats: FxHashMap<TermRef, Rc<Flat>>,
+    powers: FxHashMap<TermRef, Scale>,
+    pub(super) factored: FxHashMap<TermRef, Scale>,
+    pub(super) resolved: FxHashMap<TermRef, PolynomialId>,
+    pub(super) exponents: FxHashMap<PolynomialId, Scale>,
+    pub(super) substituted: FxHashMap<MonomialId, Scale>,
+    pub(super) expansions: FxHashMap<MonomialId, Option<Rc<[Term]>>>,
+    pub(super) polynomial_factors: FxHashMap<PolynomialId, Scale>,
+    missing: Vec<Need>,
+    depth: u32,
+    steps: u64,
+    allowed: u64,
+    pub(super) readings: BTreeSet<Reading>,
+}
+
+/// A walk under way.
+struct Walk {
+    root: TermRef,
+    scales: Vec<(Scale, u32)>,
+    stack: Vec<(TermId, u32)>,
+    buckets: FxHashMap<Scale, u32>,
+    products: Vec<Products>,
+    terms: Vec<Term>,
+    visited: FxHashSet<TermId>,
+    missing: bool,
+}
+
+const NO_BUCKET: u32 = u32::MAX;
+
+impl Walk {
+    fn push_scale(&mut self, scale: Scale) -> u32 {
+        self.scales.push((scale, NO_BUCKET));
+        self.scales.len() as u32 - 1
+    }
+
+    fn bucket(&mut self, scale: u32) -> usize {
+        let (value, bucket) = &self.scales[scale as usize];
+        if *bucket != NO_BUCKET {
+            return *bucket as usize;
+        }
+        let bucket = match self.buckets.get(value) {
+            Some(bucket) => *bucket,
+            None => {
+                let bucket = self.products.len() as u32;
+                self.buckets.insert(value.clone(), bucket);
+                self.products.push(Products { scale: value.clone(), keys: Vec::new() });
+                bucket
+            }
+        };
+        self.scales[scale as usize].1 = bucket;
+        bucket as usize
+    }
+}
+
+fn nothing_missing() -> Stop {
+    Stop::Unknown("the algebra waits for nothing".to_string())
+}
+
+impl<'s> Prover<'s> {
+    /// A prover that knows nothing yet. `input_signs[i]` is what is assumed of the elements of input `i`.
+    pub fn new(input_signs: Vec<Signs>) -> Prover<'s> {
+        Prover {
+            stores: Vec::new(),
+            table: Table::new(input_signs.clone()),
+            input_signs,
+            conditions: Conditions::default(),
+            signs: FxHashMap::default(),
+            classes: FxHashMap::default(),
+            flats: FxHashMap::default(),
+            powers: FxHashMap::default(),
+            factored: FxHashMap::default(),
+            resolved: FxHashMap::default(),
+            exponents: FxHashMap::default(),
+            substituted: FxHashMap::default(),
+            expansions: FxHashMap::default(),
+            polynomial_factors: FxHashMap::default(),
+            missing: Vec::new(),
+            depth: 0,
+            steps: 0,
+            allowed: u64::MAX,
+            readings: BTreeSet::new(),
+        }
+    }
+
+    /// The number of a store within this prover.
+    pub fn add_store(&mut self, store: &'s Store, facts: &'s Facts) -> u32 {
+        let known = self.stores.iter().position(|(known, _)| std::ptr::eq(*known, store));
+        known.unwrap_or_else(|| {
+            self.stores.push((store, facts));
+            self.stores.len() - 1
+        }) as u32
+    }
+
+    /// Starts counting steps anew, up to `allowed`.
+    pub fn set_budget(&mut self, allowed: u64) {
+        self.steps = 0;
+        self.allowed = allowed;
+        self.depth = 0;
+        self.missing.clear();
+    }
+
+    /// Steps since [`Prover::set_budget`].
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The literals read as irrational constants so far.
+    pub fn readings(&self) -> &BTreeSet<Reading> {
+        &self.readings
+    }
+
+    /// Everything interned.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    pub(super) fn charge(&mut self, steps: u64) -> Result<(), Stop> {
+        self.steps += steps;
+        if self.steps > self.allowed {
+            return Err(Stop::Exhausted(Exhausted { limit: Limit::AlgebraSteps, allowed: self.allowed }));
+        }
+        Ok(())
+    }
+
+    pub(super) fn view(&self, at: TermRef) -> View<'s> {
+        self.stores[at.store as usize].0.view(at.term)
+    }
+
+    pub(super) fn facts(&self, store: u32) -> &'s Facts {
+        self.stores[store as usize].1
+    }
+
+    pub(super) fn flags(&self, at: TermRef) -> u8 {
+        self.facts(at.store).flags(at.term)
+    }
+
+    pub(super) fn input_signs(&self, input: InputId) -> Signs {
+        self.input_signs.get(input.index()).copied().unwrap_or(Signs::ANY)
+    }
+
+    /// Runs `attempt` until nothing it needs is missing.
+    pub(super) fn settle<T>(
+        &mut self,
+        mut attempt: impl FnMut(&mut Prover<'s>) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
+        loop {
+            self.missing.clear();
+            self.depth = 0;
+            match attempt(self) {
+                Err(Stop::Missing) if self.missing.is_empty() => return Err(nothing_missing()),
+                Err(Stop::Missing) => self.meet_needs()?,
+                other => return other,
+            }
+        }
+    }
+
+    fn meet_needs(&mut self) -> Result<(), Stop> {
+        let mut stack = std::mem::take(&mut self.missing);
+        // Operands have smaller ids than what uses them: the last on the stack depend on no other.
+        stack.sort_unstable_by(|a, b| b.cmp(a));
+        while let Some(need) = stack.last().copied() {
+            self.charge(1)?;
+            self.depth = 0;
+            match self.meet(need) {
+                Ok(()) => {
+                    stack.pop();
+                }
+                Err(Stop::Missing) if self.missing.is_empty() => return Err(nothing_missing()),
+                Err(Stop::Missing) => {
+                    let mut more = std::mem::take(&mut self.missing);
+                    more.sort_unstable_by(|a, b| b.cmp(a));
+                    more.dedup();
+                    stack.extend(more);
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(())
+    }
+
+    fn meet(&mut self, need: Need) -> Result<(), Stop> {
+        match need {
+            Need::Flat(at) => self.flat(at).map(drop),
+            Need::Power(at) => self.power_of_two(at).map(drop),
+            Need::Factored(at) => self.factor(at).map(drop),
+            Need::Resolved(at) => self.resolve(at).map(drop),
+            Need::Exponent(id) => self.resolve_exponent(id).map(drop),
+        }
+    }
+
+    /// Descends into what `need` names, or notes that it must be met first.
+    pub(super) fn descend<T>(
+        &mut self,
+        need: Need,
+        work: impl FnOnce(&mut Prover<'s>) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
+        if self.depth >= MAX_DEPTH {
+            self.missing.push(need);
+            return Err(Stop::Missing);
+        }
+        self.depth += 1;
+        let result = work(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// The flat form of a term, remembered.
+    pub(super) fn flat(&mut self, at: TermRef) -> Result<Rc<Flat>, Stop> {
+        if let Some(flat) = self.flats.get(&at) {
+            return Ok(flat.clone());
+        }
+        let flat = Rc::new(self.descend(Need::Flat(at), |prover| prover.flatten(at))?);
+        self.flats.insert(at, flat.clone());
+        Ok(flat)
+    }
+
+    /// The atom of an input element, as a monomial.
+    fn input_monomial(&mut self, raw: u64) -> MonomialId {
+        let TermKind::Input { input, element } = TermId::from_raw(raw).kind() else { return MonomialId::ONE };
+        let atom = self.table.intern(Atom::Input(input, element));
+        self.table.single(atom)
+    }
+
+    pub(super) fn lazy(&mut self, at: TermRef) -> AtomId {
+        self.table.intern(Atom::Lazy(at))
+    }
+
+    /// All terms of a flat form, collected.
+    pub(super) fn spread(&mut self, flat: &Flat) -> Result<Vec<Term>, Stop> {
+        let mut terms = flat.terms.clone();
+        if !flat.products.is_empty() {
+            for products in &flat.products {
+                self.spread_products(products, &mut terms)?;
+            }
+            collect(&mut terms);
+        }
+        Ok(terms)
+    }
+
+    fn spread_products(&mut self, products: &Products, terms: &mut Vec<Term>) -> Result<(), Stop> {
+        self.charge(products.keys.len() as u64)?;
+        for key in &products.keys {
+            let (high, low) = ((key >> 64) as u64, *key as u64);
+            let mut monomial = self.input_monomial(high);
+            if low != NONE {
+                let other = self.input_monomial(low);
+                monomial = self.table.times(other, monomial)?;
+            }
+            let key = self.table.key_product(products.scale.key, Key::new(monomial, PolynomialId::ZERO))?;
+            terms.push(Term { key, coefficient: products.scale.coefficient.clone() });
+        }
+        Ok(())
+    }
+
+    /// Walks one term. The term is finite (the caller has asked its class).
+    pub(super) fn flatten(&mut self, root: TermRef) -> Result<Flat, Stop> {
+        let mut walk = Walk {
+            root,
+            scales: vec![(Scale::one(), NO_BUCKET)],
+            stack: vec![(root.term, 0)],
+            buckets: FxHashMap::default(),
+            products: Vec::new(),
+            terms: Vec::new(),
+            visited: FxHashSet::default(),
+            missing: false,
+        };
+        while let Some((term, scale)) = walk.stack.pop() {
+            match self.visit(&mut walk, term, scale) {
+                // What else is missing is worth knowing before the walk is begun again.
+                Err(Stop::Missing) => walk.missing = true,
+                other => other?,
+            }
+        }
+        if walk.missing {
+            return Err(Stop::Missing);
+        }
+        let mut flat = Flat { products: Vec::new(), terms: walk.terms };
+        for products in walk.products {
+            if products.keys.len() < SHORT_LIST {
+                self.spread_products(&products, &mut flat.terms)?;
+            } else {
+                flat.products.push(products);
+            }
+        }
+        collect(&mut flat.terms);
+        flat.terms = self.read_logarithms(flat.terms)?;
+        Ok(flat)
+    }
+
+    fn visit(&mut self, walk: &mut Walk, mut term: TermId, scale: u32) -> Result<(), Stop> {
+        let store = walk.root.store;
+        let facts = self.facts(store);
+        loop {
+            self.charge(1)?;
+            let at = TermRef { store, term };
+            let (op, [a, b, c]) = match self.view(at) {
+                View::Apply(op, operands) => (op, operands),
+                View::Input { .. } => {
+                    let bucket = walk.bucket(scale);
+                    walk.products[bucket].keys.push(pack_single(term.raw()));
+                    return Ok(());
+                }
+                View::Constant(_) => return self.product(walk, &[(term, 1)], scale),
+            };
+            if facts.flags(term) & INFINITE != 0 {
+                self.require_finite(at)?;
+            }
+            let uses = facts.uses(term);
+            if uses > 1 && term != walk.root.term && self.reuse(walk, op, term, uses, scale)? {
+                return Ok(());
+            }
+            match op {
+                TermOp::Fma => {
+                    if let (TermKind::Input { .. }, TermKind::Input { .. }) = (a.kind(), b.kind()) {
+                        let bucket = walk.bucket(scale);
+                        walk.products[bucket].keys.push(pack(a.raw(), b.raw()));
+                    } else {
+                        self.product_or_note(walk, &[(a, 1), (b, 1)], scale)?;
+                    }
+                    term = c;
+                }
+                TermOp::Add => {
+                    walk.stack.push((b, scale));
+                    term = a;
+                }
+                TermOp::Sub => {
+                    let mut negative = walk.scales[scale as usize].0.clone();
+                    negative.coefficient = -negative.coefficient;
+                    let negative = walk.push_scale(negative);
+                    walk.stack.push((b, negative));
+                    term = a;
+                }
+                TermOp::Less
+                | TermOp::LessEqual
+                | TermOp::Equal
+                | TermOp::Not
+                | TermOp::And
+                | TermOp::Or
+                | TermOp::Xor
+                | TermOp::IntegerTest => {
+                    return Err(Stop::Unknown("a condition is used as a number".to_string()));
+                }
+                TermOp::Integer => {
+                    return Err(Stop::Unknown(
+                        "arithmetic on integers that depend on the input is not decided yet".to_string(),
+                    ));
+                }
+                TermOp::Mul
+                | TermOp::Div
+                | TermOp::Neg
+                | TermOp::Abs
+                | TermOp::Max
+                | TermOp::Min
+                | TermOp::Saturate
+                | TermOp::Exp2
+                | TermOp::Log2
+                | TermOp::Sqrt
+                | TermOp::Rsqrt
+                | TermOp::Sin
+                | TermOp::Cos
+                | TermOp::Tanh
+                | TermOp::Floor
+                | TermOp::Ceil
+                | TermOp::Trunc
+                | TermOp::RoundEven
+                | TermOp::CopySign
+                | TermOp::Select => return self.product(walk, &[(term, 1)], scale),
+            }
+        }
+    }
+
+    /// Uses what is known of a term that several operands name. False when the walk is to go into it.
+    fn reuse(
+        &mut self,
+        walk: &mut Walk,
+        op: TermOp,
+        term: TermId,
+        uses: u8,
+        scale: u32,
+    ) -> Result<bool, Stop> {
+        if !matches!(op, TermOp::Add | TermOp::Sub | TermOp::Fma | TermOp::Mul | TermOp::Div | TermOp::Neg) {
+            return Ok(false);
+        }
+        let at = TermRef { store: walk.root.store, term };
+        if !self.flats.contains_key(&at) && uses < SHARED && walk.visited.insert(term) {
+            return Ok(false);
+        }
+        let flat = self.flat(at)?;
+        let outer = walk.scales[scale as usize].0.clone();
+        if uses >= SHARED && flat.len() > SHORT {
+            let lazy = self.lazy(at);
+            let monomial = self.table.single(lazy);
+            let key = self.table.key_product(outer.key, Key::new(monomial, PolynomialId::ZERO))?;
+            walk.terms.push(Term { key, coefficient: outer.coefficient });
+            return Ok(true);
+        }
+        self.charge(flat.len() as u64)?;
+        for products in &flat.products {
+            let scale = self.table.scale_product(&outer, &products.scale)?;
+            let scale = walk.push_scale(scale);
+            let bucket = walk.bucket(scale);
+            walk.products[bucket].keys.extend_from_slice(&products.keys);
+        }
+        for inner in &flat.terms {
+            let key = self.table.key_product(outer.key, inner.key)?;
+            walk.terms.push(Term { key, coefficient: &outer.coefficient * &inner.coefficient });
+        }
+        Ok(true)
+    }
+
+    fn product_or_note(
+        &mut self,
+        walk: &mut Walk,
+        factors: &[(TermId, i32)],
+        scale: u32,
+    ) -> Result<(), Stop> {
+        match self.product(walk, factors, scale) {
+            Err(Stop::Missing) => {
+                walk.missing = true;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    fn require_finite(&mut self, at: TermRef) -> Result<(), Stop> {
+        match self.class(at)? {
+            Class::Finite => Ok(()),
+            Class::PosInf | Class::NegInf => {
+                Err(Stop::Unknown("an infinity inside an expression".to_string()))
+            }
+            Class::Undefined(why) => Err(Stop::Undefined(why.to_string())),
+            Class::Unknown(why) => Err(Stop::Unknown(why.to_string())),
+        }
+    }
+
+    /// Whether a factor is an infinity that is divided by, which makes the product zero (V3).
+    fn vanishes(&mut self, at: TermRef, power: i32) -> Result<bool, Stop> {
+        if self.flags(at) & INFINITE == 0 {
+            return Ok(false);
+        }
+        match self.class(at)? {
+            Class::PosInf | Class::NegInf if power < 0 => Ok(true),
+            _ => self.require_finite(at).map(|()| false),
+        }
+    }
+
+    /// Adds a product of powers to a walk.
+    fn product(&mut self, walk: &mut Walk, factors: &[(TermId, i32)], scale: u32) -> Result<(), Stop> {
+        let store = walk.root.store;
+        let facts = self.facts(store);
+        let mut own = walk.scales[scale as usize].0.clone();
+        let mut work: Vec<(TermId, i32)> = factors.to_vec();
+        let mut sums: Vec<(TermId, i32)> = Vec::new();
+        let mut zero = false;
+        while let Some((term, power)) = work.pop() {
+            self.charge(1)?;
+            let at = TermRef { store, term };
+            if self.vanishes(at, power)? {
+                zero = true;
+                continue;
+            }
+            let (op, [a, b, _]) = match self.view(at) {
+                View::Input { .. } => {
+                    let monomial = self.input_monomial(term.raw());
+                    let monomial = self.table.monomial_power(monomial, power)?;
+                    own.key = self.table.key_product(own.key, Key::new(monomial, PolynomialId::ZERO))?;
+                    continue;
+                }
+                View::Constant(constant) => {
+                    let value = self.constant_scale(facts, term, constant.exact.finite());
+                    if value.is_zero() && power > 0 {
+                        zero = true;
+                        continue;
+                    }
+                    let value = self.table.scale_power(&value, power)?;
+                    own = self.table.scale_product(&own, &value)?;
+                    continue;
+                }
+                View::Apply(op, operands) => (op, operands),
+            };
+            let root = term == walk.root.term;
+            match op {
+                TermOp::Mul | TermOp::Div if !root && facts.uses(term) > 1 => {
+                    let flat = self.flat(at)?;
+                    match (flat.terms.as_slice(), flat.products.as_slice()) {
+                        ([], []) if power > 0 => zero = true,
+                        ([single], []) => {
+                            let single = Scale { coefficient: single.coefficient.clone(), key: single.key };
+                            let single = self.table.scale_power(&single, power)?;
+                            own = self.table.scale_product(&own, &single)?;
+                        }
+                        _ => sums.push((term, power)),
+                    }
+                }
+                TermOp::Mul => work.extend([(a, power), (b, power)]),
+                TermOp::Div => work.extend([(a, power), (b, -power)]),
+                TermOp::Neg => {
+                    if power % 2 != 0 {
+                        own.coefficient = -own.coefficient;
+                    }
+                    work.push((a, power));
+                }
+                TermOp::Exp2 => {
+                    let value = self.power_of_two(at)?;
+                    if value.is_zero() && power > 0 {
+                        zero = true;
+                        continue;
+                    }
+                    let value = self.table.scale_power(&value, power)?;
+                    own = self.table.scale_product(&own, &value)?;
+                }
+                TermOp::Add | TermOp::Sub | TermOp::Fma => sums.push((term, power)),
+                TermOp::Less
+                | TermOp::LessEqual
+                | TermOp::Equal
+                | TermOp::Not
+                | TermOp::And
+                | TermOp::Or
+                | TermOp::Xor
+                | TermOp::IntegerTest => {
+                    return Err(Stop::Unknown("a condition is used as a number".to_string()));
+                }
+                TermOp::Integer => {
+                    return Err(Stop::Unknown(
+                        "arithmetic on integers that depend on the input is not decided yet".to_string(),
+                    ));
+                }
+                TermOp::Abs
+                | TermOp::Max
+                | TermOp::Min
+                | TermOp::Saturate
+                | TermOp::Log2
+                | TermOp::Sqrt
+                | TermOp::Rsqrt
+                | TermOp::Sin
+                | TermOp::Cos
+                | TermOp::Tanh
+                | TermOp::Floor
+                | TermOp::Ceil
+                | TermOp::Trunc
+                | TermOp::RoundEven
+                | TermOp::CopySign
+                | TermOp::Select => {
+                    let atom = self.lazy(at);
+                    let monomial = self.table.atom_power(atom, power);
+                    own.key = self.table.key_product(own.key, Key::new(monomial, PolynomialId::ZERO))?;
+                }
+            }
+        }
+        if zero || own.is_zero() {
+            // `0·t = 0`: whether `t` is finite has been asked, whether it is defined is an obligation (V8).
+            return Ok(());
+        }
+        match sums.as_slice() {
+            [] => {
+                walk.terms.push(own.into_term());
+                Ok(())
+            }
+            _ => {
+                // `s/s = 1`; that `s` is not zero remains an obligation.
+                sums.sort_unstable();
+                let mut merged: Vec<(TermId, i32)> = Vec::with_capacity(sums.len());
+                for (term, power) in sums {
+                    match merged.last_mut() {
+                        Some((last, total)) if *last == term => *total = total.saturating_add(power),
+                        _ => merged.push((term, power)),
+                    }
+                }
+                merged.retain(|(_, power)| *power != 0);
+                self.product_of_sums(walk, &merged, own)
+            }
+        }
+    }
+
+    /// Goes on with the only sum that multiplies, under the scale of everything else. Of several, multiplies
+    /// short ones out and leaves long ones as lazy atoms, as it does those that are divided by.
+    fn product_of_sums(
+        &mut self,
+        walk: &mut Walk,
+        sums: &[(TermId, i32)],
+        mut own: Scale,
+    ) -> Result<(), Stop> {
+        let store = walk.root.store;
+        let mut expanded = vec![Term { key: Key::ONE, coefficient: Rational::ONE }];
+        let mut multiplying = sums.iter().filter(|(_, power)| *power > 0);
+        let linear = match (multiplying.next(), multiplying.next()) {
+            (Some((term, 1)), None) => Some(*term),
+            _ => None,
+        };
+        // What is multiplied out can no longer cancel with what is divided by.
+        let divided = sums.iter().any(|(_, power)| *power < 0);
+        for (term, power) in sums.iter().filter(|(term, power)| *power < 0 || Some(*term) != linear) {
+            let at = TermRef { store, term: *term };
+            let flat = self.flat(at)?;
+            if flat.is_empty() {
+                if *power > 0 {
+                    return Ok(());
+                }
+                return Err(Stop::Undefined("division by zero".to_string()));
+            }
+            let count = power.unsigned_abs().min(16);
+            let size = flat.len().saturating_pow(count).saturating_mul(expanded.len());
+            if let ([single], []) = (flat.terms.as_slice(), flat.products.as_slice()) {
+                let single = Scale { coefficient: single.coefficient.clone(), key: single.key };
+                let single = self.table.scale_power(&single, *power)?;
+                own = self.table.scale_product(&own, &single)?;
+            } else if *power > 0 && !divided && size <= SHORT_PRODUCT {
+                let terms = self.spread(&flat)?;
+                for _ in 0..*power {
+                    expanded = self.multiply(&expanded, &terms)?;
+                }
+            } else {
+                let atom = self.lazy(at);
+                let monomial = self.table.atom_power(atom, *power);
+                own.key = self.table.key_product(own.key, Key::new(monomial, PolynomialId::ZERO))?;
+            }
+        }
+        if let Some(term) = linear {
+            let scale = walk.push_scale(own);
+            walk.stack.push((term, scale));
+            return Ok(());
+        }
+        for term in expanded {
+            let key = self.table.key_product(own.key, term.key)?;
+            walk.terms.push(Term { key, coefficient: &own.coefficient * &term.coefficient });
+        }
+        Ok(())
+    }
+
+    /// A constant as a scale: its value, or a power of two times a literal of rule V9.
+    fn constant_scale(&mut self, facts: &Facts, term: TermId, value: Option<&Rational>) -> Scale {
+        if let TermKind::Constant(id) = term.kind()
+            && let Some((coefficient, literal)) = facts.reading(id)
+        {
+            let atom = self.table.intern(Atom::Literal(*literal));
+            let monomial = self.table.single(atom);
+            return Scale { coefficient: coefficient.clone(), key: Key::new(monomial, PolynomialId::ZERO) };
+        }
+        Scale::number(value.cloned().unwrap_or_default())
+    }
+
+    /// The scale that an [`TermOp::Exp2`] node is; zero for `2^(−∞)`.
+    fn power_of_two(&mut self, at: TermRef) -> Result<Scale, Stop> {
+        if let Some(scale) = self.powers.get(&at) {
+            return Ok(scale.clone());
+        }
+        let View::Apply(_, [argument, ..]) = self.view(at) else {
+            return Err(Stop::Unknown("a power of two that is none".to_string()));
+        };
+        let argument = TermRef { store: at.store, term: argument };
+        let scale = match self.class(argument)? {
+            Class::NegInf => Scale::number(Rational::ZERO),
+            _ => self.descend(Need::Power(at), |prover| {
+                prover.require_finite(argument)?;
+                let flat = prover.flatten(argument)?;
+                let terms = prover.spread(&flat)?;
+                prover.exponential(terms)
+            })?,
+        };
+        self.powers.insert(at, scale.clone());
+        Ok(scale)
+    }
+}

@@ -1,0 +1,226 @@
+//! Whether a term is a number, an infinity or undefined (rules V3 and V6).
+//!
+//! Only terms that [`super::facts`] suspects are looked at: everything else is finite wherever its partial
+//! operations are defined, and those leave obligations (V8).
+
+use super::Stop;
+use super::atom::TermRef;
+use super::canon::Prover;
+use super::facts::INFINITE;
+use super::sign::Signs;
+use crate::number::Extended;
+use crate::term::{TermOp, View};
+
+/// What kind of value a term has, at every input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// A real number.
+    Finite,
+    /// `+∞`
+    PosInf,
+    /// `−∞`
+    NegInf,
+    /// No value, and why.
+    Undefined(&'static str),
+    /// It depends on the inputs in a way that is not decided, and how.
+    Unknown(&'static str),
+}
+
+use Class::{Finite, NegInf, PosInf, Undefined, Unknown};
+
+impl Class {
+    fn is_infinite(&self) -> bool {
+        matches!(self, PosInf | NegInf)
+    }
+
+    fn negated(self) -> Class {
+        match self {
+            PosInf => NegInf,
+            NegInf => PosInf,
+            Finite | Undefined(_) | Unknown(_) => self,
+        }
+    }
+}
+
+impl Prover<'_> {
+    /// The class of a term.
+    ///
+    /// # Cost
+    /// Each suspected node once per prover.
+    pub fn class(&mut self, root: TermRef) -> Result<Class, Stop> {
+        if self.flags(root) & INFINITE == 0 {
+            return Ok(Finite);
+        }
+        let mut stack = vec![root];
+        while let Some(&at) = stack.last() {
+            self.charge(1)?;
+            if self.known_class(at).is_some() {
+                stack.pop();
+                continue;
+            }
+            let View::Apply(op, operands) = self.view(at) else { break };
+            let before = stack.len();
+            let operands = operands.map(|term| TermRef { store: at.store, term });
+            stack.extend(
+                operands[..op.arity()].iter().filter(|operand| self.known_class(**operand).is_none()),
+            );
+            if stack.len() == before {
+                let class = self.combine_classes(op, operands)?;
+                self.classes.insert(at, class);
+                stack.pop();
+            }
+        }
+        Ok(self.known_class(root).unwrap_or(Unknown("a condition is no number")))
+    }
+
+    fn known_class(&self, at: TermRef) -> Option<Class> {
+        if let View::Constant(constant) = self.view(at) {
+            return Some(match constant.exact {
+                Extended::Finite(_) => Finite,
+                Extended::PosInf => PosInf,
+                Extended::NegInf => NegInf,
+            });
+        }
+        if self.flags(at) & INFINITE == 0 {
+            return Some(Finite);
+        }
+        self.classes.get(&at).cloned()
+    }
+
+    fn combine_classes(&mut self, op: TermOp, operands: [TermRef; 3]) -> Result<Class, Stop> {
+        let class = |prover: &Prover<'_>, at: usize| prover.known_class(operands[at]).unwrap_or(Finite);
+        let [a, b, c] = [class(self, 0), class(self, 1), class(self, 2)];
+        if op == TermOp::Select {
+            return Ok(match (b, c) {
+                _ if matches!(a, Undefined(_)) => a,
+                (b, c) if b == c => b,
+                _ => Unknown("a choice between numbers and infinities under a condition on inputs"),
+            });
+        }
+        let used = [&a, &b, &c];
+        let used = &used[..op.arity()];
+        if let Some(undefined) = used.iter().find(|class| matches!(class, Undefined(_))) {
+            return Ok((*undefined).clone());
+        }
+        if let Some(unknown) = used.iter().find(|class| matches!(class, Unknown(_))) {
+            return Ok((*unknown).clone());
+        }
+        Ok(match op {
+            TermOp::Add => add(a, b),
+            TermOp::Sub => add(a, b.negated()),
+            TermOp::Mul => self.multiply_classes(operands[0], a, operands[1], b)?,
+            TermOp::Fma => match self.multiply_classes(operands[0], a, operands[1], b)? {
+                product @ (Undefined(_) | Unknown(_)) => product,
+                product => add(product, c),
+            },
+            TermOp::Div => match (a.is_infinite(), b.is_infinite()) {
+                (true, true) => Undefined("an infinity is divided by an infinity"),
+                (true, false) => self.multiply_classes(operands[0], a, operands[1], b)?,
+                (false, _) => Finite,
+            },
+            TermOp::Neg => a.negated(),
+            TermOp::Abs => {
+                if a == NegInf {
+                    PosInf
+                } else {
+                    a
+                }
+            }
+            TermOp::Max => match (a, b) {
+                (PosInf, _) | (_, PosInf) => PosInf,
+                (NegInf, NegInf) => NegInf,
+                _ => Finite,
+            },
+            TermOp::Min => match (a, b) {
+                (NegInf, _) | (_, NegInf) => NegInf,
+                (PosInf, PosInf) => PosInf,
+                _ => Finite,
+            },
+            TermOp::Exp2 => {
+                if a == PosInf {
+                    PosInf
+                } else {
+                    Finite
+                }
+            }
+            TermOp::Log2 | TermOp::Sqrt => match a {
+                NegInf => Undefined("the logarithm or root of minus infinity"),
+                other => other,
+            },
+            TermOp::Rsqrt => {
+                if a == NegInf {
+                    Undefined("the root of minus infinity")
+                } else {
+                    Finite
+                }
+            }
+            TermOp::Sin | TermOp::Cos => {
+                if a.is_infinite() {
+                    Undefined("the sine or cosine of an infinity")
+                } else {
+                    Finite
+                }
+            }
+            TermOp::Floor | TermOp::Ceil | TermOp::Trunc | TermOp::RoundEven => a,
+            TermOp::CopySign => {
+                if b.is_infinite() {
+                    Unknown("an infinity with the sign of an input")
+                } else {
+                    Finite
+                }
+            }
+            TermOp::Saturate
+            | TermOp::Tanh
+            | TermOp::Less
+            | TermOp::LessEqual
+            | TermOp::Equal
+            | TermOp::Not
+            | TermOp::And
+            | TermOp::Or
+            | TermOp::Xor
+            | TermOp::Select
+            | TermOp::Integer
+            | TermOp::IntegerTest => Finite,
+        })
+    }
+
+    fn signs_in_class(&mut self, at: TermRef, class: &Class) -> Result<Signs, Stop> {
+        match class {
+            PosInf => Ok(Signs::POSITIVE),
+            NegInf => Ok(Signs::NEGATIVE),
+            Finite | Undefined(_) | Unknown(_) => self.term_signs(at),
+        }
+    }
+
+    /// The class of a product, or of a quotient by something finite.
+    fn multiply_classes(
+        &mut self,
+        a: TermRef,
+        a_class: Class,
+        b: TermRef,
+        b_class: Class,
+    ) -> Result<Class, Stop> {
+        if !a_class.is_infinite() && !b_class.is_infinite() {
+            return Ok(Finite);
+        }
+        let signs = self.signs_in_class(a, &a_class)?.times(self.signs_in_class(b, &b_class)?);
+        Ok(if signs == Signs::POSITIVE {
+            PosInf
+        } else if signs == Signs::NEGATIVE {
+            NegInf
+        } else if signs == Signs::ZERO {
+            Undefined("zero times an infinity")
+        } else {
+            Undefined("an infinity times a value whose sign is not known")
+        })
+    }
+}
+
+fn add(a: Class, b: Class) -> Class {
+    match (a, b) {
+        (PosInf, NegInf) | (NegInf, PosInf) => Undefined("infinities of opposite sign are added"),
+        (PosInf, _) | (_, PosInf) => PosInf,
+        (NegInf, _) | (_, NegInf) => NegInf,
+        _ => Finite,
+    }
+}

@@ -1,0 +1,110 @@
+//! Conditions on inputs, canonical: comparisons with zero and what is made of them.
+
+use super::atom::{Table, mix};
+use super::polynomial::PolynomialId;
+use rustc_hash::FxHashMap;
+
+/// A condition's name: the same content has the same name, and nothing else does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ConditionId {
+    at: u32,
+    fingerprint: u128,
+}
+
+impl ConditionId {
+    /// A hash of the content, the same in every run.
+    pub(super) fn fingerprint(&self) -> u128 {
+        self.fingerprint
+    }
+}
+
+/// A condition.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Condition {
+    /// Decided.
+    Known(bool),
+    /// The polynomial is above zero.
+    Positive(PolynomialId),
+    /// The polynomial is zero.
+    Zero(PolynomialId),
+    /// The other does not hold.
+    Not(ConditionId),
+    /// Both hold; in the order of their names.
+    And(ConditionId, ConditionId),
+    /// Exactly one holds; in the order of their names.
+    Xor(ConditionId, ConditionId),
+}
+
+/// The conditions of one prover.
+#[derive(Debug, Default)]
+pub(super) struct Conditions {
+    list: Vec<Condition>,
+    ids: FxHashMap<Condition, ConditionId>,
+}
+
+impl Conditions {
+    pub(super) fn get(&self, id: &ConditionId) -> &Condition {
+        &self.list[id.at as usize]
+    }
+
+    pub(super) fn intern(&mut self, condition: Condition, table: &Table) -> ConditionId {
+        if let Some(id) = self.ids.get(&condition) {
+            return id.clone();
+        }
+        let place = |polynomial: &PolynomialId| table.polynomials.place(*polynomial).fingerprint;
+        let fingerprint = match &condition {
+            Condition::Known(value) => mix(11, u128::from(*value)),
+            Condition::Positive(inner) => mix(12, place(inner)),
+            Condition::Zero(inner) => mix(13, place(inner)),
+            Condition::Not(inner) => mix(14, inner.fingerprint),
+            Condition::And(a, b) => mix(15, a.fingerprint.wrapping_add(b.fingerprint)),
+            Condition::Xor(a, b) => mix(16, a.fingerprint.wrapping_add(b.fingerprint)),
+        };
+        let id = ConditionId { at: self.list.len() as u32, fingerprint };
+        self.list.push(condition.clone());
+        self.ids.insert(condition, id.clone());
+        id
+    }
+
+    /// `¬a`
+    pub(super) fn not(&mut self, a: ConditionId, table: &Table) -> ConditionId {
+        let condition = match self.get(&a) {
+            Condition::Known(value) => Condition::Known(!value),
+            Condition::Not(inner) => return inner.clone(),
+            Condition::Positive(_) | Condition::Zero(_) | Condition::And(..) | Condition::Xor(..) => {
+                Condition::Not(a)
+            }
+        };
+        self.intern(condition, table)
+    }
+
+    /// `a ∧ b`
+    pub(super) fn and(&mut self, a: ConditionId, b: ConditionId, table: &Table) -> ConditionId {
+        match (self.get(&a), self.get(&b)) {
+            (Condition::Known(true), _) => b,
+            (_, Condition::Known(true)) => a,
+            (Condition::Known(false), _) => a,
+            (_, Condition::Known(false)) => b,
+            _ if a == b => a,
+            _ => {
+                let (a, b) = if a.at <= b.at { (a, b) } else { (b, a) };
+                self.intern(Condition::And(a, b), table)
+            }
+        }
+    }
+
+    /// `a ⊕ b`
+    pub(super) fn xor(&mut self, a: ConditionId, b: ConditionId, table: &Table) -> ConditionId {
+        match (self.get(&a), self.get(&b)) {
+            (Condition::Known(false), _) => b,
+            (_, Condition::Known(false)) => a,
+            (Condition::Known(true), _) => self.not(b, table),
+            (_, Condition::Known(true)) => self.not(a, table),
+            _ if a == b => self.intern(Condition::Known(false), table),
+            _ => {
+                let (a, b) = if a.at <= b.at { (a, b) } else { (b, a) };
+                self.intern(Condition::Xor(a, b), table)
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The ladder of comparisons, from cheap to dear: lists as they stand, sorted lists, finished sums, sums
+//! multiplied out, sums multiplied by all denominators. Every rung may answer *equal*.
+
+use super::Stop;
+use super::atom::{Atom, Function, TermRef};
+use super::canon::{Flat, Prover};
+use super::class::Class;
+use super::function::negated;
+use super::polynomial::{Term, add};
+
+/// How far up the ladder a comparison goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rung {
+    /// Finished sums, denominators opaque.
+    Lists,
+    /// Multiplied out, denominators cleared.
+    Expansions,
+}
+
+/// What a comparison found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Equality {
+    /// Proved equal.
+    Equal,
+    /// Not proved, and why.
+    Open(String),
+    /// The first term has no value.
+    FirstUndefined(String),
+    /// The second term has no value.
+    SecondUndefined(String),
+}
+
+impl Prover<'_> {
+    /// Tries to prove two terms equal wherever both are defined.
+    pub fn equal(&mut self, a: TermRef, b: TermRef, rung: Rung) -> Result<Equality, Stop> {
+        if a == b && self.class(a)? == Class::Finite {
+            return Ok(Equality::Equal);
+        }
+        match (self.class(a)?, self.class(b)?) {
+            (Class::Undefined(why), _) => return Ok(Equality::FirstUndefined(why.to_string())),
+            (_, Class::Undefined(why)) => return Ok(Equality::SecondUndefined(why.to_string())),
+            (Class::Unknown(why), _) | (_, Class::Unknown(why)) => {
+                return Ok(Equality::Open(why.to_string()));
+            }
+            (Class::Finite, Class::Finite) => {}
+            (left, right) if left == right => return Ok(Equality::Equal),
+            _ => return Ok(Equality::Open("one side is infinite".to_string())),
+        }
+        let first = match self.settle(|prover| prover.flatten(a)) {
+            Err(Stop::Undefined(why)) => return Ok(Equality::FirstUndefined(why)),
+            other => other?,
+        };
+        let second = match self.settle(|prover| prover.flatten(b)) {
+            Err(Stop::Undefined(why)) => return Ok(Equality::SecondUndefined(why)),
+            other => other?,
+        };
+        let Some((first, second)) = without_equal_products(first, second) else { return Ok(Equality::Equal) };
+        let first = match self.settle(|prover| prover.finish(&first)) {
+            Err(Stop::Undefined(why)) => return Ok(Equality::FirstUndefined(why)),
+            other => other?,
+        };
+        let second = match self.settle(|prover| prover.finish(&second)) {
+            Err(Stop::Undefined(why)) => return Ok(Equality::SecondUndefined(why)),
+            other => other?,
+        };
+        if first == second {
+            return Ok(Equality::Equal);
+        }
+        let difference = add(&first, &negated(&second));
+        let difference = match rung {
+            Rung::Lists => difference,
+            Rung::Expansions => {
+                let expanded = self.settle(|prover| prover.expand(difference.clone()))?;
+                self.settle(|prover| prover.clear_denominators(expanded.clone()))?
+            }
+        };
+        Ok(if difference.is_empty() { Equality::Equal } else { Equality::Open(self.why_open(&difference)) })
+    }
+
+    /// A flat form without lazy atoms, literals as numbers.
+    pub(super) fn finish(&mut self, flat: &Flat) -> Result<Vec<Term>, Stop> {
+        let terms = self.spread(flat)?;
+        let terms = self.substitute_terms(terms)?;
+        let terms = self.resolve_exponents(terms)?;
+        self.plain(terms)
+    }
+
+    fn why_open(&self, difference: &[Term]) -> String {
+        let has = |wanted: &dyn Fn(&Atom) -> bool| {
+            difference.iter().any(|term| {
+                let factors = self.table.monomials.factors(term.monomial());
+                let exponent = self.table.polynomials.terms(term.exponent());
+                let inside = exponent.iter().flat_map(|part| self.table.monomials.factors(part.monomial()));
+                factors.iter().chain(inside).any(|(atom, _)| wanted(self.table.atom(*atom)))
+            })
+        };
+        if has(&|atom| matches!(atom, Atom::Apply(Function::Floor, _))) {
+            "a rounding to integers is left over: an unrecognised range reduction?".to_string()
+        } else if has(&|atom| matches!(atom, Atom::Max(_))) {
+            "the canonical forms differ, and maxima in them are not split into cases".to_string()
+        } else if has(&|atom| matches!(atom, Atom::Select(..))) {
+            "the canonical forms differ, and conditions in them are not split into cases".to_string()
+        } else {
+            "the canonical forms differ".to_string()
+        }
+    }
+}
+
+/// Drops lists of packed products that both sides have. `None` when nothing else is left: the sums are equal.
+fn without_equal_products(mut a: Flat, mut b: Flat) -> Option<(Flat, Flat)> {
+    if a.terms == b.terms && a.products == b.products {
+        return None;
+    }
+    let mut at = 0;
+    while at < a.products.len() {
+        let left = &mut a.products[at];
+        let same = |right: &&mut super::canon::Products| {
+            right.scale == left.scale && right.keys.len() == left.keys.len()
+        };
+        let Some(right) = b.products.iter_mut().find(same) else {
+            at += 1;
+            continue;
+        };
+        if left.keys != right.keys {
+            left.keys.sort_unstable();
+            right.keys.sort_unstable();
+        }
+        if left.keys == right.keys {
+            let scale = left.scale.clone();
+            a.products.remove(at);
+            b.products.retain(|products| products.scale != scale);
+        } else {
+            at += 1;
+        }
+    }
+    if a == b { None } else { Some((a, b)) }
+}

@@ -1,0 +1,186 @@
+//! Products of monomials and of powers of two: the operations of a [`Table`] on keys and scales.
+
+use super::Stop;
+use super::atom::{AtomId, Table};
+use super::monomial::{MonomialId, Monomials};
+use super::polynomial::{Key, PolynomialId, Term, add};
+use crate::number::Rational;
+
+/// `coefficient · monomial · 2^exponent`, a factor that sums carry along without being rewritten.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Scale {
+    /// The coefficient; zero makes the whole zero.
+    pub coefficient: Rational,
+    /// Monomial and exponent.
+    pub key: Key,
+}
+
+impl Scale {
+    /// The number 1.
+    pub fn one() -> Scale {
+        Scale { coefficient: Rational::ONE, key: Key::ONE }
+    }
+
+    /// A number.
+    pub fn number(coefficient: Rational) -> Scale {
+        Scale { coefficient, key: Key::ONE }
+    }
+
+    /// Whether this is the number 0.
+    pub fn is_zero(&self) -> bool {
+        self.coefficient.is_zero()
+    }
+
+    /// As a term.
+    pub fn into_term(self) -> Term {
+        Term { key: self.key, coefficient: self.coefficient }
+    }
+}
+
+fn overflow() -> Stop {
+    Stop::Unknown("a power is too large".to_string())
+}
+
+impl Table {
+    /// `atom` to the power 1, as a monomial.
+    pub fn single(&mut self, atom: AtomId) -> MonomialId {
+        if let Some(id) = self.monomials.known_single(atom) {
+            return id;
+        }
+        let id = self.intern_factors(&[(atom, 1)]);
+        self.monomials.remember_single(atom, id);
+        id
+    }
+
+    /// The monomial of an atom to a power.
+    pub fn atom_power(&mut self, atom: AtomId, power: i32) -> MonomialId {
+        match power {
+            0 => MonomialId::ONE,
+            1 => self.single(atom),
+            _ => self.intern_factors(&[(atom, power)]),
+        }
+    }
+
+    /// The product of two monomials.
+    pub fn times(&mut self, a: MonomialId, b: MonomialId) -> Result<MonomialId, Stop> {
+        if a == MonomialId::ONE {
+            return Ok(b);
+        }
+        if b == MonomialId::ONE {
+            return Ok(a);
+        }
+        if let Some(product) = self.monomials.known_product(a, b) {
+            return Ok(product);
+        }
+        let factors = Monomials::multiply(self.monomials.factors(a), self.monomials.factors(b));
+        let product = self.intern_factors(&factors.ok_or_else(overflow)?);
+        self.monomials.remember_product(a, b, product);
+        Ok(product)
+    }
+
+    /// A power of a monomial.
+    pub fn monomial_power(&mut self, a: MonomialId, exponent: i32) -> Result<MonomialId, Stop> {
+        if exponent == 1 || a == MonomialId::ONE {
+            return Ok(a);
+        }
+        let factors = Monomials::power(self.monomials.factors(a), exponent).ok_or_else(overflow)?;
+        Ok(self.intern_factors(&factors))
+    }
+
+    /// Interns a collected sum.
+    pub fn polynomial(&mut self, terms: &[Term]) -> PolynomialId {
+        let monomials = &self.monomials;
+        self.polynomials.intern(terms, |id| (monomials.place(id), monomials.contents(id).lazy))
+    }
+
+    /// The sum of two exponents: `2^a · 2^b = 2^(a+b)`.
+    pub fn exponent_sum(&mut self, a: PolynomialId, b: PolynomialId) -> PolynomialId {
+        if a == PolynomialId::ZERO {
+            return b;
+        }
+        if b == PolynomialId::ZERO {
+            return a;
+        }
+        if let Some(sum) = self.polynomials.known_sum(a, b) {
+            return sum;
+        }
+        let terms = add(self.polynomials.terms(a), self.polynomials.terms(b));
+        let sum = self.polynomial(&terms);
+        self.polynomials.remember_sum(a, b, sum);
+        sum
+    }
+
+    /// `1/2^a = 2^(−a)`
+    pub fn exponent_negative(&mut self, a: PolynomialId) -> PolynomialId {
+        if a == PolynomialId::ZERO {
+            return a;
+        }
+        if let Some(negative) = self.polynomials.known_negative(a) {
+            return negative;
+        }
+        let negated = |term: &Term| Term { key: term.key, coefficient: -&term.coefficient };
+        let terms: Vec<Term> = self.polynomials.terms(a).iter().map(negated).collect();
+        let negative = self.polynomial(&terms);
+        self.polynomials.remember_negative(a, negative);
+        negative
+    }
+
+    /// `(2^a)^k = 2^(k·a)`
+    pub fn exponent_times(&mut self, a: PolynomialId, factor: i32) -> PolynomialId {
+        match factor {
+            0 => PolynomialId::ZERO,
+            1 => a,
+            -1 => self.exponent_negative(a),
+            _ => {
+                let factor = Rational::from_integer(i64::from(factor));
+                let scaled = |term: &Term| Term { key: term.key, coefficient: &term.coefficient * &factor };
+                let terms: Vec<Term> = self.polynomials.terms(a).iter().map(scaled).collect();
+                self.polynomial(&terms)
+            }
+        }
+    }
+
+    /// The product of two keys.
+    pub fn key_product(&mut self, a: Key, b: Key) -> Result<Key, Stop> {
+        if a == Key::ONE {
+            return Ok(b);
+        }
+        if b == Key::ONE {
+            return Ok(a);
+        }
+        let monomial = self.times(a.monomial(), b.monomial())?;
+        let exponent = self.exponent_sum(a.exponent(), b.exponent());
+        Ok(Key::new(monomial, exponent))
+    }
+
+    /// A power of a key.
+    pub fn key_power(&mut self, a: Key, power: i32) -> Result<Key, Stop> {
+        let monomial = self.monomial_power(a.monomial(), power)?;
+        Ok(Key::new(monomial, self.exponent_times(a.exponent(), power)))
+    }
+
+    /// The product of two scales.
+    pub fn scale_product(&mut self, a: &Scale, b: &Scale) -> Result<Scale, Stop> {
+        let coefficient = if b.coefficient.is_one() {
+            a.coefficient.clone()
+        } else if a.coefficient.is_one() {
+            b.coefficient.clone()
+        } else {
+            &a.coefficient * &b.coefficient
+        };
+        Ok(Scale { coefficient, key: self.key_product(a.key, b.key)? })
+    }
+
+    /// A power of a scale; a negative power of zero is undefined (V3).
+    pub fn scale_power(&mut self, a: &Scale, power: i32) -> Result<Scale, Stop> {
+        if power == 1 {
+            return Ok(a.clone());
+        }
+        if a.coefficient.bit_length().saturating_mul(u64::from(power.unsigned_abs())) > 1 << 20 {
+            return Err(overflow());
+        }
+        let undefined = || Stop::Undefined("division by zero".to_string());
+        let coefficient = a.coefficient.pow(power).ok_or_else(undefined)?;
+        Ok(Scale { coefficient, key: self.key_power(a.key, power)? })
+    }
+}

@@ -1,0 +1,525 @@
+//! Functions of canonical arguments: roots, logarithms, roundings, choice.
+
+use super::Stop;
+use super::atom::{Atom, Function, TermRef};
+use super::canon::Prover;
+use super::class::Class;
+use super::condition::{Condition, ConditionId};
+use super::exponent::Scale;
+use super::facts::INFINITE;
+use super::monomial::MonomialId;
+use super::polynomial::{Key, PolynomialId, Term, add, collect};
+use super::readings::Irrational;
+use super::sign::Signs;
+use crate::number::Rational;
+use crate::term::{TermOp, View};
+
+/// Conditions nested deeper than this are not looked at.
+const MAX_CONDITION_DEPTH: u32 = 200;
+
+/// The terms of a number.
+pub(super) fn number(value: Rational) -> Vec<Term> {
+    if value.is_zero() { Vec::new() } else { vec![Term { key: Key::ONE, coefficient: value }] }
+}
+
+/// The number that a collected sum is, if it is one.
+pub(super) fn as_number(terms: &[Term]) -> Option<Rational> {
+    match terms {
+        [] => Some(Rational::ZERO),
+        [term] if term.key == Key::ONE => Some(term.coefficient.clone()),
+        _ => None,
+    }
+}
+
+/// `−terms`
+pub(super) fn negated(terms: &[Term]) -> Vec<Term> {
+    terms.iter().map(|term| Term { key: term.key, coefficient: -&term.coefficient }).collect()
+}
+
+/// `k·terms` for a number `k ≠ 0`
+pub(super) fn times_number(terms: &[Term], factor: &Rational) -> Vec<Term> {
+    terms.iter().map(|term| Term { key: term.key, coefficient: &term.coefficient * factor }).collect()
+}
+
+/// The square root of a number that is a square.
+fn exact_root(value: &Rational) -> Option<Rational> {
+    if value.is_negative() {
+        return None;
+    }
+    let (num, den) = value.to_parts();
+    (num.is_perfect_square() && den.is_perfect_square())
+        .then(|| Rational::from(rug::Rational::from((num.sqrt(), den.sqrt()))))
+}
+
+impl Prover<'_> {
+    /// A resolved argument, literals as the numbers they are.
+    pub(super) fn argument(&mut self, at: TermRef) -> Result<Vec<Term>, Stop> {
+        let id = self.resolve(at)?;
+        let terms = self.table.polynomials.shared_terms(id).to_vec();
+        self.plain(terms)
+    }
+
+    /// What a function node is, resolved.
+    pub(super) fn resolve_function(&mut self, at: TermRef) -> Result<Vec<Term>, Stop> {
+        let View::Apply(op, operands) = self.view(at) else {
+            return Err(Stop::Unknown("a function that is none".to_string()));
+        };
+        let [a, b, c] = operands.map(|term| TermRef { store: at.store, term });
+        match op {
+            TermOp::Max => self.maximum_of(at, TermOp::Max),
+            TermOp::Min => self.maximum_of(at, TermOp::Min),
+            TermOp::Abs => {
+                let id = self.resolve(a)?;
+                let inside = self.table.polynomials.shared_terms(id).to_vec();
+                self.magnitude(inside)
+            }
+            TermOp::Saturate => match self.class(a)? {
+                Class::PosInf => Ok(number(Rational::ONE)),
+                Class::NegInf => Ok(Vec::new()),
+                _ => {
+                    let id = self.resolve(a)?;
+                    let inside = self.table.polynomials.shared_terms(id).to_vec();
+                    let raised = self.maximum(vec![inside, Vec::new()])?;
+                    let lowered = vec![negated(&raised), number(Rational::MINUS_ONE)];
+                    Ok(negated(&self.maximum(lowered)?))
+                }
+            },
+            TermOp::Sqrt => {
+                let argument = self.argument(a)?;
+                let root = self.root(argument)?;
+                self.expand(vec![root.into_term()]).map(drop_zeros)
+            }
+            TermOp::Rsqrt => {
+                if self.class(a)? == Class::PosInf {
+                    return Ok(Vec::new());
+                }
+                let argument = self.argument(a)?;
+                let root = self.root(argument)?;
+                let root = self.table.scale_power(&root, -1)?;
+                self.expand(vec![root.into_term()])
+            }
+            TermOp::Log2 => {
+                let argument = self.argument(a)?;
+                self.logarithm(argument)
+            }
+            TermOp::Sin => self.odd_or_even(Function::Sin, a),
+            TermOp::Cos => self.odd_or_even(Function::Cos, a),
+            TermOp::Tanh => match self.class(a)? {
+                Class::PosInf => Ok(number(Rational::ONE)),
+                Class::NegInf => Ok(number(Rational::MINUS_ONE)),
+                _ => self.tanh(a),
+            },
+            TermOp::Floor => self.rounding(Function::Floor, a),
+            TermOp::Ceil => self.rounding(Function::Ceil, a),
+            TermOp::Trunc => self.rounding(Function::Trunc, a),
+            TermOp::RoundEven => self.rounding(Function::RoundEven, a),
+            TermOp::CopySign => self.copy_sign(a, b),
+            TermOp::Select => self.select(a, b, c),
+            TermOp::Add
+            | TermOp::Sub
+            | TermOp::Mul
+            | TermOp::Fma
+            | TermOp::Div
+            | TermOp::Neg
+            | TermOp::Exp2
+            | TermOp::Less
+            | TermOp::LessEqual
+            | TermOp::Equal
+            | TermOp::Not
+            | TermOp::And
+            | TermOp::Or
+            | TermOp::Xor
+            | TermOp::IntegerTest => Err(Stop::Unknown("a condition is used as a number".to_string())),
+            TermOp::Integer => Err(Stop::Unknown(
+                "arithmetic on integers that depend on the input is not decided yet".to_string(),
+            )),
+        }
+    }
+
+    /// `|terms| = max(terms, −terms)`
+    fn magnitude(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let opposite = negated(&terms);
+        self.maximum(vec![terms, opposite])
+    }
+
+    fn atom_term(&mut self, atom: Atom) -> Vec<Term> {
+        let atom = self.table.intern(atom);
+        let monomial = self.table.single(atom);
+        vec![Term { key: Key::new(monomial, PolynomialId::ZERO), coefficient: Rational::ONE }]
+    }
+
+    /// The square root of a sum, its obligation aside: powers of two, square numbers, even powers of what is
+    /// positive come out; `√(a²) = |a|` where nothing else is under the root.
+    fn root(&mut self, terms: Vec<Term>) -> Result<Scale, Stop> {
+        let id = self.table.polynomial(&terms);
+        let inside = self.factor_polynomial(id)?;
+        if inside.is_zero() {
+            return Ok(inside);
+        }
+        let half = self.half(inside.key.exponent());
+        let mut outside = Scale { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, half) };
+        let mut left = Scale::number(inside.coefficient.clone());
+        if let Some(root) = exact_root(&inside.coefficient) {
+            outside.coefficient = root;
+            left.coefficient = Rational::ONE;
+        }
+        let factors = self.table.monomials.shared_factors(inside.key.monomial());
+        let all_even = inside.coefficient.is_positive() && factors.iter().all(|(_, power)| power % 2 == 0);
+        for (atom, power) in factors.iter() {
+            let positive = self.table.atom_signs(*atom) == Signs::POSITIVE;
+            let (out, kept) = if positive {
+                (power.div_euclid(2), power.rem_euclid(2))
+            } else if all_even {
+                (power / 2, 0)
+            } else {
+                (0, *power)
+            };
+            if out != 0 {
+                let base = if positive || out % 2 == 0 {
+                    let single = self.table.single(*atom);
+                    Scale { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) }
+                } else {
+                    let single = self.table.single(*atom);
+                    let one = Term { key: Key::new(single, PolynomialId::ZERO), coefficient: Rational::ONE };
+                    let content = self.expand(vec![one])?;
+                    let magnitude = self.magnitude(content)?;
+                    let magnitude = self.table.polynomial(&magnitude);
+                    self.factor_polynomial(magnitude)?
+                };
+                let base = self.table.scale_power(&base, out)?;
+                outside = self.table.scale_product(&outside, &base)?;
+            }
+            let kept = self.table.atom_power(*atom, kept);
+            left.key = self.table.key_product(left.key, Key::new(kept, PolynomialId::ZERO))?;
+        }
+        let left = self.expand(vec![left.into_term()])?;
+        match as_number(&left) {
+            Some(value) if value.is_one() => Ok(outside),
+            Some(value) if value.is_negative() => {
+                Err(Stop::Undefined("the square root of a negative number".to_string()))
+            }
+            _ => {
+                let left = self.table.polynomial(&left);
+                let atom = self.table.intern(Atom::Apply(Function::Sqrt, left));
+                let single = self.table.single(atom);
+                outside.key = self.table.key_product(outside.key, Key::new(single, PolynomialId::ZERO))?;
+                Ok(outside)
+            }
+        }
+    }
+
+    fn half(&mut self, exponent: PolynomialId) -> PolynomialId {
+        if exponent == PolynomialId::ZERO {
+            return exponent;
+        }
+        let terms = self.table.polynomials.shared_terms(exponent);
+        let terms = times_number(&terms, &Rational::HALF);
+        self.table.polynomial(&terms)
+    }
+
+    /// `log₂(2^k · 2^h · a) = k + h + log₂ a`
+    fn logarithm(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let id = self.table.polynomial(&terms);
+        let mut inside = self.factor_polynomial(id)?;
+        let undefined = || Stop::Undefined("the logarithm of a number that is not positive".to_string());
+        if as_number(&terms).is_some_and(|value| !value.is_positive()) || inside.is_zero() {
+            return Err(undefined());
+        }
+        let mut out = self.table.polynomials.shared_terms(inside.key.exponent()).to_vec();
+        let (num, den) = inside.coefficient.abs().to_parts();
+        let twos = |part: &rug::Integer| i64::from(part.find_one(0).unwrap_or(0));
+        let shift = twos(&num) - twos(&den);
+        if let Ok(down) = i32::try_from(-shift) {
+            inside.coefficient = inside.coefficient.scale_by_power_of_two(down);
+            out.extend(number(Rational::from_integer(shift)));
+        }
+        inside.key = Key::new(inside.key.monomial(), PolynomialId::ZERO);
+        let inside = self.expand(vec![inside.into_term()])?;
+        if as_number(&inside).is_none_or(|value| !value.is_one()) {
+            let inside = self.table.polynomial(&inside);
+            out.extend(self.atom_term(Atom::Apply(Function::Log2, inside)));
+        }
+        collect(&mut out);
+        Ok(out)
+    }
+
+    /// Turns a sum so that its leading coefficient is positive; whether it was turned.
+    fn oriented(&self, terms: Vec<Term>) -> (Vec<Term>, bool) {
+        match self.leading(&terms) {
+            Some(leading) if terms[leading].coefficient.is_negative() => (negated(&terms), true),
+            _ => (terms, false),
+        }
+    }
+
+    /// `sin(−a) = −sin a`, `cos(−a) = cos a`
+    fn odd_or_even(&mut self, function: Function, at: TermRef) -> Result<Vec<Term>, Stop> {
+        let argument = self.argument(at)?;
+        if argument.is_empty() {
+            return Ok(number(if function == Function::Cos { Rational::ONE } else { Rational::ZERO }));
+        }
+        let (argument, turned) = self.oriented(argument);
+        let argument = self.table.polynomial(&argument);
+        let value = self.atom_term(Atom::Apply(function, argument));
+        Ok(if turned && function == Function::Sin { negated(&value) } else { value })
+    }
+
+    /// `tanh a = 1 − 2/(1 + e^(2a))`; the denominator is above 1.
+    fn tanh(&mut self, at: TermRef) -> Result<Vec<Term>, Stop> {
+        let argument = self.argument(at)?;
+        if argument.is_empty() {
+            return Ok(argument);
+        }
+        let base = self.table.intern(Atom::Irrational(Irrational::Log2E));
+        let base = self.table.single(base);
+        let scale = Scale { coefficient: Rational::TWO, key: Key::new(base, PolynomialId::ZERO) };
+        let exponent = self.scaled(&argument, &scale)?;
+        let power = self.exponential(exponent)?;
+        let mut denominator = number(Rational::ONE);
+        denominator.push(power.into_term());
+        collect(&mut denominator);
+        let denominator = self.factor_terms(denominator)?;
+        let mut quotient = self.table.scale_power(&denominator, -1)?;
+        quotient.coefficient = &quotient.coefficient * &Rational::from_integer(-2);
+        let mut out = number(Rational::ONE);
+        out.push(quotient.into_term());
+        collect(&mut out);
+        Ok(out)
+    }
+
+    /// Roundings to integers; whole numbers move out of floors and ceilings.
+    fn rounding(&mut self, function: Function, at: TermRef) -> Result<Vec<Term>, Stop> {
+        let mut argument = self.argument(at)?;
+        if let Some(value) = as_number(&argument) {
+            return Ok(number(match function {
+                Function::Floor => value.floor(),
+                Function::Ceil => value.ceil(),
+                Function::Trunc => value.trunc(),
+                _ => value.round_even(),
+            }));
+        }
+        let mut out = Vec::new();
+        if matches!(function, Function::Floor | Function::Ceil)
+            && let Some(constant) = argument.iter_mut().find(|term| term.key == Key::ONE)
+        {
+            let whole = constant.coefficient.floor();
+            constant.coefficient = &constant.coefficient - &whole;
+            out = number(whole);
+            collect(&mut argument);
+        }
+        let argument = self.table.polynomial(&argument);
+        out.extend(self.atom_term(Atom::Apply(function, argument)));
+        collect(&mut out);
+        Ok(out)
+    }
+
+    fn copy_sign(&mut self, sign: TermRef, magnitude: TermRef) -> Result<Vec<Term>, Stop> {
+        let sign_signs = if self.flags(sign) & INFINITE != 0 {
+            match self.class(sign)? {
+                Class::PosInf => Signs::POSITIVE,
+                Class::NegInf => Signs::NEGATIVE,
+                _ => self.term_signs(sign)?,
+            }
+        } else {
+            self.term_signs(sign)?
+        };
+        let inside = self.argument(magnitude)?;
+        let magnitude = self.magnitude(inside)?;
+        if sign_signs == Signs::POSITIVE {
+            return Ok(magnitude);
+        }
+        if sign_signs == Signs::NEGATIVE {
+            return Ok(negated(&magnitude));
+        }
+        if self.flags(sign) & INFINITE != 0 {
+            return Err(Stop::Unknown("the sign of what may be an infinity".to_string()));
+        }
+        let sign = self.argument(sign)?;
+        let sign = self.table.polynomial(&sign);
+        let magnitude = self.plain(magnitude)?;
+        let magnitude = self.table.polynomial(&magnitude);
+        Ok(self.atom_term(Atom::CopySign(sign, magnitude)))
+    }
+
+    /// A choice. Where the arms differ by `k` times what the condition compares with zero, it is a maximum:
+    /// `p > 0 ? b + k·p : b = b + k·max(p, 0)`, which covers maxima, minima, magnitudes and clamps.
+    fn select(&mut self, condition: TermRef, a: TermRef, b: TermRef) -> Result<Vec<Term>, Stop> {
+        let condition = self.condition(condition, 0)?;
+        match self.conditions.get(&condition) {
+            Condition::Known(true) => return self.argument(a),
+            Condition::Known(false) => return self.argument(b),
+            Condition::Positive(_)
+            | Condition::Zero(_)
+            | Condition::Not(_)
+            | Condition::And(..)
+            | Condition::Xor(..) => {}
+        }
+        let (mut when_true, mut when_false) = (self.argument(a)?, self.argument(b)?);
+        let mut condition = condition;
+        if let Condition::Not(inner) = self.conditions.get(&condition) {
+            condition = inner.clone();
+            std::mem::swap(&mut when_true, &mut when_false);
+        }
+        if when_true == when_false {
+            return Ok(when_true);
+        }
+        if let Condition::Positive(compared) = self.conditions.get(&condition) {
+            let compared = self.table.polynomials.shared_terms(*compared);
+            let gap = add(&when_true, &negated(&when_false));
+            if let Some(factor) = multiple_of(&gap, &compared) {
+                let positive = self.maximum(vec![compared.to_vec(), Vec::new()])?;
+                return Ok(add(&when_false, &times_number(&positive, &factor)));
+            }
+        }
+        let when_true = self.table.polynomial(&when_true);
+        let when_false = self.table.polynomial(&when_false);
+        Ok(self.atom_term(Atom::Select(condition, when_true, when_false)))
+    }
+
+    /// A condition, canonical.
+    fn condition(&mut self, at: TermRef, depth: u32) -> Result<ConditionId, Stop> {
+        if depth > MAX_CONDITION_DEPTH {
+            return Err(Stop::Unknown("conditions are nested too deeply".to_string()));
+        }
+        self.charge(1)?;
+        let View::Apply(op, [a, b, _]) = self.view(at) else {
+            return Err(Stop::Unknown("a number is used as a condition".to_string()));
+        };
+        let [a, b] = [a, b].map(|term| TermRef { store: at.store, term });
+        match op {
+            TermOp::Less => self.less(a, b),
+            TermOp::LessEqual => {
+                let opposite = self.less(b, a)?;
+                Ok(self.conditions.not(opposite, &self.table))
+            }
+            TermOp::Equal => self.equal_to(a, b),
+            TermOp::Not => {
+                let inner = self.condition(a, depth + 1)?;
+                Ok(self.conditions.not(inner, &self.table))
+            }
+            TermOp::And | TermOp::Xor => {
+                let (a, b) = (self.condition(a, depth + 1)?, self.condition(b, depth + 1)?);
+                Ok(if op == TermOp::And {
+                    self.conditions.and(a, b, &self.table)
+                } else {
+                    self.conditions.xor(a, b, &self.table)
+                })
+            }
+            TermOp::Or => {
+                let (a, b) = (self.condition(a, depth + 1)?, self.condition(b, depth + 1)?);
+                let (a, b) = (self.conditions.not(a, &self.table), self.conditions.not(b, &self.table));
+                let neither = self.conditions.and(a, b, &self.table);
+                Ok(self.conditions.not(neither, &self.table))
+            }
+            TermOp::IntegerTest => Err(Stop::Unknown(
+                "arithmetic on integers that depend on the input is not decided yet".to_string(),
+            )),
+            TermOp::Integer
+            | TermOp::Select
+            | TermOp::Add
+            | TermOp::Sub
+            | TermOp::Mul
+            | TermOp::Fma
+            | TermOp::Div
+            | TermOp::Neg
+            | TermOp::Abs
+            | TermOp::Max
+            | TermOp::Min
+            | TermOp::Saturate
+            | TermOp::Exp2
+            | TermOp::Log2
+            | TermOp::Sqrt
+            | TermOp::Rsqrt
+            | TermOp::Sin
+            | TermOp::Cos
+            | TermOp::Tanh
+            | TermOp::Floor
+            | TermOp::Ceil
+            | TermOp::Trunc
+            | TermOp::RoundEven
+            | TermOp::CopySign => Err(Stop::Unknown("a number is used as a condition".to_string())),
+        }
+    }
+
+    fn known(&mut self, value: bool) -> ConditionId {
+        self.conditions.intern(Condition::Known(value), &self.table)
+    }
+
+    /// The classes of two operands of a comparison, both defined.
+    fn compared_classes(&mut self, a: TermRef, b: TermRef) -> Result<(Class, Class), Stop> {
+        let classes = (self.class(a)?, self.class(b)?);
+        for class in [&classes.0, &classes.1] {
+            match class {
+                Class::Undefined(why) => return Err(Stop::Undefined((*why).to_string())),
+                Class::Unknown(why) => return Err(Stop::Unknown((*why).to_string())),
+                Class::Finite | Class::PosInf | Class::NegInf => {}
+            }
+        }
+        Ok(classes)
+    }
+
+    /// `a < b`, that is `b − a > 0`
+    fn less(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
+        match self.compared_classes(a, b)? {
+            (Class::Finite, Class::Finite) => {}
+            (left, right) => {
+                let less = left != right && (left == Class::NegInf || right == Class::PosInf);
+                return Ok(self.known(less));
+            }
+        }
+        let gap = self.gap(a, b)?;
+        let signs = self.table.signs_of(&gap);
+        if signs == Signs::POSITIVE {
+            return Ok(self.known(true));
+        }
+        if signs.within(Signs::NEGATIVE | Signs::ZERO) {
+            return Ok(self.known(false));
+        }
+        let gap = self.unit_leading(gap, true);
+        Ok(self.conditions.intern(Condition::Positive(gap), &self.table))
+    }
+
+    fn equal_to(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
+        match self.compared_classes(a, b)? {
+            (Class::Finite, Class::Finite) => {}
+            (left, right) => return Ok(self.known(left == right)),
+        }
+        let gap = self.gap(a, b)?;
+        if gap.is_empty() || self.table.signs_of(&gap).excludes_zero() {
+            return Ok(self.known(gap.is_empty()));
+        }
+        let gap = self.unit_leading(gap, false);
+        Ok(self.conditions.intern(Condition::Zero(gap), &self.table))
+    }
+
+    /// `b − a`
+    fn gap(&mut self, a: TermRef, b: TermRef) -> Result<Vec<Term>, Stop> {
+        let (a, b) = (self.argument(a)?, self.argument(b)?);
+        Ok(add(&b, &negated(&a)))
+    }
+
+    /// Divides a sum by its leading coefficient, or by that coefficient's magnitude.
+    fn unit_leading(&mut self, terms: Vec<Term>, keep_sign: bool) -> PolynomialId {
+        let Some(leading) = self.leading(&terms) else { return PolynomialId::ZERO };
+        let leading = terms[leading].coefficient.clone();
+        let leading = if keep_sign { leading.abs() } else { leading };
+        let factor = leading.recip().unwrap_or(Rational::ONE);
+        self.table.polynomial(&times_number(&terms, &factor))
+    }
+}
+
+fn drop_zeros(mut terms: Vec<Term>) -> Vec<Term> {
+    collect(&mut terms);
+    terms
+}
+
+/// `k` with `terms = k·base`, both collected and `base` not empty.
+fn multiple_of(terms: &[Term], base: &[Term]) -> Option<Rational> {
+    if terms.len() != base.len() {
+        return None;
+    }
+    let factor = terms.first()?.coefficient.checked_div(&base.first()?.coefficient)?;
+    let fits = |(term, base): (&Term, &Term)| {
+        term.key == base.key && term.coefficient == &base.coefficient * &factor
+    };
+    terms.iter().zip(base).all(fits).then_some(factor)
+}

@@ -1,0 +1,218 @@
+//! Where literals of rule V9 become numbers: exponents of two, and everything else.
+
+use super::Stop;
+use super::atom::{Atom, AtomId, Function};
+use super::canon::Prover;
+use super::exponent::Scale;
+use super::monomial::MonomialId;
+use super::polynomial::{Key, PolynomialId, Term, collect};
+use super::readings::{Irrational, Literal, Reading, Role};
+use crate::number::Rational;
+use crate::term::{TermOp, View};
+
+/// Integers up to this magnitude leave an exponent and become coefficients.
+const MAX_SHIFT: i64 = 1024;
+/// Powers of a logarithm's argument up to this.
+const MAX_LOGARITHM_POWER: i64 = 64;
+
+impl Prover<'_> {
+    /// `2^terms` as a scale: literals are read, whole powers of two become coefficients, and
+    /// `2^(k·log₂ a) = a^k` for integer k (`a > 0` is the logarithm's own obligation).
+    pub(super) fn exponential(&mut self, terms: Vec<Term>) -> Result<Scale, Stop> {
+        let terms = self.read_exponent(terms)?;
+        let mut scale = Scale::one();
+        let mut rest = Vec::with_capacity(terms.len());
+        for mut term in terms {
+            if term.key == Key::ONE {
+                let whole = term.coefficient.floor();
+                if let Some(shift) = whole.to_i64().filter(|shift| shift.abs() <= MAX_SHIFT) {
+                    scale.coefficient = scale.coefficient.scale_by_power_of_two(shift as i32);
+                    term.coefficient = &term.coefficient - &whole;
+                }
+                if !term.coefficient.is_zero() {
+                    rest.push(term);
+                }
+                continue;
+            }
+            let argument = self.logarithm_argument(term.key);
+            let power = term.coefficient.to_i64().filter(|power| power.abs() <= MAX_LOGARITHM_POWER);
+            if let (Some(argument), Some(power)) = (argument, power) {
+                let argument = self.factor_polynomial(argument)?;
+                let argument = self.table.scale_power(&argument, power as i32)?;
+                scale = self.table.scale_product(&scale, &argument)?;
+            } else {
+                rest.push(term);
+            }
+        }
+        let exponent = self.table.polynomial(&rest);
+        scale.key = self.table.key_product(scale.key, Key::new(MonomialId::ONE, exponent))?;
+        Ok(scale)
+    }
+
+    fn logarithm_argument(&self, key: Key) -> Option<PolynomialId> {
+        if key.exponent() != PolynomialId::ZERO {
+            return None;
+        }
+        match self.table.monomials.factors(key.monomial()) {
+            [(atom, 1)] => match self.table.atom(*atom) {
+                Atom::Apply(Function::Log2, argument) => Some(*argument),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Reads the literals of an exponent.
+    fn read_exponent(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let contains =
+            |prover: &Prover<'_>, term: &Term| prover.table.monomials.contents(term.monomial()).literal;
+        if !terms.iter().any(|term| contains(self, term)) {
+            return Ok(terms);
+        }
+        let mut out = Vec::with_capacity(terms.len());
+        // First what stands beside logarithms, so that at most one literal is left in `ln x · log₂ e`.
+        let mut open = Vec::with_capacity(terms.len());
+        for term in terms {
+            open.push(self.read_reciprocal(term)?);
+        }
+        for term in &open {
+            if !contains(self, term) {
+                out.push(term.clone());
+                continue;
+            }
+            let Some((literal, rest)) = self.only_literal(term.monomial()) else {
+                out.push(self.value_of_literals(term)?);
+                continue;
+            };
+            match literal.role() {
+                Role::Whole(which) => {
+                    self.readings.insert(Reading { literal });
+                    out.push(self.with_irrational(term, &rest, which, 1)?);
+                }
+                Role::Residual(which) => {
+                    let whole = match which {
+                        Irrational::Log2E => Literal::Log2E,
+                        Irrational::Log2Ten => Literal::Log2Ten,
+                    };
+                    let rest = self.table.intern_factors(&rest);
+                    let atom = self.table.intern(Atom::Literal(whole));
+                    let atom = self.table.single(atom);
+                    let partner = Key::new(self.table.times(rest, atom)?, term.exponent());
+                    let pair = |other: &Term| other.key == partner && other.coefficient == term.coefficient;
+                    if open.iter().any(pair) {
+                        self.readings.insert(Reading { literal });
+                    } else {
+                        out.push(self.value_of_literals(term)?);
+                    }
+                }
+                Role::Reciprocal(_) => out.push(self.value_of_literals(term)?),
+            }
+        }
+        collect(&mut out);
+        Ok(out)
+    }
+
+    /// Reads forms of ln 2 beside logarithms, before those are opened.
+    pub(super) fn read_logarithms(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        if terms.iter().all(|term| !self.table.monomials.contents(term.monomial()).literal) {
+            return Ok(terms);
+        }
+        let mut out = Vec::with_capacity(terms.len());
+        for term in terms {
+            out.push(self.read_reciprocal(term)?);
+        }
+        collect(&mut out);
+        Ok(out)
+    }
+
+    /// Gives every literal outside exponents its rational value, but reads forms of ln 2 beside a logarithm.
+    pub(super) fn plain(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        if terms.iter().all(|term| !self.table.monomials.contents(term.monomial()).literal) {
+            return Ok(terms);
+        }
+        let mut out = Vec::with_capacity(terms.len());
+        for term in terms {
+            let term = self.read_reciprocal(term)?;
+            out.push(self.value_of_literals(&term)?);
+        }
+        collect(&mut out);
+        Ok(out)
+    }
+
+    /// The literal of a monomial that has one, to the power 1, and the other factors.
+    fn only_literal(&self, monomial: MonomialId) -> Option<(Literal, Vec<(AtomId, i32)>)> {
+        let mut found = None;
+        let mut rest = Vec::new();
+        for (atom, power) in self.table.monomials.factors(monomial) {
+            match self.table.atom(*atom) {
+                Atom::Literal(literal) if *power == 1 && found.is_none() => found = Some(*literal),
+                Atom::Literal(_) => return None,
+                _ => rest.push((*atom, *power)),
+            }
+        }
+        found.map(|literal| (literal, rest))
+    }
+
+    fn with_irrational(
+        &mut self,
+        term: &Term,
+        rest: &[(AtomId, i32)],
+        which: Irrational,
+        power: i32,
+    ) -> Result<Term, Stop> {
+        let atom = self.table.intern(Atom::Irrational(which));
+        let constant = self.table.atom_power(atom, power);
+        let rest = self.table.intern_factors(rest);
+        let monomial = self.table.times(rest, constant)?;
+        Ok(Term { key: Key::new(monomial, term.exponent()), coefficient: term.coefficient.clone() })
+    }
+
+    /// Reads a form of ln 2 or log₁₀ 2 that multiplies one base-2 logarithm.
+    fn read_reciprocal(&mut self, term: Term) -> Result<Term, Stop> {
+        if !self.table.monomials.contents(term.monomial()).literal {
+            return Ok(term);
+        }
+        let mut found = None;
+        let mut logarithms = 0;
+        let mut rest = Vec::new();
+        for (atom, power) in self.table.monomials.factors(term.monomial()) {
+            match self.table.atom(*atom) {
+                Atom::Literal(literal)
+                    if *power == 1 && found.is_none() && matches!(literal.role(), Role::Reciprocal(_)) =>
+                {
+                    found = Some(*literal);
+                    continue;
+                }
+                Atom::Apply(Function::Log2, _) if *power == 1 => logarithms += 1,
+                Atom::Lazy(at) if *power == 1 => {
+                    logarithms += i32::from(matches!(self.view(*at), View::Apply(TermOp::Log2, _)));
+                }
+                _ => {}
+            }
+            rest.push((*atom, *power));
+        }
+        let (Some(literal), 1) = (found, logarithms) else { return Ok(term) };
+        let Role::Reciprocal(which) = literal.role() else { return Ok(term) };
+        self.readings.insert(Reading { literal });
+        self.with_irrational(&term, &rest, which, -1)
+    }
+
+    fn value_of_literals(&mut self, term: &Term) -> Result<Term, Stop> {
+        let factors = self.table.monomials.shared_factors(term.monomial());
+        let mut coefficient = term.coefficient.clone();
+        let mut rest = Vec::with_capacity(factors.len());
+        for (atom, power) in factors.iter() {
+            match self.table.atom(*atom) {
+                Atom::Literal(literal) => {
+                    let value = literal.value().pow(*power);
+                    let large = || Stop::Unknown("a power is too large".to_string());
+                    let value: Rational = value.ok_or_else(large)?;
+                    coefficient = &coefficient * &value;
+                }
+                _ => rest.push((*atom, *power)),
+            }
+        }
+        let monomial = self.table.intern_factors(&rest);
+        Ok(Term { key: Key::new(monomial, term.exponent()), coefficient })
+    }
+}

@@ -1,0 +1,304 @@
+//! Maxima: flattened, as sets, with what the arms share taken out.
+//!
+//! `max(a + c, b + c) = max(a, b) + c` and `max(k·a, k·b) = k·max(a, b)` for `k > 0` are used in one direction
+//! that does not depend on how a maximum was put together: the part `c` of a set of arms is found coefficient
+//! by coefficient, as the one that most arms have (of several such the least). Adding something to every arm
+//! adds it to that part and changes nothing else. Since `min(a, b) = −max(−a, −b)`, two arms give
+//! `min(a, b) = a + b − max(a, b)`, and `|a| = 2·max(a, 0) − a`; with `max(a − m, b) = max(a, b + m) − m`
+//! minima inside maxima meet the same forms whichever stands inside.
+
+use super::Stop;
+use super::atom::{Atom, AtomId, TermRef};
+use super::canon::Prover;
+use super::class::Class;
+use super::exponent::Scale;
+use super::function::{as_number, negated};
+use super::monomial::MonomialId;
+use super::polynomial::{Key, PolynomialId, Term, add, collect};
+use super::sign::Signs;
+use crate::number::Rational;
+use crate::term::{TermOp, View};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Arms are compared pair by pair for which is larger up to this many.
+const MAX_PAIRS: usize = 6;
+/// Maxima that arms subtract, of which so many are moved.
+const MAX_SHIFTS: usize = 8;
+/// Sums of several maxima are opened up to this many arms.
+const MAX_PRODUCT_ARMS: usize = 64;
+
+impl Prover<'_> {
+    /// The maximum (or minimum) that a tree of nodes of one operation computes.
+    pub(super) fn maximum_of(&mut self, root: TermRef, op: TermOp) -> Result<Vec<Term>, Stop> {
+        let mut arms = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut stack = vec![root];
+        let mut missing = false;
+        while let Some(at) = stack.pop() {
+            self.charge(1)?;
+            if !seen.insert(at) {
+                continue;
+            }
+            if let View::Apply(inner, [a, b, _]) = self.view(at)
+                && inner == op
+            {
+                stack.extend([b, a].map(|term| TermRef { store: at.store, term }));
+                continue;
+            }
+            match self.class(at)? {
+                Class::Finite => {}
+                // The other infinity would have made the whole infinite.
+                Class::PosInf | Class::NegInf => continue,
+                Class::Undefined(why) => return Err(Stop::Undefined(why.to_string())),
+                Class::Unknown(why) => return Err(Stop::Unknown(why.to_string())),
+            }
+            match self.resolve(at) {
+                Err(Stop::Missing) => missing = true,
+                other => {
+                    let terms = self.table.polynomials.shared_terms(other?).to_vec();
+                    arms.push(if op == TermOp::Min { negated(&terms) } else { terms });
+                }
+            }
+        }
+        if missing {
+            return Err(Stop::Missing);
+        }
+        let maximum = self.maximum(arms)?;
+        Ok(if op == TermOp::Min { negated(&maximum) } else { maximum })
+    }
+
+    /// The maximum of one or more collected sums.
+    pub(super) fn maximum(&mut self, arms: Vec<Vec<Term>>) -> Result<Vec<Term>, Stop> {
+        let (arms, lowered) = self.without_negative_maxima(arms)?;
+        let mut flat = Vec::with_capacity(arms.len());
+        let mut open = arms;
+        while let Some(arm) = open.pop() {
+            self.charge(1 + arm.len() as u64)?;
+            match self.split_maximum(&arm, open.len() + flat.len())? {
+                None => flat.push(arm),
+                Some(inner) => open.extend(inner),
+            }
+        }
+        let maximum = self.maximum_of_flat(flat)?;
+        Ok(add(&maximum, &lowered))
+    }
+
+    /// `max(a − m, b) = max(a, b + m) − m` where `m` is a maximum: afterwards no arm of a few subtracts one.
+    /// Also returns what is to be added to the maximum.
+    fn without_negative_maxima(
+        &mut self,
+        mut arms: Vec<Vec<Term>>,
+    ) -> Result<(Vec<Vec<Term>>, Vec<Term>), Stop> {
+        let mut lowered = Vec::new();
+        for _ in 0..MAX_SHIFTS {
+            if arms.len() > MAX_PAIRS {
+                break;
+            }
+            let negative =
+                arms.iter().flatten().find(|term| self.linear_maximum(term) == Some(Signs::NEGATIVE));
+            let Some(negative) = negative.cloned() else { break };
+            let raise = negated(std::slice::from_ref(&negative));
+            lowered = add(&lowered, &[negative]);
+            for arm in &mut arms {
+                *arm = add(arm, &raise);
+            }
+        }
+        Ok((arms, lowered))
+    }
+
+    /// The sign of the factor by which a term multiplies one maximum, if that is all it does and has one sign.
+    fn linear_maximum(&self, term: &Term) -> Option<Signs> {
+        let mut maxima = 0;
+        let mut signs = Signs::of(&term.coefficient);
+        for (atom, power) in self.table.monomials.factors(term.monomial()) {
+            match self.table.atom(*atom) {
+                Atom::Max(_) if *power == 1 => maxima += 1,
+                Atom::Max(_) => return None,
+                _ => {
+                    let base = self.table.atom_signs(*atom);
+                    signs = signs.times(if power % 2 == 0 { base.times_itself() } else { base });
+                }
+            }
+        }
+        (maxima == 1 && (signs == Signs::POSITIVE || signs == Signs::NEGATIVE)).then_some(signs)
+    }
+
+    fn maximum_of_flat(&mut self, flat: Vec<Vec<Term>>) -> Result<Vec<Term>, Stop> {
+        let mut arms = self.distinct(flat);
+        self.drop_smaller(&mut arms);
+        if let [single] = arms.as_slice() {
+            return Ok(single.clone());
+        }
+        let shared = self.shared_part(&arms);
+        let opposite = negated(&shared);
+        let arms: Vec<Vec<Term>> = arms.iter().map(|arm| add(arm, &opposite)).collect();
+        let (scale, arms) = self.take_positive_factor(arms)?;
+        let mut plain = Vec::with_capacity(arms.len());
+        for arm in arms {
+            plain.push(self.plain(arm)?);
+        }
+        let arms = self.distinct(plain);
+        let value = if let [single] = arms.as_slice() {
+            single.clone()
+        } else {
+            let mut ids: Vec<PolynomialId> = arms.iter().map(|arm| self.table.polynomial(arm)).collect();
+            ids.sort_unstable();
+            let atom = self.table.intern(Atom::Max(ids.into()));
+            let monomial = self.table.single(atom);
+            vec![Term { key: Key::new(monomial, PolynomialId::ZERO), coefficient: Rational::ONE }]
+        };
+        let value = self.scaled(&value, &scale)?;
+        Ok(add(&value, &shared))
+    }
+
+    /// The arms of `c·max(…) + r` for `c > 0`: `c·a + r` for each `a`. `None` when `arm` is no such sum, or
+    /// would bring too many arms.
+    fn split_maximum(&mut self, arm: &[Term], others: usize) -> Result<Option<Vec<Vec<Term>>>, Stop> {
+        let positive = |term: &Term| self.linear_maximum(term) == Some(Signs::POSITIVE);
+        let Some(at) = arm.iter().position(positive) else { return Ok(None) };
+        let several = arm.iter().filter(|term| positive(term)).count() > 1;
+        let factors = self.table.monomials.shared_factors(arm[at].monomial());
+        let found = factors.iter().find_map(|(atom, _)| match self.table.atom(*atom) {
+            Atom::Max(inner) => Some((*atom, inner.clone())),
+            _ => None,
+        });
+        let Some((atom, inner)) = found else { return Ok(None) };
+        if several && inner.len() + others > MAX_PRODUCT_ARMS {
+            return Ok(None);
+        }
+        let rest_of_term: Vec<(AtomId, i32)> =
+            factors.iter().copied().filter(|(other, _)| *other != atom).collect();
+        let monomial = self.table.intern_factors(&rest_of_term);
+        let scale =
+            Scale { coefficient: arm[at].coefficient.clone(), key: Key::new(monomial, arm[at].exponent()) };
+        let mut rest = arm.to_vec();
+        rest.remove(at);
+        let mut arms = Vec::with_capacity(inner.len());
+        for inner in inner.iter() {
+            let inner = self.table.polynomials.shared_terms(*inner);
+            let inner = self.scaled(&inner, &scale)?;
+            let inner = self.expand(add(&inner, &rest))?;
+            arms.push(inner);
+        }
+        Ok(Some(arms))
+    }
+
+    /// Distinct arms; of those that differ by a number only the largest.
+    fn distinct(&mut self, arms: Vec<Vec<Term>>) -> Vec<Vec<Term>> {
+        let mut largest: FxHashMap<PolynomialId, usize> = FxHashMap::default();
+        let mut kept: Vec<(Rational, Vec<Term>)> = Vec::with_capacity(arms.len());
+        for arm in arms {
+            let is_number = |term: &Term| term.key == Key::ONE;
+            let constant = arm.iter().find(|term| is_number(term)).map(|term| term.coefficient.clone());
+            let constant = constant.unwrap_or_default();
+            let rest: Vec<Term> = arm.iter().filter(|term| !is_number(term)).cloned().collect();
+            let rest = self.table.polynomial(&rest);
+            match largest.get(&rest) {
+                None => {
+                    largest.insert(rest, kept.len());
+                    kept.push((constant, arm));
+                }
+                Some(at) => {
+                    if kept[*at].0 < constant {
+                        kept[*at] = (constant, arm);
+                    }
+                }
+            }
+        }
+        kept.into_iter().map(|(_, arm)| arm).collect()
+    }
+
+    /// Drops arms that are nowhere larger than another, as far as signs show it.
+    fn drop_smaller(&self, arms: &mut Vec<Vec<Term>>) {
+        let covers = |larger: &[Term], smaller: &[Term]| {
+            self.table.signs_of(&add(larger, &negated(smaller))).within(Signs::NOT_NEGATIVE)
+        };
+        // Of many arms only a number among them is compared with the others.
+        let few = arms.len() <= MAX_PAIRS;
+        let numbers = arms.iter().filter_map(|arm| as_number(arm)).collect::<Vec<_>>();
+        let mut at = 0;
+        while at < arms.len() && arms.len() > 1 {
+            let is_number = as_number(&arms[at]).is_some();
+            let covered = if few || is_number {
+                (0..arms.len()).any(|other| other != at && covers(&arms[other], &arms[at]))
+            } else {
+                let own = &arms[at];
+                numbers.iter().any(|number| covers(&super::function::number(number.clone()), own))
+            };
+            if covered {
+                arms.remove(at);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// For each product that occurs in the arms, the coefficient that most arms have for it.
+    fn shared_part(&self, arms: &[Vec<Term>]) -> Vec<Term> {
+        let mut coefficients: FxHashMap<Key, Vec<&Rational>> = FxHashMap::default();
+        let mut counts: FxHashMap<Key, usize> = FxHashMap::default();
+        for term in arms.iter().flatten() {
+            *counts.entry(term.key).or_insert(0) += 1;
+        }
+        // What fewer than half of the arms have, most do not have.
+        for term in arms.iter().flatten().filter(|term| counts[&term.key] * 2 >= arms.len()) {
+            coefficients.entry(term.key).or_default().push(&term.coefficient);
+        }
+        let mut shared = Vec::new();
+        for (key, mut values) in coefficients {
+            let zero = Rational::ZERO;
+            values.resize(arms.len(), &zero);
+            values.sort_unstable();
+            let mut best = (0, values[0]);
+            let mut start = 0;
+            for at in 0..=values.len() {
+                if at == values.len() || values[at] != values[start] {
+                    if at - start > best.0 {
+                        best = (at - start, values[start]);
+                    }
+                    start = at;
+                }
+            }
+            if !best.1.is_zero() {
+                shared.push(Term { key, coefficient: best.1.clone() });
+            }
+        }
+        collect(&mut shared);
+        shared
+    }
+
+    /// Divides all arms by their common positive factor.
+    fn take_positive_factor(&mut self, arms: Vec<Vec<Term>>) -> Result<(Scale, Vec<Vec<Term>>), Stop> {
+        let all: Vec<Term> = arms.iter().flatten().cloned().collect();
+        let common = self.common_monomial(&all);
+        let factors = self.table.monomials.shared_factors(common);
+        let positive: Vec<(AtomId, i32)> = factors
+            .iter()
+            .copied()
+            .filter(|(atom, _)| self.table.atom_signs(*atom) == Signs::POSITIVE)
+            .collect();
+        let monomial = self.table.intern_factors(&positive);
+        let coefficient = content(&all);
+        let factor = coefficient.recip().unwrap_or(Rational::ONE);
+        let key = Key::new(monomial, PolynomialId::ZERO);
+        let inverse = Scale { coefficient: factor, key: self.table.key_power(key, -1)? };
+        let mut divided = Vec::with_capacity(arms.len());
+        for arm in arms {
+            divided.push(self.scaled(&arm, &inverse)?);
+        }
+        debug_assert!(monomial == MonomialId::ONE || !positive.is_empty());
+        Ok((Scale { coefficient, key }, divided))
+    }
+}
+
+/// The positive number by which all coefficients become coprime integers.
+fn content(terms: &[Term]) -> Rational {
+    let mut num = rug::Integer::new();
+    let mut den = rug::Integer::from(1);
+    for term in terms {
+        let (n, d) = term.coefficient.to_parts();
+        num.gcd_mut(&n);
+        den.lcm_mut(&d);
+    }
+    if num == 0 { Rational::ONE } else { Rational::from(rug::Rational::from((num, den))) }
+}

@@ -1,0 +1,210 @@
+//! Polynomials: sums of `coefficient · monomial · 2^exponent`, and those among them that are interned.
+//!
+//! Exponents are interned polynomials themselves, so a term is a coefficient beside two small numbers. Powers
+//! are integers of either sign (Laurent polynomials).
+
+use super::atom::{Place, hash_number, mix};
+use super::monomial::MonomialId;
+use crate::index_type;
+use crate::number::Rational;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+index_type!(
+    /// An interned polynomial: an exponent, an argument of a function, the content of a sum.
+    PolynomialId,
+    "p"
+);
+
+impl PolynomialId {
+    /// The polynomial 0; as an exponent, the absence of one.
+    pub const ZERO: PolynomialId = PolynomialId(0);
+}
+
+/// What a term multiplies its coefficient with: a monomial and a power of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key(u64);
+
+impl Key {
+    /// The number 1.
+    pub const ONE: Key = Key(0);
+
+    /// `monomial · 2^exponent`
+    pub fn new(monomial: MonomialId, exponent: PolynomialId) -> Key {
+        Key(u64::from(monomial.0) << 32 | u64::from(exponent.0))
+    }
+
+    /// The monomial.
+    pub fn monomial(self) -> MonomialId {
+        MonomialId((self.0 >> 32) as u32)
+    }
+
+    /// The exponent of 2.
+    pub fn exponent(self) -> PolynomialId {
+        PolynomialId(self.0 as u32)
+    }
+}
+
+/// `coefficient · monomial · 2^exponent`
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Term {
+    /// Monomial and exponent.
+    pub key: Key,
+    /// The coefficient.
+    pub coefficient: Rational,
+}
+
+impl Term {
+    /// The monomial.
+    pub fn monomial(&self) -> MonomialId {
+        self.key.monomial()
+    }
+
+    /// The exponent of 2.
+    pub fn exponent(&self) -> PolynomialId {
+        self.key.exponent()
+    }
+}
+
+/// Sorts terms by key, adds those of one key and drops zeros: afterwards equal sums are equal lists.
+pub(super) fn collect(terms: &mut Vec<Term>) {
+    if terms.windows(2).all(|pair| pair[0].key < pair[1].key) {
+        terms.retain(|term| !term.coefficient.is_zero());
+        return;
+    }
+    terms.sort_unstable_by_key(|term| term.key);
+    let mut kept = 0;
+    for at in 0..terms.len() {
+        if kept > 0 && terms[kept - 1].key == terms[at].key {
+            terms[kept - 1].coefficient = &terms[kept - 1].coefficient + &terms[at].coefficient;
+        } else {
+            if kept > 0 && terms[kept - 1].coefficient.is_zero() {
+                kept -= 1;
+            }
+            terms.swap(kept, at);
+            kept += 1;
+        }
+    }
+    if kept > 0 && terms[kept - 1].coefficient.is_zero() {
+        kept -= 1;
+    }
+    terms.truncate(kept);
+}
+
+/// The interned polynomials of one prover.
+///
+/// Invariant: terms are as [`collect`] leaves them.
+pub(super) struct Polynomials {
+    list: Vec<Rc<[Term]>>,
+    lazy: Vec<bool>,
+    places: Vec<Place>,
+    ids: FxHashMap<Rc<[Term]>, PolynomialId>,
+    sums: FxHashMap<(PolynomialId, PolynomialId), PolynomialId>,
+    negatives: FxHashMap<PolynomialId, PolynomialId>,
+}
+
+impl Polynomials {
+    pub(super) fn new() -> Polynomials {
+        let zero: Rc<[Term]> = Rc::from([]);
+        Polynomials {
+            list: vec![zero.clone()],
+            lazy: vec![false],
+            places: vec![Place::CONSTANT],
+            ids: std::iter::once((zero, PolynomialId::ZERO)).collect(),
+            sums: FxHashMap::default(),
+            negatives: FxHashMap::default(),
+        }
+    }
+
+    pub(super) fn terms(&self, id: PolynomialId) -> &[Term] {
+        &self.list[id.index()]
+    }
+
+    pub(super) fn shared_terms(&self, id: PolynomialId) -> Rc<[Term]> {
+        self.list[id.index()].clone()
+    }
+
+    /// Whether a node not looked into is inside.
+    pub(super) fn is_lazy(&self, id: PolynomialId) -> bool {
+        self.lazy[id.index()]
+    }
+
+    pub(super) fn place(&self, id: PolynomialId) -> Place {
+        self.places[id.index()]
+    }
+
+    /// Interns a collected sum; `describe` tells a monomial's place and whether it is lazy.
+    pub(super) fn intern(
+        &mut self,
+        terms: &[Term],
+        describe: impl Fn(MonomialId) -> (Place, bool),
+    ) -> PolynomialId {
+        if let Some(id) = self.ids.get(terms) {
+            return *id;
+        }
+        let mut place = Place::CONSTANT;
+        let mut lazy = false;
+        for term in terms {
+            let (own, own_lazy) = describe(term.monomial());
+            let exponent = self.place(term.exponent());
+            lazy |= own_lazy || self.is_lazy(term.exponent());
+            place.lead = place.lead.min(own.lead).min(exponent.lead);
+            place.rank = place.rank.max(own.rank).max(u8::from(term.exponent() != PolynomialId::ZERO));
+            let hash = mix(mix(own.fingerprint, exponent.fingerprint), hash_number(&term.coefficient));
+            place.fingerprint = place.fingerprint.wrapping_add(hash);
+        }
+        let id = PolynomialId::from_index(self.list.len());
+        let shared: Rc<[Term]> = Rc::from(terms);
+        self.list.push(shared.clone());
+        self.lazy.push(lazy);
+        self.places.push(place);
+        self.ids.insert(shared, id);
+        id
+    }
+
+    pub(super) fn known_sum(&self, a: PolynomialId, b: PolynomialId) -> Option<PolynomialId> {
+        self.sums.get(&if a <= b { (a, b) } else { (b, a) }).copied()
+    }
+
+    pub(super) fn remember_sum(&mut self, a: PolynomialId, b: PolynomialId, sum: PolynomialId) {
+        self.sums.insert(if a <= b { (a, b) } else { (b, a) }, sum);
+    }
+
+    pub(super) fn known_negative(&self, a: PolynomialId) -> Option<PolynomialId> {
+        self.negatives.get(&a).copied()
+    }
+
+    pub(super) fn remember_negative(&mut self, a: PolynomialId, negative: PolynomialId) {
+        self.negatives.insert(a, negative);
+        self.negatives.insert(negative, a);
+    }
+}
+
+/// The sum of two collected sums, collected.
+pub(super) fn add(a: &[Term], b: &[Term]) -> Vec<Term> {
+    let mut sum = Vec::with_capacity(a.len() + b.len());
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].key.cmp(&b[j].key) {
+            std::cmp::Ordering::Less => {
+                sum.push(a[i].clone());
+                i += 1;
+            }
+            std::cmp::Ordering::Greater => {
+                sum.push(b[j].clone());
+                j += 1;
+            }
+            std::cmp::Ordering::Equal => {
+                let coefficient = &a[i].coefficient + &b[j].coefficient;
+                if !coefficient.is_zero() {
+                    sum.push(Term { key: a[i].key, coefficient });
+                }
+                i += 1;
+                j += 1;
+            }
+        }
+    }
+    sum.extend_from_slice(&a[i..]);
+    sum.extend_from_slice(&b[j..]);
+    sum
+}

@@ -1,0 +1,544 @@
+//! Sums as ratios: common factors taken out, what is left named, names opened again when a proof needs it.
+//!
+//! A finished sum is a Laurent polynomial: denominators are sums with a name ([`Atom::Sum`]) to negative
+//! powers. Because names stand for content, two sums that are equal as lists have one name, whichever side
+//! they come from. [`Prover::expand`] replaces names by their content where the power is positive, and
+//! [`Prover::clear_denominators`] multiplies a whole sum by its denominators: cross-multiplication.
+
+use super::Stop;
+use super::atom::{Atom, AtomId, Function, TermRef};
+use super::canon::{Need, Prover};
+use super::exponent::Scale;
+use super::monomial::MonomialId;
+use super::polynomial::{Key, PolynomialId, Term, collect};
+use crate::number::Rational;
+use crate::term::{TermOp, View};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// A sum of more terms than this is not multiplied out.
+const MAX_EXPANSION: usize = 1 << 20;
+
+impl Prover<'_> {
+    /// The product of two sums, collected.
+    pub(super) fn multiply(&mut self, a: &[Term], b: &[Term]) -> Result<Vec<Term>, Stop> {
+        self.charge(a.len() as u64 * b.len() as u64)?;
+        let mut product = Vec::with_capacity((a.len() * b.len()).min(MAX_EXPANSION));
+        for left in a {
+            for right in b {
+                let key = self.table.key_product(left.key, right.key)?;
+                product.push(Term { key, coefficient: &left.coefficient * &right.coefficient });
+            }
+        }
+        collect(&mut product);
+        Ok(product)
+    }
+
+    /// A sum times a scale.
+    pub(super) fn scaled(&mut self, terms: &[Term], scale: &Scale) -> Result<Vec<Term>, Stop> {
+        self.multiply(terms, &[scale.clone().into_term()])
+    }
+
+    /// A scale with the lazy atoms of a monomial replaced by what they stand for.
+    fn substitute(&mut self, monomial: MonomialId) -> Result<Scale, Stop> {
+        if let Some(scale) = self.substituted.get(&monomial) {
+            return Ok(scale.clone());
+        }
+        let mut scale = Scale::one();
+        let factors = self.table.monomials.shared_factors(monomial);
+        let mut missing = false;
+        let mut vanishes = false;
+        for (atom, power) in factors.iter() {
+            let inner = match self.table.atom(*atom) {
+                Atom::Lazy(at) => {
+                    let at = *at;
+                    match self.factor(at) {
+                        Err(Stop::Missing) => {
+                            missing = true;
+                            continue;
+                        }
+                        other => other?,
+                    }
+                }
+                Atom::Input(..)
+                | Atom::Irrational(_)
+                | Atom::Literal(_)
+                | Atom::Sum(_)
+                | Atom::Max(_)
+                | Atom::Apply(..)
+                | Atom::CopySign(..)
+                | Atom::Select(..) => {
+                    let single = self.table.single(*atom);
+                    Scale { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) }
+                }
+            };
+            if inner.is_zero() && *power > 0 {
+                vanishes = true;
+                continue;
+            }
+            let inner = self.table.scale_power(&inner, *power)?;
+            scale = self.table.scale_product(&scale, &inner)?;
+        }
+        if missing {
+            return Err(Stop::Missing);
+        }
+        if vanishes {
+            scale = Scale::number(Rational::ZERO);
+        }
+        self.substituted.insert(monomial, scale.clone());
+        Ok(scale)
+    }
+
+    /// Replaces lazy atoms in monomials (not in exponents) by what they stand for.
+    pub(super) fn substitute_terms(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let mut out = Vec::with_capacity(terms.len());
+        let mut missing = false;
+        for term in terms {
+            self.charge(1)?;
+            if !self.table.monomials.contents(term.monomial()).lazy {
+                out.push(term);
+                continue;
+            }
+            let scale = match self.substitute(term.monomial()) {
+                Err(Stop::Missing) => {
+                    missing = true;
+                    continue;
+                }
+                other => other?,
+            };
+            if !scale.is_zero() {
+                let key = self.table.key_product(scale.key, Key::new(MonomialId::ONE, term.exponent()))?;
+                out.push(Term { key, coefficient: &scale.coefficient * &term.coefficient });
+            }
+        }
+        if missing {
+            return Err(Stop::Missing);
+        }
+        collect(&mut out);
+        Ok(out)
+    }
+
+    /// Replaces exponents by exponents without lazy atoms.
+    pub(super) fn resolve_exponents(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let settled = |term: &Term| self.is_settled(term.exponent());
+        if terms.iter().all(settled) {
+            return Ok(terms);
+        }
+        let mut out = Vec::with_capacity(terms.len());
+        let mut missing = false;
+        for term in terms {
+            self.charge(1)?;
+            let scale = match self.resolve_exponent(term.exponent()) {
+                Err(Stop::Missing) => {
+                    missing = true;
+                    continue;
+                }
+                other => other?,
+            };
+            let key = self.table.key_product(scale.key, Key::new(term.monomial(), PolynomialId::ZERO))?;
+            out.push(Term { key, coefficient: &scale.coefficient * &term.coefficient });
+        }
+        if missing {
+            return Err(Stop::Missing);
+        }
+        collect(&mut out);
+        Ok(out)
+    }
+
+    /// Whether an exponent has no lazy atoms, and no whole number that belongs into the coefficient.
+    fn is_settled(&self, exponent: PolynomialId) -> bool {
+        let whole = |term: &Term| term.key == Key::ONE && !term.coefficient.floor().is_zero();
+        !self.table.polynomials.is_lazy(exponent)
+            && !self.table.polynomials.terms(exponent).first().is_some_and(whole)
+    }
+
+    /// `2^exponent` as a scale without lazy atoms.
+    pub(super) fn resolve_exponent(&mut self, exponent: PolynomialId) -> Result<Scale, Stop> {
+        if self.is_settled(exponent) {
+            return Ok(Scale { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, exponent) });
+        }
+        if let Some(scale) = self.exponents.get(&exponent) {
+            return Ok(scale.clone());
+        }
+        let scale = self.descend(Need::Exponent(exponent), |prover| {
+            let terms = prover.table.polynomials.shared_terms(exponent).to_vec();
+            let terms = prover.canonical(terms)?;
+            prover.exponential(terms)
+        })?;
+        self.exponents.insert(exponent, scale.clone());
+        Ok(scale)
+    }
+
+    /// A sum without lazy atoms, expanded. Literals stay symbols.
+    pub(super) fn canonical(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let mut out = Vec::with_capacity(terms.len());
+        let mut others = Vec::new();
+        let mut missing = false;
+        for term in terms {
+            self.charge(1)?;
+            let Some((lazy, rest)) = self.linear_lazy(term.monomial()) else {
+                others.push(term);
+                continue;
+            };
+            let content = match self.resolve(lazy) {
+                Err(Stop::Missing) => {
+                    missing = true;
+                    continue;
+                }
+                other => other?,
+            };
+            let content = self.table.polynomials.shared_terms(content);
+            let rest = self.table.intern_factors(&rest);
+            let scale = Scale { coefficient: term.coefficient.clone(), key: Key::new(rest, term.exponent()) };
+            out.extend(self.scaled(&content, &scale)?);
+        }
+        match self.substitute_terms(others) {
+            Err(Stop::Missing) => missing = true,
+            other => out.extend(other?),
+        }
+        if missing {
+            return Err(Stop::Missing);
+        }
+        collect(&mut out);
+        let out = self.resolve_exponents(out)?;
+        self.expand(out)
+    }
+
+    /// The only lazy atom of a monomial, if it has power 1, and the other factors.
+    fn linear_lazy(&self, monomial: MonomialId) -> Option<(TermRef, Vec<(AtomId, i32)>)> {
+        if !self.table.monomials.contents(monomial).lazy {
+            return None;
+        }
+        let mut found = None;
+        let mut rest = Vec::new();
+        for (atom, power) in self.table.monomials.factors(monomial) {
+            match self.table.atom(*atom) {
+                Atom::Lazy(at) if *power == 1 && found.is_none() => found = Some(*at),
+                Atom::Lazy(_) => return None,
+                Atom::Input(..)
+                | Atom::Irrational(_)
+                | Atom::Literal(_)
+                | Atom::Sum(_)
+                | Atom::Max(_)
+                | Atom::Apply(..)
+                | Atom::CopySign(..)
+                | Atom::Select(..) => rest.push((*atom, *power)),
+            }
+        }
+        found.map(|at| (at, rest))
+    }
+
+    /// A term as an interned polynomial: expanded, nothing lazy; literals are symbols at its top.
+    pub(super) fn resolve(&mut self, at: TermRef) -> Result<PolynomialId, Stop> {
+        if let Some(id) = self.resolved.get(&at) {
+            return Ok(*id);
+        }
+        let id = self.descend(Need::Resolved(at), |prover| {
+            let terms = if prover.is_function(at) {
+                prover.resolve_function(at)?
+            } else {
+                let flat = prover.flat(at)?;
+                let terms = prover.spread(&flat)?;
+                prover.canonical(terms)?
+            };
+            Ok(prover.table.polynomial(&terms))
+        })?;
+        self.resolved.insert(at, id);
+        Ok(id)
+    }
+
+    fn is_function(&self, at: TermRef) -> bool {
+        match self.view(at) {
+            View::Input { .. } | View::Constant(_) => false,
+            View::Apply(op, _) => !matches!(
+                op,
+                TermOp::Add
+                    | TermOp::Sub
+                    | TermOp::Mul
+                    | TermOp::Fma
+                    | TermOp::Div
+                    | TermOp::Neg
+                    | TermOp::Exp2
+            ),
+        }
+    }
+
+    /// A term as a scale whose monomial names the sum that is left; exponents may still be lazy.
+    pub(super) fn factor(&mut self, at: TermRef) -> Result<Scale, Stop> {
+        if let Some(scale) = self.factored.get(&at) {
+            return Ok(scale.clone());
+        }
+        let scale = self.descend(Need::Factored(at), |prover| {
+            if prover.is_function(at) {
+                let id = prover.resolve(at)?;
+                return prover.factor_polynomial(id);
+            }
+            let flat = prover.flat(at)?;
+            let terms = prover.spread(&flat)?;
+            let terms = prover.substitute_terms(terms)?;
+            prover.factor_terms(terms)
+        })?;
+        self.factored.insert(at, scale.clone());
+        Ok(scale)
+    }
+
+    /// An interned polynomial as a scale.
+    pub(super) fn factor_polynomial(&mut self, id: PolynomialId) -> Result<Scale, Stop> {
+        if let Some(scale) = self.polynomial_factors.get(&id) {
+            return Ok(scale.clone());
+        }
+        let terms = self.table.polynomials.shared_terms(id).to_vec();
+        let scale = self.factor_terms(terms)?;
+        self.polynomial_factors.insert(id, scale.clone());
+        Ok(scale)
+    }
+
+    /// A sum as a scale: common factors, times what is left under a name. Monomials hold nothing lazy.
+    pub(super) fn factor_terms(&mut self, terms: Vec<Term>) -> Result<Scale, Stop> {
+        // The common exponent goes first: the maximum in a softmax leaves here, before anyone asks what it is.
+        let (outer, rest) = self.take_common(terms)?;
+        let rest = self.resolve_exponents(rest)?;
+        let rest = self.expand(rest)?;
+        let rest = self.plain(rest)?;
+        let (inner, mut rest) = self.take_common(rest)?;
+        let mut scale = self.table.scale_product(&outer, &inner)?;
+        let Some(leading) = self.leading(&rest) else { return Ok(Scale::number(Rational::ZERO)) };
+        let leading = rest[leading].coefficient.clone();
+        scale.coefficient = &scale.coefficient * &leading;
+        if rest.len() > 1 {
+            for term in &mut rest {
+                term.coefficient = &term.coefficient / &leading;
+            }
+            let content = self.table.polynomial(&rest);
+            let atom = self.table.intern(Atom::Sum(content));
+            let name = Key::new(self.table.single(atom), PolynomialId::ZERO);
+            scale.key = self.table.key_product(scale.key, name)?;
+        }
+        Ok(scale)
+    }
+
+    /// The position of the term that comes first in the order of content.
+    pub(super) fn leading(&self, terms: &[Term]) -> Option<usize> {
+        (0..terms.len()).min_by_key(|at| {
+            let term = &terms[*at];
+            let monomial = self.table.monomials.place(term.monomial());
+            let exponent = self.table.polynomials.place(term.exponent());
+            (monomial.lead.min(exponent.lead), monomial, exponent)
+        })
+    }
+
+    /// Divides a sum by its greatest common monomial and by its common power of two.
+    ///
+    /// Each atom goes with its least power over all terms, each part of an exponent with its least coefficient
+    /// (nought where it is absent): so multiplying the sum by a monomial and a power of two changes what comes
+    /// out in front and nothing else.
+    pub(super) fn take_common(&mut self, terms: Vec<Term>) -> Result<(Scale, Vec<Term>), Stop> {
+        let Some(first) = terms.first() else { return Ok((Scale::one(), terms)) };
+        let key = if terms.len() == 1 {
+            first.key
+        } else {
+            self.charge(terms.len() as u64)?;
+            Key::new(self.common_monomial(&terms), self.common_exponent(&terms)?)
+        };
+        let scale = Scale { coefficient: Rational::ONE, key };
+        if key == Key::ONE {
+            return Ok((scale, terms));
+        }
+        let inverse = self.table.key_power(key, -1)?;
+        let mut rest = terms;
+        for term in &mut rest {
+            term.key = self.table.key_product(term.key, inverse)?;
+        }
+        collect(&mut rest);
+        Ok((scale, rest))
+    }
+
+    pub(super) fn common_monomial(&mut self, terms: &[Term]) -> MonomialId {
+        let Some(first) = terms.first() else { return MonomialId::ONE };
+        if terms.iter().all(|term| term.monomial() == first.monomial()) {
+            return first.monomial();
+        }
+        let mut least: FxHashMap<AtomId, (usize, i32)> = FxHashMap::default();
+        for term in terms {
+            for (atom, power) in self.table.monomials.factors(term.monomial()) {
+                let entry = least.entry(*atom).or_insert((0, *power));
+                *entry = (entry.0 + 1, entry.1.min(*power));
+            }
+        }
+        let power = |(count, power): (usize, i32)| if count < terms.len() { power.min(0) } else { power };
+        let mut factors: Vec<(AtomId, i32)> = least
+            .into_iter()
+            .map(|(atom, entry)| (atom, power(entry)))
+            .filter(|(_, power)| *power != 0)
+            .collect();
+        factors.sort_unstable();
+        self.table.intern_factors(&factors)
+    }
+
+    fn common_exponent(&mut self, terms: &[Term]) -> Result<PolynomialId, Stop> {
+        let Some(first) = terms.first() else { return Ok(PolynomialId::ZERO) };
+        if terms.iter().all(|term| term.exponent() == first.exponent()) {
+            return Ok(first.exponent());
+        }
+        let mut least: FxHashMap<Key, (usize, Rational)> = FxHashMap::default();
+        for term in terms {
+            let parts = self.table.polynomials.shared_terms(term.exponent());
+            self.charge(parts.len() as u64)?;
+            for part in parts.iter() {
+                match least.get_mut(&part.key) {
+                    None => {
+                        least.insert(part.key, (1, part.coefficient.clone()));
+                    }
+                    Some((count, coefficient)) => {
+                        *count += 1;
+                        if part.coefficient < *coefficient {
+                            *coefficient = part.coefficient.clone();
+                        }
+                    }
+                }
+            }
+        }
+        let mut parts: Vec<Term> = Vec::new();
+        for (key, (count, coefficient)) in least {
+            let coefficient = if count < terms.len() { coefficient.min(Rational::ZERO) } else { coefficient };
+            if !coefficient.is_zero() {
+                parts.push(Term { key, coefficient });
+            }
+        }
+        collect(&mut parts);
+        Ok(self.table.polynomial(&parts))
+    }
+
+    /// Multiplies named sums out where their power is positive, and powers of roots by `√a² = a`.
+    pub(super) fn expand(&mut self, mut terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        // Multiplying out may bring powers of roots, and those further sums.
+        for _ in 0..64 {
+            let mut changed = false;
+            if terms.iter().all(|term| !self.table.monomials.contents(term.monomial()).compound) {
+                return Ok(terms);
+            }
+            let mut out = Vec::with_capacity(terms.len());
+            for term in terms {
+                self.charge(1)?;
+                if !self.table.monomials.contents(term.monomial()).compound {
+                    out.push(term);
+                    continue;
+                }
+                match self.expansion(term.monomial())? {
+                    None => out.push(term),
+                    Some(content) => {
+                        let key = Key::new(MonomialId::ONE, term.exponent());
+                        let scale = Scale { coefficient: term.coefficient, key };
+                        out.extend(self.scaled(&content, &scale)?);
+                        changed = true;
+                    }
+                }
+            }
+            if changed {
+                collect(&mut out);
+            }
+            terms = out;
+            if !changed {
+                return Ok(terms);
+            }
+        }
+        Err(Stop::Unknown("square roots are nested too deeply".to_string()))
+    }
+
+    /// The content of a monomial, unless it is itself or too long.
+    fn expansion(&mut self, monomial: MonomialId) -> Result<Option<Rc<[Term]>>, Stop> {
+        if let Some(known) = self.expansions.get(&monomial) {
+            return Ok(known.clone());
+        }
+        let scale = self.without_root_powers(monomial)?;
+        let factors = self.table.monomials.shared_factors(scale.key.monomial());
+        let mut kept = Vec::new();
+        let mut sums = Vec::new();
+        let mut size = 1usize;
+        for (atom, power) in factors.iter() {
+            match self.table.atom(*atom) {
+                Atom::Sum(content) if *power > 0 => {
+                    let content = self.table.polynomials.shared_terms(*content);
+                    size = size.saturating_mul(content.len().saturating_pow(power.unsigned_abs()));
+                    sums.push((content, *power));
+                }
+                Atom::Sum(_)
+                | Atom::Input(..)
+                | Atom::Irrational(_)
+                | Atom::Literal(_)
+                | Atom::Lazy(_)
+                | Atom::Max(_)
+                | Atom::Apply(..)
+                | Atom::CopySign(..)
+                | Atom::Select(..) => kept.push((*atom, *power)),
+            }
+        }
+        let unchanged = sums.is_empty() && scale.key == Key::new(monomial, PolynomialId::ZERO);
+        let result = if unchanged || size > MAX_EXPANSION {
+            None
+        } else {
+            let kept = self.table.intern_factors(&kept);
+            let start = Term { key: Key::new(kept, scale.key.exponent()), coefficient: scale.coefficient };
+            let mut product = vec![start];
+            for (content, power) in sums {
+                for _ in 0..power {
+                    product = self.multiply(&product, &content)?;
+                }
+            }
+            Some(Rc::from(product))
+        };
+        self.expansions.insert(monomial, result.clone());
+        Ok(result)
+    }
+
+    /// Rewrites powers of square roots so that each root has power 0 or 1.
+    fn without_root_powers(&mut self, monomial: MonomialId) -> Result<Scale, Stop> {
+        let mut scale = Scale { coefficient: Rational::ONE, key: Key::new(monomial, PolynomialId::ZERO) };
+        for _ in 0..64 {
+            let factors = self.table.monomials.shared_factors(scale.key.monomial());
+            let root = factors.iter().find_map(|(atom, power)| match self.table.atom(*atom) {
+                Atom::Apply(Function::Sqrt, radicand) if !matches!(power, 0 | 1) => {
+                    Some((*atom, *power, *radicand))
+                }
+                _ => None,
+            });
+            let Some((atom, power, radicand)) = root else { return Ok(scale) };
+            let whole = power.div_euclid(2);
+            let radicand = self.factor_polynomial(radicand)?;
+            let radicand = self.table.scale_power(&radicand, whole)?;
+            let root = self.table.atom_power(atom, -2 * whole);
+            scale.key = self.table.key_product(scale.key, Key::new(root, PolynomialId::ZERO))?;
+            scale = self.table.scale_product(&scale, &radicand)?;
+        }
+        Err(Stop::Unknown("square roots are nested too deeply".to_string()))
+    }
+
+    /// Multiplies a sum by its denominators and expands: the result is zero exactly where the sum is, given
+    /// that no denominator is (obligations, V8).
+    pub(super) fn clear_denominators(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let mut terms = self.expand(terms)?;
+        for _ in 0..64 {
+            let mut lowest: FxHashMap<AtomId, i32> = FxHashMap::default();
+            for term in &terms {
+                for (atom, power) in self.table.monomials.factors(term.monomial()) {
+                    if *power < 0 && matches!(self.table.atom(*atom), Atom::Sum(_)) {
+                        let entry = lowest.entry(*atom).or_insert(0);
+                        *entry = (*entry).min(*power);
+                    }
+                }
+            }
+            if lowest.is_empty() {
+                return Ok(terms);
+            }
+            let mut factors: Vec<(AtomId, i32)> =
+                lowest.into_iter().map(|(atom, power)| (atom, -power)).collect();
+            factors.sort_unstable();
+            let denominator = self.table.intern_factors(&factors);
+            let key = Key::new(denominator, PolynomialId::ZERO);
+            let scale = Scale { coefficient: Rational::ONE, key };
+            terms = self.scaled(&terms, &scale)?;
+            terms = self.expand(terms)?;
+        }
+        Err(Stop::Unknown("denominators are nested too deeply".to_string()))
+    }
+}

@@ -1,0 +1,207 @@
+//! The prover, on terms built by hand: what must be proved, and for every law what must not.
+
+mod exponentials;
+mod functions;
+mod random;
+mod speed;
+mod sums;
+
+use super::{Equality, Facts, Obligations, Prover, Rung, Signs, Stop, TermRef};
+use crate::number::format::{Format, decode};
+use crate::number::{Extended, Rational};
+use crate::term::{Constant, InputId, Store, TermId, TermOp};
+
+pub(super) const X: InputId = InputId(0);
+pub(super) const Y: InputId = InputId(1);
+
+/// A store and short names for what tests put into it.
+pub(super) struct Side {
+    pub(super) store: Store,
+}
+
+impl Side {
+    pub(super) fn new() -> Side {
+        Side { store: Store::new() }
+    }
+
+    pub(super) fn x(&self, element: u64) -> TermId {
+        TermId::input(X, element)
+    }
+
+    pub(super) fn y(&self, element: u64) -> TermId {
+        TermId::input(Y, element)
+    }
+
+    pub(super) fn rational(&mut self, num: i64, den: i64) -> TermId {
+        let exact = Extended::Finite(Rational::from_ratio(num, den));
+        self.store.intern(Constant { exact, literal: None, rounded: None })
+    }
+
+    pub(super) fn int(&mut self, value: i64) -> TermId {
+        self.rational(value, 1)
+    }
+
+    pub(super) fn infinity(&mut self, negative: bool) -> TermId {
+        let exact = if negative { Extended::NegInf } else { Extended::PosInf };
+        self.store.intern(Constant { exact, literal: None, rounded: None })
+    }
+
+    pub(super) fn literal(&mut self, format: Format, bits: u64) -> TermId {
+        let exact = decode(format, bits).extended().expect("a number");
+        let own = Some((format, bits));
+        self.store.intern(Constant { exact, literal: own, rounded: own })
+    }
+
+    pub(super) fn f32(&mut self, bits: u64) -> TermId {
+        self.literal(Format::F32, bits)
+    }
+
+    pub(super) fn op(&mut self, op: TermOp, operands: &[TermId]) -> TermId {
+        self.store.apply(op, operands, 0)
+    }
+
+    pub(super) fn add(&mut self, a: TermId, b: TermId) -> TermId {
+        self.op(TermOp::Add, &[a, b])
+    }
+
+    pub(super) fn sub(&mut self, a: TermId, b: TermId) -> TermId {
+        self.op(TermOp::Sub, &[a, b])
+    }
+
+    pub(super) fn mul(&mut self, a: TermId, b: TermId) -> TermId {
+        self.op(TermOp::Mul, &[a, b])
+    }
+
+    pub(super) fn fma(&mut self, a: TermId, b: TermId, c: TermId) -> TermId {
+        self.op(TermOp::Fma, &[a, b, c])
+    }
+
+    pub(super) fn div(&mut self, a: TermId, b: TermId) -> TermId {
+        self.op(TermOp::Div, &[a, b])
+    }
+
+    pub(super) fn neg(&mut self, a: TermId) -> TermId {
+        self.op(TermOp::Neg, &[a])
+    }
+
+    pub(super) fn max(&mut self, a: TermId, b: TermId) -> TermId {
+        self.op(TermOp::Max, &[a, b])
+    }
+
+    pub(super) fn min(&mut self, a: TermId, b: TermId) -> TermId {
+        self.op(TermOp::Min, &[a, b])
+    }
+
+    pub(super) fn exp2(&mut self, a: TermId) -> TermId {
+        self.op(TermOp::Exp2, &[a])
+    }
+
+    /// `__expf`: a multiplication and a power of two.
+    pub(super) fn exp(&mut self, a: TermId) -> TermId {
+        let base = self.f32(0x3FB8_AA3B);
+        let scaled = self.mul(a, base);
+        self.exp2(scaled)
+    }
+
+    /// `expf` as compilers expand it; the magic addition has become a floor.
+    pub(super) fn expf(&mut self, x: TermId) -> TermId {
+        let c = self.f32(0x3BBB_989D);
+        let half = self.rational(1, 2);
+        let s = self.fma(x, c, half);
+        let s = self.op(TermOp::Saturate, &[s]);
+        let steps = self.int(252);
+        let s = self.mul(s, steps);
+        let floor = self.op(TermOp::Floor, &[s]);
+        let magic = self.int(12_582_913);
+        let m = self.add(floor, magic);
+        let back = self.int(-12_583_039);
+        let j = self.add(m, back);
+        let n = self.neg(j);
+        let high = self.f32(0x3FB8_AA3B);
+        let low = self.f32(0x32A5_7060);
+        let r = self.fma(x, high, n);
+        let r = self.fma(x, low, r);
+        let e = self.exp2(r);
+        let back = self.int(12_583_039);
+        let p = self.sub(m, back);
+        let p = self.exp2(p);
+        self.mul(e, p)
+    }
+
+    pub(super) fn sum(&mut self, terms: &[TermId]) -> TermId {
+        terms[1..].iter().fold(terms[0], |sum, term| self.add(sum, *term))
+    }
+
+    /// Pairwise, as a tree.
+    pub(super) fn tree(&mut self, op: TermOp, terms: &[TermId]) -> TermId {
+        let mut level = terms.to_vec();
+        while level.len() > 1 {
+            level = level
+                .chunks(2)
+                .map(|pair| if let [a, b] = pair { self.op(op, &[*a, *b]) } else { pair[0] })
+                .collect();
+        }
+        level[0]
+    }
+}
+
+/// What the prover says of two terms, with its budget.
+pub(super) fn compare_within(a: (&Side, TermId), b: (&Side, TermId), steps: u64) -> Result<Equality, Stop> {
+    let facts = [Facts::new(&a.0.store), Facts::new(&b.0.store)];
+    let mut prover = Prover::new(Vec::new());
+    prover.set_budget(steps);
+    let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };
+    let second = TermRef { store: prover.add_store(&b.0.store, &facts[1]), term: b.1 };
+    prover.equal(first, second, Rung::Expansions)
+}
+
+pub(super) fn compare(a: (&Side, TermId), b: (&Side, TermId)) -> Result<Equality, Stop> {
+    compare_within(a, b, 50_000_000)
+}
+
+#[track_caller]
+pub(super) fn assert_equal(a: (&Side, TermId), b: (&Side, TermId)) {
+    assert_eq!(compare(a, b), Ok(Equality::Equal));
+}
+
+#[track_caller]
+pub(super) fn assert_open(a: (&Side, TermId), b: (&Side, TermId)) {
+    let result = compare(a, b);
+    assert!(matches!(result, Ok(Equality::Open(_)) | Err(Stop::Unknown(_))), "{result:?}");
+}
+
+/// Builds both sides and compares them.
+#[track_caller]
+pub(super) fn equal(a: impl FnOnce(&mut Side) -> TermId, b: impl FnOnce(&mut Side) -> TermId) {
+    let (mut left, mut right) = (Side::new(), Side::new());
+    let (a, b) = (a(&mut left), b(&mut right));
+    assert_equal((&left, a), (&right, b));
+}
+
+#[track_caller]
+pub(super) fn open(a: impl FnOnce(&mut Side) -> TermId, b: impl FnOnce(&mut Side) -> TermId) {
+    let (mut left, mut right) = (Side::new(), Side::new());
+    let (a, b) = (a(&mut left), b(&mut right));
+    assert_open((&left, a), (&right, b));
+}
+
+/// The normal form of a term; inputs are called x and y.
+pub(super) fn normal_form(side: &Side, term: TermId) -> String {
+    let facts = Facts::new(&side.store);
+    let mut prover = Prover::new(Vec::new());
+    prover.set_budget(50_000_000);
+    let store = prover.add_store(&side.store, &facts);
+    let names = |input: InputId, element: u64| format!("{}[{element}]", ["x", "y", "z"][input.index()]);
+    prover.normal_form(TermRef { store, term }, &names)
+}
+
+/// The requirements of a term as text, under assumed signs.
+pub(super) fn requirements(side: &Side, term: TermId, signs: &[Signs]) -> Result<Vec<String>, Stop> {
+    let facts = Facts::new(&side.store);
+    let mut prover = Prover::new(signs.to_vec());
+    prover.set_budget(50_000_000);
+    let store = prover.add_store(&side.store, &facts);
+    let found = prover.requirements(&mut Obligations::default(), TermRef { store, term })?;
+    let names = |input: InputId, element: u64| format!("{}[{element}]", ["x", "y", "z"][input.index()]);
+    Ok(found.iter().map(|requirement| prover.requirement_text(requirement, &names)).collect())
+}

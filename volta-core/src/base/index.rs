@@ -1,0 +1,32 @@
+//! Typed indices, so that a register number is never taken for an instruction number.
+
+/// Declares an index type: a `u32` with a name, a short spelling for people, and nothing else.
+#[macro_export]
+macro_rules! index_type {
+    ($(#[$doc:meta])* $name:ident, $spelling:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The position in the table that this index belongs to.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The index of position `at`.
+            ///
+            /// # Panics
+            /// When the table has 2³² entries or more, which its budget excludes.
+            pub fn from_index(at: usize) -> Self {
+                $name(u32::try_from(at).expect("a table within its budget"))
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!($spelling, "{}"), self.0)
+            }
+        }
+    };
+}

@@ -1,0 +1,5 @@
+//! What every room may use: places in a text, typed indices, budgets.
+
+pub mod budget;
+pub mod index;
+pub mod span;

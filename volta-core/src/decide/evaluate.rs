@@ -1,0 +1,716 @@
+//! The value of a term at a point, enclosed.
+//!
+//! Terms are evaluated node by node in the order in which they were executed, so that chains of any length need no
+//! stack, and what output elements share is computed once. Literals are read loosely (see [`literal`]): what is
+//! told apart here differs under every reading of rule V9.
+
+use rustc_hash::FxHashSet;
+
+use crate::number::format::Format;
+use crate::number::interval::{Enclosure, Towards};
+use crate::number::value::Value;
+use crate::number::{Extended, Rational};
+use crate::term::{Constant, InputId, NodeId, Store, TermId, TermKind, TermOp, View};
+
+/// An assignment of finite reals to input elements.
+pub trait Point {
+    /// The value of an element.
+    fn at(&self, input: InputId, element: u64) -> Rational;
+
+    /// The same value as `(mantissa, exponent)` of a number `mantissa · 2^exponent`, where the point has it so.
+    fn dyadic_at(&self, input: InputId, element: u64) -> Option<(i64, i32)> {
+        let _ = (input, element);
+        None
+    }
+}
+
+impl<F: Fn(InputId, u64) -> Rational> Point for F {
+    fn at(&self, input: InputId, element: u64) -> Rational {
+        self(input, element)
+    }
+}
+
+/// Low-order halves of constants that compilers split in two: fraction bits of f32 literals. Where the high half
+/// is read as the irrational constant itself, the low half counts as 0.
+const RESIDUALS_F32: [u64; 5] = [
+    0x25_7060, // log₂e
+    0x25_5e34, // log₂e, powf's
+    0x77_d1cf, // ln 2
+    0x02_e308, // ln 2, below its rounded value
+    0x17_9a37, // log₂10
+];
+
+/// As [`RESIDUALS_F32`], of f64 literals.
+const RESIDUALS_F64: [u64; 1] = [0xa_bc9e_3b39_803f]; // ln 2
+
+/// The values that a constant can have under any reading of rule V9.
+///
+/// A literal that looks rounded (no integer, and more than half of its format's mantissa in use) may stand for
+/// any number that rounds to it: log₂e and its kin, a scale folded into one (two roundings), or 1/3 and √(2/π)
+/// where a case says so. It evaluates to everything within four units of its last place. A small literal with the
+/// bits of a residual evaluates to everything between it and (nearly) 0. All other constants are exact.
+pub fn literal<E: Enclosure>(constant: &Constant, precision: u32) -> Value<E> {
+    let exact = Value::exact(&constant.exact, precision);
+    let (Extended::Finite(value), Some((format, bits))) = (&constant.exact, constant.literal) else {
+        return exact;
+    };
+    let mantissa = match format {
+        Format::F16 => 11,
+        Format::Bf16 => 8,
+        Format::Tf32 | Format::F32 => 24,
+        Format::F64 => 53,
+        Format::E4m3 | Format::E5m2 => return exact,
+    };
+    let used = value.to_parts().0.significant_bits();
+    if value.is_integer() || used <= mantissa / 2 {
+        return exact;
+    }
+    let slack = value * Rational::power_of_two(2 - mantissa as i32);
+    let residual = match format {
+        Format::F32 => RESIDUALS_F32.contains(&(bits & 0x7f_ffff)),
+        Format::F64 => RESIDUALS_F64.contains(&(bits & 0xf_ffff_ffff_ffff)),
+        Format::F16 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => false,
+    };
+    // Not quite to 0: where it meets an infinity, the residual has its own sign. The high half beside it has slack
+    // enough for the difference.
+    let near = if residual && value.abs() <= Rational::power_of_two(-20) {
+        value * Rational::power_of_two(-60)
+    } else {
+        value - &slack
+    };
+    E::between(&near, &(value + &slack), precision).into()
+}
+
+/// What an evaluator knows of a node.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    /// Lanes with a value.
+    known: u32,
+    /// Lanes marked for the sweep to come.
+    wanted: u32,
+    /// Where the node's values lie: one for each known lane, or, with the top bit, one for each of 32 lanes.
+    start: u32,
+}
+
+const ALL_LANES: u32 = 1 << 31;
+
+impl Slot {
+    fn position(self, lane: u32) -> usize {
+        let offset =
+            if self.start & ALL_LANES != 0 { lane } else { (self.known & ((1 << lane) - 1)).count_ones() };
+        (self.start & !ALL_LANES) as usize + offset as usize
+    }
+}
+
+/// Evaluates terms of one store at one point, remembering what it has computed.
+///
+/// # Cost
+/// Twelve bytes a node of the store (untouched until used), and a value for each scalar term reached, of which it
+/// keeps at most `limit`; beyond, it forgets them and starts over.
+pub struct Evaluator<'s, E, P> {
+    store: &'s Store,
+    point: P,
+    precision: u32,
+    limit: usize,
+    slots: Vec<Slot>,
+    values: Vec<Value<E>>,
+    constants: Vec<Option<Value<E>>>,
+    /// Nodes marked for the sweep to come, and how many lanes of them.
+    marked: Vec<u32>,
+    fresh: usize,
+    stack: Vec<TermId>,
+    work: u64,
+}
+
+/// Scalar terms that one sweep evaluates before results are read: enough that elements share sweeps.
+const SWEEP: usize = 1 << 16;
+
+impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
+    /// An evaluator at `point`, with enclosures of `precision` bits where they have a precision. A term that
+    /// depends on more than `limit` terms (at most 2³⁰) is [`Value::Unresolved`].
+    pub fn new(store: &'s Store, point: P, precision: u32, limit: usize) -> Evaluator<'s, E, P> {
+        Evaluator {
+            store,
+            point,
+            precision,
+            limit: limit.min(1 << 30),
+            slots: vec![Slot::default(); store.len()],
+            values: Vec::new(),
+            constants: Vec::new(),
+            marked: Vec::new(),
+            fresh: 0,
+            stack: Vec::new(),
+            work: 0,
+        }
+    }
+
+    /// Scalar terms evaluated so far.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// The value of one term.
+    pub fn evaluate(&mut self, term: TermId) -> Value<E> {
+        self.evaluate_all(&[term]).pop().unwrap_or(Value::Unresolved)
+    }
+
+    /// The values of many terms, which is cheaper than one by one.
+    pub fn evaluate_all(&mut self, terms: &[TermId]) -> Vec<Value<E>> {
+        let mut results = Vec::with_capacity(terms.len());
+        let mut rest = terms;
+        while !rest.is_empty() {
+            let mut taken = 0;
+            while taken < rest.len() && self.fresh < SWEEP && self.mark(rest[taken]) {
+                taken += 1;
+            }
+            if taken == rest.len() || self.fresh >= SWEEP && taken > 0 && self.fits() {
+                self.sweep();
+                results.extend(rest[..taken].iter().map(|term| self.known(*term)));
+                rest = &rest[taken..];
+                continue;
+            }
+            // The term at `taken` does not fit beside what is remembered: first those before it, then it alone.
+            self.unmark();
+            for term in &rest[..=taken] {
+                results.push(self.evaluate_alone(*term));
+            }
+            rest = &rest[taken + 1..];
+        }
+        results
+    }
+
+    fn evaluate_alone(&mut self, term: TermId) -> Value<E> {
+        if !self.mark(term) {
+            self.unmark();
+            self.forget();
+            if !self.mark(term) {
+                self.unmark();
+                return Value::Unresolved;
+            }
+        }
+        self.sweep();
+        self.known(term)
+    }
+
+    fn fits(&self) -> bool {
+        // Lanes of nodes that grow may move to blocks of 32.
+        self.values.len() + self.fresh <= self.limit
+    }
+
+    fn forget(&mut self) {
+        self.slots.fill(Slot::default());
+        self.values.clear();
+    }
+
+    fn unmark(&mut self) {
+        for node in self.marked.drain(..) {
+            self.slots[node as usize].wanted = 0;
+        }
+        self.fresh = 0;
+        self.stack.clear();
+    }
+
+    /// Marks what `term` needs; `false` when that is too much.
+    fn mark(&mut self, term: TermId) -> bool {
+        self.stack.push(term);
+        while let Some(term) = self.stack.pop() {
+            let TermKind::Lane(node, lane) = term.kind() else { continue };
+            let slot = &mut self.slots[node.index()];
+            let bit = 1 << lane;
+            if (slot.known | slot.wanted) & bit != 0 {
+                continue;
+            }
+            if slot.wanted == 0 {
+                self.marked.push(node.0);
+                // A node that already has values moves to a block of its own.
+                self.fresh += if slot.known == 0 { 0 } else { 31 };
+            }
+            slot.wanted |= bit;
+            self.fresh += 1;
+            if !self.fits() {
+                return false;
+            }
+            if let View::Apply(op, operands) = self.store.view(term) {
+                for operand in &operands[..op.arity()] {
+                    match operand.kind() {
+                        TermKind::Lane(..) => self.stack.push(*operand),
+                        TermKind::Constant(id) => self.prepare(id.index()),
+                        TermKind::Input { .. } => {}
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Evaluates what is marked: operands come before the nodes that use them.
+    fn sweep(&mut self) {
+        let mut marked = std::mem::take(&mut self.marked);
+        marked.sort_unstable();
+        self.values.reserve(self.fresh);
+        for node in marked.drain(..) {
+            let slot = self.slots[node as usize];
+            let start = self.values.len();
+            let full = slot.known != 0;
+            let lanes = if full { u32::MAX } else { slot.wanted };
+            for lane in ones(lanes) {
+                let value = if slot.wanted >> lane & 1 == 1 {
+                    self.compute(TermId::lane(NodeId(node), lane))
+                } else if slot.known >> lane & 1 == 1 {
+                    self.values[slot.position(lane)].clone()
+                } else {
+                    Value::Unresolved
+                };
+                self.values.push(value);
+            }
+            let flag = if full { ALL_LANES } else { 0 };
+            self.slots[node as usize] =
+                Slot { known: slot.known | slot.wanted, wanted: 0, start: start as u32 | flag };
+        }
+        self.work += self.fresh as u64;
+        self.fresh = 0;
+        self.marked = marked;
+    }
+
+    fn compute(&mut self, term: TermId) -> Value<E> {
+        let View::Apply(op, operands) = self.store.view(term) else { return Value::Unresolved };
+        let (mut first, mut second, mut third) = (Value::Unresolved, Value::Unresolved, Value::Unresolved);
+        let a = self.operand(operands[0], &mut first);
+        match op.arity() {
+            1 => unary(op, a),
+            2 => binary(op, a, self.operand(operands[1], &mut second)),
+            _ => {
+                let b = self.operand(operands[1], &mut second);
+                ternary(op, a, b, self.operand(operands[2], &mut third))
+            }
+        }
+    }
+
+    fn prepare(&mut self, constant: usize) {
+        if self.constants.len() <= constant {
+            self.constants.resize_with(constant + 1, || None);
+        }
+        if self.constants[constant].is_none() {
+            let id = crate::term::ConstantId::from_index(constant);
+            self.constants[constant] = Some(literal(self.store.constant(id), self.precision));
+        }
+    }
+
+    /// The value of an operand: a remembered one, or one put into `scratch`.
+    fn operand<'v>(&'v self, term: TermId, scratch: &'v mut Value<E>) -> &'v Value<E> {
+        match term.kind() {
+            TermKind::Lane(node, lane) => {
+                let slot = self.slots[node.index()];
+                if slot.known >> lane & 1 == 1 {
+                    return &self.values[slot.position(lane)];
+                }
+                // Only a term that is its own ancestor, which no execution builds.
+                *scratch = Value::Unresolved;
+            }
+            TermKind::Input { input, element } => {
+                let enclosure = match self.point.dyadic_at(input, element) {
+                    Some((mantissa, exp)) => E::dyadic(mantissa, exp, self.precision),
+                    None => E::exact(&self.point.at(input, element), self.precision),
+                };
+                *scratch = enclosure.into();
+            }
+            TermKind::Constant(id) => match self.constants.get(id.index()) {
+                Some(Some(value)) => return value,
+                Some(None) | None => *scratch = literal(self.store.constant(id), self.precision),
+            },
+        }
+        scratch
+    }
+
+    fn known(&self, term: TermId) -> Value<E> {
+        let mut scratch = Value::Unresolved;
+        self.operand(term, &mut scratch).clone()
+    }
+}
+
+/// The positions of the ones in `mask`, ascending.
+fn ones(mut mask: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let lane = mask.trailing_zeros();
+        mask &= mask - 1;
+        Some(lane)
+    })
+}
+
+fn unary<E: Enclosure>(op: TermOp, a: &Value<E>) -> Value<E> {
+    use TermOp::*;
+    match op {
+        Neg => a.neg(),
+        Abs => a.abs(),
+        Saturate => a.saturate(),
+        Exp2 => a.exp2(),
+        Log2 => a.log2(),
+        Sqrt => a.sqrt(),
+        Rsqrt => a.rsqrt(),
+        Sin => a.sin(),
+        Cos => a.cos(),
+        Tanh => a.tanh(),
+        Floor => a.to_integer(Towards::Floor),
+        Ceil => a.to_integer(Towards::Ceil),
+        Trunc => a.to_integer(Towards::Zero),
+        RoundEven => a.to_integer(Towards::NearestEven),
+        Not => a.not(),
+        Add | Sub | Mul | Fma | Div | Max | Min | CopySign | Less | LessEqual | Equal | And | Or | Xor
+        | Select | Integer | IntegerTest => Value::Unresolved,
+    }
+}
+
+fn binary<E: Enclosure>(op: TermOp, a: &Value<E>, b: &Value<E>) -> Value<E> {
+    use TermOp::*;
+    match op {
+        Add => a.add(b),
+        Sub => a.sub(b),
+        Mul => a.mul(b),
+        Div => a.div(b),
+        Max => a.max(b),
+        Min => a.min(b),
+        CopySign => b.with_sign_of(a),
+        Less => a.less(b),
+        LessEqual => a.less_equal(b),
+        Equal => a.equal(b),
+        And => a.and(b),
+        Or => a.or(b),
+        Xor => a.xor(b),
+        Neg | Abs | Saturate | Exp2 | Log2 | Sqrt | Rsqrt | Sin | Cos | Tanh | Floor | Ceil | Trunc
+        | RoundEven | Not | Fma | Select | Integer | IntegerTest => Value::Unresolved,
+    }
+}
+
+fn ternary<E: Enclosure>(op: TermOp, a: &Value<E>, b: &Value<E>, c: &Value<E>) -> Value<E> {
+    match op {
+        TermOp::Fma => a.mul(b).add(c),
+        TermOp::Select => a.select(b, c),
+        TermOp::Add
+        | TermOp::Sub
+        | TermOp::Mul
+        | TermOp::Div
+        | TermOp::Neg
+        | TermOp::Abs
+        | TermOp::Max
+        | TermOp::Min
+        | TermOp::Saturate
+        | TermOp::Exp2
+        | TermOp::Log2
+        | TermOp::Sqrt
+        | TermOp::Rsqrt
+        | TermOp::Sin
+        | TermOp::Cos
+        | TermOp::Tanh
+        | TermOp::Floor
+        | TermOp::Ceil
+        | TermOp::Trunc
+        | TermOp::RoundEven
+        | TermOp::CopySign
+        | TermOp::Less
+        | TermOp::LessEqual
+        | TermOp::Equal
+        | TermOp::Not
+        | TermOp::And
+        | TermOp::Or
+        | TermOp::Integer
+        | TermOp::IntegerTest
+        | TermOp::Xor => Value::Unresolved,
+    }
+}
+
+/// The input elements that a term depends on, in order; `None` when it depends on more than `limit` terms.
+pub fn dependencies(store: &Store, term: TermId, limit: usize) -> Option<Vec<(InputId, u64)>> {
+    let mut inputs = FxHashSet::default();
+    let mut seen = vec![0u32; store.len()];
+    let mut count = 0;
+    let mut stack = vec![term];
+    while let Some(term) = stack.pop() {
+        match term.kind() {
+            TermKind::Constant(_) => {}
+            TermKind::Input { input, element } => {
+                inputs.insert((input, element));
+            }
+            TermKind::Lane(node, lane) => {
+                let bit = 1 << lane;
+                if seen[node.index()] & bit != 0 {
+                    continue;
+                }
+                seen[node.index()] |= bit;
+                count += 1;
+                if count > limit {
+                    return None;
+                }
+                if let View::Apply(op, operands) = store.view(term) {
+                    stack.extend(&operands[..op.arity()]);
+                }
+            }
+        }
+    }
+    let mut inputs: Vec<_> = inputs.into_iter().collect();
+    inputs.sort_unstable();
+    Some(inputs)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::number::format::{Decoded, decode};
+    use crate::number::interval::{Narrow, Wide};
+    use proptest::prelude::*;
+
+    /// A term to build in any store.
+    #[derive(Clone, Debug)]
+    pub(in super::super) enum Expr {
+        Input(u32, u64),
+        Ratio(i64, i64),
+        Infinity,
+        Apply(TermOp, Vec<Expr>),
+    }
+
+    pub(in super::super) fn build(expr: &Expr, store: &mut Store) -> TermId {
+        match expr {
+            Expr::Input(input, element) => TermId::input(InputId(*input), *element),
+            Expr::Ratio(num, den) => {
+                let exact = Extended::Finite(Rational::from_ratio(*num, *den));
+                store.intern(Constant { exact, literal: None, rounded: None })
+            }
+            Expr::Infinity => {
+                store.intern(Constant { exact: Extended::NegInf, literal: None, rounded: None })
+            }
+            Expr::Apply(op, operands) => {
+                let operands: Vec<_> = operands.iter().map(|operand| build(operand, store)).collect();
+                store.apply(*op, &operands, 0)
+            }
+        }
+    }
+
+    fn leaf() -> impl Strategy<Value = Expr> {
+        prop_oneof![
+            4 => (0u32..2, 0u64..3).prop_map(|(input, element)| Expr::Input(input, element)),
+            2 => (-6i64..6, 1i64..6).prop_map(|(num, den)| Expr::Ratio(num, den)),
+        ]
+    }
+
+    /// Terms of all operations, of small depth.
+    pub(in super::super) fn expr() -> impl Strategy<Value = Expr> {
+        use TermOp::*;
+        let unary =
+            [Neg, Abs, Saturate, Exp2, Log2, Sqrt, Rsqrt, Sin, Cos, Tanh, Floor, Ceil, Trunc, RoundEven];
+        let binary = [Add, Sub, Mul, Div, Max, Min, CopySign];
+        let comparison = [Less, LessEqual, Equal];
+        let apply = |op, operands| Expr::Apply(op, operands);
+        leaf().prop_recursive(5, 40, 3, move |inner| {
+            let one = (prop::sample::select(unary.to_vec()), inner.clone());
+            let two = (prop::sample::select(binary.to_vec()), inner.clone(), inner.clone());
+            let three = (inner.clone(), inner.clone(), inner.clone());
+            let condition = (prop::sample::select(comparison.to_vec()), inner.clone(), inner.clone())
+                .prop_map(move |(op, a, b)| apply(op, vec![a, b]));
+            let choice = (condition, inner.clone(), inner.clone());
+            prop_oneof![
+                3 => one.prop_map(move |(op, a)| apply(op, vec![a])),
+                4 => two.prop_map(move |(op, a, b)| apply(op, vec![a, b])),
+                1 => three.prop_map(move |(a, b, c)| apply(Fma, vec![a, b, c])),
+                1 => choice.prop_map(move |(a, b, c)| apply(Select, vec![a, b, c])),
+                1 => inner.prop_map(move |a| apply(Max, vec![Expr::Infinity, a])),
+            ]
+        })
+    }
+
+    /// Exact values, where all operations are rational.
+    #[derive(Clone, Debug, PartialEq)]
+    enum Exact {
+        Real(Rational),
+        Truth(bool),
+        Undefined,
+        Unknown,
+    }
+
+    fn exact(expr: &Expr, point: &dyn Fn(u32, u64) -> Rational) -> Exact {
+        use Exact::*;
+        let Expr::Apply(op, operands) = expr else {
+            return match expr {
+                Expr::Input(input, element) => Real(point(*input, *element)),
+                Expr::Ratio(num, den) => Real(Rational::from_ratio(*num, *den)),
+                Expr::Infinity | Expr::Apply(..) => Unknown,
+            };
+        };
+        if let (TermOp::Max, [Expr::Infinity, other]) = (op, &operands[..]) {
+            return exact(other, point);
+        }
+        let values: Vec<Exact> = operands.iter().map(|operand| exact(operand, point)).collect();
+        if let (TermOp::Select, [condition, then, otherwise]) = (op, &values[..]) {
+            return match condition {
+                Truth(true) => then.clone(),
+                Truth(false) => otherwise.clone(),
+                Real(_) | Undefined | Unknown => condition.clone(),
+            };
+        }
+        if values.contains(&Unknown) {
+            return Unknown;
+        }
+        if values.contains(&Undefined) {
+            return Undefined;
+        }
+        let (zero, one) = (Rational::ZERO, Rational::ONE);
+        fn real(value: &Exact) -> Option<&Rational> {
+            match value {
+                Real(value) => Some(value),
+                Truth(_) | Undefined | Unknown => None,
+            }
+        }
+        let reals: Vec<&Rational> = values.iter().filter_map(real).collect();
+        let value = match (op, &reals[..]) {
+            (TermOp::Add, [a, b]) => *a + *b,
+            (TermOp::Sub, [a, b]) => *a - *b,
+            (TermOp::Mul, [a, b]) => *a * *b,
+            (TermOp::Fma, [a, b, c]) => *a * *b + *c,
+            (TermOp::Div, [a, b]) => match a.checked_div(b) {
+                Some(quotient) => quotient,
+                None => return Undefined,
+            },
+            (TermOp::Neg, [a]) => -*a,
+            (TermOp::Abs, [a]) => a.abs(),
+            (TermOp::Max, [a, b]) => (*a).max(*b).clone(),
+            (TermOp::Min, [a, b]) => (*a).min(*b).clone(),
+            (TermOp::Saturate, [a]) => (*a).clamp(&zero, &one).clone(),
+            (TermOp::Floor, [a]) => a.floor(),
+            (TermOp::Ceil, [a]) => a.ceil(),
+            (TermOp::Trunc, [a]) => a.trunc(),
+            (TermOp::RoundEven, [a]) => a.round_even(),
+            (TermOp::Less, [a, b]) => return Truth(a < b),
+            (TermOp::LessEqual, [a, b]) => return Truth(a <= b),
+            (TermOp::Equal, [a, b]) => return Truth(a == b),
+            (TermOp::Log2 | TermOp::Rsqrt, [a]) if !a.is_positive() => return Undefined,
+            (TermOp::Sqrt, [a]) if a.is_negative() => return Undefined,
+            _ => return Unknown,
+        };
+        Real(value)
+    }
+
+    fn agrees<E: Enclosure>(value: &Value<E>, exact: &Exact) -> bool {
+        match (value, exact) {
+            (Value::Unresolved, _) | (_, Exact::Unknown) => true,
+            (Value::Finite(enclosure), Exact::Real(value)) => {
+                let (lower, upper) = enclosure.bounds();
+                lower <= *value && *value <= upper
+            }
+            (Value::Undefined, Exact::Undefined) => true,
+            _ => false,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn enclosures_contain_exact_values(
+            expr in expr(),
+            at in prop::array::uniform6(-20i64..20),
+            den in 1i64..5,
+        ) {
+            let point = |input: u32, element: u64| {
+                Rational::from_ratio(at[(input * 3) as usize + element as usize], den)
+            };
+            let expected = exact(&expr, &point);
+            let mut store = Store::new();
+            let term = build(&expr, &mut store);
+            let assignment = |input: InputId, element: u64| point(input.0, element);
+            let narrow = Evaluator::<Narrow, _>::new(&store, assignment, 53, 1 << 20).evaluate(term);
+            prop_assert!(agrees(&narrow, &expected), "{:?} is {:?}", narrow, expected);
+            let wide = Evaluator::<Wide, _>::new(&store, assignment, 160, 1 << 20).evaluate(term);
+            prop_assert!(agrees(&wide, &expected), "{:?} is {:?}", wide, expected);
+            match (&narrow, &wide) {
+                (Value::Finite(narrow), Value::Finite(wide)) => {
+                    let ((a, b), (c, d)) = (narrow.bounds(), wide.bounds());
+                    prop_assert!(a <= d && c <= b);
+                }
+                (Value::Unresolved, _)
+                | (Value::PosInf, Value::PosInf)
+                | (Value::NegInf, Value::NegInf)
+                | (Value::Undefined, Value::Undefined) => {}
+                _ => prop_assert!(false, "{:?} and {:?}", narrow, wide),
+            }
+        }
+    }
+
+    #[test]
+    fn a_million_operations_need_no_stack() {
+        let mut store = Store::new();
+        let mut sum = TermId::input(InputId(0), 0);
+        for element in 1..1_000_000 {
+            sum = store.apply(TermOp::Add, &[sum, TermId::input(InputId(0), element)], 0);
+        }
+        let point = |_: InputId, element: u64| Rational::from_u64(element);
+        let mut evaluator = Evaluator::<Narrow, _>::new(&store, point, 53, 1 << 20);
+        let Value::Finite(value) = evaluator.evaluate(sum) else { panic!("a number") };
+        assert_eq!(value.bounds().0, Rational::from_integer(999_999 * 500_000));
+        assert_eq!(evaluator.work(), 999_999);
+        let mut small = Evaluator::<Narrow, _>::new(&store, point, 53, 1000);
+        assert_eq!(small.evaluate(sum), Value::Unresolved);
+        assert_eq!(dependencies(&store, sum, 1 << 20).map(|inputs| inputs.len()), Some(1_000_000));
+        assert_eq!(dependencies(&store, sum, 1000), None);
+    }
+
+    #[test]
+    fn what_elements_share_is_evaluated_once() {
+        let mut store = Store::new();
+        let mut total = TermId::input(InputId(0), 0);
+        for element in 1..1000 {
+            total = store.apply(TermOp::Add, &[total, TermId::input(InputId(0), element)], 0);
+        }
+        let lanes: [u64; 32] = std::array::from_fn(|lane| TermId::input(InputId(0), lane as u64).raw());
+        let row = store.push(TermOp::Div, u32::MAX, &[&lanes, &[total.raw(); 32]], 0);
+        let terms: Vec<_> = (0..32).map(|lane| TermId::lane(row, lane)).collect();
+        let point = |_: InputId, element: u64| Rational::from_u64(element + 1);
+        let mut together = Evaluator::<Narrow, _>::new(&store, point, 53, 1 << 20);
+        let all = together.evaluate_all(&terms);
+        assert_eq!(together.work(), 999 + 32);
+        let mut single = Evaluator::<Narrow, _>::new(&store, point, 53, 1 << 20);
+        let each: Vec<_> = terms.iter().rev().map(|term| single.evaluate(*term)).collect();
+        assert!(all.iter().rev().eq(&each));
+        assert!(all.iter().all(|value| value.finite().is_some()));
+    }
+
+    #[test]
+    fn literals_cover_all_their_readings() {
+        let bounds = |format, bits| {
+            let Decoded::Finite(value) = decode(format, bits) else { panic!("a number") };
+            let constant =
+                Constant { exact: value.clone().into(), literal: Some((format, bits)), rounded: None };
+            let Value::Finite(enclosure) = literal::<Wide>(&constant, 160) else { panic!("finite") };
+            let (lower, upper) = enclosure.bounds();
+            assert!(lower <= value && value <= upper);
+            (lower, upper)
+        };
+        let covers = |format, bits, ideal: f64| {
+            let (lower, upper) = bounds(format, bits);
+            let (lower, upper) = (lower.to_f64_approximately(), upper.to_f64_approximately());
+            assert!(lower < ideal && ideal < upper, "{bits:#x}");
+        };
+        let (log2e, ln2) = (std::f64::consts::LOG2_E, std::f64::consts::LN_2);
+        for bits in [0x3fb8_aa3b, 0x3fb8_aa3c] {
+            covers(Format::F32, bits, log2e);
+            covers(Format::F32, bits | 1 << 31, -log2e);
+            covers(Format::F32, bits - (3 << 23), log2e / 8.0);
+        }
+        covers(Format::F16, 0x3dc5, log2e);
+        covers(Format::Bf16, 0x3fb9, log2e);
+        covers(Format::F32, 0x3f31_7218, ln2);
+        covers(Format::F32, 0x3f31_7217, ln2);
+        covers(Format::F32, 0x4054_9a78, std::f64::consts::LOG2_10);
+        covers(Format::F32, 0x3e9a_209b, std::f64::consts::LOG10_2);
+        for bits in [0x32a5_7060, 0x32a5_5e34, 0x3377_d1cf, 0xb102_e308, 0x3397_9a37] {
+            // Down to almost 0, but with the literal's sign: times an infinity it is one.
+            let (lower, upper) = bounds(Format::F32, bits);
+            assert_eq!(lower.signum(), upper.signum());
+            assert!(lower.abs().min(upper.abs()) < Rational::power_of_two(-80));
+        }
+        for bits in [0x3f80_0000, 0x4b40_0001, 0x3e80_0000, 0x437c_0000, 0xc040_0000] {
+            let (lower, upper) = bounds(Format::F32, bits);
+            assert_eq!(lower, upper);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Are two terms equal; if not, at which input do they differ.
+//!
+//! Refuting shares nothing with proving: [`evaluate`] reads terms as they were executed and encloses their values
+//! at a point, [`probe`] chooses points, and a [`witness`] is what it finds. Evaluation never says *equal*; only
+//! [`prove`] does. [`decide`] runs both over all elements of the outputs.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::algebra::{Facts, Reading};
+use crate::base::budget::Budgets;
+use crate::term::{Store, TermId};
+
+pub mod evaluate;
+pub mod probe;
+pub mod prove;
+pub mod witness;
+
+pub use crate::term::Sign;
+pub use prove::{Failure, Side, normal_form};
+
+/// One output element: its term on both sides. Elements of different CTAs lie in different stores.
+#[derive(Clone, Copy, Debug)]
+pub struct Element<'s> {
+    /// What is right.
+    pub reference: (&'s Store, TermId),
+    /// What is judged.
+    pub opt: (&'s Store, TermId),
+}
+
+/// How hard to try.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Steps of algebra for one element.
+    pub algebra_steps: u64,
+    /// The search for witnesses.
+    pub effort: probe::Effort,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { algebra_steps: Budgets::default().algebra_steps, effort: probe::Effort::default() }
+    }
+}
+
+/// What became of the elements. Elements after the first failure are not spoken of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// How many elements were proved equal, from the first on; all of them when there is no failure.
+    pub equal: usize,
+    /// What the optimized kernel requires beyond the reference, each once. Not empty: *equivalent-where*.
+    pub conditions: Vec<String>,
+    /// What the reference requires of its inputs, each once.
+    pub domain: Vec<String>,
+    /// Literals read as irrational constants (V9).
+    pub readings: Vec<Reading>,
+    /// The first element that was not proved equal, and why.
+    pub first_failure: Option<(usize, Failure)>,
+    /// Steps of algebra.
+    pub steps: u64,
+}
+
+/// More conditions than this are counted, not listed.
+const MAX_CONDITIONS: usize = 64;
+
+/// What one run of neighbouring elements came to.
+#[derive(Default)]
+struct Part {
+    equal: usize,
+    conditions: Vec<String>,
+    domain: Vec<String>,
+    readings: BTreeSet<Reading>,
+    failure: Option<(usize, Failure)>,
+    steps: u64,
+}
+
+/// Decides all elements, in parallel; the outcome does not depend on the number of threads.
+///
+/// Elements are taken in runs whose length depends on their number only. Each run has a prover of its own, so
+/// what is shared, and every count of steps, is the same whoever works on it.
+pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Outcome {
+    let mut positions: FxHashMap<usize, usize> = FxHashMap::default();
+    let mut stores: Vec<&Store> = Vec::new();
+    let mut position = |store| {
+        *positions.entry(std::ptr::from_ref::<Store>(store) as usize).or_insert_with(|| {
+            stores.push(store);
+            stores.len() - 1
+        })
+    };
+    let sides: Vec<[usize; 2]> =
+        elements.iter().map(|element| [position(element.reference.0), position(element.opt.0)]).collect();
+    let facts: Vec<Facts> = stores.par_iter().map(|store| Facts::new(store)).collect();
+    let length = (elements.len() / 16).clamp(1, 64);
+    let earliest = AtomicUsize::new(usize::MAX);
+    let parts: Vec<Part> = elements
+        .par_chunks(length)
+        .enumerate()
+        .map(|(at, run)| {
+            let start = at * length;
+            let mut part = Part::default();
+            if start > earliest.load(Ordering::Relaxed) {
+                return part;
+            }
+            let mut prover = prove::ElementProver::new(inputs, options);
+            for (offset, element) in run.iter().enumerate() {
+                let [reference, opt] = sides[start + offset];
+                let result = prover.decide(element, [&facts[reference], &facts[opt]]);
+                part.steps += prover.prover().steps();
+                match result {
+                    Ok(proof) => {
+                        part.equal += 1;
+                        add_new(&mut part.conditions, proof.conditions);
+                        add_new(&mut part.domain, proof.domain);
+                    }
+                    Err(failure) => {
+                        earliest.fetch_min(start + offset, Ordering::Relaxed);
+                        part.failure = Some((start + offset, failure));
+                        break;
+                    }
+                }
+            }
+            part.readings = prover.prover().readings().clone();
+            part
+        })
+        .collect();
+    let mut outcome = Outcome::default();
+    let mut readings = BTreeSet::new();
+    for part in parts {
+        outcome.equal += part.equal;
+        outcome.steps += part.steps;
+        add_new(&mut outcome.conditions, part.conditions);
+        add_new(&mut outcome.domain, part.domain);
+        readings.extend(part.readings);
+        if part.failure.is_some() {
+            outcome.first_failure = part.failure;
+            break;
+        }
+    }
+    outcome.readings = readings.into_iter().collect();
+    shorten(&mut outcome.conditions);
+    shorten(&mut outcome.domain);
+    outcome
+}
+
+fn add_new(list: &mut Vec<String>, more: Vec<String>) {
+    if more.is_empty() {
+        return;
+    }
+    let known: rustc_hash::FxHashSet<String> = list.iter().cloned().collect();
+    list.extend(more.into_iter().filter(|text| !known.contains(text)));
+}
+
+fn shorten(list: &mut Vec<String>) {
+    if list.len() > MAX_CONDITIONS {
+        let more = list.len() - MAX_CONDITIONS;
+        list.truncate(MAX_CONDITIONS);
+        list.push(format!("… and {more} more"));
+    }
+}
+
+/// What the case says about an input; [`crate::term::InputId`] is its position among the inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputInfo {
+    /// The parameter's name.
+    pub name: String,
+    /// Extents, outermost first; empty for a symbolic scalar.
+    pub shape: Vec<u64>,
+    /// What may be assumed of every element.
+    pub sign: Sign,
+}

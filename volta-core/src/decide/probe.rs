@@ -1,0 +1,667 @@
+//! Looking for an input at which two terms differ.
+//!
+//! The points are a fixed sequence: simple fractions first, then patterns that single conditions out (positive,
+//! sparse, equal, large, zero), then pseudo-random numbers derived from (input, element), so that a result
+//! depends on nothing but the case. All values are dyadic: evaluation keeps polynomials exact, and ranges are
+//! rarely reduced just at an integer.
+
+use rustc_hash::FxHashMap;
+
+use super::evaluate::{Evaluator, Point, dependencies};
+use super::witness::{Comparison, Witness, WitnessInput, compare, element_name, outcomes};
+use super::{InputInfo, Sign};
+use crate::number::Rational;
+use crate::number::interval::{Enclosure, Narrow, Wide};
+use crate::number::value::Value;
+use crate::term::{InputId, Store, TermId};
+
+/// How hard to try.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Points to evaluate at.
+    pub points: u32,
+    /// Points at which precision is raised when the first one does not tell.
+    pub precise_points: u32,
+    /// Terms to evaluate, over all points and both sides; one at a raised precision counts as 32.
+    pub terms: u64,
+    /// Terms to remember at once, which bounds memory: 24 bytes each.
+    pub remembered: usize,
+}
+
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort { points: 16, precise_points: 2, terms: 20_000_000, remembered: 1 << 23 }
+    }
+}
+
+/// What a term at a raised precision costs, in terms at the first.
+const WIDE_COST: u64 = 32;
+/// Precisions in bits; the first is `f64`'s and not listed.
+const PRECISIONS: [u32; 2] = [160, 640];
+/// Relative widths below this are as good as equal for deciding where to raise the precision.
+const TIGHT: f64 = 1e-11;
+/// Witnesses of at most this many elements are listed with their zeros.
+const LISTED: usize = 16;
+/// Evaluations that making a witness smaller may take.
+const SHRINKS: u32 = 64;
+
+/// One point of the sequence, over all inputs.
+#[derive(Clone, Copy, Debug)]
+pub struct TestPoint<'i> {
+    inputs: &'i [InputInfo],
+    round: u32,
+}
+
+impl<'i> TestPoint<'i> {
+    /// The point of number `round`.
+    pub fn new(inputs: &'i [InputInfo], round: u32) -> TestPoint<'i> {
+        TestPoint { inputs, round }
+    }
+}
+
+/// A pseudo-random number that depends on all of its bits (the finalizer of `splitmix64`).
+fn mix(seed: u64) -> u64 {
+    let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
+}
+
+impl Point for TestPoint<'_> {
+    fn at(&self, input: InputId, element: u64) -> Rational {
+        let (mantissa, exp) = self.value(input, element);
+        Rational::from_dyadic(mantissa, exp)
+    }
+
+    fn dyadic_at(&self, input: InputId, element: u64) -> Option<(i64, i32)> {
+        Some(self.value(input, element))
+    }
+}
+
+impl TestPoint<'_> {
+    /// `(mantissa, exponent)` of an element's value.
+    fn value(&self, input: InputId, element: u64) -> (i64, i32) {
+        let hash = mix(mix(u64::from(self.round) << 32 | u64::from(input.0)) ^ element);
+        // A number from 0 to below `count`.
+        let choice = |hash: u64, count: u64| (((hash >> 32) * count) >> 32) as i64;
+        // One of the integers from −most to most, without 0.
+        let signed = |most: u64| {
+            let magnitude = choice(hash, most) + 1;
+            if hash & 1 == 1 { -magnitude } else { magnitude }
+        };
+        let (mantissa, exp) = match self.round {
+            0 => (signed(8), -2),
+            1 => (signed(12).abs(), -2),
+            2 => (signed(40), -4),
+            3 if hash >> 8 & 7 == 0 => (signed(3), 0),
+            3 | 7 => (0, 0),
+            4 => (1, 0),
+            5 => (signed(64).abs(), -6),
+            6 => (signed(100), 0),
+            8 => (signed(1024), -20),
+            // Few values, so that many comparisons are ties.
+            9 | 12 => (signed(2).abs(), 0),
+            10 | 13 => (choice(hash, 3) - 1, 0),
+            11 => (choice(mix(element), 5) - 2, 0),
+            round if round % 2 == 1 => (signed(8192).abs(), -10),
+            _ => (signed(8192), -10),
+        };
+        let sign = self.inputs.get(input.index()).map_or(Sign::Any, |info| info.sign);
+        assume(mantissa, exp, sign)
+    }
+}
+
+/// `mantissa · 2^exp`, or the like of it that satisfies the assumption.
+fn assume(mantissa: i64, exp: i32, sign: Sign) -> (i64, i32) {
+    let nonzero = |mantissa: i64| if mantissa == 0 { (1, 0) } else { (mantissa, exp) };
+    match sign {
+        Sign::Any => (mantissa, exp),
+        Sign::NonNegative => (mantissa.abs(), exp),
+        Sign::NonPositive => (-mantissa.abs(), exp),
+        Sign::Positive => nonzero(mantissa.abs()),
+        Sign::Negative => {
+            let (mantissa, exp) = nonzero(mantissa.abs());
+            (-mantissa, exp)
+        }
+        Sign::Nonzero => nonzero(mantissa),
+    }
+}
+
+/// Compares many pairs of terms of two stores at one point, fast: refutes wrong kernels before anything is proved.
+pub struct Screen<'s, 'i> {
+    reference: Evaluator<'s, Narrow, TestPoint<'i>>,
+    opt: Evaluator<'s, Narrow, TestPoint<'i>>,
+}
+
+impl<'s, 'i> Screen<'s, 'i> {
+    /// A screen at point number `round` of the sequence; it remembers up to `remembered` terms a side.
+    pub fn new(
+        reference: &'s Store,
+        opt: &'s Store,
+        inputs: &'i [InputInfo],
+        round: u32,
+        remembered: usize,
+    ) -> Screen<'s, 'i> {
+        let point = TestPoint::new(inputs, round);
+        Screen {
+            reference: Evaluator::new(reference, point, 53, remembered),
+            opt: Evaluator::new(opt, point, 53, remembered),
+        }
+    }
+
+    /// Whether a pair (reference, optimized) surely differs at the point, within the reference's domain.
+    pub fn differs(&mut self, reference: TermId, opt: TermId) -> bool {
+        !self.differing(&[(reference, opt)]).is_empty()
+    }
+
+    /// Which of the pairs (reference, optimized) surely differ at the point, as positions, ascending.
+    pub fn differing(&mut self, pairs: &[(TermId, TermId)]) -> Vec<usize> {
+        let (left, right): (Vec<TermId>, Vec<TermId>) = pairs.iter().copied().unzip();
+        let left = self.reference.evaluate_all(&left);
+        let right = self.opt.evaluate_all(&right);
+        let differ = |at: &usize| matches!(compare(&left[*at], &right[*at]), Comparison::Different(_));
+        (0..pairs.len()).filter(differ).collect()
+    }
+
+    /// Terms evaluated so far, both sides.
+    pub fn work(&self) -> u64 {
+        self.reference.work() + self.opt.work()
+    }
+}
+
+/// Whether the two terms surely differ at point number `round`, within the reference's domain. For many elements of
+/// one pair of stores, a [`Screen`] shares what they share.
+pub fn differs_at_point(
+    reference: (&Store, TermId),
+    opt: (&Store, TermId),
+    inputs: &[InputInfo],
+    round: u32,
+) -> bool {
+    let remembered = Effort::default().remembered;
+    Screen::new(reference.0, opt.0, inputs, round, remembered).differs(reference.1, opt.1)
+}
+
+/// Looks for a witness. `None` says nothing: it is not a proof of anything.
+pub fn refute(
+    reference: (&Store, TermId),
+    opt: (&Store, TermId),
+    inputs: &[InputInfo],
+    effort: &Effort,
+) -> Option<Witness> {
+    let mut search = Search { reference, opt, inputs, effort, left: effort.terms };
+    let mut precise = effort.precise_points;
+    let mut settled = None;
+    for round in 0..effort.points {
+        let point = TestPoint::new(inputs, round);
+        let (outcome, tight) = search.first(&point)?;
+        let different = match outcome {
+            Comparison::Different(_) => Some(None),
+            Comparison::OutsideDomain => None,
+            Comparison::Overlapping if tight => {
+                settled = settled.or(Some(round));
+                None
+            }
+            Comparison::Overlapping | Comparison::Open => {
+                let raised = precise > 0;
+                precise = precise.saturating_sub(1);
+                if raised { search.raised(&point).map(Some) } else { None }
+            }
+        };
+        if let Some(witness) = different.and_then(|precision| search.witness(&point, precision)) {
+            return Some(witness);
+        }
+    }
+    // Values that agree to fifteen digits: once, look closer.
+    let point = TestPoint::new(inputs, settled?);
+    let precision = search.raised(&point)?;
+    search.witness(&point, Some(precision))
+}
+
+struct Search<'a> {
+    reference: (&'a Store, TermId),
+    opt: (&'a Store, TermId),
+    inputs: &'a [InputInfo],
+    effort: &'a Effort,
+    left: u64,
+}
+
+impl Search<'_> {
+    /// Both values at `point`; `None` when the effort is spent.
+    fn values<E: Enclosure>(
+        &mut self,
+        point: &dyn Point,
+        precision: u32,
+        cost: u64,
+    ) -> Option<(Value<E>, Value<E>)> {
+        let remembered = (self.effort.remembered as u64 / cost).min(self.left / cost) as usize;
+        let mut side = |(store, term): (&Store, TermId)| {
+            let mut evaluator = Evaluator::<E, _>::new(
+                store,
+                |input, element| point.at(input, element),
+                precision,
+                remembered,
+            );
+            let value = evaluator.evaluate(term);
+            self.left = self.left.saturating_sub(evaluator.work() * cost);
+            value
+        };
+        let values = (side(self.reference), side(self.opt));
+        (self.left > 0).then_some(values)
+    }
+
+    /// The comparison at the first precision, and whether the enclosures are tight.
+    fn first(&mut self, point: &dyn Point) -> Option<(Comparison, bool)> {
+        let (reference, opt) = self.values::<Narrow>(point, 53, 1)?;
+        let tight = |value: &Value<Narrow>| value.finite().is_none_or(|value| value.relative_width() < TIGHT);
+        Some((compare(&reference, &opt), tight(&reference) && tight(&opt)))
+    }
+
+    /// The precision at which the two sides surely differ.
+    fn raised(&mut self, point: &dyn Point) -> Option<u32> {
+        for precision in PRECISIONS {
+            let (reference, opt) = self.values::<Wide>(point, precision, WIDE_COST)?;
+            match compare(&reference, &opt) {
+                Comparison::Different(_) => return Some(precision),
+                Comparison::OutsideDomain | Comparison::Overlapping => return None,
+                Comparison::Open => {}
+            }
+        }
+        None
+    }
+
+    fn differ(&mut self, point: &dyn Point, precision: Option<u32>) -> bool {
+        let comparison = match precision {
+            None => self.first(point).map(|(comparison, _)| comparison),
+            Some(precision) => self
+                .values::<Wide>(point, precision, WIDE_COST)
+                .map(|(reference, opt)| compare(&reference, &opt)),
+        };
+        matches!(comparison, Some(Comparison::Different(_)))
+    }
+
+    /// The witness at `point`, made simple, and evaluated once more. `None` as precision is the first one.
+    fn witness(&mut self, point: &dyn Point, precision: Option<u32>) -> Option<Witness> {
+        let mut elements = dependencies(self.reference.0, self.reference.1, self.effort.remembered)?;
+        elements.extend(dependencies(self.opt.0, self.opt.1, self.effort.remembered)?);
+        elements.sort_unstable();
+        elements.dedup();
+        let values = elements.iter().map(|(input, element)| ((*input, *element), point.at(*input, *element)));
+        let mut values = Assignment(values.collect());
+        self.simplify(&elements, &mut values, precision);
+
+        // What was found is told, whatever the search has cost; memory stays bounded.
+        self.left = u64::MAX;
+        let (left, right) = self.values::<Wide>(&values, precision.unwrap_or(PRECISIONS[0]), WIDE_COST)?;
+        let (kind, (reference, opt)) = match compare(&left, &right) {
+            Comparison::Different(kind) => (kind, outcomes(&left, &right)?),
+            Comparison::Open if precision.is_none() => {
+                // Too large for a raised precision; the first one is as rigorous.
+                let (left, right) = self.values::<Narrow>(&values, 53, 1)?;
+                let Comparison::Different(kind) = compare(&left, &right) else { return None };
+                (kind, outcomes(&left, &right)?)
+            }
+            // Two enclosures of one value would be disjoint: nothing is claimed.
+            Comparison::Open | Comparison::OutsideDomain | Comparison::Overlapping => return None,
+        };
+        let all = elements.len() <= LISTED;
+        let listed: Vec<WitnessInput> = elements
+            .iter()
+            .map(|(input, element)| WitnessInput {
+                input: *input,
+                element: *element,
+                name: element_name(self.inputs.get(input.index()), *input, *element),
+                value: values.at(*input, *element),
+            })
+            .filter(|input| all || !input.value.is_zero())
+            .collect();
+        let zeros = (elements.len() - listed.len()) as u64;
+        Some(Witness { inputs: listed, zeros, kind, reference, opt })
+    }
+
+    /// Sets elements to 0, in ever smaller groups, and what must stay to 1, while the two sides still differ.
+    fn simplify(&mut self, elements: &[(InputId, u64)], values: &mut Assignment, precision: Option<u32>) {
+        let mut tries = SHRINKS;
+        let mut attempt = |search: &mut Self, values: &mut Assignment, group: &[(InputId, u64)], to: i64| {
+            let before: Vec<Rational> =
+                group.iter().map(|(input, element)| values.at(*input, *element)).collect();
+            for (input, element) in group {
+                let sign = search.inputs.get(input.index()).map_or(Sign::Any, |info| info.sign);
+                let (mantissa, exp) = assume(to, 0, sign);
+                values.0.insert((*input, *element), Rational::from_dyadic(mantissa, exp));
+            }
+            let changed =
+                group.iter().zip(&before).any(|((input, element), old)| values.at(*input, *element) != *old);
+            if changed && (tries == 0 || !search.differ(values, precision)) {
+                values.0.extend(group.iter().copied().zip(before));
+            }
+            tries = tries.saturating_sub(u32::from(changed));
+        };
+        let mut size = elements.len();
+        while size > 0 {
+            for group in elements.chunks(size) {
+                attempt(self, values, group, 0);
+            }
+            size = if size == 1 { 0 } else { size.div_ceil(2) };
+        }
+        for element in elements {
+            if !values.at(element.0, element.1).is_zero() {
+                attempt(self, values, &[*element], 1);
+            }
+        }
+    }
+}
+
+/// Explicit values; what is not listed is 0.
+struct Assignment(FxHashMap<(InputId, u64), Rational>);
+
+impl Point for Assignment {
+    fn at(&self, input: InputId, element: u64) -> Rational {
+        self.0.get(&(input, element)).cloned().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::evaluate::tests::{Expr, build, expr};
+    use super::super::witness::{Outcome, WitnessKind};
+    use super::*;
+    use crate::number::format::{Decoded, Format, decode};
+    use crate::term::{Constant, TermOp};
+    use proptest::prelude::*;
+
+    fn inputs(sign: Sign) -> Vec<InputInfo> {
+        let tensor = |name: &str| InputInfo { name: name.into(), shape: vec![64, 64], sign };
+        vec![tensor("x"), tensor("y")]
+    }
+
+    fn x(element: u64) -> TermId {
+        TermId::input(InputId(0), element)
+    }
+
+    fn y(element: u64) -> TermId {
+        TermId::input(InputId(1), element)
+    }
+
+    fn f32_literal(store: &mut Store, bits: u32) -> TermId {
+        let Decoded::Finite(value) = decode(Format::F32, bits.into()) else { panic!("a number") };
+        let literal = Some((Format::F32, u64::from(bits)));
+        store.intern(Constant { exact: value.into(), literal, rounded: literal })
+    }
+
+    /// Builds both sides in stores of their own and looks for a witness.
+    fn search(
+        sign: Sign,
+        reference: impl FnOnce(&mut Store) -> TermId,
+        opt: impl FnOnce(&mut Store) -> TermId,
+    ) -> Option<Witness> {
+        let (mut left, mut right) = (Store::new(), Store::new());
+        let (reference, opt) = (reference(&mut left), opt(&mut right));
+        refute((&left, reference), (&right, opt), &inputs(sign), &Effort::default())
+    }
+
+    #[test]
+    fn near_misses_are_told_apart() {
+        use TermOp::*;
+        let sum = |store: &mut Store| store.apply(Add, &[x(65), y(0)], 0);
+        let difference = |store: &mut Store| store.apply(Sub, &[x(65), y(0)], 0);
+        let Some(found) = search(Sign::Any, sum, difference) else { panic!("a witness") };
+        let text: Vec<_> =
+            found.inputs.iter().map(|input| format!("{} = {}", input.name, input.value)).collect();
+        assert_eq!(text, ["x[1][1] = 0", "y[0][0] = 1"]);
+        assert_eq!((found.reference.to_string(), found.opt.to_string()), ("1".into(), "-1".into()));
+        assert_eq!(found.kind, WitnessKind::Values);
+
+        let exp = |store: &mut Store, a| store.apply(Exp2, &[a], 0);
+        let exp_of_sum = |store: &mut Store| {
+            let sum = store.apply(Add, &[x(0), y(0)], 0);
+            exp(store, sum)
+        };
+        let sum_of_exps = |store: &mut Store| {
+            let (a, b) = (exp(store, x(0)), exp(store, y(0)));
+            store.apply(Add, &[a, b], 0)
+        };
+        assert!(search(Sign::Any, exp_of_sum, sum_of_exps).is_some());
+        for (left, right) in [(Max, Min), (Add, Mul), (Less, LessEqual)] {
+            let pick = |op: TermOp| {
+                move |store: &mut Store| {
+                    let value = store.apply(op, &[x(0), y(0)], 0);
+                    if op.is_condition() { store.apply(Select, &[value, x(1), y(1)], 0) } else { value }
+                }
+            };
+            let found = search(Sign::Any, pick(left), pick(right));
+            assert!(found.is_some(), "{left:?} and {right:?}");
+        }
+    }
+
+    #[test]
+    fn where_only_one_side_is_defined_the_reference_decides() {
+        let fraction = |store: &mut Store| {
+            let square = store.apply(TermOp::Mul, &[x(0), x(0)], 0);
+            store.apply(TermOp::Div, &[square, x(0)], 0)
+        };
+        // x·x/x is x wherever it is defined.
+        assert_eq!(search(Sign::Any, fraction, |_| x(0)), None);
+        let Some(found) = search(Sign::Any, |_| x(0), fraction) else { panic!("a witness") };
+        assert_eq!((found.kind, found.opt), (WitnessKind::Undefined, Outcome::Undefined));
+        assert_eq!(search(Sign::Nonzero, |_| x(0), fraction), None);
+
+        let root = |store: &mut Store| store.apply(TermOp::Sqrt, &[x(0)], 0);
+        assert!(search(Sign::Any, |_| x(1), root).is_some());
+        let power = |store: &mut Store| {
+            let root = store.apply(TermOp::Sqrt, &[x(0)], 0);
+            store.apply(TermOp::Mul, &[root, root], 0)
+        };
+        assert_eq!(search(Sign::Any, power, |_| x(0)), None);
+        assert_eq!(search(Sign::NonNegative, |_| x(0), power), None);
+    }
+
+    #[test]
+    fn an_infinite_side_is_told_apart() {
+        let infinite = |store: &mut Store| {
+            let mask = store.intern(Constant {
+                exact: crate::number::Extended::NegInf,
+                literal: None,
+                rounded: None,
+            });
+            store.apply(TermOp::Add, &[x(0), mask], 0)
+        };
+        let masked = |store: &mut Store| {
+            let mask = infinite(store);
+            let weight = store.apply(TermOp::Exp2, &[mask], 0);
+            store.apply(TermOp::Add, &[weight, x(1)], 0)
+        };
+        let Some(found) = search(Sign::Any, |_| x(0), infinite) else { panic!("a witness") };
+        assert_eq!((found.kind, found.opt), (WitnessKind::Infinite, Outcome::NegInf));
+        assert!(search(Sign::Any, infinite, |_| x(0)).is_some());
+        assert_eq!(search(Sign::Any, infinite, infinite), None);
+        assert_eq!(search(Sign::Any, masked, |_| x(1)), None);
+    }
+
+    #[test]
+    fn compilers_forms_of_one_constant_are_not_told_apart() {
+        let exp = |hi: u32, lo: Option<u32>| {
+            move |store: &mut Store| {
+                let hi = f32_literal(store, hi);
+                let mut product = store.apply(TermOp::Mul, &[x(0), hi], 0);
+                if let Some(lo) = lo {
+                    let lo = f32_literal(store, lo);
+                    product = store.apply(TermOp::Fma, &[x(0), lo, product], 0);
+                }
+                store.apply(TermOp::Exp2, &[product], 0)
+            }
+        };
+        for other in [(0x3fb8_aa3b, Some(0x32a5_7060)), (0x3fb8_aa3c, None)] {
+            assert_eq!(search(Sign::Any, exp(0x3fb8_aa3b, None), exp(other.0, other.1)), None);
+        }
+        assert!(search(Sign::Any, exp(0x3fb8_aa3b, None), exp(0x3fb8_ab3b, None)).is_some());
+        // log₂e/√128 folded, and in two steps.
+        let folded = exp(0x3e02_93ee, None);
+        let stepwise = |store: &mut Store| {
+            let (scale, log2e) = (f32_literal(store, 0x3db5_04f3), f32_literal(store, 0x3fb8_aa3b));
+            let scaled = store.apply(TermOp::Mul, &[x(0), scale], 0);
+            let product = store.apply(TermOp::Mul, &[scaled, log2e], 0);
+            store.apply(TermOp::Exp2, &[product], 0)
+        };
+        assert_eq!(search(Sign::Any, folded, stepwise), None);
+    }
+
+    #[test]
+    fn range_reductions_cancel() {
+        // 2^(xL − ⌊xL⌋) · 2^⌊xL⌋
+        let reduced = |store: &mut Store| {
+            let log2e = f32_literal(store, 0x3fb8_aa3b);
+            let product = store.apply(TermOp::Mul, &[x(0), log2e], 0);
+            let whole = store.apply(TermOp::Floor, &[product], 0);
+            let rest = store.apply(TermOp::Sub, &[product, whole], 0);
+            let (a, b) = (store.apply(TermOp::Exp2, &[rest], 0), store.apply(TermOp::Exp2, &[whole], 0));
+            store.apply(TermOp::Mul, &[a, b], 0)
+        };
+        let plain = |factor: u32| {
+            move |store: &mut Store| {
+                let factor = f32_literal(store, factor);
+                let product = store.apply(TermOp::Mul, &[x(0), factor], 0);
+                store.apply(TermOp::Exp2, &[product], 0)
+            }
+        };
+        assert_eq!(search(Sign::Any, plain(0x3fb8_aa3b), reduced), None);
+        assert!(search(Sign::Any, plain(0x3f80_0000), reduced).is_some());
+    }
+
+    #[test]
+    fn tiny_differences_need_precision() {
+        let nudged = |exp: i32| {
+            move |store: &mut Store| {
+                let nudge = Rational::ONE + Rational::power_of_two(exp);
+                let nudge = store.intern(Constant { exact: nudge.into(), literal: None, rounded: None });
+                let power = store.apply(TermOp::Exp2, &[x(0)], 0);
+                store.apply(TermOp::Mul, &[power, nudge], 0)
+            }
+        };
+        let plain = |store: &mut Store| store.apply(TermOp::Exp2, &[x(0)], 0);
+        let Some(found) = search(Sign::Any, plain, nudged(-90)) else { panic!("a witness") };
+        assert_ne!(found.reference.to_string(), found.opt.to_string());
+        assert_eq!(search(Sign::Any, plain, nudged(-1000)), None);
+    }
+
+    #[test]
+    fn a_wrong_element_in_a_long_sum_is_singled_out() {
+        let dot = |swapped: bool| {
+            move |store: &mut Store| {
+                let zero =
+                    store.intern(Constant { exact: Rational::ZERO.into(), literal: None, rounded: None });
+                (0..4096).fold(zero, |sum, at| {
+                    let other = if swapped && at == 777 { 778 } else { at };
+                    store.apply(TermOp::Fma, &[x(at), y(other), sum], 0)
+                })
+            }
+        };
+        let Some(found) = search(Sign::Any, dot(false), dot(true)) else { panic!("a witness") };
+        assert!(found.inputs.len() <= 3, "{found:?}");
+        assert_eq!(found.inputs.len() as u64 + found.zeros, 8192);
+        assert_eq!(search(Sign::Any, dot(false), dot(false)), None);
+    }
+
+    #[test]
+    fn a_screen_finds_the_wrong_elements_of_a_tile() {
+        let (mut left, mut right) = (Store::new(), Store::new());
+        let tile = |store: &mut Store, wrong: bool| {
+            let row: [u64; 32] = std::array::from_fn(|lane| x(lane as u64).raw());
+            let mut sum = row;
+            for at in 0..100 {
+                let other =
+                    std::array::from_fn(|lane| y(at + u64::from(wrong && at == 50 && lane == 7)).raw());
+                let node = store.push(TermOp::Fma, u32::MAX, &[&row, &other, &sum], 0);
+                sum = std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw());
+            }
+            sum.map(TermId::from_raw)
+        };
+        let pairs: Vec<_> = tile(&mut left, false).into_iter().zip(tile(&mut right, true)).collect();
+        let inputs = inputs(Sign::Any);
+        for remembered in [1 << 20, 4000, 150, 50] {
+            let mut screen = Screen::new(&left, &right, &inputs, 0, remembered);
+            let expected = if remembered == 50 { vec![] } else { vec![7] };
+            assert_eq!(screen.differing(&pairs), expected, "remembering {remembered}");
+            let each = pairs.iter().filter(|(left, right)| screen.differs(*left, *right));
+            assert_eq!(each.count(), expected.len());
+        }
+        assert!(differs_at_point((&left, pairs[7].0), (&right, pairs[7].1), &inputs, 0));
+    }
+
+    #[test]
+    fn points_keep_what_is_assumed() {
+        for sign in [Sign::Positive, Sign::NonNegative, Sign::Negative, Sign::NonPositive, Sign::Nonzero] {
+            let holds = |value: Rational| match sign {
+                Sign::Any => true,
+                Sign::Positive => value.is_positive(),
+                Sign::NonNegative => !value.is_negative(),
+                Sign::Negative => value.is_negative(),
+                Sign::NonPositive => !value.is_positive(),
+                Sign::Nonzero => !value.is_zero(),
+            };
+            let inputs = inputs(sign);
+            for round in 0..20 {
+                let point = TestPoint::new(&inputs, round);
+                assert!((0..100).all(|element| holds(point.at(InputId(1), element))), "{sign:?} {round}");
+            }
+        }
+    }
+
+    /// An expression equal to the given one wherever that is defined.
+    fn rewritten(expr: &Expr) -> Expr {
+        use TermOp::*;
+        let apply = |op, operands: Vec<Expr>| Expr::Apply(op, operands);
+        let Expr::Apply(op, operands) = expr else { return expr.clone() };
+        let operands: Vec<Expr> = operands.iter().map(rewritten).collect();
+        match (op, &operands[..]) {
+            (Add | Mul | Max | Min, [a, b]) => apply(*op, vec![b.clone(), a.clone()]),
+            (Sub, [a, b]) => apply(Neg, vec![apply(Sub, vec![b.clone(), a.clone()])]),
+            (Fma, [a, b, c]) => apply(Add, vec![c.clone(), apply(Mul, vec![b.clone(), a.clone()])]),
+            (Abs, [a]) => apply(Max, vec![a.clone(), apply(Neg, vec![a.clone()])]),
+            (Less, [a, b]) => apply(Not, vec![apply(LessEqual, vec![b.clone(), a.clone()])]),
+            (Select, [a, b, c]) => apply(Select, vec![apply(Not, vec![a.clone()]), c.clone(), b.clone()]),
+            (Exp2, [a]) => {
+                let half = apply(Exp2, vec![apply(Mul, vec![a.clone(), Expr::Ratio(1, 2)])]);
+                apply(Mul, vec![half.clone(), half])
+            }
+            (Rsqrt, [a]) => apply(Div, vec![Expr::Ratio(1, 1), apply(Sqrt, vec![a.clone()])]),
+            (Tanh, [a]) => apply(Neg, vec![apply(Tanh, vec![apply(Neg, vec![a.clone()])])]),
+            _ => apply(*op, operands),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn equal_terms_are_never_told_apart(expr in expr()) {
+            let (mut left, mut right) = (Store::new(), Store::without_patterns());
+            let (reference, opt) = (build(&expr, &mut left), build(&rewritten(&expr), &mut right));
+            let effort = Effort { points: 20, ..Effort::default() };
+            prop_assert_eq!(refute((&left, reference), (&right, opt), &inputs(Sign::Any), &effort), None);
+        }
+
+        #[test]
+        fn a_different_coefficient_is_found(expr in expr(), num in prop_oneof![-5i64..1, 2i64..5]) {
+            // e + x against e + num·x
+            let with = |factor: i64| {
+                let product = Expr::Apply(TermOp::Mul, vec![Expr::Input(0, 0), Expr::Ratio(factor, 1)]);
+                Expr::Apply(TermOp::Add, vec![expr.clone(), product])
+            };
+            let (mut left, mut right) = (Store::new(), Store::new());
+            let (reference, opt) = (build(&with(1), &mut left), build(&with(num), &mut right));
+            let info = inputs(Sign::Any);
+            if let Some(found) = refute((&left, reference), (&right, opt), &info, &Effort::default()) {
+                prop_assert_eq!(found.kind, WitnessKind::Values);
+                let singled = |input: &WitnessInput| input.name == "x[0][0]" && !input.value.is_zero();
+                prop_assert!(found.inputs.iter().any(singled));
+            } else {
+                // Only an expression that is undefined, or known too badly, everywhere hides it.
+                let (mut store, info) = (Store::new(), inputs(Sign::Any));
+                let term = build(&expr, &mut store);
+                for round in 0..3 {
+                    let point = TestPoint::new(&info, round);
+                    let value = Evaluator::<Narrow, _>::new(&store, point, 53, 1 << 20).evaluate(term);
+                    prop_assert!(value.finite().is_none_or(|value| value.relative_width() > TIGHT));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! An input at which two terms differ, and what they are there.
+
+use std::cmp::Ordering;
+
+use rug::ops::Pow;
+
+use super::InputInfo;
+use crate::number::interval::Enclosure;
+use crate::number::value::Value;
+use crate::number::{Extended, Rational};
+use crate::term::{InputId, spell_element};
+
+/// An input in the reference's domain at which the two sides differ, under every reading of literals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The elements that matter, in order of input and element. Where there are many, those that are not 0.
+    pub inputs: Vec<WitnessInput>,
+    /// How many elements the two terms depend on that are 0 and not listed. All other inputs may be anything.
+    pub zeros: u64,
+    /// How the two sides differ.
+    pub kind: WitnessKind,
+    /// What the reference is.
+    pub reference: Outcome,
+    /// What the optimized kernel is.
+    pub opt: Outcome,
+}
+
+/// The value of one input element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WitnessInput {
+    /// Which input.
+    pub input: InputId,
+    /// Row-major element number.
+    pub element: u64,
+    /// The element as people write it: `x[3][4]`, or `x` for a scalar.
+    pub name: String,
+    /// Its value.
+    pub value: Rational,
+}
+
+/// How two values differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WitnessKind {
+    /// Two different reals.
+    Values,
+    /// One side is infinite and the other is not, or not with that sign.
+    Infinite,
+    /// The reference is defined and the optimized kernel is not (rule V6).
+    Undefined,
+}
+
+/// What one side is at a witness.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A real.
+    Finite {
+        /// Surely not above the value.
+        lower: Rational,
+        /// Surely not below the value.
+        upper: Rational,
+        /// The value as a short decimal: of as many digits as set the two sides apart.
+        text: String,
+    },
+    /// `+∞`
+    PosInf,
+    /// `−∞`
+    NegInf,
+    /// Nothing that rule V3 defines.
+    Undefined,
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Outcome::Finite { text, .. } => f.write_str(text),
+            Outcome::PosInf => Extended::PosInf.fmt(f),
+            Outcome::NegInf => Extended::NegInf.fmt(f),
+            Outcome::Undefined => f.write_str("undefined"),
+        }
+    }
+}
+
+/// How two values at one point compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// Surely different, and the reference is defined.
+    Different(WitnessKind),
+    /// The reference is surely undefined: the point says nothing.
+    OutsideDomain,
+    /// Finite and overlapping, or the same infinity.
+    Overlapping,
+    /// The precision does not tell.
+    Open,
+}
+
+/// Compares a reference's value with an optimized kernel's.
+pub fn compare<E: Enclosure>(reference: &Value<E>, opt: &Value<E>) -> Comparison {
+    use Value::*;
+    match (reference, opt) {
+        (Finite(left), Finite(right)) if left.is_disjoint(right) => {
+            Comparison::Different(WitnessKind::Values)
+        }
+        (Finite(_), Finite(_)) | (PosInf, PosInf) | (NegInf, NegInf) => Comparison::Overlapping,
+        (Finite(_) | PosInf | NegInf, Undefined) => Comparison::Different(WitnessKind::Undefined),
+        (Finite(_) | PosInf | NegInf, Finite(_) | PosInf | NegInf) => {
+            Comparison::Different(WitnessKind::Infinite)
+        }
+        (Undefined, _) => Comparison::OutsideDomain,
+        (Finite(_) | PosInf | NegInf, True | False | Either | Unresolved)
+        | (True | False | Either | Unresolved, _) => Comparison::Open,
+    }
+}
+
+/// The outcomes of two sides that differ, with texts that differ too where a few digits can show it.
+pub(super) fn outcomes<E: Enclosure>(reference: &Value<E>, opt: &Value<E>) -> Option<(Outcome, Outcome)> {
+    let at = |digits| Some((outcome(reference, digits)?, outcome(opt, digits)?));
+    let mut pair = at(6)?;
+    for digits in [9, 12, 16, 24, 40] {
+        if pair.0.to_string() != pair.1.to_string() {
+            break;
+        }
+        pair = at(digits)?;
+    }
+    Some(pair)
+}
+
+fn outcome<E: Enclosure>(value: &Value<E>, digits: u32) -> Option<Outcome> {
+    match value {
+        Value::Finite(enclosure) => {
+            let (lower, upper) = enclosure.bounds();
+            let text = decimal(&((&lower + &upper) * Rational::HALF), digits);
+            Some(Outcome::Finite { lower, upper, text })
+        }
+        Value::PosInf => Some(Outcome::PosInf),
+        Value::NegInf => Some(Outcome::NegInf),
+        Value::Undefined => Some(Outcome::Undefined),
+        Value::True | Value::False | Value::Either | Value::Unresolved => None,
+    }
+}
+
+/// The element's name as people write it.
+pub fn element_name(info: Option<&InputInfo>, input: InputId, element: u64) -> String {
+    let Some(info) = info else { return format!("{input}[{element}]") };
+    spell_element(&info.name, &info.shape, element)
+}
+
+/// `value` as a decimal of at most `digits` significant digits, rounded to nearest.
+pub fn decimal(value: &Rational, digits: u32) -> String {
+    if value.is_zero() {
+        return "0".to_string();
+    }
+    let digits = digits.max(1);
+    let magnitude = value.abs().to_rug();
+    let power = |exp: i64| {
+        let power = rug::Rational::from(rug::Integer::from(10).pow(exp.unsigned_abs() as u32));
+        if exp >= 0 { power } else { power.recip() }
+    };
+    // The decimal exponent, from the binary one and then corrected.
+    let bits =
+        i64::from(magnitude.numer().significant_bits()) - i64::from(magnitude.denom().significant_bits());
+    let mut exponent = ((bits - 1) * 1233).div_euclid(4096) - 1;
+    while power(exponent + 1) <= magnitude {
+        exponent += 1;
+    }
+    let scaled = Rational::from(magnitude * power(i64::from(digits) - 1 - exponent)).round_even();
+    let mut text = scaled.to_string();
+    if text.len() as u32 > digits {
+        exponent += 1;
+    }
+    text.truncate(text.trim_end_matches('0').len());
+    let sign = if value.is_negative() { "-" } else { "" };
+    let last = text.len() as i64 - 1;
+    if (-5..0).contains(&exponent) {
+        format!("{sign}0.{}{text}", "0".repeat((-exponent - 1) as usize))
+    } else if (0..16).contains(&exponent) {
+        match last.cmp(&exponent) {
+            Ordering::Greater => {
+                let (whole, part) = text.split_at(exponent as usize + 1);
+                format!("{sign}{whole}.{part}")
+            }
+            Ordering::Less | Ordering::Equal => {
+                format!("{sign}{text}{}", "0".repeat((exponent - last) as usize))
+            }
+        }
+    } else {
+        let (whole, part) = text.split_at(1);
+        let point = if part.is_empty() { "" } else { "." };
+        format!("{sign}{whole}{point}{part}e{exponent}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Sign;
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn decimals_are_short() {
+        let ratio = Rational::from_ratio;
+        assert_eq!(decimal(&ratio(1, 4), 6), "0.25");
+        assert_eq!(decimal(&ratio(-1, 3), 6), "-0.333333");
+        assert_eq!(decimal(&ratio(2, 3), 3), "0.667");
+        assert_eq!(decimal(&ratio(1_000_000, 1), 3), "1000000");
+        assert_eq!(decimal(&ratio(123_456_789, 100), 6), "1234570");
+        assert_eq!(decimal(&ratio(99_999_999, 100), 4), "1000000");
+        assert_eq!(decimal(&ratio(1, 100_000), 6), "0.00001");
+        assert_eq!(decimal(&ratio(1, 1_000_000), 6), "1e-6");
+        assert_eq!(decimal(&ratio(12, 1), 6), "12");
+        assert_eq!(decimal(&Rational::power_of_two(100), 6), "1.26765e30");
+        assert_eq!(decimal(&-Rational::power_of_two(-100), 6), "-7.88861e-31");
+    }
+
+    #[test]
+    fn elements_are_named_by_their_indices() {
+        let matrix = InputInfo { name: "a".into(), shape: vec![4, 8], sign: Sign::Any };
+        let scalar = InputInfo { name: "scale".into(), shape: vec![], sign: Sign::Any };
+        assert_eq!(element_name(Some(&matrix), InputId(0), 19), "a[2][3]");
+        assert_eq!(element_name(Some(&scalar), InputId(1), 0), "scale");
+        assert_eq!(element_name(None, InputId(2), 5), "in2[5]");
+    }
+
+    proptest! {
+        #[test]
+        fn decimals_are_close(num in any::<i64>(), exp in -300i32..300, digits in 1u32..20) {
+            let value = Rational::from_dyadic(num, exp);
+            let text = decimal(&value, digits);
+            let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+            let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+            let Ok(exponent) = exponent.parse::<i32>() else { panic!("{text}") };
+            let Ok(count) = format!("{whole}{part}").parse::<rug::Integer>() else { panic!("{text}") };
+            let Some(scale) = Rational::from_integer(10).pow(exponent - part.len() as i32) else { panic!("{text}") };
+            let error = (Rational::from(count) * scale - &value).abs();
+            let Some(bound) = Rational::from_integer(10).pow(1 - digits as i32) else { panic!("{text}") };
+            prop_assert!(error <= value.abs() * bound * Rational::HALF, "{} as {}", value, text);
+        }
+    }
+}

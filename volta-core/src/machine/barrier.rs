@@ -1,0 +1,472 @@
+//! CTA barriers (rule Y3), warp barriers (rule Y4), and deadlock (rule Y5).
+
+use super::cta::{Cta, Order, Stop};
+use super::fault::{FaultKind, Site};
+use super::value::{Truth, Value, lanes};
+use super::warp::Warp;
+use crate::program::{Barrier, Bool2, Op, PredSrc, Src};
+
+/// How many threads a barrier waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Count {
+    /// All of the CTA that have not returned.
+    All,
+    /// That many, by whole warps.
+    Threads(u32),
+}
+
+/// A warp that arrived and what it does here.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    warp: usize,
+    pc: u32,
+    waits: bool,
+    reduces: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct State {
+    expected: Option<Count>,
+    arrivals: Vec<Arrival>,
+    /// What the arrivals knew, by the exact clocks.
+    joined: Vec<u32>,
+    /// Who was released by the last completion, and from which stamp on.
+    released: Vec<(u32, u32)>,
+    completed: bool,
+}
+
+/// The 16 barriers of a CTA.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Barriers {
+    states: [State; 16],
+}
+
+impl Cta<'_> {
+    /// Counts a warp whose live lanes all stand at one barrier; true if it may go on at once.
+    pub(super) fn arrive(&mut self, warps: &mut [Warp], at: usize) -> Result<bool, Stop> {
+        let warp = &warps[at];
+        let live = warp.live();
+        if live == 0 || warp.at_barrier != live || warp.arrived {
+            return Ok(false);
+        }
+        let mut meeting: Option<(usize, Count, bool, bool)> = None;
+        for lane in lanes(live) {
+            let pc = warp.pc[lane];
+            let Op::Barrier { kind, id, count, .. } = &self.launch.program.insts[pc as usize].op else {
+                continue;
+            };
+            let id = self.concrete(warp, *id, lane, pc, "a barrier's number")?;
+            if id >= 16 {
+                let message = format!("there is no barrier {id}; a CTA has barriers 0 to 15");
+                return Err(self.fault(FaultKind::AmbiguousBarrier, "Y3", message, warp, lane, pc));
+            }
+            let count = match count {
+                None => Count::All,
+                Some(count) => {
+                    Count::Threads(self.concrete(warp, *count, lane, pc, "a barrier's count")? as u32)
+                }
+            };
+            if let Count::Threads(threads) = count
+                && (threads == 0 || threads % 32 != 0)
+            {
+                let message =
+                    format!("barrier {id} counts {threads} threads, which is no multiple of a warp");
+                return Err(self.fault(FaultKind::AmbiguousBarrier, "Y3", message, warp, lane, pc));
+            }
+            let waits = !matches!(kind, Barrier::Arrive);
+            let reduces = matches!(kind, Barrier::RedPopc(..) | Barrier::RedPred(..));
+            let here = (id as usize, count, waits, reduces);
+            match meeting {
+                None => meeting = Some(here),
+                Some((other, ..)) if other != here.0 => return Ok(false),
+                Some(first) if first != here => {
+                    let message = format!("lanes of one warp use barrier {id} in different ways");
+                    return Err(self.fault(FaultKind::AmbiguousBarrier, "Y3", message, warp, lane, pc));
+                }
+                Some(_) => {}
+            }
+        }
+        let Some((id, count, waits, reduces)) = meeting else { return Ok(false) };
+        let all = warps.len() as u32 * 32;
+        let everybody = count == Count::All || count == Count::Threads(all);
+        if matches!(self.order, Order::Quick(_)) && !(everybody && waits) {
+            return Err(Stop::NeedExact);
+        }
+        let first = live.trailing_zeros() as usize;
+        let arrival = Arrival { warp: at, pc: warps[at].pc[first], waits, reduces };
+        self.check_arrival(&warps[at], id, count, all, arrival)?;
+        if !waits {
+            self.check_convergence(&warps[at], id)?;
+        }
+        let state = &mut self.barriers.states[id];
+        if let Order::Exact(exact) = &mut self.order {
+            for lane in lanes(live) {
+                exact.clocks.add_to(warps[at].thread(lane) as usize, &mut state.joined);
+                if !waits {
+                    exact.clocks.release(warps[at].thread(lane) as usize);
+                }
+            }
+        }
+        // A count beside arrivals without one: returned threads do not make up for it (Y3).
+        if !matches!(state.expected, Some(Count::Threads(_))) {
+            state.expected = Some(count);
+        }
+        state.arrivals.push(arrival);
+        let warp = &mut warps[at];
+        warp.arrived = true;
+        if !waits {
+            warp.arrived = false;
+            warp.at_barrier = 0;
+            warp.advance(live);
+        }
+        let completed = self.complete_barriers(warps)?;
+        Ok(!waits || completed && warps[at].at_barrier == 0)
+    }
+
+    /// Faults of rule Y3 that an arrival shows: who takes part must not depend on the schedule.
+    fn check_arrival(
+        &self,
+        warp: &Warp,
+        id: usize,
+        count: Count,
+        all: u32,
+        arrival: Arrival,
+    ) -> Result<(), Stop> {
+        let state = &self.barriers.states[id];
+        let here =
+            |action: &str| self.site(action.into(), warp, warp.live().trailing_zeros() as usize, arrival.pc);
+        let ambiguous = |message: String, other: Option<Arrival>| {
+            let mut sites = Vec::new();
+            if let Some(other) = other {
+                let action = format!("arrives at barrier {id}");
+                sites.push(self.site_of_thread(action, other.warp as u32 * 32, other.pc));
+            }
+            sites.push(here(&format!("arrives at barrier {id}")));
+            self.fault_at(FaultKind::AmbiguousBarrier, "Y3", message, sites, None)
+        };
+        if let Some(expected) = state.expected {
+            let number = |count: Count| match count {
+                Count::All => all,
+                Count::Threads(threads) => threads,
+            };
+            if number(expected) != number(count) {
+                let message = format!(
+                    "barrier {id} is used with counts {} and {} at once",
+                    number(expected),
+                    number(count)
+                );
+                return Err(ambiguous(message, state.arrivals.last().copied()));
+            }
+        }
+        if let Some(other) = state.arrivals.iter().find(|other| other.reduces != arrival.reduces) {
+            let message = format!("`red` and plain arrivals mix at barrier {id}");
+            return Err(ambiguous(message, Some(*other)));
+        }
+        if let Some(other) = state.arrivals.iter().find(|other| other.warp == arrival.warp) {
+            let message =
+                format!("warp {} uses barrier {id} again before its `arrive` is complete", arrival.warp);
+            return Err(ambiguous(message, Some(*other)));
+        }
+        if let Order::Exact(exact) = &self.order
+            && state.completed
+        {
+            let knows = |thread: u32| {
+                state.released.iter().any(|(other, stamp)| {
+                    *other == thread || exact.clocks.knows(thread as usize, *other as usize) >= *stamp
+                })
+            };
+            if !lanes(warp.live()).any(|lane| knows(warp.thread(lane))) {
+                let message = format!(
+                    "whether warp {} joins this generation of barrier {id} or the one before depends on the schedule",
+                    arrival.warp
+                );
+                return Err(ambiguous(message, None));
+            }
+        }
+        Ok(())
+    }
+
+    /// Releases every barrier at which all expected threads have arrived; true if one was.
+    pub(super) fn complete_barriers(&mut self, warps: &mut [Warp]) -> Result<bool, Stop> {
+        let mut any = false;
+        for id in 0..16 {
+            let state = &self.barriers.states[id];
+            let Some(expected) = state.expected else { continue };
+            let arrived = |warp: &Warp| state.arrivals.iter().any(|arrival| arrival.warp == warp.index);
+            let complete = match expected {
+                Count::All => warps.iter().all(|warp| warp.live() == 0 || arrived(warp)),
+                Count::Threads(threads) => state.arrivals.len() as u32 * 32 == threads,
+            };
+            if complete {
+                self.release_barrier(warps, id)?;
+                any = true;
+            }
+        }
+        Ok(any)
+    }
+
+    fn release_barrier(&mut self, warps: &mut [Warp], id: usize) -> Result<(), Stop> {
+        let mut state = std::mem::take(&mut self.barriers.states[id]);
+        for arrival in state.arrivals.iter().filter(|arrival| arrival.waits) {
+            self.check_convergence(&warps[arrival.warp], id)?;
+        }
+        if state.arrivals.iter().any(|arrival| arrival.reduces) {
+            self.reduce_at_barrier(warps, &state)?;
+        }
+        let everybody = warps.iter().all(|warp| warp.exited == 0)
+            && state.arrivals.iter().filter(|arrival| arrival.waits).count() == warps.len();
+        self.counts.barriers += 1;
+        match &mut self.order {
+            Order::Quick(epoch) => {
+                if !everybody {
+                    return Err(Stop::NeedExact);
+                }
+                *epoch += 1;
+            }
+            Order::Exact(exact) => {
+                if state.expected == Some(Count::All) && warps.iter().any(|warp| warp.exited != 0) {
+                    if self.options.exit_orders_memory {
+                        for warp in warps.iter() {
+                            for lane in lanes(warp.exited) {
+                                exact.clocks.add_to(warp.thread(lane) as usize, &mut state.joined);
+                            }
+                        }
+                    } else {
+                        self.notes.insert("threads that had returned counted as arrived at a barrier; their accesses are not ordered by it (Y2, Y3)");
+                    }
+                }
+                state.released.clear();
+                for arrival in state.arrivals.iter().filter(|arrival| arrival.waits) {
+                    let warp = &warps[arrival.warp];
+                    for lane in lanes(warp.at_barrier) {
+                        let thread = warp.thread(lane);
+                        exact.clocks.learn(thread as usize, &state.joined);
+                        exact.clocks.release(thread as usize);
+                        state.released.push((thread, exact.clocks.now(thread as usize)));
+                    }
+                }
+            }
+        }
+        for arrival in state.arrivals.drain(..).filter(|arrival| arrival.waits) {
+            let warp = &mut warps[arrival.warp];
+            let waiting = warp.at_barrier;
+            warp.at_barrier = 0;
+            warp.arrived = false;
+            warp.advance(waiting);
+        }
+        state.joined.clear();
+        state.expected = None;
+        state.completed = true;
+        self.barriers.states[id] = state;
+        Ok(())
+    }
+
+    /// The aligned forms require a warp's live lanes to meet at the same instruction.
+    fn check_convergence(&self, warp: &Warp, id: usize) -> Result<(), Stop> {
+        let first = warp.at_barrier.trailing_zeros() as usize;
+        let aligned =
+            |pc: u32| matches!(self.launch.program.insts[pc as usize].op, Op::Barrier { aligned: true, .. });
+        let other = lanes(warp.at_barrier).find(|lane| warp.pc[*lane] != warp.pc[first]);
+        let Some(other) = other.filter(|other| aligned(warp.pc[first]) || aligned(warp.pc[*other])) else {
+            return Ok(());
+        };
+        let waits = !matches!(
+            self.launch.program.insts[warp.pc[first] as usize].op,
+            Op::Barrier { kind: Barrier::Arrive, .. }
+        );
+        let action = format!("{} at barrier {id}", if waits { "waits" } else { "arrives" });
+        let sites = vec![
+            self.site(action.clone(), warp, first, warp.pc[first]),
+            self.site(action, warp, other, warp.pc[other]),
+        ];
+        let message = format!(
+            "lanes of warp {} stand at different instructions when {}",
+            warp.index,
+            if waits { format!("barrier {id} is complete") } else { format!("they arrive at barrier {id}") }
+        );
+        let help = "a `__syncthreads()` must be reached by all threads of a warp together; move it out of the branch";
+        Err(self.fault_at(FaultKind::BarrierDivergence, "Y3", message, sites, Some(help.into())))
+    }
+
+    fn reduce_at_barrier(&mut self, warps: &mut [Warp], state: &State) -> Result<(), Stop> {
+        let (mut count, mut all, mut any) = (0u64, true, false);
+        let mut xor = false;
+        for arrival in &state.arrivals {
+            let warp = &warps[arrival.warp];
+            for lane in lanes(warp.at_barrier) {
+                let pc = warp.pc[lane];
+                let source = match &self.launch.program.insts[pc as usize].op {
+                    Op::Barrier {
+                        kind: Barrier::RedPopc(_, source) | Barrier::RedPred(_, _, source),
+                        ..
+                    } => *source,
+                    _ => continue,
+                };
+                let holds = self.known_truth(warp, source, lane, pc)?;
+                count += u64::from(holds);
+                all &= holds;
+                any |= holds;
+                xor ^= holds;
+            }
+        }
+        for arrival in &state.arrivals {
+            let warp = &mut warps[arrival.warp];
+            for lane in lanes(warp.at_barrier) {
+                match &self.launch.program.insts[warp.pc[lane] as usize].op {
+                    Op::Barrier { kind: Barrier::RedPopc(d, _), .. } => {
+                        warp.register_mut(*d).set(lane, Value::Bits(count));
+                    }
+                    Op::Barrier { kind: Barrier::RedPred(op, p, _), .. } => {
+                        let result = match op {
+                            Bool2::And => all,
+                            Bool2::Or => any,
+                            Bool2::Xor => xor,
+                        };
+                        warp.predicate_mut(*p).set(lane, Truth::Known(result));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A predicate that must not depend on inputs.
+    pub(super) fn known_truth(
+        &self,
+        warp: &Warp,
+        source: PredSrc,
+        lane: usize,
+        pc: u32,
+    ) -> Result<bool, Stop> {
+        match warp.predicates[source.pred.index()].get(lane) {
+            Truth::Known(value) => Ok(value != source.negated),
+            Truth::Condition(term) => {
+                let what = self.describe(term);
+                let message = format!("a value that all threads combine depends on the input: {what}");
+                Err(self.fault(FaultKind::NotStructured, "S1", message, warp, lane, pc))
+            }
+            Truth::Undefined => {
+                let message = "a predicate that nothing was written to is used".to_string();
+                Err(self.fault(FaultKind::Uninitialised, "V6", message, warp, lane, pc))
+            }
+        }
+    }
+
+    /// Lanes reach a warp barrier.
+    pub(super) fn wait_for_warp(
+        &mut self,
+        warp: &mut Warp,
+        active: u32,
+        mask: Src,
+        pc: u32,
+    ) -> Result<(), Stop> {
+        for lane in lanes(active) {
+            let value = self.concrete(warp, mask, lane, pc, "a warp barrier's mask")? as u32;
+            if value >> lane & 1 == 0 {
+                let message = format!("lane {lane} is not in the mask {value:#010x} that it waits with");
+                return Err(self.fault(FaultKind::BarrierDivergence, "Y4", message, warp, lane, pc));
+            }
+            warp.sync_masks[lane] = value;
+        }
+        warp.at_warp_sync |= active;
+        self.complete_warp_syncs(warp)?;
+        Ok(())
+    }
+
+    /// Releases the warp barriers whose lanes are all there; true if one was.
+    pub(super) fn complete_warp_syncs(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
+        let mut any = false;
+        let mut waiting = warp.at_warp_sync;
+        while waiting != 0 {
+            let mask = warp.sync_masks[waiting.trailing_zeros() as usize];
+            let same = lanes(warp.at_warp_sync).filter(|lane| warp.sync_masks[*lane] == mask);
+            let group = same.fold(0u32, |group, lane| group | 1 << lane);
+            waiting &= !group;
+            if mask & warp.live() & !group != 0 {
+                continue;
+            }
+            if mask & warp.exited != 0 {
+                self.notes.insert(
+                    "a warp barrier's mask names a lane that had returned; it counted as arrived (Y4)",
+                );
+            }
+            self.order_lanes(warp, group);
+            self.counts.warp_syncs += 1;
+            warp.at_warp_sync &= !group;
+            warp.advance(group);
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// What the lanes of `group` did before is before what they do from now on.
+    pub(super) fn order_lanes(&mut self, warp: &mut Warp, group: u32) {
+        match &mut self.order {
+            Order::Quick(_) => {
+                if group == warp.exists {
+                    warp.syncs += 1;
+                }
+            }
+            Order::Exact(exact) => {
+                let threads: Vec<usize> = lanes(group).map(|lane| warp.thread(lane) as usize).collect();
+                exact.clocks.meet(&threads);
+            }
+        }
+    }
+
+    /// Nobody can take a step: who waits where, and for whom.
+    #[cold]
+    pub(super) fn deadlock(&self, warps: &[Warp]) -> Stop {
+        let mut sites: Vec<Site> = Vec::new();
+        let mut groups = 0;
+        for warp in warps {
+            let mut rest = warp.live();
+            while rest != 0 {
+                let (group, pc, _) = warp.lowest(rest);
+                rest &= !group;
+                groups += 1;
+                if sites.len() < 8 {
+                    let lane = group.trailing_zeros() as usize;
+                    sites.push(self.site(self.waiting_for(warps, warp, group, pc), warp, lane, pc));
+                }
+            }
+        }
+        let threads: u32 = warps.iter().map(|warp| warp.live().count_ones()).sum();
+        let hidden = if groups > sites.len() {
+            format!(", {} groups more", groups - sites.len())
+        } else {
+            String::new()
+        };
+        let message = format!("{threads} threads wait for each other, and none can go on{hidden}");
+        self.fault_at(FaultKind::Deadlock, "Y5", message, sites, None)
+    }
+
+    fn waiting_for(&self, warps: &[Warp], warp: &Warp, group: u32, pc: u32) -> String {
+        let lane = group.trailing_zeros() as usize;
+        let count = group.count_ones();
+        let who = format!("{count} of {} lanes of warp {} wait", warp.exists.count_ones(), warp.index);
+        match &self.launch.program.insts[pc as usize].op {
+            Op::Barrier { id, count, .. } => {
+                let Ok(id) = self.concrete(warp, *id, lane, pc, "") else { return who };
+                let arrived = self.barriers.states.get(id as usize).map_or(0, |state| state.arrivals.len());
+                let expected = match count {
+                    Some(count) => match self.concrete(warp, *count, lane, pc, "") {
+                        Ok(threads) => format!("{threads} threads"),
+                        Err(_) => "its count".into(),
+                    },
+                    None => {
+                        let live = warps.iter().filter(|warp| warp.live() != 0).count();
+                        format!("all {live} warps that have not returned")
+                    }
+                };
+                format!("{who} at barrier {id} for {expected}; {arrived} warps have arrived")
+            }
+            Op::WarpSync { .. } => {
+                let missing = warp.sync_masks[lane] & warp.live() & !warp.at_warp_sync;
+                format!("{who} at a warp barrier for lanes {missing:#010x}")
+            }
+            _ => format!("{who} for the other lanes of the mask at this instruction"),
+        }
+    }
+}

@@ -1,0 +1,683 @@
+//! A launch: the program, its arguments, and every object placed in the address space.
+
+use super::fault::{CudaPlace, Place, Thread};
+use super::launch::{
+    Argument, Contents, Element, Layout, Param, ParamKind, Role, ScalarValue, Side, Sign, Which,
+};
+use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, to_generic};
+use super::pieces::{Cell, low_bytes};
+use super::value::{Origin, Sym, Value};
+use crate::base::budget::{Budgets, Exhausted, Limit};
+use crate::base::span::LineTable;
+use crate::number::format::{Rounding, encode, is_exact};
+use crate::number::{Extended, Rational};
+use crate::program::{InstId, Op, Parameter, Program, Space, Special};
+use crate::term::{InputId, TermId, spell_element};
+
+/// What a tensor of the launch holds before it starts.
+#[derive(Clone, Debug)]
+pub(super) enum Initial {
+    Symbolic(InputId),
+    Undefined,
+    Fill(u64),
+    List(Vec<u64>),
+    Iota,
+    /// 1 where column ≤ row in the last two dimensions, whose extents are given.
+    Triangle(u64, u64),
+    /// The bytes of a `.global` variable.
+    Bytes(Vec<u8>),
+}
+
+/// Global memory: a tensor of the case, or a `.global` variable.
+#[derive(Clone, Debug)]
+pub(super) struct Tensor {
+    pub(super) name: String,
+    pub(super) element: Element,
+    pub(super) elements: u64,
+    pub(super) role: Role,
+    pub(super) initial: Initial,
+    /// Its parameter in the case; `None` for a `.global` variable.
+    pub(super) param: Option<usize>,
+}
+
+impl Tensor {
+    /// Writing it is a fault (rule M4), and reading it needs no race state.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.role == Role::In
+    }
+
+    /// The value of an element before the launch.
+    pub(super) fn value(&self, element: u64, reader: InstId) -> Value {
+        let one = |element: Element| number_bits(element, &Rational::ONE);
+        match &self.initial {
+            Initial::Symbolic(input) => {
+                let term = TermId::input(*input, element);
+                Value::Sym(match self.element {
+                    Element::Float(format) => Sym::real(format, term),
+                    Element::Int { bytes, .. } => Sym::int(bytes, term),
+                })
+            }
+            Initial::Undefined => Value::Undefined(Origin::Unwritten(reader)),
+            Initial::Fill(bits) => Value::Bits(*bits),
+            Initial::List(list) => Value::Bits(list.get(element as usize).copied().unwrap_or(0)),
+            Initial::Iota => Value::Bits(number_bits(self.element, &Rational::from_u64(element))),
+            Initial::Triangle(rows, columns) => {
+                let (row, column) = (element / columns % rows, element % columns);
+                Value::Bits(if column <= row { one(self.element) } else { 0 })
+            }
+            Initial::Bytes(bytes) => {
+                Value::Bits(u64::from(bytes.get(element as usize).copied().unwrap_or(0)))
+            }
+        }
+    }
+}
+
+/// A launch, ready to run.
+#[derive(Debug)]
+pub(super) struct Launch<'a> {
+    pub(super) which: Which,
+    pub(super) program: &'a Program,
+    pub(super) text: &'a str,
+    pub(super) lines: LineTable,
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    pub(super) dynamic_shared: u32,
+    pub(super) static_shared: u32,
+    /// Linear numbers of the CTAs to run, ascending.
+    pub(super) ctas: Vec<u64>,
+    pub(super) objects: Objects,
+    pub(super) tensors: Vec<Tensor>,
+    /// Cells of constants and parameters.
+    pub(super) constants: Vec<Cell>,
+    /// Cells of shared memory, and of each thread's memory.
+    pub(super) shared_cells: u32,
+    pub(super) local_cells: u32,
+    /// Names and shapes of the case's parameters, by input number.
+    pub(super) names: Vec<(String, Vec<u64>)>,
+}
+
+/// The launch does not fit the kernel: a sentence, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BindError {
+    /// Lowercase, no period.
+    pub message: String,
+    /// May have several lines.
+    pub help: Option<String>,
+    /// A limit of the case rather than a mistake.
+    pub exhausted: Option<Exhausted>,
+}
+
+impl BindError {
+    fn new(message: String, help: Option<String>) -> BindError {
+        BindError { message, help, exhausted: None }
+    }
+}
+
+impl From<Exhausted> for BindError {
+    fn from(exhausted: Exhausted) -> BindError {
+        BindError { message: exhausted.to_string(), help: None, exhausted: Some(exhausted) }
+    }
+}
+
+/// The bits of a number in an element type, wrapping integers and rounding floats to nearest.
+pub(super) fn number_bits(element: Element, value: &Rational) -> u64 {
+    match element {
+        Element::Float(format) => crate::number::format::round(value, format, Rounding::Nearest),
+        Element::Int { bytes, .. } => {
+            let bits = value.to_i64().map(|value| value as u64).or_else(|| value.to_u64()).unwrap_or(0);
+            bits & low_bytes(bytes)
+        }
+    }
+}
+
+/// The bits of a literal in an element type; an error when an integer does not fit.
+fn literal_bits(element: Element, value: &Extended) -> Result<u64, String> {
+    let Element::Int { bytes, signed } = element else {
+        let Element::Float(format) = element else { return Ok(0) };
+        return Ok(encode(value, format, Rounding::Nearest));
+    };
+    let fits = || {
+        let integer = value.finite().filter(|value| value.is_integer())?;
+        let bits = if signed { integer.to_i64()? as u64 } else { integer.to_u64()? };
+        let top = 64 - 8 * bytes;
+        let back = if signed { ((bits << top) as i64 >> top) as u64 } else { bits << top >> top };
+        (back == bits).then_some(bits & low_bytes(bytes))
+    };
+    fits().ok_or_else(|| format!("{} is no value of type {}", spell(value), element.name()))
+}
+
+fn spell(value: &Extended) -> String {
+    match value {
+        Extended::Finite(value) => value.to_string(),
+        Extended::PosInf => "inf".into(),
+        Extended::NegInf => "-inf".into(),
+    }
+}
+
+/// `name(u64, u64, u32)`, for messages about arguments.
+pub fn signature(program: &Program) -> String {
+    let list: Vec<String> = program
+        .parameters
+        .iter()
+        .map(|parameter| match parameter.element.as_str() {
+            "b8" if parameter.size > 1 => format!("{} bytes", parameter.size),
+            element => element.to_string(),
+        })
+        .collect();
+    format!("{}({})", program.name, list.join(", "))
+}
+
+impl<'a> Launch<'a> {
+    /// Binds the case's parameters to the kernel's.
+    pub(super) fn bind(
+        which: Which,
+        program: &'a Program,
+        side: &'a Side,
+        params: &[Param],
+        layout: Layout,
+        budgets: &Budgets,
+    ) -> Result<Launch<'a>, BindError> {
+        let threads = check_block(program, side, budgets)?;
+        let ctas = check_ctas(side, budgets)?;
+        debug_assert!(threads > 0);
+        let tensors: Vec<Tensor> = params
+            .iter()
+            .enumerate()
+            .filter_map(|(at, param)| tensor(which, at, param).transpose())
+            .collect::<Result<_, _>>()?;
+        let mut builder = Builder { program, params, tensors, requests: Vec::new(), constants: Vec::new() };
+        for (at, tensor) in builder.tensors.iter().enumerate() {
+            builder.requests.push(Request {
+                name: tensor.name.clone(),
+                space: Space::Global,
+                size: tensor.elements * u64::from(tensor.element.bytes()),
+                align: 256,
+                backing: Backing::Tensor(at as u32),
+                element: Some(tensor.element),
+            });
+        }
+        let variables = builder.variables(side)?;
+        let mut objects = Objects::place(std::mem::take(&mut builder.requests), layout);
+        let addresses = variables.objects.iter().map(|at| at.map_or(0, |at| objects.get(at).base)).collect();
+        objects.set_addresses(addresses);
+        builder.initial_addresses(&objects, &variables);
+        builder.arguments(&objects, side)?;
+        Ok(Launch {
+            which,
+            program,
+            text: &side.ptx,
+            lines: LineTable::new(&side.ptx),
+            grid: side.grid,
+            block: side.block,
+            dynamic_shared: side.dynamic_shared,
+            static_shared: variables.static_shared,
+            ctas,
+            objects,
+            tensors: builder.tensors,
+            constants: builder.constants,
+            shared_cells: variables.shared_cells,
+            local_cells: variables.local_cells,
+            names: params.iter().map(name_and_shape).collect(),
+        })
+    }
+
+    /// An input's element in words: `x[3]`, `A[0][7]`, `alpha`.
+    pub(super) fn element_name(&self, input: InputId, element: u64) -> String {
+        match self.names.get(input.index()) {
+            Some((name, shape)) => spell_element(name, shape, element),
+            None => format!("{input}[{element}]"),
+        }
+    }
+
+    /// Threads of one CTA.
+    pub(super) fn threads(&self) -> usize {
+        self.block.iter().product::<u32>() as usize
+    }
+
+    /// Index of a CTA by its linear number.
+    pub(super) fn cta(&self, linear: u64) -> [u32; 3] {
+        unravel(linear, self.grid)
+    }
+
+    /// Names a thread by its linear number in a CTA.
+    pub(super) fn thread(&self, cta: [u32; 3], linear: u32) -> Thread {
+        Thread { cta, thread: unravel(u64::from(linear), self.block) }
+    }
+
+    /// Whether an instruction reads a clock or something else that the schedule decides (rule S4).
+    pub(super) fn is_unpredictable(&self, inst: InstId) -> bool {
+        let inst = self.program.insts.get(inst.index());
+        matches!(inst.map(|inst| &inst.op), Some(Op::Special { special: Special::Unpredictable, .. }))
+    }
+
+    /// Where an instruction stands.
+    pub(super) fn place(&self, inst: InstId) -> Option<Place> {
+        let inst = self.program.insts.get(inst.index())?;
+        Some(place(self.program, self.text, &self.lines, inst))
+    }
+}
+
+fn name_and_shape(param: &Param) -> (String, Vec<u64>) {
+    let shape = match &param.kind {
+        ParamKind::Tensor { shape, .. } => shape.clone(),
+        ParamKind::Scalar { .. } => Vec::new(),
+    };
+    (param.name.clone(), shape)
+}
+
+/// Where an instruction stands in the PTX text, and in the CUDA source.
+fn place(program: &Program, text: &str, lines: &LineTable, inst: &crate::program::Inst) -> Place {
+    let position = lines.position(text, inst.span.start);
+    let raw = text.get(inst.span.start as usize..inst.span.end as usize).unwrap_or("");
+    let first = raw.lines().next().unwrap_or("");
+    let cuda = inst.location.and_then(|at| program.locations.get(at as usize)).map(|location| CudaPlace {
+        file: location.file.clone(),
+        line: location.line,
+        column: location.column,
+    });
+    Place {
+        line: position.line,
+        column: position.column,
+        length: first.trim_end().chars().count() as u32,
+        text: raw.split_whitespace().collect::<Vec<_>>().join(" "),
+        cuda,
+    }
+}
+
+fn unravel(linear: u64, extent: [u32; 3]) -> [u32; 3] {
+    let [x, y, _] = extent.map(u64::from);
+    [(linear % x) as u32, (linear / x % y) as u32, (linear / (x * y)) as u32]
+}
+
+fn check_block(program: &Program, side: &Side, budgets: &Budgets) -> Result<u64, BindError> {
+    let product = |extent: [u32; 3]| extent.iter().map(|n| u64::from(*n)).try_fold(1u64, u64::checked_mul);
+    let Some(threads) = product(side.block).filter(|threads| *threads > 0) else {
+        let message = format!("a block of {:?} threads is no block", side.block);
+        return Err(BindError::new(message, Some("give each dimension of `block` a positive size".into())));
+    };
+    if threads > 1024 {
+        let help = Some("no GPU runs more than 1024 threads in a block".into());
+        return Err(BindError::new(format!("a block of {threads} threads is too large"), help));
+    }
+    budgets.check(Limit::BlockThreads, threads)?;
+    if let Some(required) = program.required_block
+        && required != side.block
+    {
+        let message = format!(
+            "kernel `{}` is compiled for blocks of {required:?} threads (`.reqntid`), not {:?}",
+            program.name, side.block
+        );
+        return Err(BindError::new(message, None));
+    }
+    if let Some(maximum) = program.max_block.and_then(product)
+        && threads > maximum
+    {
+        let message = format!(
+            "kernel `{}` is compiled for at most {maximum} threads a block (`.maxntid`), not {threads}",
+            program.name
+        );
+        return Err(BindError::new(message, None));
+    }
+    Ok(threads)
+}
+
+fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Vec<u64>, BindError> {
+    let total = side.grid.iter().map(|n| u64::from(*n)).try_fold(1u64, u64::checked_mul).filter(|n| *n > 0);
+    let Some(total) = total else {
+        let message = format!("a grid of {:?} CTAs is no grid", side.grid);
+        return Err(BindError::new(message, Some("give each dimension of `grid` a positive size".into())));
+    };
+    let Some(chosen) = &side.ctas else {
+        budgets.check(Limit::Ctas, total)?;
+        return Ok((0..total).collect());
+    };
+    if let Some(missing) = chosen.iter().find(|cta| **cta >= total) {
+        let help = Some(format!("its grid has CTAs 0 to {}", total - 1));
+        return Err(BindError::new(format!("there is no CTA {missing}"), help));
+    }
+    if chosen.is_empty() {
+        return Err(BindError::new("an empty list of CTAs runs nothing".into(), None));
+    }
+    budgets.check(Limit::Ctas, chosen.len() as u64)?;
+    let mut ctas = chosen.clone();
+    ctas.sort_unstable();
+    ctas.dedup();
+    Ok(ctas)
+}
+
+pub(super) fn tensor(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, BindError> {
+    let ParamKind::Tensor { reference, opt, shape, role, contents, sign: _ } = &param.kind else {
+        return Ok(None);
+    };
+    let element = if which == Which::Reference { *reference } else { *opt };
+    let elements = shape.iter().try_fold(1u64, |product, n| product.checked_mul(*n));
+    let Some(elements) = elements.filter(|n| *n > 0 && *n < TermId::MAX_ELEMENTS / 16) else {
+        let message = format!("tensor `{}` of shape {shape:?} has no elements, or too many", param.name);
+        return Err(BindError::new(message, Some("each dimension is at least 1".into())));
+    };
+    let bits = |value: &Extended| {
+        literal_bits(element, value)
+            .map_err(|message| BindError::new(format!("`{}`: {message}", param.name), None))
+    };
+    let initial = match contents {
+        Contents::Symbolic => Initial::Symbolic(InputId::from_index(at)),
+        Contents::Undefined => Initial::Undefined,
+        Contents::Fill(value) => Initial::Fill(bits(value)?),
+        Contents::Iota => Initial::Iota,
+        Contents::List(list) => {
+            if list.len() as u64 != elements {
+                let message = format!(
+                    "tensor `{}` has {elements} elements, but its contents list {}",
+                    param.name,
+                    list.len()
+                );
+                return Err(BindError::new(message, None));
+            }
+            Initial::List(list.iter().map(bits).collect::<Result<_, _>>()?)
+        }
+        Contents::LowerTriangular => match shape.as_slice() {
+            [.., rows, columns] => Initial::Triangle(*rows, *columns),
+            _ => {
+                let message = format!("tensor `{}` needs two dimensions to be triangular", param.name);
+                return Err(BindError::new(message, None));
+            }
+        },
+    };
+    let name = param.name.clone();
+    Ok(Some(Tensor { name, element, elements, role: *role, initial, param: Some(at) }))
+}
+
+struct Builder<'a> {
+    program: &'a Program,
+    params: &'a [Param],
+    tensors: Vec<Tensor>,
+    requests: Vec<Request>,
+    constants: Vec<Cell>,
+}
+
+/// Which object each variable became, and how much memory there is.
+struct Variables {
+    objects: Vec<Option<u32>>,
+    shared_cells: u32,
+    local_cells: u32,
+    static_shared: u32,
+}
+
+impl Builder<'_> {
+    fn variables(&mut self, side: &Side) -> Result<Variables, BindError> {
+        let mut out = Variables { objects: Vec::new(), shared_cells: 0, local_cells: 0, static_shared: 0 };
+        let mut dynamic = None;
+        let dynamic_align = self
+            .program
+            .variables
+            .iter()
+            .filter(|variable| variable.space == Space::Shared && variable.size.is_none())
+            .map(|variable| variable.align)
+            .max();
+        for variable in &self.program.variables {
+            let size = variable.size.unwrap_or(u64::from(side.dynamic_shared));
+            let narrow = variable.space != Space::Global;
+            if narrow && size > MAX_NARROW_SIZE {
+                let message = format!("variable `{}` of {size} bytes is too large", variable.name);
+                return Err(BindError::new(message, None));
+            }
+            let cells = size.div_ceil(4) as u32;
+            let backing = match variable.space {
+                Space::Shared if variable.size.is_none() => {
+                    // All `extern` shared arrays are one window.
+                    if dynamic.is_some() {
+                        out.objects.push(dynamic);
+                        continue;
+                    }
+                    dynamic = Some(self.requests.len() as u32);
+                    out.shared_cells += cells;
+                    Backing::Shared(out.shared_cells - cells)
+                }
+                Space::Shared => {
+                    out.static_shared += size as u32;
+                    out.shared_cells += cells;
+                    Backing::Shared(out.shared_cells - cells)
+                }
+                Space::Const => {
+                    let at = self.constants.len() as u32;
+                    let fill = Cell::bits(0);
+                    self.constants.resize(self.constants.len() + cells as usize, fill);
+                    if let Some(init) = &variable.init {
+                        store_bytes(&mut self.constants[at as usize..], &init.bytes);
+                    }
+                    Backing::Constant(at)
+                }
+                Space::Param if variable.parameter.is_some() => {
+                    let at = self.constants.len() as u32;
+                    self.constants.resize(self.constants.len() + cells as usize, Cell::UNWRITTEN);
+                    Backing::Constant(at)
+                }
+                Space::Local | Space::Param => {
+                    out.local_cells += cells;
+                    Backing::Local(out.local_cells - cells)
+                }
+                Space::Global | Space::Generic => {
+                    let bytes = variable.init.as_ref().map(|init| init.bytes.clone()).unwrap_or_default();
+                    self.tensors.push(Tensor {
+                        name: variable.name.clone(),
+                        element: Element::Int { bytes: 1, signed: false },
+                        elements: size,
+                        role: Role::Scratch,
+                        initial: Initial::Bytes(bytes),
+                        param: None,
+                    });
+                    Backing::Tensor(self.tensors.len() as u32 - 1)
+                }
+            };
+            out.objects.push(Some(self.requests.len() as u32));
+            let is_dynamic = variable.space == Space::Shared && variable.size.is_none();
+            self.requests.push(Request {
+                name: variable.name.clone(),
+                space: variable.space,
+                size,
+                align: if is_dynamic { dynamic_align.unwrap_or(16).max(16) } else { variable.align },
+                backing,
+                element: None,
+            });
+        }
+        let most = [Space::Shared, Space::Local, Space::Const, Space::Param]
+            .map(|space| self.requests.iter().filter(|request| request.space == space).count());
+        if most.iter().any(|count| *count > MAX_NARROW) {
+            let message =
+                format!("kernel `{}` has more than {MAX_NARROW} variables in one space", self.program.name);
+            return Err(BindError::new(
+                message,
+                Some("calls are inlined; each keeps its own variables".into()),
+            ));
+        }
+        Ok(out)
+    }
+
+    /// Fills in the addresses of variables that initialisers name.
+    fn initial_addresses(&mut self, objects: &Objects, variables: &Variables) {
+        for (at, variable) in self.program.variables.iter().enumerate() {
+            let Some(init) = &variable.init else { continue };
+            for (offset, target, addend, generic) in &init.addresses {
+                let Some(object) = variables.objects[target.index()] else { continue };
+                let object = objects.get(object);
+                let address = object.base.wrapping_add_signed(*addend);
+                let address = if *generic { to_generic(object.space, address) } else { address };
+                let Some(own) = variables.objects[at] else { continue };
+                match objects.get(own).backing {
+                    Backing::Constant(cell) => {
+                        let first = cell as usize + *offset as usize / 4;
+                        if let Some(cells) = self.constants.get_mut(first..first + 2) {
+                            cells[0] = Cell::bits(address as u32);
+                            cells[1] = Cell::bits((address >> 32) as u32);
+                        }
+                    }
+                    Backing::Tensor(tensor) => {
+                        if let Initial::Bytes(bytes) = &mut self.tensors[tensor as usize].initial {
+                            let end = *offset as usize + 8;
+                            bytes.resize(bytes.len().max(end), 0);
+                            bytes[end - 8..end].copy_from_slice(&address.to_le_bytes());
+                        }
+                    }
+                    Backing::Shared(_) | Backing::Local(_) => {}
+                }
+            }
+        }
+    }
+
+    fn arguments(&mut self, objects: &Objects, side: &Side) -> Result<(), BindError> {
+        let declared: Vec<Argument> =
+            self.params.iter().map(|param| Argument::Named(param.name.clone())).collect();
+        let given = side.arguments.as_ref().unwrap_or(&declared);
+        let kernel = signature(self.program);
+        if given.len() != self.program.parameters.len() {
+            let takes = self.program.parameters.len();
+            let message =
+                format!("kernel `{kernel}` takes {takes} arguments, but the case gives {}", given.len());
+            let names: Vec<String> = given.iter().map(argument_name).collect();
+            let help = format!(
+                "given are ({}); `args` lists a side's arguments by name when they differ from the declared ones",
+                names.join(", ")
+            );
+            return Err(BindError::new(message, Some(help)));
+        }
+        for (at, (argument, parameter)) in given.iter().zip(&self.program.parameters).enumerate() {
+            let cells = self.argument(objects, argument, parameter).map_err(|message| {
+                let text = format!("argument {} of kernel `{kernel}`: {message}", at + 1);
+                BindError::new(text, None)
+            })?;
+            let address = objects.address(parameter.variable);
+            let Some((object, _)) = objects.find(Space::Param, address) else { continue };
+            let Backing::Constant(first) = objects.get(object).backing else { continue };
+            self.constants[first as usize..first as usize + cells.len()].copy_from_slice(&cells);
+        }
+        Ok(())
+    }
+
+    /// The cells of one argument.
+    fn argument(
+        &self,
+        objects: &Objects,
+        argument: &Argument,
+        parameter: &Parameter,
+    ) -> Result<Vec<Cell>, String> {
+        let element = parameter_element(parameter);
+        let scalar = |value: &Extended| -> Result<Vec<Cell>, String> {
+            let element = element.ok_or("a literal cannot be passed as a struct")?;
+            literal_bits(element, value).map(|bits| cells_of(bits, element.bytes()))
+        };
+        let name = match argument {
+            Argument::Literal(value) => return scalar(value),
+            Argument::Named(name) => name,
+        };
+        let param = self.params.iter().position(|param| param.name == *name).ok_or_else(|| {
+            let known: Vec<&str> = self.params.iter().map(|param| param.name.as_str()).collect();
+            format!("there is no parameter `{name}`; declared are {}", known.join(", "))
+        })?;
+        match &self.params[param].kind {
+            ParamKind::Tensor { .. } => {
+                if parameter.size != 8 {
+                    return Err(format!(
+                        "`{name}` is a tensor, but the kernel takes a {} here",
+                        parameter.element
+                    ));
+                }
+                let tensor = self.tensors.iter().position(|tensor| tensor.param == Some(param));
+                let address = objects
+                    .iter()
+                    .find(|(_, object)| tensor.is_some_and(|at| object.backing == Backing::Tensor(at as u32)))
+                    .map_or(0, |(_, object)| object.base);
+                Ok(cells_of(address, 8))
+            }
+            ParamKind::Scalar { element: declared, value } => {
+                if u64::from(declared.bytes()) != parameter.size {
+                    return Err(format!(
+                        "`{name}` is declared {} ({} bytes), but the kernel takes {} ({} bytes)",
+                        declared.name(),
+                        declared.bytes(),
+                        parameter.element,
+                        parameter.size
+                    ));
+                }
+                match value {
+                    ScalarValue::Number(value) => {
+                        let bits = literal_bits(*declared, value)
+                            .map_err(|message| format!("`{name}`: {message}"))?;
+                        Ok(cells_of(bits, declared.bytes()))
+                    }
+                    ScalarValue::Symbolic(_) => symbolic_cells(*declared, param, name),
+                }
+            }
+        }
+    }
+}
+
+fn symbolic_cells(element: Element, param: usize, name: &str) -> Result<Vec<Cell>, String> {
+    let term = TermId::input(InputId::from_index(param), 0);
+    match element {
+        Element::Float(crate::number::format::Format::F64) => {
+            Ok((0..2).map(|half| Cell(Sym::half(half, term).raw())).collect())
+        }
+        Element::Float(format) if format.bytes() == 4 => Ok(vec![Cell(Sym::real(format, term).raw())]),
+        Element::Int { bytes: 4, .. } => Ok(vec![Cell(Sym::int(4, term).raw())]),
+        Element::Float(_) | Element::Int { .. } => Err(format!(
+            "`{name}`: a symbolic scalar is f32, f64 or a 32-bit integer, not {}",
+            element.name()
+        )),
+    }
+}
+
+fn argument_name(argument: &Argument) -> String {
+    match argument {
+        Argument::Named(name) => name.clone(),
+        Argument::Literal(value) => spell(value),
+    }
+}
+
+/// The element type of a scalar parameter; `None` for structs.
+fn parameter_element(parameter: &Parameter) -> Option<Element> {
+    let int = |bytes, signed| Some(Element::Int { bytes, signed });
+    match (parameter.element.as_str(), parameter.size) {
+        ("f32", 4) => Element::parse("f32"),
+        ("f64", 8) => Element::parse("f64"),
+        ("f16", 2) => Element::parse("f16"),
+        ("s8", 1) | ("s16", 2) | ("s32", 4) | ("s64", 8) => int(parameter.size as u32, true),
+        ("u8" | "b8", 1) | ("u16", 2) | ("u32", 4) | ("u64", 8) => int(parameter.size as u32, false),
+        // Untyped parameters take a literal in either reading of its sign.
+        ("b16", 2) | ("b32", 4) | ("b64", 8) => int(parameter.size as u32, true),
+        _ => None,
+    }
+}
+
+fn cells_of(bits: u64, bytes: u32) -> Vec<Cell> {
+    if bytes < 4 {
+        let written = low_bytes(bytes).count_ones() / 8;
+        return vec![Cell(u64::from((1u32 << written) - 1) << 32 | bits & low_bytes(bytes))];
+    }
+    (0..bytes / 4).map(|at| Cell::bits((bits >> (32 * at)) as u32)).collect()
+}
+
+fn store_bytes(cells: &mut [Cell], bytes: &[u8]) {
+    for (cell, four) in cells.iter_mut().zip(bytes.chunks(4)) {
+        let mut word = [0; 4];
+        word[..four.len()].copy_from_slice(four);
+        *cell = Cell::bits(u32::from_le_bytes(word));
+    }
+}
+
+/// Whether a case's number is held exactly by the element type it is given in.
+pub fn is_representable(element: Element, value: &Extended) -> bool {
+    match (element, value) {
+        (Element::Float(format), Extended::Finite(value)) => is_exact(value, format),
+        (Element::Float(_), Extended::PosInf | Extended::NegInf) => true,
+        (Element::Int { .. }, _) => literal_bits(element, value).is_ok(),
+    }
+}
+
+/// The sign assumption of a parameter's symbolic values.
+pub fn sign_of(param: &Param) -> Sign {
+    match &param.kind {
+        ParamKind::Tensor { sign, .. } => *sign,
+        ParamKind::Scalar { value: ScalarValue::Symbolic(sign), .. } => *sign,
+        ParamKind::Scalar { value: ScalarValue::Number(_), .. } => Sign::Any,
+    }
+}

@@ -1,0 +1,347 @@
+//! One CTA: its warps take turns until all have returned, one is at fault, or nobody can go on.
+//!
+//! Schedule: warps in order, each until it can take no step; in a warp, the lanes at the lowest instruction go
+//! first, which brings parted lanes together again. Any other schedule is as good (rule Y8).
+
+use super::barrier::Barriers;
+use super::bind::Launch;
+use super::fault::{Fault, FaultKind, Site};
+use super::launch::Options;
+use super::memory::Memory;
+use super::pieces::Composites;
+use super::race::{Exact, Now};
+use super::value::lanes;
+use super::warp::Warp;
+use crate::base::budget::{Budgets, Exhausted, Limit};
+use crate::program::{Inst, InstId, Op};
+use crate::term::{NodeId, Store};
+
+/// Why a run ends early.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Fault(Box<Fault>),
+    Exhausted(Exhausted),
+    /// The quick race detector is not enough for this CTA.
+    NeedExact,
+}
+
+impl From<Exhausted> for Stop {
+    fn from(exhausted: Exhausted) -> Stop {
+        Stop::Exhausted(exhausted)
+    }
+}
+
+/// How accesses are ordered.
+#[derive(Debug)]
+pub(super) enum Order {
+    /// By the current epoch.
+    Quick(u32),
+    /// By clocks.
+    Exact(Box<Exact>),
+}
+
+/// What a CTA counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) warp_instructions: u64,
+    pub(super) thread_instructions: u64,
+    pub(super) barriers: u64,
+    pub(super) warp_syncs: u64,
+}
+
+/// A CTA while it runs.
+pub(super) struct Cta<'l> {
+    pub(super) launch: &'l Launch<'l>,
+    pub(super) options: &'l Options,
+    pub(super) index: [u32; 3],
+    pub(super) store: Store,
+    pub(super) composites: Composites,
+    pub(super) memory: Memory,
+    pub(super) order: Order,
+    pub(super) barriers: Barriers,
+    pub(super) counts: Counts,
+    /// Nodes made by the range reduction of `exp` (see `exec::idiom`): the lowest exponent field and the offset.
+    pub(super) reductions: rustc_hash::FxHashMap<NodeId, i64>,
+    /// Remarks for the verdict, each once.
+    pub(super) notes: std::collections::BTreeSet<&'static str>,
+    /// Terms of literals met so far.
+    pub(super) literals: rustc_hash::FxHashMap<(crate::number::format::Format, u64), Option<u64>>,
+    warps: Vec<Warp>,
+}
+
+impl<'l> Cta<'l> {
+    pub(super) fn new(launch: &'l Launch<'l>, options: &'l Options, linear: u64, exact: bool) -> Cta<'l> {
+        let threads = launch.threads();
+        let warps = (0..threads.div_ceil(32))
+            .map(|index| {
+                let count = (threads - 32 * index).min(32);
+                let exists = u32::MAX >> (32 - count);
+                let program = launch.program;
+                Warp::new(index, exists, program.registers, program.predicates, launch.local_cells)
+            })
+            .collect();
+        Cta {
+            launch,
+            options,
+            index: launch.cta(linear),
+            store: if options.plain_terms { Store::without_patterns() } else { Store::new() },
+            composites: Composites::default(),
+            memory: Memory::new(launch.shared_cells),
+            order: if exact { Order::Exact(Box::new(Exact::new(threads))) } else { Order::Quick(1) },
+            barriers: Barriers::default(),
+            counts: Counts::default(),
+            reductions: rustc_hash::FxHashMap::default(),
+            notes: std::collections::BTreeSet::new(),
+            literals: rustc_hash::FxHashMap::default(),
+            warps,
+        }
+    }
+
+    /// Runs to the end.
+    pub(super) fn run(&mut self) -> Result<(), Stop> {
+        let mut warps = std::mem::take(&mut self.warps);
+        loop {
+            let mut progress = false;
+            for at in 0..warps.len() {
+                loop {
+                    progress |= self.run_warp(&mut warps[at])?;
+                    if !self.arrive(&mut warps, at)? {
+                        break;
+                    }
+                    progress = true;
+                }
+            }
+            progress |= self.complete_barriers(&mut warps)?;
+            if warps.iter().all(|warp| warp.live() == 0) {
+                return Ok(());
+            }
+            if !progress {
+                return Err(self.deadlock(&warps));
+            }
+        }
+    }
+
+    /// Runs a warp until none of its lanes can go on; tells whether any did.
+    fn run_warp(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
+        let mut progress = false;
+        loop {
+            let runnable = warp.runnable();
+            if runnable == 0 {
+                if self.retry_waits(warp)? {
+                    progress = true;
+                    continue;
+                }
+                return Ok(progress);
+            }
+            progress = true;
+            let (group, pc, next) = warp.lowest(runnable);
+            self.run_group(warp, group, pc, next)?;
+        }
+    }
+
+    /// Runs the lanes of `group`, all at `pc`, until they part, wait, return or reach `next`.
+    fn run_group(&mut self, warp: &mut Warp, group: u32, mut pc: u32, next: u32) -> Result<(), Stop> {
+        let insts: &'l [Inst] = &self.launch.program.insts;
+        let mut mask = group;
+        loop {
+            let inst = &insts[pc as usize];
+            self.counts.warp_instructions += 1;
+            self.counts.thread_instructions += u64::from(mask.count_ones());
+            if self.counts.warp_instructions & 0xfff == 0 {
+                self.check_budgets()?;
+            }
+            let active = match inst.guard {
+                None => mask,
+                Some(guard) => match self.guarded(warp, mask, inst, pc, guard)? {
+                    Some(active) => active,
+                    None => {
+                        // A symbolic guard: already executed as a choice.
+                        pc += 1;
+                        if pc >= next {
+                            warp.go(mask, pc);
+                            return Ok(());
+                        }
+                        continue;
+                    }
+                },
+            };
+            match &inst.op {
+                Op::Branch { target } => {
+                    if active == mask {
+                        pc = target.0;
+                    } else if active == 0 {
+                        pc += 1;
+                    } else {
+                        warp.go(active, target.0);
+                        warp.part(mask & !active, pc + 1);
+                        return Ok(());
+                    }
+                }
+                Op::BranchTable { index, targets } => {
+                    warp.part(mask & !active, pc + 1);
+                    let mut first = None;
+                    for lane in lanes(active) {
+                        let at = self.concrete(warp, *index, lane, pc, "a branch table's index")?;
+                        let Some(target) = targets.get(at as usize) else {
+                            let message =
+                                format!("branch index {at} is outside its table of {}", targets.len());
+                            return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
+                        };
+                        warp.parted |= *first.get_or_insert(target.0) != target.0;
+                        warp.pc[lane] = target.0;
+                    }
+                    return Ok(());
+                }
+                Op::Exit => {
+                    warp.exited |= active;
+                    mask &= !active;
+                    if mask == 0 {
+                        return Ok(());
+                    }
+                    pc += 1;
+                }
+                Op::Barrier { .. } => {
+                    if active == 0 {
+                        pc += 1;
+                    } else {
+                        warp.part(mask & !active, pc + 1);
+                        warp.go(active, pc);
+                        warp.at_barrier |= active;
+                        return Ok(());
+                    }
+                }
+                Op::WarpSync { mask: operand } => {
+                    if active == 0 {
+                        pc += 1;
+                    } else {
+                        warp.part(mask & !active, pc + 1);
+                        warp.go(active, pc);
+                        self.wait_for_warp(warp, active, *operand, pc)?;
+                        return Ok(());
+                    }
+                }
+                op if is_collective(op) => {
+                    if active == 0 {
+                        pc += 1;
+                    } else {
+                        let here = lanes(warp.at_collective).filter(|lane| warp.pc[*lane] == pc);
+                        let group = here.fold(active, |group, lane| group | 1 << lane);
+                        let done = self.try_collective(warp, group, inst, pc)?;
+                        if done == mask && group == mask {
+                            pc += 1;
+                        } else {
+                            warp.part(mask & !active, pc + 1);
+                            warp.part(group & !done, pc);
+                            warp.go(done, pc + 1);
+                            warp.at_collective = warp.at_collective & !done | group & !done;
+                            return Ok(());
+                        }
+                    }
+                }
+                _ => {
+                    if active != 0 {
+                        self.execute(warp, active, inst, pc)?;
+                    }
+                    pc += 1;
+                }
+            }
+            if pc >= next {
+                warp.go(mask, pc);
+                return Ok(());
+            }
+        }
+    }
+
+    /// When lanes returned or others arrived, a wait inside the warp may be over.
+    fn retry_waits(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
+        let insts: &'l [Inst] = &self.launch.program.insts;
+        let mut waiting = warp.at_collective;
+        while waiting != 0 {
+            let (group, pc, _) = warp.lowest(waiting);
+            let done = self.try_collective(warp, group, &insts[pc as usize], pc)?;
+            if done != 0 {
+                warp.at_collective &= !done;
+                warp.advance(done);
+                return Ok(true);
+            }
+            waiting &= !group;
+        }
+        self.complete_warp_syncs(warp)
+    }
+
+    fn check_budgets(&self) -> Result<(), Stop> {
+        let budgets: &Budgets = &self.options.budgets;
+        budgets.check(Limit::Instructions, self.counts.warp_instructions)?;
+        budgets.check(Limit::TermBytes, self.store.bytes())?;
+        let races = match &self.order {
+            Order::Quick(_) => 0,
+            Order::Exact(exact) => exact.bytes(),
+        };
+        budgets.check(Limit::MemoryBytes, self.memory.bytes() + self.composites.bytes() + races)?;
+        Ok(())
+    }
+
+    /// When a warp's accesses happen, for the quick detector.
+    #[inline]
+    pub(super) fn now(&self, warp: &Warp) -> Now {
+        let epoch = match &self.order {
+            Order::Quick(epoch) => *epoch,
+            Order::Exact(_) => 0,
+        };
+        Now { epoch, sync: warp.syncs, warp: warp.index as u16 }
+    }
+
+    /// A fault of one lane at one instruction.
+    #[cold]
+    pub(super) fn fault(
+        &self,
+        kind: FaultKind,
+        rule: &'static str,
+        message: String,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+    ) -> Stop {
+        let site = self.site(format!("{} here", kind.action()), warp, lane, pc);
+        self.fault_at(kind, rule, message, vec![site], None)
+    }
+
+    /// A fault with its sites.
+    #[cold]
+    pub(super) fn fault_at(
+        &self,
+        kind: FaultKind,
+        rule: &'static str,
+        message: String,
+        sites: Vec<Site>,
+        help: Option<String>,
+    ) -> Stop {
+        Stop::Fault(Box::new(Fault { side: self.launch.which, kind, rule, message, sites, help }))
+    }
+
+    pub(super) fn site(&self, action: String, warp: &Warp, lane: usize, pc: u32) -> Site {
+        self.site_of_thread(action, warp.thread(lane), pc)
+    }
+
+    pub(super) fn site_of_thread(&self, action: String, thread: u32, pc: u32) -> Site {
+        Site {
+            action,
+            thread: Some(self.launch.thread(self.index, thread)),
+            place: self.launch.place(InstId(pc)),
+        }
+    }
+}
+
+/// Operations that wait for the lanes of a mask at one instruction, without ordering memory (rule Y4).
+fn is_collective(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Shuffle { .. }
+            | Op::Vote { .. }
+            | Op::Ballot { .. }
+            | Op::MatchAny { .. }
+            | Op::MatchAll { .. }
+            | Op::Redux { .. }
+            | Op::Elect { .. }
+    )
+}

@@ -1,0 +1,203 @@
+//! Warp collectives (rule Y4): the lanes of a mask meet at one instruction and exchange values. They order no
+//! memory.
+
+use super::super::cta::{Cta, Stop};
+use super::super::fault::FaultKind;
+use super::super::value::{Truth, Value, lanes};
+use super::super::warp::Warp;
+use super::int::scalar2;
+use crate::program::{Inst, Int, Op, PredSrc, Shuffle, Src, Vote, Width};
+
+fn mask_of(op: &Op) -> Option<Src> {
+    match op {
+        Op::Shuffle { mask, .. }
+        | Op::Vote { mask, .. }
+        | Op::Ballot { mask, .. }
+        | Op::MatchAny { mask, .. }
+        | Op::MatchAll { mask, .. }
+        | Op::Redux { mask, .. }
+        | Op::Elect { mask, .. } => Some(*mask),
+        _ => None,
+    }
+}
+
+impl Cta<'_> {
+    /// Executes the collective for those lanes of `group` whose whole mask is there, and returns them.
+    pub(in super::super) fn try_collective(
+        &mut self,
+        warp: &mut Warp,
+        group: u32,
+        inst: &Inst,
+        pc: u32,
+    ) -> Result<u32, Stop> {
+        let Some(mask) = mask_of(&inst.op) else { return Ok(group) };
+        let mut done = 0;
+        let mut rest = group;
+        while rest != 0 {
+            let first = rest.trailing_zeros() as usize;
+            let members = self.concrete(warp, mask, first, pc, "a collective's mask")? as u32;
+            let mut same = 0u32;
+            for lane in lanes(rest) {
+                let own = self.concrete(warp, mask, lane, pc, "a collective's mask")? as u32;
+                if own >> lane & 1 == 0 {
+                    let message = format!("lane {lane} is not in the mask {own:#010x} that it names");
+                    return Err(self.fault(FaultKind::BarrierDivergence, "Y4", message, warp, lane, pc));
+                }
+                if own == members {
+                    same |= 1 << lane;
+                }
+            }
+            rest &= !same;
+            if members & warp.live() & !same != 0 {
+                continue;
+            }
+            self.collective(warp, same, inst, pc)?;
+            if self.options.warp_collectives_order_memory {
+                self.order_lanes(warp, same);
+            }
+            done |= same;
+        }
+        Ok(done)
+    }
+
+    fn collective(&mut self, warp: &mut Warp, members: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
+        match &inst.op {
+            Op::Shuffle { mode, d, p, a, b, c, .. } => {
+                let mut results = [(Value::Bits(0), false); 32];
+                for lane in lanes(members) {
+                    let b = self.concrete(warp, *b, lane, pc, "a shuffle's lane")?;
+                    let c = self.concrete(warp, *c, lane, pc, "a shuffle's clamp")?;
+                    let (source, inside) = shuffle_source(*mode, lane as i64, b, c);
+                    let from = if inside { source } else { lane };
+                    if d.is_some() && members >> from & 1 == 0 {
+                        let state =
+                            if warp.exited >> from & 1 == 1 { "has returned" } else { "takes no part" };
+                        let message = format!("lane {lane} reads the value of lane {from}, which {state}");
+                        return Err(self.fault(FaultKind::Uninitialised, "Y4", message, warp, lane, pc));
+                    }
+                    results[lane] = (self.value(warp, *a, from), inside);
+                }
+                for lane in lanes(members) {
+                    if let Some(d) = d {
+                        warp.register_mut(*d).set(lane, results[lane].0);
+                    }
+                    if let Some(p) = p {
+                        warp.predicate_mut(*p).set(lane, Truth::Known(results[lane].1));
+                    }
+                }
+            }
+            Op::Vote { vote, p, a, .. } => {
+                let ballot = self.ballot(warp, members, *a, pc)?;
+                let result = match vote {
+                    Vote::All => ballot == members,
+                    Vote::Any => ballot != 0,
+                    Vote::Uni => ballot == members || ballot == 0,
+                };
+                warp.predicate_mut(*p).merge_bits(members, if result { u32::MAX } else { 0 });
+            }
+            Op::Ballot { d, a, .. } => {
+                let ballot = self.ballot(warp, members, *a, pc)?;
+                for lane in lanes(members) {
+                    warp.register_mut(*d).set(lane, Value::Bits(u64::from(ballot)));
+                }
+            }
+            Op::MatchAny { d, a, width, .. } => {
+                let values = self.concrete_lanes(warp, members, *a, *width, pc)?;
+                for lane in lanes(members) {
+                    let same = lanes(members).filter(|other| values[*other] == values[lane]);
+                    let result = same.fold(0u64, |all, other| all | 1 << other);
+                    warp.register_mut(*d).set(lane, Value::Bits(result));
+                }
+            }
+            Op::MatchAll { d, p, a, width, .. } => {
+                let values = self.concrete_lanes(warp, members, *a, *width, pc)?;
+                let first = members.trailing_zeros() as usize;
+                let all = lanes(members).all(|lane| values[lane] == values[first]);
+                for lane in lanes(members) {
+                    if let Some(d) = d {
+                        warp.register_mut(*d)
+                            .set(lane, Value::Bits(if all { u64::from(members) } else { 0 }));
+                    }
+                    if let Some(p) = p {
+                        warp.predicate_mut(*p).set(lane, Truth::Known(all));
+                    }
+                }
+            }
+            Op::Redux { op, signed, d, a, .. } => {
+                let ty = Int { width: Width::W32, signed: *signed };
+                let values = self.concrete_lanes(warp, members, *a, Width::W32, pc)?;
+                let result = lanes(members)
+                    .map(|lane| values[lane])
+                    .reduce(|x, y| scalar2(*op, ty, x, y).unwrap_or(0))
+                    .unwrap_or(0);
+                for lane in lanes(members) {
+                    warp.register_mut(*d).set(lane, Value::Bits(result));
+                }
+            }
+            Op::Elect { d, p, .. } => {
+                // Which lane leads is not specified; the lowest one is what hardware is seen to choose.
+                self.notes.insert("`elect.sync` is taken to choose the lowest lane");
+                let leader = members.trailing_zeros();
+                for lane in lanes(members) {
+                    if let Some(d) = d {
+                        warp.register_mut(*d).set(lane, Value::Bits(u64::from(leader)));
+                    }
+                    warp.predicate_mut(*p).set(lane, Truth::Known(lane as u32 == leader));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn ballot(&mut self, warp: &Warp, members: u32, a: PredSrc, pc: u32) -> Result<u32, Stop> {
+        lanes(members)
+            .try_fold(0, |ballot, lane| Ok(ballot | u32::from(self.known_truth(warp, a, lane, pc)?) << lane))
+    }
+
+    fn concrete_lanes(
+        &self,
+        warp: &Warp,
+        members: u32,
+        a: Src,
+        width: Width,
+        pc: u32,
+    ) -> Result<[u64; 32], Stop> {
+        let mut out = [0; 32];
+        for lane in lanes(members) {
+            out[lane] = self.concrete(warp, a, lane, pc, "a value that lanes combine")? & width.mask();
+        }
+        Ok(out)
+    }
+}
+
+/// Which lane a shuffle reads, and whether it lies inside the segment.
+fn shuffle_source(mode: Shuffle, lane: i64, b: u64, c: u64) -> (usize, bool) {
+    let (b, clamp, segment) = ((b & 31) as i64, (c & 31) as i64, (c >> 8 & 31) as i64);
+    let max = lane & segment | clamp & !segment;
+    let min = lane & segment;
+    let (source, inside) = match mode {
+        Shuffle::Up => (lane - b, lane - b >= max),
+        Shuffle::Down => (lane + b, lane + b <= max),
+        Shuffle::Bfly => (lane ^ b, lane ^ b <= max),
+        Shuffle::Idx => (min | b & !segment, (min | b & !segment) <= max),
+    };
+    (source.clamp(0, 31) as usize, inside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shuffles_read_the_lanes_that_the_isa_says() {
+        assert_eq!(shuffle_source(Shuffle::Bfly, 5, 16, 31), (21, true));
+        assert_eq!(shuffle_source(Shuffle::Down, 20, 16, 31), (31, false));
+        assert_eq!(shuffle_source(Shuffle::Down, 3, 4, 31), (7, true));
+        assert!(!shuffle_source(Shuffle::Up, 3, 4, 0).1);
+        assert_eq!(shuffle_source(Shuffle::Up, 7, 4, 0), (3, true));
+        // Segments of 16: c = 0x101f for butterfly and index, lane 20 is in the second one.
+        assert_eq!(shuffle_source(Shuffle::Idx, 20, 3, 0x101f), (19, true));
+        assert_eq!(shuffle_source(Shuffle::Bfly, 20, 8, 0x101f), (28, true));
+    }
+}

@@ -1,0 +1,412 @@
+//! Conversions, packing and addresses between spaces (rules V1, V2, V4, V5).
+
+use super::super::cta::{Cta, Stop};
+use super::super::fault::FaultKind;
+use super::super::objects::{from_generic, to_generic};
+use super::super::pieces::{Choice, Piece};
+use super::super::value::{Origin, Register, Sym, SymKind, Truth, Value, lanes};
+use super::super::warp::Warp;
+use super::float::{Terms, held, set_reals};
+use super::int::sign_extend;
+use crate::number::format::{Format, Rounding, encode};
+use crate::number::{Extended, Rational};
+use crate::program::{Clamp, InstId, Int, PredId, RegId, Space, Src, ToIntegral, Width};
+use crate::term::{TermId, TermKind, TermOp};
+
+/// A conversion between float formats.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FloatCast {
+    pub(super) from: Format,
+    pub(super) to: Format,
+    pub(super) integral: Option<ToIntegral>,
+    pub(super) rounding: Rounding,
+    pub(super) clamp: Clamp,
+}
+
+fn integral_op(direction: ToIntegral) -> TermOp {
+    match direction {
+        ToIntegral::NearestEven => TermOp::RoundEven,
+        ToIntegral::Zero => TermOp::Trunc,
+        ToIntegral::Down => TermOp::Floor,
+        ToIntegral::Up => TermOp::Ceil,
+    }
+}
+
+fn bytes_of(ty: Int) -> u32 {
+    ty.width.bytes()
+}
+
+impl Cta<'_> {
+    pub(super) fn cvt_int(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        d: RegId,
+        a: Src,
+        from: Int,
+        to: Int,
+        saturate: bool,
+    ) -> Result<(), Stop> {
+        let mut scratch = Register::broadcast(0);
+        let x = self.operand(warp, a, &mut scratch);
+        if x.is_concrete(mask) {
+            let mut out = [0; 32];
+            for lane in 0..32 {
+                out[lane] = convert_int(x.data[lane], from, to, saturate);
+            }
+            warp.register_mut(d).merge_bits(mask, &out);
+            return Ok(());
+        }
+        self.symbolic_int(warp, mask, pc, (d, to.width), &[a], |table, words| {
+            // Whole pieces that the narrower type keeps; zeros above them.
+            let kept = bytes_of(from).min(bytes_of(to));
+            let widens = bytes_of(to) > bytes_of(from);
+            if !(saturate || from.signed && widens)
+                && let Some(value) = table.cut(words[0], 8, 0, kept)
+                && matches!(value, Value::Sym(sym) if !matches!(sym.kind(), SymKind::Choice(_)))
+            {
+                return Ok(value);
+            }
+            table.convert(words, |x| convert_int(x, from, to, saturate))
+        })
+    }
+
+    pub(super) fn int_to_float(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        d: RegId,
+        a: Src,
+        from: Int,
+        to: Format,
+        rounding: Rounding,
+    ) -> Result<(), Stop> {
+        let number = |bits: u64| {
+            let bits = bits & from.width.mask();
+            Extended::Finite(if from.signed {
+                Rational::from_integer(sign_extend(from.width, bits) as i64)
+            } else {
+                Rational::from_u64(bits)
+            })
+        };
+        for lane in lanes(mask) {
+            let value = self.value(warp, a, lane);
+            let result = match value {
+                Value::Undefined(origin) => Value::Undefined(origin),
+                value => match self.number_of(value, to, rounding, pc, &number) {
+                    Some(result) => result,
+                    None => return Err(self.computes_with_encoding(warp, &[value], lane, pc)),
+                },
+            };
+            warp.register_mut(d).set(lane, result);
+        }
+        Ok(())
+    }
+
+    /// An integer, or a choice of integers, as the real that it is.
+    fn number_of(
+        &mut self,
+        value: Value,
+        to: Format,
+        rounding: Rounding,
+        pc: u32,
+        number: &impl Fn(u64) -> Extended,
+    ) -> Option<Value> {
+        if let Value::Bits(bits) = value {
+            let exact = number(bits);
+            let rounded = encode(&exact, to, rounding);
+            return Some(self.constant(to, exact, Some(rounded)));
+        }
+        let Choice { condition, then, otherwise } = self.composites.as_choice(value)?;
+        let arms = [then, otherwise].map(|arm| self.number_of(arm, to, rounding, pc, number));
+        let [Some(then), Some(otherwise)] = arms else { return None };
+        let [Ok(Some(then)), Ok(Some(otherwise))] = [then, otherwise].map(|arm| self.read_real(arm, to))
+        else {
+            return None;
+        };
+        Some(Value::Sym(Sym::real(to, self.store.apply(TermOp::Select, &[condition, then, otherwise], pc))))
+    }
+
+    pub(super) fn float_to_int(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        d: RegId,
+        a: Src,
+        from: Format,
+        to: Int,
+        rounding: ToIntegral,
+    ) -> Result<(), Stop> {
+        for lane in lanes(mask) {
+            let Some(term) = self.real(warp, self.value(warp, a, lane), from, lane, pc)? else {
+                let origin = self.taint(&[self.value(warp, a, lane)]).unwrap_or(Origin::Invalid(InstId(pc)));
+                warp.register_mut(d).set(lane, Value::Undefined(origin));
+                continue;
+            };
+            let TermKind::Constant(id) = term.kind() else {
+                // Which integer it is depends on the input: no more is known here.
+                let integer = self.store.apply(TermOp::Integer, &[term, term], pc);
+                warp.register_mut(d).set(lane, Value::Sym(Sym::int(to.width.bytes(), integer)));
+                continue;
+            };
+            let constant = self.store.constant(id).clone();
+            let exact = round_to_int(&constant.exact, to, rounding);
+            if held(&constant).map(|held| round_to_int(&held, to, rounding)) != Some(exact) {
+                return Err(self.depends_on_rounding(warp, lane, pc, "a conversion to an integer"));
+            }
+            warp.register_mut(d).set(lane, Value::Bits(exact));
+        }
+        Ok(())
+    }
+
+    pub(super) fn cvt_float(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        d: RegId,
+        a: Src,
+        cast: FloatCast,
+    ) -> Result<(), Stop> {
+        let mut terms = Terms::default();
+        self.terms(warp, mask, pc, cast.from, a, &mut terms)?;
+        let constant = mask & terms.constant & !terms.undefined;
+        let undefined = mask & terms.undefined;
+        let values: Vec<(usize, Value)> = lanes(constant | undefined)
+            .map(|lane| {
+                let value = if undefined >> lane & 1 == 1 {
+                    let origin = self.taint(&[self.value(warp, a, lane)]);
+                    Value::Undefined(origin.unwrap_or(Origin::Invalid(InstId(pc))))
+                } else {
+                    self.cast(TermId::from_raw(terms.ids[lane]), cast, pc)
+                };
+                (lane, value)
+            })
+            .collect();
+        let rest = mask & !constant & !undefined;
+        if rest != 0 {
+            let mut ids = terms.ids;
+            if let Some(direction) = cast.integral {
+                ids = self.store.push_shared(integral_op(direction), rest, &[&ids], pc).all();
+            }
+            if let Some(clamped) = self.clamp_all(cast.clamp, rest, &ids, pc) {
+                ids = clamped.all();
+            }
+            set_reals(warp.register_mut(d), cast.to, rest, &ids);
+        }
+        for (lane, value) in values {
+            warp.register_mut(d).set(lane, value);
+        }
+        Ok(())
+    }
+
+    fn cast(&mut self, mut term: TermId, cast: FloatCast, pc: u32) -> Value {
+        if let TermKind::Constant(id) = term.kind() {
+            // Integral rounding, clamping and the new format, each exactly and as the hardware does it.
+            let constant = self.store.constant(id).clone();
+            let step = |value: &Extended| {
+                let value = match (cast.integral, value) {
+                    (Some(direction), Extended::Finite(value)) => {
+                        Extended::Finite(integral(value, direction))
+                    }
+                    _ => value.clone(),
+                };
+                clamp_constant(cast.clamp, value)
+            };
+            let exact = step(&constant.exact);
+            let rounded = held(&constant).zip(constant.rounded).map(|(held, (format, bits))| {
+                let result = encode(&step(&held), cast.to, cast.rounding);
+                // A zero that was not clamped keeps the sign of what it was.
+                let sign = 1 << (8 * cast.to.bytes() - 1);
+                let minus = bits >> (8 * format.bytes() - 1) & 1 == 1;
+                if result & !sign == 0 && cast.clamp == Clamp::None && minus { result | sign } else { result }
+            });
+            return self.constant(cast.to, exact, rounded);
+        }
+        if let Some(direction) = cast.integral {
+            term = self.store.apply(integral_op(direction), &[term], pc);
+        }
+        term = self.clamp(cast.clamp, term, pc);
+        Value::Sym(Sym::real(cast.to, term))
+    }
+
+    pub(super) fn pack(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        d: RegId,
+        parts: &[Src],
+        part: Width,
+    ) -> Result<(), Stop> {
+        let bytes = part.bytes();
+        for lane in lanes(mask) {
+            let mut pieces: Vec<Piece> = Vec::with_capacity(parts.len());
+            for source in parts {
+                let value = match self.value(warp, *source, lane) {
+                    Value::Bits(bits) => Value::Bits(bits & part.mask()),
+                    other => other,
+                };
+                pieces.extend(self.composites.split(value, bytes));
+            }
+            let value = self.composites.join(&pieces);
+            warp.register_mut(d).set(lane, value);
+        }
+        Ok(())
+    }
+
+    pub(super) fn unpack(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        d: &[Option<RegId>],
+        a: Src,
+        part: Width,
+    ) -> Result<(), Stop> {
+        let bytes = part.bytes();
+        for lane in lanes(mask) {
+            let value = self.value(warp, a, lane);
+            let pieces = self.composites.split(value, bytes * d.len() as u32);
+            for (at, target) in d.iter().enumerate() {
+                let Some(target) = target else { continue };
+                let Ok(slice) = super::super::pieces::Composites::slice(&pieces, at as u32 * bytes, bytes)
+                else {
+                    return Err(self.computes_with_encoding(warp, &[value], lane, pc));
+                };
+                let part = self.composites.join(&slice);
+                warp.register_mut(*target).set(lane, part);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn cvta(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        d: RegId,
+        a: Src,
+        space: Space,
+        to: bool,
+        width: Width,
+    ) -> Result<(), Stop> {
+        let mut scratch = Register::broadcast(0);
+        let x = self.operand(warp, a, &mut scratch);
+        if let Some(lane) = lanes(mask).find(|lane| !matches!(x.get(*lane), Value::Bits(_))) {
+            let value = x.get(lane);
+            return Err(self.not_concrete(warp, value, lane, pc, "an address"));
+        }
+        let mut out = [0; 32];
+        for lane in lanes(mask) {
+            let address = x.data[lane];
+            out[lane] = if to {
+                let (held, inner) = from_generic(address);
+                if held != space {
+                    let message =
+                        format!("a generic address is taken for one in {space:?} memory, but it is not");
+                    return Err(self.fault(
+                        FaultKind::OutOfBounds,
+                        "M1",
+                        message.to_lowercase(),
+                        warp,
+                        lane,
+                        pc,
+                    ));
+                }
+                inner
+            } else {
+                to_generic(space, address)
+            } & width.mask();
+        }
+        warp.register_mut(d).merge_bits(mask, &out);
+        Ok(())
+    }
+
+    pub(super) fn is_space(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        p: PredId,
+        a: Src,
+        space: Space,
+    ) -> Result<(), Stop> {
+        for lane in lanes(mask) {
+            let address = self.concrete(warp, a, lane, pc, "an address")?;
+            let holds = from_generic(address).0 == space;
+            warp.predicate_mut(p).set(lane, Truth::Known(holds));
+        }
+        Ok(())
+    }
+}
+
+impl super::symbolic::Table<'_> {
+    /// A conversion of bits, through a choice.
+    pub(super) fn convert(
+        &mut self,
+        words: &[Value],
+        f: impl Fn(u64) -> u64,
+    ) -> Result<Value, super::symbolic::NoMeaning> {
+        self.choices(words, |x| Some(f(x[0])))
+    }
+}
+
+/// An integer of one type as one of another.
+pub(in super::super) fn convert_int(x: u64, from: Int, to: Int, saturate: bool) -> u64 {
+    let x = if from.signed { sign_extend(from.width, x) } else { x & from.width.mask() };
+    if !saturate {
+        return x & to.width.mask();
+    }
+    let value = if from.signed { i128::from(x as i64) } else { i128::from(x) };
+    let bits = to.width.bits();
+    let (low, high) = if to.signed {
+        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+    } else {
+        (0, (1i128 << bits) - 1)
+    };
+    value.clamp(low, high) as u64 & to.width.mask()
+}
+
+fn integral(value: &Rational, direction: ToIntegral) -> Rational {
+    match direction {
+        ToIntegral::NearestEven => value.round_even(),
+        ToIntegral::Zero => value.trunc(),
+        ToIntegral::Down => value.floor(),
+        ToIntegral::Up => value.ceil(),
+    }
+}
+
+/// A real as an integer: rounded, then clamped to the type.
+fn round_to_int(value: &Extended, to: Int, rounding: ToIntegral) -> u64 {
+    let bits = to.width.bits();
+    let limit = |power: u32| Rational::power_of_two(power as i32);
+    let (low, high) = if to.signed {
+        (-&limit(bits - 1), &limit(bits - 1) - &Rational::ONE)
+    } else {
+        (Rational::ZERO, &limit(bits) - &Rational::ONE)
+    };
+    let clamped = match value {
+        Extended::PosInf => high,
+        Extended::NegInf => low,
+        Extended::Finite(value) => integral(value, rounding).max(low).min(high),
+    };
+    clamped.to_i64().map(|value| value as u64).or_else(|| clamped.to_u64()).unwrap_or(0) & to.width.mask()
+}
+
+fn clamp_constant(clamp: Clamp, value: Extended) -> Extended {
+    use crate::term::{Fold, fold};
+    let zero = Extended::Finite(Rational::ZERO);
+    let folded = match clamp {
+        Clamp::None => return value,
+        Clamp::Saturate => fold(TermOp::Saturate, &[&value]),
+        Clamp::Relu => fold(TermOp::Max, &[&value, &zero]),
+    };
+    match folded {
+        Fold::Value(value) => value,
+        Fold::Truth(_) | Fold::Undefined | Fold::Irrational => value,
+    }
+}

@@ -1,0 +1,501 @@
+//! Operations on reals (rules V2, V3, V10).
+//!
+//! Lanes that are all constants fold exactly; a result that its format holds exactly stays concrete bits. The
+//! rest of the lanes make one node.
+
+use super::super::cta::{Cta, Stop};
+use super::super::fault::FaultKind;
+use super::super::value::{Origin, Register, Sym, SymKind, Truth, Value, lanes};
+use super::super::warp::Warp;
+use super::idiom;
+use crate::number::format::{Decoded, Format, Rounding, decode, encode};
+use crate::number::{Extended, Rational};
+use crate::program::{Bool2, Clamp, Compare, FloatCompare, InstId, PredId, PredSrc, RegId, Src};
+use crate::term::{Constant, Fold, Results, TermId, TermKind, TermOp, fold};
+
+/// What a float instruction computes, apart from its operands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) op: TermOp,
+    pub(super) format: Format,
+    pub(super) rounding: Rounding,
+    pub(super) clamp: Clamp,
+    /// No standard fixes the bits of its results (rule V10).
+    pub(super) approximate: bool,
+}
+
+/// An operand as terms: raw ids, and the lanes whose term is a constant.
+#[derive(Default)]
+pub(super) struct Terms {
+    pub(super) ids: [u64; 32],
+    pub(super) constant: u32,
+    pub(super) undefined: u32,
+}
+
+const LOW: u64 = Sym::PAYLOAD;
+
+fn is_constant(raw: u64) -> bool {
+    matches!(TermId::from_raw(raw).kind(), TermKind::Constant(_))
+}
+
+/// Writes a warp's results to the lanes of `mask`.
+#[inline]
+pub(super) fn set_reals(register: &mut Register, format: Format, mask: u32, ids: &[u64; 32]) {
+    let tag = Sym::real_tag(format);
+    if mask == u32::MAX {
+        for (word, id) in register.data.iter_mut().zip(ids) {
+            *word = tag | id;
+        }
+    } else {
+        for lane in lanes(mask) {
+            register.data[lane] = tag | ids[lane];
+        }
+    }
+    register.sym |= mask;
+    register.undefined &= !mask;
+}
+
+impl Cta<'_> {
+    /// Executes a float operation.
+    #[inline]
+    pub(super) fn float(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        shape: Shape,
+        d: RegId,
+        sources: &[Src],
+    ) -> Result<(), Stop> {
+        let mut operands = [const { Terms { ids: [0; 32], constant: 0, undefined: 0 } }; 3];
+        for (terms, source) in operands.iter_mut().zip(sources) {
+            self.terms(warp, mask, pc, shape.format, *source, terms)?;
+        }
+        let operands = &operands[..sources.len()];
+        let undefined = operands.iter().fold(0, |all, terms| all | terms.undefined) & mask;
+        let constant = operands.iter().fold(mask, |all, terms| all & terms.constant) & !undefined;
+        let rest = mask & !undefined & !constant;
+        if rest != 0 {
+            self.symbolic_float(warp, rest, pc, shape, d, operands);
+        }
+        for lane in lanes(constant) {
+            let ids = operands.iter().map(|terms| TermId::from_raw(terms.ids[lane])).collect::<Vec<_>>();
+            let value = self.fold_float(shape, &ids, pc);
+            warp.register_mut(d).set(lane, value);
+        }
+        for lane in lanes(undefined) {
+            let values: Vec<Value> = sources.iter().map(|source| self.value(warp, *source, lane)).collect();
+            let origin = self.taint(&values).unwrap_or(Origin::Invalid(InstId(pc)));
+            warp.register_mut(d).set(lane, Value::Undefined(origin));
+        }
+        Ok(())
+    }
+
+    /// One node for the lanes of `rest`.
+    #[inline]
+    fn symbolic_float(
+        &mut self,
+        warp: &mut Warp,
+        rest: u32,
+        pc: u32,
+        shape: Shape,
+        d: RegId,
+        operands: &[Terms],
+    ) {
+        if shape.op == TermOp::Fma
+            && shape.rounding == Rounding::Down
+            && shape.format == Format::F32
+            && let Some(results) =
+                self.floor_step(rest, [&operands[0].ids, &operands[1].ids, &operands[2].ids], pc)
+        {
+            let results = self.clamp_all(shape.clamp, rest, &results.all(), pc).unwrap_or(results);
+            set_reals(warp.register_mut(d), shape.format, rest, &results.all());
+            return;
+        }
+        let results = match operands {
+            [a] => self.store.push_shared(shape.op, rest, &[&a.ids], pc),
+            [a, b] => self.store.push_shared(shape.op, rest, &[&a.ids, &b.ids], pc),
+            [a, b, c] => self.store.push_shared(shape.op, rest, &[&a.ids, &b.ids, &c.ids], pc),
+            _ => return,
+        };
+        let results = self.clamp_all(shape.clamp, rest, &results.all(), pc).unwrap_or(results);
+        set_reals(warp.register_mut(d), shape.format, rest, &results.all());
+    }
+
+    /// Clamped values of a warp; `None` where nothing is to be done.
+    pub(super) fn clamp_all(&mut self, clamp: Clamp, mask: u32, ids: &[u64; 32], pc: u32) -> Option<Results> {
+        match clamp {
+            Clamp::None => None,
+            Clamp::Saturate => Some(self.store.push_shared(TermOp::Saturate, mask, &[ids], pc)),
+            Clamp::Relu => {
+                let zero = [idiom::whole(&mut self.store, 0).raw(); 32];
+                Some(self.store.push_shared(TermOp::Max, mask, &[ids, &zero], pc))
+            }
+        }
+    }
+
+    /// A clamped term.
+    pub(super) fn clamp(&mut self, clamp: Clamp, term: TermId, pc: u32) -> TermId {
+        match clamp {
+            Clamp::None => term,
+            Clamp::Saturate => self.store.apply(TermOp::Saturate, &[term], pc),
+            Clamp::Relu => {
+                let zero = idiom::whole(&mut self.store, 0);
+                self.store.apply(TermOp::Max, &[term, zero], pc)
+            }
+        }
+    }
+
+    /// Reads an operand as reals in `format`.
+    #[inline]
+    pub(super) fn terms(
+        &mut self,
+        warp: &Warp,
+        mask: u32,
+        pc: u32,
+        format: Format,
+        source: Src,
+        out: &mut Terms,
+    ) -> Result<(), Stop> {
+        let mut scratch;
+        let register = match source {
+            Src::Reg(id) => warp.register(id),
+            Src::Imm(bits) => {
+                match self.literal(format, bits) {
+                    Some(raw) => {
+                        out.ids = [raw; 32];
+                        out.constant = u32::MAX;
+                    }
+                    None => out.undefined = u32::MAX,
+                }
+                return Ok(());
+            }
+            Src::Symbol(..) => {
+                scratch = Register::broadcast(0);
+                self.operand(warp, source, &mut scratch)
+            }
+        };
+        let tag = Sym::real_tag(format) >> 56;
+        if register.sym & mask == mask {
+            let mut odd = 0;
+            let mut constants = 0u64;
+            if mask == u32::MAX {
+                for lane in 0..32 {
+                    let word = register.data[lane];
+                    odd |= word >> 56 ^ tag;
+                    constants |= word >> 54;
+                    out.ids[lane] = word & LOW;
+                }
+            } else {
+                for lane in lanes(mask) {
+                    let word = register.data[lane];
+                    odd |= word >> 56 ^ tag;
+                    constants |= word >> 54;
+                    out.ids[lane] = word & LOW;
+                }
+            }
+            if odd == 0 {
+                // The id's own tag has its lowest bit set for constants only.
+                if constants & 1 == 1 {
+                    out.constant = lanes(mask)
+                        .filter(|lane| is_constant(out.ids[*lane]))
+                        .fold(0, |all, lane| all | 1 << lane);
+                }
+                return Ok(());
+            }
+        }
+        for lane in lanes(mask) {
+            match self.real(warp, register.get(lane), format, lane, pc)? {
+                Some(term) => {
+                    out.ids[lane] = term.raw();
+                    out.constant |= u32::from(is_constant(term.raw())) << lane;
+                }
+                None => out.undefined |= 1 << lane,
+            }
+        }
+        Ok(())
+    }
+
+    /// A value read as a real of `format`; `None` when it is undefined.
+    pub(in super::super) fn real(
+        &mut self,
+        warp: &Warp,
+        value: Value,
+        format: Format,
+        lane: usize,
+        pc: u32,
+    ) -> Result<Option<TermId>, Stop> {
+        match self.read_real(value, format) {
+            Ok(term) => Ok(term),
+            Err(held) => {
+                let message = format!("an operation on {} reads {held}", format.name());
+                Err(self.fault(FaultKind::SortMismatch, "V1", message, warp, lane, pc))
+            }
+        }
+    }
+
+    /// A value read as a real of `format`; `None` when it is undefined, an error in words when it is no such real.
+    pub(in super::super) fn read_real(
+        &mut self,
+        value: Value,
+        format: Format,
+    ) -> Result<Option<TermId>, String> {
+        let same = |held: Format| {
+            held == format
+                || matches!((held, format), (Format::F32, Format::Tf32) | (Format::Tf32, Format::F32))
+        };
+        let value = match format {
+            Format::F32 | Format::Tf32 => self.composites.as_f32(value),
+            Format::F16 | Format::Bf16 | Format::F64 | Format::E4m3 | Format::E5m2 => value,
+        };
+        match value {
+            Value::Bits(bits) => Ok(self.literal(format, bits).map(TermId::from_raw)),
+            Value::Undefined(_) => Ok(None),
+            Value::Sym(sym) => match sym.kind() {
+                SymKind::Real(held, term) if same(held) => Ok(Some(term)),
+                SymKind::Real(held, term) => {
+                    Err(format!("{}, which is {}", self.describe(term), held.name()))
+                }
+                SymKind::Choice(index) => {
+                    let choice = self.composites.choice(index);
+                    let then = self.read_real(choice.then, format)?;
+                    let otherwise = self.read_real(choice.otherwise, format)?;
+                    let (Some(then), Some(otherwise)) = (then, otherwise) else { return Ok(None) };
+                    Ok(Some(self.store.apply(TermOp::Select, &[choice.condition, then, otherwise], 0)))
+                }
+                SymKind::Half64(..) | SymKind::Int(..) | SymKind::Packed(_) => {
+                    if self.composites.undefined_part(value).is_some() {
+                        return Ok(None);
+                    }
+                    Err(self.describe_value(value))
+                }
+            },
+        }
+    }
+
+    /// The constant term (raw) that bits spell in a format; `None` for NaN, which rule V2 leaves out.
+    pub(in super::super) fn literal(&mut self, format: Format, bits: u64) -> Option<u64> {
+        let bits = bits & super::super::pieces::low_bytes(format.bytes());
+        if let Some(known) = self.literals.get(&(format, bits)) {
+            return *known;
+        }
+        let spelled = Some((format, bits));
+        let raw = decode(format, bits)
+            .extended()
+            .map(|exact| self.store.intern(Constant { exact, literal: spelled, rounded: spelled }).raw());
+        self.literals.insert((format, bits), raw);
+        raw
+    }
+
+    /// An operation on constants.
+    pub(super) fn fold_float(&mut self, shape: Shape, ids: &[TermId], pc: u32) -> Value {
+        let constants: Vec<Constant> = ids
+            .iter()
+            .filter_map(|id| match id.kind() {
+                TermKind::Constant(id) => Some(self.store.constant(id).clone()),
+                TermKind::Input { .. } | TermKind::Lane(..) => None,
+            })
+            .collect();
+        let exact: Vec<&Extended> = constants.iter().map(|constant| &constant.exact).collect();
+        let clamped = |result: Fold| match (shape.clamp, &result) {
+            (Clamp::Saturate, Fold::Value(value)) => fold(TermOp::Saturate, &[value]),
+            (Clamp::Relu, Fold::Value(value)) => {
+                fold(TermOp::Max, &[value, &Extended::Finite(Rational::ZERO)])
+            }
+            _ => result,
+        };
+        if shape.op == TermOp::CopySign {
+            return self.fold_sign(shape, &constants, ids, pc);
+        }
+        match clamped(fold(shape.op, &exact)) {
+            Fold::Value(exact) => {
+                let exact = if idiom::rounds_to_integer(shape, &constants) { floor(exact) } else { exact };
+                let rounded = rounded_result(shape, &constants, clamped);
+                self.constant(shape.format, exact, rounded)
+            }
+            Fold::Undefined => Value::Undefined(Origin::Invalid(InstId(pc))),
+            Fold::Irrational | Fold::Truth(_) => {
+                let term = self.store.apply(shape.op, ids, pc);
+                let term = self.clamp(shape.clamp, term, pc);
+                Value::Sym(Sym::real(shape.format, term))
+            }
+        }
+    }
+
+    /// The second constant with the sign of the first one, which only its bits tell when it is zero.
+    fn fold_sign(&mut self, shape: Shape, constants: &[Constant], ids: &[TermId], pc: u32) -> Value {
+        let sign_bit = 1u64 << (8 * shape.format.bytes() - 1);
+        let [Constant { exact: sign, rounded: sign_bits, .. }, Constant { exact: magnitude, rounded, .. }] =
+            constants
+        else {
+            return Value::Undefined(Origin::Invalid(InstId(pc)));
+        };
+        let held = sign_bits.map(|(_, bits)| bits & sign_bit);
+        let exactly =
+            if sign.signum() == 0 { held } else { Some(if sign.signum() < 0 { sign_bit } else { 0 }) };
+        let (Some(exactly), Fold::Value(size)) = (exactly, fold(TermOp::Abs, &[magnitude])) else {
+            let term = self.store.apply(shape.op, ids, pc);
+            return Value::Sym(Sym::real(shape.format, term));
+        };
+        let exact = match (exactly, fold(TermOp::Neg, &[&size])) {
+            (0, _) | (_, Fold::Undefined | Fold::Irrational | Fold::Truth(_)) => size,
+            (_, Fold::Value(negated)) => negated,
+        };
+        let rounded = held.zip(*rounded).map(|(sign, (_, bits))| bits & !sign_bit | sign);
+        self.constant(shape.format, exact, rounded)
+    }
+
+    /// A constant in a register: concrete bits when exactly what the hardware would hold, else a term.
+    pub(super) fn constant(&mut self, format: Format, exact: Extended, rounded: Option<u64>) -> Value {
+        if let Some(bits) = rounded
+            && decode(format, bits).extended().as_ref() == Some(&exact)
+        {
+            return Value::Bits(bits);
+        }
+        let rounded = rounded.map(|bits| (format, bits));
+        Value::Sym(Sym::real(format, self.store.intern(Constant { exact, literal: None, rounded })))
+    }
+
+    pub(super) fn setp_float(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        op: FloatCompare,
+        format: Format,
+        [a, b]: [Src; 2],
+        targets: (PredId, Option<PredId>),
+        combine: Option<(Bool2, PredSrc)>,
+    ) -> Result<(), Stop> {
+        for lane in lanes(mask) {
+            let x = self.real(warp, self.value(warp, a, lane), format, lane, pc)?;
+            let y = self.real(warp, self.value(warp, b, lane), format, lane, pc)?;
+            let truth = match (x, y) {
+                (Some(x), Some(y)) => self.compare_reals(warp, op, x, y, lane, pc)?,
+                _ => Truth::Undefined,
+            };
+            self.set_predicates(warp, lane, pc, truth, targets, combine);
+        }
+        Ok(())
+    }
+
+    fn compare_reals(
+        &mut self,
+        warp: &Warp,
+        op: FloatCompare,
+        x: TermId,
+        y: TermId,
+        lane: usize,
+        pc: u32,
+    ) -> Result<Truth, Stop> {
+        let FloatCompare::Order(op, unordered) = op else {
+            self.notes.insert(NAN);
+            return Ok(Truth::Known(op == FloatCompare::IsNumber));
+        };
+        if unordered {
+            self.notes.insert(NAN);
+        }
+        let (term, left, right, negated) = match op {
+            Compare::Lt => (TermOp::Less, x, y, false),
+            Compare::Gt => (TermOp::Less, y, x, false),
+            Compare::Le => (TermOp::LessEqual, x, y, false),
+            Compare::Ge => (TermOp::LessEqual, y, x, false),
+            Compare::Eq => (TermOp::Equal, x, y, false),
+            Compare::Ne => (TermOp::Equal, x, y, true),
+        };
+        if let (TermKind::Constant(l), TermKind::Constant(r)) = (left.kind(), right.kind()) {
+            let (l, r) = (self.store.constant(l).clone(), self.store.constant(r).clone());
+            if let Fold::Truth(exact) = fold(term, &[&l.exact, &r.exact]) {
+                let rounded = match (held(&l), held(&r)) {
+                    (Some(l), Some(r)) => fold(term, &[&l, &r]),
+                    _ => Fold::Irrational,
+                };
+                if rounded != Fold::Truth(exact) {
+                    return Err(self.depends_on_rounding(warp, lane, pc, "a comparison"));
+                }
+                return Ok(Truth::Known(exact != negated));
+            }
+        }
+        let condition = self.store.apply(term, &[left, right], pc);
+        let condition = if negated { self.store.apply(TermOp::Not, &[condition], pc) } else { condition };
+        Ok(Truth::Condition(condition))
+    }
+
+    #[cold]
+    pub(super) fn depends_on_rounding(&self, warp: &Warp, lane: usize, pc: u32, what: &str) -> Stop {
+        let message = format!("{what} of constants comes out differently in real and in rounded arithmetic");
+        self.fault(FaultKind::DependsOnRounding, "V10", message, warp, lane, pc)
+    }
+}
+
+const NAN: &str = "no value is NaN: comparisons that hold on NaN are read as their ordered twins (V2)";
+
+/// What the hardware holds for a constant.
+pub(super) fn held(constant: &Constant) -> Option<Extended> {
+    let (format, bits) = constant.rounded?;
+    decode(format, bits).extended()
+}
+
+fn floor(value: Extended) -> Extended {
+    match value {
+        Extended::Finite(value) => Extended::Finite(value.floor()),
+        infinite => infinite,
+    }
+}
+
+/// The bits that the hardware computes from the bits it holds; `None` when no standard fixes them.
+fn rounded_result(shape: Shape, constants: &[Constant], clamped: impl Fn(Fold) -> Fold) -> Option<u64> {
+    let bits: Vec<u64> =
+        constants.iter().map(|constant| constant.rounded.map(|(_, bits)| bits)).collect::<Option<_>>()?;
+    let held: Vec<Extended> = constants.iter().map(held).collect::<Option<_>>()?;
+    let Fold::Value(result) = clamped(fold(shape.op, &held.iter().collect::<Vec<_>>())) else { return None };
+    let infinite = |value: &Extended| value.finite().is_none();
+    if shape.approximate && !held.iter().any(infinite) {
+        return None;
+    }
+    match shape.op {
+        TermOp::Exp2 | TermOp::Log2 | TermOp::Rsqrt | TermOp::Sin | TermOp::Cos | TermOp::Tanh
+            if !infinite(&held[0]) =>
+        {
+            return None;
+        }
+        _ => {}
+    }
+    let rounded = encode(&result, shape.format, shape.rounding);
+    if decode(shape.format, rounded) != Decoded::Finite(Rational::ZERO) {
+        return Some(rounded);
+    }
+    // A zero (exact, or by underflow) has a sign of its own.
+    let sign_bit = 1u64 << (8 * shape.format.bytes() - 1);
+    let negative = |at: usize| bits[at] & sign_bit != 0;
+    let zero = |at: usize| held[at] == Extended::Finite(Rational::ZERO);
+    let down = shape.rounding == Rounding::Down;
+    let sum = |left: (bool, bool), right: (bool, bool)| match (left, right) {
+        ((true, left), (true, right)) => {
+            if left == right {
+                left
+            } else {
+                down
+            }
+        }
+        _ => down,
+    };
+    if result.signum() != 0 {
+        return Some(rounded & !sign_bit | if result.signum() < 0 { sign_bit } else { 0 });
+    }
+    if shape.clamp != Clamp::None {
+        return Some(rounded & !sign_bit);
+    }
+    let minus = match shape.op {
+        TermOp::Add => sum((zero(0), negative(0)), (zero(1), negative(1))),
+        TermOp::Sub => sum((zero(0), negative(0)), (zero(1), !negative(1))),
+        TermOp::Mul | TermOp::Div => negative(0) != negative(1),
+        TermOp::Fma => sum((zero(0) || zero(1), negative(0) != negative(1)), (zero(2), negative(2))),
+        TermOp::Neg => !negative(0),
+        TermOp::Max => (0..2).filter(|at| zero(*at)).all(negative),
+        TermOp::Min => (0..2).filter(|at| zero(*at)).any(negative),
+        TermOp::Sqrt | TermOp::Floor | TermOp::Ceil | TermOp::Trunc | TermOp::RoundEven => negative(0),
+        _ => false,
+    };
+    Some(rounded & !sign_bit | if minus { sign_bit } else { 0 })
+}

@@ -1,0 +1,687 @@
+//! Loads and stores (rules M1–M4), with race detection on shared and global memory (Y1).
+
+use super::super::cta::{Cta, Order, Stop};
+use super::super::fault::FaultKind;
+use super::super::memory::PAGE;
+use super::super::objects::{Backing, Object, from_generic};
+use super::super::pieces::{Cell, Choice, Composites, Piece};
+use super::super::race::Conflict;
+use super::super::value::{Register, Sym, Value, lanes};
+use super::super::warp::Warp;
+use super::int::sign_extend;
+use crate::machine::bind::Initial;
+use crate::machine::launch::Element;
+use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Src, Width};
+use crate::term::TermId;
+
+/// An access that several lanes make together.
+struct Together<'o> {
+    object: &'o Object,
+    number: u32,
+    /// Byte offsets of the lanes of the mask.
+    offsets: [u64; 32],
+    mask: u32,
+    pc: u32,
+    access: Access,
+}
+
+impl Cta<'_> {
+    /// Executes a load or a store.
+    pub(super) fn access(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
+        let (space, address, width, count, writes) = match &inst.op {
+            Op::Load { space, address, width, d, .. } => (*space, *address, *width, d.len(), false),
+            Op::Store { space, address, width, a, .. } => (*space, *address, *width, a.len(), true),
+            _ => return Ok(()),
+        };
+        let addresses = self.addresses(warp, mask, address, pc)?;
+        let total = width.bytes() * count as u32;
+        let mut rest = mask;
+        while rest != 0 {
+            // Usually one round: all lanes touch one object.
+            let first = rest.trailing_zeros() as usize;
+            let (own, inner) = locate(space, addresses[first]);
+            let found = self.launch.objects.find(own, inner);
+            let Some((number, _)) = found else {
+                return Err(self.outside(warp, first, pc, own, inner, total, writes));
+            };
+            let object = self.launch.objects.get(number);
+            let limit = object.size.wrapping_sub(u64::from(total));
+            let fits = object.size >= u64::from(total);
+            let aligned = u64::from(total) - 1;
+            let bias = addresses[first].wrapping_sub(inner).wrapping_add(object.base);
+            let mut offsets = [0; 32];
+            let mut same = 0u32;
+            let mut odd = 0;
+            for lane in 0..32 {
+                let offset = addresses[lane].wrapping_sub(bias);
+                offsets[lane] = offset;
+                same |= u32::from(offset <= limit) << lane;
+                odd |= if rest >> lane & 1 == 1 && offset <= limit { offset & aligned } else { 0 };
+            }
+            same &= rest;
+            if !fits || same >> first & 1 == 0 {
+                return Err(self.outside(warp, first, pc, own, inner, total, writes));
+            }
+            if odd != 0 || object.align < u64::from(total) {
+                return Err(self.misaligned(warp, same, pc, object, &offsets, total));
+            }
+            rest &= !same;
+            match &inst.op {
+                Op::Load { d, signed, access, .. } => {
+                    let together = Together { object, number, offsets, mask: same, pc, access: *access };
+                    self.load(warp, &together, width, *signed, d)?;
+                }
+                Op::Store { a, access, .. } => {
+                    let together = Together { object, number, offsets, mask: same, pc, access: *access };
+                    self.store_to(warp, &together, width, a)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn addresses(&self, warp: &Warp, mask: u32, address: Address, pc: u32) -> Result<[u64; 32], Stop> {
+        let mut scratch = Register { data: [0; 32], sym: 0, undefined: 0 };
+        let base = self.operand(warp, address.base, &mut scratch);
+        if !base.is_concrete(mask) {
+            let lane = lanes(mask).find(|lane| !base.is_concrete(1 << lane)).unwrap_or(0);
+            return Err(self.not_concrete(warp, base.get(lane), lane, pc, "an address"));
+        }
+        let mut out = base.data;
+        if address.offset != 0 {
+            for word in &mut out {
+                *word = word.wrapping_add_signed(address.offset);
+            }
+        }
+        Ok(out)
+    }
+
+    fn load(
+        &mut self,
+        warp: &mut Warp,
+        at: &Together<'_>,
+        width: Width,
+        signed: bool,
+        d: &[Option<RegId>],
+    ) -> Result<(), Stop> {
+        if let Backing::Tensor(number) = at.object.backing {
+            let tensor = &self.launch.tensors[number as usize];
+            if tensor.is_read_only()
+                && let Initial::Symbolic(input) = tensor.initial
+                && tensor.element.bytes() == width.bytes()
+                && !(signed && width.bytes() < 8 && !matches!(tensor.element, Element::Float(_)))
+            {
+                let zero = TermId::input(input, 0);
+                let tag = match tensor.element {
+                    Element::Float(format) => Sym::real(format, zero),
+                    Element::Int { bytes, .. } => Sym::int(bytes, zero),
+                };
+                let shift = width.bytes().trailing_zeros();
+                for (step, target) in d.iter().enumerate() {
+                    let Some(target) = target else { continue };
+                    let first = tag.raw() + step as u64;
+                    let register = warp.register_mut(*target);
+                    if at.mask == u32::MAX {
+                        for (word, offset) in register.data.iter_mut().zip(&at.offsets) {
+                            *word = first + (offset >> shift);
+                        }
+                    } else {
+                        for lane in lanes(at.mask) {
+                            register.data[lane] = first + (at.offsets[lane] >> shift);
+                        }
+                    }
+                    register.sym |= at.mask;
+                    register.undefined &= !at.mask;
+                }
+                return Ok(());
+            }
+        }
+        if let (Backing::Shared(cell), Order::Quick(_), Width::W32) = (at.object.backing, &self.order, width)
+        {
+            return self.load_shared_words(warp, at, cell, d);
+        }
+        for lane in lanes(at.mask) {
+            for (step, target) in d.iter().enumerate() {
+                let offset = at.offsets[lane] + step as u64 * u64::from(width.bytes());
+                let value = self.load_value(warp, lane, at, offset, width.bytes())?;
+                let Some(target) = target else { continue };
+                let value = match value {
+                    Value::Bits(bits) if signed => Value::Bits(sign_extend(width, bits)),
+                    Value::Sym(_) if signed && width.bytes() < 4 => {
+                        return Err(self.computes_with_encoding(warp, &[value], lane, at.pc));
+                    }
+                    other => other,
+                };
+                warp.register_mut(*target).set(lane, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Words of shared memory, under the quick detector.
+    #[inline]
+    fn load_shared_words(
+        &mut self,
+        warp: &mut Warp,
+        at: &Together<'_>,
+        cell: u32,
+        d: &[Option<RegId>],
+    ) -> Result<(), Stop> {
+        let now = self.now(warp);
+        let reader = InstId(at.pc);
+        let first_lane = at.mask.trailing_zeros() as usize;
+        let spread = lanes(at.mask).fold(0, |odd, lane| odd | (at.offsets[lane] ^ at.offsets[first_lane]));
+        let mut alarm = false;
+        for (step, target) in d.iter().enumerate() {
+            let base = cell as usize + step;
+            if spread == 0 {
+                let index = base + (at.offsets[first_lane] >> 2) as usize;
+                alarm |= self.memory.shared_quick[index].read_together(now, at.mask);
+                let Some(target) = target else { continue };
+                let value = self.cell_value(self.memory.shared[index], reader);
+                let register = warp.register_mut(*target);
+                match value {
+                    Value::Bits(bits) => register.merge_bits(at.mask, &[bits; 32]),
+                    Value::Sym(sym) => {
+                        let word = Register { data: [sym.raw(); 32], sym: u32::MAX, undefined: 0 };
+                        register.merge(at.mask, &word);
+                    }
+                    Value::Undefined(_) => lanes(at.mask).for_each(|lane| register.set(lane, value)),
+                }
+                continue;
+            }
+            let Some(target) = target else {
+                for lane in lanes(at.mask) {
+                    let index = base + (at.offsets[lane] >> 2) as usize;
+                    alarm |= self.memory.shared_quick[index].read(now, lane as u32);
+                }
+                continue;
+            };
+            let register = warp.register_mut(*target);
+            let (mut symbolic, mut bits) = (0u32, 0u32);
+            for lane in lanes(at.mask) {
+                let index = base + (at.offsets[lane] >> 2) as usize;
+                alarm |= self.memory.shared_quick[index].read(now, lane as u32);
+                let word = self.memory.shared[index].0;
+                if word >> 56 != 0 {
+                    register.data[lane] = word;
+                    symbolic |= 1 << lane;
+                } else if word >> 32 == 0xf {
+                    register.data[lane] = word & 0xffff_ffff;
+                    bits |= 1 << lane;
+                }
+            }
+            register.sym = register.sym & !at.mask | symbolic;
+            register.undefined &= !at.mask;
+            for lane in lanes(at.mask & !symbolic & !bits) {
+                let index = base + (at.offsets[lane] >> 2) as usize;
+                let value = self.cell_value(self.memory.shared[index], reader);
+                warp.register_mut(*target).set(lane, value);
+            }
+        }
+        if alarm { Err(Stop::NeedExact) } else { Ok(()) }
+    }
+
+    fn cell_value(&mut self, cell: Cell, reader: InstId) -> Value {
+        match cell.whole(reader) {
+            Some(value) => value,
+            None => {
+                let pieces = cell.pieces(&self.composites, reader);
+                self.composites.join(&pieces)
+            }
+        }
+    }
+
+    /// The value of `bytes` bytes of an object, with race detection.
+    fn load_value(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        at: &Together<'_>,
+        offset: u64,
+        bytes: u32,
+    ) -> Result<Value, Stop> {
+        let reader = InstId(at.pc);
+        if let Backing::Tensor(number) = at.object.backing {
+            let tensor = &self.launch.tensors[number as usize];
+            if tensor.is_read_only() && tensor.element.bytes() == bytes {
+                return Ok(tensor.value(offset / u64::from(bytes), reader));
+            }
+        }
+        let mut pieces: Vec<Piece> = Vec::new();
+        for cell in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
+            let touched = byte_mask(offset, bytes, cell);
+            let content = self.read_cell(warp, lane, at, cell, touched)?;
+            if bytes == 4 {
+                return Ok(self.cell_value(content, reader));
+            }
+            pieces.extend(content.pieces(&self.composites, reader));
+        }
+        if bytes > 4 {
+            return Ok(self.composites.join(&pieces));
+        }
+        match Composites::slice(&pieces, (offset % 4) as u32, bytes) {
+            Ok(slice) => Ok(self.composites.join(&slice)),
+            Err(_) => {
+                let whole = self.composites.join(&pieces);
+                let what = self.describe_value(whole);
+                let message = format!("{bytes} bytes are read out of the middle of a value: {what}");
+                Err(self.fault(FaultKind::SortMismatch, "M3", message, warp, lane, at.pc))
+            }
+        }
+    }
+
+    /// One cell's contents; `touched` are the bytes that the access reads.
+    fn read_cell(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        at: &Together<'_>,
+        cell: u64,
+        touched: u8,
+    ) -> Result<Cell, Stop> {
+        match at.object.backing {
+            Backing::Constant(first) => Ok(self.launch.constants[first as usize + cell as usize]),
+            Backing::Local(first) => Ok(warp.local[first as usize + cell as usize][lane]),
+            Backing::Shared(first) => {
+                let index = first as usize + cell as usize;
+                match &self.order {
+                    Order::Quick(_) => {
+                        let now = self.now(warp);
+                        if self.memory.shared_quick[index].read(now, lane as u32) {
+                            return Err(Stop::NeedExact);
+                        }
+                    }
+                    Order::Exact(_) => self.exact_access(warp, lane, at, cell, touched, false)?,
+                }
+                Ok(self.memory.shared[index])
+            }
+            Backing::Tensor(number) => {
+                let tensor = &self.launch.tensors[number as usize];
+                let reader = InstId(at.pc);
+                if tensor.is_read_only() {
+                    return Ok(super::super::memory::initial_cell(
+                        tensor,
+                        cell,
+                        &mut self.composites,
+                        reader,
+                    ));
+                }
+                if let Order::Exact(_) = &self.order {
+                    self.exact_access(warp, lane, at, cell, touched, false)?;
+                }
+                let now = self.now(warp);
+                let quick = matches!(self.order, Order::Quick(_));
+                let page = self.memory.page(number, cell, tensor, &mut self.composites, reader);
+                let slot = (cell % PAGE as u64) as usize;
+                if quick && page.quick[slot].read(now, lane as u32) {
+                    return Err(Stop::NeedExact);
+                }
+                page.read[slot] |= touched;
+                if at.access.read_only {
+                    page.uncached[slot] |= touched;
+                    if page.written[slot] & touched != 0 {
+                        return Err(self.uncached_conflict(warp, lane, at));
+                    }
+                }
+                let content =
+                    self.memory.page(number, cell, tensor, &mut self.composites, reader).cells[slot];
+                Ok(content)
+            }
+        }
+    }
+
+    fn store_to(&mut self, warp: &mut Warp, at: &Together<'_>, width: Width, a: &[Src]) -> Result<(), Stop> {
+        match at.object.backing {
+            Backing::Constant(_) => {
+                let message = format!("`{}` cannot be written", at.object.name);
+                let lane = at.mask.trailing_zeros() as usize;
+                return Err(self.fault(FaultKind::ReadOnly, "M1", message, warp, lane, at.pc));
+            }
+            Backing::Tensor(number) if self.launch.tensors[number as usize].is_read_only() => {
+                let lane = at.mask.trailing_zeros() as usize;
+                let place = self.spell(at.object, at.offsets[lane], width.bytes());
+                let message = format!("{place} is written, but it is an input");
+                let site = self.site(format!("writes {place}"), warp, lane, at.pc);
+                let help = "declare it `inout` (or `out`) if the kernel is meant to write it";
+                return Err(self.fault_at(FaultKind::ReadOnly, "M4", message, vec![site], Some(help.into())));
+            }
+            Backing::Tensor(_) | Backing::Shared(_) | Backing::Local(_) => {}
+        }
+        if let (Backing::Shared(cell), Order::Quick(_), Width::W32) = (at.object.backing, &self.order, width)
+            && self.are_words(warp, at.mask, a)
+        {
+            let now = self.now(warp);
+            let mut alarm = false;
+            let mut scratch = Register { data: [0; 32], sym: 0, undefined: 0 };
+            for (step, source) in a.iter().enumerate() {
+                let value = self.operand(warp, *source, &mut scratch);
+                for lane in lanes(at.mask) {
+                    let index = cell as usize + step + (at.offsets[lane] >> 2) as usize;
+                    alarm |= self.memory.shared_quick[index].write(now, lane as u32);
+                    self.memory.shared[index] = Cell::of(value.get(lane));
+                }
+            }
+            return if alarm { Err(Stop::NeedExact) } else { Ok(()) };
+        }
+        for lane in lanes(at.mask) {
+            for (step, source) in a.iter().enumerate() {
+                let offset = at.offsets[lane] + step as u64 * u64::from(width.bytes());
+                let value = self.value(warp, *source, lane);
+                self.store_value(warp, lane, at, offset, width.bytes(), value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether symbolic values of the lanes fit 4 bytes: a wider register may hold more than is stored of it.
+    #[inline]
+    fn are_words(&self, warp: &Warp, mask: u32, a: &[Src]) -> bool {
+        a.iter().all(|source| match source {
+            Src::Imm(_) | Src::Symbol(..) => true,
+            Src::Reg(id) => {
+                let register = warp.register(*id);
+                lanes(register.sym & mask).all(|lane| self.composites.fits(register.get(lane), 4))
+            }
+        })
+    }
+
+    /// The low bytes of a concrete value or of a choice between such; others as they are.
+    fn narrowed(&mut self, value: Value, bytes: u32) -> Value {
+        if let Some(Choice { condition, then, otherwise }) = self.composites.as_choice(value) {
+            if self.composites.fits(value, bytes) {
+                return value;
+            }
+            let (then, otherwise) = (self.narrowed(then, bytes), self.narrowed(otherwise, bytes));
+            return self.composites.choose(Choice { condition, then, otherwise });
+        }
+        match value {
+            Value::Bits(bits) => Value::Bits(bits & super::super::pieces::low_bytes(bytes)),
+            other => other,
+        }
+    }
+
+    fn store_value(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        at: &Together<'_>,
+        offset: u64,
+        bytes: u32,
+        value: Value,
+    ) -> Result<(), Stop> {
+        let value = self.narrowed(value, bytes);
+        let pieces = self.composites.split(value, bytes);
+        let kept = Composites::slice(&pieces, 0, bytes);
+        let Ok(pieces) = kept else {
+            let what = self.describe_value(value);
+            let message = format!("{bytes} bytes out of a larger value are stored: {what}");
+            return Err(self.fault(FaultKind::SortMismatch, "M3", message, warp, lane, at.pc));
+        };
+        for cell in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
+            let touched = byte_mask(offset, bytes, cell);
+            let old = if touched == 0xf { Cell::UNWRITTEN } else { self.peek(warp, lane, at, cell) };
+            let start = (cell * 4).max(offset) - offset;
+            let length = touched.count_ones();
+            let Ok(new) = Composites::slice(&pieces, start as u32, length) else {
+                let what = self.describe_value(value);
+                let message = format!("a value is stored in parts that cut through it: {what}");
+                return Err(self.fault(FaultKind::SortMismatch, "M3", message, warp, lane, at.pc));
+            };
+            let content = if touched == 0xf {
+                Cell::from_pieces(&new, &mut self.composites)
+            } else {
+                let old = old.pieces(&self.composites, InstId(at.pc));
+                let first = touched.trailing_zeros();
+                let (Ok(mut pieces), Ok(after)) = (
+                    Composites::slice(&old, 0, first),
+                    Composites::slice(&old, first + length, 4 - first - length),
+                ) else {
+                    let message = format!("part of a value in `{}` is overwritten", at.object.name);
+                    return Err(self.fault(FaultKind::SortMismatch, "M3", message, warp, lane, at.pc));
+                };
+                pieces.extend(new);
+                pieces.extend(after);
+                Cell::from_pieces(&pieces, &mut self.composites)
+            };
+            self.write_cell(warp, lane, at, cell, touched, content)?;
+        }
+        Ok(())
+    }
+
+    /// A cell's contents, looked at to keep the bytes around a narrow store: not an access.
+    fn peek(&mut self, warp: &Warp, lane: usize, at: &Together<'_>, cell: u64) -> Cell {
+        match at.object.backing {
+            Backing::Constant(first) => self.launch.constants[first as usize + cell as usize],
+            Backing::Local(first) => warp.local[first as usize + cell as usize][lane],
+            Backing::Shared(first) => self.memory.shared[first as usize + cell as usize],
+            Backing::Tensor(number) => {
+                let tensor = &self.launch.tensors[number as usize];
+                let page = self.memory.page(number, cell, tensor, &mut self.composites, InstId(at.pc));
+                page.cells[(cell % PAGE as u64) as usize]
+            }
+        }
+    }
+
+    fn write_cell(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        at: &Together<'_>,
+        cell: u64,
+        touched: u8,
+        content: Cell,
+    ) -> Result<(), Stop> {
+        match at.object.backing {
+            Backing::Constant(_) => {}
+            Backing::Local(first) => warp.local[first as usize + cell as usize][lane] = content,
+            Backing::Shared(first) => {
+                let index = first as usize + cell as usize;
+                match &self.order {
+                    Order::Quick(_) => {
+                        let now = self.now(warp);
+                        if self.memory.shared_quick[index].write(now, lane as u32) {
+                            return Err(Stop::NeedExact);
+                        }
+                    }
+                    Order::Exact(_) => self.exact_access(warp, lane, at, cell, touched, true)?,
+                }
+                self.memory.shared[index] = content;
+            }
+            Backing::Tensor(number) => {
+                if let Order::Exact(_) = &self.order {
+                    self.exact_access(warp, lane, at, cell, touched, true)?;
+                }
+                let tensor = &self.launch.tensors[number as usize];
+                let now = self.now(warp);
+                let quick = matches!(self.order, Order::Quick(_));
+                let page = self.memory.page(number, cell, tensor, &mut self.composites, InstId(at.pc));
+                let slot = (cell % PAGE as u64) as usize;
+                if quick && page.quick[slot].write(now, lane as u32) {
+                    return Err(Stop::NeedExact);
+                }
+                page.cells[slot] = content;
+                page.written[slot] |= touched;
+                if page.uncached[slot] & touched != 0 {
+                    return Err(self.uncached_conflict(warp, lane, at));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn exact_access(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        at: &Together<'_>,
+        cell: u64,
+        touched: u8,
+        writes: bool,
+    ) -> Result<(), Stop> {
+        let Order::Exact(exact) = &mut self.order else { return Ok(()) };
+        let thread = warp.thread(lane);
+        exact
+            .access((at.number, cell), thread, touched, InstId(at.pc), writes)
+            .map_err(|conflict| self.race(at.object, cell, conflict))
+    }
+
+    #[cold]
+    fn race(&self, object: &Object, cell: u64, conflict: Conflict) -> Stop {
+        let shared = conflict.earlier.bytes & conflict.later.bytes;
+        let first = cell * 4 + u64::from(shared.trailing_zeros());
+        let place = self.spell(object, first, shared.count_ones());
+        let verb = |writes| if writes { "writes" } else { "reads" };
+        let site = |access: super::super::race::Access, writes| {
+            self.site_of_thread(format!("{} {place}", verb(writes)), access.thread, access.inst.0)
+        };
+        let sites = vec![
+            site(conflict.earlier, conflict.earlier_writes),
+            site(conflict.later, conflict.later_writes),
+        ];
+        let who = |access: super::super::race::Access| self.launch.thread(self.index, access.thread);
+        let message = format!(
+            "{} {} {place} (1) and {} {} it (2), and nothing orders the two",
+            who(conflict.earlier),
+            verb(conflict.earlier_writes),
+            who(conflict.later),
+            verb(conflict.later_writes)
+        );
+        let help = if conflict.earlier.thread / 32 == conflict.later.thread / 32 {
+            "threads of one warp do not run in lockstep; `__syncwarp()` between the two orders them"
+        } else {
+            "a barrier that both threads pass between the two accesses, such as `__syncthreads()`, orders them"
+        };
+        self.fault_at(FaultKind::Race, "Y1", message, sites, Some(help.into()))
+    }
+
+    #[cold]
+    fn uncached_conflict(&self, warp: &Warp, lane: usize, at: &Together<'_>) -> Stop {
+        let place = self.spell(at.object, at.offsets[lane], 4);
+        let message = format!(
+            "{place} is read through the read-only cache (`ld.global.nc`) and written in the same launch"
+        );
+        let site = self.site(format!("accesses {place}"), warp, lane, at.pc);
+        let help = "drop `__ldg` or `const __restrict__` for memory that the kernel writes";
+        self.fault_at(FaultKind::Race, "M4", message, vec![site], Some(help.into()))
+    }
+
+    #[cold]
+    fn outside(
+        &self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        space: Space,
+        address: u64,
+        bytes: u32,
+        writes: bool,
+    ) -> Stop {
+        let verb = if writes { "writes" } else { "reads" };
+        let objects = &self.launch.objects;
+        // Further away, distances would tell more about where objects happen to lie than about the kernel.
+        let Some((number, offset)) = objects.find(space, address) else {
+            let message = format!("{verb} {bytes} bytes far from every object, where nothing is");
+            return self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc);
+        };
+        let object = objects.get(number);
+        let what = match object.element {
+            Some(element) => {
+                format!("{} elements of {}", object.size / u64::from(element.bytes()), element.name())
+            }
+            None => format!("{} bytes", object.size),
+        };
+        let name = pretty_name(&object.name);
+        let size = i64::try_from(object.size).unwrap_or(i64::MAX);
+        let relation = if offset < 0 {
+            format!("{} bytes before the start of", offset.unsigned_abs())
+        } else if offset >= size {
+            format!("{} bytes past the end of", offset - size)
+        } else {
+            format!("across the end, from byte {offset}, of")
+        };
+        let message = format!("{verb} {bytes} bytes {relation} `{name}`, which has {what}");
+        let site = self.site(format!("{verb} outside `{name}`"), warp, lane, pc);
+        self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], None)
+    }
+
+    #[cold]
+    fn misaligned(
+        &self,
+        warp: &Warp,
+        mask: u32,
+        pc: u32,
+        object: &Object,
+        offsets: &[u64; 32],
+        total: u32,
+    ) -> Stop {
+        let lane = lanes(mask).find(|lane| !offsets[*lane].is_multiple_of(u64::from(total)));
+        let name = pretty_name(&object.name);
+        let (lane, message) = match lane {
+            Some(lane) => {
+                let offset = offsets[lane];
+                (
+                    lane,
+                    format!(
+                        "{total} bytes at once at byte {offset} of `{name}`, which is no multiple of {total}"
+                    ),
+                )
+            }
+            None => (
+                mask.trailing_zeros() as usize,
+                format!("{total} bytes at once in `{name}`, which is aligned to {} bytes only", object.align),
+            ),
+        };
+        let site = self.site(format!("accesses {total} bytes"), warp, lane, pc);
+        let help = "declare the variable with `__align__(16)`, or access single elements";
+        self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help.into()))
+    }
+
+    /// A part of an object in words: `y[3]`, ``4 bytes at byte 16 of `s` ``.
+    pub(in super::super) fn spell(&self, object: &Object, offset: u64, bytes: u32) -> String {
+        let name = pretty_name(&object.name);
+        if let (Backing::Tensor(number), Some(element)) = (object.backing, object.element)
+            && let Some(param) = self.launch.tensors[number as usize].param
+        {
+            let (name, shape) = &self.launch.names[param];
+            return crate::term::spell_element(name, shape, offset / u64::from(element.bytes()));
+        }
+        match bytes {
+            1 => format!("byte {offset} of `{name}`"),
+            _ => format!("bytes {offset}–{} of `{name}`", offset + u64::from(bytes) - 1),
+        }
+    }
+}
+
+/// A space and an address in it, from an address as the instruction has it.
+#[inline]
+fn locate(space: Space, address: u64) -> (Space, u64) {
+    if space == Space::Generic { from_generic(address) } else { (space, address) }
+}
+
+/// Which bytes of `cell` an access of `bytes` bytes at `offset` touches.
+fn byte_mask(offset: u64, bytes: u32, cell: u64) -> u8 {
+    let (start, end) = (offset.max(cell * 4), (offset + u64::from(bytes)).min(cell * 4 + 4));
+    (start..end).fold(0, |mask, at| mask | 1 << (at % 4))
+}
+
+/// The variable's own name: `s` for `_ZZ6kernelE1s`.
+pub(in super::super) fn pretty_name(name: &str) -> &str {
+    let Some(rest) = name.strip_prefix("_ZZ") else { return name };
+    let mut at = rest.len();
+    // The last source name is `<length><characters>` at the end, perhaps with a discriminator behind it.
+    let bytes = rest.as_bytes();
+    while at > 0 {
+        at -= 1;
+        if bytes[at] == b'E'
+            && let digits = rest[at + 1..].chars().take_while(char::is_ascii_digit).count()
+            && digits > 0
+            && let Ok(length) = rest[at + 1..at + 1 + digits].parse::<usize>()
+            && let Some(own) = rest.get(at + 1 + digits..at + 1 + digits + length)
+        {
+            return own;
+        }
+    }
+    name
+}

@@ -1,0 +1,434 @@
+//! Executes operations, one warp at a time.
+
+mod collective;
+mod convert;
+mod float;
+mod idiom;
+mod int;
+mod memory;
+mod select;
+mod symbolic;
+
+use super::cta::{Cta, Stop};
+use super::fault::FaultKind;
+use super::value::{Origin, Register, Truth, Value, lanes};
+use super::warp::Warp;
+use crate::number::format::Rounding;
+use crate::program::{
+    Bool2, Clamp, Float1, Float2, Inst, InstId, Op, PredId, PredSrc, RegId, Special, Src, Width,
+};
+use crate::term::{TermId, TermOp, expression};
+
+impl Cta<'_> {
+    /// Executes an operation that neither branches nor waits, for the lanes of `mask`.
+    #[inline]
+    pub(super) fn execute(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
+        match &inst.op {
+            Op::Mov { d, a, width } => self.mov(warp, mask, *d, *a, *width),
+            Op::Int1 { op, ty, d, a } => self.int1(warp, mask, pc, *op, *ty, *d, *a),
+            Op::Int2 { op, ty, d, a, b } => self.int2(warp, mask, pc, *op, *ty, *d, *a, *b),
+            Op::Int3 { op, ty, d, a, b, c } => self.int3(warp, mask, pc, *op, *ty, *d, [*a, *b, *c]),
+            Op::Insert { width, d, a, b, position, length } => {
+                self.insert(warp, mask, pc, *width, *d, [*a, *b, *position, *length])
+            }
+            Op::Carry { subtract, width, d, a, b, carry_in, carry_out } => {
+                self.carry(warp, mask, pc, *subtract, *width, *d, [*a, *b], *carry_in, *carry_out)
+            }
+            Op::SetpInt { compare, ty, p, q, a, b, combine } => {
+                self.setp_int(warp, mask, pc, *compare, *ty, [*a, *b], (*p, *q), *combine)
+            }
+            Op::SetpFloat { compare, format, p, q, a, b, combine } => {
+                self.setp_float(warp, mask, pc, *compare, *format, [*a, *b], (*p, *q), *combine)
+            }
+            Op::Float1 { op, format, d, a } => {
+                let (op, reciprocal) = match op {
+                    Float1::Neg => (TermOp::Neg, false),
+                    Float1::Abs => (TermOp::Abs, false),
+                    Float1::Ex2 => (TermOp::Exp2, false),
+                    Float1::Lg2 => (TermOp::Log2, false),
+                    Float1::Rcp => (TermOp::Div, true),
+                    Float1::Sqrt => (TermOp::Sqrt, false),
+                    Float1::Rsqrt => (TermOp::Rsqrt, false),
+                    Float1::Sin => (TermOp::Sin, false),
+                    Float1::Cos => (TermOp::Cos, false),
+                    Float1::Tanh => (TermOp::Tanh, false),
+                };
+                let shape = float::Shape {
+                    op,
+                    format: *format,
+                    rounding: Rounding::Nearest,
+                    clamp: Clamp::None,
+                    approximate: reciprocal,
+                };
+                if reciprocal {
+                    let one = crate::number::format::round(
+                        &crate::number::Rational::ONE,
+                        *format,
+                        Rounding::Nearest,
+                    );
+                    self.float(warp, mask, pc, shape, *d, &[Src::Imm(one), *a])
+                } else {
+                    self.float(warp, mask, pc, shape, *d, &[*a])
+                }
+            }
+            Op::Float2 { op, format, rounding, clamp, d, a, b } => {
+                let approximate = *op == Float2::DivApprox;
+                let op = match op {
+                    Float2::Add => TermOp::Add,
+                    Float2::Sub => TermOp::Sub,
+                    Float2::Mul => TermOp::Mul,
+                    Float2::Div | Float2::DivApprox => TermOp::Div,
+                    Float2::Min => TermOp::Min,
+                    Float2::Max => TermOp::Max,
+                    Float2::CopySign => TermOp::CopySign,
+                };
+                let (format, rounding, clamp) = (*format, *rounding, *clamp);
+                let shape = float::Shape { op, format, rounding, clamp, approximate };
+                self.float(warp, mask, pc, shape, *d, &[*a, *b])
+            }
+            Op::Fma { format, rounding, clamp, d, a, b, c } => {
+                let shape = float::Shape {
+                    op: TermOp::Fma,
+                    format: *format,
+                    rounding: *rounding,
+                    clamp: *clamp,
+                    approximate: false,
+                };
+                self.float(warp, mask, pc, shape, *d, &[*a, *b, *c])
+            }
+            Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),
+            Op::Select { width, d, a, b, p } => self.select(warp, mask, pc, *width, *d, [*a, *b], *p),
+            Op::Special { d, special, width } => self.special(warp, mask, pc, *d, *special, *width),
+            Op::Pred2 { op, p, a, b } => self.pred2(warp, mask, pc, *op, *p, *a, *b),
+            Op::PredMov { p, a } => {
+                for lane in lanes(mask) {
+                    let truth = self.truth(warp, *a, lane, pc);
+                    warp.predicate_mut(*p).set(lane, truth);
+                }
+                Ok(())
+            }
+            Op::PredConst { p, value } => {
+                warp.predicate_mut(*p).merge_bits(mask, if *value { u32::MAX } else { 0 });
+                Ok(())
+            }
+            Op::Pack { d, parts, part } => self.pack(warp, mask, *d, parts, *part),
+            Op::Unpack { d, a, part } => self.unpack(warp, mask, pc, d, *a, *part),
+            Op::CvtInt { d, a, from, to, saturate } => {
+                self.cvt_int(warp, mask, pc, *d, *a, *from, *to, *saturate)
+            }
+            Op::IntToFloat { d, a, from, to, rounding } => {
+                self.int_to_float(warp, mask, pc, *d, *a, *from, *to, *rounding)
+            }
+            Op::FloatToInt { d, a, from, to, rounding } => {
+                self.float_to_int(warp, mask, pc, *d, *a, *from, *to, *rounding)
+            }
+            Op::CvtFloat { d, a, from, to, integral, rounding, clamp } => {
+                let shape = convert::FloatCast {
+                    from: *from,
+                    to: *to,
+                    integral: *integral,
+                    rounding: *rounding,
+                    clamp: *clamp,
+                };
+                self.cvt_float(warp, mask, pc, *d, *a, shape)
+            }
+            Op::Cvta { d, a, space, to, width } => self.cvta(warp, mask, pc, *d, *a, *space, *to, *width),
+            Op::IsSpace { p, a, space } => self.is_space(warp, mask, pc, *p, *a, *space),
+            Op::ActiveMask { d } => {
+                if warp.parted || mask != warp.live() || warp.live() != warp.exists {
+                    let message =
+                        "`activemask` after the lanes of the warp have parted depends on the schedule".into();
+                    let lane = mask.trailing_zeros() as usize;
+                    return Err(self.fault(FaultKind::Nondeterministic, "S4", message, warp, lane, pc));
+                }
+                warp.register_mut(*d).merge(mask, &Register::broadcast(u64::from(mask)));
+                Ok(())
+            }
+            Op::Nop => Ok(()),
+            Op::Trap => {
+                let message = "the kernel reaches a trap or a failed assertion".to_string();
+                let lane = mask.trailing_zeros() as usize;
+                Err(self.fault(FaultKind::Assertion, "R1", message, warp, lane, pc))
+            }
+            Op::Unsupported { reason } => {
+                let lane = mask.trailing_zeros() as usize;
+                Err(self.fault(FaultKind::Unsupported, "S2", reason.clone(), warp, lane, pc))
+            }
+            Op::Branch { .. }
+            | Op::BranchTable { .. }
+            | Op::Exit
+            | Op::Barrier { .. }
+            | Op::WarpSync { .. }
+            | Op::Shuffle { .. }
+            | Op::Vote { .. }
+            | Op::Ballot { .. }
+            | Op::MatchAny { .. }
+            | Op::MatchAll { .. }
+            | Op::Redux { .. }
+            | Op::Elect { .. } => Ok(()),
+        }
+    }
+
+    /// The lanes of `mask` for which the guard holds; `None` when it depends on the input and the operation was
+    /// executed as a choice between its result and what the destination held (rule S1).
+    pub(super) fn guarded(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        inst: &Inst,
+        pc: u32,
+        guard: PredSrc,
+    ) -> Result<Option<u32>, Stop> {
+        let predicate = &warp.predicates[guard.pred.index()];
+        if predicate.undefined & mask != 0 {
+            let lane = (predicate.undefined & mask).trailing_zeros() as usize;
+            let message =
+                "a guard predicate that nothing was written to decides what is executed".to_string();
+            return Err(self.fault(FaultKind::Uninitialised, "V6", message, warp, lane, pc));
+        }
+        let holds = if guard.negated { !predicate.bits } else { predicate.bits };
+        if predicate.sym & mask == 0 {
+            return Ok(Some(holds & mask));
+        }
+        let symbolic = predicate.sym & mask;
+        let known = holds & mask & !symbolic;
+        if known != 0 {
+            // Only reached by operations without control flow: `choose_result` refuses the others below.
+            self.choice_allowed(warp, symbolic, inst, pc, guard)?;
+            self.execute(warp, known, inst, pc)?;
+        }
+        self.choose_result(warp, symbolic, inst, pc, guard)?;
+        Ok(None)
+    }
+
+    /// A source as a register; immediates and addresses are spread over `scratch`.
+    #[inline]
+    pub(super) fn operand<'w>(&self, warp: &'w Warp, src: Src, scratch: &'w mut Register) -> &'w Register {
+        let bits = match src {
+            Src::Reg(id) => return warp.register(id),
+            Src::Imm(bits) => bits,
+            Src::Symbol(variable, offset) => {
+                self.launch.objects.address(variable).wrapping_add_signed(offset)
+            }
+        };
+        *scratch = Register::broadcast(bits);
+        scratch
+    }
+
+    /// One lane of a source.
+    #[inline]
+    pub(super) fn value(&self, warp: &Warp, src: Src, lane: usize) -> Value {
+        match src {
+            Src::Reg(id) => warp.register(id).get(lane),
+            Src::Imm(bits) => Value::Bits(bits),
+            Src::Symbol(variable, offset) => {
+                Value::Bits(self.launch.objects.address(variable).wrapping_add_signed(offset))
+            }
+        }
+    }
+
+    /// One lane of a source that must be concrete, because `what` it is steers the run.
+    pub(super) fn concrete(
+        &self,
+        warp: &Warp,
+        src: Src,
+        lane: usize,
+        pc: u32,
+        what: &str,
+    ) -> Result<u64, Stop> {
+        match self.value(warp, src, lane) {
+            Value::Bits(bits) => Ok(bits),
+            value => Err(self.not_concrete(warp, value, lane, pc, what)),
+        }
+    }
+
+    /// The fault of a value that steers the run but is not known (rules S1, V6).
+    #[cold]
+    pub(super) fn not_concrete(&self, warp: &Warp, value: Value, lane: usize, pc: u32, what: &str) -> Stop {
+        match value {
+            Value::Undefined(origin) => {
+                let (kind, why) = self.undefined_reason(origin);
+                let rule = if kind == FaultKind::Nondeterministic { "S4" } else { "V6" };
+                self.fault(kind, rule, format!("{what} is {why}"), warp, lane, pc)
+            }
+            Value::Sym(_) | Value::Bits(_) => {
+                let message = format!("{what} depends on the input: {}", self.describe_value(value));
+                let site = self.site("depends on the input".into(), warp, lane, pc);
+                let help = "addresses, branches and barriers must be the same for all inputs of the given sizes (S1)";
+                self.fault_at(FaultKind::NotStructured, "S1", message, vec![site], Some(help.into()))
+            }
+        }
+    }
+
+    /// Words for an undefined value, and the kind of fault that using it is.
+    pub(super) fn undefined_reason(&self, origin: Origin) -> (FaultKind, String) {
+        let at = |inst: InstId| match self.launch.place(inst) {
+            Some(place) => format!(" (line {}: `{}`)", place.line, place.text),
+            None => String::new(),
+        };
+        match origin {
+            Origin::Unwritten(inst) => {
+                (FaultKind::Uninitialised, format!("read where nothing was written{}", at(inst)))
+            }
+            Origin::Invalid(inst) if self.launch.is_unpredictable(inst) => {
+                (FaultKind::Nondeterministic, format!("different in every run{}", at(inst)))
+            }
+            Origin::Invalid(inst) => (FaultKind::Undefined, format!("undefined{}", at(inst))),
+        }
+    }
+
+    /// A term in words.
+    pub(super) fn describe(&self, term: TermId) -> String {
+        expression(&self.store, term, 6, &|input, element| self.launch.element_name(input, element))
+    }
+
+    /// A value in words.
+    pub(super) fn describe_value(&self, value: Value) -> String {
+        use super::value::SymKind;
+        match value {
+            Value::Bits(_) => "a known integer".into(),
+            Value::Undefined(_) => "an undefined value".into(),
+            Value::Sym(sym) => match sym.kind() {
+                SymKind::Real(_, term) | SymKind::Int(_, term) => self.describe(term),
+                SymKind::Half64(_, term) => format!("half of {}", self.describe(term)),
+                SymKind::Packed(_) => "several values packed together".into(),
+                SymKind::Choice(index) => {
+                    // Not the integers themselves: they may be addresses, which mean nothing to anybody.
+                    let choice = self.composites.choice(index);
+                    format!("one of two integers, by {}", self.describe(choice.condition))
+                }
+            },
+        }
+    }
+
+    /// The value of a predicate source in one lane.
+    pub(super) fn truth(&mut self, warp: &Warp, src: PredSrc, lane: usize, pc: u32) -> Truth {
+        let truth = warp.predicates[src.pred.index()].get(lane);
+        if !src.negated {
+            return truth;
+        }
+        match truth {
+            Truth::Known(value) => Truth::Known(!value),
+            Truth::Condition(term) => Truth::Condition(self.store.apply(TermOp::Not, &[term], pc)),
+            Truth::Undefined => Truth::Undefined,
+        }
+    }
+
+    fn pred2(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        op: Bool2,
+        p: PredId,
+        a: PredSrc,
+        b: PredSrc,
+    ) -> Result<(), Stop> {
+        let (x, y) = (&warp.predicates[a.pred.index()], &warp.predicates[b.pred.index()]);
+        if (x.sym | y.sym | x.undefined | y.undefined) & mask == 0 {
+            let flip = |negated: bool| if negated { u32::MAX } else { 0 };
+            let (x, y) = (x.bits ^ flip(a.negated), y.bits ^ flip(b.negated));
+            let result = match op {
+                Bool2::And => x & y,
+                Bool2::Or => x | y,
+                Bool2::Xor => x ^ y,
+            };
+            warp.predicate_mut(p).merge_bits(mask, result);
+            return Ok(());
+        }
+        for lane in lanes(mask) {
+            let (x, y) = (self.truth(warp, a, lane, pc), self.truth(warp, b, lane, pc));
+            let result = self.combine(op, x, y, pc);
+            warp.predicate_mut(p).set(lane, result);
+        }
+        Ok(())
+    }
+
+    /// Two truth values combined; a known one may decide alone.
+    pub(super) fn combine(&mut self, op: Bool2, x: Truth, y: Truth, pc: u32) -> Truth {
+        use Truth::{Condition, Known, Undefined};
+        match (op, x, y) {
+            (Bool2::And, Known(false), _) | (Bool2::And, _, Known(false)) => Known(false),
+            (Bool2::Or, Known(true), _) | (Bool2::Or, _, Known(true)) => Known(true),
+            (_, Undefined, _) | (_, _, Undefined) => Undefined,
+            (Bool2::And, Known(true), other) | (Bool2::And, other, Known(true)) => other,
+            (Bool2::Or, Known(false), other) | (Bool2::Or, other, Known(false)) => other,
+            (Bool2::Xor, Known(false), other) | (Bool2::Xor, other, Known(false)) => other,
+            (Bool2::Xor, Known(true), Known(value)) => Known(!value),
+            (Bool2::Xor, Known(true), Condition(term)) | (Bool2::Xor, Condition(term), Known(true)) => {
+                Condition(self.store.apply(TermOp::Not, &[term], pc))
+            }
+            (_, Condition(x), Condition(y)) => {
+                let op = match op {
+                    Bool2::And => TermOp::And,
+                    Bool2::Or => TermOp::Or,
+                    Bool2::Xor => TermOp::Xor,
+                };
+                Condition(self.store.apply(op, &[x, y], pc))
+            }
+        }
+    }
+
+    fn mov(&mut self, warp: &mut Warp, mask: u32, d: RegId, a: Src, width: Width) -> Result<(), Stop> {
+        let mut scratch = Register::broadcast(0);
+        let mut result = self.operand(warp, a, &mut scratch).clone();
+        if width != Width::W64 && result.is_concrete(mask) {
+            let low = width.mask();
+            for word in &mut result.data {
+                *word &= low;
+            }
+        }
+        warp.register_mut(d).merge(mask, &result);
+        Ok(())
+    }
+
+    fn special(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        d: RegId,
+        special: Special,
+        width: Width,
+    ) -> Result<(), Stop> {
+        let [block, grid] = [self.launch.block, self.launch.grid];
+        let of = |extent: [u32; 3], dimension: u8| u64::from(extent[usize::from(dimension.min(2))]);
+        let warps = self.launch.threads().div_ceil(32) as u64;
+        let mut bits = [0u64; 32];
+        for (lane, word) in bits.iter_mut().enumerate() {
+            let one = 1u64 << lane;
+            let low = u64::from(u32::MAX);
+            *word = match special {
+                Special::Tid(n) => of(self.launch.thread(self.index, warp.thread(lane)).thread, n),
+                Special::Ntid(n) => of(block, n),
+                Special::Ctaid(n) => of(self.index, n),
+                Special::Nctaid(n) => of(grid, n),
+                Special::LaneId => lane as u64,
+                Special::WarpId => warp.index as u64,
+                Special::NWarpId => warps,
+                Special::LaneMaskEq => one,
+                Special::LaneMaskLt => one - 1,
+                Special::LaneMaskLe => one | (one - 1),
+                Special::LaneMaskGt => low & !(one | (one - 1)),
+                Special::LaneMaskGe => low & !(one - 1),
+                Special::DynamicSharedSize => u64::from(self.launch.dynamic_shared),
+                Special::TotalSharedSize => u64::from(self.launch.dynamic_shared + self.launch.static_shared),
+                Special::ClusterId(n) => of(self.index, n),
+                Special::NClusterId(n) => of(grid, n),
+                Special::ClusterNctaId(_) | Special::ClusterNctaRank => 1,
+                Special::ClusterCtaId(_) | Special::ClusterCtaRank | Special::GridId => 0,
+                // Undefined from here on: whoever uses it gets the fault of rule S4's kin.
+                Special::Unpredictable => 0,
+            } & width.mask();
+        }
+        if special == Special::Unpredictable {
+            let pc = InstId(pc);
+            for lane in lanes(mask) {
+                warp.register_mut(d).set(lane, Value::Undefined(Origin::Invalid(pc)));
+            }
+            return Ok(());
+        }
+        warp.register_mut(d).merge_bits(mask, &bits);
+        Ok(())
+    }
+}

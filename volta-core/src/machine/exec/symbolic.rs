@@ -1,0 +1,427 @@
+//! Integer operations on lanes that are not concrete (rules V4, V5): moving whole pieces, choices between two
+//! integers, and nothing else.
+
+use super::super::cta::{Cta, Stop};
+use super::super::fault::FaultKind;
+use super::super::pieces::{Choice, Composites, Piece, low_bytes};
+use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
+use super::super::warp::Warp;
+use super::idiom;
+use super::int::{compare, scalar_insert, scalar1, scalar2, scalar3};
+use crate::number::format::Format;
+use crate::program::{
+    Bool2, Compare, Int, Int1, Int2, Int3, PermuteMode, PredId, PredSrc, RegId, Src, Width,
+};
+use crate::term::{NodeId, Store, TermId, TermOp};
+
+/// What an integer operation on values may use.
+pub(super) struct Table<'t> {
+    pub(super) composites: &'t mut Composites,
+    pub(super) store: &'t mut Store,
+    pub(super) reductions: &'t rustc_hash::FxHashMap<NodeId, i64>,
+    pub(super) pc: u32,
+}
+
+/// The operation has no meaning on these values.
+pub(super) struct NoMeaning;
+
+type Outcome = Result<Value, NoMeaning>;
+
+impl Table<'_> {
+    /// An operation on bits, applied to the arms of choices.
+    pub(super) fn choices(&mut self, words: &[Value], f: impl Fn(&[u64]) -> Option<u64>) -> Outcome {
+        let mut leaf = |x: &[u64]| f(x).map(Value::Bits);
+        let mut join = |table: &mut Composites, condition, then, otherwise| {
+            table.choose(Choice { condition, then, otherwise })
+        };
+        self.composites.each_arm(words, &mut leaf, &mut join).ok_or(NoMeaning)
+    }
+
+    pub(super) fn int1(&mut self, op: Int1, ty: Int, words: &[Value]) -> Outcome {
+        self.choices(words, |x| Some(scalar1(op, ty, x[0])))
+    }
+
+    pub(super) fn int2(&mut self, op: Int2, ty: Int, words: &[Value]) -> Outcome {
+        if let Some(result) = self.moves(op, ty.width, ty.signed, words) {
+            return Ok(result);
+        }
+        self.choices(words, |x| scalar2(op, ty, x[0], x[1]))
+    }
+
+    pub(super) fn int3(&mut self, op: Int3, ty: Int, words: &[Value]) -> Outcome {
+        if let (Int3::Permute(PermuteMode::Generic), Value::Bits(selector)) = (op, words[2])
+            && let Some(result) = self.permute(words[0], words[1], selector)
+        {
+            return Ok(result);
+        }
+        if let Value::Bits(amount) = words[2]
+            && let Some(result) = self.funnel(op, words[0], words[1], amount)
+        {
+            return Ok(result);
+        }
+        if let (Int3::Extract, Value::Bits(position), Value::Bits(length)) = (op, words[1], words[2])
+            && let (position, length) = ((position & 0xff) as u32, (length & 0xff) as u32)
+            && !ty.signed
+            && position % 8 == 0
+            && length % 8 == 0
+            && length > 0
+            && position + length <= ty.width.bits()
+            && let Some(result) = self.cut(words[0], ty.width.bytes(), position / 8, length / 8)
+        {
+            return Ok(result);
+        }
+        self.choices(words, |x| Some(scalar3(op, ty, [x[0], x[1], x[2]])))
+    }
+
+    pub(super) fn insert(&mut self, width: Width, words: &[Value]) -> Outcome {
+        if let (Value::Bits(position), Value::Bits(length)) = (words[2], words[3]) {
+            let (position, length) = ((position & 0xff) as u32, (length & 0xff) as u32);
+            let concrete = matches!((words[0], words[1]), (Value::Bits(_), Value::Bits(_)));
+            if !concrete
+                && position % 8 == 0
+                && length % 8 == 0
+                && length > 0
+                && position + length <= width.bits()
+                && let Some(result) =
+                    self.replace(words[0], words[1], width.bytes(), position / 8, length / 8)
+            {
+                return Ok(result);
+            }
+        }
+        self.choices(words, |x| Some(scalar_insert(width, x[0], x[1], x[2], x[3])))
+    }
+
+    /// Operations that only move whole pieces, or change a real's sign.
+    fn moves(&mut self, op: Int2, width: Width, signed: bool, words: &[Value]) -> Option<Value> {
+        let bytes = width.bytes();
+        let (a, b) = (words[0], words[1]);
+        match (op, a, b) {
+            (Int2::Shl, Value::Sym(sym), Value::Bits(amount)) => {
+                if let Some(power) = idiom::exponent_field(self, sym, width, amount) {
+                    return Some(power);
+                }
+                let shift = byte_shift(amount, bytes)?;
+                let mut pieces = vec![Piece { value: Value::Bits(0), bytes: shift }];
+                pieces.extend(Composites::slice(&self.composites.split(a, bytes), 0, bytes - shift).ok()?);
+                Some(self.composites.join(&pieces))
+            }
+            (Int2::Shr, Value::Sym(_), Value::Bits(amount)) if !signed => {
+                let shift = byte_shift(amount, bytes)?;
+                self.cut(a, bytes, shift, bytes - shift)
+            }
+            (Int2::And, _, Value::Bits(bits)) | (Int2::And, Value::Bits(bits), _) => {
+                let value = if matches!(a, Value::Sym(_)) { a } else { b };
+                self.mask(value, bits & width.mask(), bytes)
+            }
+            (Int2::Or | Int2::Add | Int2::Xor, _, _) => {
+                if op == Int2::Xor
+                    && let Some(flipped) = self.flip_sign(a, b, width)
+                {
+                    return Some(flipped);
+                }
+                self.overlay(a, b, bytes)
+            }
+            _ => None,
+        }
+    }
+
+    /// `length` bytes of a value, from byte `start`, as a number of its own.
+    pub(super) fn cut(&mut self, value: Value, bytes: u32, start: u32, length: u32) -> Option<Value> {
+        let pieces = Composites::slice(&self.composites.split(value, bytes), start, length).ok()?;
+        Some(self.composites.join(&pieces))
+    }
+
+    /// Byte masks keep pieces; clearing a real's sign bit is its absolute value.
+    fn mask(&mut self, value: Value, bits: u64, bytes: u32) -> Option<Value> {
+        if let Value::Sym(sym) = self.composites.as_f32(value)
+            && let SymKind::Real(format, term) = sym.kind()
+            && format.bytes() <= bytes
+            && sign_bit(format).is_some_and(|sign| bits == (sign - 1))
+        {
+            let abs = self.store.apply(TermOp::Abs, &[term], self.pc);
+            return Some(Value::Sym(Sym::real(format, abs)));
+        }
+        let mut pieces = Vec::new();
+        let mut at = 0;
+        for piece in self.composites.split(value, bytes) {
+            let part = bits >> (8 * at) & low_bytes(piece.bytes);
+            at += piece.bytes;
+            if part == low_bytes(piece.bytes) {
+                pieces.push(piece);
+            } else if part == 0 && !matches!(piece.value, Value::Undefined(_)) {
+                pieces.push(Piece { value: Value::Bits(0), bytes: piece.bytes });
+            } else if let Value::Bits(concrete) = piece.value {
+                pieces.push(Piece { value: Value::Bits(concrete & part), bytes: piece.bytes });
+            } else {
+                return None;
+            }
+        }
+        Some(self.composites.join(&pieces))
+    }
+
+    fn flip_sign(&mut self, a: Value, b: Value, width: Width) -> Option<Value> {
+        let (sym, bits) = match (self.composites.as_f32(a), self.composites.as_f32(b)) {
+            (Value::Sym(sym), Value::Bits(bits)) | (Value::Bits(bits), Value::Sym(sym)) => (sym, bits),
+            _ => return None,
+        };
+        let SymKind::Real(format, term) = sym.kind() else { return None };
+        if sign_bit(format) != Some(bits & width.mask()) {
+            return None;
+        }
+        let negated = self.store.apply(TermOp::Neg, &[term], self.pc);
+        Some(Value::Sym(Sym::real(format, negated)))
+    }
+
+    /// Two values whose non-zero bytes do not meet: one laid over the other.
+    fn overlay(&mut self, a: Value, b: Value, bytes: u32) -> Option<Value> {
+        let (left, right) = (self.composites.split(a, bytes), self.composites.split(b, bytes));
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut at = 0;
+        while at < bytes {
+            let here = |list: &[Piece]| {
+                let mut start = 0;
+                list.iter().find_map(|piece| {
+                    let found = start <= at && at < start + piece.bytes;
+                    start += piece.bytes;
+                    found.then_some((*piece, at - (start - piece.bytes)))
+                })
+            };
+            let (one, two) = (here(&left)?, here(&right)?);
+            let byte_of = |(piece, offset): (Piece, u32)| match piece.value {
+                Value::Bits(bits) => Some(bits >> (8 * offset) & 0xff),
+                Value::Sym(_) | Value::Undefined(_) => None,
+            };
+            let (value, length) = match ((one, byte_of(one)), (two, byte_of(two))) {
+                ((_, Some(x)), (_, Some(y))) if x == 0 || y == 0 => (Value::Bits(x | y), 1),
+                ((piece, None), (_, Some(0))) | ((_, Some(0)), (piece, None)) if piece.1 == 0 => {
+                    let other = if byte_of(one).is_some() { &left } else { &right };
+                    let under = Composites::slice(other, at, piece.0.bytes).ok()?;
+                    if under.iter().any(|piece| piece.value != Value::Bits(0)) {
+                        return None;
+                    }
+                    (piece.0.value, piece.0.bytes)
+                }
+                _ => return None,
+            };
+            pieces.push(Piece { value, bytes: length });
+            at += length;
+        }
+        Some(self.composites.join(&pieces))
+    }
+
+    /// `b` with bytes `position .. position + length` taken from the low bytes of `a`.
+    fn replace(&mut self, a: Value, b: Value, bytes: u32, position: u32, length: u32) -> Option<Value> {
+        let (new, old) = (self.composites.split(a, bytes), self.composites.split(b, bytes));
+        let mut pieces = Composites::slice(&old, 0, position).ok()?;
+        pieces.extend(Composites::slice(&new, 0, length).ok()?);
+        pieces.extend(Composites::slice(&old, position + length, bytes - position - length).ok()?);
+        Some(self.composites.join(&pieces))
+    }
+
+    /// A funnel shift by whole bytes.
+    fn funnel(&mut self, op: Int3, low: Value, high: Value, amount: u64) -> Option<Value> {
+        let (left, wraps) = match op {
+            Int3::ShfLeftWrap => (true, true),
+            Int3::ShfLeftClamp => (true, false),
+            Int3::ShfRightWrap => (false, true),
+            Int3::ShfRightClamp => (false, false),
+            _ => return None,
+        };
+        let amount = if wraps { amount & 31 } else { (amount & 0xffff_ffff).min(32) };
+        let shift = byte_shift(amount, 4)?;
+        let mut pieces = self.composites.split(low, 4);
+        pieces.extend(self.composites.split(high, 4));
+        let pieces = Composites::slice(&pieces, if left { 4 - shift } else { shift }, 4).ok()?;
+        Some(self.composites.join(&pieces))
+    }
+
+    /// `prmt` where neighbouring bytes of a value stay together.
+    fn permute(&mut self, a: Value, b: Value, selector: u64) -> Option<Value> {
+        let mut source = self.composites.split(a, 4);
+        source.extend(self.composites.split(b, 4));
+        let mut pieces = Vec::new();
+        let mut at = 0;
+        while at < 4 {
+            let nibble = |at: u32| (selector >> (4 * at) & 0xf) as u32;
+            let first = nibble(at);
+            if first & 8 != 0 {
+                return None;
+            }
+            // The longest run of consecutive bytes that makes whole pieces.
+            let run = (1..=4 - at)
+                .take_while(|length| {
+                    // Beyond byte 7 a selector's digit asks for a sign.
+                    (0..*length).all(|step| first + step < 8 && nibble(at + step) == first + step)
+                })
+                .filter_map(|length| Some((length, Composites::slice(&source, first, length).ok()?)))
+                .last()?;
+            pieces.extend(run.1);
+            at += run.0;
+        }
+        Some(self.composites.join(&pieces))
+    }
+}
+
+/// The sign bit of a format's encoding.
+fn sign_bit(format: Format) -> Option<u64> {
+    Some(1 << (8 * format.bytes() - 1))
+}
+
+fn byte_shift(amount: u64, bytes: u32) -> Option<u32> {
+    let amount = (amount & 0xffff_ffff).min(u64::from(8 * bytes)) as u32;
+    amount.is_multiple_of(8).then_some(amount / 8)
+}
+
+impl Cta<'_> {
+    /// Applies an integer operation lane by lane, where some lanes are not concrete.
+    pub(super) fn symbolic_int(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        (d, width): (RegId, Width),
+        sources: &[Src],
+        f: impl Fn(&mut Table<'_>, &[Value]) -> Outcome,
+    ) -> Result<(), Stop> {
+        for lane in lanes(mask) {
+            let words: Vec<Value> = sources.iter().map(|source| self.value(warp, *source, lane)).collect();
+            let result = match words.iter().find_map(|value| self.composites.undefined_part(*value)) {
+                // Whole undefined values taint; parts of a pack may be moved away from their neighbours.
+                Some(origin) if words.iter().any(|value| matches!(value, Value::Undefined(_))) => {
+                    Ok(Value::Undefined(origin))
+                }
+                Some(origin) => self.apply_table(pc, &words, &f).or(Ok(Value::Undefined(origin))),
+                None => self.apply_table(pc, &words, &f),
+            };
+            let value = match result {
+                Ok(value) => value,
+                Err(NoMeaning) => match self.integer(TermOp::Integer, &words, pc) {
+                    Some(term) => Value::Sym(Sym::int(width.bytes(), term)),
+                    None => return Err(self.computes_with_encoding(warp, &words, lane, pc)),
+                },
+            };
+            warp.register_mut(d).set(lane, value);
+        }
+        Ok(())
+    }
+
+    fn apply_table(
+        &mut self,
+        pc: u32,
+        words: &[Value],
+        f: &impl Fn(&mut Table<'_>, &[Value]) -> Outcome,
+    ) -> Outcome {
+        let Cta { composites, store, reductions, .. } = self;
+        f(&mut Table { composites, store, reductions, pc }, words)
+    }
+
+    /// Arithmetic on unknown integers, as an operation that is not interpreted: good for messages about addresses
+    /// and branches that depend on it, and for nothing else. `None` when a word is no integer.
+    pub(super) fn integer(&mut self, op: TermOp, words: &[Value], pc: u32) -> Option<TermId> {
+        let mut terms = Vec::new();
+        for value in words {
+            match value {
+                Value::Bits(_) => {}
+                Value::Sym(sym) => match sym.kind() {
+                    SymKind::Int(_, term) => terms.push(term),
+                    SymKind::Real(..) | SymKind::Half64(..) | SymKind::Packed(_) | SymKind::Choice(_) => {
+                        return None;
+                    }
+                },
+                Value::Undefined(_) => return None,
+            }
+        }
+        let (first, last) = (*terms.first()?, *terms.last()?);
+        Some(self.store.apply(op, &[first, last], pc))
+    }
+
+    #[cold]
+    pub(super) fn computes_with_encoding(&self, warp: &Warp, words: &[Value], lane: usize, pc: u32) -> Stop {
+        let symbolic = words.iter().find(|value| matches!(value, Value::Sym(_))).copied();
+        let Some(value) = symbolic else {
+            let message = "an integer is divided by zero".to_string();
+            return self.fault(FaultKind::Undefined, "V3", message, warp, lane, pc);
+        };
+        let what = self.describe_value(value);
+        if let Value::Sym(sym) = value
+            && let SymKind::Int(..) | SymKind::Choice(_) = sym.kind()
+        {
+            let message =
+                format!("arithmetic on integers that depend on the input is not supported yet: {what}");
+            return self.fault(FaultKind::Unsupported, "V4", message, warp, lane, pc);
+        }
+        let message = format!("an integer operation takes the encoding of a real apart: {what}");
+        let site = self.site("computes".into(), warp, lane, pc);
+        let help = "only moving whole values, clearing or flipping a sign, and the steps of known functions are \
+                    understood (V5); compiling with --use_fast_math often avoids such code";
+        self.fault_at(FaultKind::SortMismatch, "V5", message, vec![site], Some(help.into()))
+    }
+
+    /// Compares integers where some lanes are not concrete.
+    pub(super) fn symbolic_compare(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        op: Compare,
+        ty: Int,
+        [a, b]: [Src; 2],
+        targets: (PredId, Option<PredId>),
+        combine: Option<(Bool2, PredSrc)>,
+    ) -> Result<(), Stop> {
+        for lane in lanes(mask) {
+            let (x, y) = (self.value(warp, a, lane), self.value(warp, b, lane));
+            let truth = match (x, y) {
+                (Value::Bits(x), Value::Bits(y)) => Truth::Known(compare(op, ty, x, y)),
+                (Value::Undefined(_), _) | (_, Value::Undefined(_)) => Truth::Undefined,
+                (Value::Sym(_), _) | (_, Value::Sym(_)) => {
+                    let Cta { composites, store, .. } = self;
+                    let mut leaf = |bits: &[u64]| Some(Truth::Known(compare(op, ty, bits[0], bits[1])));
+                    let mut join = |_: &mut Composites, condition, then, otherwise| {
+                        choose_truth(store, condition, then, otherwise, pc)
+                    };
+                    match composites.each_arm(&[x, y], &mut leaf, &mut join) {
+                        Some(truth) => truth,
+                        None => match self.integer(TermOp::IntegerTest, &[x, y], pc) {
+                            Some(test) => Truth::Condition(test),
+                            None => return Err(self.computes_with_encoding(warp, &[x, y], lane, pc)),
+                        },
+                    }
+                }
+            };
+            self.set_predicates(warp, lane, pc, truth, targets, combine);
+        }
+        Ok(())
+    }
+
+    /// The origin that an undefined result takes from its operands.
+    pub(super) fn taint(&self, values: &[Value]) -> Option<Origin> {
+        values.iter().find_map(|value| self.composites.undefined_part(*value))
+    }
+}
+
+/// `then` where the condition holds, else `otherwise`.
+fn choose_truth(store: &mut Store, condition: TermId, then: Truth, otherwise: Truth, pc: u32) -> Truth {
+    let mut apply = |op, terms: &[TermId]| store.apply(op, terms, pc);
+    Truth::Condition(match (then, otherwise) {
+        (Truth::Undefined, _) | (_, Truth::Undefined) => return Truth::Undefined,
+        (Truth::Known(x), Truth::Known(y)) if x == y => return then,
+        (Truth::Known(true), Truth::Known(_)) => condition,
+        (Truth::Known(false), Truth::Known(_)) => apply(TermOp::Not, &[condition]),
+        (Truth::Known(true), Truth::Condition(y)) => apply(TermOp::Or, &[condition, y]),
+        (Truth::Condition(x), Truth::Known(false)) => apply(TermOp::And, &[condition, x]),
+        (Truth::Known(false), Truth::Condition(y)) => {
+            let not = apply(TermOp::Not, &[condition]);
+            apply(TermOp::And, &[not, y])
+        }
+        (Truth::Condition(x), Truth::Known(true)) => {
+            let not = apply(TermOp::Not, &[condition]);
+            apply(TermOp::Or, &[not, x])
+        }
+        (Truth::Condition(x), Truth::Condition(y)) => {
+            let (left, not) = (apply(TermOp::And, &[condition, x]), apply(TermOp::Not, &[condition]));
+            let right = apply(TermOp::And, &[not, y]);
+            apply(TermOp::Or, &[left, right])
+        }
+    })
+}

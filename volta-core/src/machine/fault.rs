@@ -1,0 +1,170 @@
+//! What goes wrong when a kernel runs, with everything a message needs.
+
+use std::fmt;
+
+use super::launch::Which;
+
+/// The kinds of fault (rule R1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "named as in rule R1")]
+pub enum FaultKind {
+    Race,
+    Deadlock,
+    BarrierDivergence,
+    AmbiguousBarrier,
+    OutOfBounds,
+    Misaligned,
+    Uninitialised,
+    Undefined,
+    SortMismatch,
+    DependsOnRounding,
+    NotStructured,
+    Unsupported,
+    Assertion,
+    ReadOnly,
+    Nondeterministic,
+}
+
+impl FaultKind {
+    /// The name that cases and messages use.
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultKind::Race => "race",
+            FaultKind::Deadlock => "deadlock",
+            FaultKind::BarrierDivergence => "barrier-divergence",
+            FaultKind::AmbiguousBarrier => "ambiguous-barrier",
+            FaultKind::OutOfBounds => "out-of-bounds",
+            FaultKind::Misaligned => "misaligned",
+            FaultKind::Uninitialised => "uninitialised",
+            FaultKind::Undefined => "undefined",
+            FaultKind::SortMismatch => "sort-mismatch",
+            FaultKind::DependsOnRounding => "depends-on-rounding",
+            FaultKind::NotStructured => "not-structured",
+            FaultKind::Unsupported => "unsupported",
+            FaultKind::Assertion => "assertion",
+            FaultKind::ReadOnly => "read-only",
+            FaultKind::Nondeterministic => "nondeterministic",
+        }
+    }
+
+    /// Every kind.
+    pub const ALL: [FaultKind; 15] = [
+        FaultKind::Race,
+        FaultKind::Deadlock,
+        FaultKind::BarrierDivergence,
+        FaultKind::AmbiguousBarrier,
+        FaultKind::OutOfBounds,
+        FaultKind::Misaligned,
+        FaultKind::Uninitialised,
+        FaultKind::Undefined,
+        FaultKind::SortMismatch,
+        FaultKind::DependsOnRounding,
+        FaultKind::NotStructured,
+        FaultKind::Unsupported,
+        FaultKind::Assertion,
+        FaultKind::ReadOnly,
+        FaultKind::Nondeterministic,
+    ];
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A thread of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Thread {
+    /// Block index x, y, z.
+    pub cta: [u32; 3],
+    /// Thread index x, y, z.
+    pub thread: [u32; 3],
+}
+
+impl fmt::Display for Thread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.thread;
+        write!(f, "thread ({x}, {y}, {z})")?;
+        if self.cta != [0; 3] {
+            let [x, y, z] = self.cta;
+            write!(f, " of CTA ({x}, {y}, {z})")?;
+        }
+        Ok(())
+    }
+}
+
+/// A place in a CUDA source.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CudaPlace {
+    /// Path as the compiler recorded it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 when unknown.
+    pub column: u32,
+}
+
+/// A place in the PTX, and in the CUDA source when `.loc` gives it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// Line in the PTX, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+    /// Length of the instruction in characters (on its first line).
+    pub length: u32,
+    /// The instruction as written, on one line.
+    pub text: String,
+    /// Where it comes from.
+    pub cuda: Option<CudaPlace>,
+}
+
+/// One of the accesses or waits that a fault is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Site {
+    /// What happens here: `writes A[3]`, `waits at barrier 1`, ….
+    pub action: String,
+    /// Who does it.
+    pub thread: Option<Thread>,
+    /// Where.
+    pub place: Option<Place>,
+}
+
+/// A fault in one kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// In which kernel.
+    pub side: Which,
+    /// What kind.
+    pub kind: FaultKind,
+    /// The rule of the semantics that it breaks, e.g. `Y1`.
+    pub rule: &'static str,
+    /// One sentence: lowercase, no period.
+    pub message: String,
+    /// The sites, in the order of the numbers (1), (2) that the message uses.
+    pub sites: Vec<Site>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl FaultKind {
+    /// What happens at the site of such a fault, in a word or two.
+    pub(super) fn action(self) -> &'static str {
+        match self {
+            FaultKind::Race => "races",
+            FaultKind::Deadlock => "waits",
+            FaultKind::BarrierDivergence | FaultKind::AmbiguousBarrier => "arrives",
+            FaultKind::OutOfBounds => "leaves the object",
+            FaultKind::Misaligned => "accesses memory",
+            FaultKind::Uninitialised | FaultKind::Undefined => "uses the value",
+            FaultKind::SortMismatch => "computes",
+            FaultKind::DependsOnRounding => "decides",
+            FaultKind::NotStructured => "depends on the input",
+            FaultKind::Unsupported => "gets",
+            FaultKind::Assertion => "stops",
+            FaultKind::ReadOnly => "writes",
+            FaultKind::Nondeterministic => "depends on the schedule",
+        }
+    }
+}

@@ -1,0 +1,536 @@
+//! The CTAs of a launch (rule S5): each runs on the memory of the launch's beginning; their footprints must not
+//! meet, and what they wrote is merged in CTA order.
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::bind::{BindError, Initial, Launch, Tensor};
+use super::cta::{Counts, Cta, Order, Stop};
+use super::fault::{Fault, FaultKind, Site};
+use super::launch::{Element, Options, Param, Role, Side, Which};
+use super::memory::{PAGE, Page};
+use super::pieces::{Cell, Composites};
+use super::race::{Access, Exact};
+use super::value::{Origin, SymKind, Value};
+use crate::base::budget::{Exhausted, Limit};
+use crate::number::format::{Format, decode};
+use crate::program::{InstId, Program};
+use crate::term::{Constant, Store, TermId, TermOp};
+
+/// What an output element holds after the launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputValue {
+    /// A real, as a term of the CTA's store.
+    Real(TermId),
+    /// A known integer.
+    Bits(u64),
+    /// An integer of an input, unchanged.
+    Integer(TermId),
+}
+
+/// A written element of an output tensor.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    /// The tensor's parameter in the case.
+    pub param: usize,
+    /// Row-major element number.
+    pub element: u64,
+    /// Which of the outcome's stores the value belongs to.
+    pub store: usize,
+    /// Its value.
+    pub value: OutputValue,
+}
+
+/// What a run leaves behind.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Terms, one store for each CTA that wrote an output.
+    pub stores: Vec<Store>,
+    /// Written elements of output tensors, by parameter and element.
+    pub outputs: Vec<Output>,
+    /// Threads of a CTA.
+    pub threads: u64,
+    /// CTAs that ran, and that the grid has.
+    pub ctas: (u64, u64),
+    /// Warp instructions executed.
+    pub warp_instructions: u64,
+    /// Thread instructions executed.
+    pub thread_instructions: u64,
+    /// CTA barriers completed.
+    pub barriers: u64,
+    /// Warp barriers completed.
+    pub warp_syncs: u64,
+    /// Nodes and bytes of all term stores.
+    pub term_nodes: u64,
+    /// Bytes of all term stores.
+    pub term_bytes: u64,
+    /// CTAs that needed exact clocks.
+    pub exact_ctas: u64,
+    /// Remarks for the verdict.
+    pub notes: BTreeSet<&'static str>,
+}
+
+/// Why a run gives no outcome.
+#[derive(Debug)]
+pub enum RunError {
+    /// The launch does not fit the kernel.
+    Bind(BindError),
+    /// The kernel is at fault.
+    Fault(Box<Fault>),
+    /// A budget ended.
+    Exhausted(Exhausted),
+}
+
+impl From<BindError> for RunError {
+    fn from(error: BindError) -> RunError {
+        match error.exhausted {
+            Some(exhausted) => RunError::Exhausted(exhausted),
+            None => RunError::Bind(error),
+        }
+    }
+}
+
+/// Runs a kernel.
+///
+/// # Errors
+/// [`RunError`]: arguments that do not fit, the first fault by (CTA, epoch, warp, instruction), or a budget.
+pub fn run(
+    which: Which,
+    program: &Program,
+    side: &Side,
+    params: &[Param],
+    options: &Options,
+) -> Result<Outcome, RunError> {
+    let launch = Launch::bind(which, program, side, params, options.layout, &options.budgets)?;
+    let mut outcome = Outcome {
+        threads: launch.threads() as u64,
+        ctas: (launch.ctas.len() as u64, side.grid.iter().map(|n| u64::from(*n)).product()),
+        ..Outcome::default()
+    };
+    let mut merged = Merged::default();
+    let window = if launch.ctas.len() == 1 { 1 } else { 8 * rayon::current_num_threads() };
+    for window in launch.ctas.chunks(window) {
+        let runs: Vec<Result<Ran, Stop>> = if let [only] = window {
+            vec![run_cta(&launch, options, *only)]
+        } else {
+            window.par_iter().map(|cta| run_cta(&launch, options, *cta)).collect()
+        };
+        for (cta, ran) in window.iter().zip(runs) {
+            let ran = ran.map_err(RunError::from_stop)?;
+            merged.add(&launch, options, *cta, &ran.pages)?;
+            outcome.add(ran);
+            options.budgets.check(Limit::TermBytes, outcome.term_bytes).map_err(RunError::Exhausted)?;
+        }
+    }
+    outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
+    Ok(outcome)
+}
+
+impl RunError {
+    fn from_stop(stop: Stop) -> RunError {
+        match stop {
+            Stop::Fault(fault) => RunError::Fault(fault),
+            Stop::Exhausted(exhausted) => RunError::Exhausted(exhausted),
+            Stop::NeedExact => RunError::Fault(Box::new(Fault {
+                side: Which::Opt,
+                kind: FaultKind::Unsupported,
+                rule: "Y1",
+                message: "the exact race detector asked for an exact race detector".into(),
+                sites: Vec::new(),
+                help: Some("this is a defect of the verifier; please report it".into()),
+            })),
+        }
+    }
+}
+
+/// A CTA that ran to its end.
+struct Ran {
+    store: Store,
+    pages: Vec<((u32, u64), Box<Page>)>,
+    outputs: Vec<(usize, u64, OutputValue)>,
+    counts: Counts,
+    notes: BTreeSet<&'static str>,
+    exact: bool,
+}
+
+impl Outcome {
+    fn add(&mut self, ran: Ran) {
+        self.warp_instructions += ran.counts.warp_instructions;
+        self.thread_instructions += ran.counts.thread_instructions;
+        self.barriers += ran.counts.barriers;
+        self.warp_syncs += ran.counts.warp_syncs;
+        self.term_nodes += ran.store.len() as u64;
+        self.term_bytes += ran.store.bytes();
+        self.exact_ctas += u64::from(ran.exact);
+        self.notes.extend(ran.notes);
+        if !ran.outputs.is_empty() {
+            let store = self.stores.len();
+            self.stores.push(ran.store);
+            let outputs = ran.outputs.into_iter();
+            self.outputs.extend(outputs.map(|(param, element, value)| Output {
+                param,
+                element,
+                store,
+                value,
+            }));
+        }
+    }
+}
+
+fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64) -> Result<Ran, Stop> {
+    if !options.exact_clocks {
+        match attempt(launch, options, cta, false) {
+            Err(Stop::NeedExact) => {}
+            done => return done,
+        }
+    }
+    attempt(launch, options, cta, true)
+}
+
+fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, exact: bool) -> Result<Ran, Stop> {
+    let mut cta = Cta::new(launch, options, linear, exact);
+    cta.run()?;
+    let Cta { mut store, mut composites, memory, counts, notes, order, .. } = cta;
+    let pages = memory.into_pages();
+    let mut outputs = Vec::new();
+    for ((number, page), content) in &pages {
+        let tensor = &launch.tensors[*number as usize];
+        let (Some(param), Role::Out | Role::InOut) = (tensor.param, tensor.role) else { continue };
+        for (element, first) in written_elements(tensor, *page, content) {
+            let value = element_value(tensor, content, first, &mut composites);
+            match output_value(tensor, value, &composites, &mut store) {
+                Ok(value) => outputs.push((param, element, value)),
+                Err(error) => {
+                    let (kind, rule, what) = match composites.undefined_part(value) {
+                        Some(Origin::Invalid(inst)) if launch.is_unpredictable(inst) => (
+                            FaultKind::Nondeterministic,
+                            "S4",
+                            "is computed from a value that is different in every run".into(),
+                        ),
+                        _ => error,
+                    };
+                    let place = crate::term::spell_element(&tensor.name, &launch.names[param].1, element);
+                    let site = writer(launch, options, linear, *number, element, tensor, &order);
+                    let message = format!("the output {place} {what}");
+                    let sites = site.into_iter().collect();
+                    return Err(Stop::Fault(Box::new(Fault {
+                        side: launch.which,
+                        kind,
+                        rule,
+                        message,
+                        sites,
+                        help: None,
+                    })));
+                }
+            }
+        }
+    }
+    Ok(Ran { store, pages, outputs, counts, notes, exact })
+}
+
+/// Elements of a page of which a byte was written, and where each starts in the page, in bytes.
+fn written_elements<'p>(
+    tensor: &'p Tensor,
+    page: u64,
+    content: &'p Page,
+) -> impl Iterator<Item = (u64, usize)> + 'p {
+    let bytes = u64::from(tensor.element.bytes());
+    let start = page * 4 * PAGE as u64;
+    let count = 4 * PAGE as u64 / bytes;
+    (0..count).filter_map(move |at| {
+        let first = (at * bytes) as usize;
+        let written =
+            (first..first + bytes as usize).any(|byte| content.written[byte / 4] >> (byte % 4) & 1 == 1);
+        let element = (start + at * bytes) / bytes;
+        (written && element < tensor.elements).then_some((element, first))
+    })
+}
+
+/// What an element of a page holds.
+fn element_value(tensor: &Tensor, content: &Page, first: usize, composites: &mut Composites) -> Value {
+    let bytes = tensor.element.bytes();
+    let reader = InstId(u32::MAX);
+    if bytes == 4
+        && let Some(value) = content.cells[first / 4].whole(reader)
+    {
+        return value;
+    }
+    let mut pieces = Vec::new();
+    for cell in first / 4..(first + bytes as usize).div_ceil(4) {
+        let cell: Cell = content.cells[cell];
+        pieces.extend(cell.pieces(composites, reader));
+    }
+    match Composites::slice(&pieces, (first % 4) as u32, bytes) {
+        Ok(slice) => composites.join(&slice),
+        Err(_) => composites.join(&pieces),
+    }
+}
+
+/// A value as what the tensor declares it to hold; else the kind of fault, its rule, and words.
+fn output_value(
+    tensor: &Tensor,
+    value: Value,
+    composites: &Composites,
+    store: &mut Store,
+) -> Result<OutputValue, (FaultKind, &'static str, String)> {
+    let name = tensor.element.name();
+    if let Some(origin) = composites.undefined_part(value) {
+        return Err(match origin {
+            Origin::Unwritten(_) => (
+                FaultKind::Uninitialised,
+                "V6",
+                "is computed from memory or registers that nothing was written to".into(),
+            ),
+            Origin::Invalid(_) => (
+                FaultKind::Undefined,
+                "V6",
+                "is undefined: an operation on the way to it has no value".into(),
+            ),
+        });
+    }
+    let mismatch = |held: String| {
+        Err((FaultKind::SortMismatch, "V1", format!("is declared {name}, but {held} is stored in it")))
+    };
+    let value = match tensor.element {
+        Element::Float(Format::F32 | Format::Tf32) => composites.as_f32(value),
+        Element::Float(_) | Element::Int { .. } => value,
+    };
+    if let (Element::Float(_), Some(choice)) = (tensor.element, composites.as_choice(value)) {
+        let mut arm = |value| match output_value(tensor, value, composites, store)? {
+            OutputValue::Real(term) => Ok(term),
+            OutputValue::Bits(_) | OutputValue::Integer(_) => Err((
+                FaultKind::SortMismatch,
+                "V1",
+                format!("is declared {name}, but an integer is stored in it"),
+            )),
+        };
+        let (then, otherwise) = (arm(choice.then)?, arm(choice.otherwise)?);
+        let term = store.apply(TermOp::Select, &[choice.condition, then, otherwise], 0);
+        return Ok(OutputValue::Real(term));
+    }
+    match (tensor.element, value) {
+        (Element::Float(format), Value::Bits(bits)) => match decode(format, bits).extended() {
+            Some(exact) => {
+                let spelled = Some((format, bits));
+                let constant = Constant { exact, literal: spelled, rounded: spelled };
+                Ok(OutputValue::Real(store.intern(constant)))
+            }
+            None => Err((FaultKind::Undefined, "V2", "is NaN".into())),
+        },
+        (Element::Int { .. }, Value::Bits(bits)) => Ok(OutputValue::Bits(bits)),
+        (_, Value::Undefined(_)) => Err((FaultKind::Uninitialised, "V6", "is undefined".into())),
+        (element, Value::Sym(sym)) => match (element, sym.kind()) {
+            (Element::Float(format), SymKind::Real(held, term)) if same_format(format, held) => {
+                Ok(OutputValue::Real(term))
+            }
+            (_, SymKind::Real(held, _)) => mismatch(format!("a real in format {}", held.name())),
+            (Element::Int { .. }, SymKind::Int(_, term)) if store.op(term) == Some(TermOp::Integer) => Err((
+                FaultKind::Unsupported,
+                "V4",
+                "is computed by arithmetic on integers that depend on the input, which is not supported yet"
+                    .into(),
+            )),
+            (Element::Int { bytes, .. }, SymKind::Int(held, term)) if bytes == held => {
+                Ok(OutputValue::Integer(term))
+            }
+            (Element::Int { .. }, SymKind::Choice(_)) => Err((
+                FaultKind::Unsupported,
+                "V4",
+                "is an integer that depends on the input, which is not supported yet".into(),
+            )),
+            (_, SymKind::Int(held, _)) => mismatch(format!("an unknown integer of {held} bytes")),
+            (_, SymKind::Half64(..)) => mismatch("half of an f64".into()),
+            (_, SymKind::Packed(_)) => mismatch("a pack of smaller values".into()),
+            (_, SymKind::Choice(_)) => mismatch("a choice between encodings".into()),
+        },
+    }
+}
+
+fn same_format(a: Format, b: Format) -> bool {
+    a == b || matches!((a, b), (Format::F32, Format::Tf32) | (Format::Tf32, Format::F32))
+}
+
+/// The store instruction that wrote an element last, found by running the CTA once more with exact clocks.
+fn writer(
+    launch: &Launch<'_>,
+    options: &Options,
+    linear: u64,
+    tensor: u32,
+    element: u64,
+    declared: &Tensor,
+    order: &Order,
+) -> Option<Site> {
+    let cell = element * u64::from(declared.element.bytes()) / 4;
+    let object = launch
+        .objects
+        .iter()
+        .find(|(_, object)| object.backing == super::objects::Backing::Tensor(tensor))?
+        .0;
+    let access = match order {
+        Order::Exact(exact) => last_write(exact, object, cell),
+        Order::Quick(_) => {
+            let mut cta = Cta::new(launch, options, linear, true);
+            cta.run().ok()?;
+            let Order::Exact(exact) = &cta.order else { return None };
+            last_write(exact, object, cell)
+        }
+    }?;
+    Some(Site {
+        action: "writes it".into(),
+        thread: Some(launch.thread(launch.cta(linear), access.thread)),
+        place: launch.place(access.inst),
+    })
+}
+
+fn last_write(exact: &Exact, object: u32, cell: u64) -> Option<Access> {
+    exact.history(object, cell).0.last().copied()
+}
+
+/// What the CTAs so far read and wrote.
+#[derive(Default)]
+struct Merged {
+    pages: FxHashMap<(u32, u64), Box<Footprint>>,
+}
+
+/// Bytes of a page's cells, and the CTA that touched each byte first.
+struct Footprint {
+    written: [u8; PAGE],
+    read: [u8; PAGE],
+    uncached: [u8; PAGE],
+    writer: [[u32; 4]; PAGE],
+    reader: [[u32; 4]; PAGE],
+}
+
+impl Merged {
+    /// Adds a CTA's footprint; two CTAs that touch a byte, one writing it, race (rules S5, Y1).
+    fn add(
+        &mut self,
+        launch: &Launch<'_>,
+        options: &Options,
+        cta: u64,
+        pages: &[((u32, u64), Box<Page>)],
+    ) -> Result<(), RunError> {
+        if launch.ctas.len() == 1 {
+            return Ok(());
+        }
+        for ((tensor, number), page) in pages {
+            let merged = self.pages.entry((*tensor, *number)).or_insert_with(|| {
+                Box::new(Footprint {
+                    written: [0; PAGE],
+                    read: [0; PAGE],
+                    uncached: [0; PAGE],
+                    writer: [[0; 4]; PAGE],
+                    reader: [[0; 4]; PAGE],
+                })
+            });
+            for slot in 0..PAGE {
+                let (written, read) = (page.written[slot], page.read[slot]);
+                let both = merged.written[slot] & (written | read);
+                let after_read = merged.read[slot] & written;
+                if both | after_read != 0 {
+                    // Of the bytes that meet, those that one CTA touched first.
+                    let (met, first) = if both != 0 {
+                        (both, &merged.writer[slot])
+                    } else {
+                        (after_read, &merged.reader[slot])
+                    };
+                    let other = first[met.trailing_zeros() as usize];
+                    let bytes = (0..4).filter(|at| met >> at & 1 == 1 && first[*at] == other);
+                    let bytes = bytes.fold(0, |bytes, at| bytes | 1 << at);
+                    let cell = number * PAGE as u64 + slot as u64;
+                    let uncached = (merged.uncached[slot] | page.uncached[slot]) & (both | after_read) != 0;
+                    let fault = race_between_ctas(
+                        launch,
+                        options,
+                        (u64::from(other), cta),
+                        *tensor,
+                        cell,
+                        bytes,
+                        uncached,
+                    );
+                    return Err(RunError::from_stop(fault));
+                }
+                for at in 0..4 {
+                    if written & !merged.written[slot] & 1 << at != 0 {
+                        merged.writer[slot][at] = cta as u32;
+                    }
+                    if read & !merged.read[slot] & 1 << at != 0 {
+                        merged.reader[slot][at] = cta as u32;
+                    }
+                }
+                merged.written[slot] |= written;
+                merged.read[slot] |= read;
+                merged.uncached[slot] |= page.uncached[slot];
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn race_between_ctas(
+    launch: &Launch<'_>,
+    options: &Options,
+    (first, second): (u64, u64),
+    tensor: u32,
+    cell: u64,
+    bytes: u8,
+    uncached: bool,
+) -> Stop {
+    let found =
+        launch.objects.iter().find(|(_, object)| object.backing == super::objects::Backing::Tensor(tensor));
+    let object = found.map(|(number, _)| number).unwrap_or_default();
+    let mut sites = Vec::new();
+    let mut names = Vec::new();
+    for cta in [first, second] {
+        let mut run = Cta::new(launch, options, cta, true);
+        if let Err(Stop::Fault(fault)) = run.run() {
+            return Stop::Fault(fault);
+        }
+        let place = run.spell(
+            launch.objects.get(object),
+            cell * 4 + u64::from(bytes.trailing_zeros()),
+            bytes.count_ones(),
+        );
+        let Order::Exact(exact) = &run.order else { continue };
+        let (writes, reads) = exact.history(object, cell);
+        let touches = |access: &&Access| access.bytes & bytes != 0;
+        let write = writes.iter().find(touches).map(|access| (access, "writes"));
+        let read = reads.iter().find(touches).map(|access| (access, "reads"));
+        let Some((access, verb)) = write.or(read) else { continue };
+        let thread = launch.thread(launch.cta(cta), access.thread);
+        names.push(format!("{thread} {verb} {place} ({})", names.len() + 1));
+        sites.push(Site {
+            action: format!("{verb} {place}"),
+            thread: Some(thread),
+            place: launch.place(access.inst),
+        });
+    }
+    let message = format!("{}, and nothing orders two CTAs of one launch", names.join(" and "));
+    Stop::Fault(Box::new(Fault {
+        side: launch.which,
+        kind: FaultKind::Race,
+        rule: if uncached { "M4" } else { "Y1" },
+        message,
+        sites,
+        help: Some("let each CTA write elements of its own, or combine them in a second launch".into()),
+    }))
+}
+
+/// What an element of an output held before the launch, if anything, as the tensor of `which` declares it.
+pub fn initial_value(
+    which: Which,
+    param: &Param,
+    at: usize,
+    element: u64,
+    store: &mut Store,
+) -> Option<OutputValue> {
+    let tensor = super::bind::tensor(which, at, param).ok().flatten()?;
+    if let Initial::Undefined = tensor.initial {
+        return None;
+    }
+    let value = tensor.value(element, InstId(u32::MAX));
+    output_value(&tensor, value, &Composites::default(), store).ok()
+}

@@ -1,0 +1,113 @@
+//! Contents of shared and global memory during one CTA's run (rules M1, M3, S5).
+//!
+//! Memory is cells of 4 bytes. Shared memory is one array; global memory that can be written is an overlay of
+//! pages over the launch's initial contents, which also remembers what was read and written, byte by byte.
+
+use rustc_hash::FxHashMap;
+
+use super::bind::Tensor;
+use super::pieces::{Cell, Composites, Piece};
+use super::race::Quick;
+use crate::program::InstId;
+
+/// Cells of one page.
+pub(super) const PAGE: usize = 256;
+
+/// A page of a tensor that can be written.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub(super) cells: [Cell; PAGE],
+    pub(super) quick: [Quick; PAGE],
+    /// For each cell, which of its 4 bytes were written, and read.
+    pub(super) written: [u8; PAGE],
+    pub(super) read: [u8; PAGE],
+    /// Bytes read through the read-only path (`ld.global.nc`).
+    pub(super) uncached: [u8; PAGE],
+}
+
+/// The memory of one CTA.
+#[derive(Debug)]
+pub(super) struct Memory {
+    pub(super) shared: Vec<Cell>,
+    pub(super) shared_quick: Vec<Quick>,
+    pages: FxHashMap<(u32, u64), Box<Page>>,
+}
+
+impl Memory {
+    pub(super) fn new(shared_cells: u32) -> Memory {
+        Memory {
+            shared: vec![Cell::UNWRITTEN; shared_cells as usize],
+            shared_quick: vec![Quick::CLEAN; shared_cells as usize],
+            pages: FxHashMap::default(),
+        }
+    }
+
+    /// Bytes of state.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.shared.len() * (size_of::<Cell>() + size_of::<Quick>()) + self.pages.len() * size_of::<Page>())
+            as u64
+    }
+
+    /// The page of a tensor's cell, filled from the initial contents when it is new.
+    pub(super) fn page(
+        &mut self,
+        tensor: u32,
+        cell: u64,
+        initial: &Tensor,
+        composites: &mut Composites,
+        reader: InstId,
+    ) -> &mut Page {
+        let number = cell / PAGE as u64;
+        self.pages.entry((tensor, number)).or_insert_with(|| {
+            let first = number * PAGE as u64;
+            let cells =
+                std::array::from_fn(|at| initial_cell(initial, first + at as u64, composites, reader));
+            Box::new(Page {
+                cells,
+                quick: [Quick::CLEAN; PAGE],
+                written: [0; PAGE],
+                read: [0; PAGE],
+                uncached: [0; PAGE],
+            })
+        })
+    }
+
+    /// Pages in the order of tensors and addresses.
+    pub(super) fn into_pages(self) -> Vec<((u32, u64), Box<Page>)> {
+        let mut pages: Vec<_> = self.pages.into_iter().collect();
+        pages.sort_unstable_by_key(|(key, _)| *key);
+        pages
+    }
+}
+
+/// What 4 bytes of a tensor hold before the launch.
+pub(super) fn initial_cell(tensor: &Tensor, cell: u64, composites: &mut Composites, reader: InstId) -> Cell {
+    let bytes = tensor.element.bytes();
+    let value = |element: u64| {
+        if element < tensor.elements {
+            tensor.value(element, reader)
+        } else {
+            super::value::Value::Undefined(super::value::Origin::Unwritten(reader))
+        }
+    };
+    match bytes {
+        4 => Cell::of(value(cell)),
+        8 => {
+            let halves = composites.split(value(cell / 2), 8);
+            let half = match halves.as_slice() {
+                [low, high] => [low, high][(cell % 2) as usize].value,
+                [Piece { value: super::value::Value::Bits(bits), .. }] => {
+                    super::value::Value::Bits(bits >> (32 * (cell % 2)) & 0xffff_ffff)
+                }
+                _ => return Cell::UNWRITTEN,
+            };
+            Cell::of(half)
+        }
+        narrow => {
+            let count = u64::from(4 / narrow);
+            let pieces: Vec<Piece> =
+                (0..count).map(|at| Piece { value: value(cell * count + at), bytes: narrow }).collect();
+            Cell::from_pieces(&pieces, composites)
+        }
+    }
+}

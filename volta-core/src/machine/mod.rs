@@ -1,0 +1,26 @@
+//! Runs the CTAs of a launch on terms.
+//!
+//! A CTA's warps execute vector instructions over 32 lanes whose values are bits or symbolic ([`value`]). Memory
+//! is objects of 4-byte cells; accesses are checked for bounds, alignment, initialisation and races. What a run
+//! leaves behind are the terms of the output elements, or the first fault.
+//!
+//! Invariants: nothing is skipped because it was not understood; every loop draws from a budget; results do not
+//! depend on the number of threads, on the layout of memory, or on which race detector ran.
+
+mod barrier;
+mod bind;
+mod clock;
+mod cta;
+mod exec;
+pub mod fault;
+mod grid;
+pub mod launch;
+mod memory;
+mod objects;
+mod pieces;
+mod race;
+mod value;
+mod warp;
+
+pub use bind::{BindError, is_representable, sign_of, signature};
+pub use grid::{Outcome, Output, OutputValue, RunError, initial_value, run};

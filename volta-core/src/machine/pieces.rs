@@ -1,0 +1,427 @@
+//! Values as sequences of whole pieces (rules V5 and M3): packing, splitting, and reading memory at another
+//! width than it was written, as long as no real's encoding is cut.
+
+use rustc_hash::FxHashMap;
+
+use super::value::{Origin, Sym, SymKind, Value};
+use crate::number::format::Format;
+use crate::program::InstId;
+use crate::term::TermId;
+
+/// A value and the bytes it occupies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Piece {
+    pub(super) value: Value,
+    pub(super) bytes: u32,
+}
+
+/// One of two integers, by a condition. Invariant: the arms are bits or choices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Choice {
+    pub(super) condition: TermId,
+    pub(super) then: Value,
+    pub(super) otherwise: Value,
+}
+
+/// Operations look through at most this many combinations of arms.
+const MAX_ARMS: usize = 64;
+
+/// A cut goes through a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cut;
+
+/// The composite values of one CTA.
+#[derive(Debug, Default)]
+pub(super) struct Composites {
+    packs: Vec<Box<[Piece]>>,
+    pack_ids: FxHashMap<Box<[Piece]>, usize>,
+    choices: Vec<Choice>,
+}
+
+impl Composites {
+    /// Bytes that the table holds.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.packs.len() * 160 + self.choices.len() * size_of::<Choice>()) as u64
+    }
+
+    /// The choice that a symbolic value's index names.
+    pub(super) fn choice(&self, index: u32) -> Choice {
+        self.choices[index as usize]
+    }
+
+    /// The choice that a value is.
+    pub(super) fn as_choice(&self, value: Value) -> Option<Choice> {
+        let Value::Sym(sym) = value else { return None };
+        match sym.kind() {
+            SymKind::Choice(index) => Some(self.choice(index)),
+            SymKind::Real(..) | SymKind::Half64(..) | SymKind::Int(..) | SymKind::Packed(_) => None,
+        }
+    }
+
+    /// An operation on integers, applied to every combination of arms of those that are choices: its results
+    /// joined by `join(condition, then, otherwise)`. `None` where a word is neither bits nor a choice, where the
+    /// operation gives none, or where the combinations are too many.
+    pub(super) fn each_arm<T>(
+        &mut self,
+        words: &[Value],
+        f: &mut impl FnMut(&[u64]) -> Option<T>,
+        join: &mut impl FnMut(&mut Composites, TermId, T, T) -> T,
+    ) -> Option<T> {
+        let mut budget = MAX_ARMS;
+        self.arms(words, f, join, &mut budget)
+    }
+
+    fn arms<T>(
+        &mut self,
+        words: &[Value],
+        f: &mut impl FnMut(&[u64]) -> Option<T>,
+        join: &mut impl FnMut(&mut Composites, TermId, T, T) -> T,
+        budget: &mut usize,
+    ) -> Option<T> {
+        let Some(first) = words.iter().find_map(|word| self.as_choice(*word)) else {
+            *budget = budget.checked_sub(1)?;
+            let bits: Option<Vec<u64>> = words
+                .iter()
+                .map(|word| match word {
+                    Value::Bits(bits) => Some(*bits),
+                    Value::Sym(_) | Value::Undefined(_) => None,
+                })
+                .collect();
+            return f(&bits?);
+        };
+        // All words that are chosen by this condition go the same way.
+        let side = |then: bool| -> Vec<Value> {
+            let pick = |word: &Value| match self.as_choice(*word) {
+                Some(choice) if choice.condition == first.condition => {
+                    if then {
+                        choice.then
+                    } else {
+                        choice.otherwise
+                    }
+                }
+                _ => *word,
+            };
+            words.iter().map(pick).collect()
+        };
+        let (then, otherwise) = (side(true), side(false));
+        let then = self.arms(&then, f, join, budget)?;
+        let otherwise = self.arms(&otherwise, f, join, budget)?;
+        Some(join(self, first.condition, then, otherwise))
+    }
+
+    /// A value that is `then` or `otherwise`.
+    pub(super) fn choose(&mut self, choice: Choice) -> Value {
+        if choice.then == choice.otherwise {
+            return choice.then;
+        }
+        self.choices.push(choice);
+        Value::Sym(Sym::choice(self.choices.len() - 1))
+    }
+
+    /// The pieces of a value in `bytes` bytes, least significant first. A value that is larger keeps its size:
+    /// [`Composites::slice`] tells whether what is asked for cuts through it.
+    pub(super) fn split(&self, value: Value, bytes: u32) -> Vec<Piece> {
+        let Value::Sym(sym) = value else { return vec![Piece { value, bytes }] };
+        let own = match sym.kind() {
+            SymKind::Packed(index) => {
+                let pieces = &self.packs[index as usize];
+                let total: u32 = pieces.iter().map(|piece| piece.bytes).sum();
+                let mut out = pieces.to_vec();
+                if total < bytes {
+                    out.push(Piece { value: Value::Bits(0), bytes: bytes - total });
+                }
+                return out;
+            }
+            SymKind::Real(Format::F64, term) => {
+                let half = |which| Piece { value: Value::Sym(Sym::half(which, term)), bytes: 4 };
+                return vec![half(0), half(1)];
+            }
+            SymKind::Real(format, _) => format.bytes(),
+            SymKind::Half64(..) => 4,
+            SymKind::Int(own, _) => own,
+            SymKind::Choice(_) => bytes,
+        };
+        let mut out = vec![Piece { value, bytes: own }];
+        if own < bytes {
+            out.push(Piece { value: Value::Bits(0), bytes: bytes - own });
+        }
+        out
+    }
+
+    /// Bytes `start .. start + length` of a sequence of pieces.
+    pub(super) fn slice(pieces: &[Piece], start: u32, length: u32) -> Result<Vec<Piece>, Cut> {
+        let mut out = Vec::new();
+        let mut at = 0;
+        for piece in pieces {
+            let (from, to) = (start.max(at), (start + length).min(at + piece.bytes));
+            if from < to {
+                out.push(if from == at && to == at + piece.bytes {
+                    *piece
+                } else {
+                    match piece.value {
+                        Value::Bits(bits) => {
+                            let bits = bits >> (8 * (from - at)) & low_bytes(to - from);
+                            Piece { value: Value::Bits(bits), bytes: to - from }
+                        }
+                        Value::Undefined(_) => Piece { value: piece.value, bytes: to - from },
+                        Value::Sym(_) => return Err(Cut),
+                    }
+                });
+            }
+            at += piece.bytes;
+        }
+        Ok(out)
+    }
+
+    /// The value that the pieces make together: at most 8 bytes, simplest representation.
+    pub(super) fn join(&mut self, pieces: &[Piece]) -> Value {
+        let mut merged: Vec<Piece> = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            let together = match (merged.last_mut(), piece.value) {
+                (Some(last), Value::Bits(high)) => match last.value {
+                    Value::Bits(low) => {
+                        last.value = Value::Bits(low | high << (8 * last.bytes));
+                        last.bytes += piece.bytes;
+                        true
+                    }
+                    Value::Sym(_) | Value::Undefined(_) => false,
+                },
+                (Some(last), Value::Sym(high)) => match (last.value, high.kind()) {
+                    (Value::Sym(low), SymKind::Half64(1, term)) if low.kind() == SymKind::Half64(0, term) => {
+                        *last = Piece { value: Value::Sym(Sym::real(Format::F64, term)), bytes: 8 };
+                        true
+                    }
+                    _ => false,
+                },
+                _ => false,
+            };
+            if !together {
+                merged.push(*piece);
+            }
+        }
+        if let Some(undefined) = merged.iter().find(|piece| matches!(piece.value, Value::Undefined(_)))
+            && merged.iter().all(|piece| matches!(piece.value, Value::Undefined(_)))
+        {
+            return undefined.value;
+        }
+        // Zeros above a value are how a wider register holds it.
+        if let [only] | [only, Piece { value: Value::Bits(0), .. }] = merged.as_slice()
+            && !matches!(only.value, Value::Undefined(_))
+        {
+            return only.value;
+        }
+        let key = merged.into_boxed_slice();
+        if let Some(index) = self.pack_ids.get(&key) {
+            return Value::Sym(Sym::packed(*index));
+        }
+        self.packs.push(key.clone());
+        self.pack_ids.insert(key, self.packs.len() - 1);
+        Value::Sym(Sym::packed(self.packs.len() - 1))
+    }
+
+    /// Whether nothing is lost of a value in `bytes` bytes.
+    pub(super) fn fits(&self, value: Value, bytes: u32) -> bool {
+        let Value::Sym(sym) = value else { return true };
+        match sym.kind() {
+            SymKind::Real(format, _) => format.bytes() <= bytes,
+            SymKind::Half64(..) => bytes >= 4,
+            SymKind::Int(own, _) => own <= bytes,
+            SymKind::Packed(index) => {
+                self.packs[index as usize].iter().map(|piece| piece.bytes).sum::<u32>() <= bytes
+            }
+            SymKind::Choice(index) => {
+                let Choice { then, otherwise, .. } = self.choices[index as usize];
+                [then, otherwise].into_iter().all(|arm| match arm {
+                    Value::Bits(bits) => bits & !low_bytes(bytes) == 0,
+                    arm => self.fits(arm, bytes),
+                })
+            }
+        }
+    }
+
+    /// A value as operations on f32 see it: a bf16 above two zero bytes is the f32 of the same number. What is
+    /// packed stays packed until then, since it may as well be a pair of bf16 whose first one is zero.
+    pub(super) fn as_f32(&self, value: Value) -> Value {
+        let Value::Sym(sym) = value else { return value };
+        let SymKind::Packed(index) = sym.kind() else { return value };
+        let [Piece { value: Value::Bits(0), bytes: 2 }, Piece { value: Value::Sym(upper), .. }] =
+            *self.packs[index as usize]
+        else {
+            return value;
+        };
+        match upper.kind() {
+            SymKind::Real(Format::Bf16, term) => Value::Sym(Sym::real(Format::F32, term)),
+            _ => value,
+        }
+    }
+
+    /// The first undefined part of a value.
+    pub(super) fn undefined_part(&self, value: Value) -> Option<Origin> {
+        match value {
+            Value::Undefined(origin) => Some(origin),
+            Value::Bits(_) => None,
+            Value::Sym(sym) => match sym.kind() {
+                SymKind::Packed(index) => {
+                    self.packs[index as usize].iter().find_map(|piece| self.undefined_part(piece.value))
+                }
+                SymKind::Real(..) | SymKind::Half64(..) | SymKind::Int(..) | SymKind::Choice(_) => None,
+            },
+        }
+    }
+}
+
+/// A mask of the low `bytes` bytes.
+pub(super) fn low_bytes(bytes: u32) -> u64 {
+    if bytes >= 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 }
+}
+
+/// A memory cell: 4 bytes. Concrete: bits in the low half and, above them, a bit for each byte that was
+/// written. Otherwise the word of a symbolic value of 4 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cell(pub(super) u64);
+
+impl Cell {
+    pub(super) const UNWRITTEN: Cell = Cell(0);
+    const ALL_WRITTEN: u64 = 0xf << 32;
+    /// Undefined, with the origin of what was stored in the low half and the bit above the written bits.
+    const HAS_ORIGIN: u64 = 1 << 48;
+
+    pub(super) fn bits(bits: u32) -> Cell {
+        Cell(Self::ALL_WRITTEN | u64::from(bits))
+    }
+
+    /// A cell whose value is `value`, 4 bytes.
+    #[inline]
+    pub(super) fn of(value: Value) -> Cell {
+        match value {
+            Value::Bits(bits) => Cell::bits(bits as u32),
+            Value::Sym(sym) => Cell(sym.raw()),
+            Value::Undefined(origin) => Cell(Self::HAS_ORIGIN | origin.raw()),
+        }
+    }
+
+    /// The whole cell, if it is all concrete or all symbolic.
+    #[inline]
+    pub(super) fn whole(self, reader: InstId) -> Option<Value> {
+        if self.0 >> 56 != 0 {
+            return Some(Value::Sym(Sym::from_raw(self.0)));
+        }
+        match self.0 & Self::ALL_WRITTEN {
+            Self::ALL_WRITTEN => Some(Value::Bits(self.0 & 0xffff_ffff)),
+            0 if self.0 & Self::HAS_ORIGIN != 0 => {
+                Some(Value::Undefined(Origin::from_raw(self.0 & !Self::HAS_ORIGIN)))
+            }
+            0 => Some(Value::Undefined(Origin::Unwritten(reader))),
+            _ => None,
+        }
+    }
+
+    /// The cell's pieces; bytes that nobody wrote are undefined.
+    pub(super) fn pieces(self, composites: &Composites, reader: InstId) -> Vec<Piece> {
+        match self.whole(reader) {
+            Some(value) => composites.split(value, 4),
+            None => (0..4)
+                .map(|byte| {
+                    let written = self.0 >> (32 + byte) & 1 == 1;
+                    let bits = Value::Bits(self.0 >> (8 * byte) & 0xff);
+                    let value = if written { bits } else { Value::Undefined(Origin::Unwritten(reader)) };
+                    Piece { value, bytes: 1 }
+                })
+                .collect(),
+        }
+    }
+
+    /// A cell made of pieces, 4 bytes together.
+    pub(super) fn from_pieces(pieces: &[Piece], composites: &mut Composites) -> Cell {
+        if let [only] = pieces {
+            return Cell::of(only.value);
+        }
+        let mut concrete = 0;
+        let mut at = 0;
+        for piece in pieces {
+            match piece.value {
+                Value::Bits(bits) => {
+                    concrete |= (bits & low_bytes(piece.bytes)) << (8 * at);
+                    for byte in at..at + piece.bytes {
+                        concrete |= 1 << (32 + byte);
+                    }
+                }
+                Value::Undefined(Origin::Unwritten(_)) => {}
+                // Where it became undefined is worth keeping.
+                Value::Undefined(Origin::Invalid(_)) | Value::Sym(_) => {
+                    return Cell::of(composites.join(pieces));
+                }
+            }
+            at += piece.bytes;
+        }
+        Cell(concrete)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::term::InputId;
+
+    fn real(format: Format, element: u64) -> Value {
+        Value::Sym(Sym::real(format, TermId::input(InputId(0), element)))
+    }
+
+    #[test]
+    fn halves_pack_and_come_apart_again() {
+        let mut table = Composites::default();
+        let parts = [
+            Piece { value: real(Format::F16, 1), bytes: 2 },
+            Piece { value: real(Format::F16, 2), bytes: 2 },
+        ];
+        let pack = table.join(&parts);
+        assert_eq!(table.join(&parts), pack, "one representation for one value");
+        let pieces = table.split(pack, 4);
+        let high = Composites::slice(&pieces, 2, 2).unwrap();
+        assert_eq!(table.join(&high), real(Format::F16, 2));
+        assert_eq!(Composites::slice(&pieces, 1, 2), Err(Cut));
+    }
+
+    #[test]
+    fn the_low_bytes_of_a_larger_value_are_a_cut() {
+        let table = Composites::default();
+        let pieces = table.split(real(Format::F32, 1), 2);
+        assert_eq!(Composites::slice(&pieces, 0, 2), Err(Cut));
+        let pieces = table.split(real(Format::F64, 1), 4);
+        let low = Composites::slice(&pieces, 0, 4).unwrap();
+        assert!(matches!(low[0].value, Value::Sym(sym) if matches!(sym.kind(), SymKind::Half64(0, _))));
+    }
+
+    #[test]
+    fn a_bf16_above_zeros_is_an_f32_to_those_who_ask() {
+        let mut table = Composites::default();
+        let zero = Piece { value: Value::Bits(0), bytes: 2 };
+        let pack = table.join(&[zero, Piece { value: real(Format::Bf16, 5), bytes: 2 }]);
+        assert_eq!(table.as_f32(pack), real(Format::F32, 5));
+        let high = Composites::slice(&table.split(pack, 4), 2, 2).unwrap();
+        assert_eq!(table.join(&high), real(Format::Bf16, 5));
+    }
+
+    #[test]
+    fn an_f64_survives_being_moved_in_halves() {
+        let mut table = Composites::default();
+        let pieces = table.split(real(Format::F64, 3), 8);
+        assert_eq!(pieces.len(), 2);
+        assert_eq!(table.join(&pieces), real(Format::F64, 3));
+        let swapped = [pieces[1], pieces[0]];
+        assert!(matches!(table.join(&swapped), Value::Sym(sym) if matches!(sym.kind(), SymKind::Packed(_))));
+    }
+
+    #[test]
+    fn bytes_that_nobody_wrote_stay_undefined() {
+        let mut table = Composites::default();
+        let reader = InstId(7);
+        let written = Piece { value: Value::Bits(0xab), bytes: 1 };
+        let hole = Piece { value: Value::Undefined(Origin::Unwritten(reader)), bytes: 3 };
+        let cell = Cell::from_pieces(&[written, hole], &mut table);
+        let pieces = cell.pieces(&table, reader);
+        assert_eq!(table.join(&Composites::slice(&pieces, 0, 1).unwrap()), Value::Bits(0xab));
+        let whole = table.join(&pieces);
+        assert!(table.undefined_part(whole).is_some());
+    }
+}

@@ -1,0 +1,328 @@
+//! What a register lane holds (rules V1, V5, V6).
+//!
+//! A lane is concrete bits, a symbolic value that moves as it is, or undefined. A symbolic value is one word: a
+//! tag that says its sort, and a payload. Registers do not know sorts; operations ask.
+
+use crate::number::format::Format;
+use crate::program::InstId;
+use crate::term::TermId;
+
+/// A symbolic value of up to 8 bytes: `tag << 56 | payload`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Sym(u64);
+
+/// What a [`Sym`] stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SymKind {
+    /// A real, encoded in a format.
+    Real(Format, TermId),
+    /// The low (0) or high (1) 32 bits of an f64.
+    Half64(u32, TermId),
+    /// An unknown integer of that many bytes.
+    Int(u32, TermId),
+    /// Values side by side: an index into the CTA's table of composites.
+    Packed(u32),
+    /// One of two integers, by a condition: an index into the CTA's table of choices.
+    Choice(u32),
+}
+
+const TAG_SHIFT: u32 = 56;
+const TAG_REAL: u64 = 1;
+const TAG_HALF: u64 = 16;
+const TAG_INT: u64 = 24;
+const TAG_PACKED: u64 = 32;
+const TAG_CHOICE: u64 = 33;
+const FORMATS: [Format; 7] =
+    [Format::F16, Format::Bf16, Format::Tf32, Format::F32, Format::F64, Format::E4m3, Format::E5m2];
+
+impl Sym {
+    pub(super) const PAYLOAD: u64 = (1 << TAG_SHIFT) - 1;
+
+    pub(super) fn real(format: Format, term: TermId) -> Sym {
+        Sym(Self::real_tag(format) | term.raw())
+    }
+
+    /// The tag word of reals in `format`: a term's raw id is added to it.
+    pub(super) fn real_tag(format: Format) -> u64 {
+        (TAG_REAL + format as u64) << TAG_SHIFT
+    }
+
+    pub(super) fn half(which: u32, term: TermId) -> Sym {
+        Sym((TAG_HALF + u64::from(which)) << TAG_SHIFT | term.raw())
+    }
+
+    pub(super) fn int(bytes: u32, term: TermId) -> Sym {
+        Sym((TAG_INT + u64::from(bytes.trailing_zeros())) << TAG_SHIFT | term.raw())
+    }
+
+    pub(super) fn packed(index: usize) -> Sym {
+        Sym(TAG_PACKED << TAG_SHIFT | index as u64)
+    }
+
+    pub(super) fn choice(index: usize) -> Sym {
+        Sym(TAG_CHOICE << TAG_SHIFT | index as u64)
+    }
+
+    pub(super) fn raw(self) -> u64 {
+        self.0
+    }
+
+    /// The inverse of [`Sym::raw`]; `word` came from there.
+    pub(super) fn from_raw(word: u64) -> Sym {
+        debug_assert!(word >> TAG_SHIFT != 0);
+        Sym(word)
+    }
+
+    pub(super) fn kind(self) -> SymKind {
+        let payload = self.0 & Self::PAYLOAD;
+        let term = || TermId::from_raw(payload);
+        match self.0 >> TAG_SHIFT {
+            tag @ 1..=7 => SymKind::Real(FORMATS[(tag - TAG_REAL) as usize], term()),
+            tag @ 16..=17 => SymKind::Half64((tag - TAG_HALF) as u32, term()),
+            tag @ 24..=27 => SymKind::Int(1 << (tag - TAG_INT), term()),
+            TAG_PACKED => SymKind::Packed(payload as u32),
+            _ => SymKind::Choice(payload as u32),
+        }
+    }
+}
+
+/// Why a lane is undefined: where it became so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Origin {
+    /// A register or memory that nobody wrote, read at this instruction.
+    Unwritten(InstId),
+    /// An operation without a value (rule V3), executed at this instruction.
+    Invalid(InstId),
+}
+
+impl Origin {
+    pub(super) fn raw(self) -> u64 {
+        match self {
+            Origin::Unwritten(inst) => u64::from(inst.0),
+            Origin::Invalid(inst) => u64::from(inst.0) | Self::INVALID,
+        }
+    }
+
+    pub(super) fn from_raw(word: u64) -> Origin {
+        let inst = InstId(word as u32);
+        if word & Self::INVALID != 0 { Origin::Invalid(inst) } else { Origin::Unwritten(inst) }
+    }
+
+    const INVALID: u64 = 1 << 40;
+}
+
+/// One lane's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Value {
+    Bits(u64),
+    Sym(Sym),
+    Undefined(Origin),
+}
+
+/// A register: 32 lanes.
+///
+/// Invariant: `sym` and `undefined` are disjoint.
+#[derive(Clone, Debug)]
+pub(super) struct Register {
+    pub(super) data: [u64; 32],
+    pub(super) sym: u32,
+    pub(super) undefined: u32,
+}
+
+impl Register {
+    /// A register that nobody wrote; `NEVER` marks its origin until an instruction reads it.
+    pub(super) fn unwritten() -> Register {
+        Register { data: [NEVER; 32], sym: 0, undefined: u32::MAX }
+    }
+
+    /// The same bits in every lane.
+    pub(super) fn broadcast(bits: u64) -> Register {
+        Register { data: [bits; 32], sym: 0, undefined: 0 }
+    }
+
+    /// Whether all lanes of `mask` are concrete.
+    #[inline]
+    pub(super) fn is_concrete(&self, mask: u32) -> bool {
+        (self.sym | self.undefined) & mask == 0
+    }
+
+    #[inline]
+    pub(super) fn get(&self, lane: usize) -> Value {
+        let bit = 1 << lane;
+        let word = self.data[lane];
+        if self.sym & bit != 0 {
+            Value::Sym(Sym(word))
+        } else if self.undefined & bit != 0 {
+            Value::Undefined(Origin::from_raw(word))
+        } else {
+            Value::Bits(word)
+        }
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, lane: usize, value: Value) {
+        let bit = 1 << lane;
+        self.sym &= !bit;
+        self.undefined &= !bit;
+        self.data[lane] = match value {
+            Value::Bits(bits) => bits,
+            Value::Sym(sym) => {
+                self.sym |= bit;
+                sym.0
+            }
+            Value::Undefined(origin) => {
+                self.undefined |= bit;
+                origin.raw()
+            }
+        };
+    }
+
+    /// Takes the lanes of `mask` from `other`.
+    #[inline]
+    pub(super) fn merge(&mut self, mask: u32, other: &Register) {
+        if mask == u32::MAX {
+            self.data = other.data;
+            self.sym = other.sym;
+            self.undefined = other.undefined;
+            return;
+        }
+        for lane in 0..32 {
+            if mask >> lane & 1 == 1 {
+                self.data[lane] = other.data[lane];
+            }
+        }
+        self.sym = self.sym & !mask | other.sym & mask;
+        self.undefined = self.undefined & !mask | other.undefined & mask;
+    }
+
+    /// Writes concrete bits to the lanes of `mask`.
+    #[inline]
+    pub(super) fn merge_bits(&mut self, mask: u32, bits: &[u64; 32]) {
+        if mask == u32::MAX {
+            self.data = *bits;
+            self.sym = 0;
+            self.undefined = 0;
+            return;
+        }
+        for lane in 0..32 {
+            if mask >> lane & 1 == 1 {
+                self.data[lane] = bits[lane];
+            }
+        }
+        self.sym &= !mask;
+        self.undefined &= !mask;
+    }
+}
+
+/// The origin word of a register that nobody wrote.
+const NEVER: u64 = u32::MAX as u64;
+
+/// A predicate register: 32 truth values, some of them conditions on inputs.
+#[derive(Clone, Debug)]
+pub(super) struct Predicate {
+    pub(super) bits: u32,
+    pub(super) sym: u32,
+    pub(super) undefined: u32,
+    /// Condition terms of the symbolic lanes.
+    pub(super) terms: Option<Box<[TermId; 32]>>,
+}
+
+/// One lane's truth value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Truth {
+    Known(bool),
+    Condition(TermId),
+    Undefined,
+}
+
+impl Predicate {
+    pub(super) fn unwritten() -> Predicate {
+        Predicate { bits: 0, sym: 0, undefined: u32::MAX, terms: None }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, lane: usize) -> Truth {
+        let bit = 1 << lane;
+        if self.undefined & bit != 0 {
+            return Truth::Undefined;
+        }
+        match &self.terms {
+            Some(terms) if self.sym & bit != 0 => Truth::Condition(terms[lane]),
+            _ => Truth::Known(self.bits & bit != 0),
+        }
+    }
+
+    pub(super) fn set(&mut self, lane: usize, truth: Truth) {
+        let bit = 1 << lane;
+        self.bits &= !bit;
+        self.sym &= !bit;
+        self.undefined &= !bit;
+        match truth {
+            Truth::Known(true) => self.bits |= bit,
+            Truth::Known(false) => {}
+            Truth::Condition(term) => {
+                self.sym |= bit;
+                self.terms.get_or_insert_with(|| Box::new([TermId::from_raw(0); 32]))[lane] = term;
+            }
+            Truth::Undefined => self.undefined |= bit,
+        }
+    }
+
+    /// Writes known truth values to the lanes of `mask`.
+    #[inline]
+    pub(super) fn merge_bits(&mut self, mask: u32, bits: u32) {
+        self.bits = self.bits & !mask | bits & mask;
+        self.sym &= !mask;
+        self.undefined &= !mask;
+    }
+}
+
+/// The lanes of a mask, lowest first.
+#[inline]
+pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        if rest == 0 {
+            return None;
+        }
+        let lane = rest.trailing_zeros() as usize;
+        rest &= rest - 1;
+        Some(lane)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::term::InputId;
+
+    #[test]
+    fn symbolic_words_keep_what_they_hold() {
+        let term = TermId::input(InputId(3), 77);
+        for format in FORMATS {
+            assert_eq!(Sym::real(format, term).kind(), SymKind::Real(format, term));
+        }
+        assert_eq!(Sym::half(1, term).kind(), SymKind::Half64(1, term));
+        assert_eq!(Sym::int(4, term).kind(), SymKind::Int(4, term));
+        assert_eq!(Sym::packed(9).kind(), SymKind::Packed(9));
+        assert_eq!(Sym::choice(9).kind(), SymKind::Choice(9));
+    }
+
+    #[test]
+    fn a_lane_reads_back_what_was_set() {
+        let mut register = Register::unwritten();
+        let values = [
+            Value::Bits(u64::MAX),
+            Value::Sym(Sym::packed(5)),
+            Value::Undefined(Origin::Invalid(InstId(4))),
+            Value::Bits(0),
+        ];
+        for (lane, value) in values.into_iter().enumerate() {
+            register.set(lane, value);
+        }
+        for (lane, value) in values.into_iter().enumerate() {
+            assert_eq!(register.get(lane), value);
+        }
+        assert!(matches!(register.get(31), Value::Undefined(Origin::Unwritten(_))));
+    }
+}

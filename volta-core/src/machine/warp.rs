@@ -1,0 +1,116 @@
+//! A warp: registers as vectors of 32 lanes, a program counter for each lane, and what its lanes wait for.
+
+use super::pieces::Cell;
+use super::value::{Predicate, Register};
+use crate::program::{PredId, RegId};
+
+/// A warp of a CTA.
+#[derive(Debug, Default)]
+pub(super) struct Warp {
+    /// Its number in the CTA.
+    pub(super) index: usize,
+    /// Lanes that exist; fewer than 32 in the last warp of an odd block.
+    pub(super) exists: u32,
+    /// Lanes that returned.
+    pub(super) exited: u32,
+    /// Lanes at a CTA barrier, at a warp barrier, at a collective operation. Disjoint.
+    pub(super) at_barrier: u32,
+    pub(super) at_warp_sync: u32,
+    pub(super) at_collective: u32,
+    /// Whether its wait at the CTA barrier has been counted.
+    pub(super) arrived: bool,
+    /// Next instruction of each lane.
+    pub(super) pc: [u32; 32],
+    /// Masks that lanes at a warp barrier named.
+    pub(super) sync_masks: [u32; 32],
+    pub(super) registers: Vec<Register>,
+    pub(super) predicates: Vec<Predicate>,
+    /// Each thread's own memory: cell by cell, 32 lanes each.
+    pub(super) local: Vec<[Cell; 32]>,
+    /// Lanes have parted at some point: whether they have met again is the schedule's business (rule S4).
+    pub(super) parted: bool,
+    /// Synchronisations of the whole warp so far.
+    pub(super) syncs: u32,
+}
+
+impl Warp {
+    pub(super) fn new(index: usize, exists: u32, registers: u32, predicates: u32, local_cells: u32) -> Warp {
+        Warp {
+            index,
+            exists,
+            registers: vec![Register::unwritten(); registers as usize],
+            predicates: vec![Predicate::unwritten(); predicates as usize],
+            local: vec![[Cell::UNWRITTEN; 32]; local_cells as usize],
+            ..Warp::default()
+        }
+    }
+
+    /// Lanes that have not returned.
+    pub(super) fn live(&self) -> u32 {
+        self.exists & !self.exited
+    }
+
+    /// Lanes that can take a step.
+    pub(super) fn runnable(&self) -> u32 {
+        self.live() & !(self.at_barrier | self.at_warp_sync | self.at_collective)
+    }
+
+    /// The lanes of `mask` at the lowest instruction, that instruction, and the lowest one of the others.
+    pub(super) fn lowest(&self, mask: u32) -> (u32, u32, u32) {
+        let (mut group, mut lowest, mut next) = (0u32, u32::MAX, u32::MAX);
+        for lane in super::value::lanes(mask) {
+            let pc = self.pc[lane];
+            if pc < lowest {
+                next = lowest;
+                lowest = pc;
+                group = 0;
+            } else if pc > lowest && pc < next {
+                next = pc;
+            }
+            if pc == lowest {
+                group |= 1 << lane;
+            }
+        }
+        (group, lowest, next)
+    }
+
+    /// Sends the lanes of `mask` to `pc` while others go elsewhere.
+    pub(super) fn part(&mut self, mask: u32, pc: u32) {
+        self.parted |= mask != 0;
+        self.go(mask, pc);
+    }
+
+    /// Sends the lanes of `mask` to `pc`.
+    pub(super) fn go(&mut self, mask: u32, pc: u32) {
+        for lane in super::value::lanes(mask) {
+            self.pc[lane] = pc;
+        }
+    }
+
+    /// Lets waiting lanes continue behind the instruction they waited at.
+    pub(super) fn advance(&mut self, mask: u32) {
+        for lane in super::value::lanes(mask) {
+            self.pc[lane] += 1;
+        }
+    }
+
+    #[inline]
+    pub(super) fn register(&self, id: RegId) -> &Register {
+        &self.registers[id.index()]
+    }
+
+    #[inline]
+    pub(super) fn register_mut(&mut self, id: RegId) -> &mut Register {
+        &mut self.registers[id.index()]
+    }
+
+    #[inline]
+    pub(super) fn predicate_mut(&mut self, id: PredId) -> &mut Predicate {
+        &mut self.predicates[id.index()]
+    }
+
+    /// Number of a lane's thread in the CTA.
+    pub(super) fn thread(&self, lane: usize) -> u32 {
+        (self.index * 32 + lane) as u32
+    }
+}

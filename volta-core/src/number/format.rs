@@ -1,0 +1,377 @@
+//! Float formats: between bits and numbers, exactly.
+
+use std::cmp::Ordering;
+
+use super::{Extended, Rational};
+
+/// A floating-point format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Format {
+    /// IEEE binary16
+    F16,
+    /// bfloat16
+    Bf16,
+    /// TensorFloat-32, in a 32-bit container
+    Tf32,
+    /// IEEE binary32
+    F32,
+    /// IEEE binary64
+    F64,
+    /// fp8 with 4 exponent bits
+    E4m3,
+    /// fp8 with 5 exponent bits
+    E5m2,
+}
+
+impl Format {
+    /// Bytes that a value of the format occupies.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Format::E4m3 | Format::E5m2 => 1,
+            Format::F16 | Format::Bf16 => 2,
+            Format::Tf32 | Format::F32 => 4,
+            Format::F64 => 8,
+        }
+    }
+
+    /// The name that PTX gives it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::F16 => "f16",
+            Format::Bf16 => "bf16",
+            Format::Tf32 => "tf32",
+            Format::F32 => "f32",
+            Format::F64 => "f64",
+            Format::E4m3 => "e4m3",
+            Format::E5m2 => "e5m2",
+        }
+    }
+}
+
+/// A rounding mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// To nearest, ties to even.
+    Nearest,
+    /// Towards zero.
+    Zero,
+    /// Towards −∞.
+    Down,
+    /// Towards +∞.
+    Up,
+}
+
+/// How a format lays out its bits, below the sign.
+struct Layout {
+    exponent_bits: u32,
+    mantissa_bits: u32,
+    /// Unused low bits of the container, after rounding to the format.
+    padding: u32,
+    /// E4m3 has no infinities: the largest exponent holds numbers too, and one NaN.
+    infinities: bool,
+}
+
+impl Layout {
+    fn of(format: Format) -> Layout {
+        let ieee = |exponent_bits, mantissa_bits| Layout {
+            exponent_bits,
+            mantissa_bits,
+            padding: 0,
+            infinities: true,
+        };
+        match format {
+            Format::F16 => ieee(5, 10),
+            Format::Bf16 => ieee(8, 7),
+            Format::Tf32 => Layout { padding: 13, ..ieee(8, 10) },
+            Format::F32 => ieee(8, 23),
+            Format::F64 => ieee(11, 52),
+            Format::E4m3 => Layout { infinities: false, ..ieee(4, 3) },
+            Format::E5m2 => ieee(5, 2),
+        }
+    }
+
+    fn bias(&self) -> i32 {
+        (1 << (self.exponent_bits - 1)) - 1
+    }
+
+    /// Magnitude bits (without padding) of `+∞`, or of the NaN where there is no infinity.
+    fn beyond(&self) -> u64 {
+        let top = ((1 << self.exponent_bits) - 1) << self.mantissa_bits;
+        if self.infinities { top } else { top | ((1 << self.mantissa_bits) - 1) }
+    }
+}
+
+/// What bits stand for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decoded {
+    /// A number; both zeros are 0.
+    Finite(Rational),
+    /// `+∞`
+    PosInf,
+    /// `−∞`
+    NegInf,
+    /// Not a number.
+    Nan,
+}
+
+impl Decoded {
+    /// The number or infinity; `None` for NaN.
+    pub fn extended(self) -> Option<Extended> {
+        match self {
+            Decoded::Finite(value) => Some(Extended::Finite(value)),
+            Decoded::PosInf => Some(Extended::PosInf),
+            Decoded::NegInf => Some(Extended::NegInf),
+            Decoded::Nan => None,
+        }
+    }
+}
+
+/// The value that the low bits of `bits` spell in `format`; higher bits are ignored.
+///
+/// A tf32 register is read as f32, all 32 bits: between the two, conversions are the identity (rule V2).
+pub fn decode(format: Format, bits: u64) -> Decoded {
+    let layout = match format {
+        Format::Tf32 => Layout::of(Format::F32),
+        Format::F16 | Format::Bf16 | Format::F32 | Format::F64 | Format::E4m3 | Format::E5m2 => {
+            Layout::of(format)
+        }
+    };
+    let sign_at = layout.exponent_bits + layout.mantissa_bits;
+    let negative = bits >> sign_at & 1 == 1;
+    let magnitude = bits & ((1 << sign_at) - 1);
+    let mantissa = magnitude & ((1 << layout.mantissa_bits) - 1);
+    let exponent = (magnitude >> layout.mantissa_bits) as i32;
+    match magnitude.cmp(&layout.beyond()) {
+        Ordering::Less => {}
+        Ordering::Equal if layout.infinities => {
+            return if negative { Decoded::NegInf } else { Decoded::PosInf };
+        }
+        Ordering::Equal | Ordering::Greater => return Decoded::Nan,
+    }
+    let hidden = if exponent == 0 { 0 } else { 1 << layout.mantissa_bits };
+    let value = (mantissa | hidden) as i64;
+    let exp = exponent.max(1) - layout.bias() - layout.mantissa_bits as i32;
+    Decoded::Finite(Rational::from_dyadic(if negative { -value } else { value }, exp))
+}
+
+/// The bits of `value` rounded to `format`, as IEEE 754 rounds: subnormals, and overflow to `∞` or to the largest
+/// number, as the mode says. Where a format has no infinity (e4m3), overflow gives its largest number.
+/// Zero is `+0`; a negative value that rounds to zero gives `−0`.
+pub fn round(value: &Rational, format: Format, rounding: Rounding) -> u64 {
+    let layout = Layout::of(format);
+    let negative = value.is_negative();
+    let away = match rounding {
+        Rounding::Nearest => None,
+        Rounding::Zero => Some(false),
+        Rounding::Down => Some(negative),
+        Rounding::Up => Some(!negative),
+    };
+    let magnitude = round_magnitude(value, &layout, away);
+    let sign = u64::from(negative) << (layout.exponent_bits + layout.mantissa_bits);
+    (sign | magnitude) << layout.padding
+}
+
+/// As [`round`], for values with infinities.
+pub fn encode(value: &Extended, format: Format, rounding: Rounding) -> u64 {
+    let layout = Layout::of(format);
+    let infinite = || {
+        let largest = layout.beyond() - u64::from(!layout.infinities);
+        largest << layout.padding
+    };
+    let sign = 1 << (layout.exponent_bits + layout.mantissa_bits + layout.padding);
+    match value {
+        Extended::Finite(value) => round(value, format, rounding),
+        Extended::PosInf => infinite(),
+        Extended::NegInf => infinite() | sign,
+    }
+}
+
+/// Whether `format` holds `value` exactly.
+pub fn is_exact(value: &Rational, format: Format) -> bool {
+    decode(format, round(value, format, Rounding::Zero)) == Decoded::Finite(value.clone())
+}
+
+/// Magnitude bits of `|value|`. `away` says whether an inexact value grows; `None` rounds to nearest even.
+fn round_magnitude(value: &Rational, layout: &Layout, away: Option<bool>) -> u64 {
+    if value.is_zero() {
+        return 0;
+    }
+    let overflow = || {
+        let infinite = layout.infinities && away.unwrap_or(true);
+        layout.beyond() - u64::from(!infinite)
+    };
+    let (num, den) = value.abs().to_parts();
+    // 2^exponent ≤ |value| < 2^(exponent + 1)
+    let mut exponent = i64::from(num.significant_bits()) - i64::from(den.significant_bits());
+    let below = if exponent >= 0 {
+        num < rug::Integer::from(&den << exponent as u32)
+    } else {
+        rug::Integer::from(&num << exponent.unsigned_abs() as u32) < den
+    };
+    exponent -= i64::from(below);
+    let bias = i64::from(layout.bias());
+    if exponent > bias + 1 {
+        return overflow();
+    }
+    let exponent = exponent.max(1 - bias);
+    // `|value| = (count + rest/den) · 2^quantum`
+    let quantum = exponent - i64::from(layout.mantissa_bits);
+    let shift = quantum.unsigned_abs() as u32;
+    let (num, den) = if quantum >= 0 { (num, den << shift) } else { (num << shift, den) };
+    let (count, rest) = num.div_rem(den.clone());
+    let Some(count) = count.to_u64() else { return overflow() };
+    let up = match away {
+        Some(away) => away && rest != 0,
+        None => match (rest << 1u32).cmp(&den) {
+            Ordering::Less => false,
+            Ordering::Equal => count % 2 == 1,
+            Ordering::Greater => true,
+        },
+    };
+    // A normal number's hidden bit adds one to the exponent field, and so does a carry.
+    let field = (exponent + bias - 1) as u64;
+    let bits = (field << layout.mantissa_bits) + count + u64::from(up);
+    if bits >= layout.beyond() { overflow() } else { bits }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MODES: [Rounding; 4] = [Rounding::Nearest, Rounding::Zero, Rounding::Down, Rounding::Up];
+
+    fn finite(format: Format, bits: u64) -> Option<Rational> {
+        match decode(format, bits) {
+            Decoded::Finite(value) => Some(value),
+            Decoded::PosInf | Decoded::NegInf | Decoded::Nan => None,
+        }
+    }
+
+    /// All finite values, ascending, with their bits.
+    fn values(format: Format) -> Vec<(Rational, u64)> {
+        let bits = 0..1u64 << (8 * format.bytes());
+        let mut all: Vec<_> = bits.filter_map(|bits| Some((finite(format, bits)?, bits))).collect();
+        all.sort();
+        all.dedup_by(|next, kept| next.0 == kept.0);
+        all
+    }
+
+    #[test]
+    fn narrow_formats_round_trip_and_round_to_neighbours() {
+        for format in [Format::F16, Format::Bf16, Format::E4m3, Format::E5m2] {
+            let all = values(format);
+            for (value, bits) in &all {
+                for mode in MODES {
+                    assert_eq!(round(value, format, mode), *bits, "{format:?} {bits:#x}");
+                }
+            }
+            let third = Rational::from_ratio(1, 3);
+            for pair in all.windows(2) {
+                let [(low, low_bits), (high, high_bits)] = pair else { unreachable!() };
+                let gap = high - low;
+                let near_low = low + &(&gap * &third);
+                let near_high = high - &(&gap * &third);
+                let tie = low + &(&gap * Rational::HALF);
+                let same = |value: &Rational, mode, expected: u64| {
+                    let got = round(value, format, mode);
+                    assert_eq!(finite(format, got), finite(format, expected), "{format:?} {value} {mode:?}");
+                };
+                let even = if low_bits % 2 == 0 { *low_bits } else { *high_bits };
+                let inwards = if low.is_negative() { *high_bits } else { *low_bits };
+                same(&near_low, Rounding::Nearest, *low_bits);
+                same(&near_high, Rounding::Nearest, *high_bits);
+                same(&tie, Rounding::Nearest, even);
+                for value in [&near_low, &near_high, &tie] {
+                    same(value, Rounding::Down, *low_bits);
+                    same(value, Rounding::Up, *high_bits);
+                    same(value, Rounding::Zero, inwards);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn known_values() {
+        let of = |format, bits| finite(format, bits).map(|value| value.to_string());
+        assert_eq!(of(Format::E4m3, 0x7e).as_deref(), Some("448"));
+        assert_eq!(decode(Format::E4m3, 0xff), Decoded::Nan);
+        assert_eq!(of(Format::E5m2, 0x7b).as_deref(), Some("57344"));
+        assert_eq!(decode(Format::E5m2, 0xfc), Decoded::NegInf);
+        assert_eq!(of(Format::F16, 0x7bff).as_deref(), Some("65504"));
+        assert_eq!(of(Format::F16, 0x8000).as_deref(), Some("0"));
+        assert_eq!(of(Format::F32, 0x3f80_0000).as_deref(), Some("1"));
+        assert_eq!(of(Format::F32, 0xbfc0_0000).as_deref(), Some("-3/2"));
+        assert_eq!(decode(Format::F32, 0x7fc0_0000), Decoded::Nan);
+        assert_eq!(finite(Format::F32, 1), Some(Rational::power_of_two(-149)));
+        assert_eq!(finite(Format::F64, 1), Some(Rational::power_of_two(-1074)));
+    }
+
+    #[test]
+    fn overflow_goes_where_the_mode_points() {
+        let huge = Rational::power_of_two(3000);
+        assert_eq!(round(&huge, Format::F32, Rounding::Nearest), 0x7f80_0000);
+        assert_eq!(round(&huge, Format::F32, Rounding::Zero), 0x7f7f_ffff);
+        assert_eq!(round(&-&huge, Format::F32, Rounding::Up), 0xff7f_ffff);
+        assert_eq!(round(&-&huge, Format::F32, Rounding::Down), 0xff80_0000);
+        assert_eq!(round(&huge, Format::E4m3, Rounding::Nearest), 0x7e);
+        assert_eq!(round(&Rational::from_integer(464), Format::E4m3, Rounding::Up), 0x7e);
+        let edge = Rational::from_integer(65520);
+        assert_eq!(round(&edge, Format::F16, Rounding::Nearest), 0x7c00);
+        assert_eq!(round(&(edge - Rational::ONE), Format::F16, Rounding::Nearest), 0x7bff);
+        let tiny = Rational::power_of_two(-3000);
+        assert_eq!(round(&tiny, Format::F64, Rounding::Up), 1);
+        assert_eq!(round(&-tiny, Format::F64, Rounding::Nearest), 1 << 63);
+        assert_eq!(encode(&Extended::NegInf, Format::F32, Rounding::Nearest), 0xff80_0000);
+        assert_eq!(encode(&Extended::PosInf, Format::E4m3, Rounding::Nearest), 0x7e);
+    }
+
+    #[test]
+    fn tf32_keeps_ten_bits_of_mantissa() {
+        let value = Rational::ONE + Rational::power_of_two(-10);
+        assert!(is_exact(&value, Format::Tf32));
+        assert!(!is_exact(&(value + Rational::power_of_two(-11)), Format::Tf32));
+        assert_eq!(round(&Rational::ONE, Format::Tf32, Rounding::Nearest), 0x3f80_0000);
+    }
+
+    proptest! {
+        #[test]
+        fn wide_formats_agree_with_the_hardware(bits in any::<u64>(), other in any::<u64>()) {
+            let wide = f64::from_bits(bits);
+            match decode(Format::F64, bits) {
+                Decoded::Finite(value) => {
+                    prop_assert_eq!(Some(value.to_rug()), rug::Rational::from_f64(wide));
+                    let narrow = wide as f32;
+                    prop_assert_eq!(round(&value, Format::F32, Rounding::Nearest), u64::from(narrow.to_bits()) & !(u64::from(value.is_zero()) << 31));
+                    prop_assert!(is_exact(&value, Format::F64));
+                }
+                Decoded::PosInf => prop_assert_eq!(wide, f64::INFINITY),
+                Decoded::NegInf => prop_assert_eq!(wide, f64::NEG_INFINITY),
+                Decoded::Nan => prop_assert!(wide.is_nan()),
+            }
+            if let (Some(left), Some(right)) = (finite(Format::F64, bits), finite(Format::F64, other)) {
+                let sum = wide + f64::from_bits(other);
+                if sum != 0.0 {
+                    prop_assert_eq!(round(&(left + right), Format::F64, Rounding::Nearest), sum.to_bits());
+                }
+            }
+        }
+
+        #[test]
+        fn single_arithmetic_agrees_with_the_hardware(
+            a in prop_oneof![any::<u32>(), (0u32..8, any::<bool>()).prop_map(|(low, s)| low | u32::from(s) << 31)],
+            b in any::<u32>(),
+        ) {
+            let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+            let exact = (finite(Format::F32, a.into()), finite(Format::F32, b.into()));
+            let (Some(left), Some(right)) = exact else { return Ok(()) };
+            let bits = |value: &Rational| round(value, Format::F32, Rounding::Nearest);
+            if left.is_zero() || right.is_zero() {
+                return Ok(());
+            }
+            prop_assert_eq!(bits(&(&left * &right)), u64::from((x * y).to_bits()));
+            prop_assert_eq!(bits(&(&left / &right)), u64::from((x / y).to_bits()));
+        }
+    }
+}

@@ -1,0 +1,434 @@
+//! What a term is at a point: an enclosure, an infinity, a truth value, or none of these (rule V3).
+
+use std::cmp::Ordering;
+
+use super::interval::{Enclosure, Towards};
+use super::{Extended, Rational};
+
+/// The value of a real or of a condition at a point.
+///
+/// Every variant but [`Value::Unresolved`] is a certain statement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<E> {
+    /// A finite real in the enclosure.
+    Finite(E),
+    /// `+∞`
+    PosInf,
+    /// `−∞`
+    NegInf,
+    /// A condition that holds.
+    True,
+    /// A condition that does not hold.
+    False,
+    /// A condition that is defined, but which of the two was not decided at this precision.
+    Either,
+    /// Nothing: rule V3 excludes the operation, here or in an operand (V6).
+    Undefined,
+    /// Any of the above; this precision does not tell.
+    Unresolved,
+}
+
+use Value::{Either, False, Finite, NegInf, PosInf, True, Undefined, Unresolved};
+
+impl<E: Enclosure> From<Option<E>> for Value<E> {
+    /// A finite value, whose enclosure may be out of range.
+    #[inline]
+    fn from(enclosure: Option<E>) -> Value<E> {
+        enclosure.map_or(Unresolved, Finite)
+    }
+}
+
+impl<E: Enclosure> Value<E> {
+    /// A rational or an infinity.
+    pub fn exact(value: &Extended, precision: u32) -> Value<E> {
+        match value {
+            Extended::Finite(value) => E::exact(value, precision).into(),
+            Extended::PosInf => PosInf,
+            Extended::NegInf => NegInf,
+        }
+    }
+
+    /// A small integer, which 64 bits hold.
+    fn integer(value: i64) -> Value<E> {
+        E::exact(&Rational::from_integer(value), 64).into()
+    }
+
+    /// The enclosure of a finite value.
+    pub fn finite(&self) -> Option<&E> {
+        match self {
+            Finite(value) => Some(value),
+            PosInf | NegInf | True | False | Either | Undefined | Unresolved => None,
+        }
+    }
+
+    fn infinity(sign: Ordering) -> Value<E> {
+        match sign {
+            Ordering::Greater => PosInf,
+            Ordering::Less => NegInf,
+            Ordering::Equal => Undefined,
+        }
+    }
+
+    /// The sign of a real, infinite or not, where it is certain.
+    fn sign(&self) -> Option<Ordering> {
+        match self {
+            Finite(value) => value.sign(),
+            PosInf => Some(Ordering::Greater),
+            NegInf => Some(Ordering::Less),
+            True | False | Either | Undefined | Unresolved => None,
+        }
+    }
+
+    /// What an operation gives when its operands are no reals: undefined taints (V6), the rest stays open.
+    fn tainted(operands: &[&Value<E>]) -> Value<E> {
+        let undefined = operands.iter().any(|operand| matches!(operand, Undefined));
+        if undefined { Undefined } else { Unresolved }
+    }
+
+    /// `a + b`; `inf − inf` is undefined.
+    #[inline]
+    pub fn add(&self, other: &Value<E>) -> Value<E> {
+        match (self, other) {
+            (Finite(a), Finite(b)) => a.add(b).into(),
+            (PosInf, NegInf) | (NegInf, PosInf) => Undefined,
+            (PosInf, Finite(_) | PosInf) | (Finite(_), PosInf) => PosInf,
+            (NegInf, Finite(_) | NegInf) | (Finite(_), NegInf) => NegInf,
+            _ => Value::tainted(&[self, other]),
+        }
+    }
+
+    /// `a − b`
+    pub fn sub(&self, other: &Value<E>) -> Value<E> {
+        match (self, other) {
+            (Finite(a), Finite(b)) => a.sub(b).into(),
+            _ => self.add(&other.neg()),
+        }
+    }
+
+    /// `a · b`; `0 · inf` is undefined.
+    #[inline]
+    pub fn mul(&self, other: &Value<E>) -> Value<E> {
+        match (self, other) {
+            (Finite(a), Finite(b)) => a.mul(b).into(),
+            (Finite(_) | PosInf | NegInf, Finite(_) | PosInf | NegInf) => match (self.sign(), other.sign()) {
+                (Some(a), Some(b)) => Value::infinity(product_sign(a, b)),
+                (None, _) | (_, None) => Unresolved,
+            },
+            _ => Value::tainted(&[self, other]),
+        }
+    }
+
+    /// `a / b`; `x / 0` and `inf / inf` are undefined, `finite / inf` is 0.
+    pub fn div(&self, other: &Value<E>) -> Value<E> {
+        match (self, other) {
+            (Finite(_) | PosInf | NegInf, Finite(b)) if b.sign() == Some(Ordering::Equal) => Undefined,
+            (Finite(a), Finite(b)) => a.div(b).into(),
+            (Finite(_), PosInf | NegInf) => Value::integer(0),
+            (PosInf | NegInf, PosInf | NegInf) => Undefined,
+            (PosInf | NegInf, Finite(_)) => match (self.sign(), other.sign()) {
+                (Some(a), Some(b)) => Value::infinity(product_sign(a, b)),
+                (None, _) | (_, None) => Unresolved,
+            },
+            _ => Value::tainted(&[self, other]),
+        }
+    }
+
+    /// `−a`
+    pub fn neg(&self) -> Value<E> {
+        match self {
+            Finite(value) => Finite(value.neg()),
+            PosInf => NegInf,
+            NegInf => PosInf,
+            True | False | Either | Undefined | Unresolved => Value::tainted(&[self]),
+        }
+    }
+
+    /// `|a|`
+    pub fn abs(&self) -> Value<E> {
+        match self {
+            Finite(value) => Finite(value.abs()),
+            PosInf | NegInf => PosInf,
+            True | False | Either | Undefined | Unresolved => Value::tainted(&[self]),
+        }
+    }
+
+    /// `max(a, b)`; `max(−inf, x)` is `x`.
+    pub fn max(&self, other: &Value<E>) -> Value<E> {
+        match (self, other) {
+            (Finite(a), Finite(b)) => Finite(a.max(b)),
+            (PosInf, Finite(_) | PosInf | NegInf) | (Finite(_) | NegInf, PosInf) => PosInf,
+            (NegInf, Finite(_) | NegInf) => other.clone(),
+            (Finite(_), NegInf) => self.clone(),
+            _ => Value::tainted(&[self, other]),
+        }
+    }
+
+    /// `min(a, b)`
+    pub fn min(&self, other: &Value<E>) -> Value<E> {
+        match (self, other) {
+            (Finite(a), Finite(b)) => Finite(a.min(b)),
+            (NegInf, Finite(_) | PosInf | NegInf) | (Finite(_) | PosInf, NegInf) => NegInf,
+            (PosInf, Finite(_) | PosInf) => other.clone(),
+            (Finite(_), PosInf) => self.clone(),
+            _ => Value::tainted(&[self, other]),
+        }
+    }
+
+    /// `min(max(a, 0), 1)`
+    pub fn saturate(&self) -> Value<E> {
+        self.max(&Value::integer(0)).min(&Value::integer(1))
+    }
+
+    /// `2^a`; `2^(−inf)` is 0.
+    pub fn exp2(&self) -> Value<E> {
+        match self {
+            Finite(value) => value.exp2().into(),
+            PosInf => PosInf,
+            NegInf => Value::integer(0),
+            True | False | Either | Undefined | Unresolved => Value::tainted(&[self]),
+        }
+    }
+
+    /// `log₂ a`; undefined from 0 downwards.
+    pub fn log2(&self) -> Value<E> {
+        match self {
+            Finite(value) if value.signs().1 != Ordering::Greater => Undefined,
+            Finite(value) => value.log2().into(),
+            PosInf => PosInf,
+            NegInf => Undefined,
+            True | False | Either | Undefined | Unresolved => Value::tainted(&[self]),
+        }
+    }
+
+    /// `√a`; undefined below 0.
+    pub fn sqrt(&self) -> Value<E> {
+        match self {
+            Finite(value) if value.signs().1 == Ordering::Less => Undefined,
+            Finite(value) => value.sqrt().into(),
+            PosInf => PosInf,
+            NegInf => Undefined,
+            True | False | Either | Undefined | Unresolved => Value::tainted(&[self]),
+        }
+    }
+
+    /// `1/√a`; undefined from 0 downwards.
+    pub fn rsqrt(&self) -> Value<E> {
+        match self {
+            Finite(value) if value.signs().1 != Ordering::Greater => Undefined,
+            Finite(value) => value.rsqrt().into(),
+            PosInf => Value::integer(0),
+            NegInf => Undefined,
+            True | False | Either | Undefined | Unresolved => Value::tainted(&[self]),
+        }
+    }
+
+    /// `sin a`; undefined at the infinities.
+    pub fn sin(&self) -> Value<E> {
+        self.bounded(E::sin)
+    }
+
+    /// `cos a`; undefined at the infinities.
+    pub fn cos(&self) -> Value<E> {
+        self.bounded(E::cos)
+    }
+
+    fn bounded(&self, function: fn(&E) -> Option<E>) -> Value<E> {
+        match self {
+            Finite(value) => function(value).into(),
+            PosInf | NegInf => Undefined,
+            True | False | Either | Undefined | Unresolved => Value::tainted(&[self]),
+        }
+    }
+
+    /// `tanh a`
+    pub fn tanh(&self) -> Value<E> {
+        match self {
+            Finite(value) => value.tanh().into(),
+            PosInf => Value::integer(1),
+            NegInf => Value::integer(-1),
+            True | False | Either | Undefined | Unresolved => Value::tainted(&[self]),
+        }
+    }
+
+    /// Rounded to an integer. Where that depends on where in the enclosure the value lies, so does the result.
+    pub fn to_integer(&self, towards: Towards) -> Value<E> {
+        match self {
+            Finite(value) => Finite(value.to_integer(towards)),
+            PosInf | NegInf => self.clone(),
+            True | False | Either | Undefined | Unresolved => Value::tainted(&[self]),
+        }
+    }
+
+    /// The magnitude of `self` with the sign of `sign`; open where that is 0, since reals have one zero.
+    pub fn with_sign_of(&self, sign: &Value<E>) -> Value<E> {
+        match (self, sign) {
+            (Finite(_) | PosInf | NegInf, Finite(_) | PosInf | NegInf) => match sign.sign() {
+                Some(Ordering::Greater) => self.abs(),
+                Some(Ordering::Less) => self.abs().neg(),
+                Some(Ordering::Equal) | None if self.sign() == Some(Ordering::Equal) => self.clone(),
+                Some(Ordering::Equal) | None => Unresolved,
+            },
+            _ => Value::tainted(&[self, sign]),
+        }
+    }
+
+    /// `a < b`
+    pub fn less(&self, other: &Value<E>) -> Value<E> {
+        match (self, other) {
+            (Finite(a), Finite(b)) if a.is_below(b) => True,
+            (Finite(a), Finite(b)) if b.is_at_most(a) => False,
+            (Finite(_), Finite(_)) => Either,
+            (Finite(_) | NegInf, PosInf) | (NegInf, Finite(_)) => True,
+            (Finite(_) | PosInf, NegInf) | (PosInf, Finite(_)) | (PosInf, PosInf) | (NegInf, NegInf) => False,
+            _ => Value::tainted(&[self, other]),
+        }
+    }
+
+    /// `a ≤ b`
+    pub fn less_equal(&self, other: &Value<E>) -> Value<E> {
+        other.less(self).not()
+    }
+
+    /// `a = b`
+    pub fn equal(&self, other: &Value<E>) -> Value<E> {
+        match (self, other) {
+            (Finite(a), Finite(b)) if a.is_disjoint(b) => False,
+            (Finite(a), Finite(b)) if a.is_at_most(b) && b.is_at_most(a) => True,
+            (Finite(_), Finite(_)) => Either,
+            (PosInf, PosInf) | (NegInf, NegInf) => True,
+            (Finite(_) | PosInf | NegInf, PosInf | NegInf) | (PosInf | NegInf, Finite(_)) => False,
+            _ => Value::tainted(&[self, other]),
+        }
+    }
+
+    /// `¬a`
+    pub fn not(&self) -> Value<E> {
+        match self {
+            True => False,
+            False => True,
+            Either => Either,
+            Finite(_) | PosInf | NegInf | Undefined | Unresolved => Value::tainted(&[self]),
+        }
+    }
+
+    /// `a ∧ b`
+    pub fn and(&self, other: &Value<E>) -> Value<E> {
+        match (self, other) {
+            (True, True) => True,
+            (False, True | False | Either) | (True | Either, False) => False,
+            (Either, True | Either) | (True, Either) => Either,
+            _ => Value::tainted(&[self, other]),
+        }
+    }
+
+    /// `a ∨ b`
+    pub fn or(&self, other: &Value<E>) -> Value<E> {
+        self.not().and(&other.not()).not()
+    }
+
+    /// `a ⊕ b`
+    pub fn xor(&self, other: &Value<E>) -> Value<E> {
+        match (self, other) {
+            (True, False) | (False, True) => True,
+            (True, True) | (False, False) => False,
+            (Either, True | False | Either) | (True | False, Either) => Either,
+            _ => Value::tainted(&[self, other]),
+        }
+    }
+
+    /// `then` where `self` holds, else `otherwise`; the other arm is dropped, undefined or not.
+    pub fn select(&self, then: &Value<E>, otherwise: &Value<E>) -> Value<E> {
+        match self {
+            True => then.clone(),
+            False => otherwise.clone(),
+            Either => match (then, otherwise) {
+                (Finite(a), Finite(b)) => Finite(a.hull(b)),
+                (PosInf, PosInf) | (NegInf, NegInf) | (True, True) | (False, False) => then.clone(),
+                (Undefined, Undefined) => Undefined,
+                (True | False | Either, True | False | Either) => Either,
+                _ => Unresolved,
+            },
+            Finite(_) | PosInf | NegInf | Undefined | Unresolved => Value::tainted(&[self]),
+        }
+    }
+}
+
+fn product_sign(a: Ordering, b: Ordering) -> Ordering {
+    if a == Ordering::Greater {
+        b
+    } else if a == Ordering::Less {
+        b.reverse()
+    } else {
+        Ordering::Equal
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::interval::Narrow;
+    use super::*;
+
+    fn of(value: i64) -> Value<Narrow> {
+        Value::integer(value)
+    }
+
+    #[test]
+    fn infinities_follow_rule_v3() {
+        let (zero, two) = (of(0), of(2));
+        assert_eq!(NegInf.max(&two), two);
+        assert_eq!(two.max(&NegInf), two);
+        assert_eq!(PosInf.min(&two), two);
+        assert_eq!(NegInf.exp2(), zero);
+        assert_eq!(NegInf.add(&two), NegInf);
+        assert_eq!(two.sub(&NegInf), PosInf);
+        assert_eq!(two.div(&PosInf), zero);
+        assert_eq!(NegInf.mul(&of(-3)), PosInf);
+        assert_eq!(PosInf.rsqrt(), zero);
+        assert_eq!(NegInf.saturate(), zero);
+        assert_eq!(PosInf.saturate(), of(1));
+        assert_eq!(NegInf.less(&two), True);
+        let undefined: [Value<Narrow>; 10] = [
+            PosInf.sub(&PosInf),
+            NegInf.add(&PosInf),
+            zero.mul(&PosInf),
+            PosInf.div(&NegInf),
+            two.div(&zero),
+            PosInf.div(&zero),
+            zero.log2(),
+            zero.rsqrt(),
+            of(-1).sqrt(),
+            PosInf.sin(),
+        ];
+        assert!(undefined.iter().all(|value| *value == Undefined), "{undefined:?}");
+        assert_eq!(zero.sqrt(), zero);
+    }
+
+    #[test]
+    fn only_a_select_drops_what_is_undefined() {
+        assert_eq!(Undefined.mul(&of(0)), Undefined);
+        assert_eq!(Undefined.max(&PosInf), Value::<Narrow>::Undefined);
+        assert_eq!(False.and(&Undefined), Value::<Narrow>::Undefined);
+        assert_eq!(True.select(&of(1), &Undefined), of(1));
+        assert_eq!(Undefined.select(&of(1), &of(1)), Undefined);
+        assert_eq!(Either.select(&of(1), &Undefined), Unresolved);
+        let Finite(hull) = Either.select(&of(1), &of(3)) else { panic!("a hull") };
+        assert_eq!(hull.bounds(), (Rational::ONE, Rational::from_integer(3)));
+    }
+
+    #[test]
+    fn what_is_not_known_stays_open() {
+        let across = Either.select(&of(-1), &of(1));
+        assert_eq!(of(1).div(&across), Unresolved);
+        assert_eq!(across.log2(), Unresolved);
+        assert_eq!(PosInf.mul(&across), Unresolved);
+        assert_eq!(across.less(&of(0)), Either);
+        assert_eq!(across.less(&of(2)), True);
+        assert_eq!(across.equal(&across), Either);
+        assert_eq!(of(2).equal(&of(2)), True);
+        assert_eq!(of(2).less_equal(&of(2)), True);
+        assert_eq!(of(2).with_sign_of(&across), Unresolved);
+        assert_eq!(of(2).with_sign_of(&of(-5)), of(-2));
+        assert_eq!(Unresolved.max(&PosInf), Value::<Narrow>::Unresolved);
+        assert_eq!(False.and(&Unresolved), Value::<Narrow>::Unresolved);
+    }
+}

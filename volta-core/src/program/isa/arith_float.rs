@@ -1,0 +1,454 @@
+//! Float arithmetic: one value, or two side by side in a register.
+//!
+//! Rounding modes are kept; `.ftz`, `.approx`, `.full`, `.NaN` have no meaning over the reals (rule V2).
+
+use super::{Row, Types, row};
+use crate::number::format::{Format, Rounding};
+use crate::program::op::{Clamp, Compare, Float1, Float2, FloatCompare, Op, RegId, Src, Width};
+use crate::program::operand::{Lowered, Operation};
+use crate::program::types::{Type, float_width};
+
+pub(super) const ROWS: &[Row] = &[
+    row("add", Types::Float, "Floating-Point Instructions: add", add),
+    row("sub", Types::Float, "Floating-Point Instructions: sub", sub),
+    row("mul", Types::Float, "Floating-Point Instructions: mul", mul),
+    row("fma", Types::Float, "Floating-Point Instructions: fma", fma),
+    row("mad", Types::Float, "Floating-Point Instructions: mad", mad),
+    row("div", Types::Float, "Floating-Point Instructions: div", div),
+    row("neg", Types::Float, "Floating-Point Instructions: neg", neg),
+    row("abs", Types::Float, "Floating-Point Instructions: abs", abs),
+    row("min", Types::Float, "Floating-Point Instructions: min", min),
+    row("max", Types::Float, "Floating-Point Instructions: max", max),
+    row("rcp", Types::Float, "Floating-Point Instructions: rcp", rcp),
+    row("sqrt", Types::Float, "Floating-Point Instructions: sqrt", sqrt),
+    row("rsqrt", Types::Float, "Floating-Point Instructions: rsqrt", rsqrt),
+    row("sin", Types::Float, "Floating-Point Instructions: sin", sin),
+    row("cos", Types::Float, "Floating-Point Instructions: cos", cos),
+    row("lg2", Types::Float, "Floating-Point Instructions: lg2", lg2),
+    row("ex2", Types::Float, "Floating-Point Instructions: ex2", ex2),
+    row("tanh", Types::Float, "Floating-Point Instructions: tanh", tanh),
+    row("copysign", Types::Float, "Floating-Point Instructions: copysign", copysign),
+    row("testp", Types::Float, "Floating-Point Instructions: testp", testp),
+];
+
+/// The float type of an arithmetic instruction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Floats {
+    format: Format,
+    pair: bool,
+}
+
+impl Floats {
+    fn ty(self) -> Type {
+        if self.pair { Type::FloatPair(self.format) } else { Type::Float(self.format) }
+    }
+
+    fn half(self) -> bool {
+        matches!(self.format, Format::F16 | Format::Bf16)
+    }
+
+    fn is(self, format: Format) -> bool {
+        self.format == format
+    }
+
+    /// One `f32` or `f64`.
+    fn single(self) -> bool {
+        !self.pair && !self.half()
+    }
+}
+
+/// `.f16 .f16x2 .bf16 .bf16x2 .f32 .f32x2 .f64`.
+fn floats(x: &mut Operation<'_, '_>) -> Lowered<Floats> {
+    match x.ty()? {
+        Type::Float(format @ (Format::F16 | Format::Bf16 | Format::F32 | Format::F64)) => {
+            Ok(Floats { format, pair: false })
+        }
+        Type::FloatPair(format @ (Format::F16 | Format::Bf16 | Format::F32)) => {
+            Ok(Floats { format, pair: true })
+        }
+        _ => Err(x.wrong_type()),
+    }
+}
+
+const ROUNDINGS: [(&str, Rounding); 4] =
+    [("rn", Rounding::Nearest), ("rz", Rounding::Zero), ("rm", Rounding::Down), ("rp", Rounding::Up)];
+
+/// The rounding modes that a type has; the narrow formats only round to nearest.
+fn rounding(x: &mut Operation<'_, '_>, floats: Floats) -> Option<Rounding> {
+    let narrow = &[("rn", Rounding::Nearest)];
+    x.choose(if floats.half() { narrow } else { &ROUNDINGS })
+}
+
+/// Takes `.ftz` where the type has it.
+fn ftz(x: &mut Operation<'_, '_>, floats: Floats) {
+    if floats.is(Format::F32) || floats.is(Format::F16) {
+        x.flag("ftz");
+    }
+}
+
+/// Takes `.sat` where the type has it.
+fn saturation(x: &mut Operation<'_, '_>, floats: Floats) -> Clamp {
+    let has = floats.is(Format::F16) || (floats.is(Format::F32) && !floats.pair);
+    if has && x.flag("sat") { Clamp::Saturate } else { Clamp::None }
+}
+
+/// Reads a destination and `sources` sources, and applies an operation to the value or to each of two.
+fn elementwise(
+    x: &mut Operation<'_, '_>,
+    floats: Floats,
+    sources: usize,
+    op: impl Fn(Format, RegId, &[Src]) -> Vec<Op>,
+) -> Lowered {
+    let ty = floats.ty();
+    let width = ty.width().ok_or_else(|| x.wrong_type())?;
+    let d = x.destination(0, width)?;
+    let sources = (1..=sources).map(|at| x.source(at, ty)).collect::<Lowered<Vec<Src>>>()?;
+    if !floats.pair {
+        op(floats.format, d, &sources).into_iter().for_each(|op| x.push(op));
+        return Ok(());
+    }
+    let part = float_width(floats.format).ok_or_else(|| x.wrong_type())?;
+    let (mut low, mut high) = (Vec::new(), Vec::new());
+    for a in sources {
+        let halves = (x.temporary(), x.temporary());
+        x.push(Op::Unpack { d: vec![Some(halves.0), Some(halves.1)], a, part });
+        low.push(Src::Reg(halves.0));
+        high.push(Src::Reg(halves.1));
+    }
+    let mut parts = Vec::new();
+    for sources in [low, high] {
+        let d = x.temporary();
+        op(floats.format, d, &sources).into_iter().for_each(|op| x.push(op));
+        parts.push(Src::Reg(d));
+    }
+    x.push(Op::Pack { d, parts, part });
+    Ok(())
+}
+
+fn unary(x: &mut Operation<'_, '_>, floats: Floats, op: Float1) -> Lowered {
+    x.done(2)?;
+    elementwise(x, floats, 1, |format, d, sources| match sources {
+        [a] => vec![Op::Float1 { op, format, d, a: *a }],
+        _ => Vec::new(),
+    })
+}
+
+fn binary(
+    x: &mut Operation<'_, '_>,
+    floats: Floats,
+    op: Float2,
+    rounding: Option<Rounding>,
+    clamp: Clamp,
+) -> Lowered {
+    x.done(3)?;
+    let rounding = rounding.unwrap_or(Rounding::Nearest);
+    elementwise(x, floats, 2, |format, d, sources| match sources {
+        [a, b] => vec![Op::Float2 { op, format, rounding, clamp, d, a: *a, b: *b }],
+        _ => Vec::new(),
+    })
+}
+
+/// A narrow second type, as in `add.f32.f16`.
+fn mixed(x: &mut Operation<'_, '_>, floats: Floats) -> Lowered<Option<Format>> {
+    match (floats, x.take_type()) {
+        (_, None) => Ok(None),
+        (
+            Floats { format: Format::F32, pair: false },
+            Some(Type::Float(narrow @ (Format::F16 | Format::Bf16))),
+        ) => Ok(Some(narrow)),
+        _ => Err(x.wrong_type()),
+    }
+}
+
+/// A narrow source, widened to `f32`.
+fn widened(x: &mut Operation<'_, '_>, at: usize, from: Format) -> Lowered<Src> {
+    let a = x.source(at, Type::Float(from))?;
+    let d = x.temporary();
+    let (to, rounding) = (Format::F32, Rounding::Nearest);
+    x.push(Op::CvtFloat { d, a, from, to, integral: None, rounding, clamp: Clamp::None });
+    Ok(Src::Reg(d))
+}
+
+fn add(x: &mut Operation<'_, '_>) -> Lowered {
+    sum(x, Float2::Add)
+}
+
+fn sub(x: &mut Operation<'_, '_>) -> Lowered {
+    sum(x, Float2::Sub)
+}
+
+fn sum(x: &mut Operation<'_, '_>, op: Float2) -> Lowered {
+    let floats = floats(x)?;
+    let narrow = mixed(x, floats)?;
+    let rounding = rounding(x, floats);
+    let clamp = saturation(x, floats);
+    let Some(narrow) = narrow else {
+        ftz(x, floats);
+        return binary(x, floats, op, rounding, clamp);
+    };
+    x.done(3)?;
+    let d = x.destination(0, Width::W32)?;
+    let a = widened(x, 1, narrow)?;
+    let b = x.source(2, floats.ty())?;
+    let rounding = rounding.unwrap_or(Rounding::Nearest);
+    x.push(Op::Float2 { op, format: Format::F32, rounding, clamp, d, a, b });
+    Ok(())
+}
+
+fn mul(x: &mut Operation<'_, '_>) -> Lowered {
+    let floats = floats(x)?;
+    let rounding = rounding(x, floats);
+    let clamp = saturation(x, floats);
+    ftz(x, floats);
+    binary(x, floats, Float2::Mul, rounding, clamp)
+}
+
+/// On every GPU that is sold, `mad` of floats is `fma`.
+fn mad(x: &mut Operation<'_, '_>) -> Lowered {
+    let floats = floats(x)?;
+    if !floats.single() {
+        return Err(x.wrong_type());
+    }
+    multiply_add(x, floats)
+}
+
+fn fma(x: &mut Operation<'_, '_>) -> Lowered {
+    let floats = floats(x)?;
+    multiply_add(x, floats)
+}
+
+fn multiply_add(x: &mut Operation<'_, '_>, floats: Floats) -> Lowered {
+    let narrow = mixed(x, floats)?;
+    let rounding = rounding(x, floats).ok_or_else(|| x.unsupported("it needs a rounding mode"))?;
+    let mut clamp = saturation(x, floats);
+    if floats.half() && clamp == Clamp::None && x.flag("relu") {
+        clamp = Clamp::Relu;
+    }
+    if let Some(narrow) = narrow {
+        x.done(4)?;
+        let d = x.destination(0, Width::W32)?;
+        let a = widened(x, 1, narrow)?;
+        let b = widened(x, 2, narrow)?;
+        let c = x.source(3, floats.ty())?;
+        x.push(Op::Fma { format: Format::F32, rounding, clamp, d, a, b, c });
+        return Ok(());
+    }
+    ftz(x, floats);
+    x.done(4)?;
+    elementwise(x, floats, 3, |format, d, sources| match sources {
+        [a, b, c] => vec![Op::Fma { format, rounding, clamp, d, a: *a, b: *b, c: *c }],
+        _ => Vec::new(),
+    })
+}
+
+/// A rounding mode, or `None` for `.approx` and what else is as good as it over the reals: one must be there.
+fn precision(
+    x: &mut Operation<'_, '_>,
+    floats: Floats,
+    approximations: &[&str],
+) -> Lowered<Option<Rounding>> {
+    if !floats.single() {
+        return Err(x.wrong_type());
+    }
+    if approximations.iter().any(|name| x.flag(name)) {
+        return Ok(None);
+    }
+    let rounding = rounding(x, floats);
+    rounding.map(Some).ok_or_else(|| x.unsupported("it needs `.approx` or a rounding mode"))
+}
+
+fn div(x: &mut Operation<'_, '_>) -> Lowered {
+    let floats = floats(x)?;
+    let approximations: &[&str] = if floats.is(Format::F32) { &["approx", "full"] } else { &[] };
+    let rounding = precision(x, floats, approximations)?;
+    ftz(x, floats);
+    let op = if rounding.is_some() { Float2::Div } else { Float2::DivApprox };
+    binary(x, floats, op, rounding, Clamp::None)
+}
+
+fn neg(x: &mut Operation<'_, '_>) -> Lowered {
+    let floats = floats(x)?;
+    if floats.pair && floats.is(Format::F32) {
+        return Err(x.wrong_type());
+    }
+    ftz(x, floats);
+    unary(x, floats, Float1::Neg)
+}
+
+fn abs(x: &mut Operation<'_, '_>) -> Lowered {
+    let floats = floats(x)?;
+    if floats.pair && floats.is(Format::F32) {
+        return Err(x.wrong_type());
+    }
+    ftz(x, floats);
+    unary(x, floats, Float1::Abs)
+}
+
+fn min(x: &mut Operation<'_, '_>) -> Lowered {
+    min_or_max(x, Float2::Min)
+}
+
+fn max(x: &mut Operation<'_, '_>) -> Lowered {
+    min_or_max(x, Float2::Max)
+}
+
+fn min_or_max(x: &mut Operation<'_, '_>, op: Float2) -> Lowered {
+    let floats = floats(x)?;
+    if floats.pair && floats.is(Format::F32) {
+        return Err(x.wrong_type());
+    }
+    ftz(x, floats);
+    if !floats.is(Format::F64) {
+        x.flag("NaN");
+    }
+    let (rounding, clamp) = (Rounding::Nearest, Clamp::None);
+    // The form with three sources; `.abs` and `.xorsign.abs` are refused as modifiers.
+    let most = if floats.single() && floats.is(Format::F32) { 4 } else { 3 };
+    let sources = x.done_within(3, most)? - 1;
+    let between = if sources == 3 { x.temporary() } else { RegId(0) };
+    elementwise(x, floats, sources, |format, d, sources| match sources {
+        [a, b] => vec![Op::Float2 { op, format, rounding, clamp, d, a: *a, b: *b }],
+        [a, b, c] => vec![
+            Op::Float2 { op, format, rounding, clamp, d: between, a: *a, b: *b },
+            Op::Float2 { op, format, rounding, clamp, d, a: Src::Reg(between), b: *c },
+        ],
+        _ => Vec::new(),
+    })
+}
+
+fn rcp(x: &mut Operation<'_, '_>) -> Lowered {
+    let floats = floats(x)?;
+    let rounding = precision(x, floats, &["approx"])?;
+    x.flag("ftz");
+    let Some(rounding) = rounding else { return unary(x, floats, Float1::Rcp) };
+    x.done(2)?;
+    let one = Src::Imm(match floats.format {
+        Format::F64 => 1f64.to_bits(),
+        _ => u64::from(1f32.to_bits()),
+    });
+    elementwise(x, floats, 1, |format, d, sources| match sources {
+        [a] => vec![Op::Float2 { op: Float2::Div, format, rounding, clamp: Clamp::None, d, a: one, b: *a }],
+        _ => Vec::new(),
+    })
+}
+
+fn sqrt(x: &mut Operation<'_, '_>) -> Lowered {
+    let floats = floats(x)?;
+    let approximations: &[&str] = if floats.is(Format::F32) { &["approx"] } else { &[] };
+    precision(x, floats, approximations)?;
+    ftz(x, floats);
+    unary(x, floats, Float1::Sqrt)
+}
+
+/// An instruction that exists as an approximation only.
+fn approximate(x: &mut Operation<'_, '_>, floats: Floats, op: Float1) -> Lowered {
+    x.require(&[("approx", ())])?;
+    unary(x, floats, op)
+}
+
+fn rsqrt(x: &mut Operation<'_, '_>) -> Lowered {
+    let floats = floats(x)?;
+    if !floats.single() {
+        return Err(x.wrong_type());
+    }
+    x.flag("ftz");
+    approximate(x, floats, Float1::Rsqrt)
+}
+
+fn f32_function(x: &mut Operation<'_, '_>, op: Float1) -> Lowered {
+    let floats = floats(x)?;
+    if floats != (Floats { format: Format::F32, pair: false }) {
+        return Err(x.wrong_type());
+    }
+    x.flag("ftz");
+    approximate(x, floats, op)
+}
+
+fn sin(x: &mut Operation<'_, '_>) -> Lowered {
+    f32_function(x, Float1::Sin)
+}
+
+fn cos(x: &mut Operation<'_, '_>) -> Lowered {
+    f32_function(x, Float1::Cos)
+}
+
+fn lg2(x: &mut Operation<'_, '_>) -> Lowered {
+    f32_function(x, Float1::Lg2)
+}
+
+/// `.f32`, and the narrow formats.
+fn narrow_function(x: &mut Operation<'_, '_>, op: Float1, has_ftz: fn(Format) -> bool) -> Lowered {
+    let floats = floats(x)?;
+    if floats.is(Format::F64) || (floats.is(Format::F32) && floats.pair) {
+        return Err(x.wrong_type());
+    }
+    if has_ftz(floats.format) {
+        x.flag("ftz");
+    }
+    approximate(x, floats, op)
+}
+
+fn ex2(x: &mut Operation<'_, '_>) -> Lowered {
+    narrow_function(x, Float1::Ex2, |format| format != Format::F16)
+}
+
+fn tanh(x: &mut Operation<'_, '_>) -> Lowered {
+    narrow_function(x, Float1::Tanh, |_| false)
+}
+
+fn copysign(x: &mut Operation<'_, '_>) -> Lowered {
+    let floats = floats(x)?;
+    if !floats.single() {
+        return Err(x.wrong_type());
+    }
+    binary(x, floats, Float2::CopySign, None, Clamp::None)
+}
+
+/// Over the reals: finite and infinite compare with infinity, and nothing is a NaN. `.normal` and `.subnormal` ask
+/// for what the model does not have (rule V2).
+fn testp(x: &mut Operation<'_, '_>) -> Lowered {
+    #[derive(Clone, Copy)]
+    enum Test {
+        Finite,
+        Infinite,
+        Number,
+        NotANumber,
+    }
+    let test = x.require(&[
+        ("finite", Test::Finite),
+        ("infinite", Test::Infinite),
+        ("number", Test::Number),
+        ("notanumber", Test::NotANumber),
+    ])?;
+    let floats = floats(x)?;
+    if !floats.single() {
+        return Err(x.wrong_type());
+    }
+    let format = floats.format;
+    x.done(2)?;
+    let operand = x.operand(0)?;
+    let Some(p) = x.predicate_destination(operand)? else {
+        return Err(x.expected("a predicate register", operand));
+    };
+    let a = x.source(1, floats.ty())?;
+    let infinity = match format {
+        Format::F64 => f64::INFINITY.to_bits(),
+        _ => u64::from(f32::INFINITY.to_bits()),
+    };
+    let compare = match test {
+        Test::Number | Test::NotANumber => {
+            let compare =
+                if matches!(test, Test::Number) { FloatCompare::IsNumber } else { FloatCompare::IsNan };
+            x.push(Op::SetpFloat { compare, format, p, q: None, a, b: a, combine: None });
+            return Ok(());
+        }
+        Test::Finite => Compare::Lt,
+        Test::Infinite => Compare::Eq,
+    };
+    let magnitude = x.temporary();
+    x.push(Op::Float1 { op: Float1::Abs, format, d: magnitude, a });
+    let compare = FloatCompare::Order(compare, false);
+    let (a, b) = (Src::Reg(magnitude), Src::Imm(infinity));
+    x.push(Op::SetpFloat { compare, format, p, q: None, a, b, combine: None });
+    Ok(())
+}

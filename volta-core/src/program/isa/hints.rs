@@ -1,0 +1,183 @@
+//! Instructions without an effect that the model has, and instructions that Volta does not do.
+
+use super::{Row, Types, row, unsupported};
+use crate::program::op::{Int, Op, Space, Special, Width};
+use crate::program::operand::{Lowered, Operation};
+use crate::program::types::Type;
+use crate::ptx::tree::{Literal, LiteralValue, Operand};
+
+const TEXTURE: &str = "textures and surfaces are not done yet";
+const VIDEO: &str = "video instructions are not done yet";
+const STACK: &str = "memory allocated on the stack is not done yet";
+
+pub(super) const ROWS: &[Row] = &[
+    row("prefetch", Types::Any, "Data Movement and Conversion Instructions: prefetch", prefetch),
+    row("prefetchu", Types::Any, "Data Movement and Conversion Instructions: prefetchu", prefetchu),
+    row(
+        "applypriority",
+        Types::Any,
+        "Data Movement and Conversion Instructions: applypriority",
+        applypriority,
+    ),
+    // It is no hint: what it names holds indeterminate values afterwards, and it races like a write.
+    unsupported("discard", "Data Movement and Conversion Instructions: discard", "it makes memory undefined"),
+    row("createpolicy", Types::Any, "Data Movement and Conversion Instructions: createpolicy", createpolicy),
+    row(
+        "griddepcontrol",
+        Types::Any,
+        "Parallel Synchronization and Communication Instructions: griddepcontrol",
+        griddepcontrol,
+    ),
+    row("nanosleep", Types::Any, "Miscellaneous Instructions: nanosleep", nanosleep),
+    row("pmevent", Types::Any, "Miscellaneous Instructions: pmevent", pmevent),
+    row("setmaxnreg", Types::Any, "Miscellaneous Instructions: setmaxnreg", setmaxnreg),
+    unsupported("alloca", "Stack Manipulation Instructions: alloca", STACK),
+    unsupported("stacksave", "Stack Manipulation Instructions: stacksave", STACK),
+    unsupported("stackrestore", "Stack Manipulation Instructions: stackrestore", STACK),
+    unsupported("tex", "Texture Instructions: tex", TEXTURE),
+    unsupported("tld4", "Texture Instructions: tld4", TEXTURE),
+    unsupported("txq", "Texture Instructions: txq", TEXTURE),
+    unsupported("istypep", "Texture Instructions: istypep", TEXTURE),
+    unsupported("suld", "Surface Instructions: suld", TEXTURE),
+    unsupported("sust", "Surface Instructions: sust", TEXTURE),
+    unsupported("sured", "Surface Instructions: sured", TEXTURE),
+    unsupported("suq", "Surface Instructions: suq", TEXTURE),
+    unsupported("vadd", "Scalar Video Instructions", VIDEO),
+    unsupported("vsub", "Scalar Video Instructions", VIDEO),
+    unsupported("vabsdiff", "Scalar Video Instructions", VIDEO),
+    unsupported("vmin", "Scalar Video Instructions", VIDEO),
+    unsupported("vmax", "Scalar Video Instructions", VIDEO),
+    unsupported("vshl", "Scalar Video Instructions", VIDEO),
+    unsupported("vshr", "Scalar Video Instructions", VIDEO),
+    unsupported("vmad", "Scalar Video Instructions", VIDEO),
+    unsupported("vset", "Scalar Video Instructions", VIDEO),
+    unsupported("vadd2", "SIMD Video Instructions", VIDEO),
+    unsupported("vadd4", "SIMD Video Instructions", VIDEO),
+    unsupported("vsub2", "SIMD Video Instructions", VIDEO),
+    unsupported("vsub4", "SIMD Video Instructions", VIDEO),
+    unsupported("vavrg2", "SIMD Video Instructions", VIDEO),
+    unsupported("vavrg4", "SIMD Video Instructions", VIDEO),
+    unsupported("vabsdiff2", "SIMD Video Instructions", VIDEO),
+    unsupported("vabsdiff4", "SIMD Video Instructions", VIDEO),
+    unsupported("vmin2", "SIMD Video Instructions", VIDEO),
+    unsupported("vmin4", "SIMD Video Instructions", VIDEO),
+    unsupported("vmax2", "SIMD Video Instructions", VIDEO),
+    unsupported("vmax4", "SIMD Video Instructions", VIDEO),
+    unsupported("vset2", "SIMD Video Instructions", VIDEO),
+    unsupported("vset4", "SIMD Video Instructions", VIDEO),
+];
+
+const U32: Type = Type::Int(Int { width: Width::W32, signed: false });
+
+fn nop(x: &mut Operation<'_, '_>) -> Lowered {
+    x.push(Op::Nop);
+    Ok(())
+}
+
+/// Brings memory into a cache: advice.
+fn prefetch(x: &mut Operation<'_, '_>) -> Lowered {
+    let spaces = [
+        ("global", Space::Global),
+        ("local", Space::Local),
+        ("param", Space::Param),
+        ("param::entry", Space::Param),
+        ("const", Space::Const),
+    ];
+    let space = x.choose(&spaces).unwrap_or(Space::Generic);
+    let levels = ["L1", "L2", "tensormap", "L2::evict_last", "L2::evict_normal"].map(|level| (level, ()));
+    x.require(&levels)?;
+    x.done(1)?;
+    x.address(0, space)?;
+    nop(x)
+}
+
+/// Brings memory into the cache for uniform accesses: advice.
+fn prefetchu(x: &mut Operation<'_, '_>) -> Lowered {
+    x.require(&[("L1", ())])?;
+    x.done(1)?;
+    x.address(0, Space::Generic)?;
+    nop(x)
+}
+
+/// Changes when caches evict memory: advice.
+fn applypriority(x: &mut Operation<'_, '_>) -> Lowered {
+    let space = x.choose(&[("global", Space::Global)]).unwrap_or(Space::Generic);
+    x.require(&[("L2::evict_normal", ())])?;
+    x.done(2)?;
+    x.address(0, space)?;
+    nop(x)
+}
+
+/// Makes a cache policy, which only accesses read, as advice; its bits mean nothing to a program.
+fn createpolicy(x: &mut Operation<'_, '_>) -> Lowered {
+    for modifier in [
+        "fractional",
+        "range",
+        "cvt",
+        "L2",
+        "global",
+        "L2::evict_last",
+        "L2::evict_normal",
+        "L2::evict_first",
+        "L2::evict_unchanged",
+    ] {
+        x.flag(modifier);
+    }
+    // The second priority of the `.range` form may be the same as the first.
+    for modifier in ["L2::evict_first", "L2::evict_unchanged"] {
+        x.flag(modifier);
+    }
+    if x.ty()? != Type::Bits(Width::W64) {
+        return Err(x.wrong_type());
+    }
+    x.done_within(1, 4)?;
+    let d = x.destination(0, Width::W64)?;
+    x.push(Op::Special { d, special: Special::Unpredictable, width: Width::W64 });
+    Ok(())
+}
+
+/// Orders launches; launches run in order anyway (rule Y2).
+fn griddepcontrol(x: &mut Operation<'_, '_>) -> Lowered {
+    x.require(&[("wait", ()), ("launch_dependents", ())])?;
+    x.done(0)?;
+    nop(x)
+}
+
+/// Waits for a time that is not specified.
+fn nanosleep(x: &mut Operation<'_, '_>) -> Lowered {
+    if x.ty()? != U32 {
+        return Err(x.wrong_type());
+    }
+    x.done(1)?;
+    x.source(0, U32)?;
+    nop(x)
+}
+
+/// Triggers a performance counter.
+fn pmevent(x: &mut Operation<'_, '_>) -> Lowered {
+    x.flag("mask");
+    x.done(1)?;
+    number(x, 0)?;
+    nop(x)
+}
+
+/// Moves registers between warps, which all have as many as they name.
+fn setmaxnreg(x: &mut Operation<'_, '_>) -> Lowered {
+    x.require(&[("inc", ()), ("dec", ())])?;
+    x.require(&[("sync", ())])?;
+    x.require(&[("aligned", ())])?;
+    if x.ty()? != U32 {
+        return Err(x.wrong_type());
+    }
+    x.done(1)?;
+    number(x, 0)?;
+    nop(x)
+}
+
+fn number(x: &Operation<'_, '_>, at: usize) -> Lowered {
+    let operand = x.operand(at)?;
+    match operand {
+        Operand::Literal(Literal { value: LiteralValue::Integer(_), .. }) => Ok(()),
+        _ => Err(x.expected("an integer literal", operand)),
+    }
+}

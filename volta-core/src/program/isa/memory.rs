@@ -1,0 +1,214 @@
+//! Loads, stores and addresses.
+//!
+//! Orders and scopes (`.relaxed.gpu`, `.acquire`, `.volatile`) change nothing by themselves: accesses race unless
+//! a barrier orders them (rules Y1, Y2). Cache operators, eviction priorities and prefetch sizes are advice.
+
+use super::{Row, Types, row};
+use crate::program::op::{Access, Int, Op, Space, Src, Width};
+use crate::program::operand::{Element, Lowered, Operation};
+use crate::program::types::Type;
+use crate::ptx::tree::Operand;
+
+pub(super) const ROWS: &[Row] = &[
+    row("ld", Types::Any, "Data Movement and Conversion Instructions: ld, ld.global.nc", ld),
+    row("ldu", Types::Any, "Data Movement and Conversion Instructions: ldu", ldu),
+    row("st", Types::Any, "Data Movement and Conversion Instructions: st", st),
+    row("cvta", Types::Any, "Data Movement and Conversion Instructions: cvta", cvta),
+    row("isspacep", Types::Any, "Data Movement and Conversion Instructions: isspacep", isspacep),
+];
+
+/// Shared memory of the cluster is the CTA's own: addresses in another CTA's come from `mapa`, which is not
+/// supported.
+const SPACES: [(&str, Space); 9] = [
+    ("global", Space::Global),
+    ("shared", Space::Shared),
+    ("shared::cta", Space::Shared),
+    ("shared::cluster", Space::Shared),
+    ("local", Space::Local),
+    ("const", Space::Const),
+    ("param", Space::Param),
+    ("param::entry", Space::Param),
+    ("param::func", Space::Param),
+];
+
+/// Takes a state space; none is generic.
+pub(super) fn space(x: &mut Operation<'_, '_>) -> Space {
+    x.choose(&SPACES).unwrap_or(Space::Generic)
+}
+
+const SCOPES: [(&str, ()); 4] = [("cta", ()), ("cluster", ()), ("gpu", ()), ("sys", ())];
+
+/// Takes the advice to caches that loads and stores carry; `true` when a cache policy is an operand.
+fn advice(x: &mut Operation<'_, '_>) -> bool {
+    let evictions = [
+        "L1::evict_normal",
+        "L1::evict_unchanged",
+        "L1::evict_first",
+        "L1::evict_last",
+        "L1::no_allocate",
+        "L2::evict_normal",
+        "L2::evict_first",
+        "L2::evict_last",
+    ];
+    for eviction in evictions {
+        x.flag(eviction);
+    }
+    x.flag("L2::cache_hint")
+}
+
+/// How an access is ordered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Weak,
+    Volatile,
+    Scoped,
+}
+
+/// Takes `.weak`, `.volatile`, or an order and its scope.
+fn order(x: &mut Operation<'_, '_>, ordered: &[(&str, Order)]) -> Lowered<Order> {
+    let order = x.choose(&[("weak", Order::Weak), ("volatile", Order::Volatile)]);
+    let order = order.or_else(|| x.choose(ordered)).unwrap_or(Order::Weak);
+    if order == Order::Scoped {
+        x.flag("mmio");
+        x.require(&SCOPES)?;
+    }
+    Ok(order)
+}
+
+/// The type of what is loaded or stored.
+fn accessed(x: &mut Operation<'_, '_>) -> Lowered<(Type, Int)> {
+    let ty = x.ty()?;
+    let float =
+        matches!(ty, Type::Float(crate::number::format::Format::F32 | crate::number::format::Format::F64));
+    match (ty, ty.width()) {
+        (Type::Bits(_), Some(width)) => Ok((ty, Int { width, signed: false })),
+        (Type::Int(int), _) => Ok((ty, int)),
+        (Type::Float(_), Some(width)) if float => Ok((ty, Int { width, signed: false })),
+        (Type::Bits128, _) => Err(x.unsupported("128-bit accesses are not")),
+        _ => Err(x.wrong_type()),
+    }
+}
+
+const VECTORS: [(&str, usize); 3] = [("v2", 2), ("v4", 4), ("v8", 8)];
+
+/// The elements of a vector operand, or the one operand.
+fn accessed_elements<'m>(
+    x: &mut Operation<'_, 'm>,
+    at: usize,
+    count: Option<usize>,
+) -> Lowered<Vec<Element<'m>>> {
+    let operand = x.operand(at)?;
+    let Some(count) = count else { return Ok(vec![Element::Operand(x.single(at)?)]) };
+    let elements = x.elements(at)?;
+    if elements.len() == count {
+        Ok(elements)
+    } else {
+        Err(x.expected("a vector of as many elements", operand))
+    }
+}
+
+/// A cache policy, which must be a 64-bit register.
+fn policy(x: &mut Operation<'_, '_>, at: usize, present: bool) -> Lowered {
+    if present {
+        x.source(at, Type::Bits(Width::W64))?;
+    }
+    Ok(())
+}
+
+fn ld(x: &mut Operation<'_, '_>) -> Lowered {
+    let order = order(x, &[("relaxed", Order::Scoped), ("acquire", Order::Scoped)])?;
+    let space = space(x);
+    x.choose(&[("ca", ()), ("cg", ()), ("cs", ()), ("lu", ()), ("cv", ())]);
+    let read_only = space == Space::Global && order == Order::Weak && x.flag("nc");
+    load(x, space, Access { read_only, volatile: order == Order::Volatile })
+}
+
+/// `ldu` promises that nobody writes what it reads, as `ld.global.nc` does.
+fn ldu(x: &mut Operation<'_, '_>) -> Lowered {
+    let space = x.choose(&[("global", Space::Global)]).unwrap_or(Space::Generic);
+    load(x, space, Access { read_only: true, volatile: false })
+}
+
+fn load(x: &mut Operation<'_, '_>, space: Space, access: Access) -> Lowered {
+    let hint = advice(x);
+    x.choose(&[("L2::64B", ()), ("L2::128B", ()), ("L2::256B", ())]);
+    x.flag("unified");
+    let count = x.choose(&VECTORS);
+    let (_, ty) = accessed(x)?;
+    x.done(if hint { 3 } else { 2 })?;
+    policy(x, 2, hint)?;
+    let (address, space) = x.address(1, space)?;
+    let mut d = Vec::new();
+    let mut extended = Vec::new();
+    for element in accessed_elements(x, 0, count)? {
+        let destination = x.element_destination(element, ty.width, true)?;
+        d.push(destination.map(|(register, _)| register));
+        extended.extend(destination.filter(|(_, bits)| ty.signed && *bits != ty.width));
+    }
+    if count.is_none() && d == [None] {
+        return Err(x.unsupported("its result cannot be discarded"));
+    }
+    // What is loaded is extended by zeros; the sign is spread by an operation of its own.
+    x.push(Op::Load { space, address, width: ty.width, signed: false, d, access });
+    for (d, bits) in extended {
+        let to = Int { width: bits, signed: true };
+        x.push(Op::CvtInt { d, a: Src::Reg(d), from: ty, to, saturate: false });
+    }
+    Ok(())
+}
+
+fn st(x: &mut Operation<'_, '_>) -> Lowered {
+    let order = order(x, &[("relaxed", Order::Scoped), ("release", Order::Scoped)])?;
+    let space = space(x);
+    if space == Space::Const {
+        return Err(x.unsupported("constants cannot be written"));
+    }
+    x.choose(&[("wb", ()), ("cg", ()), ("cs", ()), ("wt", ())]);
+    let hint = advice(x);
+    let count = x.choose(&VECTORS);
+    let (ty, int) = accessed(x)?;
+    x.done(if hint { 3 } else { 2 })?;
+    policy(x, 2, hint)?;
+    let (address, space) = x.address(0, space)?;
+    let mut a = Vec::new();
+    for element in accessed_elements(x, 1, count)? {
+        a.push(x.element_source(element, ty, true)?);
+    }
+    let access = Access { read_only: false, volatile: order == Order::Volatile };
+    x.push(Op::Store { space, address, width: int.width, a, access });
+    Ok(())
+}
+
+fn cvta(x: &mut Operation<'_, '_>) -> Lowered {
+    let to_space = x.flag("to");
+    let space = x.require(&SPACES)?;
+    let ty = x.ty()?;
+    let width = match ty {
+        Type::Int(Int { width: width @ (Width::W32 | Width::W64), signed: false }) => width,
+        _ => return Err(x.wrong_type()),
+    };
+    x.done(2)?;
+    let d = x.destination(0, width)?;
+    let operand = x.operand(1)?;
+    let a = x.moved(operand, ty)?;
+    if let Src::Symbol(variable, _) = a
+        && !to_space
+    {
+        x.checked_space(variable, space, operand)?;
+    }
+    x.push(Op::Cvta { d, a, space, to: to_space, width });
+    Ok(())
+}
+
+fn isspacep(x: &mut Operation<'_, '_>) -> Lowered {
+    let space = x.require(&SPACES)?;
+    x.done(2)?;
+    let operand = x.operand(0)?;
+    let Some(p) = x.predicate_destination(operand)? else {
+        return Err(x.expected("a predicate register", operand));
+    };
+    let address: &Operand = x.operand(1)?;
+    let a = x.wide_value(address, Type::Bits(Width::W32))?;
+    x.push(Op::IsSpace { p, a, space });
+    Ok(())
+}

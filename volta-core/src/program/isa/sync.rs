@@ -1,0 +1,137 @@
+//! Barriers and fences.
+
+use super::{Row, Types, row};
+use crate::program::op::{Barrier, Bool2, Int, Op, Src, Width};
+use crate::program::operand::{Lowered, Operation};
+use crate::program::types::Type;
+
+pub(super) const ROWS: &[Row] = &[
+    row(
+        "bar",
+        Types::Any,
+        "Parallel Synchronization and Communication Instructions: bar, bar.warp.sync",
+        bar,
+    ),
+    row("barrier", Types::Any, "Parallel Synchronization and Communication Instructions: barrier", barrier),
+    row("membar", Types::Any, "Parallel Synchronization and Communication Instructions: membar", membar),
+    row("fence", Types::Any, "Parallel Synchronization and Communication Instructions: fence", fence),
+];
+
+const U32: Type = Type::Int(Int { width: Width::W32, signed: false });
+
+/// `bar.*` are the aligned forms of `barrier.*` (rule Y3).
+fn bar(x: &mut Operation<'_, '_>) -> Lowered {
+    if x.flag("warp") {
+        x.require(&[("sync", ())])?;
+        x.done(1)?;
+        let mask = x.source(0, U32)?;
+        x.push(Op::WarpSync { mask });
+        return Ok(());
+    }
+    x.flag("cta");
+    cta_barrier(x, true)
+}
+
+fn barrier(x: &mut Operation<'_, '_>) -> Lowered {
+    if x.flag("cluster") {
+        return Err(x.unsupported("clusters of several CTAs are not"));
+    }
+    x.flag("cta");
+    let aligned = x.flag("aligned");
+    cta_barrier(x, aligned)
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Sync,
+    Arrive,
+    Reduce,
+}
+
+fn cta_barrier(x: &mut Operation<'_, '_>, aligned: bool) -> Lowered {
+    let kind = x.require(&[("sync", Kind::Sync), ("arrive", Kind::Arrive), ("red", Kind::Reduce)])?;
+    match kind {
+        Kind::Sync => {
+            let operands = x.done_within(1, 2)?;
+            let id = x.source(0, U32)?;
+            let count = count(x, 1, operands == 2)?;
+            x.push(Op::Barrier { kind: Barrier::Sync, id, count, aligned });
+        }
+        Kind::Arrive => {
+            x.done(2)?;
+            let id = x.source(0, U32)?;
+            let count = count(x, 1, true)?;
+            x.push(Op::Barrier { kind: Barrier::Arrive, id, count, aligned });
+        }
+        Kind::Reduce => reduce(x, aligned)?,
+    }
+    Ok(())
+}
+
+fn count(x: &mut Operation<'_, '_>, at: usize, present: bool) -> Lowered<Option<Src>> {
+    if present { x.source(at, U32).map(Some) } else { Ok(None) }
+}
+
+/// `bar.red.popc.u32 d, a{, b}, p` and `bar.red.and.pred q, a{, b}, p`.
+fn reduce(x: &mut Operation<'_, '_>, aligned: bool) -> Lowered {
+    let by = x.require(&[("popc", None), ("and", Some(Bool2::And)), ("or", Some(Bool2::Or))])?;
+    let ty = x.ty()?;
+    if ty != if by.is_some() { Type::Pred } else { U32 } {
+        return Err(x.wrong_type());
+    }
+    let operands = x.done_within(3, 4)?;
+    let id = x.source(1, U32)?;
+    let count = count(x, 2, operands == 4)?;
+    let p = x.predicate(operands - 1)?;
+    let kind = match by {
+        None => Barrier::RedPopc(x.destination(0, Width::W32)?, p),
+        Some(by) => {
+            let operand = x.operand(0)?;
+            let Some(d) = x.predicate_destination(operand)? else {
+                return Err(x.expected("a predicate register", operand));
+            };
+            Barrier::RedPred(by, d, p)
+        }
+    };
+    x.push(Op::Barrier { kind, id, count, aligned });
+    Ok(())
+}
+
+/// A fence alone orders nothing (rule Y7).
+fn membar(x: &mut Operation<'_, '_>) -> Lowered {
+    if x.flag("proxy") {
+        proxy(x)?;
+    } else {
+        x.require(&[("cta", ()), ("gl", ()), ("sys", ())])?;
+    }
+    x.done(0)?;
+    x.push(Op::Nop);
+    Ok(())
+}
+
+fn fence(x: &mut Operation<'_, '_>) -> Lowered {
+    if x.flag("proxy") {
+        if x.flag("tensormap::generic") {
+            return Err(x.unsupported("tensor maps are not done yet"));
+        }
+        proxy(x)?;
+    } else if x.flag("mbarrier_init") {
+        x.require(&[("release", ())])?;
+        x.require(&[("cluster", ())])?;
+    } else {
+        x.choose(&[("sc", ()), ("acq_rel", ()), ("acquire", ()), ("release", ())]);
+        x.require(&[("cta", ()), ("cluster", ()), ("gpu", ()), ("sys", ())])?;
+    }
+    x.done(0)?;
+    x.push(Op::Nop);
+    Ok(())
+}
+
+/// Fences between proxies matter to what goes through another proxy: asynchronous copies, which are not supported
+/// yet.
+fn proxy(x: &mut Operation<'_, '_>) -> Lowered {
+    let proxies = [("alias", ()), ("async", ()), ("async.global", ()), ("async::generic", ())];
+    x.require(&proxies)?;
+    x.choose(&[("global", ()), ("shared::cta", ()), ("shared::cluster", ())]);
+    Ok(())
+}

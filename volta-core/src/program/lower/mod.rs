@@ -1,0 +1,529 @@
+//! From a function's statements to operations: control structure, calls, variables, places.
+//!
+//! Calls are laid out inline: each activation has registers, labels and local variables of its own, and a `.param`
+//! variable that a call passes is the same variable as the parameter it is passed for.
+
+mod call;
+
+use rustc_hash::FxHashMap;
+
+use super::error::LowerError;
+use super::isa::{self, Handler};
+use super::layout::{self, Layout};
+use super::names::{Binding, LabelId, Names};
+use super::op::{
+    Init, Inst, InstId, Location, Op, Parameter, PredId, PredSrc, Program, RegId, Space, Variable, VariableId,
+};
+use super::operand::{Fail, Lowered, Operation};
+use crate::base::budget::{Budgets, Limit};
+use crate::base::span::Span;
+use crate::ptx::location::{self, Loc};
+use crate::ptx::tree;
+
+/// Blocks and activations inside one another; below what the stack takes.
+const DEEPEST: usize = 200;
+
+/// What is known of a variable that exists once: its id, or why naming it is not supported.
+type StaticVariable = Result<VariableId, String>;
+
+/// A kernel while it is being lowered.
+pub(super) struct Lowering<'m> {
+    pub(super) names: Names<'m>,
+    /// The kernel is launched as clusters of several CTAs.
+    pub(super) clustered: bool,
+    insts: Vec<Inst>,
+    variables: Vec<Variable>,
+    statics: FxHashMap<*const tree::Variable, StaticVariable>,
+    labels: FxHashMap<u32, InstId>,
+    activations: Vec<Activation<'m>>,
+    activation_count: u32,
+    depth: usize,
+    carry: Option<PredId>,
+    temporaries: Vec<RegId>,
+    temporary_predicates: Vec<PredId>,
+    location: Option<u32>,
+    locations: Vec<Location>,
+    location_ids: FxHashMap<Loc, u32>,
+    files: FxHashMap<u32, &'m str>,
+    steps: u64,
+    budgets: Budgets,
+}
+
+/// One call being laid out.
+struct Activation<'m> {
+    function: &'m tree::Function,
+    /// Where `ret` goes; `None` in the entry, which ends the thread.
+    end: Option<LabelId>,
+    /// What tells its variables from those of other activations.
+    number: u32,
+}
+
+/// Lowers one entry.
+pub(super) fn entry(
+    module: &tree::Module,
+    function: &tree::Function,
+    lines: u32,
+    budgets: &Budgets,
+) -> Result<Program, LowerError> {
+    let mut files = FxHashMap::default();
+    let directives = module.items.iter().filter_map(|item| match item {
+        tree::Item::Directive(directive) => Some(directive),
+        _ => None,
+    });
+    for directive in directives {
+        if let Some((number, path)) = location::file(directive) {
+            files.insert(number, path);
+        }
+    }
+    let lowering = Lowering {
+        names: Names::new(module)?,
+        clustered: false,
+        insts: Vec::new(),
+        variables: Vec::new(),
+        statics: FxHashMap::default(),
+        labels: FxHashMap::default(),
+        activations: Vec::new(),
+        activation_count: 0,
+        depth: 0,
+        carry: None,
+        temporaries: Vec::new(),
+        temporary_predicates: Vec::new(),
+        location: None,
+        locations: Vec::new(),
+        location_ids: FxHashMap::default(),
+        files,
+        steps: 0,
+        budgets: budgets.clone(),
+    };
+    lowering.entry(function, lines)
+}
+
+impl<'m> Lowering<'m> {
+    fn entry(mut self, function: &'m tree::Function, lines: u32) -> Result<Program, LowerError> {
+        let launch = super::kernel::launch_bounds(function)?;
+        self.clustered = launch.clustered;
+        self.names.enter_function();
+        self.activations.push(Activation { function, end: None, number: 0 });
+        let mut parameters = Vec::new();
+        for (number, parameter) in function.parameters.iter().enumerate() {
+            let layout = layout::layout(parameter)?;
+            let variable = self.add_variable(Variable {
+                name: parameter.name.text.clone(),
+                space: Space::Param,
+                size: layout.size,
+                align: layout.align,
+                init: None,
+                parameter: Some(number),
+            });
+            self.names.declare(&parameter.name, Binding::Variable(variable))?;
+            parameters.push(Parameter {
+                name: parameter.name.text.clone(),
+                variable,
+                element: parameter.element.text.clone(),
+                size: layout.size.unwrap_or(0),
+                pointer: parameter.pointer.is_some(),
+            });
+        }
+        self.block(function.body.as_deref().unwrap_or_default(), function.span)?;
+        self.location = None;
+        let end = Span { start: function.span.end.saturating_sub(1), end: function.span.end };
+        self.push(None, Op::Exit, end)?;
+        self.resolve_targets();
+        let (registers, predicates, _) = self.names.counts();
+        Ok(Program {
+            name: function.name.text.clone(),
+            insts: self.insts,
+            registers,
+            predicates,
+            variables: self.variables,
+            parameters,
+            locations: self.locations,
+            required_block: launch.required,
+            max_block: launch.max,
+            lines,
+        })
+    }
+
+    /// Turns labels into positions.
+    fn resolve_targets(&mut self) {
+        let last = InstId::from_index(self.insts.len().saturating_sub(1));
+        let labels = &self.labels;
+        let place = |target: &mut InstId| *target = labels.get(&target.0).copied().unwrap_or(last);
+        for inst in &mut self.insts {
+            match &mut inst.op {
+                Op::Branch { target } => place(target),
+                Op::BranchTable { targets, .. } => targets.iter_mut().for_each(place),
+                _ => {}
+            }
+        }
+    }
+
+    fn block(&mut self, statements: &'m [tree::Statement], span: Span) -> Result<(), LowerError> {
+        if self.depth >= DEEPEST {
+            return Err(LowerError::Depth { allowed: DEEPEST, span });
+        }
+        self.depth += 1;
+        self.names.enter_block(statements)?;
+        for statement in statements {
+            self.statement(statement)?;
+        }
+        self.names.leave_block();
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn statement(&mut self, statement: &'m tree::Statement) -> Result<(), LowerError> {
+        match statement {
+            tree::Statement::Label(name) => {
+                let label = self.names.label(name)?;
+                self.place(label);
+                self.step(name.span)
+            }
+            tree::Statement::Block(statements, span) => {
+                self.step(*span)?;
+                self.block(statements, *span)
+            }
+            tree::Statement::Registers(registers) => {
+                self.step(registers.span)?;
+                self.names.declare_registers(registers)
+            }
+            tree::Statement::Variable(variable) => {
+                self.step(variable.span)?;
+                self.local_variable(variable)
+            }
+            tree::Statement::Instruction(instruction) => {
+                self.step(instruction.span)?;
+                self.instruction(instruction)
+            }
+            tree::Statement::Directive(directive) => {
+                self.directive(directive);
+                self.step(directive.span)
+            }
+            tree::Statement::Table(table) => self.step(table.span),
+        }
+    }
+
+    /// Counts a statement, so that calls of calls of empty functions end too.
+    fn step(&mut self, span: Span) -> Result<(), LowerError> {
+        self.steps += 1;
+        let steps_per_operation = 8;
+        self.budgets
+            .check(Limit::ProgramSize, self.steps / steps_per_operation)
+            .map_err(|exhausted| LowerError::Exhausted { exhausted, span })
+    }
+
+    /// `.loc` gives the place of what follows. The parser knows no other directive in a body that means
+    /// anything: `.pragma` advises the compiler, `.file` was read before, `.section` is for debuggers.
+    fn directive(&mut self, directive: &'m tree::Directive) {
+        let Some(loc) = Loc::read(directive) else { return };
+        let id = match self.location_ids.get(&loc) {
+            Some(id) => *id,
+            None => {
+                let file =
+                    |number: u32| self.files.get(&number).map_or_else(String::new, |path| (*path).to_owned());
+                let location = Location {
+                    file: file(loc.file),
+                    line: loc.line,
+                    column: loc.column,
+                    inlined_at: loc.inlined_at.map(|(number, line, column)| (file(number), line, column)),
+                };
+                // There are no more of them than statements, which have a limit.
+                let id = self.locations.len() as u32;
+                self.locations.push(location);
+                self.location_ids.insert(loc, id);
+                id
+            }
+        };
+        self.location = Some(id);
+    }
+
+    fn local_variable(&mut self, variable: &'m tree::Variable) -> Result<(), LowerError> {
+        let space = match variable.space {
+            tree::Space::Local => Space::Local,
+            tree::Space::Param => Space::Param,
+            _ => return self.names.declare(&variable.name, Binding::Static(variable)),
+        };
+        let layout = layout::layout(variable)?;
+        if variable.initializer.is_some() {
+            let problem = super::error::DeclarationProblem::Initialized;
+            let name = variable.name.text.clone();
+            return Err(LowerError::Declaration { name, problem, span: variable.span });
+        }
+        let id = self.activation_variable(&variable.name.text, space, layout);
+        self.names.declare(&variable.name, Binding::Variable(id))
+    }
+
+    fn activation_variable(&mut self, name: &str, space: Space, layout: Layout) -> VariableId {
+        let name = match self.activations.last() {
+            Some(activation) if activation.number > 0 => format!("{name}#{}", activation.number),
+            _ => name.to_owned(),
+        };
+        let Layout { size, align } = layout;
+        self.add_variable(Variable { name, space, size, align, init: None, parameter: None })
+    }
+
+    fn add_variable(&mut self, variable: Variable) -> VariableId {
+        let id = VariableId::from_index(self.variables.len());
+        self.variables.push(variable);
+        id
+    }
+
+    /// The variable that a name is bound to.
+    pub(super) fn variable(&mut self, binding: Binding<'m>) -> Lowered<Option<VariableId>> {
+        match binding {
+            Binding::Variable(id) => Ok(Some(id)),
+            Binding::Static(variable) => self.static_variable(variable).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The space of a variable.
+    pub(super) fn space_of(&self, variable: VariableId) -> Space {
+        self.variables.get(variable.index()).map_or(Space::Generic, |variable| variable.space)
+    }
+
+    fn static_variable(&mut self, variable: &'m tree::Variable) -> Lowered<VariableId> {
+        if let Some(known) = self.statics.get(&std::ptr::from_ref(variable)) {
+            return known.clone().map_err(Fail::Unsupported);
+        }
+        // What the variable's initial value points to comes along, and what that points to, and so on.
+        let mut found = Vec::new();
+        let root = self.intern_static(variable, &mut found)?;
+        let mut at = 0;
+        while let Some((id, variable, layout)) = found.get(at).copied() {
+            at += 1;
+            if let Err(reason) = self.initialize(id, variable, layout, &mut found)? {
+                let name = &variable.name.text;
+                let reason = format!("`{name}` cannot be used: {reason}");
+                for (_, variable, _) in &found {
+                    self.statics.insert(std::ptr::from_ref(*variable), Err(reason.clone()));
+                }
+                return Err(Fail::Unsupported(reason));
+            }
+        }
+        Ok(root)
+    }
+
+    fn intern_static(
+        &mut self,
+        variable: &'m tree::Variable,
+        found: &mut Vec<(VariableId, &'m tree::Variable, Layout)>,
+    ) -> Lowered<VariableId> {
+        let key = std::ptr::from_ref(variable);
+        if let Some(known) = self.statics.get(&key) {
+            return known.clone().map_err(Fail::Unsupported);
+        }
+        let name = &variable.name.text;
+        let space = match variable.space {
+            tree::Space::Shared => Space::Shared,
+            tree::Space::Global => Space::Global,
+            tree::Space::Const => Space::Const,
+            tree::Space::Local => Space::Local,
+            tree::Space::Param => Space::Param,
+            tree::Space::Texture => {
+                return Err(Fail::Unsupported(format!("`{name}` is a texture, sampler or surface")));
+            }
+            tree::Space::Reg => {
+                return Err(Fail::Unsupported(format!("`{name}` is a register of the module")));
+            }
+        };
+        let external = variable.linking.contains(&tree::Linking::Extern);
+        if external && (space != Space::Shared || variable.dimensions.first() != Some(&None)) {
+            return Err(Fail::Unsupported(format!(
+                "`{name}` is declared `.extern`: its definition is not in this PTX"
+            )));
+        }
+        let layout = layout::layout(variable)?;
+        let id = self.add_variable(Variable {
+            name: name.clone(),
+            space,
+            size: layout.size,
+            align: layout.align,
+            init: None,
+            parameter: None,
+        });
+        self.statics.insert(key, Ok(id));
+        found.push((id, variable, layout));
+        Ok(id)
+    }
+
+    /// Gives a variable its first bytes; the inner error says why that is not supported.
+    fn initialize(
+        &mut self,
+        id: VariableId,
+        variable: &'m tree::Variable,
+        layout: Layout,
+        found: &mut Vec<(VariableId, &'m tree::Variable, Layout)>,
+    ) -> Result<Result<(), String>, LowerError> {
+        let takes_values = matches!(variable.space, tree::Space::Global | tree::Space::Const);
+        if variable.initializer.is_none() {
+            if variable.space == tree::Space::Const {
+                self.set_init(id, Init::default());
+            }
+            return Ok(Ok(()));
+        }
+        if !takes_values {
+            let problem = super::error::DeclarationProblem::Initialized;
+            let name = variable.name.text.clone();
+            return Err(LowerError::Declaration { name, problem, span: variable.span });
+        }
+        let (mut init, addresses) = match layout::initial(variable, layout)? {
+            Ok(parts) => parts,
+            Err(unsupported) => return Ok(Err(unsupported.0.to_owned())),
+        };
+        for address in addresses {
+            let Some(target) = self.names.module_variable_named(&address.symbol.text) else {
+                if self.names.function(&address.symbol.text).is_some() {
+                    return Ok(Err("its initial value holds the address of a function".to_owned()));
+                }
+                return Err(self.names.undeclared("variable", address.symbol));
+            };
+            match self.intern_static(target, found) {
+                Ok(target) => init.addresses.push((address.offset, target, address.addend, address.generic)),
+                Err(Fail::Unsupported(reason)) => return Ok(Err(reason)),
+                Err(Fail::Wrong(error)) => return Err(error),
+            }
+        }
+        self.set_init(id, init);
+        Ok(Ok(()))
+    }
+
+    fn set_init(&mut self, id: VariableId, init: Init) {
+        if let Some(variable) = self.variables.get_mut(id.index()) {
+            variable.init = Some(init);
+        }
+    }
+
+    /// The carry flag of `add.cc`.
+    pub(super) fn carry(&mut self) -> PredId {
+        match self.carry {
+            Some(carry) => carry,
+            None => {
+                let carry = self.names.fresh_predicate();
+                self.carry = Some(carry);
+                carry
+            }
+        }
+    }
+
+    /// Temporary register number `at` of an instruction. Temporaries hold nothing between instructions.
+    pub(super) fn temporary(&mut self, at: usize) -> RegId {
+        while self.temporaries.len() <= at {
+            let register = self.names.fresh_register();
+            self.temporaries.push(register);
+        }
+        self.temporaries.get(at).copied().unwrap_or(RegId(0))
+    }
+
+    /// Temporary predicate number `at` of an instruction.
+    pub(super) fn temporary_predicate(&mut self, at: usize) -> PredId {
+        while self.temporary_predicates.len() <= at {
+            let predicate = self.names.fresh_predicate();
+            self.temporary_predicates.push(predicate);
+        }
+        self.temporary_predicates.get(at).copied().unwrap_or(PredId(0))
+    }
+
+    /// A label as the target of a branch; positions come at the end.
+    pub(super) fn target(label: LabelId) -> InstId {
+        InstId(label.0)
+    }
+
+    /// Where `ret` goes, `None` when it ends the thread.
+    pub(super) fn return_target(&self) -> Option<InstId> {
+        self.activations.last().and_then(|activation| activation.end).map(Self::target)
+    }
+
+    fn place(&mut self, label: LabelId) {
+        self.labels.insert(label.0, InstId::from_index(self.insts.len()));
+    }
+
+    fn push(&mut self, guard: Option<PredSrc>, op: Op, span: Span) -> Result<(), LowerError> {
+        let used = self.insts.len() as u64 + 1;
+        let checked = self.budgets.check(Limit::ProgramSize, used);
+        checked.map_err(|exhausted| LowerError::Exhausted { exhausted, span })?;
+        self.insts.push(Inst { guard, op, span, location: self.location });
+        Ok(())
+    }
+
+    /// Appends the operations of one instruction.
+    ///
+    /// An instruction that uses temporaries, or that writes its own guard before its last operation, is jumped
+    /// over as a whole: each operation with the guard of its own would see what the ones before it left behind.
+    fn emit(
+        &mut self,
+        guard: Option<PredSrc>,
+        ops: Vec<Op>,
+        temporaries: bool,
+        span: Span,
+    ) -> Result<(), LowerError> {
+        let rewritten = |guard: PredSrc| ops.iter().rev().skip(1).any(|op| op.writes_predicate(guard.pred));
+        match guard {
+            Some(guard) if ops.len() > 1 && (temporaries || rewritten(guard)) => {
+                let end = self.names.fresh_label();
+                let skip = PredSrc { negated: !guard.negated, ..guard };
+                self.push(Some(skip), Op::Branch { target: Self::target(end) }, span)?;
+                for op in ops {
+                    self.push(None, op, span)?;
+                }
+                self.place(end);
+            }
+            _ => {
+                for op in ops {
+                    self.push(guard, op, span)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, instruction: &'m tree::Instruction) -> Result<(), LowerError> {
+        let span = instruction.span;
+        let guard = match &instruction.guard {
+            Some(guard) => Some(self.guard(instruction, guard)?),
+            None => None,
+        };
+        let row = isa::find(instruction);
+        let handler = row.map(|row| row.handler);
+        let unsupported = |reason| vec![Op::Unsupported { reason }];
+        match handler {
+            Some(Handler::Lower(lower)) => {
+                let mut operation = Operation::new(self, instruction);
+                match lower(&mut operation) {
+                    Ok(()) => {
+                        let (ops, temporaries) = operation.finish();
+                        self.emit(guard, ops, temporaries, span)
+                    }
+                    Err(Fail::Unsupported(reason)) => self.emit(guard, unsupported(reason), false, span),
+                    Err(Fail::Wrong(error)) => Err(error),
+                }
+            }
+            Some(Handler::Call) => self.call(instruction, guard),
+            Some(Handler::Unsupported(why)) => {
+                let name = super::operand::full_name(instruction);
+                self.emit(guard, unsupported(format!("`{name}` is not supported: {why}")), false, span)
+            }
+            None => {
+                let reason = isa::unknown(instruction);
+                self.emit(guard, unsupported(reason), false, span)
+            }
+        }
+    }
+
+    fn guard(
+        &mut self,
+        instruction: &'m tree::Instruction,
+        guard: &'m tree::Guard,
+    ) -> Result<PredSrc, LowerError> {
+        match self.names.resolve(&guard.register)? {
+            Some(Binding::Predicate(pred)) => Ok(PredSrc { pred, negated: guard.negated }),
+            Some(_) => Err(LowerError::Operand {
+                instruction: super::operand::full_name(instruction),
+                expected: "a predicate register",
+                found: "another name",
+                span: guard.register.span,
+            }),
+            None => Err(self.names.undeclared("predicate register", &guard.register)),
+        }
+    }
+}

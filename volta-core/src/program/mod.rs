@@ -1,0 +1,62 @@
+//! A kernel with its names resolved, lowered to the machine's operations.
+//!
+//! [`lower`] turns one entry of a parsed module into a [`Program`]: names become ids, calls are laid out inline,
+//! and each PTX instruction becomes one or a few operations of [`Op`]. The instruction table in `isa` says which.
+//! Nothing is skipped because it was not understood: what is not supported becomes [`Op::Unsupported`], a fault
+//! for the thread that gets there (rule S2); what is wrong is a [`LowerError`].
+
+pub mod op;
+
+mod check;
+mod error;
+mod isa;
+mod kernel;
+mod layout;
+mod literal;
+mod lower;
+mod names;
+mod operand;
+mod print;
+mod suggest;
+mod types;
+mod visit;
+
+#[cfg(test)]
+mod tests;
+
+pub use check::{Broken, BrokenPromise};
+pub use error::{DeclarationProblem, LowerError};
+pub use isa::{InstructionInfo, instructions};
+pub use kernel::{KernelInfo, KernelParameter, kernels};
+pub use op::*;
+
+use crate::base::budget::Budgets;
+use crate::ptx::tree::Module;
+
+/// Lowers one kernel of a module, which was parsed from `text`.
+///
+/// `kernel` is the entry's name: as PTX has it, or as the source has it (`softmax`, `tile<4>`), with or without
+/// template arguments and namespaces. It may be left out when there is only one.
+///
+/// # Errors
+/// When the name does not choose one kernel, or when names, operands or declarations of the kernel are wrong.
+pub fn lower(module: &Module, text: &str, kernel: Option<&str>) -> Result<Program, LowerError> {
+    lower_within(module, text, kernel, &Budgets::default())
+}
+
+/// Like [`lower`], with limits: [`Limit::ProgramSize`](crate::base::budget::Limit::ProgramSize) counts operations.
+///
+/// # Errors
+/// As [`lower`], and when the limit is reached.
+pub fn lower_within(
+    module: &Module,
+    text: &str,
+    kernel: Option<&str>,
+    budgets: &Budgets,
+) -> Result<Program, LowerError> {
+    let function = kernel::choose(module, kernel)?;
+    let lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+    let program = lower::entry(module, function, lines, budgets)?;
+    debug_assert_eq!(program.check(), Ok(()));
+    Ok(program)
+}

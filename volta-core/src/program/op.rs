@@ -1,0 +1,747 @@
+//! The machine's operations: a small set that every supported PTX instruction lowers to.
+//!
+//! Widths and signedness are part of an operation, never of a register (rule V1). Registers hold up to 64 bits;
+//! an operation of a narrower type reads the low bits and writes zeros above them. Predicates live in registers
+//! of their own. Packed types (`f16x2`, `s16x2`) lower to unpack, operations, pack.
+
+use crate::base::span::Span;
+use crate::index_type;
+use crate::number::format::{Format, Rounding};
+
+index_type!(
+    /// A register of up to 64 bits.
+    RegId,
+    "r"
+);
+index_type!(
+    /// A predicate register; also holds the carry flag of `add.cc`.
+    PredId,
+    "p"
+);
+index_type!(
+    /// A variable: shared, local, constant, global or parameter memory.
+    VariableId,
+    "v"
+);
+index_type!(
+    /// A position in a program.
+    InstId,
+    "@"
+);
+
+/// An integer's width in bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Width {
+    /// 8 bits; memory accesses and conversions only.
+    W8,
+    /// 16 bits
+    W16,
+    /// 32 bits
+    W32,
+    /// 64 bits
+    W64,
+}
+
+impl Width {
+    /// Bits.
+    pub fn bits(self) -> u32 {
+        match self {
+            Width::W8 => 8,
+            Width::W16 => 16,
+            Width::W32 => 32,
+            Width::W64 => 64,
+        }
+    }
+
+    /// Bytes.
+    pub fn bytes(self) -> u32 {
+        self.bits() / 8
+    }
+
+    /// The width of a product that loses nothing; of 64 bits there is none.
+    pub fn twice(self) -> Width {
+        match self {
+            Width::W8 => Width::W16,
+            Width::W16 => Width::W32,
+            Width::W32 | Width::W64 => Width::W64,
+        }
+    }
+
+    /// A mask of the low bits.
+    pub fn mask(self) -> u64 {
+        u64::MAX >> (64 - self.bits())
+    }
+}
+
+/// An integer type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Int {
+    /// Its width.
+    pub width: Width,
+    /// `.sN` rather than `.uN` or `.bN`.
+    pub signed: bool,
+}
+
+/// A value that an operation reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Src {
+    /// A register.
+    Reg(RegId),
+    /// Bits, already cut to the operation's width; a float operation decodes them in its format.
+    Imm(u64),
+    /// The address of a variable in its own state space, plus bytes.
+    Symbol(VariableId, i64),
+}
+
+/// A predicate that an operation reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PredSrc {
+    /// The register.
+    pub pred: PredId,
+    /// Read its negation.
+    pub negated: bool,
+}
+
+/// Operations on one integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub enum Int1 {
+    Not,
+    Neg,
+    Abs,
+    Cnot,
+    Popc,
+    Clz,
+    Brev,
+    /// `bfind`
+    FindTop,
+    /// `bfind.shiftamt`
+    FindTopShift,
+}
+
+/// Operations on two integers. Shifts clamp their amount, a 32-bit number, to the width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub enum Int2 {
+    Add,
+    Sub,
+    /// `add.sat.s32`
+    AddSat,
+    /// `sub.sat.s32`
+    SubSat,
+    MulLo,
+    MulHi,
+    /// The result is twice as wide as the type.
+    MulWide,
+    /// `mul24.lo`
+    Mul24Lo,
+    /// `mul24.hi`
+    Mul24Hi,
+    Div,
+    Rem,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    /// `bmsk.clamp`
+    MaskClamp,
+    /// `bmsk.wrap`
+    MaskWrap,
+}
+
+/// Operations on three integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub enum Int3 {
+    MadLo,
+    MadHi,
+    /// `c` and the result are twice as wide as the type.
+    MadWide,
+    /// `c + |a − b|`
+    Sad,
+    /// `bfe`: b = position, c = length
+    Extract,
+    /// Funnel shifts on 32-bit words
+    ShfLeftWrap,
+    ShfLeftClamp,
+    ShfRightWrap,
+    ShfRightClamp,
+    /// `prmt` with its mode
+    Permute(PermuteMode),
+    /// `lop3` with its table
+    Lop3(u8),
+    /// `dp4a`: signedness of a, of b
+    Dp4a(bool, bool),
+    /// `dp2a.lo`
+    Dp2aLo(bool, bool),
+    /// `dp2a.hi`
+    Dp2aHi(bool, bool),
+}
+
+/// The modes of `prmt`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub enum PermuteMode {
+    Generic,
+    F4e,
+    B4e,
+    Rc8,
+    Ecl,
+    Ecr,
+    Rc16,
+}
+
+/// Comparisons. On integers the type's signedness decides; on floats unordered forms read as ordered (V2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub enum Compare {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// Float comparisons that ask about NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FloatCompare {
+    /// An ordered comparison, or (`unordered`) its twin that holds on NaN.
+    Order(Compare, bool),
+    /// `num`
+    IsNumber,
+    /// `nan`
+    IsNan,
+}
+
+/// How two truth values combine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub enum Bool2 {
+    And,
+    Or,
+    Xor,
+}
+
+/// Operations on one float.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub enum Float1 {
+    Neg,
+    Abs,
+    Ex2,
+    Lg2,
+    /// `rcp.approx`: no standard fixes its bits. With a rounding mode it is a division.
+    Rcp,
+    Sqrt,
+    Rsqrt,
+    Sin,
+    Cos,
+    Tanh,
+}
+
+/// Operations on two floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub enum Float2 {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    /// `div.approx`, `div.full`: no standard fixes its bits.
+    DivApprox,
+    Min,
+    Max,
+    /// `a` gives the sign, `b` the magnitude.
+    CopySign,
+}
+
+/// What happens to a float result before it is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Clamp {
+    /// Nothing.
+    #[default]
+    None,
+    /// `.sat`: to [0, 1]
+    Saturate,
+    /// `.relu`: to at least 0
+    Relu,
+}
+
+/// Rounding to an integer inside a float-to-float or float-to-integer conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the direction")]
+pub enum ToIntegral {
+    NearestEven,
+    Zero,
+    Down,
+    Up,
+}
+
+/// State spaces of memory accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub enum Space {
+    Global,
+    Shared,
+    Local,
+    Const,
+    /// Parameters of the entry, and of calls (which lowering lays out as variables of each thread).
+    Param,
+    Generic,
+}
+
+/// A memory address: a base, and bytes added to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// A register, an absolute address or a variable.
+    pub base: Src,
+    /// Bytes.
+    pub offset: i64,
+}
+
+/// What an operation does besides its plain effect on memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// `ld.global.nc` (rule M4).
+    pub read_only: bool,
+    /// `.volatile`; changes nothing (Y1) but is shown in messages.
+    pub volatile: bool,
+}
+
+/// Special registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "named as in PTX; the number is the dimension")]
+pub enum Special {
+    Tid(u8),
+    Ntid(u8),
+    Ctaid(u8),
+    Nctaid(u8),
+    LaneId,
+    WarpId,
+    NWarpId,
+    LaneMaskEq,
+    LaneMaskLt,
+    LaneMaskLe,
+    LaneMaskGt,
+    LaneMaskGe,
+    DynamicSharedSize,
+    TotalSharedSize,
+    /// Non-cluster launches behave as clusters of one CTA.
+    ClusterId(u8),
+    NClusterId(u8),
+    ClusterCtaId(u8),
+    ClusterNctaId(u8),
+    ClusterCtaRank,
+    ClusterNctaRank,
+    GridId,
+    /// `%clock`, `%globaltimer`, `%smid`, …: nondeterministic (rule S4).
+    Unpredictable,
+}
+
+/// Shuffle modes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub enum Shuffle {
+    Up,
+    Down,
+    Bfly,
+    Idx,
+}
+
+/// Votes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub enum Vote {
+    All,
+    Any,
+    Uni,
+}
+
+/// What a CTA barrier does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Barrier {
+    /// Wait.
+    Sync,
+    /// Arrive, do not wait.
+    Arrive,
+    /// Wait, and count the threads whose predicate holds.
+    RedPopc(RegId, PredSrc),
+    /// Wait, and combine predicates.
+    RedPred(Bool2, PredId, PredSrc),
+}
+
+/// An operation. Destinations come first.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "fields are named as PTX names its operands")]
+pub enum Op {
+    /// Moves bits of any sort unchanged.
+    Mov {
+        d: RegId,
+        a: Src,
+        width: Width,
+    },
+    /// Reads a special register.
+    Special {
+        d: RegId,
+        special: Special,
+        width: Width,
+    },
+    Int1 {
+        op: Int1,
+        ty: Int,
+        d: RegId,
+        a: Src,
+    },
+    Int2 {
+        op: Int2,
+        ty: Int,
+        d: RegId,
+        a: Src,
+        b: Src,
+    },
+    Int3 {
+        op: Int3,
+        ty: Int,
+        d: RegId,
+        a: Src,
+        b: Src,
+        c: Src,
+    },
+    /// `bfi d, a, b, position, length`
+    Insert {
+        width: Width,
+        d: RegId,
+        a: Src,
+        b: Src,
+        position: Src,
+        length: Src,
+    },
+    /// `add{c}{.cc}`, `sub{c}{.cc}`: `d = a ± (b + carry)`
+    Carry {
+        subtract: bool,
+        width: Width,
+        d: RegId,
+        a: Src,
+        b: Src,
+        carry_in: Option<PredId>,
+        carry_out: Option<PredId>,
+    },
+    /// `p|q = compare(a, b) combined with c`
+    SetpInt {
+        compare: Compare,
+        ty: Int,
+        p: PredId,
+        q: Option<PredId>,
+        a: Src,
+        b: Src,
+        combine: Option<(Bool2, PredSrc)>,
+    },
+    SetpFloat {
+        compare: FloatCompare,
+        format: Format,
+        p: PredId,
+        q: Option<PredId>,
+        a: Src,
+        b: Src,
+        combine: Option<(Bool2, PredSrc)>,
+    },
+    /// `p = a op b`
+    Pred2 {
+        op: Bool2,
+        p: PredId,
+        a: PredSrc,
+        b: PredSrc,
+    },
+    /// `p = a`
+    PredMov {
+        p: PredId,
+        a: PredSrc,
+    },
+    /// `p = value`
+    PredConst {
+        p: PredId,
+        value: bool,
+    },
+    /// `d = p ? a : b`, bits of any sort
+    Select {
+        width: Width,
+        d: RegId,
+        a: Src,
+        b: Src,
+        p: PredSrc,
+    },
+    /// Parts from least significant; all of one width
+    Pack {
+        d: RegId,
+        parts: Vec<Src>,
+        part: Width,
+    },
+    /// Parts from least significant; `None` is `_`
+    Unpack {
+        d: Vec<Option<RegId>>,
+        a: Src,
+        part: Width,
+    },
+    /// Integer to integer
+    CvtInt {
+        d: RegId,
+        a: Src,
+        from: Int,
+        to: Int,
+        saturate: bool,
+    },
+    /// Integer to float
+    IntToFloat {
+        d: RegId,
+        a: Src,
+        from: Int,
+        to: Format,
+        rounding: Rounding,
+    },
+    /// Float to integer
+    FloatToInt {
+        d: RegId,
+        a: Src,
+        from: Format,
+        to: Int,
+        rounding: ToIntegral,
+    },
+    /// Float to float
+    CvtFloat {
+        d: RegId,
+        a: Src,
+        from: Format,
+        to: Format,
+        integral: Option<ToIntegral>,
+        rounding: Rounding,
+        clamp: Clamp,
+    },
+    Float1 {
+        op: Float1,
+        format: Format,
+        d: RegId,
+        a: Src,
+    },
+    Float2 {
+        op: Float2,
+        format: Format,
+        rounding: Rounding,
+        clamp: Clamp,
+        d: RegId,
+        a: Src,
+        b: Src,
+    },
+    Fma {
+        format: Format,
+        rounding: Rounding,
+        clamp: Clamp,
+        d: RegId,
+        a: Src,
+        b: Src,
+        c: Src,
+    },
+    /// Loads; narrow values are zero- or (`signed`) sign-extended. Lowering always zero-extends, and spreads the sign
+    /// by [`Op::CvtInt`], which knows the destination's width
+    Load {
+        space: Space,
+        address: Address,
+        width: Width,
+        signed: bool,
+        d: Vec<Option<RegId>>,
+        access: Access,
+    },
+    Store {
+        space: Space,
+        address: Address,
+        width: Width,
+        a: Vec<Src>,
+        access: Access,
+    },
+    /// From generic addresses to those of a space (`to`: `cvta.to.global`), or the other way (`cvta.global`)
+    Cvta {
+        d: RegId,
+        a: Src,
+        space: Space,
+        to: bool,
+        width: Width,
+    },
+    IsSpace {
+        p: PredId,
+        a: Src,
+        space: Space,
+    },
+    Branch {
+        target: InstId,
+    },
+    /// `brx.idx`
+    BranchTable {
+        index: Src,
+        targets: Vec<InstId>,
+    },
+    Exit,
+    /// Ends the program with a fault
+    Trap,
+    Nop,
+    Barrier {
+        kind: Barrier,
+        id: Src,
+        count: Option<Src>,
+        aligned: bool,
+    },
+    WarpSync {
+        mask: Src,
+    },
+    Shuffle {
+        mode: Shuffle,
+        d: Option<RegId>,
+        p: Option<PredId>,
+        a: Src,
+        b: Src,
+        c: Src,
+        mask: Src,
+    },
+    /// `vote.sync.{all,any,uni}.pred`
+    Vote {
+        vote: Vote,
+        p: PredId,
+        a: PredSrc,
+        mask: Src,
+    },
+    /// `vote.sync.ballot.b32`
+    Ballot {
+        d: RegId,
+        a: PredSrc,
+        mask: Src,
+    },
+    MatchAny {
+        d: RegId,
+        a: Src,
+        width: Width,
+        mask: Src,
+    },
+    MatchAll {
+        d: Option<RegId>,
+        p: Option<PredId>,
+        a: Src,
+        width: Width,
+        mask: Src,
+    },
+    /// `redux.sync` on 32-bit integers: add, min, max, and, or, xor
+    Redux {
+        op: Int2,
+        signed: bool,
+        d: RegId,
+        a: Src,
+        mask: Src,
+    },
+    ActiveMask {
+        d: RegId,
+    },
+    /// `elect.sync`
+    Elect {
+        d: Option<RegId>,
+        p: PredId,
+        mask: Src,
+    },
+    /// An instruction that is not supported: a fault for the thread that gets here (S2).
+    Unsupported {
+        reason: String,
+    },
+}
+
+/// An operation in its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inst {
+    /// Executed only by lanes where it holds.
+    pub guard: Option<PredSrc>,
+    /// What is executed.
+    pub op: Op,
+    /// The PTX instruction it was lowered from.
+    pub span: Span,
+    /// Index into [`Program::locations`], from the last `.loc` before it.
+    pub location: Option<u32>,
+}
+
+/// A CUDA source position from `.loc`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Location {
+    /// Path as in `.file`.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1 (0 when unknown).
+    pub column: u32,
+    /// The place of the call that this was inlined at: file, line, column.
+    pub inlined_at: Option<(String, u32, u32)>,
+}
+
+/// A variable in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Its name as written (calls add a suffix to tell activations apart).
+    pub name: String,
+    /// Where it lives; never `Generic`.
+    pub space: Space,
+    /// Bytes; `None` for `extern` shared arrays, which are the dynamic window.
+    pub size: Option<u64>,
+    /// Alignment in bytes, a power of two.
+    pub align: u64,
+    /// Its first bytes; shorter than `size` means zeros follow (constants and globals), `None` that nothing
+    /// was written (shared, local) or, for globals, that they start as zeros.
+    pub init: Option<Init>,
+    /// Declared by the entry as its parameter number n.
+    pub parameter: Option<usize>,
+}
+
+/// An initial value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Init {
+    /// Bytes.
+    pub bytes: Vec<u8>,
+    /// 8-byte addresses of variables, at byte offsets, that the layout fills in: (offset, variable, addend, generic).
+    pub addresses: Vec<(u64, VariableId, i64, bool)>,
+}
+
+/// A parameter of the entry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Its variable in parameter space.
+    pub variable: VariableId,
+    /// PTX type as written: `u64`, `f32`, `b8`, …
+    pub element: String,
+    /// Bytes.
+    pub size: u64,
+    /// A `.ptr` attribute, as written.
+    pub pointer: bool,
+}
+
+/// A kernel, resolved: calls inlined, names gone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// The entry's name.
+    pub name: String,
+    /// Its code; execution starts at 0 and never falls off the end (an `Exit` is last).
+    pub insts: Vec<Inst>,
+    /// Number of registers.
+    pub registers: u32,
+    /// Number of predicate registers.
+    pub predicates: u32,
+    /// Memory variables that the code can name.
+    pub variables: Vec<Variable>,
+    /// Parameters in order.
+    pub parameters: Vec<Parameter>,
+    /// Places in CUDA sources.
+    pub locations: Vec<Location>,
+    /// `.reqntid`, if given: the launch must match.
+    pub required_block: Option<[u32; 3]>,
+    /// `.maxntid`, if given: the launch's threads must not exceed the product.
+    pub max_block: Option<[u32; 3]>,
+    /// Lines of PTX text.
+    pub lines: u32,
+}

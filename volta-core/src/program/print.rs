@@ -1,0 +1,338 @@
+//! A program as text, one line an operation, for tests and people.
+//!
+//! ```text
+//! kernel k
+//! param 0: v0 k_param_0, u64, 8 bytes
+//! shared v1 tile, 512 bytes, align 4
+//! @0   r0 = load.param.b64 [v0]
+//! @1   @!p0 branch @3
+//! ```
+
+use std::fmt::{self, Display, Formatter};
+
+use super::op::{
+    Address, Barrier, Bool2, Clamp, Compare, FloatCompare, Inst, Int, Op, PredSrc, Program, Space, Src,
+    ToIntegral, Variable, Width,
+};
+use crate::number::format::{Format, Rounding};
+
+impl Display for Program {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(out, "kernel {}", self.name)?;
+        let extent = |[x, y, z]: [u32; 3]| format!("{x}×{y}×{z}");
+        if let Some(block) = self.required_block {
+            writeln!(out, "block must be {}", extent(block))?;
+        }
+        if let Some(block) = self.max_block {
+            writeln!(out, "block at most {}", extent(block))?;
+        }
+        for (number, parameter) in self.parameters.iter().enumerate() {
+            let pointer = if parameter.pointer { ", pointer" } else { "" };
+            let (variable, name) = (parameter.variable, &parameter.name);
+            writeln!(
+                out,
+                "param {number}: {variable} {name}, {}, {} bytes{pointer}",
+                parameter.element, parameter.size
+            )?;
+        }
+        for (number, variable) in self.variables.iter().enumerate() {
+            if variable.parameter.is_none() {
+                writeln!(out, "{} v{number} {variable}", variable.space)?;
+            }
+        }
+        for (at, inst) in self.insts.iter().enumerate() {
+            let at = format!("@{at}");
+            writeln!(out, "{at:<4} {inst}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Variable {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 32;
+        write!(out, "{}, ", self.name)?;
+        match self.size {
+            Some(size) => write!(out, "{size} bytes")?,
+            None => write!(out, "dynamic")?,
+        }
+        write!(out, ", align {}", self.align)?;
+        let Some(init) = &self.init else { return Ok(()) };
+        write!(out, " =")?;
+        for byte in init.bytes.iter().take(SHOWN) {
+            write!(out, " {byte:02x}")?;
+        }
+        if init.bytes.len() > SHOWN {
+            write!(out, " … {} bytes", init.bytes.len())?;
+        }
+        for (offset, variable, addend, generic) in &init.addresses {
+            let generic = if *generic { "generic " } else { "" };
+            write!(out, ", {generic}{variable}{} at {offset}", Signed(*addend))?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Inst {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self.guard {
+            Some(guard) => write!(out, "@{guard} {}", self.op),
+            None => write!(out, "{}", self.op),
+        }
+    }
+}
+
+/// `+8`, `-8`, or nothing for 0.
+struct Signed(i64);
+
+impl Display for Signed {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        if self.0 == 0 { Ok(()) } else { write!(out, "{:+}", self.0) }
+    }
+}
+
+impl Display for Src {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Src::Reg(register) => write!(out, "{register}"),
+            Src::Imm(bits) if *bits < 1024 => write!(out, "{bits}"),
+            Src::Imm(bits) => write!(out, "{bits:#x}"),
+            Src::Symbol(variable, offset) => write!(out, "&{variable}{}", Signed(*offset)),
+        }
+    }
+}
+
+impl Display for PredSrc {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "{}{}", if self.negated { "!" } else { "" }, self.pred)
+    }
+}
+
+impl Display for Address {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self.base {
+            Src::Symbol(variable, offset) => write!(out, "[{variable}{}", Signed(offset))?,
+            base => write!(out, "[{base}")?,
+        }
+        write!(out, "{}]", Signed(self.offset))
+    }
+}
+
+impl Display for Width {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "b{}", self.bits())
+    }
+}
+
+impl Display for Int {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "{}{}", if self.signed { "s" } else { "u" }, self.width.bits())
+    }
+}
+
+impl Display for Space {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Space::Global => "global",
+            Space::Shared => "shared",
+            Space::Local => "local",
+            Space::Const => "const",
+            Space::Param => "param",
+            Space::Generic => "generic",
+        })
+    }
+}
+
+fn rounding(rounding: Rounding) -> &'static str {
+    match rounding {
+        Rounding::Nearest => "",
+        Rounding::Zero => ".rz",
+        Rounding::Down => ".rm",
+        Rounding::Up => ".rp",
+    }
+}
+
+fn integral(integral: ToIntegral) -> &'static str {
+    match integral {
+        ToIntegral::NearestEven => ".rni",
+        ToIntegral::Zero => ".rzi",
+        ToIntegral::Down => ".rmi",
+        ToIntegral::Up => ".rpi",
+    }
+}
+
+fn clamp(clamp: Clamp) -> &'static str {
+    match clamp {
+        Clamp::None => "",
+        Clamp::Saturate => ".sat",
+        Clamp::Relu => ".relu",
+    }
+}
+
+fn compare(compare: Compare) -> &'static str {
+    match compare {
+        Compare::Eq => "eq",
+        Compare::Ne => "ne",
+        Compare::Lt => "lt",
+        Compare::Le => "le",
+        Compare::Gt => "gt",
+        Compare::Ge => "ge",
+    }
+}
+
+fn float_compare(float: FloatCompare) -> String {
+    match float {
+        FloatCompare::Order(order, unordered) => {
+            format!("{}{}", compare(order), if unordered { "u" } else { "" })
+        }
+        FloatCompare::IsNumber => "num".to_owned(),
+        FloatCompare::IsNan => "nan".to_owned(),
+    }
+}
+
+fn bool2(op: Bool2) -> &'static str {
+    match op {
+        Bool2::And => "and",
+        Bool2::Or => "or",
+        Bool2::Xor => "xor",
+    }
+}
+
+fn list<T: Display>(items: &[T]) -> String {
+    items.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// What is written, `_` where nothing is.
+fn sinks<T: Display>(items: &[Option<T>]) -> String {
+    let shown: Vec<String> = items.iter().map(sink).collect();
+    list(&shown)
+}
+
+fn sink<T: Display>(item: &Option<T>) -> String {
+    item.as_ref().map_or_else(|| "_".to_owned(), T::to_string)
+}
+
+/// The name of a variant without data, in lower case: `MulLo` is `mullo`.
+fn name(variant: impl fmt::Debug) -> String {
+    format!("{variant:?}").to_lowercase()
+}
+
+fn combined(combine: &Option<(Bool2, PredSrc)>) -> String {
+    combine.as_ref().map_or_else(String::new, |(by, with)| format!(" {} {with}", bool2(*by)))
+}
+
+fn also<T: Display>(second: &Option<T>) -> String {
+    second.as_ref().map_or_else(String::new, |second| format!("|{second}"))
+}
+
+fn float_suffix(format: Format, round: Rounding, clamped: Clamp) -> String {
+    format!("{}{}.{}", rounding(round), clamp(clamped), format.name())
+}
+
+impl Display for Op {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Op::Mov { d, a, width } => write!(out, "{d} = mov.{width} {a}"),
+            Op::Special { d, special, width } => write!(out, "{d} = special.{width} {}", name(special)),
+            Op::Int1 { op, ty, d, a } => write!(out, "{d} = {}.{ty} {a}", name(op)),
+            Op::Int2 { op, ty, d, a, b } => write!(out, "{d} = {}.{ty} {a}, {b}", name(op)),
+            Op::Int3 { op, ty, d, a, b, c } => write!(out, "{d} = {}.{ty} {a}, {b}, {c}", name(op)),
+            Op::Insert { width, d, a, b, position, length } => {
+                write!(out, "{d} = insert.{width} {a}, {b}, {position}, {length}")
+            }
+            Op::Carry { subtract, width, d, a, b, carry_in, carry_out } => {
+                let op = if *subtract { "sub" } else { "add" };
+                write!(out, "{d}{} = {op}.{width} {a}, {b}", also(carry_out))?;
+                carry_in.map_or(Ok(()), |carry| write!(out, ", {carry}"))
+            }
+            Op::SetpInt { compare: order, ty, p, q, a, b, combine } => {
+                write!(out, "{p}{} = {}.{ty} {a}, {b}{}", also(q), compare(*order), combined(combine))
+            }
+            Op::SetpFloat { compare: order, format, p, q, a, b, combine } => {
+                let (order, format) = (float_compare(*order), format.name());
+                write!(out, "{p}{} = {order}.{format} {a}, {b}{}", also(q), combined(combine))
+            }
+            Op::Pred2 { op, p, a, b } => write!(out, "{p} = {} {a}, {b}", bool2(*op)),
+            Op::PredMov { p, a } => write!(out, "{p} = {a}"),
+            Op::PredConst { p, value } => write!(out, "{p} = {value}"),
+            Op::Select { width, d, a, b, p } => write!(out, "{d} = select.{width} {p}, {a}, {b}"),
+            Op::Pack { d, parts, part } => write!(out, "{d} = pack.{part} {}", list(parts)),
+            Op::Unpack { d, a, part } => write!(out, "{} = unpack.{part} {a}", sinks(d)),
+            Op::CvtInt { d, a, from, to, saturate } => {
+                write!(out, "{d} = cvt{}.{to}.{from} {a}", if *saturate { ".sat" } else { "" })
+            }
+            Op::IntToFloat { d, a, from, to, rounding: round } => {
+                write!(out, "{d} = cvt{}.{}.{from} {a}", rounding(*round), to.name())
+            }
+            Op::FloatToInt { d, a, from, to, rounding: round } => {
+                write!(out, "{d} = cvt{}.{to}.{} {a}", integral(*round), from.name())
+            }
+            Op::CvtFloat { d, a, from, to, integral: to_integral, rounding: round, clamp: clamped } => {
+                let whole = to_integral.map_or("", integral);
+                let suffix = float_suffix(*to, *round, *clamped);
+                write!(out, "{d} = cvt{whole}{suffix}.{} {a}", from.name())
+            }
+            Op::Float1 { op, format, d, a } => write!(out, "{d} = {}.{} {a}", name(op), format.name()),
+            Op::Float2 { op, format, rounding, clamp, d, a, b } => {
+                write!(out, "{d} = {}{} {a}, {b}", name(op), float_suffix(*format, *rounding, *clamp))
+            }
+            Op::Fma { format, rounding, clamp, d, a, b, c } => {
+                write!(out, "{d} = fma{} {a}, {b}, {c}", float_suffix(*format, *rounding, *clamp))
+            }
+            Op::Load { space, address, width, signed, d, access } => {
+                let sign = if *signed { ".signed" } else { "" };
+                write!(out, "{} = load{}.{space}{sign}.{width} {address}", sinks(d), AccessText(access))
+            }
+            Op::Store { space, address, width, a, access } => {
+                write!(out, "store{}.{space}.{width} {address}, {}", AccessText(access), list(a))
+            }
+            Op::Cvta { d, a, space, to, width } => {
+                let (from, into) = if *to { (Space::Generic, *space) } else { (*space, Space::Generic) };
+                write!(out, "{d} = address.{into}.{from}.{width} {a}")
+            }
+            Op::IsSpace { p, a, space } => write!(out, "{p} = is.{space} {a}"),
+            Op::Branch { target } => write!(out, "branch {target}"),
+            Op::BranchTable { index, targets } => write!(out, "branch {index} of {}", list(targets)),
+            Op::Exit => write!(out, "exit"),
+            Op::Trap => write!(out, "trap"),
+            Op::Nop => write!(out, "nop"),
+            Op::Barrier { kind, id, count, aligned } => {
+                let name = if *aligned { "bar" } else { "barrier" };
+                let count = count.map_or_else(String::new, |count| format!(", {count}"));
+                match kind {
+                    Barrier::Sync => write!(out, "{name}.sync {id}{count}"),
+                    Barrier::Arrive => write!(out, "{name}.arrive {id}{count}"),
+                    Barrier::RedPopc(d, p) => write!(out, "{d} = {name}.popc {id}{count}, {p}"),
+                    Barrier::RedPred(by, d, p) => write!(out, "{d} = {name}.{} {id}{count}, {p}", bool2(*by)),
+                }
+            }
+            Op::WarpSync { mask } => write!(out, "warpsync {mask}"),
+            Op::Shuffle { mode, d, p, a, b, c, mask } => {
+                write!(out, "{}{} = shuffle.{} {a}, {b}, {c}, {mask}", sink(d), also(p), name(mode))
+            }
+            Op::Vote { vote, p, a, mask } => write!(out, "{p} = vote.{} {a}, {mask}", name(vote)),
+            Op::Ballot { d, a, mask } => write!(out, "{d} = ballot {a}, {mask}"),
+            Op::MatchAny { d, a, width, mask } => write!(out, "{d} = match.any.{width} {a}, {mask}"),
+            Op::MatchAll { d, p, a, width, mask } => {
+                write!(out, "{}{} = match.all.{width} {a}, {mask}", sink(d), also(p))
+            }
+            Op::Redux { op, signed, d, a, mask } => {
+                let sign = if *signed { "s32" } else { "u32" };
+                write!(out, "{d} = redux.{}.{sign} {a}, {mask}", name(op))
+            }
+            Op::ActiveMask { d } => write!(out, "{d} = activemask"),
+            Op::Elect { d, p, mask } => write!(out, "{}|{p} = elect {mask}", sink(d)),
+            Op::Unsupported { reason } => write!(out, "unsupported: {reason}"),
+        }
+    }
+}
+
+struct AccessText<'a>(&'a super::op::Access);
+
+impl Display for AccessText<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let super::op::Access { read_only, volatile } = *self.0;
+        out.write_str(if read_only { ".nc" } else { "" })?;
+        out.write_str(if volatile { ".volatile" } else { "" })
+    }
+}

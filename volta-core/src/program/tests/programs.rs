@@ -1,0 +1,92 @@
+//! What a program says besides its code.
+
+use crate::program::{Location, LowerError, Op, lower};
+
+#[test]
+fn the_launch_bounds_are_read() {
+    let text = ".entry k() .maxntid 128, 2 .minnctapersm 2 .reqntid 64 { ret; }";
+    let module = crate::ptx::parse(text).expect("PTX");
+    let program = lower(&module, text, None).expect("a program");
+    assert_eq!((program.max_block, program.required_block), (Some([128, 2, 1]), Some([64, 1, 1])));
+}
+
+#[test]
+fn places_come_from_the_last_loc() {
+    let text = ".entry k()
+        {
+            .reg .b32 %r<9>;
+            bar.sync 0;
+            .loc 1 7 3
+            mov.u32 %r1, 1;
+            mov.u32 %r1, 2;
+            .loc 2 9 0, function_name $L__info, inlined_at 1 7 3
+            mov.u32 %r1, 3;
+            .loc 1 7 3
+            ret;
+        }
+        .file 1 \"a.cu\"
+        .file 2 \"b.h\"
+        ";
+    let module = crate::ptx::parse(text).expect("PTX");
+    let program = lower(&module, text, None).expect("a program");
+    let locations: Vec<_> = program.insts.iter().map(|inst| inst.location).collect();
+    assert_eq!(locations, [None, Some(0), Some(0), Some(1), Some(0), None]);
+    let place =
+        |file: &str, line, column, inlined_at| Location { file: file.into(), line, column, inlined_at };
+    assert_eq!(
+        program.locations,
+        [place("a.cu", 7, 3, None), place("b.h", 9, 0, Some(("a.cu".into(), 7, 3)))]
+    );
+    assert_eq!(program.lines, 15);
+    let texts: Vec<_> =
+        program.insts.iter().map(|inst| text.get(inst.span.start as usize..inst.span.end as usize)).collect();
+    assert_eq!(texts[1], Some("mov.u32 %r1, 1;"));
+    assert_eq!(texts[5], Some("}"));
+}
+
+#[test]
+fn registers_of_clusters_need_clusters_of_one() {
+    let ops = |directives: &str| {
+        let text =
+            format!(".entry k() {directives} {{ .reg .b32 %r<3>; mov.u32 %r1, %cluster_ctarank; ret; }}");
+        let module = crate::ptx::parse(&text).expect("PTX");
+        lower(&module, &text, None).expect("a program").insts.into_iter().map(|inst| inst.op).next()
+    };
+    assert!(matches!(ops(""), Some(Op::Special { .. })));
+    assert!(matches!(ops(".reqnctapercluster 1, 1, 1"), Some(Op::Special { .. })));
+    assert!(matches!(ops(".reqnctapercluster 2, 1, 1"), Some(Op::Unsupported { .. })));
+    assert!(matches!(ops(".explicitcluster"), Some(Op::Unsupported { .. })));
+}
+
+#[test]
+fn deep_blocks_are_an_error() {
+    let text = format!(".entry k() {{ {}{} }}", "{".repeat(240), "}".repeat(240));
+    if let Ok(module) = crate::ptx::parse(&text) {
+        assert!(matches!(lower(&module, &text, None), Err(LowerError::Depth { .. })));
+    }
+}
+
+#[test]
+fn the_code_always_ends() {
+    let text = ".entry k() { .reg .pred p; L: @p bra L; }";
+    let module = crate::ptx::parse(text).expect("PTX");
+    let program = lower(&module, text, None).expect("a program");
+    assert_eq!(program.to_string(), "kernel k\n@0   @p0 branch @0\n@1   exit\n");
+    assert_eq!(program.check(), Ok(()));
+}
+
+#[test]
+fn broken_programs_are_noticed() {
+    let text = ".entry k() { .reg .b32 r; mov.u32 r, 1; ret; }";
+    let module = crate::ptx::parse(text).expect("PTX");
+    let program = lower(&module, text, None).expect("a program");
+    let mut fewer = program.clone();
+    fewer.registers = 0;
+    assert_eq!(fewer.check().map_err(|broken| broken.to_string()), Err("@0: there is no register r0".into()));
+    let mut endless = program;
+    endless.insts.truncate(1);
+    assert_eq!(
+        endless.check().map_err(|broken| broken.to_string()),
+        Err("@0: the program does not end with an exit".into())
+    );
+}

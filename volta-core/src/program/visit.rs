@@ -1,0 +1,124 @@
+//! What an operation reads and writes.
+
+use super::op::{Barrier, InstId, Op, PredId, PredSrc, RegId, Src};
+
+/// Something that an operation names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    Read(Src),
+    Write(RegId),
+    ReadPredicate(PredSrc),
+    WritePredicate(PredId),
+    Target(InstId),
+}
+
+impl Op {
+    /// Whether it writes a predicate register.
+    pub(super) fn writes_predicate(&self, predicate: PredId) -> bool {
+        let mut writes = false;
+        self.visit(&mut |named| writes |= named == Named::WritePredicate(predicate));
+        writes
+    }
+
+    /// Calls `visit` with everything that the operation names.
+    pub(super) fn visit(&self, visit: &mut dyn FnMut(Named)) {
+        use Named::{Read, ReadPredicate, Target, Write, WritePredicate};
+        match self {
+            Op::Mov { d, a, width: _ }
+            | Op::Int1 { op: _, ty: _, d, a }
+            | Op::CvtInt { d, a, .. }
+            | Op::IntToFloat { d, a, .. }
+            | Op::FloatToInt { d, a, .. }
+            | Op::CvtFloat { d, a, .. }
+            | Op::Float1 { op: _, format: _, d, a }
+            | Op::Cvta { d, a, .. } => [Write(*d), Read(*a)].into_iter().for_each(visit),
+            Op::Special { d, special: _, width: _ } | Op::ActiveMask { d } => visit(Write(*d)),
+            Op::Int2 { op: _, ty: _, d, a, b } | Op::Float2 { d, a, b, .. } => {
+                [Write(*d), Read(*a), Read(*b)].into_iter().for_each(visit);
+            }
+            Op::Int3 { op: _, ty: _, d, a, b, c } | Op::Fma { d, a, b, c, .. } => {
+                [Write(*d), Read(*a), Read(*b), Read(*c)].into_iter().for_each(visit);
+            }
+            Op::Insert { width: _, d, a, b, position, length } => {
+                [Write(*d), Read(*a), Read(*b), Read(*position), Read(*length)].into_iter().for_each(visit);
+            }
+            Op::Carry { subtract: _, width: _, d, a, b, carry_in, carry_out } => {
+                [Write(*d), Read(*a), Read(*b)].into_iter().for_each(&mut *visit);
+                let read = carry_in.map(|pred| ReadPredicate(PredSrc { pred, negated: false }));
+                read.into_iter().chain(carry_out.map(WritePredicate)).for_each(visit);
+            }
+            Op::SetpInt { compare: _, ty: _, p, q, a, b, combine }
+            | Op::SetpFloat { compare: _, format: _, p, q, a, b, combine } => {
+                [WritePredicate(*p), Read(*a), Read(*b)].into_iter().for_each(&mut *visit);
+                let read = combine.map(|(_, c)| ReadPredicate(c));
+                q.map(WritePredicate).into_iter().chain(read).for_each(visit);
+            }
+            Op::Pred2 { op: _, p, a, b } => {
+                [WritePredicate(*p), ReadPredicate(*a), ReadPredicate(*b)].into_iter().for_each(visit);
+            }
+            Op::PredMov { p, a } => [WritePredicate(*p), ReadPredicate(*a)].into_iter().for_each(visit),
+            Op::PredConst { p, value: _ } => visit(WritePredicate(*p)),
+            Op::Select { width: _, d, a, b, p } => {
+                [Write(*d), Read(*a), Read(*b), ReadPredicate(*p)].into_iter().for_each(visit);
+            }
+            Op::Pack { d, parts, part: _ } => {
+                visit(Write(*d));
+                parts.iter().for_each(|a| visit(Read(*a)));
+            }
+            Op::Unpack { d, a, part: _ } => {
+                visit(Read(*a));
+                d.iter().flatten().for_each(|d| visit(Write(*d)));
+            }
+            Op::Load { space: _, address, width: _, signed: _, d, access: _ } => {
+                visit(Read(address.base));
+                d.iter().flatten().for_each(|d| visit(Write(*d)));
+            }
+            Op::Store { space: _, address, width: _, a, access: _ } => {
+                visit(Read(address.base));
+                a.iter().for_each(|a| visit(Read(*a)));
+            }
+            Op::IsSpace { p, a, space: _ } => [WritePredicate(*p), Read(*a)].into_iter().for_each(visit),
+            Op::Branch { target } => visit(Target(*target)),
+            Op::BranchTable { index, targets } => {
+                visit(Read(*index));
+                targets.iter().for_each(|target| visit(Target(*target)));
+            }
+            Op::Exit | Op::Trap | Op::Nop | Op::Unsupported { reason: _ } => {}
+            Op::Barrier { kind, id, count, aligned: _ } => {
+                visit(Read(*id));
+                count.iter().for_each(|count| visit(Read(*count)));
+                match kind {
+                    Barrier::Sync | Barrier::Arrive => {}
+                    Barrier::RedPopc(d, p) => [Write(*d), ReadPredicate(*p)].into_iter().for_each(visit),
+                    Barrier::RedPred(_, d, p) => {
+                        [WritePredicate(*d), ReadPredicate(*p)].into_iter().for_each(visit);
+                    }
+                }
+            }
+            Op::WarpSync { mask } => visit(Read(*mask)),
+            Op::Shuffle { mode: _, d, p, a, b, c, mask } => {
+                d.iter().for_each(|d| visit(Write(*d)));
+                p.iter().for_each(|p| visit(WritePredicate(*p)));
+                [a, b, c, mask].into_iter().for_each(|a| visit(Read(*a)));
+            }
+            Op::Vote { vote: _, p, a, mask } => {
+                [WritePredicate(*p), ReadPredicate(*a), Read(*mask)].into_iter().for_each(visit);
+            }
+            Op::Ballot { d, a, mask } => {
+                [Write(*d), ReadPredicate(*a), Read(*mask)].into_iter().for_each(visit);
+            }
+            Op::MatchAny { d, a, width: _, mask } | Op::Redux { op: _, signed: _, d, a, mask } => {
+                [Write(*d), Read(*a), Read(*mask)].into_iter().for_each(visit);
+            }
+            Op::MatchAll { d, p, a, width: _, mask } => {
+                d.iter().for_each(|d| visit(Write(*d)));
+                p.iter().for_each(|p| visit(WritePredicate(*p)));
+                [a, mask].into_iter().for_each(|a| visit(Read(*a)));
+            }
+            Op::Elect { d, p, mask } => {
+                d.iter().for_each(|d| visit(Write(*d)));
+                [WritePredicate(*p), Read(*mask)].into_iter().for_each(visit);
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Appending to the arena.
+
+use super::id::{ConstantId, NodeId, TermId};
+use super::node::{AFFINE, Constant, LIST, Node, Store, TermOp, WIDE};
+
+/// The operands of a warp instruction: for each, 32 term ids (raw); lanes outside the mask are not read.
+pub type Operands<'a> = [&'a [u64; 32]];
+
+/// The results of a warp instruction: lane `i`'s is `first + i · stride`, raw.
+#[derive(Clone, Copy, Debug)]
+pub struct Results {
+    first: u64,
+    stride: u64,
+}
+
+impl Results {
+    /// The raw id of one lane's result.
+    #[inline]
+    pub fn lane(self, lane: usize) -> u64 {
+        self.first + self.stride * lane as u64
+    }
+
+    /// The results of all lanes, raw.
+    pub fn all(self) -> [u64; 32] {
+        std::array::from_fn(|lane| self.lane(lane))
+    }
+}
+
+impl Store {
+    /// Appends one operation for the lanes of `mask` and returns its node; lane `i`'s result is
+    /// `TermId::lane(node, i)`. Ids come in raw form, their high bits already zero.
+    ///
+    /// # Panics
+    /// When there are 2³² nodes or more, which the term budget excludes.
+    pub fn push(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>, site: u32) -> NodeId {
+        debug_assert_eq!(operands.len(), op.arity());
+        debug_assert!(mask != 0);
+        let mut words = [0; 3];
+        let mut modes = 0;
+        for (at, lanes) in operands.iter().enumerate() {
+            let (mode, word) = self.encode(mask, lanes);
+            modes |= mode << (2 * at);
+            words[at] = word;
+        }
+        let id = NodeId::from_index(self.nodes.len());
+        self.nodes.push(Node { op, modes, mask, operands: words });
+        if matches!(op, TermOp::Div | TermOp::Log2 | TermOp::Sqrt | TermOp::Rsqrt) {
+            self.sites.push((id, site));
+        }
+        id
+    }
+
+    /// Appends one operation for the lanes of `mask`; where all lanes read the same operands, they share a result.
+    pub fn push_shared(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>, site: u32) -> Results {
+        let node = self.push(op, mask, operands, site);
+        let Node { modes, operands: words, .. } = self.nodes[node.index()];
+        let same = |at: usize| modes >> (2 * at) & 3 == AFFINE && words[at] >> TermId::BITS == 0;
+        if (0..op.arity()).all(same) {
+            Results { first: TermId::lane(node, mask.trailing_zeros()).raw(), stride: 0 }
+        } else {
+            Results { first: TermId::lane(node, 0).raw(), stride: 1 }
+        }
+    }
+
+    /// Appends one scalar operation.
+    pub fn apply(&mut self, op: TermOp, operands: &[TermId], site: u32) -> TermId {
+        let lanes: Vec<[u64; 32]> = operands.iter().map(|term| [term.raw(); 32]).collect();
+        let refs: Vec<&[u64; 32]> = lanes.iter().collect();
+        TermId::lane(self.push(op, 1, &refs, site), 0)
+    }
+
+    /// The term of a constant.
+    pub fn intern(&mut self, constant: Constant) -> TermId {
+        if let Some(id) = self.constant_ids.get(&constant) {
+            return TermId::constant(*id);
+        }
+        let id = ConstantId::from_index(self.constants.len());
+        self.constants.push(constant.clone());
+        self.constant_ids.insert(constant, id);
+        TermId::constant(id)
+    }
+
+    /// The shortest encoding of one operand.
+    fn encode(&mut self, mask: u32, lanes: &[u64; 32]) -> (u8, u64) {
+        if !self.only_lists
+            && let Some((base, stride)) = affine(mask, lanes)
+        {
+            if i64::from(stride as i8) == stride {
+                return (AFFINE, base | (stride as u64) << TermId::BITS);
+            }
+            self.wide.push((base, stride));
+            return (WIDE, self.wide.len() as u64 - 1);
+        }
+        let at = self.lists.len() as u64;
+        let mut rest = mask;
+        while rest != 0 {
+            self.lists.push(lanes[rest.trailing_zeros() as usize]);
+            rest &= rest - 1;
+        }
+        (LIST, at)
+    }
+}
+
+/// `(base, stride)` with `lanes[i] = base + i·stride` for all lanes of `mask`, and `base` itself an id.
+fn affine(mask: u32, lanes: &[u64; 32]) -> Option<(u64, i64)> {
+    if mask == u32::MAX {
+        let base = lanes[0];
+        let stride = lanes[1].wrapping_sub(base);
+        // One pass without an early exit, so that the compiler vectorises it.
+        let mut difference = 0;
+        let mut expected = base;
+        for lane in lanes {
+            difference |= lane ^ expected;
+            expected = expected.wrapping_add(stride);
+        }
+        return (difference == 0).then_some((base, stride as i64));
+    }
+    let first = mask.trailing_zeros();
+    let rest = mask & (mask - 1);
+    if rest == 0 {
+        return Some((lanes[first as usize], 0));
+    }
+    let second = rest.trailing_zeros();
+    let step = lanes[second as usize].wrapping_sub(lanes[first as usize]) as i64;
+    let gap = i64::from(second - first);
+    if step % gap != 0 {
+        return None;
+    }
+    let stride = step / gap;
+    let base = lanes[first as usize].wrapping_add_signed(-(stride * i64::from(first)));
+    let fits = |at: usize| lanes[at] == base.wrapping_add_signed(stride * at as i64);
+    let all = (0..32).filter(|at| mask >> at & 1 == 1).all(fits);
+    (all && base >> TermId::BITS == 0).then_some((base, stride))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{InputId, View};
+    use super::*;
+
+    fn check(mask: u32, lanes: [u64; 32]) {
+        for mut store in [Store::new(), Store::without_patterns()] {
+            let node = store.push(TermOp::Neg, mask, &[&lanes], 0);
+            for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
+                let View::Apply(TermOp::Neg, operands) = store.view(TermId::lane(node, lane)) else {
+                    panic!("a node")
+                };
+                assert_eq!(operands[0].raw(), lanes[lane as usize], "lane {lane} of mask {mask:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_lane_reads_back_what_was_pushed() {
+        let at = |element: u64| TermId::input(InputId(1), element).raw();
+        let masks = [u32::MAX, 1, 1 << 31, 0x8000_0001, 0xffff_0000, 0x5555_5555, 0x0f0f_00f0];
+        for mask in masks {
+            check(mask, std::array::from_fn(|lane| at(100 + lane as u64)));
+            check(mask, std::array::from_fn(|lane| at(5000 - 7 * lane as u64)));
+            check(mask, std::array::from_fn(|lane| at(4096 * lane as u64)));
+            check(mask, std::array::from_fn(|lane| at(lane as u64 * lane as u64)));
+            check(mask, [at(3); 32]);
+            check(mask, std::array::from_fn(|lane| at((lane as u64 + 13) % 32)));
+        }
+    }
+
+    #[test]
+    fn neighbouring_elements_cost_one_node() {
+        let mut store = Store::new();
+        let row: [u64; 32] = std::array::from_fn(|lane| TermId::input(InputId(0), lane as u64).raw());
+        store.push(TermOp::Fma, u32::MAX, &[&row, &row, &row], 0);
+        assert_eq!(store.bytes(), 32);
+    }
+}

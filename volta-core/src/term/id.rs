@@ -1,0 +1,132 @@
+//! Names of terms.
+
+use crate::index_type;
+
+index_type!(
+    /// A parameter whose value is not fixed: a tensor, or a symbolic scalar (a tensor of one element).
+    /// Numbered in the order in which the case declares parameters, alike on both sides.
+    InputId,
+    "in"
+);
+index_type!(
+    /// An entry of a store's table of constants.
+    ConstantId,
+    "c"
+);
+index_type!(
+    /// A warp instruction's worth of terms in a store.
+    NodeId,
+    "n"
+);
+
+/// What may be assumed of the sign of an input's elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Sign {
+    /// Any finite real.
+    #[default]
+    Any,
+    /// `> 0`
+    Positive,
+    /// `≥ 0`
+    NonNegative,
+    /// `< 0`
+    Negative,
+    /// `≤ 0`
+    NonPositive,
+    /// `≠ 0`
+    Nonzero,
+}
+
+/// One scalar term: an input element, a constant, or one lane of a node.
+///
+/// Fits in 56 bits, so that a register lane can hold it beside a tag. Ids of neighbouring elements and of
+/// neighbouring lanes differ by one, which is what makes `base + i·stride` describe a warp's operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TermId(u64);
+
+/// What a [`TermId`] names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TermKind {
+    /// Element `element` of input `input`.
+    Input {
+        /// Which input.
+        input: InputId,
+        /// Row-major element number.
+        element: u64,
+    },
+    /// A constant of the store.
+    Constant(ConstantId),
+    /// A lane of a node of the store.
+    Lane(NodeId, u32),
+}
+
+const TAG_SHIFT: u32 = 54;
+const TAG_INPUT: u64 = 0;
+const TAG_CONSTANT: u64 = 1;
+const TAG_LANE: u64 = 2;
+const ELEMENT_BITS: u32 = 42;
+
+impl TermId {
+    /// Bits that an id occupies.
+    pub const BITS: u32 = 56;
+    /// Inputs have fewer elements than this.
+    pub const MAX_ELEMENTS: u64 = 1 << ELEMENT_BITS;
+    /// There are fewer inputs than this.
+    pub const MAX_INPUTS: usize = 1 << (TAG_SHIFT - ELEMENT_BITS);
+
+    /// Names an input's element. The launch has checked both against the limits above.
+    pub fn input(input: InputId, element: u64) -> TermId {
+        debug_assert!(element < Self::MAX_ELEMENTS && input.index() < Self::MAX_INPUTS);
+        TermId(TAG_INPUT << TAG_SHIFT | u64::from(input.0) << ELEMENT_BITS | element)
+    }
+
+    /// Names a constant.
+    pub fn constant(id: ConstantId) -> TermId {
+        TermId(TAG_CONSTANT << TAG_SHIFT | u64::from(id.0))
+    }
+
+    /// Names a lane of a node.
+    pub fn lane(node: NodeId, lane: u32) -> TermId {
+        debug_assert!(lane < 32);
+        TermId(TAG_LANE << TAG_SHIFT | u64::from(node.0) << 5 | u64::from(lane))
+    }
+
+    /// What the id names.
+    pub fn kind(self) -> TermKind {
+        let payload = self.0 & ((1 << TAG_SHIFT) - 1);
+        match self.0 >> TAG_SHIFT {
+            TAG_INPUT => TermKind::Input {
+                input: InputId((payload >> ELEMENT_BITS) as u32),
+                element: payload & (Self::MAX_ELEMENTS - 1),
+            },
+            TAG_CONSTANT => TermKind::Constant(ConstantId(payload as u32)),
+            _ => TermKind::Lane(NodeId((payload >> 5) as u32), (payload & 31) as u32),
+        }
+    }
+
+    /// The id as a number below 2⁵⁶.
+    pub fn raw(self) -> u64 {
+        self.0
+    }
+
+    /// The inverse of [`TermId::raw`].
+    pub fn from_raw(raw: u64) -> TermId {
+        debug_assert!(raw >> Self::BITS == 0);
+        TermId(raw)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_name_what_they_were_made_from() {
+        let input = TermId::input(InputId(7), (1 << 41) + 3);
+        assert_eq!(input.kind(), TermKind::Input { input: InputId(7), element: (1 << 41) + 3 });
+        assert_eq!(TermId::constant(ConstantId(9)).kind(), TermKind::Constant(ConstantId(9)));
+        let lane = TermId::lane(NodeId(u32::MAX), 31);
+        assert_eq!(lane.kind(), TermKind::Lane(NodeId(u32::MAX), 31));
+        assert_eq!(TermId::from_raw(lane.raw()), lane);
+    }
+}

@@ -1,0 +1,20 @@
+//! The expressions that outputs are made of.
+//!
+//! A term is a real number (or a truth value) as a function of the inputs. Terms are appended, a warp
+//! instruction at a time, and never rewritten: what the arena holds is what was executed, so the obligations
+//! of rule V8 (denominators, radicands) are read off it and nothing has cancelled them. Only operations on
+//! constants are folded, exactly, and never past a definedness question.
+//!
+//! Readers use [`Store::view`], which shows one scalar term; how lanes are packed is private to `node.rs`.
+
+mod build;
+mod fold;
+mod id;
+mod node;
+mod print;
+
+pub use build::{Operands, Results};
+pub use fold::{Fold, fold};
+pub use id::{ConstantId, InputId, NodeId, Sign, TermId, TermKind};
+pub use node::{Arity, Constant, Lanes, NodeParts, Store, TermOp, View};
+pub use print::{element_index, expression, spell_element};

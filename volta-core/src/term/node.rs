@@ -1,0 +1,313 @@
+//! The arena: one 32-byte node per warp instruction.
+//!
+//! An operand of a node is 32 lanes' worth of terms. Nearly always they are `base + lane·stride`, and then the
+//! operand is one word; otherwise it points to a wide stride or to an explicit list, one entry a lane.
+
+use super::id::{ConstantId, InputId, NodeId, TermId, TermKind};
+use crate::number::Extended;
+use crate::number::format::Format;
+
+/// What a node computes, lane by lane. Real operations, then conditions, then choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum TermOp {
+    /// `a + b`
+    Add,
+    /// `a − b`
+    Sub,
+    /// `a · b`
+    Mul,
+    /// `a · b + c`
+    Fma,
+    /// `a / b`; obliges `b ≠ 0`
+    Div,
+    /// `−a`
+    Neg,
+    /// `|a|`
+    Abs,
+    /// `max(a, b)`
+    Max,
+    /// `min(a, b)`
+    Min,
+    /// `min(max(a, 0), 1)`
+    Saturate,
+    /// `2^a`
+    Exp2,
+    /// `log₂ a`; obliges `a > 0`
+    Log2,
+    /// `√a`; obliges `a ≥ 0`
+    Sqrt,
+    /// `1/√a`; obliges `a > 0`
+    Rsqrt,
+    /// `sin a`
+    Sin,
+    /// `cos a`
+    Cos,
+    /// `tanh a`
+    Tanh,
+    /// The largest integer not above `a`
+    Floor,
+    /// The smallest integer not below `a`
+    Ceil,
+    /// `a` rounded towards zero to an integer
+    Trunc,
+    /// `a` rounded to the nearest integer, ties to even
+    RoundEven,
+    /// The magnitude of `b` with the sign of `a` (PTX's operand order)
+    CopySign,
+    /// Condition `a < b`
+    Less,
+    /// Condition `a ≤ b`
+    LessEqual,
+    /// Condition `a = b`
+    Equal,
+    /// Condition `¬a`
+    Not,
+    /// Condition `a ∧ b`
+    And,
+    /// Condition `a ∨ b`
+    Or,
+    /// Condition `a ⊕ b`
+    Xor,
+    /// `b` where condition `a` holds, else `c`
+    Select,
+    /// Some integer, by an operation that is not interpreted yet: equal to nothing but itself
+    Integer,
+    /// Some condition on integers, not interpreted yet
+    IntegerTest,
+}
+
+/// How many operands an operation takes.
+pub type Arity = usize;
+
+impl TermOp {
+    /// The number of operands.
+    pub fn arity(self) -> Arity {
+        use TermOp::*;
+        match self {
+            Neg | Abs | Saturate | Exp2 | Log2 | Sqrt | Rsqrt | Sin | Cos | Tanh | Floor | Ceil | Trunc
+            | RoundEven | Not => 1,
+            Integer | IntegerTest => 2,
+            Add | Sub | Mul | Div | Max | Min | CopySign | Less | LessEqual | Equal | And | Or | Xor => 2,
+            Fma | Select => 3,
+        }
+    }
+
+    /// Whether the result is a truth value rather than a real.
+    pub fn is_condition(self) -> bool {
+        use TermOp::*;
+        match self {
+            Less | LessEqual | Equal | Not | And | Or | Xor | IntegerTest => true,
+            Add | Sub | Mul | Fma | Div | Neg | Abs | Max | Min | Saturate | Exp2 | Log2 | Sqrt | Rsqrt
+            | Sin | Cos | Tanh | Floor | Ceil | Trunc | RoundEven | CopySign | Select | Integer => false,
+        }
+    }
+}
+
+/// A constant: what it is exactly, and how it was spelled.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Constant {
+    /// The value that proofs use.
+    pub exact: Extended,
+    /// The literal it was decoded from, when it was (rule V9 reads some literals as irrational constants).
+    pub literal: Option<(Format, u64)>,
+    /// What the hardware would hold (rule V10); `None` when no standard fixes it.
+    pub rounded: Option<(Format, u64)>,
+}
+
+/// One scalar term, as algebra reads it.
+#[derive(Clone, Copy, Debug)]
+pub enum View<'s> {
+    /// An element of an input.
+    Input {
+        /// Which input.
+        input: InputId,
+        /// Row-major element number.
+        element: u64,
+    },
+    /// A constant.
+    Constant(&'s Constant),
+    /// An operation; the first `op.arity()` operands count, the others repeat the first.
+    Apply(TermOp, [TermId; 3]),
+}
+
+/// The terms of one operand of a node, raw, for the lanes that are active.
+#[derive(Clone, Copy, Debug)]
+pub enum Lanes<'s> {
+    /// Lane `i`'s term is `base + i·stride`.
+    Affine {
+        /// The term that lane 0 would have.
+        base: u64,
+        /// What separates neighbouring lanes.
+        stride: i64,
+    },
+    /// One term for each active lane, in lane order.
+    List(&'s [u64]),
+}
+
+/// A whole node, for passes that read a store from its first node to its last.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeParts<'s> {
+    /// The operation.
+    pub op: TermOp,
+    /// The active lanes.
+    pub mask: u32,
+    /// The operands; the first `op.arity()` count.
+    pub operands: [Lanes<'s>; 3],
+}
+
+/// How an operand word is to be read.
+pub(super) const AFFINE: u8 = 0;
+pub(super) const WIDE: u8 = 1;
+pub(super) const LIST: u8 = 2;
+
+/// 32 bytes. An affine operand word holds the base in its low 56 bits and a signed stride in its top 8.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    pub(super) op: TermOp,
+    /// Two bits an operand.
+    pub(super) modes: u8,
+    pub(super) mask: u32,
+    pub(super) operands: [u64; 3],
+}
+
+/// The terms of one run of one CTA.
+#[derive(Debug, Default)]
+pub struct Store {
+    pub(super) nodes: Vec<Node>,
+    pub(super) wide: Vec<(u64, i64)>,
+    pub(super) lists: Vec<u64>,
+    pub(super) constants: Vec<Constant>,
+    pub(super) constant_ids: rustc_hash::FxHashMap<Constant, ConstantId>,
+    /// The instruction of each node whose operation is partial, in node order (obligations, rule V8).
+    pub(super) sites: Vec<(NodeId, u32)>,
+    /// Switches lane-pattern detection off, for tests: every operand becomes a list.
+    pub(super) only_lists: bool,
+}
+
+impl Store {
+    /// An empty store.
+    pub fn new() -> Store {
+        Store::default()
+    }
+
+    /// An empty store that writes every operand lane by lane. Results must not differ from [`Store::new`]'s.
+    pub fn without_patterns() -> Store {
+        Store { only_lists: true, ..Store::default() }
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether nothing was computed.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Bytes that the store holds.
+    pub fn bytes(&self) -> u64 {
+        let words = self.lists.len() * 8 + self.wide.len() * 16 + self.sites.len() * 8;
+        (self.nodes.len() * size_of::<Node>() + words + self.constants.len() * size_of::<Constant>()) as u64
+    }
+
+    /// One scalar term.
+    ///
+    /// # Panics
+    /// When `term` is of another store.
+    pub fn view(&self, term: TermId) -> View<'_> {
+        match term.kind() {
+            TermKind::Input { input, element } => View::Input { input, element },
+            TermKind::Constant(id) => View::Constant(&self.constants[id.index()]),
+            TermKind::Lane(node, lane) => {
+                let node = &self.nodes[node.index()];
+                let mut operands = [TermId::from_raw(0); 3];
+                for (at, operand) in operands.iter_mut().enumerate().take(node.op.arity()) {
+                    *operand = self.operand(node, at, lane);
+                }
+                for at in node.op.arity()..3 {
+                    operands[at] = operands[0];
+                }
+                View::Apply(node.op, operands)
+            }
+        }
+    }
+
+    /// Node number `at`, below [`Store::len`]. Operands are inputs, constants, or lanes of earlier nodes.
+    ///
+    /// # Panics
+    /// When there is no such node.
+    pub fn node(&self, at: usize) -> NodeParts<'_> {
+        let node = &self.nodes[at];
+        let mut operands = [Lanes::Affine { base: 0, stride: 0 }; 3];
+        for (at, operand) in operands.iter_mut().enumerate().take(node.op.arity()) {
+            let word = node.operands[at];
+            *operand = match node.modes >> (2 * at) & 3 {
+                AFFINE => Lanes::Affine {
+                    base: word & ((1 << TermId::BITS) - 1),
+                    stride: (word as i64) >> TermId::BITS,
+                },
+                WIDE => {
+                    let (base, stride) = self.wide[word as usize];
+                    Lanes::Affine { base, stride }
+                }
+                _ => {
+                    let start = word as usize;
+                    Lanes::List(&self.lists[start..start + node.mask.count_ones() as usize])
+                }
+            };
+        }
+        NodeParts { op: node.op, mask: node.mask, operands }
+    }
+
+    /// Number of constants; their ids count from zero.
+    pub fn constant_count(&self) -> usize {
+        self.constants.len()
+    }
+
+    /// Whether some node's operation is partial (rule V8).
+    pub fn has_partial_operations(&self) -> bool {
+        !self.sites.is_empty()
+    }
+
+    /// The constant that `id` names.
+    pub fn constant(&self, id: ConstantId) -> &Constant {
+        &self.constants[id.index()]
+    }
+
+    /// The operation of a term, if it is one.
+    pub fn op(&self, term: TermId) -> Option<TermOp> {
+        match term.kind() {
+            TermKind::Lane(node, _) => Some(self.nodes[node.index()].op),
+            TermKind::Input { .. } | TermKind::Constant(_) => None,
+        }
+    }
+
+    /// The instruction (a number that the machine chose) of a term whose operation is partial.
+    pub fn site(&self, term: TermId) -> Option<u32> {
+        let TermKind::Lane(node, _) = term.kind() else { return None };
+        let at = self.sites.binary_search_by_key(&node, |(at, _)| *at).ok()?;
+        Some(self.sites[at].1)
+    }
+
+    fn operand(&self, node: &Node, at: usize, lane: u32) -> TermId {
+        let word = node.operands[at];
+        let raw = match node.modes >> (2 * at) & 3 {
+            AFFINE => {
+                let base = word & ((1 << TermId::BITS) - 1);
+                let stride = (word as i64) >> TermId::BITS;
+                base.wrapping_add_signed(stride * i64::from(lane))
+            }
+            WIDE => {
+                let (base, stride) = self.wide[word as usize];
+                base.wrapping_add_signed(stride * i64::from(lane))
+            }
+            _ => {
+                let rank = (node.mask & ((1u32 << lane) - 1)).count_ones();
+                self.lists[word as usize + rank as usize]
+            }
+        };
+        TermId::from_raw(raw)
+    }
+}

@@ -1,0 +1,187 @@
+//! What is told: data only, no layout.
+
+use crate::machine::fault::{Fault, Place};
+use crate::machine::launch::Which;
+
+/// A verdict (rule R1).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// A proof that both kernels write equal outputs for every input.
+    Equivalent,
+    /// A proof under conditions beyond the reference's own domain.
+    EquivalentWhere(Vec<String>),
+    /// They differ, and here is where.
+    Different(Difference),
+    /// One kernel is faulty.
+    Fault(Fault),
+    /// No claim.
+    Unknown(Unknown),
+    /// The case or the PTX is wrong.
+    InputError(InputError),
+    /// A single kernel ran without fault.
+    Clean,
+}
+
+impl Verdict {
+    /// The name that cases use: `equivalent`, `different`, `race`, `unknown(budget)`, ….
+    pub fn name(&self) -> String {
+        match self {
+            Verdict::Equivalent => "equivalent".into(),
+            Verdict::EquivalentWhere(_) => "equivalent-where".into(),
+            Verdict::Different(_) => "different".into(),
+            Verdict::Fault(fault) => fault.kind.name().into(),
+            Verdict::Unknown(unknown) => format!("unknown({})", unknown.cause.name()),
+            Verdict::InputError(_) => "input-error".into(),
+            Verdict::Clean => "clean".into(),
+        }
+    }
+}
+
+/// An output element on which the kernels differ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The tensor.
+    pub tensor: String,
+    /// Row-major element number.
+    pub element: u64,
+    /// Its index along each dimension.
+    pub index: Vec<u64>,
+    /// What differs.
+    pub how: How,
+}
+
+/// How two outputs differ.
+#[derive(Clone, Debug, PartialEq)]
+pub enum How {
+    /// At these inputs, the values are apart.
+    Values(Witness),
+    /// One side writes the element, the other leaves it.
+    Unwritten {
+        /// The side that does not write.
+        by: Which,
+    },
+    /// Neither side writes the element.
+    NobodyWrites,
+}
+
+/// Concrete inputs and both values. Inputs not listed may have any value (zero, say).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Witness {
+    /// `(input element as "x[3]", value)` in declaration order.
+    pub inputs: Vec<(String, String)>,
+    /// What the reference computes there: a decimal, `inf`, ….
+    pub reference: String,
+    /// What the optimized kernel computes there.
+    pub opt: String,
+}
+
+/// Why no claim is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unknown {
+    /// The kind of cause.
+    pub cause: UnknownCause,
+    /// One sentence.
+    pub reason: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+/// Kinds of cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownCause {
+    /// A budget ended (rule L1).
+    Budget,
+    /// Neither a proof nor a witness was found.
+    Undecided,
+}
+
+impl UnknownCause {
+    /// The name in `unknown(…)`.
+    pub fn name(self) -> &'static str {
+        match self {
+            UnknownCause::Budget => "budget",
+            UnknownCause::Undecided => "undecided",
+        }
+    }
+}
+
+/// The case or its PTX is wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputError {
+    /// In which kernel, when it is about one.
+    pub side: Option<Which>,
+    /// One sentence: lowercase, no period.
+    pub message: String,
+    /// Where in the PTX.
+    pub place: Option<Place>,
+    /// What to do about it; may have several lines.
+    pub help: Option<String>,
+}
+
+/// What was compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Elements proved equal or found different.
+    pub compared: u64,
+    /// Elements that no run CTA writes.
+    pub unwritten: u64,
+    /// Elements of all output tensors.
+    pub total: u64,
+}
+
+/// What running one side took.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SideStats {
+    /// Name of the kernel.
+    pub kernel: String,
+    /// Lines of PTX.
+    pub ptx_lines: u64,
+    /// Threads of one CTA.
+    pub threads: u64,
+    /// CTAs that ran, and that the grid has.
+    pub ctas: (u64, u64),
+    /// Thread instructions executed.
+    pub thread_instructions: u64,
+    /// Completed CTA barriers.
+    pub barriers: u64,
+    /// Completed warp synchronisations.
+    pub warp_syncs: u64,
+    /// Bytes of terms.
+    pub term_bytes: u64,
+    /// Nodes of the term store.
+    pub term_nodes: u64,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+/// What a run found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What was assumed, one sentence each (design, decision 6), in a fixed order.
+    pub assumptions: Vec<String>,
+    /// Remarks that are no assumptions: an exited lane in a warp barrier's mask, ….
+    pub notes: Vec<String>,
+    /// What was compared.
+    pub coverage: Coverage,
+    /// The reference's side, when there is one.
+    pub reference: Option<SideStats>,
+    /// The optimized side.
+    pub opt: SideStats,
+    /// Seconds spent deciding.
+    pub solve_seconds: f64,
+    /// Canonical forms of sample elements, for snapshots.
+    pub forms: Vec<Form>,
+}
+
+/// The normal form of one output element.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Form {
+    /// `y[3]`, `C[0, 1]`.
+    pub element: String,
+    /// The reference's form, or the common one.
+    pub form: String,
+    /// The other side's, when it is not the same.
+    pub opt: Option<String>,
+}

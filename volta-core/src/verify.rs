@@ -1,0 +1,543 @@
+//! From a case to a report: both kernels run side by side, then their outputs are compared element by element.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use crate::base::span::{LineTable, Span};
+use crate::case::{Case, Contents, Param, ParamKind, Role, Side, Which};
+use crate::decide::{self, Element, Failure, InputInfo};
+use crate::machine::fault::{Fault, FaultKind, Place};
+use crate::machine::{self, Outcome, Output, OutputValue, RunError};
+use crate::program::{self, Program};
+use crate::ptx;
+use crate::term::{Store, TermId, element_index, spell_element};
+use crate::verdict::{
+    Coverage, Difference, Form, How, InputError, Report, SideStats, Unknown, UnknownCause, Verdict, Witness,
+};
+
+/// Verifies a case: two kernels for equivalence and both for faults, or one kernel for faults.
+///
+/// Never panics on a wrong case or a wrong PTX; that is [`Verdict::InputError`].
+pub fn verify(case: &Case) -> Report {
+    match rayon::ThreadPoolBuilder::new().num_threads(case.options.threads).build() {
+        Ok(pool) => pool.install(|| Verification::new(case).run()),
+        // No threads to be had: the caller's own will do.
+        Err(_) => Verification::new(case).run(),
+    }
+}
+
+/// A side that ran.
+struct Ran {
+    outcome: Result<Outcome, RunError>,
+    stats: SideStats,
+}
+
+struct Verification<'c> {
+    case: &'c Case,
+    inputs: Vec<InputInfo>,
+    report: Report,
+}
+
+impl<'c> Verification<'c> {
+    fn new(case: &'c Case) -> Verification<'c> {
+        let inputs = case.params.iter().map(|param| InputInfo {
+            name: param.name.clone(),
+            shape: shape(param).to_vec(),
+            sign: machine::sign_of(param),
+        });
+        Verification {
+            case,
+            inputs: inputs.collect(),
+            report: Report {
+                verdict: Verdict::Clean,
+                assumptions: Vec::new(),
+                notes: Vec::new(),
+                coverage: Coverage::default(),
+                reference: None,
+                opt: SideStats::default(),
+                solve_seconds: 0.0,
+                forms: Vec::new(),
+            },
+        }
+    }
+
+    fn run(mut self) -> Report {
+        let case = self.case;
+        if let Err(error) = check_names(&case.params) {
+            self.report.verdict = Verdict::InputError(error);
+            return self.report;
+        }
+        let opt = || run_side(Which::Opt, &case.opt, case);
+        let (reference, opt) = match &case.reference {
+            Some(side) => {
+                let (reference, opt) = rayon::join(|| run_side(Which::Reference, side, case), opt);
+                (Some(reference), opt)
+            }
+            None => (None, opt()),
+        };
+        let mut outcomes = Vec::new();
+        let mut failed = None;
+        for (which, ran) in [(Which::Reference, reference), (Which::Opt, Some(opt))] {
+            let Some(ran) = ran else { continue };
+            let Ran { outcome, stats } = match ran {
+                Ok(ran) => ran,
+                Err(error) => {
+                    failed = failed.or(Some(Verdict::InputError(error)));
+                    continue;
+                }
+            };
+            match which {
+                Which::Reference => self.report.reference = Some(stats),
+                Which::Opt => self.report.opt = stats,
+            }
+            match outcome {
+                Ok(outcome) => outcomes.push(outcome),
+                Err(error) => failed = failed.or(Some(run_verdict(which, error))),
+            }
+        }
+        self.assume(&outcomes);
+        if let Some(verdict) = failed {
+            self.report.verdict = verdict;
+            return self.report;
+        }
+        let started = Instant::now();
+        match outcomes.as_slice() {
+            [opt] => self.single(opt),
+            [reference, opt] => self.compare(reference, opt),
+            _ => {}
+        }
+        self.report.solve_seconds = started.elapsed().as_secs_f64();
+        self.report
+    }
+
+    /// What the verdict rests on, as far as running tells.
+    fn assume(&mut self, outcomes: &[Outcome]) {
+        let case = self.case;
+        let list = &mut self.report.assumptions;
+        list.push(
+            "floating-point values are real numbers: rounding, overflow and NaN are outside the model (V2)"
+                .into(),
+        );
+        let sides: Vec<(&str, &Side)> = match &case.reference {
+            Some(reference) => vec![("the reference", reference), ("the optimized kernel", &case.opt)],
+            None => vec![("the kernel", &case.opt)],
+        };
+        for (name, side) in sides {
+            let total: u64 = side.grid.iter().map(|n| u64::from(*n)).product();
+            if let Some(ctas) = &side.ctas
+                && (ctas.len() as u64) < total
+            {
+                list.push(format!("{name} ran {} of its {total} CTAs (S3)", ctas.len()));
+            }
+        }
+        for param in &case.params {
+            match &param.kind {
+                ParamKind::Tensor { reference, opt, .. } if case.reference.is_some() && reference != opt => {
+                    list.push(format!(
+                        "`{}` holds the same real numbers as {} in the reference and as {} in the optimized kernel",
+                        param.name,
+                        reference.name(),
+                        opt.name()
+                    ));
+                }
+                ParamKind::Scalar { value: crate::case::ScalarValue::Number(value), .. } => {
+                    list.push(format!("`{}` is {value}", param.name));
+                }
+                ParamKind::Tensor { .. } | ParamKind::Scalar { .. } => {}
+            }
+            let sign = match machine::sign_of(param) {
+                crate::case::Sign::Any => continue,
+                crate::case::Sign::Positive => "positive",
+                crate::case::Sign::NonNegative => "not negative",
+                crate::case::Sign::Negative => "negative",
+                crate::case::Sign::NonPositive => "not positive",
+                crate::case::Sign::Nonzero => "not zero",
+            };
+            list.push(format!("`{}` is {sign}", param.name));
+        }
+        if case.options.exit_orders_memory {
+            list.push("relaxed: a returned thread's accesses are ordered by the barriers that it released (`exit_orders_memory`, Y2)".into());
+        }
+        if case.options.warp_collectives_order_memory {
+            list.push(
+                "relaxed: shuffles and votes order memory (`warp_collectives_order_memory`, Y4)".into(),
+            );
+        }
+        let notes: BTreeSet<&str> =
+            outcomes.iter().flat_map(|outcome| outcome.notes.iter().copied()).collect();
+        self.report.notes.extend(notes.into_iter().map(str::to_string));
+    }
+
+    /// Whether unwritten outputs are fine on this case.
+    fn may_leave_out(&self) -> bool {
+        let part = |side: &Side| side.ctas.is_some();
+        self.case.options.partial || part(&self.case.opt) || self.case.reference.as_ref().is_some_and(part)
+    }
+
+    /// One kernel alone: it ran without fault; its outputs must be written.
+    fn single(&mut self, opt: &Outcome) {
+        self.report.verdict = Verdict::Clean;
+        for (at, param) in self.case.params.iter().enumerate() {
+            let Some(elements) = output_elements(param) else { continue };
+            self.report.coverage.total += elements;
+            let written = outputs_of(opt, at).len() as u64;
+            self.report.coverage.unwritten += elements - written;
+            if written < elements && self.must_be_written(param) {
+                let first = first_gap(outputs_of(opt, at), elements);
+                self.report.verdict = nobody_writes(param, first, elements - written);
+                return;
+            }
+        }
+    }
+
+    fn must_be_written(&self, param: &Param) -> bool {
+        let undefined = matches!(&param.kind, ParamKind::Tensor { contents: Contents::Undefined, .. });
+        undefined && !self.may_leave_out()
+    }
+
+    /// Two kernels: the union of what either writes must be equal.
+    fn compare(&mut self, reference: &Outcome, opt: &Outcome) {
+        let mut old = Store::new();
+        let mut pairs: Vec<Pair> = Vec::new();
+        for (at, param) in self.case.params.iter().enumerate() {
+            let Some(elements) = output_elements(param) else { continue };
+            let before = pairs.len();
+            if let Err(verdict) = self.pair_up(at, param, reference, opt, &mut old, &mut pairs) {
+                self.report.verdict = verdict;
+                return;
+            }
+            let touched = (pairs.len() - before) as u64;
+            self.report.coverage.total += elements;
+            self.report.coverage.unwritten += elements - touched;
+            if touched < elements && self.must_be_written(param) {
+                let list: Vec<u64> = pairs[before..].iter().map(|pair| pair.element).collect();
+                let first =
+                    list.iter().zip(0..).find(|(element, at)| **element != *at).map_or(touched, |(_, at)| at);
+                self.report.verdict = nobody_writes(param, first, elements - touched);
+                return;
+            }
+        }
+        if pairs.is_empty() {
+            self.report.verdict = Verdict::InputError(InputError {
+                side: None,
+                message: "nothing was compared: no output element is written".into(),
+                place: None,
+                help: Some(
+                    "declare what the kernels write as `out` or `inout`, and run CTAs that write it".into(),
+                ),
+            });
+            return;
+        }
+        self.decide(reference, opt, &old, &pairs);
+    }
+
+    /// The elements of one output that either side writes; the other's old contents where it does not.
+    fn pair_up(
+        &self,
+        at: usize,
+        param: &Param,
+        reference: &Outcome,
+        opt: &Outcome,
+        old: &mut Store,
+        pairs: &mut Vec<Pair>,
+    ) -> Result<(), Verdict> {
+        let mut left = outputs_of(reference, at).iter().peekable();
+        let mut right = outputs_of(opt, at).iter().peekable();
+        loop {
+            let (x, y) =
+                (left.peek().map(|output| output.element), right.peek().map(|output| output.element));
+            let element = match (x, y) {
+                (None, None) => return Ok(()),
+                (Some(element), None) | (None, Some(element)) => element,
+                (Some(x), Some(y)) => x.min(y),
+            };
+            let mut take = |side: Which| {
+                let outputs = if side == Which::Reference { &mut left } else { &mut right };
+                if let Some(output) = outputs.next_if(|output| output.element == element) {
+                    return Ok(Valued { store: Some(output.store), value: output.value });
+                }
+                match machine::initial_value(side, param, at, element, old) {
+                    Some(value) => Ok(Valued { store: None, value }),
+                    None => Err(difference(param, element, How::Unwritten { by: side })),
+                }
+            };
+            let (reference, opt) = (take(Which::Reference)?, take(Which::Opt)?);
+            pairs.push(Pair { param: at, element, reference, opt });
+        }
+    }
+
+    fn decide(&mut self, reference: &Outcome, opt: &Outcome, old: &Store, pairs: &[Pair]) {
+        fn pick<'s>(outcome: &'s Outcome, old: &'s Store, at: Option<usize>) -> &'s Store {
+            at.map_or(old, |at| &outcome.stores[at])
+        }
+        let mut elements = Vec::new();
+        let mut positions = Vec::new();
+        for (at, pair) in pairs.iter().enumerate() {
+            match (pair.reference.value, pair.opt.value) {
+                (OutputValue::Real(left), OutputValue::Real(right)) => {
+                    elements.push(Element {
+                        reference: (pick(reference, old, pair.reference.store), left),
+                        opt: (pick(opt, old, pair.opt.store), right),
+                    });
+                    positions.push(at);
+                }
+                (left, right) if left == right => {}
+                (left, right) => {
+                    let say = |value: OutputValue| match value {
+                        OutputValue::Bits(bits) => format!("{bits}"),
+                        OutputValue::Integer(_) => "an element of an input".into(),
+                        OutputValue::Real(_) => "a real".into(),
+                    };
+                    let witness = Witness { inputs: Vec::new(), reference: say(left), opt: say(right) };
+                    let param = &self.case.params[pair.param];
+                    self.report.coverage.compared = at as u64 + 1;
+                    // Different inputs' elements differ for some input; constants differ for all.
+                    self.report.verdict = difference(param, pair.element, How::Values(witness));
+                    return;
+                }
+            }
+        }
+        let settings = decide::Options {
+            algebra_steps: self.case.options.budgets.algebra_steps,
+            ..decide::Options::default()
+        };
+        let outcome = decide::decide(&elements, &self.inputs, &settings);
+        self.report.assumptions.extend(outcome.readings.iter().map(ToString::to_string));
+        for condition in &outcome.domain {
+            self.report.assumptions.push(format!("the reference is defined where {condition}"));
+        }
+        self.report.coverage.compared = pairs.len() as u64;
+        self.report.verdict = match outcome.first_failure {
+            None if outcome.conditions.is_empty() => Verdict::Equivalent,
+            None => Verdict::EquivalentWhere(outcome.conditions),
+            Some((at, failure)) => {
+                let pair = &pairs[positions[at]];
+                let param = &self.case.params[pair.param];
+                self.report.coverage.compared = at as u64 + 1;
+                let name = spell_element(&param.name, shape(param), pair.element);
+                match failure {
+                    Failure::Different(witness) => {
+                        let inputs =
+                            witness.inputs.iter().map(|input| (input.name.clone(), input.value.to_string()));
+                        let witness = Witness {
+                            inputs: inputs.collect(),
+                            reference: witness.reference.to_string(),
+                            opt: witness.opt.to_string(),
+                        };
+                        difference(param, pair.element, How::Values(witness))
+                    }
+                    Failure::Undefined { side, reason } => Verdict::Fault(Fault {
+                        side: match side {
+                            decide::Side::Reference => Which::Reference,
+                            decide::Side::Opt => Which::Opt,
+                        },
+                        kind: FaultKind::Undefined,
+                        rule: "V6",
+                        message: format!("the output {name} is undefined for every input: {reason}"),
+                        sites: Vec::new(),
+                        help: None,
+                    }),
+                    Failure::Exhausted(exhausted) => Verdict::Unknown(Unknown {
+                        cause: UnknownCause::Budget,
+                        reason: format!("while deciding {name}, {exhausted}"),
+                        help: None,
+                    }),
+                    Failure::Unknown { reason } => Verdict::Unknown(Unknown {
+                        cause: UnknownCause::Undecided,
+                        reason: format!("{name}: {reason}"),
+                        help: None,
+                    }),
+                }
+            }
+        };
+        if self.case.options.forms {
+            self.forms(reference, opt, old, pairs);
+        }
+    }
+
+    /// Normal forms of at most four elements of each output: first, last, and two between.
+    fn forms(&mut self, reference: &Outcome, opt: &Outcome, old: &Store, pairs: &[Pair]) {
+        for (at, param) in self.case.params.iter().enumerate() {
+            let own: Vec<&Pair> = pairs.iter().filter(|pair| pair.param == at).collect();
+            if own.is_empty() {
+                continue;
+            }
+            let last = own.len() - 1;
+            let picks: BTreeSet<usize> = [0, last / 3, last * 2 / 3, last].into_iter().collect();
+            for pick in picks {
+                let pair = own[pick];
+                let form = |outcome: &Outcome, valued: &Valued| match valued.value {
+                    OutputValue::Bits(bits) => bits.to_string(),
+                    OutputValue::Integer(term) | OutputValue::Real(term) => {
+                        let store = valued.store.map_or(old, |at| &outcome.stores[at]);
+                        decide::normal_form(
+                            store,
+                            term,
+                            &self.inputs,
+                            self.case.options.budgets.algebra_steps,
+                        )
+                    }
+                };
+                let left = form(reference, &pair.reference);
+                let equal = matches!(self.report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_));
+                let right = (!equal).then(|| form(opt, &pair.opt)).filter(|right| *right != left);
+                self.report.forms.push(Form {
+                    element: spell_element(&param.name, shape(param), pair.element),
+                    form: left,
+                    opt: right,
+                });
+            }
+        }
+    }
+}
+
+/// An element of an output on one side: its value, and the store of the CTA that wrote it (else old contents).
+#[derive(Clone, Copy, Debug)]
+struct Valued {
+    store: Option<usize>,
+    value: OutputValue,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    param: usize,
+    element: u64,
+    reference: Valued,
+    opt: Valued,
+}
+
+fn shape(param: &Param) -> &[u64] {
+    match &param.kind {
+        ParamKind::Tensor { shape, .. } => shape,
+        ParamKind::Scalar { .. } => &[],
+    }
+}
+
+/// The number of elements of a compared tensor.
+fn output_elements(param: &Param) -> Option<u64> {
+    match &param.kind {
+        ParamKind::Tensor { role: Role::Out | Role::InOut, shape, .. } => Some(shape.iter().product()),
+        ParamKind::Tensor { .. } | ParamKind::Scalar { .. } => None,
+    }
+}
+
+fn outputs_of(outcome: &Outcome, param: usize) -> &[Output] {
+    let start = outcome.outputs.partition_point(|output| output.param < param);
+    let end = outcome.outputs.partition_point(|output| output.param <= param);
+    &outcome.outputs[start..end]
+}
+
+fn first_gap(outputs: &[Output], elements: u64) -> u64 {
+    let gap = outputs.iter().zip(0..).find(|(output, at)| output.element != *at).map(|(_, at)| at);
+    gap.unwrap_or((outputs.len() as u64).min(elements))
+}
+
+fn nobody_writes(param: &Param, element: u64, count: u64) -> Verdict {
+    let name = spell_element(&param.name, shape(param), element);
+    Verdict::Fault(Fault {
+        side: Which::Opt,
+        kind: FaultKind::Uninitialised,
+        rule: "S3",
+        message: format!(
+            "{count} elements of the output `{}` are written by nobody, {name} first",
+            param.name
+        ),
+        sites: Vec::new(),
+        help: Some("set `partial = true` if the case is not about all of the output".into()),
+    })
+}
+
+fn difference(param: &Param, element: u64, how: How) -> Verdict {
+    let index = element_index(shape(param), element);
+    Verdict::Different(Difference { tensor: param.name.clone(), element, index, how })
+}
+
+fn check_names(params: &[Param]) -> Result<(), InputError> {
+    let mut seen = BTreeSet::new();
+    let error = |message: String| InputError { side: None, message, place: None, help: None };
+    for param in params {
+        if !seen.insert(param.name.as_str()) {
+            return Err(error(format!("parameter `{}` is declared twice", param.name)));
+        }
+    }
+    if params.len() >= TermId::MAX_INPUTS {
+        return Err(error(format!("a case has fewer than {} parameters", TermId::MAX_INPUTS)));
+    }
+    Ok(())
+}
+
+fn run_side(which: Which, side: &Side, case: &Case) -> Result<Ran, InputError> {
+    let started = Instant::now();
+    let program = load(which, side)?;
+    let outcome = machine::run(which, &program, side, &case.params, &case.options);
+    let mut stats = SideStats {
+        kernel: program.name.clone(),
+        ptx_lines: u64::from(program.lines),
+        ..SideStats::default()
+    };
+    if let Ok(outcome) = &outcome {
+        stats.threads = outcome.threads;
+        stats.ctas = outcome.ctas;
+        stats.thread_instructions = outcome.thread_instructions;
+        stats.barriers = outcome.barriers;
+        stats.warp_syncs = outcome.warp_syncs;
+        stats.term_bytes = outcome.term_bytes;
+        stats.term_nodes = outcome.term_nodes;
+    }
+    stats.seconds = started.elapsed().as_secs_f64();
+    Ok(Ran { outcome, stats })
+}
+
+/// Parses and lowers a side's kernel.
+fn load(which: Which, side: &Side) -> Result<Program, InputError> {
+    let parsed = ptx::parse(&side.ptx).map_err(|error| {
+        let place = Place {
+            line: error.position.line,
+            column: error.position.column,
+            length: error.span.end.saturating_sub(error.span.start).max(1),
+            text: error.source_line.clone(),
+            cuda: None,
+        };
+        InputError {
+            side: Some(which),
+            message: format!("{} is no valid PTX: {}", side.path, error.message),
+            place: Some(place),
+            help: error.help.clone(),
+        }
+    })?;
+    program::lower(&parsed, &side.ptx, side.kernel.as_deref()).map_err(|error| InputError {
+        side: Some(which),
+        message: error.to_string(),
+        place: error.span().map(|span| place_of(&side.ptx, span)),
+        help: error.help(),
+    })
+}
+
+fn place_of(text: &str, span: Span) -> Place {
+    let lines = LineTable::new(text);
+    let position = lines.position(text, span.start);
+    Place {
+        line: position.line,
+        column: position.column,
+        length: span.end.saturating_sub(span.start).max(1),
+        text: lines.line(text, position.line).trim().to_string(),
+        cuda: None,
+    }
+}
+
+fn run_verdict(which: Which, error: RunError) -> Verdict {
+    match error {
+        RunError::Bind(error) => Verdict::InputError(InputError {
+            side: Some(which),
+            message: error.message,
+            place: None,
+            help: error.help,
+        }),
+        RunError::Fault(fault) => Verdict::Fault(*fault),
+        RunError::Exhausted(exhausted) => Verdict::Unknown(Unknown {
+            cause: UnknownCause::Budget,
+            reason: exhausted.to_string(),
+            help: None,
+        }),
+    }
+}
