@@ -1,0 +1,201 @@
+//! From the parsed case to calls into `volta-test`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Expr, LitStr};
+
+use crate::attribute::{Arg, CaseAttribute, Expect, Side, split_source};
+use crate::signature::{Contents, Function, Kind, Number, Param, Value};
+
+/// The items that take the function's place.
+pub(crate) fn expand(attribute: &CaseAttribute, function: &Function) -> TokenStream {
+    let Function { name, kept, docs, params } = function;
+    let text = name.to_string();
+    let constant = format_ident!("__VOLTA_CASE_{}", text.to_uppercase(), span = name.span());
+    let slow = attribute.slow;
+    let tracked = attribute.reference.iter().chain([&attribute.opt]).map(|side| tracked(&side.source));
+    let docs = docs.iter().map(|line| quote!(case.description(#line);));
+    let params = params.iter().map(param);
+    let reference = attribute.reference.as_ref().map(|reference| side("reference", reference));
+    let opt = side("opt", &attribute.opt);
+    let expect = match &attribute.expect {
+        Some(expected) => expect(expected),
+        None if attribute.reference.is_none() => quote!(case.expect("clean");),
+        None => TokenStream::new(),
+    };
+    let why = attribute.why.iter().map(|why| quote!(case.why(#why);));
+    let relaxations =
+        attribute.relaxations.iter().map(|(name, value)| quote!(case.options().#name = #value;));
+    let limits = attribute.limits.iter().map(|(name, value)| quote!(case.limit(#name, #value);));
+    let snapshot = attribute.snapshot;
+    let ignore = slow.then(|| {
+        quote!(#[ignore = "slow: run it with --include-ignored (volta_test::main! runs it with VOLTA_SLOW=1)"])
+    });
+    quote! {
+        #(#kept)*
+        #[doc(hidden)]
+        const #constant: ::volta_test::__private::Registered = {
+            // A changed kernel rebuilds the test.
+            #(#tracked)*
+            fn build(case: &mut ::volta_test::__private::Builder) {
+                #(#docs)*
+                #(#why)*
+                #(#params)*
+                #reference
+                #opt
+                #expect
+                #(#relaxations)*
+                #(#limits)*
+                case.slow(#slow);
+                case.snapshot(#snapshot);
+            }
+            ::volta_test::__private::Registered {
+                module: ::core::module_path!(),
+                function: #text,
+                file: ::core::file!(),
+                line: ::core::line!(),
+                manifest_dir: ::core::env!("CARGO_MANIFEST_DIR"),
+                slow: #slow,
+                build,
+            }
+        };
+        #(#kept)*
+        ::volta_test::__private::inventory::submit! { #constant }
+        #(#kept)*
+        #[test]
+        #ignore
+        fn #name() {
+            #constant.test(::volta_test::__assert_snapshot!());
+        }
+    }
+}
+
+fn tracked(source: &LitStr) -> TokenStream {
+    let value = source.value();
+    let file = LitStr::new(split_source(&value).0, source.span());
+    quote_spanned!(source.span()=> const _: &[u8] = ::core::include_bytes!(#file);)
+}
+
+fn param(param: &Param) -> TokenStream {
+    let name = param.name.to_string();
+    match &param.kind {
+        Kind::Tensor { types, shape, role, contents, sign } => {
+            let [reference, opt] = types;
+            let lengths = shape.iter().map(|length| quote!({ const LENGTH: usize = #length; LENGTH }));
+            let role = variant("Role", role);
+            let sign = variant("Sign", sign);
+            let contents = match contents {
+                Some(contents) => {
+                    let contents = contents_value(contents);
+                    quote!(::core::option::Option::Some(#contents))
+                }
+                None => quote!(::core::option::Option::None),
+            };
+            quote!(case.tensor(#name, [#reference, #opt], &[#(#lengths),*], #role, #contents, #sign);)
+        }
+        Kind::Scalar { element, value } => {
+            let value = match value {
+                Value::Number(value) => {
+                    let value = number(value);
+                    quote!(::volta_test::__private::ScalarValue::Number(#value))
+                }
+                Value::Symbolic(sign) => {
+                    let sign = variant("Sign", sign);
+                    quote!(::volta_test::__private::ScalarValue::Symbolic(#sign))
+                }
+            };
+            quote!(case.scalar(#name, #element, #value);)
+        }
+    }
+}
+
+fn variant(type_name: &str, variant: &str) -> TokenStream {
+    let (type_name, variant) = (format_ident!("{type_name}"), format_ident!("{variant}"));
+    quote!(::volta_test::__private::#type_name::#variant)
+}
+
+fn contents_value(contents: &Contents) -> TokenStream {
+    match contents {
+        Contents::Named(name) => variant("Contents", name),
+        Contents::Fill(value) => {
+            let value = number(value);
+            quote!(::volta_test::__private::Contents::Fill(#value))
+        }
+        Contents::List(values) => {
+            let values = values.iter().map(number);
+            quote!(::volta_test::__private::Contents::List(::std::vec![#(#values),*]))
+        }
+    }
+}
+
+fn number(number: &Number) -> TokenStream {
+    match number {
+        Number::Literal(text) => quote!(::volta_test::__private::literal(#text)),
+        Number::Real(value) => quote!(::volta_test::__private::real(#value)),
+        Number::Integer(value) => quote!(::volta_test::__private::integer(#value)),
+    }
+}
+
+fn side(name: &str, side: &Side) -> TokenStream {
+    let method: Ident = format_ident!("{name}");
+    let source = side.source.value();
+    let extent = |field: &str, value: &Expr| {
+        let field = format_ident!("{field}");
+        quote!(side.#field = ::volta_test::__private::extent(#value);)
+    };
+    let block = extent("block", &side.block);
+    let grid = side.grid.as_ref().map(|grid| extent("grid", grid));
+    let shared =
+        side.shared.as_ref().map(|shared| quote!(side.shared = ::volta_test::__private::size(#shared);));
+    let ctas = side
+        .ctas
+        .as_ref()
+        .map(|ctas| quote!(side.ctas = ::core::option::Option::Some(::std::vec![#(#ctas),*]);));
+    let flags = side.flags.iter().map(|flag| quote!(side.flags.push(#flag.into());));
+    let arch = side.arch.as_ref().map(|arch| quote!(side.arch = #arch.into();));
+    let args = side.args.as_ref().map(|args| {
+        let args = args.iter().map(|arg| match arg {
+            Arg::Named(name) => {
+                let name = name.to_string();
+                quote!(::volta_test::__private::named(#name))
+            }
+            Arg::Literal(value) => {
+                let value = number(value);
+                quote!(::volta_test::__private::Argument::Literal(#value))
+            }
+        });
+        quote!(side.args = ::core::option::Option::Some(::std::vec![#(#args),*]);)
+    });
+    quote! {
+        {
+            let side = case.#method(#source);
+            #block
+            #grid
+            #shared
+            #ctas
+            #(#flags)*
+            #arch
+            #args
+        }
+    }
+}
+
+fn expect(expect: &Expect) -> TokenStream {
+    let Expect { verdict, side, rule, lines } = expect;
+    let side = side.iter().map(
+        |side| quote!(expect.side = ::core::option::Option::Some(::volta_test::__private::side(#side));),
+    );
+    let rule = rule.iter().map(|rule| quote!(expect.rule = ::core::option::Option::Some(#rule.into());));
+    let lines = lines.iter().map(|lines| {
+        quote!(expect.lines = ::core::option::Option::Some(::core::iter::IntoIterator::into_iter([#(#lines),*]).collect());)
+    });
+    quote! {
+        {
+            #[allow(unused_variables, reason = "used by the optional parts only")]
+            let expect = case.expect(#verdict);
+            #(#side)*
+            #(#rule)*
+            #(#lines)*
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The attributes `#[verify_equiv(…)]` and `#[verify_kernel(…)]`.
+//!
+//! They parse an attribute and a signature and expand to calls into `volta-test`; nothing is read or run while
+//! compiling. For
+//!
+//! ```ignore
+//! #[verify_equiv(reference = "softmax.cu::naive", opt = "softmax.cu::online", block = 128)]
+//! fn softmax(x: &[f32; 128], y: &mut [f32; 128], #[value(128)] n: i32);
+//! ```
+//!
+//! the expansion is, with paths shortened,
+//!
+//! ```ignore
+//! const __VOLTA_CASE_SOFTMAX: Registered = {
+//!     // A changed kernel rebuilds the test.
+//!     const _: &[u8] = include_bytes!("softmax.cu");
+//!     fn build(case: &mut Builder) {
+//!         case.tensor("x", ["f32", "f32"], &[128], Role::In, None, Sign::Any);
+//!         case.tensor("y", ["f32", "f32"], &[128], Role::Out, None, Sign::Any);
+//!         case.scalar("n", "i32", ScalarValue::Number(literal("128")));
+//!         case.reference("softmax.cu::naive").block = extent(128);
+//!         case.opt("softmax.cu::online").block = extent(128);
+//!     }
+//!     Registered { module: module_path!(), function: "softmax", /* … */ build }
+//! };
+//! inventory::submit! { __VOLTA_CASE_SOFTMAX }   // for `volta_test::main!()`
+//! #[test]                                        // for the ordinary harness
+//! fn softmax() { __VOLTA_CASE_SOFTMAX.test(/* … */) }
+//! ```
+
+mod attribute;
+mod expand;
+mod names;
+mod signature;
+
+use proc_macro::TokenStream;
+
+/// Verifies that two kernels are equivalent.
+///
+/// # The attribute
+/// - `reference = "file.cu::kernel"`, `opt = "file.cu::kernel"`: the kernels, relative to this file; `::kernel` only
+///   where a file has several. `.ptx` files may be named as well.
+/// - `block`, `grid`: a number, or a list of up to three. `shared`: bytes of dynamic shared memory. `ctas = [0]`: run
+///   these only. `arch = "sm_80"`, `flags = ["--use_fast_math"]`. `args(y, x, 128)`: the kernel's parameter list, where
+///   it is not the declaration order. Each of these has the prefix `ref_` or `opt_` where the sides differ.
+/// - `expect = "race"`, or `expect(verdict = "race", side = "opt", rule = "Y1", lines = [12, 20])`; `why = "…"`.
+/// - `partial`, `slow`, `snapshot = false`, `exit_orders_memory`, `warp_collectives_order_memory`, and the limits
+///   `max_instructions`, `max_term_bytes`, `max_memory_bytes`, `max_ctas`, `max_algebra_steps`, ….
+///
+/// # The signature
+/// - `x: &[f32; 128]` is an input, `y: &mut [[f32; 64]; 16]` an output; sizes are constant expressions.
+/// - On tensors: `#[inout]`, `#[scratch]`, `#[ignored]`, each also with `(init = 0)`; `#[init(-inf)]`, `#[init(iota)]`,
+///   `#[init(lower_triangular)]`, `#[init([1, 2, 3])]`; `#[assume(positive)]`; `#[opt_type(f16)]`.
+/// - On scalars: `#[value(128)]`, or `#[symbolic]`, `#[symbolic(positive)]`.
+#[proc_macro_attribute]
+pub fn verify_equiv(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    run(attribute, item, attribute::Form::Pair)
+}
+
+/// Verifies that one kernel alone has no fault: `#[verify_kernel(kernel = "file.cu::kernel", block = 128)]`.
+///
+/// All else is as in [`macro@verify_equiv`], without sides. With `expect = "race"` it keeps a fault from going unseen.
+#[proc_macro_attribute]
+pub fn verify_kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    run(attribute, item, attribute::Form::Single)
+}
+
+fn run(attribute: TokenStream, item: TokenStream, form: attribute::Form) -> TokenStream {
+    let expand = || {
+        let function = signature::parse(item.into())?;
+        let attribute = attribute::parse(attribute.into(), form, &function)?;
+        Ok(expand::expand(&attribute, &function))
+    };
+    expand().unwrap_or_else(|error: syn::Error| error.to_compile_error()).into()
+}

@@ -1,0 +1,406 @@
+//! The function: its parameters are the tensors and scalars of the case.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
+use syn::{
+    Attribute, Error, Expr, ExprUnary, FnArg, Lit, LitStr, Meta, Pat, Result, Token, TraitItemFn, Type, UnOp,
+};
+
+use crate::names::{ELEMENTS, SIGNS, hint};
+
+/// The function under the attribute.
+pub(crate) struct Function {
+    pub name: Ident,
+    /// `#[cfg(…)]` and lint levels, which stay.
+    pub kept: Vec<Attribute>,
+    /// Its documentation, a line each.
+    pub docs: Vec<LitStr>,
+    pub params: Vec<Param>,
+}
+
+/// A tensor or a scalar.
+pub(crate) struct Param {
+    pub name: Ident,
+    pub kind: Kind,
+}
+
+/// What a parameter is.
+pub(crate) enum Kind {
+    Tensor {
+        /// In the reference and in the optimized kernel.
+        types: [String; 2],
+        /// Outermost first.
+        shape: Vec<Expr>,
+        role: &'static str,
+        contents: Option<Contents>,
+        sign: &'static str,
+    },
+    Scalar {
+        element: String,
+        value: Value,
+    },
+}
+
+/// What a tensor holds before the launch.
+pub(crate) enum Contents {
+    /// A variant of `Contents` without data.
+    Named(&'static str),
+    Fill(Number),
+    List(Vec<Number>),
+}
+
+/// The value of a scalar.
+pub(crate) enum Value {
+    Number(Number),
+    Symbolic(&'static str),
+}
+
+/// A number: read exactly where it is a literal.
+pub(crate) enum Number {
+    Literal(String),
+    Real(Expr),
+    Integer(Expr),
+}
+
+/// Reads the function.
+pub(crate) fn parse(item: TokenStream) -> Result<Function> {
+    let function: TraitItemFn = syn::parse2(item)?;
+    if let Some(body) = &function.default {
+        let message = "a body (a reference written in Rust) is coming; for now, end the signature with `;`";
+        return Err(Error::new(body.brace_token.span.join(), message));
+    }
+    let signature = &function.sig;
+    let unwanted: [(Option<Span>, &str); 6] = [
+        (signature.constness.map(|token| token.span()), "`const` has no meaning here"),
+        (signature.asyncness.map(|token| token.span()), "`async` has no meaning here"),
+        (signature.abi.as_ref().map(Spanned::span), "an ABI has no meaning here"),
+        (
+            signature.generics.lt_token.map(|token| token.span()),
+            "a case has no generics; kernels chosen by type are named in the source, as in \"k.cu::kernel<float>\"",
+        ),
+        (signature.variadic.as_ref().map(Spanned::span), "a kernel's parameters are all declared"),
+        (
+            match &signature.output {
+                syn::ReturnType::Default => None,
+                syn::ReturnType::Type(arrow, ty) => {
+                    Some(arrow.span().join(ty.span()).unwrap_or(arrow.span()))
+                }
+            },
+            "kernels return nothing; outputs are `&mut` tensors",
+        ),
+    ];
+    for (span, message) in unwanted {
+        if let Some(span) = span {
+            return Err(Error::new(span, message));
+        }
+    }
+    let (mut kept, mut docs) = (Vec::new(), Vec::new());
+    for attribute in function.attrs {
+        let path = attribute.path();
+        if path.is_ident("doc") {
+            if let Meta::NameValue(doc) = &attribute.meta
+                && let Expr::Lit(doc) = &doc.value
+                && let Lit::Str(text) = &doc.lit
+            {
+                docs.push(text.clone());
+            }
+        } else if ["cfg", "allow", "expect", "warn", "deny"].iter().any(|name| path.is_ident(name)) {
+            kept.push(attribute);
+        } else if path.is_ident("test") {
+            return Err(Error::new_spanned(&attribute, "the attribute makes a test by itself"));
+        } else if path.is_ident("ignore") {
+            return Err(Error::new_spanned(&attribute, "say `slow` in the attribute instead"));
+        } else {
+            return Err(Error::new_spanned(&attribute, "this attribute has no meaning on a case"));
+        }
+    }
+    let mut params: Vec<Param> = Vec::new();
+    let mut errors: Option<Error> = None;
+    for argument in &signature.inputs {
+        match parse_param(argument) {
+            Ok(param) if params.iter().any(|other| other.name == param.name) => {
+                combine(&mut errors, Error::new(param.name.span(), "this name is taken"));
+            }
+            Ok(param) => params.push(param),
+            Err(error) => combine(&mut errors, error),
+        }
+    }
+    match errors {
+        Some(errors) => Err(errors),
+        None => Ok(Function { name: signature.ident.clone(), kept, docs, params }),
+    }
+}
+
+/// Adds an error to those found so far, so that one compilation shows all.
+pub(crate) fn combine(errors: &mut Option<Error>, error: Error) {
+    match errors {
+        Some(errors) => errors.combine(error),
+        None => *errors = Some(error),
+    }
+}
+
+fn parse_param(argument: &FnArg) -> Result<Param> {
+    let FnArg::Typed(typed) = argument else {
+        return Err(Error::new_spanned(argument, "a kernel has no `self`"));
+    };
+    let Pat::Ident(name) = &*typed.pat else {
+        return Err(Error::new_spanned(&typed.pat, "a parameter is a plain name"));
+    };
+    let name = name.ident.clone();
+    let marks = Marks::read(&typed.attrs)?;
+    let kind = match &*typed.ty {
+        Type::Reference(reference) => {
+            let (element, shape) = tensor_type(&reference.elem)?;
+            marks.tensor(reference.mutability.is_some(), element, shape)?
+        }
+        other => marks.scalar(&name, element_name(other)?)?,
+    };
+    Ok(Param { name, kind })
+}
+
+/// The element type and dimensions of `[[T; M]; N]`.
+fn tensor_type(ty: &Type) -> Result<(String, Vec<Expr>)> {
+    match ty {
+        Type::Array(array) => {
+            let (element, inner) = tensor_type(&array.elem)?;
+            let shape = std::iter::once(array.len.clone()).chain(inner).collect();
+            Ok((element, shape))
+        }
+        Type::Slice(_) => Err(Error::new_spanned(ty, "a tensor has a size: `&[f32; 128]`")),
+        Type::Paren(inner) => tensor_type(&inner.elem),
+        other => Ok((element_name(other)?, Vec::new())),
+    }
+}
+
+/// The name of an element type; it need not exist in Rust.
+fn element_name(ty: &Type) -> Result<String> {
+    let name = match ty {
+        Type::Path(path) if path.qself.is_none() => path.path.get_ident().map(ToString::to_string),
+        Type::Array(_) => {
+            return Err(Error::new_spanned(
+                ty,
+                "a tensor is a reference: `&` for an input, `&mut` for an output",
+            ));
+        }
+        _ => None,
+    };
+    let name = name.unwrap_or_else(|| quote::ToTokens::to_token_stream(ty).to_string());
+    if ELEMENTS.contains(&name.as_str()) {
+        return Ok(name);
+    }
+    Err(Error::new_spanned(ty, format!("unknown element type `{name}`{}", hint(&name, &ELEMENTS))))
+}
+
+/// The attributes of a parameter.
+#[derive(Default)]
+struct Marks {
+    role: Option<(&'static str, Span)>,
+    init: Option<(TokenStream, Span)>,
+    value: Option<(TokenStream, Span)>,
+    symbolic: Option<(&'static str, Span)>,
+    assume: Option<(&'static str, Span)>,
+    opt_type: Option<(String, Span)>,
+}
+
+const MARKS: [&str; 8] = ["inout", "scratch", "ignored", "init", "value", "symbolic", "assume", "opt_type"];
+
+impl Marks {
+    fn read(attributes: &[Attribute]) -> Result<Marks> {
+        let mut marks = Marks::default();
+        for attribute in attributes {
+            let span = attribute.path().span();
+            let name = attribute.path().get_ident().map(ToString::to_string).unwrap_or_default();
+            let twice =
+                || Err(Error::new_spanned(attribute, format!("`{name}` contradicts an earlier attribute")));
+            match name.as_str() {
+                "inout" | "scratch" | "ignored" => {
+                    let role = match name.as_str() {
+                        "inout" => "InOut",
+                        "scratch" => "Scratch",
+                        _ => "Ignored",
+                    };
+                    if marks.role.replace((role, span)).is_some() {
+                        return twice();
+                    }
+                    if let Meta::List(list) = &attribute.meta {
+                        let init: Init = syn::parse2(list.tokens.clone())?;
+                        marks.init = Some((init.0, list.tokens.span()));
+                    }
+                }
+                "init" => {
+                    if marks.init.replace((arguments(attribute)?, span)).is_some() {
+                        return twice();
+                    }
+                }
+                "value" => {
+                    if marks.value.replace((arguments(attribute)?, span)).is_some() {
+                        return twice();
+                    }
+                }
+                "symbolic" => {
+                    let sign = match &attribute.meta {
+                        Meta::Path(_) => "Any",
+                        _ => sign(arguments(attribute)?)?,
+                    };
+                    if marks.symbolic.replace((sign, span)).is_some() {
+                        return twice();
+                    }
+                }
+                "assume" => {
+                    if marks.assume.replace((sign(arguments(attribute)?)?, span)).is_some() {
+                        return twice();
+                    }
+                }
+                "opt_type" => {
+                    let ty: Type = syn::parse2(arguments(attribute)?)?;
+                    if marks.opt_type.replace((element_name(&ty)?, span)).is_some() {
+                        return twice();
+                    }
+                }
+                _ => {
+                    let message = format!("unknown attribute `{name}`{}", hint(&name, &MARKS));
+                    return Err(Error::new(span, message));
+                }
+            }
+        }
+        Ok(marks)
+    }
+
+    fn tensor(self, is_mut: bool, element: String, shape: Vec<Expr>) -> Result<Kind> {
+        for (mark, message) in [
+            (self.value.as_ref().map(|mark| mark.1), "a tensor has no `value`; see `#[init(…)]`"),
+            (self.symbolic.map(|mark| mark.1), "inputs are symbolic already"),
+        ] {
+            if let Some(span) = mark {
+                return Err(Error::new(span, message));
+            }
+        }
+        let role = match (self.role, is_mut) {
+            (None, false) => "In",
+            (None, true) => "Out",
+            (Some((role, _)), true) => role,
+            (Some((_, span)), false) => {
+                return Err(Error::new(span, "the kernel writes such a tensor: it is `&mut`"));
+            }
+        };
+        let is_float = element.starts_with(['f', 'b', 't', 'e']) && element != "bool";
+        let contents = self.init.map(|(tokens, _)| contents(tokens, is_float)).transpose()?;
+        let opt = self.opt_type.map_or_else(|| element.clone(), |(name, _)| name);
+        let sign = self.assume.map_or("Any", |(sign, _)| sign);
+        Ok(Kind::Tensor { types: [element, opt], shape, role, contents, sign })
+    }
+
+    fn scalar(self, name: &Ident, element: String) -> Result<Kind> {
+        for (mark, message) in [
+            (self.role.map(|mark| mark.1), "this is for tensors, which are references"),
+            (self.init.as_ref().map(|mark| mark.1), "a scalar has `#[value(…)]`"),
+            (self.assume.map(|mark| mark.1), "say `#[symbolic(…)]`"),
+            (self.opt_type.as_ref().map(|mark| mark.1), "a scalar has one type"),
+        ] {
+            if let Some(span) = mark {
+                return Err(Error::new(span, message));
+            }
+        }
+        let is_float = element.starts_with(['f', 'b', 't', 'e']) && element != "bool";
+        let value = match (self.value, self.symbolic) {
+            (Some((tokens, _)), None) => {
+                let expression: Expr = syn::parse2(tokens)
+                    .map_err(|error| Error::new(error.span(), format!("`value` is a number: {error}")))?;
+                Value::Number(number(&expression, is_float)?)
+            }
+            (None, Some((sign, _))) => Value::Symbolic(sign),
+            (Some(_), Some((_, span))) => {
+                return Err(Error::new(span, "a scalar has a value or is symbolic"));
+            }
+            (None, None) => {
+                let message = "a scalar needs the value it is launched with, `#[value(…)]`, or `#[symbolic]`";
+                return Err(Error::new(name.span(), message));
+            }
+        };
+        Ok(Kind::Scalar { element, value })
+    }
+}
+
+/// What stands in the parentheses of an attribute.
+fn arguments(attribute: &Attribute) -> Result<TokenStream> {
+    match &attribute.meta {
+        Meta::List(list) if !list.tokens.is_empty() => Ok(list.tokens.clone()),
+        _ => {
+            let name = attribute.path().get_ident().map(ToString::to_string).unwrap_or_default();
+            Err(Error::new_spanned(attribute, format!("`{name}` needs an argument: `#[{name}(…)]`")))
+        }
+    }
+}
+
+fn sign(tokens: TokenStream) -> Result<&'static str> {
+    let name: Ident = syn::parse2(tokens)?;
+    let found = SIGNS.iter().find(|(sign, _)| name == sign);
+    found.map(|(_, variant)| *variant).ok_or_else(|| {
+        let names: Vec<&str> = SIGNS.iter().map(|(sign, _)| *sign).collect();
+        Error::new(name.span(), format!("unknown assumption `{name}`{}", hint(&name.to_string(), &names)))
+    })
+}
+
+/// `init = …`
+struct Init(TokenStream);
+
+impl Parse for Init {
+    fn parse(input: ParseStream<'_>) -> Result<Init> {
+        let key: Ident = input.parse()?;
+        if key != "init" {
+            return Err(Error::new(key.span(), "only `init = …` may stand here"));
+        }
+        input.parse::<Token![=]>()?;
+        Ok(Init(input.parse()?))
+    }
+}
+
+fn contents(tokens: TokenStream, is_float: bool) -> Result<Contents> {
+    let expression: Expr = syn::parse2(tokens)?;
+    if let Expr::Array(list) = &expression {
+        return Ok(Contents::List(
+            list.elems.iter().map(|item| number(item, is_float)).collect::<Result<_>>()?,
+        ));
+    }
+    let named = [
+        ("symbolic", "Symbolic"),
+        ("undefined", "Undefined"),
+        ("iota", "Iota"),
+        ("lower_triangular", "LowerTriangular"),
+    ];
+    if let Expr::Path(path) = &expression
+        && let Some(name) = path.path.get_ident()
+        && let Some((_, variant)) = named.iter().find(|(word, _)| name == word)
+    {
+        return Ok(Contents::Named(variant));
+    }
+    Ok(Contents::Fill(number(&expression, is_float)?))
+}
+
+/// A literal, `inf`, or a constant expression of the parameter's kind.
+pub(crate) fn number(expression: &Expr, is_float: bool) -> Result<Number> {
+    let (sign, inner) = match expression {
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => ("-", &**expr),
+        other => ("", other),
+    };
+    let no_float = || Err(Error::new_spanned(expression, "this parameter is an integer"));
+    match inner {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(digits) => Ok(Number::Literal(format!("{sign}{}", digits.base10_digits()))),
+            Lit::Float(_) if !is_float => no_float(),
+            Lit::Float(digits) => Ok(Number::Literal(format!("{sign}{}", digits.base10_digits()))),
+            Lit::Bool(value) if !is_float => Ok(Number::Literal(u8::from(value.value).to_string())),
+            _ => Err(Error::new_spanned(expression, "a number is expected here")),
+        },
+        Expr::Path(path) if path.path.is_ident("inf") => {
+            if is_float {
+                Ok(Number::Literal(format!("{sign}inf")))
+            } else {
+                no_float()
+            }
+        }
+        _ if is_float => Ok(Number::Real(expression.clone())),
+        _ => Ok(Number::Integer(expression.clone())),
+    }
+}

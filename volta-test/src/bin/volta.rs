@@ -1,0 +1,7 @@
+//! The `volta` program; see [`volta_test::cli`].
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    volta_test::cli::main()
+}

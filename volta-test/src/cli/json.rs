@@ -1,0 +1,165 @@
+//! `--format json`: one object a case, one line each.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use volta_core::machine::fault::Fault;
+use volta_core::verdict::{How, Verdict};
+
+use super::table::Figures;
+use crate::case::side_name;
+use crate::run::{Outcome, Run};
+
+/// A case that was run, or could not be.
+#[derive(Debug, Serialize)]
+pub(super) struct Line<'r> {
+    name: &'r str,
+    /// `passed`, `failed`, `could-not-run` or `skipped`
+    outcome: &'static str,
+    expected: Option<String>,
+    verdict: Option<String>,
+    failures: &'r [String],
+    error: Option<String>,
+    assumptions: &'r [String],
+    conditions: &'r [String],
+    witness: Option<Witness<'r>>,
+    fault: Option<FaultLine<'r>>,
+    notes: Vec<&'r String>,
+    /// Where the PTX comes from.
+    ptx: Vec<String>,
+    elements_compared: u64,
+    elements_unwritten: u64,
+    elements_total: u64,
+    prepare_seconds: f64,
+    generate_seconds: f64,
+    solve_seconds: f64,
+    seconds: f64,
+    thread_instructions: u64,
+    barriers: u64,
+    term_bytes: u64,
+    peak_memory_bytes: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Witness<'r> {
+    tensor: &'r str,
+    index: &'r [u64],
+    how: &'static str,
+    inputs: BTreeMap<&'r str, &'r str>,
+    reference: Option<&'r str>,
+    opt: Option<&'r str>,
+}
+
+#[derive(Debug, Serialize)]
+struct FaultLine<'r> {
+    side: &'static str,
+    kind: &'static str,
+    rule: &'static str,
+    message: &'r str,
+    sites: Vec<SiteLine<'r>>,
+}
+
+#[derive(Debug, Serialize)]
+struct SiteLine<'r> {
+    action: &'r str,
+    thread: Option<String>,
+    ptx_line: Option<u32>,
+    file: Option<&'r str>,
+    line: Option<u32>,
+}
+
+impl<'r> Line<'r> {
+    pub(super) fn of(name: &'r str, expected: Option<String>, run: &'r Run, peak: Option<u64>) -> Line<'r> {
+        let report = run.report.as_ref();
+        let verdict = report.map(|report| &report.verdict);
+        let coverage = report.map(|report| report.coverage).unwrap_or_default();
+        let figures = Figures::of(run);
+        Line {
+            name,
+            outcome: match run.outcome() {
+                Outcome::Passed => "passed",
+                Outcome::Failed => "failed",
+                Outcome::CouldNotRun => "could-not-run",
+            },
+            expected,
+            verdict: Some(run.verdict_name()),
+            failures: &run.failures,
+            error: match (&run.obstacle, verdict) {
+                (Some(obstacle), _) => Some(obstacle.to_string()),
+                (None, Some(Verdict::InputError(error))) => Some(error.message.clone()),
+                (None, Some(Verdict::Unknown(unknown))) => Some(unknown.reason.clone()),
+                _ => None,
+            },
+            assumptions: report.map_or(&[], |report| &report.assumptions),
+            conditions: match verdict {
+                Some(Verdict::EquivalentWhere(conditions)) => conditions,
+                _ => &[],
+            },
+            witness: match verdict {
+                Some(Verdict::Different(difference)) => Some(witness(difference)),
+                _ => None,
+            },
+            fault: match verdict {
+                Some(Verdict::Fault(fault)) => Some(fault_line(fault)),
+                _ => None,
+            },
+            notes: run.notes.iter().chain(report.iter().flat_map(|report| &report.notes)).collect(),
+            ptx: run.texts.provenance(),
+            elements_compared: coverage.compared,
+            elements_unwritten: coverage.unwritten,
+            elements_total: coverage.total,
+            prepare_seconds: run.prepare_seconds,
+            generate_seconds: figures.generate_seconds,
+            solve_seconds: report.map_or(0.0, |report| report.solve_seconds),
+            seconds: run.seconds,
+            thread_instructions: figures.thread_instructions,
+            barriers: figures.barriers,
+            term_bytes: figures.term_bytes,
+            peak_memory_bytes: peak,
+        }
+    }
+
+    /// A case that was not run because it is slow.
+    pub(super) fn skipped(mut self) -> Line<'r> {
+        self.outcome = "skipped";
+        self.verdict = None;
+        self
+    }
+}
+
+fn witness(difference: &volta_core::verdict::Difference) -> Witness<'_> {
+    let (how, values) = match &difference.how {
+        How::Values(witness) => ("values", Some(witness)),
+        How::Unwritten { .. } => ("unwritten by one side", None),
+        How::NobodyWrites => ("unwritten", None),
+    };
+    let inputs = values.into_iter().flat_map(|values| &values.inputs);
+    Witness {
+        tensor: &difference.tensor,
+        index: &difference.index,
+        how,
+        inputs: inputs.map(|(name, value)| (name.as_str(), value.as_str())).collect(),
+        reference: values.map(|values| values.reference.as_str()),
+        opt: values.map(|values| values.opt.as_str()),
+    }
+}
+
+fn fault_line(fault: &Fault) -> FaultLine<'_> {
+    let sites = fault.sites.iter().map(|site| {
+        let cuda = site.place.as_ref().and_then(|place| place.cuda.as_ref());
+        SiteLine {
+            action: &site.action,
+            thread: site.thread.map(|thread| thread.to_string()),
+            ptx_line: site.place.as_ref().map(|place| place.line),
+            file: cuda.map(|cuda| cuda.file.as_str()),
+            line: cuda.map(|cuda| cuda.line),
+        }
+    });
+    FaultLine {
+        side: side_name(fault.side),
+        kind: fault.kind.name(),
+        rule: fault.rule,
+        message: &fault.message,
+        sites: sites.collect(),
+    }
+}

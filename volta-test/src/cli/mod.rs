@@ -1,0 +1,216 @@
+//! The `volta` program: what `cargo test` does, for people and scripts without a crate.
+
+mod check;
+mod json;
+mod refresh;
+mod select;
+mod table;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::render::{Paint, rules};
+use crate::suggest::nearest;
+
+/// Proves that GPU kernels are equivalent over the reals, and free of races.
+#[derive(Debug, Parser)]
+#[command(name = "volta", bin_name = "volta", version, max_term_width = 100, after_help = EXAMPLES, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  volta check fixtures                        run every case below a folder
+  volta check fixtures/softmax/online         run one case, and say all that is known about it
+  volta check fixtures --filter softmax       run the cases whose names contain a text
+  volta check fixtures --format json | jq .   one JSON object a case
+  volta refresh fixtures/softmax              compile sources, for checking in their PTX
+  volta explain Y1                            what a rule or a verdict means
+
+A case is a folder with a volta.toml:
+  [params]
+  x = { role = \"in\", type = \"f32\", shape = [128] }
+  y = { role = \"out\", type = \"f32\", shape = [128] }
+  [reference]
+  source = \"softmax.cu::naive\"
+  block = 128
+  [opt]
+  source = \"softmax.cu::online\"
+  block = 128
+
+Exit codes: 0 all as expected, 1 something was not, 2 something could not run.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run cases and compare their verdicts with the expected ones
+    Check(CheckArgs),
+    /// List the names of cases
+    List(ListArgs),
+    /// Compile the sources of cases and write the PTX beside them, to be checked in
+    Refresh(RefreshArgs),
+    /// Say what a rule or a verdict means; without a name, list all of them
+    Explain {
+        /// A rule such as Y1, or a verdict such as race
+        name: Option<String>,
+    },
+}
+
+/// Which cases.
+#[derive(Debug, Args)]
+struct Selection {
+    /// Folders with a volta.toml in them or below them, or volta.toml files
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Only the case of this name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    exact: Vec<String>,
+    /// Only cases whose names contain this text; may be given several times
+    #[arg(long, value_name = "TEXT")]
+    filter: Vec<String>,
+    /// Cases read files below this folder only [default: the enclosing `fixtures` folder, or PATH]
+    #[arg(long, value_name = "FOLDER")]
+    root: Option<PathBuf>,
+}
+
+/// Arguments of `volta check`.
+#[derive(Debug, Args)]
+struct CheckArgs {
+    #[command(flatten)]
+    selection: Selection,
+    /// What is printed: a table and messages, or one JSON object a case and line
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// List the names of the cases instead of running them
+    #[arg(long)]
+    list: bool,
+    /// Say all that is known about every case, not only about those that fail
+    #[arg(long, short)]
+    verbose: bool,
+    /// Worker threads, 0 for one a core; results do not depend on it
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// Verify the checked-in PTX, even if there is a compiler
+    #[arg(long)]
+    no_nvcc: bool,
+    /// Run slow cases too (as VOLTA_SLOW=1 does)
+    #[arg(long)]
+    slow: bool,
+}
+
+/// Arguments of `volta list`.
+#[derive(Debug, Args)]
+struct ListArgs {
+    #[command(flatten)]
+    selection: Selection,
+}
+
+/// Arguments of `volta refresh`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  volta refresh fixtures/softmax
+  volta refresh tests/kernels/gelu.cu --arch sm_80 --flag=--use_fast_math")]
+struct RefreshArgs {
+    /// Folders with cases, or .cu files
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The architecture, for .cu files; cases have their own
+    #[arg(long, default_value = crate::case::DEFAULT_ARCH)]
+    arch: String,
+    /// A flag for the compiler, for .cu files; may be given several times
+    #[arg(long = "flag", value_name = "FLAG", allow_hyphen_values = true)]
+    flags: Vec<String>,
+    /// Compile also what is not stale
+    #[arg(long)]
+    force: bool,
+    /// Cases read files below this folder only [default: the enclosing `fixtures` folder, or PATH]
+    #[arg(long, value_name = "FOLDER")]
+    root: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table, and messages for what is not as expected
+    Human,
+    /// JSON lines
+    Json,
+}
+
+/// How the process ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Exit {
+    /// All as expected.
+    Good = 0,
+    /// Something was not.
+    Failed = 1,
+    /// Something could not run.
+    CouldNotRun = 2,
+}
+
+/// Runs the program with the arguments of the process.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = io::stdout().lock();
+    let exit = match cli.command {
+        Command::Check(arguments) if arguments.list => list(&arguments.selection, &mut out),
+        Command::Check(arguments) => {
+            drop(out);
+            check::check(&arguments)
+        }
+        Command::List(arguments) => list(&arguments.selection, &mut out),
+        Command::Refresh(arguments) => refresh::refresh(&arguments, &mut out),
+        Command::Explain { name } => explain(name.as_deref(), &mut out),
+    };
+    match exit {
+        Ok(exit) => ExitCode::from(exit as u8),
+        // Whoever read our output has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => complain(&error.to_string()),
+    }
+}
+
+/// Prints an error; the process could not do what was asked.
+fn complain(message: &str) -> ExitCode {
+    let paint = Paint::for_stream(&io::stderr());
+    eprintln!("{} {}", paint.bad("error:"), crate::render::clean(message));
+    ExitCode::from(Exit::CouldNotRun as u8)
+}
+
+fn list(selection: &Selection, out: &mut impl Write) -> io::Result<Exit> {
+    let mut exit = Exit::Good;
+    for selected in select::select(selection) {
+        match selected {
+            select::Selected::Case(case) => writeln!(out, "{}", crate::render::clean_line(&case.name))?,
+            select::Selected::Wrong { message, .. } => {
+                complain(&message);
+                exit = Exit::CouldNotRun;
+            }
+        }
+    }
+    Ok(exit)
+}
+
+fn explain(name: Option<&str>, out: &mut impl Write) -> io::Result<Exit> {
+    let Some(name) = name else {
+        for entry in rules::ENTRIES {
+            writeln!(out, "{:<20} {}", entry.name, entry.meaning)?;
+        }
+        return Ok(Exit::Good);
+    };
+    if let Some(entry) = rules::find(name) {
+        writeln!(out, "{}: {}.\n{}", entry.name, entry.meaning, entry.more)?;
+        return Ok(Exit::Good);
+    }
+    let names = rules::ENTRIES.iter().map(|entry| entry.name);
+    let help = match nearest(name, names) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`volta explain` lists all there are".into(),
+    };
+    complain(&format!("no rule or verdict is called `{name}`\nhelp: {help}"));
+    Ok(Exit::CouldNotRun)
+}

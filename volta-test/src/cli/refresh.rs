@@ -1,0 +1,108 @@
+//! `volta refresh`: compile sources, and write their PTX beside them.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::select::{Selected, select};
+use super::{Exit, RefreshArgs, Selection, complain};
+use crate::beside::Header;
+use crate::manifest;
+use crate::nvcc::{Target, Toolchain};
+use crate::prepare::locate;
+use crate::render::{self, Paint};
+
+pub(super) fn refresh(arguments: &RefreshArgs, out: &mut impl Write) -> io::Result<Exit> {
+    let mut exit = Exit::Good;
+    let mut fail = |message: &str| {
+        complain(message);
+        exit = Exit::CouldNotRun;
+    };
+    let mut jobs: Vec<(PathBuf, Target)> = Vec::new();
+    let is_source = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "cu");
+    for source in arguments.paths.iter().filter(is_source) {
+        let target = Target { arch: arguments.arch.clone(), flags: arguments.flags.clone() };
+        match source.is_file() {
+            true => jobs.push((source.clone(), target)),
+            false => fail(&format!("there is no file {}", source.display())),
+        }
+    }
+    let selection = Selection {
+        paths: arguments.paths.iter().filter(|path| !is_source(path)).cloned().collect(),
+        exact: Vec::new(),
+        filter: Vec::new(),
+        root: arguments.root.clone(),
+    };
+    for selected in select(&selection) {
+        let folder = match selected {
+            Selected::Case(folder) => folder,
+            Selected::Wrong { message, .. } => {
+                fail(&message);
+                continue;
+            }
+        };
+        let case = match manifest::load(&folder.name, &folder.dir, &folder.root) {
+            Ok(case) => case,
+            Err(unreadable) => {
+                eprint!("{}", render::unreadable(&unreadable, Paint::for_stream(&io::stderr())));
+                fail(&format!("{} cannot be read", folder.name));
+                continue;
+            }
+        };
+        for kernel in case.reference.iter().chain([&case.opt]).filter(|kernel| kernel.source.ends_with(".cu"))
+        {
+            match locate(&case, kernel) {
+                Ok(source) => {
+                    let target = Target { arch: kernel.arch.clone(), flags: kernel.flags.clone() };
+                    if !jobs.contains(&(source.clone(), target.clone())) {
+                        jobs.push((source, target));
+                    }
+                }
+                Err(obstacle) => fail(&format!("{}: {obstacle}", case.name)),
+            }
+        }
+    }
+    let toolchain = Toolchain::from_environment();
+    let nvcc = match toolchain.compiler() {
+        Ok(Some(nvcc)) => nvcc,
+        Ok(None) => {
+            fail("there is no nvcc here\nhelp: VOLTA_NVCC names one");
+            return Ok(exit);
+        }
+        Err(missing) => {
+            fail(&missing.to_string());
+            return Ok(exit);
+        }
+    };
+    for (source, target) in jobs {
+        match refresh_one(&toolchain, nvcc, &source, &target, arguments.force) {
+            Ok((path, what)) => {
+                writeln!(out, "{what:<10} {}", render::clean_line(&path.to_string_lossy()))?;
+            }
+            Err(message) => fail(&message),
+        }
+    }
+    Ok(exit)
+}
+
+fn refresh_one(
+    toolchain: &Toolchain,
+    nvcc: &Path,
+    source: &Path,
+    target: &Target,
+    force: bool,
+) -> Result<(PathBuf, &'static str), String> {
+    let path = source.with_file_name(target.file_name(source));
+    let old = fs::read_to_string(&path).ok();
+    let header = old.as_deref().and_then(|text| Header::parse(text).ok());
+    let is_fresh = header.is_some_and(|header| matches!(header.stale(source, target), Ok(None)));
+    if is_fresh && !force {
+        return Ok((path, "up to date"));
+    }
+    let compiled = toolchain.compile(nvcc, source, target).map_err(|error| error.to_string())?;
+    if old.as_deref() == Some(compiled.text.as_str()) {
+        return Ok((path, "up to date"));
+    }
+    fs::write(&path, &compiled.text).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok((path, "written"))
+}

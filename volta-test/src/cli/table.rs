@@ -1,0 +1,88 @@
+//! The table of `volta check`.
+
+use crate::case::Case;
+use crate::render::{Paint, clean_line};
+use crate::run::{Outcome, Run};
+
+/// One line above the table.
+pub(super) fn header(name_width: usize, paint: Paint) -> String {
+    let (case, verdict) = ("case", "verdict");
+    let line = format!(
+        "      {case:<name_width$}  {verdict:<18} {:>15} {:>12} {:>8} {:>8} {:>8}",
+        "elements", "instructions", "run s", "solve s", "terms"
+    );
+    paint.dim(&line)
+}
+
+/// One line of the table.
+pub(super) fn row(name: &str, run: &Run, name_width: usize, paint: Paint) -> String {
+    let outcome = match run.outcome() {
+        Outcome::Passed => paint.good("ok   "),
+        Outcome::Failed => paint.bad("FAIL "),
+        Outcome::CouldNotRun => paint.bad("ERROR"),
+    };
+    let name = clean_line(name);
+    let verdict = run.verdict_name();
+    let Some(report) = &run.report else {
+        return format!("{outcome} {name:<name_width$}  {verdict}");
+    };
+    let coverage = &report.coverage;
+    let elements = match coverage.total {
+        0 => "-".into(),
+        // One kernel alone is compared to nothing.
+        _ if report.reference.is_none() => "-".into(),
+        total => format!("{}/{total}", coverage.compared),
+    };
+    let figures = Figures::of(run);
+    format!(
+        "{outcome} {name:<name_width$}  {verdict:<18} {elements:>15} {:>12} {:>8.3} {:>8.3} {:>8}",
+        figures.thread_instructions,
+        figures.generate_seconds,
+        report.solve_seconds,
+        bytes(figures.term_bytes),
+    )
+}
+
+/// One line for a case that is not run.
+pub(super) fn skipped(name: &str, name_width: usize, paint: Paint) -> String {
+    format!("{} {:<name_width$}  not run; --slow runs it", paint.doubtful("slow "), clean_line(name))
+}
+
+/// What was expected of a case.
+pub(super) fn expected(case: &Case) -> String {
+    case.expect.verdict.clone()
+}
+
+/// Sums over both sides.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Figures {
+    pub(super) generate_seconds: f64,
+    pub(super) thread_instructions: u64,
+    pub(super) barriers: u64,
+    pub(super) term_bytes: u64,
+}
+
+impl Figures {
+    pub(super) fn of(run: &Run) -> Figures {
+        let mut sum = Figures::default();
+        for side in run.report.iter().flat_map(|report| report.reference.iter().chain([&report.opt])) {
+            sum.generate_seconds += side.seconds;
+            sum.thread_instructions += side.thread_instructions;
+            sum.barriers += side.barriers;
+            sum.term_bytes += side.term_bytes;
+        }
+        sum
+    }
+}
+
+/// `12 kB`
+fn bytes(count: u64) -> String {
+    let units = ["B", "kB", "MB", "GB", "TB"];
+    let mut value = count as f64;
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < units.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{count} B") } else { format!("{value:.1} {}", units[unit]) }
+}

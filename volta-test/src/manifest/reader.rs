@@ -1,0 +1,216 @@
+//! Reading TOML with a place for every complaint.
+//!
+//! Every key that is asked for becomes known; [`Table::finish`] complains about the others and suggests the nearest.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use volta_core::number::Extended;
+
+use crate::number;
+use crate::suggest::nearest;
+
+/// Something wrong in a `volta.toml`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Bytes of the text.
+    pub span: Range<usize>,
+    /// One sentence: lowercase, no period.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+/// Collects problems, so that one run reports all of them.
+#[derive(Debug, Default)]
+pub(super) struct Problems {
+    /// What could not be read.
+    all: RefCell<Vec<Problem>>,
+    /// What could be read, and makes no sense: the verifier refuses it as well.
+    senseless: RefCell<Vec<Problem>>,
+}
+
+impl Problems {
+    /// Adds one.
+    pub(super) fn add(&self, span: Range<usize>, message: impl Into<String>, help: Option<String>) {
+        self.all.borrow_mut().push(Problem { span, message: message.into(), help });
+    }
+
+    /// Adds one about what could be read, and makes no sense: a case that expects `input-error` passes it on.
+    pub(super) fn add_senseless(&self, span: Range<usize>, message: impl Into<String>, help: Option<String>) {
+        self.senseless.borrow_mut().push(Problem { span, message: message.into(), help });
+    }
+
+    /// All of them, in the order of the text.
+    pub(super) fn into_sorted(self, senseless_is_wanted: bool) -> Vec<Problem> {
+        let mut problems = self.all.into_inner();
+        if !senseless_is_wanted {
+            problems.extend(self.senseless.into_inner());
+        }
+        problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
+        problems
+    }
+}
+
+/// “did you mean `…`?”, or all there are.
+pub(super) fn did_you_mean(word: &str, candidates: &[&str]) -> String {
+    match nearest(word, candidates.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are: {}", candidates.join(", ")),
+    }
+}
+
+/// A value and where it stands.
+pub(super) type Value<'a> = &'a Spanned<DeValue<'a>>;
+
+/// A table that remembers which keys were asked for.
+pub(super) struct Table<'a> {
+    entries: &'a DeTable<'a>,
+    /// Bytes of the text.
+    pub(super) span: Range<usize>,
+    what: String,
+    known: RefCell<Vec<&'static str>>,
+    problems: &'a Problems,
+}
+
+impl<'a> Table<'a> {
+    /// Starts reading `entries`, which messages call `what`.
+    pub(super) fn new(
+        entries: &'a DeTable<'a>,
+        span: Range<usize>,
+        what: impl Into<String>,
+        problems: &'a Problems,
+    ) -> Table<'a> {
+        Table { entries, span, what: what.into(), known: RefCell::default(), problems }
+    }
+
+    /// The value of `key`, which becomes known.
+    pub(super) fn get(&self, key: &'static str) -> Option<Value<'a>> {
+        self.known.borrow_mut().push(key);
+        self.entries.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(_, value)| value)
+    }
+
+    /// Where `key` itself stands.
+    pub(super) fn key_span(&self, key: &str) -> Range<usize> {
+        let found = self.entries.iter().find(|(name, _)| name.get_ref().as_ref() == key);
+        found.map_or_else(|| self.span.clone(), |(name, _)| name.span())
+    }
+
+    /// The value of `key` as `read` reads it; a complaint says `expected` otherwise.
+    pub(super) fn read<T>(
+        &self,
+        key: &'static str,
+        expected: &str,
+        read: impl FnOnce(Value<'a>) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.get(key)?;
+        let read = read(value);
+        if read.is_none() {
+            self.wrong_type(value, &format!("`{key}`"), expected);
+        }
+        read
+    }
+
+    /// Complains that `what` is not `expected`.
+    pub(super) fn wrong_type(&self, value: Value<'_>, what: &str, expected: &str) {
+        let found = match value.get_ref() {
+            DeValue::String(text) => format!("\"{text}\""),
+            DeValue::Integer(number) => number.to_string(),
+            DeValue::Float(number) => number.to_string(),
+            DeValue::Boolean(value) => value.to_string(),
+            other => format!("this {}", other.type_str()),
+        };
+        self.problems.add(value.span(), format!("{what} is {expected}, not {found}"), None);
+    }
+
+    /// A text.
+    pub(super) fn string(&self, key: &'static str) -> Option<String> {
+        self.read(key, "a text", |value| value.get_ref().as_str().map(str::to_owned))
+    }
+
+    /// A number that is not negative.
+    pub(super) fn integer(&self, key: &'static str) -> Option<u64> {
+        self.read(key, "a whole number from 0", |value| as_integer(value.get_ref()))
+    }
+
+    /// `true` or `false`.
+    pub(super) fn flag(&self, key: &'static str) -> Option<bool> {
+        self.read(key, "true or false", |value| value.get_ref().as_bool())
+    }
+
+    /// A list whose elements `read` reads.
+    pub(super) fn list<T>(
+        &self,
+        key: &'static str,
+        expected: &str,
+        mut read: impl FnMut(Value<'a>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let value = self.get(key)?;
+        let Some(items) = value.get_ref().as_array() else {
+            self.wrong_type(value, &format!("`{key}`"), &format!("a list of {expected}"));
+            return None;
+        };
+        let mut all = Vec::new();
+        for item in items.iter() {
+            match read(item) {
+                Some(item) => all.push(item),
+                None => self.wrong_type(item, &format!("an element of `{key}`"), expected),
+            }
+        }
+        Some(all)
+    }
+
+    /// A table within this one.
+    pub(super) fn table(&self, key: &'static str) -> Option<Table<'a>> {
+        let value = self.get(key)?;
+        match value.get_ref().as_table() {
+            // A `[header]`'s own span is its header; an inline table's is its braces.
+            Some(entries) => Some(Table::new(entries, self.key_span(key), format!("[{key}]"), self.problems)),
+            None => {
+                self.wrong_type(value, &format!("`{key}`"), "a table");
+                None
+            }
+        }
+    }
+
+    /// Keys and values, for tables whose keys are names that the user chooses.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&'a str, Range<usize>, Value<'a>)> + use<'a> {
+        self.entries.iter().map(|(key, value)| (key.get_ref().as_ref(), key.span(), value))
+    }
+
+    /// Complains about every key that was never asked for.
+    pub(super) fn finish(self) {
+        let known = self.known.into_inner();
+        for (key, _) in self.entries.iter() {
+            let name = key.get_ref().as_ref();
+            if !known.contains(&name) {
+                let message = format!("unknown key `{name}` in {}", self.what);
+                self.problems.add(key.span(), message, Some(did_you_mean(name, &known)));
+            }
+        }
+    }
+}
+
+/// An integer that is not negative.
+pub(super) fn as_integer(value: &DeValue<'_>) -> Option<u64> {
+    let integer = value.as_integer()?;
+    u64::from_str_radix(integer.as_str(), integer.radix()).ok()
+}
+
+/// A number, exactly; `"inf"` and `"-inf"` may be quoted or not.
+pub(super) fn as_number(value: &DeValue<'_>) -> Option<Extended> {
+    match value {
+        DeValue::Integer(number) => match number.radix() {
+            16 => number::parse(&format!("0x{}", number.as_str())),
+            8 => number::parse(&format!("0o{}", number.as_str())),
+            2 => number::parse(&format!("0b{}", number.as_str())),
+            _ => number::parse(number.as_str()),
+        },
+        DeValue::Float(number) => number::parse(number.as_str()),
+        DeValue::String(text) => number::parse(text).filter(|number| !matches!(number, Extended::Finite(_))),
+        DeValue::Boolean(value) => number::parse(if *value { "1" } else { "0" }),
+        DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
+    }
+}

@@ -1,0 +1,165 @@
+use super::*;
+
+const PAIR: &str = r#"description = "two ways"
+expect = { verdict = "race", side = "opt", rule = "Y1", lines = [12, 20] }
+why = "so"
+
+[params]
+z = { role = "out", type = "f32", shape = [2, 2] }
+x = { role = "in", type = { ref = "f32", opt = "f16" }, shape = 4, assume = "positive" }
+m = { role = "ignored", type = "f32", shape = [], contents = { fill = "-inf" } }
+l = { role = "inout", type = "i32", shape = [3], contents = [1, 2, 0x10] }
+t = { role = "in", type = "f32", shape = [2, 2], contents = "lower_triangular" }
+n = { type = "i32", value = 128 }
+alpha = { type = "f32", symbolic = true, assume = "nonzero" }
+s = { type = "f32", value = 0.1 }
+
+[reference]
+source = "../k.cu::naive<float>"
+block = 128
+args = ["z", "x", -1, "inf"]
+ctas = [0, 2]
+flags = ["--use_fast_math"]
+
+[opt]
+source = "k.ptx"
+block = [16, 16]
+grid = [2]
+shared = 1024
+arch = "sm_90"
+
+[options]
+partial = true
+slow = true
+snapshot = false
+max_instructions = 1000
+
+[[contains]]
+side = "opt"
+text = "mma"
+count = 2
+"#;
+
+fn read(text: &str) -> Result<Case, Vec<Problem>> {
+    parse("family::case", Home::default(), text)
+}
+
+/// The problems of a text, as `line:column: message | help`.
+fn problems(text: &str) -> Vec<String> {
+    let problems = read(text).expect_err("something is wrong");
+    let show = |problem: &Problem| {
+        let (line, column) = position(text, &problem.span);
+        let help = problem.help.as_ref().map_or(String::new(), |help| format!(" | {help}"));
+        format!("{line}:{column}: {}{help}", problem.message)
+    };
+    problems.iter().map(show).collect()
+}
+
+#[test]
+fn everything_is_read() {
+    let case = read(PAIR).expect("the case is right");
+    let names: Vec<&str> = case.params.iter().map(|param| param.name.as_str()).collect();
+    assert_eq!(names, ["z", "x", "m", "l", "t", "n", "alpha", "s"], "the order is the text's");
+    let reference = case.reference.expect("a pair has a reference");
+    assert_eq!((reference.source.as_str(), reference.name.as_deref()), ("../k.cu", Some("naive<float>")));
+    assert_eq!((reference.block, reference.grid), ([128, 1, 1], [1, 1, 1]));
+    assert_eq!(reference.args.map(|args| args.len()), Some(4));
+    assert_eq!(reference.ctas, Some(vec![0, 2]));
+    assert_eq!((case.opt.block, case.opt.grid, case.opt.shared), ([16, 16, 1], [2, 1, 1], 1024));
+    assert_eq!(case.expect.lines, Some([12, 20].into()));
+    assert_eq!((case.slow, case.snapshots, case.options.partial), (true, false, true));
+    assert_eq!(case.options.budgets.instructions, 1000);
+    assert_eq!(case.contains.len(), 1);
+    let ParamKind::Tensor { reference, opt, shape, sign, .. } = &case.params[1].kind else {
+        panic!("x is a tensor")
+    };
+    assert_eq!(
+        (reference.name(), opt.name(), shape.as_slice(), *sign),
+        ("f32", "f16", &[4][..], Sign::Positive)
+    );
+    let ParamKind::Scalar { value: ScalarValue::Number(tenth), .. } = &case.params[7].kind else {
+        panic!("s is a number")
+    };
+    assert_eq!(crate::number::show(tenth), "0.1", "decimals are exact");
+}
+
+#[test]
+fn a_single_kernel_is_clean_by_default() {
+    let text = "[params]\n[kernel]\nsource = \"k.cu\"\nblock = 1\n";
+    let case = read(text).expect("the case is right");
+    assert!(case.reference.is_none());
+    assert_eq!(case.expect.verdict, "clean");
+}
+
+#[test]
+fn mistakes_have_a_place_and_a_suggestion() {
+    let change = |from: &str, to: &str| {
+        assert!(PAIR.contains(from), "{from}");
+        problems(&PAIR.replacen(from, to, 1))
+    };
+    assert_eq!(change("why =", "wy ="), ["3:1: unknown key `wy` in a case | did you mean `why`?"]);
+    assert_eq!(
+        change("block = 128", "blok = 128"),
+        [
+            "15:2: a kernel needs a block | block = 128, or [16, 16]",
+            "17:1: unknown key `blok` in [reference] | did you mean `block`?",
+        ]
+    );
+    assert_eq!(change("\"race\"", "\"rice\""), ["2:22: unknown verdict `rice` | did you mean `race`?"]);
+    assert_eq!(
+        change("\"race\"", "\"clean\""),
+        ["2:22: `clean` is for one kernel alone; a pair is `equivalent`"]
+    );
+    assert_eq!(
+        change("role = \"out\"", "role = \"outt\""),
+        ["6:14: `role` is not `outt` | did you mean `out`?"]
+    );
+    assert_eq!(
+        change("n = { type = \"i32\"", "n = { type = \"i23\""),
+        ["11:14: unknown element type `i23` | did you mean `i32`?"]
+    );
+    assert_eq!(change("[1, 2, 0x10]", "[1, 2]"), ["9:61: 2 numbers for a tensor of 3 elements"]);
+    assert_eq!(
+        change("[\"z\", \"x\"", "[\"z\", \"al\""),
+        ["18:14: no parameter is called `al` | did you mean `l`?"]
+    );
+    assert_eq!(change("slow = true", "slow = 1"), ["31:8: `slow` is true or false, not 1"]);
+    assert_eq!(
+        change("source = \"k.ptx\"", "source = \"k.c\""),
+        ["23:10: `k.c` is neither a .cu nor a .ptx file"]
+    );
+    assert_eq!(
+        change("source = \"k.ptx\"", "source = \"/k.ptx\""),
+        ["23:10: `/k.ptx` is absolute; paths are relative to the case"]
+    );
+    assert_eq!(change("value = 128", "value = \"128\""), ["11:29: `value` is a number, not \"128\""]);
+    assert_eq!(change("value = 128", "valeu = 128").len(), 2);
+    assert_eq!(change("[opt]", "[kernel]"), ["22:2: [kernel] stands alone: a pair is [reference] and [opt]"]);
+    assert_eq!(change("block = [16, 16]", "block = [0, 16]").len(), 1);
+    assert_eq!(change("shape = [2, 2] }", "shape = [-2] }").len(), 1);
+}
+
+#[test]
+fn what_is_no_toml_is_shown_at_its_place() {
+    assert_eq!(problems("a = 1\na = 2\n"), ["2:1: duplicate key"]);
+    assert!(problems("[params\n")[0].starts_with("1:"));
+}
+
+#[test]
+fn senseless_input_reaches_the_verifier_when_it_is_the_point() {
+    let text = "expect = \"input-error\"\n[params]\n[kernel]\nsource = \"k.cu\"\nblock = 0\nargs = [\"x\"]\n";
+    assert_eq!(read(text).expect("the case may be wrong").opt.block, [0, 1, 1]);
+    assert_eq!(problems(&text.replace("input-error", "race")).len(), 2);
+    assert_eq!(problems(&text.replace("block", "blok")).len(), 2, "unreadable is unreadable");
+}
+
+#[test]
+fn slowness_is_known_without_reading_the_case() {
+    let dir = std::env::temp_dir().join(format!("volta-manifest-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("the folder can be made");
+    std::fs::write(dir.join(FILE_NAME), "unknown = 1\n[options]\nslow = true\n").expect("it can be written");
+    assert!(is_slow(&dir));
+    std::fs::write(dir.join(FILE_NAME), "slow = true\n").expect("it can be written");
+    assert!(!is_slow(&dir));
+    std::fs::remove_dir_all(&dir).expect("the folder can be removed");
+}

@@ -1,0 +1,115 @@
+//! The CUDA compiler: where it is, running it, and what it made before.
+//!
+//! No compiler is needed: a source's PTX lies beside it (see [`crate::beside`]).
+
+mod compile;
+mod find;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+pub use compile::{CompileError, Compiled};
+pub use find::{Missing, find};
+
+/// What a source is compiled with, besides the compiler.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// `sm_80`, ….
+    pub arch: String,
+    /// As the case gives them.
+    pub flags: Vec<String>,
+}
+
+impl Target {
+    /// What the file beside `name.cu` is called: `name.sm_80.use_fast_math.ptx`.
+    pub fn file_name(&self, source: &Path) -> String {
+        let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+        let slug = self.flags.iter().map(|flag| slug(flag)).filter(|slug| !slug.is_empty());
+        let slug = slug.collect::<Vec<_>>().join("-");
+        let dot = if slug.is_empty() { "" } else { "." };
+        format!("{stem}.{}{dot}{slug}.ptx", self.arch)
+    }
+}
+
+/// A flag as a part of a file's name.
+fn slug(flag: &str) -> String {
+    let word = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    flag.trim_start_matches('-').chars().map(word).collect()
+}
+
+/// The compiler of this process, looked for once, and the folder of what it made.
+#[derive(Debug)]
+pub struct Toolchain {
+    disabled: bool,
+    found: OnceLock<Result<Option<PathBuf>, Missing>>,
+    cache: PathBuf,
+}
+
+impl Toolchain {
+    /// The compiler that the environment names.
+    pub fn from_environment() -> Toolchain {
+        Toolchain { disabled: false, found: OnceLock::new(), cache: cache_dir() }
+    }
+
+    /// No compiler: checked-in PTX is verified.
+    pub fn none() -> Toolchain {
+        Toolchain { disabled: true, found: OnceLock::new(), cache: cache_dir() }
+    }
+
+    /// The compiler, if there is one.
+    ///
+    /// # Errors
+    /// When a variable names a compiler that does not exist: that is never passed over.
+    pub fn compiler(&self) -> Result<Option<&Path>, Missing> {
+        if self.disabled {
+            return Ok(None);
+        }
+        let found = self.found.get_or_init(|| find(&|name| std::env::var_os(name), &|path| path.is_file()));
+        found.as_ref().map(|path| path.as_deref()).map_err(Clone::clone)
+    }
+
+    /// Compiles `source`, or takes what an earlier run made of the same text.
+    pub fn compile(&self, nvcc: &Path, source: &Path, target: &Target) -> Result<Compiled, CompileError> {
+        compile::compile(nvcc, source, target, &self.cache)
+    }
+}
+
+/// `volta` under the target directory, or in the user's cache when there is none.
+fn cache_dir() -> PathBuf {
+    let variable = |name| std::env::var_os(name).filter(|value: &OsString| !value.is_empty());
+    if let Some(target) = variable("CARGO_TARGET_DIR") {
+        return PathBuf::from(target).join("volta");
+    }
+    // Cargo marks its target directory with a tag; tests and `cargo run` programs lie below it.
+    let program = std::env::current_exe().unwrap_or_default();
+    let is_target = |dir: &&Path| dir.join("CACHEDIR.TAG").is_file();
+    if let Some(target) = program.ancestors().skip(1).find(is_target) {
+        return target.join("volta");
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    if let Some(target) = here.ancestors().map(|dir| dir.join("target")).find(|dir| is_target(&dir.as_path()))
+    {
+        return target.join("volta");
+    }
+    let home = variable("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = home.or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".cache")));
+    home.unwrap_or_else(std::env::temp_dir).join("volta")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_become_part_of_the_file_name() {
+        let name = |flags: &[&str]| {
+            let target =
+                Target { arch: "sm_80".into(), flags: flags.iter().map(|flag| (*flag).into()).collect() };
+            target.file_name(Path::new("dir/softmax.cu"))
+        };
+        assert_eq!(name(&[]), "softmax.sm_80.ptx");
+        assert_eq!(name(&["--use_fast_math"]), "softmax.sm_80.use_fast_math.ptx");
+        assert_eq!(name(&["-DN=4", "-O1"]), "softmax.sm_80.DN-4-O1.ptx");
+    }
+}

@@ -1,0 +1,291 @@
+//! From the files that a case names to the PTX that is verified.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use volta_core::case::Which;
+
+use crate::beside::{self, Header, normalized};
+use crate::case::{Case, Kernel};
+use crate::manifest;
+use crate::nvcc::{CompileError, Target, Toolchain};
+
+/// More PTX than this is not read.
+const MAX_PTX_BYTES: u64 = 256 << 20;
+
+/// Why a case could not be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    /// One sentence.
+    pub message: String,
+    /// What another program said.
+    pub detail: Option<String>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Obstacle {
+    /// An obstacle without detail.
+    pub fn new(message: impl Into<String>, help: Option<String>) -> Obstacle {
+        Obstacle { message: message.into(), detail: None, help }
+    }
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        if let Some(detail) = &self.detail {
+            write!(f, "\n{}", detail.trim_end())?;
+        }
+        match &self.help {
+            Some(help) => write!(f, "\nhelp: {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Who made a PTX text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MadeBy {
+    /// The case names a `.ptx` file.
+    Given,
+    /// The compiler of this machine.
+    Here(String),
+    /// The PTX is checked in.
+    CheckedIn(String),
+}
+
+/// A PTX text.
+#[derive(Clone, Debug)]
+pub struct Ptx {
+    /// The text.
+    pub text: String,
+    /// What messages call it: its path, relative to the case.
+    pub path: String,
+    /// Who made it.
+    pub made_by: MadeBy,
+}
+
+/// The PTX of both sides, as far as there is any.
+#[derive(Clone, Debug, Default)]
+pub struct Texts {
+    /// The reference's.
+    pub reference: Option<Ptx>,
+    /// The other kernel's.
+    pub opt: Option<Ptx>,
+}
+
+impl Texts {
+    /// The PTX of one side.
+    pub fn of(&self, side: Which) -> Option<&Ptx> {
+        match side {
+            Which::Reference => self.reference.as_ref(),
+            Which::Opt => self.opt.as_ref(),
+        }
+    }
+
+    /// What the case itself names; what a compiler made is left out.
+    pub fn given(&self) -> Texts {
+        let given = |ptx: &Option<Ptx>| ptx.clone().filter(|ptx| ptx.made_by == MadeBy::Given);
+        Texts { reference: given(&self.reference), opt: given(&self.opt) }
+    }
+
+    /// Where the texts come from, in words; nothing for PTX that the case names itself.
+    pub fn provenance(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for ptx in [&self.reference, &self.opt].into_iter().flatten() {
+            let line = match &ptx.made_by {
+                MadeBy::Given => continue,
+                MadeBy::Here(compiler) => format!("{} as compiled here by {compiler}", ptx.path),
+                MadeBy::CheckedIn(compiler) => {
+                    format!("{} as checked in, made by {compiler}; no compiler is used", ptx.path)
+                }
+            };
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        lines
+    }
+
+    /// The compilers that made the texts.
+    pub fn compilers(&self) -> String {
+        let names = [&self.reference, &self.opt].into_iter().flatten().filter_map(|ptx| match &ptx.made_by {
+            MadeBy::Given => None,
+            MadeBy::Here(compiler) | MadeBy::CheckedIn(compiler) => Some(compiler.as_str()),
+        });
+        names.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// What one side offers.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    /// What is verified.
+    pub ptx: Ptx,
+    /// The checked-in PTX, where it is another text: its verdict must be the same.
+    pub checked_in: Option<Ptx>,
+    /// What the run says about where the PTX comes from.
+    pub notes: Vec<String>,
+}
+
+/// The file that `kernel` names.
+///
+/// # Errors
+/// When it does not exist, or lies outside the case's root.
+pub fn locate(case: &Case, kernel: &Kernel) -> Result<PathBuf, Obstacle> {
+    locate_path(&case.home.dir, &case.home.root, &kernel.source)
+}
+
+fn locate_path(dir: &Path, root: &Path, source: &str) -> Result<PathBuf, Obstacle> {
+    if let Some(message) = manifest::wrong_source(source) {
+        return Err(Obstacle::new(message, None));
+    }
+    let path = normalized(&dir.join(source));
+    let outside = || {
+        let help = format!("cases read files below {} only", root.display());
+        Err(Obstacle::new(format!("{source} is outside of the case's folder"), Some(help)))
+    };
+    let absolute = |path: &Path| normalized(&std::path::absolute(path).unwrap_or_else(|_| path.into()));
+    if !absolute(&path).starts_with(absolute(root)) {
+        return outside();
+    }
+    let Ok(real) = path.canonicalize() else {
+        let help = nearest_file(&path).map(|near| format!("did you mean `{near}`?"));
+        return Err(Obstacle::new(format!("there is no file {}", path.display()), help));
+    };
+    // A link must not lead out either.
+    if root.canonicalize().is_ok_and(|root| !real.starts_with(root)) {
+        return outside();
+    }
+    Ok(path)
+}
+
+/// The file in the same folder whose name is nearest.
+fn nearest_file(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_string_lossy().into_owned();
+    let entries = fs::read_dir(path.parent()?).ok()?;
+    let names = entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    crate::suggest::nearest(&name, names.iter().map(String::as_str)).map(str::to_owned)
+}
+
+/// Reads or makes the PTX of one side.
+pub fn prepare(case: &Case, kernel: &Kernel, toolchain: &Toolchain) -> Result<Offer, Obstacle> {
+    let source = locate(case, kernel)?;
+    if kernel.source.ends_with(".ptx") {
+        if !kernel.flags.is_empty() {
+            let message = format!("{} is PTX already: `flags` have no effect on it", kernel.source);
+            return Err(Obstacle::new(message, None));
+        }
+        let ptx = Ptx { text: read(&source)?, path: kernel.source.clone(), made_by: MadeBy::Given };
+        return Ok(Offer { ptx, checked_in: None, notes: Vec::new() });
+    }
+    let target = Target { arch: kernel.arch.clone(), flags: kernel.flags.clone() };
+    let beside = source.with_file_name(target.file_name(&source));
+    let path = Path::new(&kernel.source).with_file_name(target.file_name(&source));
+    let path = beside::slashed(&path);
+    let refresh = refresh_command(case, &source, &target);
+    let checked_in = match beside.is_file() {
+        true => Some(read_checked_in(&beside, &source, &target, &path, &refresh)?),
+        false => None,
+    };
+    let compiler = toolchain.compiler().map_err(|missing| Obstacle::new(missing.to_string(), None))?;
+    let mut notes = Vec::new();
+    let Some(nvcc) = compiler else {
+        let Some(ptx) = checked_in else {
+            let message = format!("there is no nvcc here, and no {path} beside {}", kernel.source);
+            let help = format!(
+                "where there is an nvcc, `{refresh}` makes the file, to be checked in; VOLTA_NVCC names a compiler"
+            );
+            return Err(Obstacle::new(message, Some(help)));
+        };
+        return Ok(Offer { ptx, checked_in: None, notes });
+    };
+    let compiled = match (toolchain.compile(nvcc, &source, &target), checked_in) {
+        (Ok(compiled), checked_in) => (compiled, checked_in),
+        // A newer toolkit drops old architectures, whose kernels stay verifiable.
+        (Err(CompileError::Refused { output, .. }), Some(ptx))
+            if output.contains("Unsupported gpu architecture") =>
+        {
+            let arch = &target.arch;
+            notes.push(format!("{path}: the checked-in PTX is verified; nvcc here does not know {arch}"));
+            return Ok(Offer { ptx, checked_in: None, notes });
+        }
+        (Err(error), _) => return Err(compile_obstacle(&error)),
+    };
+    let (compiled, checked_in) = compiled;
+    if checked_in.is_none() {
+        notes.push(format!("{path} is not checked in: without nvcc this case fails; `{refresh}` makes it"));
+    }
+    let is_other = |ptx: &Ptx| beside::comparable(&ptx.text) != beside::comparable(&compiled.text);
+    let made_by = MadeBy::Here(compiled.header.compiler.clone());
+    Ok(Offer {
+        checked_in: checked_in.filter(is_other),
+        ptx: Ptx { text: compiled.text, path, made_by },
+        notes,
+    })
+}
+
+fn compile_obstacle(error: &CompileError) -> Obstacle {
+    let text = error.to_string();
+    let (message, detail) = text.split_once('\n').unwrap_or((&text, ""));
+    let detail = Some(detail.to_owned()).filter(|detail| !detail.is_empty());
+    Obstacle { message: message.into(), detail, help: None }
+}
+
+/// Reads a file, if it is not too long.
+fn read(path: &Path) -> Result<String, Obstacle> {
+    let failed = |error: std::io::Error| Obstacle::new(format!("{}: {error}", path.display()), None);
+    let size = path.metadata().map_err(failed)?.len();
+    if size > MAX_PTX_BYTES {
+        return Err(Obstacle::new(format!("{} has {size} bytes: too many", path.display()), None));
+    }
+    let bytes = fs::read(path).map_err(failed)?;
+    String::from_utf8(bytes).map_err(|_| Obstacle::new(format!("{} is not UTF-8", path.display()), None))
+}
+
+fn read_checked_in(
+    beside: &Path,
+    source: &Path,
+    target: &Target,
+    path: &str,
+    refresh: &str,
+) -> Result<Ptx, Obstacle> {
+    let text = read(beside)?;
+    let stale =
+        |why: String| Obstacle::new(format!("{path} is stale: {why}"), Some(format!("run `{refresh}`")));
+    let header = Header::parse(&text).map_err(|error| stale(error.to_string()))?;
+    let reason = header.stale(source, target);
+    match reason.map_err(|error| Obstacle::new(format!("{}: {error}", source.display()), None))? {
+        Some(reason) => Err(stale(reason)),
+        None => Ok(Ptx { text, path: path.into(), made_by: MadeBy::CheckedIn(header.compiler) }),
+    }
+}
+
+/// The command that makes a source's PTX anew.
+fn refresh_command(case: &Case, source: &Path, target: &Target) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let shown = |path: &Path| {
+        let near = beside::relative(path, &here);
+        let path = if near.starts_with("../../..") { path.to_owned() } else { near };
+        shell_word(&path.to_string_lossy())
+    };
+    if case.home.file.file_name().is_some_and(|name| name == manifest::FILE_NAME) {
+        return format!("volta refresh {}", shown(&case.home.dir));
+    }
+    let flags = target.flags.iter().map(|flag| format!(" --flag={}", shell_word(flag))).collect::<String>();
+    format!("volta refresh {} --arch {}{flags}", shown(source), target.arch)
+}
+
+fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

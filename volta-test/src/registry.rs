@@ -1,0 +1,90 @@
+//! Cases made by attributes.
+
+use std::path::PathBuf;
+
+use crate::builder::Builder;
+use crate::case::{Case, Home};
+use crate::nvcc::Toolchain;
+use crate::runner::{self, manifest_dir};
+use crate::snapshot::Assert;
+
+/// A case that an attribute made.
+#[derive(Debug)]
+pub struct Registered {
+    /// `module_path!()` of the function.
+    pub module: &'static str,
+    /// Its name.
+    pub function: &'static str,
+    /// `file!()`
+    pub file: &'static str,
+    /// `line!()`
+    pub line: u32,
+    /// `CARGO_MANIFEST_DIR`
+    pub manifest_dir: &'static str,
+    /// Whether it says `slow`.
+    pub slow: bool,
+    /// Fills in the rest.
+    pub build: fn(&mut Builder),
+}
+
+inventory::collect!(Registered);
+
+/// All cases of this binary.
+pub fn registered() -> impl Iterator<Item = &'static Registered> {
+    inventory::iter::<Registered>.into_iter()
+}
+
+impl Registered {
+    /// `crate::module::function`, which is `family::case` in a test file.
+    pub fn name(&self) -> String {
+        format!("{}::{}", self.module, self.function)
+    }
+
+    /// The case.
+    ///
+    /// # Errors
+    /// When something that only the values of constants show is wrong.
+    pub fn case(&self) -> Result<Case, String> {
+        let name = self.name();
+        let manifest = manifest_dir(self.manifest_dir);
+        let file = self.source_file();
+        let dir = file.parent().map(PathBuf::from).unwrap_or_default();
+        let home = Home {
+            line: Some(self.line),
+            snapshot_dir: dir.join("snapshots"),
+            snapshot_name: name.replace("::", "__"),
+            root: root_of(&manifest),
+            file,
+            dir,
+        };
+        let mut builder = Builder::new(name, home);
+        (self.build)(&mut builder);
+        builder.finish()
+    }
+
+    /// `file!()` is relative to the folder that the compiler ran in: the workspace's root, above the manifest.
+    fn source_file(&self) -> PathBuf {
+        let manifest = manifest_dir(self.manifest_dir);
+        let candidates = manifest.ancestors().map(|dir| dir.join(self.file));
+        let mut candidates = candidates.filter(|path| path.is_file());
+        candidates.next().unwrap_or_else(|| manifest.join(self.file))
+    }
+
+    /// Runs the case as an ordinary `#[test]`.
+    ///
+    /// # Panics
+    /// When it is not as expected.
+    pub fn test(&self, assert: Assert) {
+        let toolchain = Toolchain::from_environment();
+        let result = self.case().and_then(|case| runner::check(&case, &toolchain, assert));
+        if let Err(message) = result {
+            panic!("{message}");
+        }
+    }
+}
+
+/// Kernels may lie anywhere in the workspace.
+fn root_of(manifest: &std::path::Path) -> PathBuf {
+    let has_lock = |dir: &&std::path::Path| dir.join("Cargo.lock").is_file();
+    manifest.ancestors().find(has_lock).unwrap_or(manifest).into()
+}

@@ -1,0 +1,51 @@
+//! Wrong input: a case, a `volta.toml`, or PTX.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Snippet};
+use volta_core::case::Which;
+use volta_core::verdict::InputError;
+
+use super::{Paint, clean, clean_line, fault, source};
+use crate::case::Case;
+use crate::manifest::Unreadable;
+use crate::prepare::Texts;
+
+pub(super) fn render(case: &Case, texts: &Texts, error: &InputError, paint: Paint) -> String {
+    let side = error.side.unwrap_or(Which::Opt);
+    let (kernel, ptx) = (case.side(side), texts.of(side));
+    let about = error.side.map_or(String::new(), |_| format!("{}: ", kernel.shown()));
+    let excerpt = error.place.as_ref().and_then(|place| source::excerpt(&case.home, kernel, ptx, place));
+    let mut group = fault::group_at(clean(&format!("{about}{}", error.message)), excerpt);
+    if let (Some(place), Some(ptx)) = (&error.place, ptx)
+        && place.cuda.is_some()
+    {
+        let line = clean_line(&format!("{}:{}: {}", ptx.path, place.line, place.text));
+        group = group.element(Level::NOTE.message(line));
+    }
+    if let Some(help) = &error.help {
+        group = group.element(Level::HELP.message(clean(help)));
+    }
+    format!("{}\n", paint.renderer().render(&[group]))
+}
+
+/// A `volta.toml` that could not be read, each problem at its place.
+pub fn unreadable(unreadable: &Unreadable, paint: Paint) -> String {
+    let path = clean_line(&unreadable.path.to_string_lossy());
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let text = &unreadable.text;
+    for problem in &unreadable.problems {
+        let title = Level::ERROR.primary_title(clean(&problem.message));
+        let mut group = if text.is_empty() {
+            title.element(annotate_snippets::Origin::path(path.clone()))
+        } else {
+            let end = problem.span.end.min(text.len());
+            let span = problem.span.start.min(end)..end;
+            let snippet = Snippet::source(text.as_str()).path(path.clone());
+            title.element(snippet.annotation(AnnotationKind::Primary.span(span)))
+        };
+        if let Some(help) = &problem.help {
+            group = group.element(Level::HELP.message(clean(help)));
+        }
+        groups.push(group);
+    }
+    format!("{}\n", paint.renderer().render(&groups))
+}

@@ -1,0 +1,202 @@
+//! From verdicts to text: one file per kind of message.
+//!
+//! What comes from outside (names, paths, PTX) is shown with its control characters spelled out.
+
+mod difference;
+mod fault;
+mod input;
+mod proof;
+pub mod rules;
+pub mod snapshot;
+pub mod source;
+mod unknown;
+
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+
+use annotate_snippets::Renderer;
+use annotate_snippets::renderer::DecorStyle;
+use anstyle::{AnsiColor, Style};
+use volta_core::verdict::{Report, SideStats, Verdict};
+
+use crate::case::Case;
+use crate::run::{Outcome, Run};
+
+pub use input::unreadable;
+
+/// How text is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paint {
+    /// With colours.
+    pub color: bool,
+}
+
+impl Paint {
+    /// Without colours.
+    pub const PLAIN: Paint = Paint { color: false };
+
+    /// Colours if `stream` is a terminal and `NO_COLOR` is not set.
+    pub fn for_stream(stream: &impl IsTerminal) -> Paint {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Paint { color: stream.is_terminal() && !refused && !dumb }
+    }
+
+    /// `text` in bold.
+    pub fn bold(self, text: &str) -> String {
+        self.styled(Style::new().bold(), text)
+    }
+
+    /// `text` in the colour of a good outcome.
+    pub fn good(self, text: &str) -> String {
+        self.styled(AnsiColor::Green.on_default().bold(), text)
+    }
+
+    /// `text` in the colour of a bad outcome.
+    pub fn bad(self, text: &str) -> String {
+        self.styled(AnsiColor::Red.on_default().bold(), text)
+    }
+
+    /// `text` in the colour of what is no answer.
+    pub fn doubtful(self, text: &str) -> String {
+        self.styled(AnsiColor::Yellow.on_default().bold(), text)
+    }
+
+    /// `text`, less important.
+    pub fn dim(self, text: &str) -> String {
+        self.styled(Style::new().dimmed(), text)
+    }
+
+    fn styled(self, style: Style, text: &str) -> String {
+        if self.color { format!("{style}{text}{style:#}") } else { text.into() }
+    }
+
+    /// Renders messages with source lines.
+    fn renderer(self) -> Renderer {
+        let renderer = if self.color { Renderer::styled() } else { Renderer::plain() };
+        renderer.decor_style(DecorStyle::Ascii).term_width(110)
+    }
+}
+
+/// `text` with control characters, and characters that reorder text, spelled out.
+pub fn clean(text: &str) -> String {
+    let harmful = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut cleaned = String::with_capacity(text.len());
+    for c in text.chars() {
+        if harmful(c) {
+            cleaned.extend(c.escape_unicode());
+        } else {
+            cleaned.push(c);
+        }
+    }
+    cleaned
+}
+
+/// [`clean`], on one line.
+pub fn clean_line(text: &str) -> String {
+    clean(&text.replace(['\n', '\t'], " "))
+}
+
+/// Everything that a person wants to know of a run: what failed, then what was found.
+pub fn run(case: &Case, run: &Run, paint: Paint) -> String {
+    let mut text = String::new();
+    for failure in &run.failures {
+        let _ = writeln!(text, "{} {}", paint.bad("failed:"), clean(failure));
+    }
+    if run.outcome() == Outcome::Failed
+        && let Some(why) = &case.why
+    {
+        let _ = writeln!(text, "{} {}", paint.dim("the case says why:"), clean(why));
+    }
+    if let Some(obstacle) = &run.obstacle {
+        let _ = writeln!(text, "{} {}", paint.bad("could not run:"), clean(&obstacle.to_string()));
+        let _ = writeln!(text, "  {}", paint.dim(&format!("case: {}", place(case))));
+    }
+    if let Some(report) = &run.report {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&verdict(case, run, report, paint));
+    }
+    for line in run.texts.provenance() {
+        let _ = writeln!(text, "{} {}", paint.dim("verified:"), clean_line(&line));
+    }
+    for note in &run.notes {
+        let _ = writeln!(text, "{} {}", paint.dim("note:"), clean(note));
+    }
+    text
+}
+
+/// Where a case is written.
+fn place(case: &Case) -> String {
+    let file = clean_line(&case.home.file.to_string_lossy());
+    case.home.line.map_or(file.clone(), |line| format!("{file}:{line}"))
+}
+
+/// A verdict and all that belongs to it.
+fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
+    let mut text = match &report.verdict {
+        Verdict::Equivalent => proof::equivalent(case, report, &[], paint),
+        Verdict::EquivalentWhere(conditions) => proof::equivalent(case, report, conditions, paint),
+        Verdict::Clean => proof::clean_run(case, report, paint),
+        Verdict::Different(found) => difference::render(case, report, found, paint),
+        Verdict::Fault(found) => fault::render(case, &run.texts, found, fault::Detail::Full, paint),
+        Verdict::Unknown(found) => unknown::render(case, found, paint),
+        Verdict::InputError(found) => input::render(case, &run.texts, found, paint),
+    };
+    for note in &report.notes {
+        let _ = writeln!(text, "  {} {}", paint.dim("note:"), clean(note));
+    }
+    if let Some(stats) = &report.reference {
+        text.push_str(&stats_line("reference", stats, paint));
+    }
+    if report.opt != SideStats::default() {
+        let name = if case.reference.is_some() { "optimized" } else { "kernel" };
+        text.push_str(&stats_line(name, &report.opt, paint));
+    }
+    text
+}
+
+/// What one side executed.
+fn stats_line(name: &str, stats: &SideStats, paint: Paint) -> String {
+    let (run, all) = stats.ctas;
+    if all == 0 {
+        let line = format!("  {name:<10} {}: did not run to the end", clean_line(&stats.kernel));
+        return format!("{}\n", paint.dim(&line));
+    }
+    let line = format!(
+        "  {name:<10} {}: {} of {} × {} threads, {} instructions, {} in {:.3} s",
+        clean_line(&stats.kernel),
+        run,
+        count(all, "CTA"),
+        stats.threads,
+        stats.thread_instructions,
+        count(stats.barriers, "barrier"),
+        stats.seconds,
+    );
+    format!("{}\n", paint.dim(&line))
+}
+
+/// `1 barrier`, `2 barriers`.
+fn count(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}
+
+/// A bulleted list below a title; nothing when it is empty.
+fn bullets(title: &str, items: &[String], paint: Paint) -> String {
+    let mut text = String::new();
+    if !items.is_empty() {
+        let _ = writeln!(text, "  {}", paint.bold(title));
+    }
+    for item in items {
+        let _ = writeln!(text, "    - {}", clean_line(item));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

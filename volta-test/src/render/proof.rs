@@ -1,0 +1,55 @@
+//! Proofs: *equivalent*, *equivalent-where*, and the clean run of a single kernel.
+
+use std::fmt::Write as _;
+
+use volta_core::case::{ParamKind, Role};
+use volta_core::verdict::Report;
+
+use super::{Paint, bullets, clean_line};
+use crate::case::Case;
+
+pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], paint: Paint) -> String {
+    let reference = case.reference.as_ref().map(|kernel| clean_line(&kernel.shown())).unwrap_or_default();
+    let opt = clean_line(&case.opt.shown());
+    let mut text = String::new();
+    if conditions.is_empty() {
+        let title = paint.good("equivalent:");
+        let _ = writeln!(text, "{title} {opt} computes what {reference} computes, for every input");
+    } else {
+        let title = paint.doubtful("equivalent only where");
+        let _ = writeln!(text, "{title} the following holds: {opt} and {reference}");
+        text.push_str(&bullets("conditions beyond the reference's own domain", conditions, paint));
+    }
+    let _ = writeln!(text, "  {}", coverage(case, report));
+    text.push_str(&bullets("assuming", &report.assumptions, paint));
+    text
+}
+
+pub(super) fn clean_run(case: &Case, report: &Report, paint: Paint) -> String {
+    let kernel = clean_line(&case.opt.shown());
+    let mut text = format!(
+        "{} {kernel} has no race, no deadlock, no access out of bounds or before a write\n",
+        paint.good("clean:")
+    );
+    text.push_str(&bullets("assuming", &report.assumptions, paint));
+    text
+}
+
+/// `compared: 128 of 128 elements of y; 0 unwritten`
+pub(super) fn coverage(case: &Case, report: &Report) -> String {
+    let is_compared =
+        |kind: &ParamKind| matches!(kind, ParamKind::Tensor { role: Role::Out | Role::InOut, .. });
+    let outputs: Vec<String> = case
+        .params
+        .iter()
+        .filter(|param| is_compared(&param.kind))
+        .map(|param| clean_line(&param.name))
+        .collect();
+    let coverage = &report.coverage;
+    let mut text =
+        format!("compared: {} of {} elements of {}", coverage.compared, coverage.total, outputs.join(", "));
+    if coverage.unwritten > 0 {
+        let _ = write!(text, "; {} unwritten", coverage.unwritten);
+    }
+    text
+}

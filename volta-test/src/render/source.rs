@@ -1,0 +1,90 @@
+//! Source lines for messages.
+
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+use volta_core::machine::fault::{CudaPlace, Place};
+
+use crate::beside::{normalized, slashed};
+use crate::case::{Home, Kernel};
+use crate::prepare::Ptx;
+
+/// Longer sources are not shown.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// A part of a text, and bytes of it to point at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The text.
+    pub text: String,
+    /// What its file is called.
+    pub path: String,
+    /// The number of its first line.
+    pub first_line: usize,
+    /// The bytes.
+    pub span: Range<usize>,
+    /// Whether it is PTX.
+    pub is_ptx: bool,
+}
+
+impl Excerpt {
+    /// Whether both are of one text.
+    pub fn same_text(&self, other: &Excerpt) -> bool {
+        (&self.path, self.first_line) == (&other.path, other.first_line)
+    }
+}
+
+/// The source line of a place: of the CUDA source if it can be read, otherwise of the PTX.
+pub fn excerpt(home: &Home, kernel: &Kernel, ptx: Option<&Ptx>, place: &Place) -> Option<Excerpt> {
+    let cuda = place.cuda.as_ref().and_then(|cuda| cuda_line(home, kernel, cuda));
+    // A source that cannot be read is named, but its PTX is not a substitute for it.
+    if place.cuda.is_some() { cuda } else { ptx_line(ptx?, place) }
+}
+
+/// A line of the CUDA source. Only files below the case's root are read: a `.file` directive may name any.
+fn cuda_line(home: &Home, kernel: &Kernel, place: &CudaPlace) -> Option<Excerpt> {
+    let near = Path::new(&kernel.source).parent().unwrap_or(Path::new("")).join(&place.file);
+    let path = home.dir.join(&near).canonicalize().ok()?;
+    if !path.starts_with(home.root.canonicalize().ok()?) || path.metadata().ok()?.len() > MAX_BYTES {
+        return None;
+    }
+    let text = fs::read_to_string(path).ok()?;
+    let span = line_span(&text, place.line as usize, place.column as usize)?;
+    let text = visible(&text);
+    Some(Excerpt { text, path: slashed(&normalized(&near)), first_line: 1, span, is_ptx: false })
+}
+
+/// A line of the PTX, alone: PTX texts are long.
+fn ptx_line(ptx: &Ptx, place: &Place) -> Option<Excerpt> {
+    let number = place.line as usize;
+    let line = visible(ptx.text.lines().nth(number.checked_sub(1)?)?);
+    let start = byte_of_column(&line, place.column as usize);
+    let end = byte_of_column(&line, (place.column + place.length.max(1)) as usize).max(start);
+    Some(Excerpt { text: line, path: ptx.path.clone(), first_line: number, span: start..end, is_ptx: true })
+}
+
+/// The bytes of line `line` (from 1) from `column` (from 1; 0 for all of it) to its end, without blanks and comment.
+fn line_span(text: &str, line: usize, column: usize) -> Option<Range<usize>> {
+    let mut start = 0;
+    for (number, content) in text.split_inclusive('\n').enumerate() {
+        if number + 1 == line {
+            let code = content.split("//").next().unwrap_or(content).trim_end();
+            let indent = code.len() - code.trim_start().len();
+            let from = byte_of_column(content, column).max(indent).min(code.len());
+            let from = if from == code.len() { indent } else { from };
+            return Some(start + from..start + code.len());
+        }
+        start += content.len();
+    }
+    None
+}
+
+fn byte_of_column(line: &str, column: usize) -> usize {
+    line.char_indices().nth(column.saturating_sub(1)).map_or(line.len(), |(at, _)| at)
+}
+
+/// Control characters replaced by characters of the same length, so that spans stay right.
+fn visible(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_control() && c != '\n' && c != '\t' { '?' } else { c }).collect()
+}

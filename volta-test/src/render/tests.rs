@@ -1,0 +1,196 @@
+use std::path::PathBuf;
+
+use volta_core::case::{Contents, Element, Options, Param, ParamKind, Role, Sign, Which};
+use volta_core::machine::fault::{CudaPlace, Fault, FaultKind, Place, Site, Thread};
+use volta_core::verdict::{Coverage, Difference, Form, How, InputError, Unknown, UnknownCause, Witness};
+
+use super::*;
+use crate::case::{Expectation, Home, Kernel};
+use crate::prepare::{MadeBy, Ptx, Texts};
+
+const SOURCE: &str = "\
+__global__ void k(float *y) {
+    __shared__ float s[2];
+    s[threadIdx.x] = 1; // first
+    y[0] = s[1 - threadIdx.x];
+}
+";
+
+/// A folder with the source, and a case about it.
+fn case(name: &str) -> Case {
+    let dir = std::env::temp_dir().join(format!("volta-render-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("the folder can be made");
+    std::fs::write(dir.join("k.cu"), SOURCE).expect("the source can be written");
+    let kind = ParamKind::Tensor {
+        reference: Element::parse("f32").expect("it is a type"),
+        opt: Element::parse("f32").expect("it is a type"),
+        shape: vec![4],
+        role: Role::Out,
+        contents: Contents::Undefined,
+        sign: Sign::Any,
+    };
+    Case {
+        name: format!("family::{name}"),
+        home: Home { file: dir.join("volta.toml"), dir: dir.clone(), root: dir, ..Home::default() },
+        description: None,
+        why: None,
+        params: vec![Param { name: "y".into(), kind }],
+        reference: Some(Kernel::new("k.cu::naive")),
+        opt: Kernel::new("k.cu::k"),
+        expect: Expectation::of("equivalent"),
+        options: Options::default(),
+        slow: false,
+        snapshots: true,
+        contains: Vec::new(),
+    }
+}
+
+fn report(verdict: Verdict) -> Report {
+    let stats =
+        SideStats { kernel: "k".into(), threads: 2, ctas: (1, 1), barriers: 1, ..SideStats::default() };
+    Report {
+        verdict,
+        assumptions: vec!["`n` is 4".into()],
+        notes: vec!["a remark".into()],
+        coverage: Coverage { compared: 3, unwritten: 1, total: 4 },
+        reference: Some(stats.clone()),
+        opt: stats,
+        solve_seconds: 0.0,
+        forms: vec![
+            Form { element: "y[0]".into(), form: "x[0] + x[1]".into(), opt: None },
+            Form { element: "y[3]".into(), form: "x[0]".into(), opt: Some("x[1]\u{1b}".into()) },
+        ],
+    }
+}
+
+fn ptx(made_by: MadeBy) -> Texts {
+    let text = "a\nb\n\tst.shared.f32 [%r1], %f1;\n".into();
+    Texts { reference: None, opt: Some(Ptx { text, path: "k.sm_80.ptx".into(), made_by }) }
+}
+
+fn told(case: &Case, verdict: Verdict) -> String {
+    let run = Run { texts: ptx(MadeBy::Here("nvcc 1".into())), report: Some(report(verdict)), ..nothing() };
+    super::run(case, &run, Paint::PLAIN)
+}
+
+fn nothing() -> Run {
+    Run { obstacle: None, ..Run::stopped(crate::prepare::Obstacle::new("", None)) }
+}
+
+fn race(cuda: Option<u32>) -> Fault {
+    let site = |thread, action: &str, line: u32| Site {
+        action: action.into(),
+        thread: Some(Thread { cta: [0; 3], thread: [thread, 0, 0] }),
+        place: Some(Place {
+            line: 3,
+            column: 2,
+            length: 26,
+            text: "st.shared.f32 [%r1], %f1;".into(),
+            cuda: cuda.map(|_| CudaPlace { file: "k.cu".into(), line, column: 5 }),
+        }),
+    };
+    Fault {
+        side: Which::Opt,
+        kind: FaultKind::Race,
+        rule: "Y1",
+        message: "thread (0, 0, 0) and thread (1, 0, 0) meet (1), (2)".into(),
+        sites: vec![site(0, "writes s[0]", 3), site(1, "reads s[0]", 4)],
+        help: Some("a barrier between them".into()),
+    }
+}
+
+/// Compares with a snapshot beside this file.
+fn assert_told(name: &str, text: &str) {
+    let mut settings = insta::Settings::new();
+    settings.set_snapshot_path(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/render/snapshots"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+#[test]
+fn proofs_say_what_was_compared_and_assumed() {
+    let case = case("proof");
+    assert_told("equivalent", &told(&case, Verdict::Equivalent));
+    assert_told("equivalent_where", &told(&case, Verdict::EquivalentWhere(vec!["x[0] ≠ 0".into()])));
+    let alone = Case { reference: None, ..case };
+    assert_told("clean", &told(&alone, Verdict::Clean));
+}
+
+#[test]
+fn differences_show_inputs_and_both_values() {
+    let case = case("difference");
+    let difference = |how| Difference { tensor: "y".into(), element: 3, index: vec![1, 1], how };
+    let witness = Witness {
+        inputs: (0..30).map(|at| (format!("x[{at}]"), at.to_string())).collect(),
+        reference: "0.5".into(),
+        opt: "inf".into(),
+    };
+    assert_told("different", &told(&case, Verdict::Different(difference(How::Values(witness)))));
+    let unwritten = How::Unwritten { by: Which::Opt };
+    assert_told("different_unwritten", &told(&case, Verdict::Different(difference(unwritten))));
+    assert_told("different_nobody", &told(&case, Verdict::Different(difference(How::NobodyWrites))));
+}
+
+#[test]
+fn faults_show_both_sites_in_the_source() {
+    let case = case("fault");
+    assert_told("race", &told(&case, Verdict::Fault(race(Some(1)))));
+    assert_told("race_in_ptx", &told(&case, Verdict::Fault(race(None))));
+}
+
+#[test]
+fn sources_outside_of_the_case_are_not_read() {
+    let case = case("outside");
+    for file in ["../../etc/hostname", "/etc/hostname", "toolkit:cuda_fp16.h"] {
+        let mut fault = race(Some(1));
+        for site in &mut fault.sites {
+            let place = site.place.as_mut().expect("a site has a place");
+            place.cuda = Some(CudaPlace { file: file.into(), line: 1, column: 1 });
+        }
+        let text = told(&case, Verdict::Fault(fault));
+        assert!(text.contains(&format!("{file}:1")), "{text}");
+        assert!(!text.contains("1 |"), "no line of the file is shown: {text}");
+    }
+}
+
+#[test]
+fn what_is_no_claim_says_why() {
+    let case = case("unknown");
+    let unknown = Unknown {
+        cause: UnknownCause::Budget,
+        reason: "the budget of 5 steps is used up".into(),
+        help: Some("raise it".into()),
+    };
+    assert_told("unknown", &told(&case, Verdict::Unknown(unknown)));
+    let place = race(None).sites[0].place.clone();
+    let error = InputError {
+        side: Some(Which::Opt),
+        message: "no such kernel".into(),
+        place,
+        help: Some("there is k".into()),
+    };
+    assert_told("input_error", &told(&case, Verdict::InputError(error)));
+}
+
+#[test]
+fn snapshots_leave_out_what_compilers_decide() {
+    let case = case("snapshot");
+    let here = ptx(MadeBy::Here("nvcc 1".into()));
+    assert_told("snapshot_equivalent", &snapshot::text(&case, &report(Verdict::Equivalent), &here));
+    let mut fault = report(Verdict::Fault(race(Some(1))));
+    fault.forms.clear();
+    let text = snapshot::text(&case, &fault, &here);
+    assert!(!text.contains("k.sm_80.ptx") && !text.contains("%r1"), "{text}");
+    fault.verdict = Verdict::Fault(race(None));
+    let text = snapshot::text(&case, &fault, &here);
+    assert!(!text.contains("%r1"), "{text}");
+    let text = snapshot::text(&case, &fault, &ptx(MadeBy::Given));
+    assert!(text.contains("%r1"), "the case names the PTX itself: {text}");
+}
+
+#[test]
+fn control_characters_are_spelled_out() {
+    assert_eq!(clean("a\u{1b}[31m\r\n\u{202e}b"), "a\\u{1b}[31m\\u{d}\n\\u{202e}b");
+    assert_eq!(clean_line("a\nb"), "a b");
+}

@@ -1,0 +1,243 @@
+//! Running a case: make the PTX, verify it, compare with what is expected.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use volta_core::case as core;
+use volta_core::verdict::{Report, Verdict};
+
+use crate::case::{Case, Expectation, Kernel, side_name};
+use crate::nvcc::Toolchain;
+use crate::prepare::{Obstacle, Offer, Ptx, Texts, prepare};
+use crate::render;
+
+/// What running a case came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// As expected.
+    Passed,
+    /// Not as expected.
+    Failed,
+    /// No answer: a file is missing, the case is wrong, ….
+    CouldNotRun,
+}
+
+/// A case that was run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What the verifier says, when it ran.
+    pub report: Option<Report>,
+    /// The PTX that was verified.
+    pub texts: Texts,
+    /// Why it could not run.
+    pub obstacle: Option<Obstacle>,
+    /// Each way in which it is not as expected.
+    pub failures: Vec<String>,
+    /// Where the PTX comes from, and the like.
+    pub notes: Vec<String>,
+    /// What is snapshotted: independent of compiler and machine.
+    pub snapshot: Option<String>,
+    /// Seconds spent compiling and reading.
+    pub prepare_seconds: f64,
+    /// Seconds in all.
+    pub seconds: f64,
+}
+
+impl Run {
+    /// Passed, failed, or neither.
+    pub fn outcome(&self) -> Outcome {
+        let is_input_error =
+            self.report.as_ref().is_some_and(|report| matches!(report.verdict, Verdict::InputError(_)));
+        match (&self.obstacle, self.failures.is_empty()) {
+            (None, true) => Outcome::Passed,
+            (None, false) if !is_input_error => Outcome::Failed,
+            _ => Outcome::CouldNotRun,
+        }
+    }
+
+    /// The name of the verdict, or what took its place.
+    pub fn verdict_name(&self) -> String {
+        match &self.report {
+            Some(report) => report.verdict.name(),
+            None if self.obstacle.is_some() => "could-not-run".into(),
+            None => "internal-error".into(),
+        }
+    }
+
+    /// A run that an obstacle stopped.
+    pub fn stopped(obstacle: Obstacle) -> Run {
+        Run {
+            report: None,
+            texts: Texts::default(),
+            obstacle: Some(obstacle),
+            failures: Vec::new(),
+            notes: Vec::new(),
+            snapshot: None,
+            prepare_seconds: 0.0,
+            seconds: 0.0,
+        }
+    }
+}
+
+/// Runs `case`. Snapshots are made, not compared; see [`crate::snapshot`].
+pub fn run(case: &Case, toolchain: &Toolchain, threads: usize) -> Run {
+    let begin = Instant::now();
+    let offers = case.reference.as_ref().map(|kernel| prepare(case, kernel, toolchain)).transpose();
+    let offers = offers.and_then(|reference| Ok((reference, prepare(case, &case.opt, toolchain)?)));
+    let mut run = match offers {
+        Ok((reference, opt)) => run_offers(case, reference, opt, threads, begin),
+        Err(obstacle) => Run::stopped(obstacle),
+    };
+    run.seconds = begin.elapsed().as_secs_f64();
+    run
+}
+
+fn run_offers(case: &Case, reference: Option<Offer>, opt: Offer, threads: usize, begin: Instant) -> Run {
+    let prepare_seconds = begin.elapsed().as_secs_f64();
+    let mut notes: Vec<String> = Vec::new();
+    for note in reference.iter().chain([&opt]).flat_map(|offer| &offer.notes) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    let checked_in = |offer: &Offer| offer.checked_in.clone().unwrap_or_else(|| offer.ptx.clone());
+    let has_other = reference.iter().chain([&opt]).any(|offer| offer.checked_in.is_some());
+    let other = has_other
+        .then(|| Texts { reference: reference.as_ref().map(checked_in), opt: Some(checked_in(&opt)) });
+    let texts = Texts { reference: reference.map(|offer| offer.ptx), opt: Some(opt.ptx) };
+    let mut failures = missing_texts(case, &texts);
+    let report = verify(case, &texts, threads);
+    let mut snapshot = None;
+    match &report {
+        Err(message) => failures.push(message.clone()),
+        Ok(report) => {
+            failures.extend(unexpected(&case.expect, &report.verdict));
+            snapshot = Some(render::snapshot::text(case, report, &texts));
+        }
+    }
+    if let (Some(other), Ok(report), Some(text)) = (&other, &report, &snapshot) {
+        match verify(case, other, threads) {
+            Err(message) => failures.push(format!("with the checked-in PTX: {message}")),
+            Ok(second) => failures.extend(disagreement(case, (&texts, report, text), (other, &second))),
+        }
+    }
+    Run {
+        report: report.ok(),
+        texts,
+        obstacle: None,
+        failures,
+        notes,
+        snapshot,
+        prepare_seconds,
+        seconds: 0.0,
+    }
+}
+
+/// Calls the verifier; a panic in it is a failure, never a verdict.
+fn verify(case: &Case, texts: &Texts, threads: usize) -> Result<Report, String> {
+    let Some(mut core_case) = core_case(case, texts) else { return Err("there is no PTX".into()) };
+    core_case.options.threads = threads;
+    core_case.options.forms = case.snapshots;
+    catch_unwind(AssertUnwindSafe(|| volta_core::verify(&core_case))).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        format!("internal error in the verifier, which proves nothing: {text}")
+    })
+}
+
+/// What the verifier is given for a case and its PTX; `None` while a side has no PTX.
+pub fn core_case(case: &Case, texts: &Texts) -> Option<core::Case> {
+    let reference = match &case.reference {
+        Some(kernel) => Some(side(kernel, texts.reference.as_ref()?)),
+        None => None,
+    };
+    let opt = side(&case.opt, texts.opt.as_ref()?);
+    Some(core::Case { params: case.params.clone(), reference, opt, options: case.options.clone() })
+}
+
+fn side(kernel: &Kernel, ptx: &Ptx) -> core::Side {
+    core::Side {
+        ptx: ptx.text.clone(),
+        path: ptx.path.clone(),
+        kernel: kernel.name.clone(),
+        arguments: kernel.args.clone(),
+        grid: kernel.grid,
+        block: kernel.block,
+        dynamic_shared: kernel.shared,
+        ctas: kernel.ctas.clone(),
+    }
+}
+
+/// `contains`: what no longer occurs in the PTX.
+fn missing_texts(case: &Case, texts: &Texts) -> Vec<String> {
+    let mut missing = Vec::new();
+    for wanted in &case.contains {
+        let Some(ptx) = texts.of(wanted.side) else { continue };
+        let count = ptx.text.matches(&wanted.text).count() as u64;
+        if count < wanted.count {
+            let (text, path, least) = (&wanted.text, &ptx.path, wanted.count);
+            missing.push(format!(
+                "`{text}` occurs {count} times in {path}, not {least}: the case tests something else now"
+            ));
+        }
+    }
+    missing
+}
+
+/// Each way in which `verdict` is not the expected one.
+fn unexpected(expect: &Expectation, verdict: &Verdict) -> Vec<String> {
+    let mut failures = Vec::new();
+    let name = verdict.name();
+    if name != expect.verdict {
+        failures.push(format!("expected {}, got {name}", expect.verdict));
+        return failures;
+    }
+    let Verdict::Fault(fault) = verdict else {
+        if expect.side.is_some() || expect.rule.is_some() || expect.lines.is_some() {
+            failures.push(format!("`side`, `rule` and `lines` are for faults; {name} has none"));
+        }
+        return failures;
+    };
+    if let Some(side) = expect.side
+        && side != fault.side
+    {
+        failures.push(format!("expected the fault in {}, got {}", side_name(side), side_name(fault.side)));
+    }
+    if let Some(rule) = &expect.rule
+        && rule != fault.rule
+    {
+        failures.push(format!("expected rule {rule}, got {}", fault.rule));
+    }
+    if let Some(lines) = &expect.lines {
+        let places = fault.sites.iter().filter_map(|site| site.place.as_ref());
+        let found: BTreeSet<u32> =
+            places.map(|place| place.cuda.as_ref().map_or(place.line, |cuda| cuda.line)).collect();
+        if found != *lines {
+            failures.push(format!("expected sites in lines {lines:?}, got {found:?}"));
+        }
+    }
+    failures
+}
+
+/// The local compile and the checked-in PTX must lead to the same verdict and snapshot.
+fn disagreement(case: &Case, here: (&Texts, &Report, &str), there: (&Texts, &Report)) -> Option<String> {
+    let (texts, report, text) = here;
+    let (other_texts, other) = there;
+    let (this, that) = (texts.compilers(), other_texts.compilers());
+    let (verdict, other_verdict) = (report.verdict.name(), other.verdict.name());
+    if verdict != other_verdict {
+        return Some(format!(
+            "{verdict} as compiled here ({this}), but {other_verdict} as checked in ({that})"
+        ));
+    }
+    let other_text = render::snapshot::text(case, other, other_texts);
+    if !case.snapshots || text == other_text {
+        return None;
+    }
+    let line = text.lines().zip(other_text.lines()).find(|(a, b)| a != b);
+    let (a, b) = line.unwrap_or(("the end", "more"));
+    Some(format!(
+        "the normal form as compiled here ({this}) is not the one as checked in ({that}):\n  here:       {a}\n  checked in: {b}"
+    ))
+}

@@ -1,0 +1,159 @@
+//! The runner behind [`crate::main!`]: every case is a trial of its own.
+//!
+//! Known limits, all `libtest-mimic`'s: output is not captured, and there is one filter at most.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+use crate::discover::{Found, discover};
+use crate::manifest;
+use crate::nvcc::Toolchain;
+use crate::registry::{Registered, registered};
+use crate::render::{self, Paint};
+use crate::run::{Outcome, run};
+use crate::snapshot::{self, Assert};
+use crate::{beside::normalized, case::Case};
+
+/// What a test binary runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Suite {
+    /// `CARGO_MANIFEST_DIR` of the crate.
+    pub manifest_dir: &'static str,
+    /// Fixture folders, relative to the manifest.
+    pub fixtures: &'static [&'static str],
+    /// How snapshots are compared.
+    pub assert: Assert,
+}
+
+/// Where a trial comes from.
+enum Source {
+    Attribute(&'static Registered),
+    Folder { dir: PathBuf, root: PathBuf },
+    Wrong(String),
+}
+
+/// Runs the suite with the arguments of the process.
+pub fn main(suite: Suite) -> ExitCode {
+    let arguments = Arguments::from_args();
+    let sources = sources(&suite, &arguments);
+    let toolchain = Arc::new(Toolchain::from_environment());
+    if !arguments.list && matches!(toolchain.compiler(), Ok(None)) {
+        eprintln!("volta: no nvcc is used; the PTX checked in beside the sources is verified");
+    }
+    let run_slow = slow_is_wanted();
+    let trials = sources
+        .into_iter()
+        .map(|(name, sources)| trial(name, sources, suite.assert, run_slow, &toolchain))
+        .collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Whether slow cases run without being asked for by name: `VOLTA_SLOW=1`, or in CI.
+pub fn slow_is_wanted() -> bool {
+    let is_set = |name| {
+        std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0" && value != "false")
+    };
+    match std::env::var_os("VOLTA_SLOW") {
+        Some(_) => is_set("VOLTA_SLOW"),
+        None => is_set("CI"),
+    }
+}
+
+/// Every case by name. Nothing is read but what names and `slow` need.
+fn sources(suite: &Suite, arguments: &Arguments) -> BTreeMap<String, Vec<Source>> {
+    let mut sources: BTreeMap<String, Vec<Source>> = BTreeMap::new();
+    let mut add = |name: String, source| sources.entry(name).or_default().push(source);
+    for case in registered() {
+        add(case.name(), Source::Attribute(case));
+    }
+    for fixtures in suite.fixtures {
+        let root = normalized(&manifest_dir(suite.manifest_dir).join(fixtures));
+        for found in discover(&root) {
+            match found {
+                Found::Case { name, dir } => add(name, Source::Folder { dir, root: root.clone() }),
+                Found::Wrong { name, message } => add(name, Source::Wrong(message)),
+            }
+        }
+    }
+    if sources.is_empty() {
+        let message = "there is no case: neither an attribute in this crate nor a fixtures folder";
+        sources.entry("no_cases".into()).or_default().push(Source::Wrong(message.into()));
+    }
+    if arguments.exact
+        && let Some(wanted) = &arguments.filter
+    {
+        sources.retain(|name, _| name == wanted);
+    }
+    sources
+}
+
+/// The manifest's folder now: a moved checkout, or a test archive, knows better than the compiler did.
+pub fn manifest_dir(compiled: &str) -> PathBuf {
+    let now = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    now.filter(|dir| dir.is_dir()).unwrap_or_else(|| PathBuf::from(compiled))
+}
+
+fn trial(
+    name: String,
+    mut sources: Vec<Source>,
+    assert: Assert,
+    run_slow: bool,
+    toolchain: &Arc<Toolchain>,
+) -> Trial {
+    if sources.len() > 1 {
+        let message = format!("{} cases are called {name}", sources.len());
+        return Trial::test(name, move || Err(Failed::from(message)));
+    }
+    let Some(source) = sources.pop() else { return Trial::test(name, || Ok(())) };
+    let is_slow = match &source {
+        Source::Attribute(case) => case.slow,
+        Source::Folder { dir, .. } => manifest::is_slow(dir),
+        Source::Wrong(_) => false,
+    };
+    let toolchain = Arc::clone(toolchain);
+    let case_name = name.clone();
+    let test = move || {
+        let case = load(source, &case_name).map_err(Failed::from)?;
+        check(&case, &toolchain, assert).map_err(Failed::from)
+    };
+    Trial::test(name, test).with_ignored_flag(is_slow && !run_slow)
+}
+
+fn load(source: Source, name: &str) -> Result<Case, String> {
+    match source {
+        Source::Attribute(registered) => registered.case(),
+        Source::Folder { dir, root } => manifest::load(name, &dir, &root).map_err(|unreadable| {
+            format!("the case cannot be read\n{}", render::unreadable(&unreadable, paint()))
+        }),
+        Source::Wrong(message) => Err(message),
+    }
+}
+
+/// Runs a case and compares its snapshot.
+///
+/// # Errors
+/// The whole message, when it is not as expected.
+pub fn check(case: &Case, toolchain: &Toolchain, assert: Assert) -> Result<(), String> {
+    let run = run(case, toolchain, 0);
+    let text = format!("{}: {}\n{}", case.name, run.verdict_name(), render::run(case, &run, paint()));
+    if run.outcome() != Outcome::Passed {
+        return Err(text);
+    }
+    for note in &run.notes {
+        eprintln!("{}: {}", case.name, render::clean_line(note));
+    }
+    match &run.snapshot {
+        Some(snapshot) if case.snapshots => {
+            snapshot::compare(case, snapshot, assert).map_err(|error| format!("{text}\n{error}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn paint() -> Paint {
+    Paint::for_stream(&std::io::stderr())
+}
