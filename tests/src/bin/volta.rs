@@ -1,0 +1,7 @@
+//! The `volta` program.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    volta_test::cli::main()
+}

@@ -1,0 +1,222 @@
+//! Programs as PTX.
+//!
+//! The kernel takes the tensor `g` of [`HALVES`] half words and the tensor `y` of one word a thread. Before an
+//! active thread returns, it stores its register in `y`, unless the shared words were not initialised.
+
+use std::fmt::Write;
+
+use super::{Act, Cell, Count, HALVES, INITIAL, Members, Program, Space, Stored, Use, Warp, threads};
+
+/// How guards become PTX; the meaning is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Every guarded line is branched around.
+    Branches,
+    /// Barriers and accesses are predicated.
+    Predicates,
+}
+
+/// Threads of the block.
+pub fn block(program: &Program) -> u32 {
+    let whole = 32 * program.warps.len() as u32;
+    match program.warps.last() {
+        Some(last) if !last.rest => whole - 32 + last.lanes.len() as u32,
+        _ => whole,
+    }
+}
+
+const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n\n\
+    .visible .entry k(.param .u64 g, .param .u64 y)\n{\n\
+    \t.reg .pred %p, %warp, %member<4>, %true;\n\
+    \t.reg .b16 %h;\n\
+    \t.reg .b32 %thread, %w, %lane, %r, %t, %s;\n\
+    \t.reg .b64 %base, %y, %o;\n";
+
+/// The program as a kernel `k`. When the registers' last values are given, in the order of [`threads`], the
+/// kernel traps where an active thread's is another.
+pub fn kernel(program: &Program, style: Style, registers: Option<&[u32]>) -> String {
+    let mut emitter =
+        Emitter { out: HEAD.into(), labels: 0, style, space: program.space, registers: Vec::new() };
+    emitter.head();
+    for at in 0..program.warps.len() {
+        emitter.line(&format!("setp.eq.u32 %warp, %w, {at};"));
+        emitter.line(&format!("@%warp bra W{at};"));
+    }
+    emitter.line("exit;");
+    for (at, warp) in program.warps.iter().enumerate() {
+        emitter.label(&format!("W{at}"));
+        if let Some(registers) = registers {
+            let values = threads(program).into_iter().zip(registers).filter(|(thread, _)| thread.warp == at);
+            emitter.registers = values.map(|(_, value)| *value).collect();
+        }
+        emitter.warp(warp);
+    }
+    emitter.out.push_str("}\n");
+    emitter.out
+}
+
+struct Emitter {
+    out: String,
+    labels: u32,
+    style: Style,
+    space: Space,
+    /// What the members' registers must be in the end, if that is checked.
+    registers: Vec<u32>,
+}
+
+impl Emitter {
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.out, "\t{text}");
+    }
+
+    fn label(&mut self, name: &str) {
+        let _ = writeln!(self.out, "{name}:");
+    }
+
+    fn head(&mut self) {
+        if self.space != Space::Global {
+            self.line(&format!(".shared .align 4 .b8 cells[{}];", 2 * HALVES));
+            self.line("mov.u64 %base, cells;");
+        } else {
+            self.line("ld.param.u64 %base, [g];");
+            self.line("cvta.to.global.u64 %base, %base;");
+        }
+        for text in [
+            "mov.u32 %thread, %tid.x;",
+            "shr.u32 %w, %thread, 5;",
+            "and.b32 %lane, %thread, 31;",
+            "ld.param.u64 %y, [y];",
+            "cvta.to.global.u64 %y, %y;",
+            "mul.wide.u32 %o, %thread, 4;",
+            "add.s64 %y, %y, %o;",
+            "mov.u32 %r, 0;",
+            "setp.eq.u32 %true, %r, 0;",
+        ] {
+            self.line(text);
+        }
+        if self.space == Space::SharedInitialised {
+            self.line("setp.ne.u32 %p, %thread, 0;");
+            self.line("@%p bra INITIALISED;");
+            for (half, value) in INITIAL.iter().enumerate() {
+                self.line(&format!("mov.b16 %h, {value};"));
+                self.line(&format!("st.volatile.shared.u16 [%base+{}], %h;", 2 * half));
+            }
+            self.label("INITIALISED");
+            self.line("bar.sync 15;");
+        }
+    }
+
+    fn warp(&mut self, warp: &Warp) {
+        for (member, lane) in warp.lanes.iter().enumerate() {
+            self.line(&format!("setp.eq.u32 %member{member}, %lane, {lane};"));
+        }
+        if warp.rest {
+            let rest = warp.lanes.len();
+            self.line(&format!("or.pred %member{rest}, %member0, %member{};", rest - 1));
+            if rest == 3 {
+                self.line("or.pred %member3, %member3, %member1;");
+            }
+            self.line(&format!("not.pred %member{rest}, %member{rest};"));
+        }
+        for line in &warp.lines {
+            let executes = (0..warp.members()).filter(|member| warp.executes(*member, line));
+            let guard = executes.fold(0, |guard, member| guard | 1 << member);
+            self.guarded(warp, guard, line.act);
+        }
+        self.guarded(warp, warp.everybody(), Act::Exit);
+    }
+
+    fn guarded(&mut self, warp: &Warp, guard: Members, act: Act) {
+        if guard == 0 {
+            return;
+        }
+        if guard == warp.everybody() {
+            return self.act(warp, act, "");
+        }
+        let mut members = (0..warp.members()).filter(|member| guard >> member & 1 == 1);
+        if let Some(first) = members.next() {
+            self.line(&format!("and.pred %p, %member{first}, %true;"));
+        }
+        for member in members {
+            self.line(&format!("or.pred %p, %p, %member{member};"));
+        }
+        if self.style == Style::Predicates && !matches!(act, Act::Exit) {
+            return self.act(warp, act, "@%p ");
+        }
+        let label = format!("L{}", self.labels);
+        self.labels += 1;
+        self.line(&format!("@!%p bra {label};"));
+        self.act(warp, act, "");
+        self.label(&label);
+    }
+
+    fn act(&mut self, warp: &Warp, act: Act, guard: &str) {
+        let space = if self.space == Space::Global { "global" } else { "shared" };
+        let at = |cell: Cell| format!("[%base+{}]", 2 * cell.half);
+        match act {
+            Act::Read(cell) if cell.wide => {
+                self.line(&format!("{guard}ld.volatile.{space}.u32 %r, {};", at(cell)));
+            }
+            Act::Read(cell) => {
+                self.line(&format!("{guard}ld.volatile.{space}.u16 %h, {};", at(cell)));
+                self.line(&format!("{guard}cvt.u32.u16 %r, %h;"));
+            }
+            Act::Write(cell, stored) => {
+                let source = match stored {
+                    Stored::Register => "%r",
+                    Stored::Constant(value) => {
+                        self.line(&format!("mov.u32 %t, {value};"));
+                        "%t"
+                    }
+                };
+                if cell.wide {
+                    self.line(&format!("{guard}st.volatile.{space}.u32 {}, {source};", at(cell)));
+                } else {
+                    self.line(&format!("{guard}cvt.u16.u32 %h, {source};"));
+                    self.line(&format!("{guard}st.volatile.{space}.u16 {}, %h;", at(cell)));
+                }
+            }
+            Act::Barrier { how, id, count, aligned } => {
+                let name = if aligned { "bar" } else { "barrier" };
+                let count = match count {
+                    Count::All => String::new(),
+                    Count::Threads(threads) => format!(", {threads}"),
+                };
+                match how {
+                    Use::Sync => self.line(&format!("{guard}{name}.sync {id}{count};")),
+                    Use::Arrive => self.line(&format!("{guard}{name}.arrive {id}{count};")),
+                    Use::Reduce => {
+                        self.line(&format!("{guard}{name}.red.popc.u32 %s, {id}{count}, %true;"));
+                    }
+                }
+            }
+            Act::WarpSync(mask) => {
+                self.line(&format!("{guard}bar.warp.sync {:#x};", lanes(warp, mask)));
+            }
+            Act::Shuffle { mask, from } => {
+                let from = warp.lanes.get(usize::from(from)).copied().unwrap_or(31);
+                let mask = lanes(warp, mask);
+                self.line(&format!("{guard}shfl.sync.idx.b32 %s, %lane, {from}, 31, {mask:#x};"));
+            }
+            Act::Exit => {
+                let checked = self.registers.clone();
+                for (member, value) in checked.iter().enumerate().take(warp.lanes.len()) {
+                    self.line(&format!("setp.ne.and.u32 %p, %r, {value}, %member{member};"));
+                    self.line("@%p trap;");
+                }
+                if self.space != Space::Shared {
+                    self.line("st.global.u32 [%y], %r;");
+                }
+                self.line("exit;");
+            }
+        }
+    }
+}
+
+/// The lanes of a set of members.
+fn lanes(warp: &Warp, members: Members) -> u32 {
+    let active = warp.lanes.iter().fold(0u32, |lanes, lane| lanes | 1 << lane);
+    let named = warp.lanes.iter().enumerate().filter(|(member, _)| members >> member & 1 == 1);
+    let rest = if warp.rest && members >> warp.lanes.len() & 1 == 1 { !active } else { 0 };
+    named.fold(rest, |lanes, (_, lane)| lanes | 1 << lane)
+}

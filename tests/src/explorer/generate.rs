@@ -1,0 +1,351 @@
+//! Random programs, the same ones for the same seed.
+//!
+//! A plan that all threads follow is made first: accesses, barriers among some warps, meetings inside a warp,
+//! returns. In disciplined plans an access is taken only if the plan orders it after all that it conflicts with.
+//! Then some plans are spoilt: lines are dropped, swapped, copied or changed.
+
+use super::{Act, Cell, Count, HALVES, Line, Members, Program, Space, Stored, Use, Warp};
+
+/// Pseudo-random numbers (splitmix64).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The sequence that belongs to a seed.
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    /// A number below `end`.
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end.max(1) as u64) as usize
+    }
+
+    /// True in so many of 100 cases.
+    fn percent(&mut self, chance: usize) -> bool {
+        self.below(100) < chance
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+}
+
+/// Lines that a text may have.
+const LINES: usize = 7;
+
+/// A program for a seed.
+pub fn program(seed: u64) -> Program {
+    let mut plan = Plan::new(Random::new(seed));
+    let events = 3 + plan.random.below(8);
+    for _ in 0..events {
+        plan.event();
+    }
+    let Plan { mut random, mut program, .. } = plan;
+    if random.percent(65) {
+        for _ in 0..1 + random.below(2) {
+            spoil(&mut random, &mut program);
+        }
+    }
+    program
+}
+
+/// A planned access, for discipline.
+struct Access {
+    cell: Cell,
+    writes: bool,
+}
+
+struct Plan {
+    random: Random,
+    program: Program,
+    /// Members of each warp that have not returned.
+    live: Vec<Members>,
+    disciplined: bool,
+    /// The planner believes that everything orders memory: shuffles, and `arrive` both ways.
+    credulous: bool,
+    /// How many half words the plan uses.
+    halves: usize,
+    accesses: Vec<Access>,
+    /// For each member of each warp, the planned accesses that come before what it does next.
+    knows: Vec<Vec<u64>>,
+}
+
+impl Plan {
+    fn new(mut random: Random) -> Plan {
+        let count = random.pick(&[1, 2, 2, 2, 3, 3, 3, 4]);
+        let rests = random.below(3);
+        let mut warps = Vec::new();
+        let mut live = Vec::new();
+        for at in 0..count {
+            let active = random.pick(if count < 4 { &[1, 1, 1, 2, 2, 3] } else { &[1, 1, 1, 2] });
+            let rest = at + 1 < count || random.percent(70);
+            let scattered = rest && random.percent(30);
+            let lanes = if scattered { vec![2, 17, 30] } else { vec![0, 1, 2] };
+            let mut warp = Warp { lanes: lanes[..active].to_vec(), rest, lines: Vec::new() };
+            let exits = rests == 1 || rests == 2 && random.percent(50);
+            if rest && exits {
+                warp.lines.push(Line { guard: 1 << active, act: Act::Exit });
+                live.push((1 << active) - 1);
+            } else {
+                live.push(warp.everybody());
+            }
+            warps.push(warp);
+        }
+        let space =
+            random.pick(&[Space::Shared, Space::SharedInitialised, Space::SharedInitialised, Space::Global]);
+        let disciplined = random.percent(45);
+        let credulous = random.percent(30);
+        let halves = random.pick(&[1, 2, HALVES]);
+        let knows = warps.iter().map(|warp| vec![0; warp.members()]).collect();
+        Plan {
+            random,
+            program: Program { space, warps },
+            live,
+            disciplined,
+            credulous,
+            halves,
+            accesses: Vec::new(),
+            knows,
+        }
+    }
+
+    fn room(&self, warp: usize) -> bool {
+        self.program.warps[warp].lines.len() < LINES
+    }
+
+    fn push(&mut self, warp: usize, guard: Members, act: Act) {
+        self.program.warps[warp].lines.push(Line { guard, act });
+    }
+
+    fn event(&mut self) {
+        match self.random.below(100) {
+            0..48 => self.access(),
+            48..75 => self.barrier(),
+            75..87 => self.meet(false),
+            87..93 => self.meet(true),
+            93..96 => self.relay(),
+            _ => self.exit(),
+        }
+    }
+
+    fn access(&mut self) {
+        for _ in 0..6 {
+            let warp = self.random.below(self.program.warps.len());
+            let active: Vec<usize> = (0..self.program.warps[warp].lanes.len())
+                .filter(|member| self.live[warp] >> member & 1 == 1)
+                .collect();
+            if active.is_empty() || !self.room(warp) {
+                continue;
+            }
+            let wide = self.random.percent(40);
+            let half = self.random.below(self.halves) as u8;
+            let cell = if wide { Cell { half: half & !1, wide } } else { Cell { half, wide } };
+            let writes = self.random.percent(45);
+            let mut guard: Members = 1 << self.random.pick(&active);
+            if self.random.percent(if writes { 4 } else { 20 }) {
+                guard = active.iter().fold(0, |guard, member| guard | 1 << member);
+            }
+            let members = (0..8usize).filter(|member| guard >> member & 1 == 1);
+            let bit = 1u64 << self.accesses.len().min(63);
+            let known = members.clone().fold(u64::MAX, |known, member| known & self.knows[warp][member]);
+            let conflict = self.accesses.iter().enumerate().any(|(at, other)| {
+                known >> at & 1 == 0 && other.cell.bits() & cell.bits() != 0 && (writes || other.writes)
+            });
+            if self.disciplined && conflict {
+                continue;
+            }
+            for member in members {
+                self.knows[warp][member] |= bit;
+            }
+            self.accesses.push(Access { cell, writes });
+            let constant = Stored::Constant(0x0010_0010 * self.accesses.len() as u32 + 7);
+            let copies = self.program.space != Space::Shared && self.random.percent(40);
+            let stored = if copies { Stored::Register } else { constant };
+            let act = if writes { Act::Write(cell, stored) } else { Act::Read(cell) };
+            return self.push(warp, guard, act);
+        }
+    }
+
+    fn barrier(&mut self) {
+        let live: Vec<usize> = (0..self.live.len()).filter(|warp| self.live[*warp] != 0).collect();
+        let mut parts = live.clone();
+        let all = self.random.percent(45);
+        if !all {
+            while parts.len() > 2 && self.random.percent(60) {
+                let drop = self.random.below(parts.len());
+                parts.remove(drop);
+            }
+        }
+        if parts.is_empty() || parts.iter().any(|warp| !self.room(*warp)) {
+            return;
+        }
+        let id = self.random.below(3) as u8;
+        let everybody = parts.len() == self.live.len();
+        let count = if all && (!everybody || self.random.percent(85)) {
+            Count::All
+        } else {
+            Count::Threads(32 * parts.len() as u32)
+        };
+        let arriver = (count != Count::All && parts.len() > 1 && self.random.percent(35))
+            .then(|| self.random.pick(&parts));
+        let aligned = self.random.percent(80);
+        let reduces = arriver.is_none() && self.random.percent(6);
+        let known = parts.iter().fold(0, |known, warp| {
+            let live = self.live[*warp];
+            let members = self.knows[*warp].iter().enumerate().filter(|(member, _)| live >> member & 1 == 1);
+            members.fold(known, |known, (_, knows)| known | knows)
+        });
+        let counts = 32 * parts.len() as u32;
+        let mixed = count == Count::All && everybody && self.random.percent(10);
+        for warp in parts {
+            let count = if mixed && self.random.percent(50) { Count::Threads(counts) } else { count };
+            let how = match arriver {
+                Some(other) if other == warp => Use::Arrive,
+                _ if reduces => Use::Reduce,
+                _ => Use::Sync,
+            };
+            let act = Act::Barrier { how, id, count, aligned };
+            let guard = self.live[warp];
+            self.apart(warp, guard, act, if aligned { 4 } else { 30 });
+            if how != Use::Arrive || self.credulous {
+                for member in 0..self.knows[warp].len() {
+                    if guard >> member & 1 == 1 {
+                        self.knows[warp][member] |= known;
+                    }
+                }
+            }
+        }
+    }
+
+    /// All of `guard` at one line or, with some chance, in two.
+    fn apart(&mut self, warp: usize, guard: Members, act: Act, chance: usize) {
+        let some = guard & self.random.below(16) as Members;
+        if some != 0 && some != guard && self.random.percent(chance) {
+            self.push(warp, some, act);
+            self.push(warp, guard & !some, act);
+        } else {
+            self.push(warp, guard, act);
+        }
+    }
+
+    fn meet(&mut self, shuffles: bool) {
+        let warp = self.random.below(self.live.len());
+        let live = self.live[warp];
+        let some = live & self.random.below(16) as Members;
+        let mask = if some == 0 || self.random.percent(40) { live } else { some };
+        if mask == 0 || !self.room(warp) {
+            return;
+        }
+        let named = if self.random.percent(15) { self.program.warps[warp].everybody() } else { mask };
+        if shuffles {
+            let active: Vec<u8> = (0..self.program.warps[warp].lanes.len() as u8)
+                .filter(|member| mask >> member & 1 == 1)
+                .collect();
+            if active.is_empty() {
+                return;
+            }
+            let from = self.random.pick(&active);
+            self.apart(warp, mask, Act::Shuffle { mask: named, from }, 3);
+            if !self.credulous {
+                return;
+            }
+        } else {
+            self.apart(warp, mask, Act::WarpSync(named), 30);
+        }
+        let members = (0..self.knows[warp].len()).filter(|member| mask >> member & 1 == 1);
+        let known = members.clone().fold(0, |known, member| known | self.knows[warp][member]);
+        for member in members {
+            self.knows[warp][member] |= known;
+        }
+    }
+
+    /// Something written in one place reaches a third one by way of a second one, or just misses it.
+    fn relay(&mut self) {
+        let cell = Cell { half: self.random.below(self.halves) as u8, wide: false };
+        let (write, read) = (Act::Write(cell, Stored::Constant(5)), Act::Read(cell));
+        let (before, after) = if self.random.percent(60) { (write, read) } else { (read, write) };
+        let right = self.random.percent(70);
+        let at = self.random.below(self.live.len());
+        if self.live.len() > 2 && (0..3).all(|step| self.room((at + step) % self.live.len())) {
+            let [a, b, c] = [0, 1, 2].map(|step| (at + step) % self.live.len());
+            let sync = |id| Act::Barrier { how: Use::Sync, id, count: Count::Threads(64), aligned: true };
+            let (first, second) = if right { (3, 4) } else { (4, 3) };
+            self.push(a, self.live[a] & 1, before);
+            self.push(a, self.live[a], sync(3));
+            self.push(b, self.live[b], sync(first));
+            self.push(b, self.live[b], sync(second));
+            self.push(c, self.live[c], sync(4));
+            self.push(c, self.live[c] & 1, after);
+        } else if self.live[at] & 0b111 == 0b111 && self.room(at) {
+            let (first, second) = if right { (0b101, 0b110) } else { (0b110, 0b101) };
+            self.push(at, 0b001, before);
+            self.push(at, first, Act::WarpSync(first));
+            self.push(at, second, Act::WarpSync(second));
+            self.push(at, 0b010, after);
+        }
+    }
+
+    fn exit(&mut self) {
+        let warp = self.random.below(self.live.len());
+        let live = self.live[warp];
+        let some = live & self.random.below(16) as Members;
+        if some != 0 && self.room(warp) {
+            self.push(warp, some, Act::Exit);
+            self.live[warp] &= !some;
+            if self.credulous {
+                let known = self.knows[warp].iter().fold(0, |known, more| known | more);
+                self.knows[warp].fill(known);
+            }
+        }
+    }
+}
+
+fn spoil(random: &mut Random, program: &mut Program) {
+    let at = random.below(program.warps.len());
+    let all = Count::Threads(32 * program.warps.len() as u32);
+    let warp = &mut program.warps[at];
+    let members = warp.members();
+    if warp.lines.is_empty() {
+        return;
+    }
+    let line = random.below(warp.lines.len());
+    match random.below(7) {
+        0 => {
+            warp.lines.remove(line);
+        }
+        1 if line > 0 => warp.lines.swap(line - 1, line),
+        2 => warp.lines[line].guard ^= 1 << random.below(members),
+        3 => {
+            let copy = warp.lines[line];
+            let to = random.below(warp.lines.len() + 1);
+            warp.lines.insert(to, copy);
+        }
+        _ => match &mut warp.lines[line].act {
+            Act::Barrier { how, id, count, aligned } => match random.below(4) {
+                0 => *id = random.below(3) as u8,
+                1 => *count = random.pick(&[Count::All, all, Count::Threads(32), Count::Threads(64)]),
+                2 => *aligned = !*aligned,
+                _ => *how = random.pick(&[Use::Sync, Use::Arrive, Use::Reduce]),
+            },
+            Act::WarpSync(mask) | Act::Shuffle { mask, .. } => *mask ^= 1 << random.below(members),
+            Act::Read(cell) | Act::Write(cell, _) => {
+                *cell = Cell { half: random.below(HALVES) as u8, wide: false };
+            }
+            Act::Exit => {}
+        },
+    }
+    for line in program.warps.iter_mut().flat_map(|warp| &mut warp.lines) {
+        // `arrive` has no form without a count.
+        if let Act::Barrier { how: Use::Arrive, count: count @ Count::All, .. } = &mut line.act {
+            *count = Count::Threads(64);
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! An exhaustive explorer of small CTAs (rule Y8): slow, and written from the rules alone.
+//!
+//! It shares nothing with the verifier, so that the two can be held against each other: what the verifier says
+//! about a kernel after running it once must be what holds for *every* schedule.
+//!
+//! # The language
+//!
+//! A [`Program`] is a CTA of up to four warps. Each warp has a text of [`Line`]s. A line is executed by the
+//! *members* of the warp that its guard names: one to three active threads at chosen lanes, and the *rest*, which is all
+//! other lanes of the warp together. The rest executes no memory accesses (and nothing else that could tell its
+//! lanes apart), so one member can stand for all of its lanes; in the last warp the rest may be absent, as in a block that is no multiple
+//! of 32. An [`Act`] reads or writes halves of two shared or global words, synchronises, or returns. That two
+//! threads are at the same instruction means that they are at the same line.
+//!
+//! # What is explored
+//!
+//! The relaxed system of rule Y8, in two layers, because no statement's effect on control depends on memory:
+//!
+//! * *Control* ([`control`]): which warps meet at which barriers, who returns when. Memory accesses are passed
+//!   without waiting. All interleavings of barrier arrivals, warp-level meetings and returns are enumerated, with
+//!   the whole history of who met whom as part of the state. A run ends with all threads returned, stuck, or with a
+//!   broken rule. When the runs do not all end in the same state, participants depend on the schedule (Y3).
+//! * *Memory* ([`memory`]): for each end of control, an agent for each thread follows the thread's path and
+//!   performs its accesses. It waits where rule Y2 orders memory and nowhere else: behind a barrier or a warp
+//!   barrier, until the agents of all participants have reached their arrivals. Shuffles, `arrive` and returning
+//!   make nobody wait. All interleavings of the agents are enumerated. A race is a state in which two agents
+//!   stand before conflicting accesses. This layer also finds arrivals that do not happen after a release of the
+//!   previous generation (Y3), as a state in which the one has been reached and none of the others passed.
+//!
+//! Values are concrete: every active thread has a register, reads replace it, writes store it or a constant.
+//! They are followed only when nothing is at fault; then all runs must leave the same memory and registers.
+//!
+//! Not modelled: asynchronous agents, atomics, counts that are no multiple of 32, values of reductions and
+//! shuffles, several CTAs, loops and branches (threads are straight lines; the emitted PTX branches to get there).
+
+pub mod control;
+pub mod emit;
+pub mod generate;
+pub mod memory;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A set of members of one warp, as bits.
+pub type Members = u8;
+
+/// Number of half words that programs share.
+pub const HALVES: usize = 4;
+
+/// The most threads that a program may have: members of all warps.
+pub const THREADS: usize = 16;
+
+/// What the half words hold at first (when they are initialised).
+pub const INITIAL: [u16; HALVES] = [0, 1, 2, 3];
+
+/// Whom a barrier waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Count {
+    /// All threads of the CTA; those that returned count as arrived.
+    All,
+    /// That many threads, by whole warps.
+    Threads(u32),
+}
+
+/// What a warp does at a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Use {
+    /// `sync`.
+    Sync,
+    /// `arrive`.
+    Arrive,
+    /// `red`.
+    Reduce,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Stored {
+    /// A constant.
+    Constant(u32),
+    /// The thread's register.
+    Register,
+}
+
+/// Which half words an access covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Cell {
+    /// The first half word.
+    pub half: u8,
+    /// A whole word; the first half is even.
+    pub wide: bool,
+}
+
+impl Cell {
+    /// The half words covered, as bits.
+    pub fn bits(self) -> u8 {
+        (if self.wide { 0b11 } else { 0b1 }) << self.half
+    }
+}
+
+/// A statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Act {
+    /// The register becomes what the cell holds.
+    Read(Cell),
+    /// The cell becomes what is stored.
+    Write(Cell, Stored),
+    /// A CTA barrier.
+    Barrier {
+        /// What the thread does there.
+        how: Use,
+        /// The barrier's number.
+        id: u8,
+        /// For whom it waits.
+        count: Count,
+        /// `bar`, which requires the warp's lanes to be at one instruction, rather than `barrier`.
+        aligned: bool,
+    },
+    /// `bar.warp.sync`.
+    WarpSync(Members),
+    /// `shfl.sync.idx` from a member.
+    Shuffle {
+        /// Who takes part.
+        mask: Members,
+        /// Whose value everybody reads; a single lane.
+        from: u8,
+    },
+    /// The thread returns.
+    Exit,
+}
+
+impl Act {
+    /// Whether memory is read or written.
+    pub fn is_access(self) -> bool {
+        matches!(self, Act::Read(_) | Act::Write(..))
+    }
+}
+
+/// A statement and who executes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Line {
+    /// Members that execute it; the rest never executes an access.
+    pub guard: Members,
+    /// What they execute.
+    pub act: Act,
+}
+
+/// One warp.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Warp {
+    /// Lanes of the active threads: members 0, 1, ….
+    pub lanes: Vec<u8>,
+    /// Whether the other lanes exist, as one member more. They do in every warp but the last.
+    pub rest: bool,
+    /// The text.
+    pub lines: Vec<Line>,
+}
+
+impl Warp {
+    /// Number of members.
+    pub fn members(&self) -> usize {
+        self.lanes.len() + usize::from(self.rest)
+    }
+
+    /// All members.
+    pub fn everybody(&self) -> Members {
+        (1 << self.members()) - 1
+    }
+
+    /// Whether a member stands for the rest.
+    pub fn is_rest(&self, member: usize) -> bool {
+        member == self.lanes.len()
+    }
+
+    /// Whether a member executes a line.
+    pub fn executes(&self, member: usize, line: &Line) -> bool {
+        line.guard >> member & 1 == 1 && !(self.is_rest(member) && line.act.is_access())
+    }
+}
+
+/// Where the shared words are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// A shared array that nothing was written to.
+    Shared,
+    /// A shared array; thread 0 writes the initial contents and all threads pass a barrier before the texts begin.
+    SharedInitialised,
+    /// A global tensor with initial contents.
+    Global,
+}
+
+/// A CTA.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Program {
+    /// Where the shared words are.
+    pub space: Space,
+    /// The warps.
+    pub warps: Vec<Warp>,
+}
+
+/// Which of the rules' options hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Relaxed {
+    /// `exit_orders_memory` (Y2): for the CTA barriers without a count that returning completes (Y3), and not
+    /// for warp barriers.
+    pub exits: bool,
+    /// `warp_collectives_order_memory` (Y4).
+    pub collectives: bool,
+}
+
+/// A statement on a thread's path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its line in the warp's text.
+    pub line: usize,
+    /// What it is.
+    pub act: Act,
+}
+
+/// A thread, or the rest of a warp.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    /// Its warp.
+    pub warp: usize,
+    /// Which of the warp's members it is.
+    pub member: usize,
+    /// Its path; the last step is to return.
+    pub steps: Vec<Step>,
+}
+
+/// The threads of a program, by warp and member.
+pub fn threads(program: &Program) -> Vec<Thread> {
+    let mut threads = Vec::new();
+    for (at, warp) in program.warps.iter().enumerate() {
+        for member in 0..warp.members() {
+            let mut steps: Vec<Step> = Vec::new();
+            for (line, statement) in warp.lines.iter().enumerate() {
+                if warp.executes(member, statement) {
+                    steps.push(Step { line, act: statement.act });
+                    if statement.act == Act::Exit {
+                        break;
+                    }
+                }
+            }
+            if steps.last().is_none_or(|step| step.act != Act::Exit) {
+                steps.push(Step { line: warp.lines.len(), act: Act::Exit });
+            }
+            threads.push(Thread { warp: at, member, steps });
+        }
+    }
+    threads
+}
+
+/// A step of a thread: the thread's number and the step's number on its path.
+pub type Place = (u8, u8);
+
+/// How a rule is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Broken {
+    /// Lanes of a warp at different instructions, one of them aligned (Y3). The run goes on, so that this hides
+    /// nothing else.
+    Divergence,
+    /// A lane outside its own mask (Y4).
+    OutsideMask,
+    /// Counts differ within a generation (Y3).
+    Counts,
+    /// With and without a count in a generation that only returned threads complete (Y3).
+    CountsByExit,
+    /// Lanes of a warp, or warps of a generation, use a barrier in different ways (Y3).
+    Ways,
+    /// A warp that has arrived and not waited arrives again (Y3).
+    Again,
+    /// Lanes read from a lane that takes no part (Y4).
+    Nobody,
+}
+
+/// What a completed run leaves behind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Final {
+    /// The half words.
+    pub memory: [u16; HALVES],
+    /// The threads' registers.
+    pub registers: Vec<u32>,
+}
+
+/// Everything that some schedule can lead to.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// Two conflicting accesses are enabled in some state.
+    pub race: bool,
+    /// Some run gets stuck.
+    pub stuck: bool,
+    /// Some run completes.
+    pub completes: bool,
+    /// Some run ends in another state of control, or has another generation of a barrier, than another.
+    pub parts: bool,
+    /// Some arrival does not happen after a release of the generation before.
+    pub unordered_arrival: bool,
+    /// Rules that some run breaks.
+    pub broken: BTreeSet<Broken>,
+    /// A generation has members with and without a count: tolerated, but no fault either.
+    pub mixed_counts: bool,
+    /// What completed runs leave behind; only when nothing is at fault.
+    pub finals: BTreeSet<Final>,
+    /// States visited.
+    pub states: usize,
+}
+
+impl Findings {
+    /// Whether no schedule leads to a fault.
+    pub fn faultless(&self) -> bool {
+        !(self.race || self.stuck || self.parts || self.unordered_arrival) && self.broken.is_empty()
+    }
+}
+
+/// The program has more states, or threads, than are allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge;
+
+/// Explores all schedules of a program.
+///
+/// # Errors
+/// [`TooLarge`] when there are more than `limit` states or [`THREADS`] threads.
+pub fn explore(program: &Program, relaxed: Relaxed, limit: usize) -> Result<Findings, TooLarge> {
+    let threads = threads(program);
+    if threads.len() > THREADS {
+        return Err(TooLarge);
+    }
+    let mut findings = Findings::default();
+    let ends = control::explore(program, &threads, limit, &mut findings)?;
+    let (broken, whole): (Vec<_>, Vec<_>) =
+        ends.iter().partition(|end| matches!(end.how, control::How::Broken(_)));
+    for end in &ends {
+        match end.how {
+            control::How::Complete => findings.completes = true,
+            control::How::Stuck => findings.stuck = true,
+            control::How::Broken(rule) => {
+                findings.broken.insert(rule);
+            }
+        }
+    }
+    findings.parts = whole.len() > 1 || generations_differ(&ends);
+    for end in whole.iter().chain(&broken) {
+        // What precedes a broken rule is looked at only when it can still tell something.
+        let ambiguous = findings.parts || findings.unordered_arrival;
+        if findings.race && ambiguous && matches!(end.how, control::How::Broken(_)) {
+            continue;
+        }
+        memory::explore(&threads, &end.control, relaxed, None, limit, &mut findings)?;
+    }
+    if findings.faultless()
+        && let [end] = whole.as_slice()
+    {
+        let initial = Final { memory: INITIAL, registers: vec![0; threads.len()] };
+        memory::explore(&threads, &end.control, relaxed, Some(initial), limit, &mut findings)?;
+    }
+    Ok(findings)
+}
+
+/// Whether some generation of some barrier has other arrivals in one run than in another.
+fn generations_differ(ends: &BTreeSet<control::End>) -> bool {
+    let mut seen: BTreeMap<(u8, usize), &[control::Arrival]> = BTreeMap::new();
+    ends.iter().any(|end| {
+        let mut generations = end.control.past.iter().flat_map(|(id, past)| {
+            past.iter().enumerate().map(|(number, generation)| ((*id, number), &generation.arrivals))
+        });
+        generations.any(|(which, arrivals)| *seen.entry(which).or_insert(arrivals) != arrivals.as_slice())
+    })
+}

@@ -1,0 +1,182 @@
+//! Runs a file test and compares what comes of it with its header.
+
+use std::collections::BTreeSet;
+
+use volta_core::case::{Case, Layout};
+use volta_core::verdict::{Report, SideStats, Verdict};
+use volta_core::{program, ptx, verify};
+
+use super::header::{Command, File};
+
+/// Checks a file test.
+///
+/// # Errors
+/// What is not as its header says.
+pub fn check(file: &File) -> Result<(), String> {
+    let text = &file.case.opt.ptx;
+    let parsed = ptx::parse(text);
+    match (file.command, &parsed) {
+        (Command::Parse, parsed) => {
+            let line = parsed.as_ref().err().map(|error| error.position.line);
+            let message = parsed.as_ref().err().map(|error| error.message.clone());
+            told(file, line, message)?;
+        }
+        (Command::Lower, Ok(module)) => {
+            let lowered = program::lower(module, text, file.case.opt.kernel.as_deref());
+            let line = lowered.as_ref().err().and_then(|error| error.span()).map(|span| {
+                let before = &text[..span.start as usize];
+                before.matches('\n').count() as u32 + 1
+            });
+            told(file, line, lowered.err().map(|error| error.to_string()))?;
+        }
+        _ => verdict(file)?,
+    }
+    let Ok(module) = parsed else { return Ok(()) };
+    let printed = ptx::print(&module);
+    let again =
+        ptx::parse(&printed).map_err(|error| format!("printed, it does not parse: {}", error.message))?;
+    if ptx::print(&again) != printed {
+        return Err("printing what was printed and parsed gives another text".into());
+    }
+    if matches!(file.command, Command::Parse | Command::Lower) {
+        return Ok(());
+    }
+    let mut case = file.case.clone();
+    case.opt.ptx.clone_from(&printed);
+    if let Some(reference) = &mut case.reference {
+        reference.ptx = printed;
+    }
+    let name = verify(&case).verdict.name();
+    if name == file.verdict { Ok(()) } else { Err(format!("printed and parsed again, it is `{name}`")) }
+}
+
+/// Compares an input error, or none, with the header.
+fn told(file: &File, line: Option<u32>, message: Option<String>) -> Result<(), String> {
+    let name = if message.is_some() { "input-error" } else { "clean" };
+    let message = message.unwrap_or_default();
+    if name != file.verdict {
+        return Err(format!("it is `{name}`, not `{}`: {message}", file.verdict));
+    }
+    compare_sites(file, line.into_iter().map(|line| (1, line)).collect())?;
+    contains(&file.says, &message, "message")
+}
+
+fn verdict(file: &File) -> Result<(), String> {
+    let report = verify(&file.case);
+    let name = report.verdict.name();
+    if name != file.verdict {
+        return Err(format!("the verdict is `{name}`, not `{}`:\n{:#?}", file.verdict, report.verdict));
+    }
+    if file.command == Command::Check && file.case.reference.is_none() {
+        return Err("there is nothing to compare".into());
+    }
+    compare_verdict(file, &report.verdict)?;
+    for note in &file.notes {
+        if !report.notes.iter().any(|held| held.contains(note)) {
+            return Err(format!("no note says `{note}`; there are {:?}", report.notes));
+        }
+    }
+    same_in_every_way(&file.case, report)?;
+    reflexive(file)
+}
+
+fn compare_verdict(file: &File, verdict: &Verdict) -> Result<(), String> {
+    let mut sites = BTreeSet::new();
+    let (message, rule) = match verdict {
+        Verdict::Fault(fault) => {
+            let numbered = (1..).zip(&fault.sites);
+            sites.extend(numbered.filter_map(|(at, site)| Some((at, site.place.as_ref()?.line))));
+            (fault.message.clone(), Some(fault.rule.to_string()))
+        }
+        Verdict::InputError(error) => {
+            sites.extend(error.place.iter().map(|place| (1, place.line)));
+            (error.message.clone(), None)
+        }
+        Verdict::Unknown(unknown) => (unknown.reason.clone(), None),
+        Verdict::Different(difference) => (format!("{difference:?}"), None),
+        Verdict::EquivalentWhere(conditions) => (conditions.join("; "), None),
+        Verdict::Equivalent | Verdict::Clean => (String::new(), None),
+    };
+    let mut named: BTreeSet<String> = file.annotations.rules.clone();
+    named.extend(file.rule.clone());
+    if named.iter().any(|named| Some(named) != rule.as_ref()) {
+        return Err(format!("the rule is {rule:?}, not {named:?}: {message}"));
+    }
+    contains(&file.says, &message, "message")?;
+    compare_sites(file, sites).map_err(|error| format!("{error}\n{message}"))
+}
+
+fn contains(wanted: &[String], text: &str, what: &str) -> Result<(), String> {
+    match wanted.iter().find(|wanted| !text.contains(*wanted)) {
+        None => Ok(()),
+        Some(missing) => Err(format!("the {what} does not say `{missing}`: {text}")),
+    }
+}
+
+fn compare_sites(file: &File, sites: BTreeSet<(usize, u32)>) -> Result<(), String> {
+    let wanted = &file.annotations.sites;
+    let list = |sites: Vec<&(usize, u32)>| {
+        sites.iter().map(|(site, line)| format!("({site}) on line {line}")).collect::<Vec<_>>().join(", ")
+    };
+    let missing: Vec<_> = wanted.difference(&sites).collect();
+    let unexpected: Vec<_> = sites.difference(wanted).collect();
+    if missing.is_empty() && unexpected.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "sites that are not there: [{}]; sites without annotation: [{}]",
+        list(missing),
+        list(unexpected)
+    ))
+}
+
+/// What a report says apart from how long things took; with `terms`, apart from how terms are stored too.
+fn essence(mut report: Report, terms: bool) -> Report {
+    report.solve_seconds = 0.0;
+    let clear = |stats: &mut SideStats| {
+        stats.seconds = 0.0;
+        if terms {
+            (stats.term_bytes, stats.term_nodes) = (0, 0);
+        }
+    };
+    clear(&mut report.opt);
+    report.reference.iter_mut().for_each(clear);
+    report
+}
+
+/// Layout, race detector, term patterns and threads change nothing.
+fn same_in_every_way(case: &Case, report: Report) -> Result<(), String> {
+    type Change = fn(&mut Case);
+    let ways: [(&str, Change, bool); 5] = [
+        ("with memory laid out in reverse", |case| case.options.layout = Layout::Reverse, false),
+        ("with exact clocks", |case| case.options.exact_clocks = true, false),
+        ("with plain terms", |case| case.options.plain_terms = true, true),
+        ("on one thread", |case| case.options.threads = 1, false),
+        ("on four threads", |case| case.options.threads = 4, false),
+    ];
+    for (name, change, terms) in ways {
+        let mut changed = case.clone();
+        change(&mut changed);
+        let (other, first) = (essence(verify(&changed), terms), essence(report.clone(), terms));
+        if other != first {
+            return Err(format!("{name} the report is another one:\n{other:#?}\ninstead of\n{first:#?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Each kernel of a pair that runs without fault is equivalent to itself.
+fn reflexive(file: &File) -> Result<(), String> {
+    let compared = ["equivalent", "equivalent-where", "different"].contains(&file.verdict.as_str());
+    let (Some(reference), true) = (&file.case.reference, compared) else { return Ok(()) };
+    for (name, side) in [("reference", reference), ("opt", &file.case.opt)] {
+        let mut case = file.case.clone();
+        (case.reference, case.opt) = (Some(side.clone()), side.clone());
+        let verdict = verify(&case).verdict;
+        // An element that nobody but the other side writes stays unwritten here.
+        if !matches!(verdict, Verdict::Equivalent) && !file.verdict.contains("different") {
+            return Err(format!("`{name}` compared with itself is `{}`:\n{verdict:#?}", verdict.name()));
+        }
+    }
+    Ok(())
+}

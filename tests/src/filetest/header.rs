@@ -1,0 +1,327 @@
+//! The header of a file test: `//@ key: value` lines.
+
+use std::path::Path;
+
+use volta_core::case::{
+    Argument, Case, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign,
+};
+use volta_core::number::{Extended, Rational};
+
+use super::annotation::{self, Annotations};
+
+/// What a file test does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Parses.
+    Parse,
+    /// Parses and lowers.
+    Lower,
+    /// Runs one kernel.
+    Run,
+    /// Runs one kernel; the only fault it may have is a race.
+    Race,
+    /// Compares the entries `reference` and `opt`.
+    Check,
+}
+
+/// A file test.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// What to do.
+    pub command: Command,
+    /// The case, with default ways to run it.
+    pub case: Case,
+    /// The verdict's name; for `parse` and `lower`, `clean` or `input-error`.
+    pub verdict: String,
+    /// The rule that a fault must name.
+    pub(super) rule: Option<String>,
+    /// What the message must contain.
+    pub(super) says: Vec<String>,
+    /// What one of the notes must contain.
+    pub(super) notes: Vec<String>,
+    pub(super) annotations: Annotations,
+}
+
+fn number(word: &str) -> Result<Extended, String> {
+    match word {
+        "inf" => return Ok(Extended::PosInf),
+        "-inf" => return Ok(Extended::NegInf),
+        _ => {}
+    }
+    if let Some(digits) = word.strip_prefix("0x") {
+        let value = u64::from_str_radix(digits, 16).map_err(|_| format!("`{word}` is no number"))?;
+        return Ok(Extended::Finite(Rational::from_u64(value)));
+    }
+    if let Ok(value) = word.parse::<i128>() {
+        return Ok(Extended::Finite(Rational::from_i128(value)));
+    }
+    // A decimal fraction: its digits over a power of ten.
+    let (whole, fraction) = word.split_once('.').ok_or_else(|| format!("`{word}` is no number"))?;
+    let digits: i64 = format!("{whole}{fraction}").parse().map_err(|_| format!("`{word}` is no number"))?;
+    let tens = u32::try_from(fraction.len()).ok().and_then(|places| 10i64.checked_pow(places));
+    let tens = tens.ok_or_else(|| format!("`{word}` has too many digits"))?;
+    Ok(Extended::Finite(Rational::from_ratio(digits, tens)))
+}
+
+fn numbers(words: &[&str]) -> Result<Vec<Extended>, String> {
+    words.iter().map(|word| number(word)).collect()
+}
+
+fn element(name: &str) -> Result<Element, String> {
+    Element::parse(name).ok_or_else(|| format!("`{name}` is no element type"))
+}
+
+fn sign(word: &str) -> Option<Sign> {
+    Some(match word {
+        "positive" => Sign::Positive,
+        "nonnegative" => Sign::NonNegative,
+        "negative" => Sign::Negative,
+        "nonpositive" => Sign::NonPositive,
+        "nonzero" => Sign::Nonzero,
+        _ => return None,
+    })
+}
+
+/// `x = in f32[4] list 1 2 3 4`, `y = out f32[64]`, `n = i32 64`, `alpha = symbolic f32 positive`.
+fn param(text: &str) -> Result<Param, String> {
+    let (name, rest) = text.split_once('=').ok_or("a parameter is `name = …`")?;
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let role = |word: &str| {
+        Some(match word {
+            "in" => Role::In,
+            "out" => Role::Out,
+            "inout" => Role::InOut,
+            "scratch" => Role::Scratch,
+            "ignored" => Role::Ignored,
+            _ => return None,
+        })
+    };
+    let kind = match words.as_slice() {
+        ["symbolic", ty, rest @ ..] => {
+            let sign = match rest {
+                [] => Sign::Any,
+                [word] => sign(word).ok_or_else(|| format!("`{word}` is no sign"))?,
+                _ => return Err("a symbolic scalar has a type and perhaps a sign".into()),
+            };
+            ParamKind::Scalar { element: element(ty)?, value: ScalarValue::Symbolic(sign) }
+        }
+        [word, ty, rest @ ..] if role(word).is_some() => {
+            let role = role(word).unwrap_or(Role::In);
+            let (ty, shape) = match ty.split_once('[') {
+                None => (*ty, Vec::new()),
+                Some((ty, rest)) => {
+                    let list = rest.strip_suffix(']').ok_or("a shape ends with `]`")?;
+                    let shape: Result<Vec<u64>, _> = list.split('x').map(str::parse).collect();
+                    (ty, shape.map_err(|_| "a shape is `[4]` or `[4x8]`")?)
+                }
+            };
+            let symbolic = matches!(role, Role::In | Role::InOut);
+            let (contents, sign) = match rest {
+                [] if symbolic => (Contents::Symbolic, Sign::Any),
+                [] | ["undefined"] => (Contents::Undefined, Sign::Any),
+                ["symbolic"] => (Contents::Symbolic, Sign::Any),
+                ["iota"] => (Contents::Iota, Sign::Any),
+                ["lower_triangular"] => (Contents::LowerTriangular, Sign::Any),
+                ["fill", value] => (Contents::Fill(number(value)?), Sign::Any),
+                ["list", values @ ..] => (Contents::List(numbers(values)?), Sign::Any),
+                [word] => (Contents::Symbolic, sign(word).ok_or_else(|| format!("`{word}` is no contents"))?),
+                _ => return Err("contents are one of `iota`, `fill 0`, `list 1 2`, `undefined`, …".into()),
+            };
+            let element = element(ty)?;
+            ParamKind::Tensor { reference: element, opt: element, shape, role, contents, sign }
+        }
+        [ty, value] => {
+            ParamKind::Scalar { element: element(ty)?, value: ScalarValue::Number(number(value)?) }
+        }
+        _ => return Err("a parameter is a tensor with a role, a value, or symbolic".into()),
+    };
+    Ok(Param { name: name.trim().to_string(), kind })
+}
+
+fn extent(text: &str) -> Result<[u32; 3], String> {
+    let mut out = [1; 3];
+    let parts: Vec<&str> = text.split('x').collect();
+    if parts.len() > 3 {
+        return Err(format!("`{text}` has more than three dimensions"));
+    }
+    for (to, part) in out.iter_mut().zip(parts) {
+        *to = part.parse().map_err(|_| format!("`{text}` is no extent"))?;
+    }
+    Ok(out)
+}
+
+fn launch(side: &mut Side, text: &str) -> Result<(), String> {
+    for word in text.split_whitespace() {
+        let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is not `key=value`"))?;
+        match key {
+            "grid" => side.grid = extent(value)?,
+            "block" => side.block = extent(value)?,
+            "shared" => side.dynamic_shared = value.parse().map_err(|_| "`shared` is a number of bytes")?,
+            "ctas" => {
+                let list: Result<Vec<u64>, _> = value.split(',').map(str::parse).collect();
+                side.ctas = Some(list.map_err(|_| "`ctas` is a list of numbers")?);
+            }
+            _ => return Err(format!("`{key}` is none of `grid`, `block`, `shared`, `ctas`")),
+        }
+    }
+    Ok(())
+}
+
+fn arguments(text: &str) -> Result<Vec<Argument>, String> {
+    let argument = |word: &str| {
+        if word.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+            number(word).map(Argument::Literal)
+        } else {
+            Ok(Argument::Named(word.to_string()))
+        }
+    };
+    text.split_whitespace().map(argument).collect()
+}
+
+fn options(options: &mut Options, text: &str) -> Result<(), String> {
+    for word in text.split_whitespace() {
+        if let Some((key, value)) = word.split_once('=') {
+            let value: u64 = value.parse().map_err(|_| format!("`{word}` needs a number"))?;
+            let budgets = &mut options.budgets;
+            match key {
+                "max_instructions" => budgets.instructions = value,
+                "max_term_bytes" => budgets.term_bytes = value,
+                "max_memory_bytes" => budgets.memory_bytes = value,
+                "max_block_threads" => budgets.block_threads = value,
+                "max_ctas" => budgets.ctas = value,
+                "max_algebra_steps" => budgets.algebra_steps = value,
+                _ => return Err(format!("`{key}` is no limit")),
+            }
+            continue;
+        }
+        match word {
+            "partial" => options.partial = true,
+            "exit_orders_memory" => options.exit_orders_memory = true,
+            "warp_collectives_order_memory" => options.warp_collectives_order_memory = true,
+            _ => return Err(format!("`{word}` is no option")),
+        }
+    }
+    Ok(())
+}
+
+/// Reads a file test.
+///
+/// # Errors
+/// What is wrong with its header, in a sentence.
+pub fn load(path: &Path) -> Result<File, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    read(&text, &name)
+}
+
+fn side(text: &str, name: &str) -> Side {
+    Side {
+        ptx: text.to_string(),
+        path: name.to_string(),
+        kernel: None,
+        arguments: None,
+        grid: [1; 3],
+        block: [1; 3],
+        dynamic_shared: 0,
+        ctas: None,
+    }
+}
+
+pub(super) fn read(text: &str, name: &str) -> Result<File, String> {
+    let mut reference = side(text, name);
+    let mut opt = side(text, name);
+    let mut params = Vec::new();
+    let mut chosen = Options::default();
+    let (mut command, mut verdict, mut rule) = (None, None, None);
+    let (mut says, mut notes) = (Vec::new(), Vec::new());
+    for (at, line) in (1..).zip(text.lines()) {
+        let Some(header) = line.strip_prefix("//@") else { continue };
+        let wrong = |what: String| format!("line {at}: {what}");
+        let (key, value) =
+            header.split_once(':').ok_or_else(|| wrong("a header line is `//@ key: value`".into()))?;
+        let (key, value) = (key.trim(), value.trim());
+        let once = |slot: &mut Option<String>| match slot.replace(value.to_string()) {
+            None => Ok(()),
+            Some(_) => Err(format!("`{key}` is given twice")),
+        };
+        match key {
+            "test" => once(&mut command),
+            "verdict" => once(&mut verdict),
+            "rule" => once(&mut rule),
+            "says" => {
+                says.push(value.to_string());
+                Ok(())
+            }
+            "note" => {
+                notes.push(value.to_string());
+                Ok(())
+            }
+            "kernel" => {
+                opt.kernel = Some(value.to_string());
+                Ok(())
+            }
+            "launch" => launch(&mut reference, value).and_then(|()| launch(&mut opt, value)),
+            "reference-launch" => launch(&mut reference, value),
+            "opt-launch" => launch(&mut opt, value),
+            "args" => arguments(value).map(|list| {
+                reference.arguments = Some(list.clone());
+                opt.arguments = Some(list);
+            }),
+            "opt-args" => arguments(value).map(|list| opt.arguments = Some(list)),
+            "param" => param(value).map(|param| params.push(param)),
+            "options" => options(&mut chosen, value),
+            _ => Err(format!("`{key}` is no key of a file test")),
+        }
+        .map_err(wrong)?;
+    }
+    let command = match command.as_deref() {
+        Some("parse") => Command::Parse,
+        Some("lower") => Command::Lower,
+        Some("run") => Command::Run,
+        Some("race") => Command::Race,
+        Some("check") => Command::Check,
+        Some(other) => return Err(format!("`{other}` is none of `parse`, `lower`, `run`, `race`, `check`")),
+        None => return Err("there is no `//@ test:` line".into()),
+    };
+    let verdict = verdict.ok_or("there is no `//@ verdict:` line")?;
+    if !text.lines().any(|line| line.starts_with("// ")) {
+        return Err("there is no comment that says what the file shows".into());
+    }
+    let reference = (command == Command::Check).then(|| {
+        reference.kernel = Some("reference".into());
+        opt.kernel = Some("opt".into());
+        reference
+    });
+    if command == Command::Race && !["clean", "race"].contains(&verdict.as_str()) {
+        return Err("a `race` test is `clean` or a `race`; this is for `run`".into());
+    }
+    let annotations = annotation::read(text)?;
+    let case = Case { params, reference, opt, options: chosen };
+    Ok(File { command, case, verdict, rule, says, notes, annotations })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        let file = |lines: &str| read(&format!("// Shows nothing.\n{lines}"), "x.ptx");
+        assert!(file("//@ test: run\n//@ verdict: clean\n").is_ok());
+        for wrong in [
+            "//@ verdict: clean\n",
+            "//@ test: run\n",
+            "//@ test: walk\n//@ verdict: clean\n",
+            "//@ test: run\n//@ verdict: clean\n//@ colour: red\n",
+            "//@ test: run\n//@ verdict: clean\n//@ verdict: race\n",
+            "//@ test: race\n//@ verdict: deadlock\n",
+            "//@ test: run\n//@ verdict: clean\n//@ launch: blocks=3\n",
+            "//@ test: run\n//@ verdict: clean\n//@ options: fast\n",
+            "//@ test: run\n//@ verdict: clean\n//@ param: x = in f31[3]\n",
+            "//@ test: run\n//@ verdict: clean\nret; //~ ERROR Y1 2\n",
+        ] {
+            assert!(file(wrong).is_err(), "{wrong}");
+        }
+        assert!(read("//@ test: run\n//@ verdict: clean\n", "x.ptx").is_err(), "nothing is explained");
+    }
+}

@@ -1,0 +1,109 @@
+//! Shared helpers of the suites.
+
+pub mod explorer;
+pub mod filetest;
+pub mod fixture;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder of a test's own, empty at first.
+#[derive(Debug)]
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// The folder `name` in `parent` (`env!("CARGO_TARGET_TMPDIR")`), emptied.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub fn new(parent: &str, name: &str) -> Scratch {
+        let dir = Path::new(parent).join(name);
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&dir).expect("the scratch folder can be made");
+        Scratch(dir)
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes a file, with the folders above it.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.0.join(path);
+        fs::create_dir_all(path.parent().expect("a file lies in a folder")).expect("folders can be made");
+        fs::write(path, text).expect("the file can be written");
+    }
+
+    /// Reads a file.
+    ///
+    /// # Panics
+    /// When it cannot be read.
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.0.join(path)).expect("the file can be read")
+    }
+}
+
+/// What a program said, and how it ended.
+#[derive(Debug)]
+pub struct Said {
+    /// Its exit code; -1 when it was killed.
+    pub code: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Said {
+    /// Runs a command.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn by(command: &mut Command) -> Said {
+        let Output { status, stdout, stderr } = command.output().expect("the program starts");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("programs say UTF-8");
+        Said { code: status.code().unwrap_or(-1), out: text(stdout), err: text(stderr) }
+    }
+}
+
+/// The variables that decide what a suite does; tests start programs without them.
+pub const VARIABLES: [&str; 11] = [
+    "VOLTA_NVCC",
+    "NVCC",
+    "CUDA_HOME",
+    "CUDA_PATH",
+    "VOLTA_SLOW",
+    "CI",
+    "INSTA_UPDATE",
+    "INSTA_FORCE_PASS",
+    "NO_COLOR",
+    "NEXTEST",
+    "CARGO_TARGET_DIR",
+];
+
+/// PTX with two kernels that store what they load: `copy`, and `copy_late` by another way.
+pub const COPY_PTX: &str = include_str!("copy.ptx");
+
+/// A case about [`COPY_PTX`]; `extra` stands at the top.
+pub fn copy_case(extra: &str, opt: &str) -> String {
+    format!(
+        r#"{extra}
+[params]
+x = {{ role = "in", type = "f32", shape = [32] }}
+y = {{ role = "out", type = "f32", shape = [32] }}
+
+[reference]
+source = "copy.ptx::copy"
+block = 32
+
+[opt]
+source = "copy.ptx::{opt}"
+block = 32
+"#
+    )
+}

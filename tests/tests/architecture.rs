@@ -1,0 +1,63 @@
+//! ARCHITECTURE.md follows one kernel through every stage; what it shows is what the stages really give.
+
+use volta_core::case::{Case, Contents, Element, Options, Param, ParamKind, Role, Side, Sign, Which};
+use volta_core::decide::{InputInfo, normal_form};
+use volta_core::machine::{self, OutputValue};
+use volta_core::term::{expression, spell_element};
+use volta_core::{program, ptx};
+
+fn tensor(name: &str, role: Role, contents: Contents) -> Param {
+    let element = Element::parse("f32").expect("a type");
+    let shape = vec![32];
+    let kind = ParamKind::Tensor { reference: element, opt: element, shape, role, contents, sign: Sign::Any };
+    Param { name: name.into(), kind }
+}
+
+fn side(text: &str, kernel: &str) -> Side {
+    Side {
+        ptx: text.into(),
+        path: "halves.ptx".into(),
+        kernel: Some(kernel.into()),
+        arguments: None,
+        grid: [1; 3],
+        block: [32, 1, 1],
+        dynamic_shared: 0,
+        ctas: None,
+    }
+}
+
+#[test]
+fn the_architecture_page_shows_what_the_stages_give() {
+    let page = include_str!("../../ARCHITECTURE.md");
+    let text = include_str!("architecture/halves.ptx");
+    let shows = |stage: &str, what: &str| {
+        for line in what.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            assert!(
+                page.contains(line),
+                "ARCHITECTURE.md does not show this line of {stage}:\n{line}\nof\n{what}"
+            );
+        }
+    };
+    let source = include_str!("architecture/halves.cu");
+    shows("the source", source.split_once("\n\n").expect("two kernels").1);
+
+    let module = ptx::parse(text).expect("valid PTX");
+    let lowered = program::lower(&module, text, Some("halves")).expect("a kernel");
+    shows("the program", &lowered.to_string());
+
+    let params = vec![tensor("x", Role::In, Contents::Symbolic), tensor("y", Role::Out, Contents::Undefined)];
+    let opt = side(text, "halves");
+    let outcome = machine::run(Which::Opt, &lowered, &opt, &params, &Options::default()).expect("no fault");
+    let output = outcome.outputs[3];
+    let store = &outcome.stores[output.store];
+    let OutputValue::Real(term) = output.value else { panic!("a real") };
+    shows("the term", &expression(store, term, 9, &|_, element| spell_element("x", &[32], element)));
+
+    let inputs: Vec<InputInfo> =
+        ["x", "y"].map(|name| InputInfo { name: name.into(), shape: vec![32], sign: Sign::Any }).into();
+    shows("the canonical form", &normal_form(store, term, &inputs, 1_000_000));
+
+    let reference = Some(side(text, "twice"));
+    let report = volta_core::verify(&Case { params, reference, opt, options: Options::default() });
+    shows("the verdict", &report.verdict.name());
+}

@@ -1,0 +1,398 @@
+//! The `volta` program: what it prints, and how it ends.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use volta_suite::{COPY_PTX, Said, Scratch, VARIABLES, copy_case};
+
+/// A kernel that stores what it loads, and expects to be clean.
+const CLEAN: &str = r#"
+[params]
+x = { role = "in", type = "f32", shape = [32] }
+y = { role = "out", type = "f32", shape = [32] }
+
+[kernel]
+source = "copy.ptx::copy"
+block = 32
+"#;
+
+fn scratch(name: &str) -> Scratch {
+    Scratch::new(env!("CARGO_TARGET_TMPDIR"), &format!("cli-{name}"))
+}
+
+/// `volta` in the folder, without a compiler.
+fn command(scratch: &Scratch, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_volta-under-test"));
+    for variable in VARIABLES {
+        command.env_remove(variable);
+    }
+    command.env("VOLTA_NVCC", "off").env("CARGO_TARGET_DIR", scratch.path().join("target"));
+    command.args(arguments).current_dir(scratch.path());
+    command
+}
+
+fn volta(scratch: &Scratch, arguments: &[&str]) -> Said {
+    Said::by(&mut command(scratch, arguments))
+}
+
+/// A folder with a clean case and a racing one, which says so if `expect` does.
+fn two_cases(name: &str, expect: &str) -> Scratch {
+    let scratch = scratch(name);
+    for (case, kernel, top) in [("clean", "copy", ""), ("racy", "copy_racy", expect)] {
+        scratch.write(&format!("cases/copy/{case}/copy.ptx"), COPY_PTX);
+        let text = CLEAN.replace("::copy", &format!("::{kernel}"));
+        scratch.write(&format!("cases/copy/{case}/volta.toml"), &format!("{top}{text}"));
+    }
+    scratch
+}
+
+#[test]
+fn all_as_expected_is_0() {
+    let scratch = two_cases("good", "expect = { verdict = \"race\", rule = \"Y1\" }\n");
+    let said = volta(&scratch, &["check", "cases"]);
+    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
+    assert!(said.out.contains("ok    copy::clean"), "{}", said.out);
+    assert!(said.out.contains("ok    copy::racy"), "{}", said.out);
+    assert!(said.out.ends_with("2 as expected\n"), "{}", said.out);
+    assert!(!said.out.contains('\u{1b}'), "no colours for a pipe");
+}
+
+#[test]
+fn another_verdict_is_1_and_the_message_says_which() {
+    let scratch = two_cases("failed", "why = \"it never raced before\"\n");
+    let said = volta(&scratch, &["check", "cases"]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    assert!(said.out.contains("FAIL  copy::racy"), "{}", said.out);
+    assert!(said.out.contains("failed: expected clean, got race"), "{}", said.out);
+    assert!(said.out.contains("it never raced before"), "{}", said.out);
+    assert!(said.out.contains("[%rd2], %f1;"), "the PTX line is shown: {}", said.out);
+    assert!(said.out.contains("1 as expected, 1 not as expected"), "{}", said.out);
+}
+
+#[test]
+fn json_is_one_object_a_case() {
+    let scratch = two_cases("json", "");
+    scratch.write("cases/copy/wrong/volta.toml", "params = 3");
+    let said = volta(&scratch, &["check", "cases", "--format", "json"]);
+    assert_eq!((said.code, said.err.as_str()), (2, ""), "{}", said.out);
+    let lines: Vec<serde_json::Value> =
+        said.out.lines().map(|line| serde_json::from_str(line).expect("a line is an object")).collect();
+    assert_eq!(lines.len(), 3);
+    let [clean, racy, wrong] = &lines[..] else { panic!("there are three cases") };
+    assert_eq!((&clean["name"], &clean["outcome"]), (&"copy::clean".into(), &"passed".into()));
+    assert_eq!((&clean["expected"], &clean["verdict"]), (&"clean".into(), &"clean".into()));
+    assert!(clean["thread_instructions"].as_u64() > Some(0), "{clean}");
+    assert!(clean["peak_memory_bytes"].as_u64() > Some(0), "{clean}");
+    for key in
+        ["assumptions", "elements_compared", "elements_total", "barriers", "term_bytes", "solve_seconds"]
+    {
+        assert!(clean.get(key).is_some(), "{key} in {clean}");
+    }
+    assert_eq!((&racy["outcome"], &racy["verdict"]), (&"failed".into(), &"race".into()));
+    assert_eq!(racy["fault"]["rule"], "Y1");
+    assert_eq!(racy["fault"]["sites"].as_array().map(Vec::len), Some(2));
+    assert_eq!(wrong["outcome"], "could-not-run");
+    assert!(wrong["error"].as_str().is_some_and(|error| error.contains("volta.toml:1:")), "{wrong}");
+}
+
+#[test]
+fn cases_are_listed_and_chosen_by_name() {
+    let scratch = two_cases("names", "");
+    assert_eq!(volta(&scratch, &["list", "cases"]).out, "copy::clean\ncopy::racy\n");
+    assert_eq!(volta(&scratch, &["check", "--list", "cases", "--filter", "rac"]).out, "copy::racy\n");
+    let said = volta(&scratch, &["check", "cases", "--exact", "copy::clean"]);
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert!(!said.out.contains("racy"), "{}", said.out);
+    let said = volta(&scratch, &["check", "cases", "--exact", "copy::clear"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("did you mean `copy::clean`?"), "{}", said.err);
+    let said = volta(&scratch, &["check", "cases", "--filter", "absent"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("none of 2 cases has such a name"), "{}", said.err);
+}
+
+#[test]
+fn one_case_may_be_named_by_its_folder_or_file() {
+    let scratch = two_cases("one", "");
+    for path in ["cases/copy/clean", "cases/copy/clean/volta.toml", "./cases/copy/../copy/clean"] {
+        let said = volta(&scratch, &["check", path]);
+        assert_eq!(said.code, 0, "{}", said.err);
+        assert!(said.out.contains("copy::clean"), "{}", said.out);
+        assert!(said.out.contains("has no race"), "one case alone is told in full: {}", said.out);
+    }
+}
+
+/// Checks one case whose `volta.toml` is `text`; it cannot run, and standard error says so.
+fn refused(name: &str, text: &str) -> String {
+    let scratch = scratch(name);
+    scratch.write("cases/copy/case/copy.ptx", COPY_PTX);
+    scratch.write("cases/copy/case/volta.toml", text);
+    let said = volta(&scratch, &["check", "cases"]);
+    assert_eq!(said.code, 2, "{}{}", said.out, said.err);
+    assert!(said.out.contains("ERROR copy::case"), "{}", said.out);
+    said.err
+}
+
+#[test]
+fn an_unknown_key_is_shown_at_its_place_with_the_nearest() {
+    let error = refused("unknown-key", &CLEAN.replace("block", "blok"));
+    assert!(error.contains("unknown key `blok` in [kernel]"), "{error}");
+    assert!(error.contains("volta.toml:8:1"), "{error}");
+    assert!(error.contains("did you mean `block`?"), "{error}");
+}
+
+#[test]
+fn a_missing_file_is_named_with_the_nearest() {
+    let error = refused("missing-file", &CLEAN.replace("copy.ptx", "coppy.ptx"));
+    assert!(error.contains("there is no file"), "{error}");
+    assert!(error.contains("did you mean `copy.ptx`?"), "{error}");
+}
+
+#[test]
+fn an_unknown_kernel_lists_those_there_are() {
+    let error = refused("unknown-kernel", &CLEAN.replace("::copy", "::coppy"));
+    assert!(error.contains("coppy"), "{error}");
+    for kernel in ["copy", "copy_late", "copy_doubled", "copy_racy"] {
+        assert!(error.contains(kernel), "{error}");
+    }
+}
+
+#[test]
+fn wrong_arguments_show_the_signature() {
+    let error = refused("arguments", &CLEAN.replace("block = 32", "block = 32\nargs = [\"x\"]"));
+    assert!(error.contains("copy"), "{error}");
+    assert!(error.contains("u64") || error.contains("pointer"), "the signature is shown: {error}");
+}
+
+#[test]
+fn paths_stay_within_the_root() {
+    for path in ["../../../outside.ptx", "/etc/passwd.ptx"] {
+        let scratch = scratch("outside");
+        scratch.write("outside.ptx", COPY_PTX);
+        scratch.write("cases/copy/case/volta.toml", &CLEAN.replace("copy.ptx::copy", path));
+        let said = volta(&scratch, &["check", "cases"]);
+        assert_eq!(said.code, 2, "{}", said.out);
+        assert!(said.err.contains("outside") || said.err.contains("absolute"), "{}", said.err);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_stay_within_the_root() {
+    let scratch = scratch("link");
+    scratch.write("outside.ptx", COPY_PTX);
+    scratch.write("cases/copy/case/volta.toml", CLEAN);
+    let link = scratch.path().join("cases/copy/case/copy.ptx");
+    std::os::unix::fs::symlink(scratch.path().join("outside.ptx"), link).expect("links can be made");
+    let said = volta(&scratch, &["check", "cases"]);
+    assert_eq!(said.code, 2, "{}", said.out);
+    assert!(said.err.contains("outside of the case's folder"), "{}", said.err);
+}
+
+#[test]
+fn nothing_to_run_is_an_error() {
+    let scratch = scratch("nothing");
+    fs::create_dir_all(scratch.path().join("cases/empty")).expect("folders can be made");
+    for (path, message) in [("cases", "no case"), ("absent", "there is no folder absent")] {
+        let said = volta(&scratch, &["check", path]);
+        assert_eq!(said.code, 2, "{}", said.out);
+        assert!(said.err.contains(message), "{}", said.err);
+    }
+    let said = volta(&scratch, &["check"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("<PATH>"), "{}", said.err);
+}
+
+#[test]
+fn a_family_without_a_case_does_not_hide_among_others() {
+    let scratch = two_cases("hidden", "expect = \"race\"\n");
+    scratch.write("cases/forgotten/kernel.cu", "");
+    let said = volta(&scratch, &["check", "cases"]);
+    assert_eq!(said.code, 2, "{}", said.out);
+    assert!(said.err.contains("there is no case in"), "{}", said.err);
+}
+
+#[test]
+fn slow_cases_wait_to_be_asked_for() {
+    let scratch = two_cases("slow", "expect = \"race\"\n");
+    let slow = format!("{CLEAN}\n[options]\nslow = true\n");
+    scratch.write("cases/copy/clean/volta.toml", &slow);
+    let said = volta(&scratch, &["check", "cases"]);
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert!(said.out.contains("slow  copy::clean") && said.out.contains("1 slow, not run"), "{}", said.out);
+    for arguments in [vec!["check", "cases", "--slow"], vec!["check", "cases/copy/clean"]] {
+        let said = volta(&scratch, &arguments);
+        assert!(said.out.contains("ok    copy::clean"), "{}", said.out);
+    }
+    let said = Said::by(command(&scratch, &["check", "cases"]).env("VOLTA_SLOW", "1"));
+    assert!(said.out.contains("ok    copy::clean"), "{}", said.out);
+}
+
+#[test]
+fn names_cannot_play_with_the_terminal() {
+    let scratch = scratch("escapes");
+    let description = "x\\u001b[31m";
+    scratch.write("cases/copy/case/volta.toml", &format!("\"{description}\" = 1\n{CLEAN}"));
+    let said = volta(&scratch, &["check", "cases"]);
+    assert_eq!(said.code, 2);
+    assert!(!said.err.contains('\u{1b}'), "{}", said.err);
+}
+
+#[test]
+fn rules_and_verdicts_are_explained() {
+    let scratch = scratch("explain");
+    let said = volta(&scratch, &["explain", "y1"]);
+    assert_eq!(said.code, 0);
+    assert!(said.out.starts_with("Y1: "), "{}", said.out);
+    assert!(volta(&scratch, &["explain"]).out.contains("barrier-divergence"));
+    let said = volta(&scratch, &["explain", "deadlok"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("did you mean `deadlock`?"), "{}", said.err);
+}
+
+#[test]
+fn a_difference_comes_with_a_witness() {
+    let scratch = scratch("witness");
+    scratch.write("cases/copy/case/copy.ptx", COPY_PTX);
+    scratch.write("cases/copy/case/volta.toml", &copy_case("expect = \"different\"", "copy_doubled"));
+    let said = volta(&scratch, &["check", "cases"]);
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert!(said.out.contains("different values for y[0]"), "{}", said.out);
+    assert!(said.out.contains("x[0] = "), "{}", said.out);
+    let said = volta(&scratch, &["check", "cases", "--format", "json"]);
+    let line: serde_json::Value = serde_json::from_str(&said.out).expect("a line is an object");
+    assert_eq!(line["witness"]["tensor"], "y");
+    assert_ne!(line["witness"]["reference"], line["witness"]["opt"]);
+}
+
+/// A compiler that writes what lies beside it, and counts how often it is started.
+#[cfg(unix)]
+fn fake_nvcc(scratch: &Scratch, name: &str, version: &str, ptx: &str) -> std::path::PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = format!("toolkit-{name}");
+    scratch.write(&format!("{dir}/out.ptx"), ptx);
+    let script = format!(
+        r#"#!/bin/sh
+dir=$(dirname "$0")
+if [ "$1" = --version ]; then echo "release 1.0, V{version}"; exit; fi
+echo "$@" >> "$dir/log"
+while [ "$1" != -o ]; do shift; done
+cp "$dir/out.ptx" "$2"
+"#
+    );
+    scratch.write(&format!("{dir}/nvcc"), &script);
+    let path = scratch.path().join(&dir).join("nvcc");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("permissions can be set");
+    path
+}
+
+/// A case about `copy.cu`, whose compiler is made up.
+#[cfg(unix)]
+fn cuda_case(name: &str) -> Scratch {
+    let scratch = scratch(name);
+    scratch.write("cases/copy/copy.cu", "// version 1\n#include \"helper.cuh\"\n#include <cuda_fp16.h>\n");
+    scratch.write("cases/copy/helper.cuh", "// a header\n");
+    scratch.write("cases/copy/case/volta.toml", &CLEAN.replace("copy.ptx", "../copy.cu"));
+    scratch
+}
+
+#[cfg(unix)]
+fn with_nvcc(scratch: &Scratch, nvcc: &Path, arguments: &[&str]) -> Said {
+    Said::by(command(scratch, arguments).env("VOLTA_NVCC", nvcc))
+}
+
+#[cfg(unix)]
+#[test]
+fn without_compiler_and_ptx_a_case_cannot_run() {
+    let scratch = cuda_case("no-ptx");
+    let said = volta(&scratch, &["check", "cases"]);
+    assert_eq!(said.code, 2, "{}", said.out);
+    assert!(
+        said.err.contains("there is no nvcc here, and no ../copy.sm_80.ptx beside ../copy.cu"),
+        "{}",
+        said.err
+    );
+    assert!(said.err.contains("`volta refresh cases/copy/case`"), "{}", said.err);
+    let said = with_nvcc(&scratch, Path::new("/absent/nvcc"), &["check", "cases"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("VOLTA_NVCC is /absent/nvcc, which is no file"), "{}", said.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_source_is_compiled_once() {
+    let scratch = cuda_case("once");
+    let nvcc = fake_nvcc(&scratch, "a", "1.0.7", COPY_PTX);
+    for _ in 0..2 {
+        let said = with_nvcc(&scratch, &nvcc, &["check", "cases"]);
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+        assert!(said.out.contains("is not checked in"), "{}", said.out);
+    }
+    let log = scratch.read("toolkit-a/log");
+    assert_eq!(log.lines().count(), 1, "{log}");
+    assert!(log.contains("-lineinfo -arch=sm_80") && log.contains("-ccbin"), "{log}");
+    scratch.write("cases/copy/helper.cuh", "// another header\n");
+    with_nvcc(&scratch, &nvcc, &["check", "cases"]);
+    assert_eq!(scratch.read("toolkit-a/log").lines().count(), 2, "a changed header compiles again");
+}
+
+#[cfg(unix)]
+#[test]
+fn stale_ptx_fails_with_the_command_that_refreshes_it() {
+    let scratch = cuda_case("stale");
+    let nvcc = fake_nvcc(&scratch, "a", "1.0.7", COPY_PTX);
+    let said = with_nvcc(&scratch, &nvcc, &["refresh", "cases/copy"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.out.starts_with("written"), "{}", said.out);
+    let header: String = scratch.read("cases/copy/copy.sm_80.ptx").lines().take(4).collect();
+    assert!(header.contains("copy.cu") && header.contains("helper.cuh"), "{header}");
+    assert!(header.contains("nvcc 1.0.7") && !header.contains("cuda_fp16"), "{header}");
+    let said = volta(&scratch, &["check", "cases"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.out.contains("copy.sm_80.ptx as checked in, made by nvcc 1.0.7"), "{}", said.out);
+    scratch.write("cases/copy/helper.cuh", "// changed\n");
+    for said in [volta(&scratch, &["check", "cases"]), with_nvcc(&scratch, &nvcc, &["check", "cases"])] {
+        assert_eq!(said.code, 2, "{}", said.out);
+        assert!(said.err.contains("copy.sm_80.ptx is stale: helper.cuh has changed"), "{}", said.err);
+        assert!(said.err.contains("run `volta refresh cases/copy/case`"), "{}", said.err);
+    }
+    assert_eq!(with_nvcc(&scratch, &nvcc, &["refresh", "cases/copy/case"]).code, 0);
+    assert_eq!(volta(&scratch, &["check", "cases"]).code, 0);
+    let said = with_nvcc(&scratch, &nvcc, &["refresh", "cases/copy/case"]);
+    assert!(said.out.starts_with("up to date"), "{}", said.out);
+}
+
+#[cfg(unix)]
+#[test]
+fn compilers_that_disagree_are_both_named() {
+    let scratch = cuda_case("disagree");
+    let old = fake_nvcc(&scratch, "old", "1.0.7", COPY_PTX);
+    assert_eq!(with_nvcc(&scratch, &old, &["refresh", "cases"]).code, 0);
+    // A compiler of another version that makes a race of it.
+    let racy = COPY_PTX.replace("add.s64 \t%rd5, %rd2, %rd3;", "mov.u64 \t%rd5, %rd2;");
+    let new = fake_nvcc(&scratch, "new", "2.0.1", &racy);
+    let said = with_nvcc(&scratch, &new, &["check", "cases"]);
+    assert_eq!(said.code, 1, "{}{}", said.out, said.err);
+    let message = "race as compiled here (nvcc 2.0.1), but clean as checked in (nvcc 1.0.7)";
+    assert!(said.out.contains(message), "{}", said.out);
+    let said = with_nvcc(&scratch, &new, &["check", "cases", "--no-nvcc"]);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_compiler_that_refuses_or_hangs_is_no_verdict() {
+    let scratch = cuda_case("refuse");
+    let nvcc = fake_nvcc(&scratch, "a", "1.0.7", COPY_PTX);
+    scratch.write("toolkit-a/nvcc", "#!/bin/sh\necho 'copy.cu(3): error: no such thing' >&2; exit 1\n");
+    let said = with_nvcc(&scratch, &nvcc, &["check", "cases"]);
+    assert_eq!(said.code, 2, "{}", said.out);
+    assert!(said.err.contains("nvcc refuses") && said.err.contains("error: no such thing"), "{}", said.err);
+    scratch.write("toolkit-a/nvcc", "#!/bin/sh\nsleep 60\n");
+    let said = Said::by(
+        command(&scratch, &["check", "cases"]).env("VOLTA_NVCC", &nvcc).env("VOLTA_NVCC_TIMEOUT", "1"),
+    );
+    assert_eq!(said.code, 2, "{}", said.out);
+    assert!(said.err.contains("nvcc took longer than 1 s and was stopped"), "{}", said.err);
+}

@@ -1,0 +1,31 @@
+//! Every fixture, and attribute cases beside them, under Volta's own runner.
+
+use volta_test::prelude::*;
+
+/// Two ways to add, with other parameter lists.
+#[verify_equiv(
+    reference = "kernels/add.cu::add",
+    opt = "kernels/add.cu::add_backwards",
+    block = 32,
+    grid = 4,
+    opt_args(z, x, y)
+)]
+fn add_backwards(x: &[f32; 128], y: &[f32; 128], z: &mut [f32; 128], #[value(128)] n: i32);
+
+#[verify_equiv(
+    reference = "kernels/add.cu::add",
+    opt = "kernels/add.cu::add_twice",
+    block = 32,
+    expect = "different"
+)]
+fn add_twice(x: &[f32; 32], y: &[f32; 32], z: &mut [f32; 32], #[value(32)] n: i32);
+
+#[verify_kernel(
+    kernel = "kernels/add.cu::add_racy",
+    block = 32,
+    expect(verdict = "race", rule = "Y1", lines = [24]),
+    why = "all threads store to the first element"
+)]
+fn add_racy(x: &[f32; 32], y: &[f32; 32], z: &mut [f32; 1], #[value(32)] n: i32);
+
+volta_test::main!(fixtures = "../fixtures");

@@ -1,0 +1,65 @@
+//! A report does not depend on the number of threads, on where objects lie in memory, on whether lane patterns are
+//! detected, or on which race detector ran: for every fixture, the same bytes but for the seconds.
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use volta_core::case::{Case, Layout};
+use volta_core::verdict::{Report, SideStats};
+use volta_suite::fixture;
+
+/// Fixtures whose lanes are too many for the exact detector and for plain terms in a test's time.
+const LARGE: [&str; 1] = ["matmul::tiled"];
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let trials = fixture::all().into_iter().filter_map(|(name, dir)| {
+        let case = fixture::load(&name, &dir)?;
+        let large = LARGE.contains(&name.as_str());
+        Some(Trial::test(name, move || check(&case, large)))
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}
+
+/// What must stay the same. How much was stored is about patterns, how much was executed before a fault about the
+/// race detector.
+fn told(mut report: Report) -> String {
+    let strip = |stats: &mut SideStats| {
+        stats.seconds = 0.0;
+        stats.term_bytes = 0;
+    };
+    report.solve_seconds = 0.0;
+    report.reference.iter_mut().for_each(strip);
+    strip(&mut report.opt);
+    format!("{report:#?}")
+}
+
+/// What is changed, and how.
+type Variant<'v> = (&'static str, &'v dyn Fn(&mut Case));
+
+fn check(case: &Case, large: bool) -> Result<(), Failed> {
+    let run = |change: &dyn Fn(&mut Case)| {
+        let mut case = case.clone();
+        case.options.forms = !large;
+        case.options.threads = 1;
+        change(&mut case);
+        told(volta_core::verify(&case))
+    };
+    let first = run(&|_| {});
+    let mut variants: Vec<Variant<'_>> = vec![
+        ("two threads", &|case| case.options.threads = 2),
+        ("another layout of memory", &|case| case.options.layout = Layout::Reverse),
+    ];
+    if !large {
+        variants.push(("exact clocks", &|case| case.options.exact_clocks = true));
+        variants.push(("plain terms", &|case| case.options.plain_terms = true));
+    }
+    for (what, change) in variants {
+        let other = run(change);
+        if other != first {
+            let line = first.lines().zip(other.lines()).find(|(a, b)| a != b);
+            return Err(format!("with {what} the report is another one: {line:?}").into());
+        }
+    }
+    Ok(())
+}

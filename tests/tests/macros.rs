@@ -1,0 +1,6 @@
+//! Wrong attributes: the message, and that it stands under the token it is about.
+
+#[test]
+fn wrong_uses_are_compile_errors_at_their_place() {
+    trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
+}

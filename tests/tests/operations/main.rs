@@ -1,0 +1,10 @@
+//! Every operation on concrete operands, compared bit for bit with an oracle written from the PTX manual in plain
+//! Rust arithmetic. The way is the whole one: PTX text, lowering, execution, outputs.
+
+mod convert;
+mod float;
+mod ieee;
+mod integer;
+mod logic;
+mod run;
+mod warp;

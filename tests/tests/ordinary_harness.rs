@@ -1,0 +1,140 @@
+//! Attributes under the ordinary test harness, and the cases that they make.
+
+use volta_core::case::{Argument, Contents, ParamKind, Role, ScalarValue, Sign};
+use volta_core::number::{Extended, Rational};
+use volta_test::case::Case;
+use volta_test::prelude::*;
+
+const WIDTH: usize = 16;
+const SCALE: f32 = 0.125;
+
+#[verify_equiv(
+    reference = "kernels/add.cu::add",
+    opt = "kernels/add.cu::add_backwards",
+    block = 32,
+    grid = 4,
+    opt_args(z, x, y)
+)]
+fn add(x: &[f32; 128], y: &[f32; 128], z: &mut [f32; 128], #[value(128)] n: i32);
+
+#[verify_kernel(kernel = "kernels/add.cu::scale", block = [WIDTH, 2])]
+fn scale(#[inout] a: &mut [[f32; WIDTH]; 2], #[symbolic(positive)] beta: f32);
+
+#[verify_kernel(kernel = "kernels/add.cu::shift<double>", block = 8)]
+fn shift(x: &[f64; 8], y: &mut [f64; 8], #[value(-0.5)] by: f64);
+
+mod inner {
+    use super::*;
+
+    /// Everything that an attribute can say.
+    /// On two lines.
+    #[verify_equiv(
+        reference = "kernels/add.cu::add", opt = "kernels/add.cu::add_twice",
+        ref_block = [8, 2], opt_block = WIDTH, grid = (2, 3, 1), opt_shared = 64, ref_args(x, 1.5, -inf, n),
+        opt_args(y), ctas = [0, 2], opt_ctas = [1], arch = "sm_90", opt_flags = ["--use_fast_math"],
+        expect(verdict = "race", side = "opt", rule = "Y1", lines = [3, 4]), why = "because",
+        partial, exit_orders_memory = false, max_instructions = 10 * 1000, slow, snapshot = false,
+    )]
+    fn everything(
+        #[assume(nonnegative)] x: &[f32; 2 * WIDTH],
+        #[opt_type(f16)] y: &mut [[f32; WIDTH]; 2],
+        #[scratch] s: &mut [i64; 4],
+        #[inout(init = 0)] b: &mut [f32; 1],
+        #[ignored(init = -inf)] m: &mut [bf16; 3],
+        #[init([1, 2.5])] l: &[f32; 2],
+        #[init(lower_triangular)] t: &[[f32; 4]; 4],
+        #[value(128)] n: i32,
+        #[value(SCALE)] scale: f32,
+        #[value(WIDTH as i32 * 2)] k: u32,
+        #[symbolic] alpha: f32,
+    );
+}
+
+fn case(name: &str) -> Case {
+    let mut cases = volta_test::registry::registered();
+    let found = cases.find(|case| case.name() == format!("ordinary_harness::{name}"));
+    found.expect("the case is registered").case().expect("the case is right")
+}
+
+#[test]
+fn an_attribute_fills_in_the_whole_case() {
+    let case = case("inner::everything");
+    assert_eq!(case.description.as_deref(), Some("Everything that an attribute can say.\nOn two lines."));
+    assert_eq!(case.why.as_deref(), Some("because"));
+    assert_eq!((case.slow, case.snapshots), (true, false));
+    assert_eq!((case.options.partial, case.options.exit_orders_memory), (true, false));
+    assert_eq!(case.options.budgets.instructions, 10_000);
+    assert_eq!(case.expect.verdict, "race");
+    assert_eq!(case.expect.rule.as_deref(), Some("Y1"));
+    assert_eq!(case.expect.lines, Some([3, 4].into()));
+    let reference = case.reference.as_ref().expect("a pair has a reference");
+    assert_eq!((reference.block, reference.grid, reference.shared), ([8, 2, 1], [2, 3, 1], 0));
+    assert_eq!((case.opt.block, case.opt.grid, case.opt.shared), ([16, 1, 1], [2, 3, 1], 64));
+    assert_eq!((reference.ctas.as_deref(), case.opt.ctas.as_deref()), (Some(&[0, 2][..]), Some(&[1][..])));
+    assert_eq!((reference.flags.len(), case.opt.flags[0].as_str()), (0, "--use_fast_math"));
+    assert_eq!((reference.arch.as_str(), case.opt.arch.as_str()), ("sm_90", "sm_90"));
+    let number = |num, den| Extended::Finite(Rational::from_ratio(num, den));
+    let args = [
+        Argument::Named("x".into()),
+        Argument::Literal(number(3, 2)),
+        Argument::Literal(Extended::NegInf),
+        Argument::Named("n".into()),
+    ];
+    assert_eq!(reference.args.as_deref(), Some(&args[..]));
+    assert_eq!(case.opt.args, Some(vec![Argument::Named("y".into())]));
+    let scalars: Vec<ScalarValue> = case
+        .params
+        .iter()
+        .filter_map(|param| match &param.kind {
+            ParamKind::Scalar { value, .. } => Some(value.clone()),
+            ParamKind::Tensor { .. } => None,
+        })
+        .collect();
+    let expected = [
+        ScalarValue::integer(128),
+        ScalarValue::Number(number(1, 8)),
+        ScalarValue::integer(32),
+        ScalarValue::Symbolic(Sign::Any),
+    ];
+    assert_eq!(scalars, expected);
+}
+
+#[test]
+fn parameters_become_tensors() {
+    let case = case("inner::everything");
+    let tensor = |name: &str| {
+        let param = case.params.iter().find(|param| param.name == name).expect("it is declared");
+        match &param.kind {
+            ParamKind::Tensor { reference, opt, shape, role, contents, sign } => {
+                (reference.name(), opt.name(), shape.clone(), *role, contents.clone(), *sign)
+            }
+            ParamKind::Scalar { .. } => panic!("{name} is a tensor"),
+        }
+    };
+    let number = |num, den| Extended::Finite(Rational::from_ratio(num, den));
+    let any = Sign::Any;
+    assert_eq!(tensor("x"), ("f32", "f32", vec![32], Role::In, Contents::Symbolic, Sign::NonNegative));
+    assert_eq!(tensor("y"), ("f32", "f16", vec![2, 16], Role::Out, Contents::Undefined, any));
+    assert_eq!(tensor("s"), ("i64", "i64", vec![4], Role::Scratch, Contents::Undefined, any));
+    assert_eq!(tensor("b"), ("f32", "f32", vec![1], Role::InOut, Contents::Fill(number(0, 1)), any));
+    assert_eq!(tensor("m"), ("bf16", "bf16", vec![3], Role::Ignored, Contents::Fill(Extended::NegInf), any));
+    let list = Contents::List(vec![number(1, 1), number(5, 2)]);
+    assert_eq!(tensor("l"), ("f32", "f32", vec![2], Role::In, list, any));
+    assert_eq!(tensor("t"), ("f32", "f32", vec![4, 4], Role::In, Contents::LowerTriangular, any));
+}
+
+#[test]
+fn names_and_places_are_those_of_the_test() {
+    let case = case("inner::everything");
+    assert_eq!(case.home.file.file_name().and_then(|name| name.to_str()), Some("ordinary_harness.rs"));
+    assert!(case.home.dir.join(&case.opt.source).is_file());
+    assert_eq!(case.home.snapshot_name, "ordinary_harness__inner__everything");
+}
+
+#[test]
+fn a_changed_kernel_rebuilds_the_test() {
+    // Cargo rebuilds when a file changes that the compiler lists here.
+    let program = std::env::current_exe().expect("the test has a path");
+    let list = std::fs::read_to_string(program.with_extension("d")).expect("there is a list of dependencies");
+    assert!(list.contains("kernels/add.cu"), "{list}");
+}

@@ -1,0 +1,181 @@
+//! House rules that a compiler does not know.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What each room of `volta-core` may import. Data flows ptx → program → machine → term → algebra → decide → verdict;
+/// `machine` builds terms, so `number` and `term` lie below it.
+const IMPORTS: [(&str, &[&str]); 10] = [
+    ("base", &[]),
+    ("number", &["base"]),
+    ("term", &["base", "number"]),
+    ("ptx", &["base"]),
+    ("program", &["base", "number", "ptx"]),
+    ("machine", &["base", "number", "term", "program"]),
+    ("algebra", &["base", "number", "term"]),
+    ("decide", &["base", "number", "term", "algebra"]),
+    ("verdict", &["base", "number", "term", "ptx", "program", "machine", "algebra", "decide", "case"]),
+    ("case", &["base", "machine"]),
+];
+
+/// Lines of a file, without its tests.
+const MAX_LINES: usize = 800;
+
+fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the suite lies in the workspace");
+    root.into()
+}
+
+/// Files below `dir` with the extension, by path; no build products.
+fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut waiting = vec![dir.to_owned()];
+    while let Some(dir) = waiting.pop() {
+        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let name = entry.file_name();
+            if path.is_dir() && name != "target" && !name.to_string_lossy().starts_with('.') {
+                waiting.push(path);
+            } else if path.extension().is_some_and(|found| found == extension) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A file's text up to its tests.
+fn without_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]").next().unwrap_or(text)
+}
+
+fn is_test(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str().to_string_lossy().starts_with("test"))
+}
+
+/// The rooms that a text names with `crate::`.
+fn imports(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let code = line.split("//").next().unwrap_or(line);
+        for rest in code.split("crate::").skip(1) {
+            let names = match rest.strip_prefix('{') {
+                Some(list) => list.split('}').next().unwrap_or(list).split(',').map(str::trim).collect(),
+                None => vec![rest],
+            };
+            for name in names {
+                let end = name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len());
+                found.push((number + 1, name[..end].to_owned()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn rooms_import_only_what_lies_below_them() {
+    let source = root().join("volta-core/src");
+    let rooms: BTreeMap<&str, &[&str]> = IMPORTS.into_iter().collect();
+    let mut wrong = Vec::new();
+    for path in files(&source, "rs") {
+        let inner = path.strip_prefix(&source).expect("it lies below");
+        let first = inner.components().next().expect("a path has parts").as_os_str().to_string_lossy();
+        let room = first.trim_end_matches(".rs");
+        // What ties the rooms together may import all of them.
+        let Some(allowed) = rooms.get(room) else {
+            assert!(inner.components().count() == 1, "the room `{room}` is not in the table of imports");
+            continue;
+        };
+        if is_test(inner) {
+            continue;
+        }
+        let text = read(&path);
+        for (line, name) in imports(without_tests(&text)) {
+            if rooms.contains_key(name.as_str()) && name != room && !allowed.contains(&name.as_str()) {
+                wrong.push(format!("{}:{line}: `{room}` imports `{name}`", inner.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_stay_short() {
+    let mut long = Vec::new();
+    for krate in ["volta-core", "volta-macros", "volta-test", "tests"] {
+        for path in files(&root().join(krate), "rs") {
+            let text = read(&path);
+            let lines = without_tests(&text).lines().count();
+            if lines > MAX_LINES && !is_test(path.strip_prefix(root()).unwrap_or(&path)) {
+                long.push(format!("{}: {lines} lines", path.display()));
+            }
+        }
+    }
+    assert!(long.is_empty(), "a file has at most {MAX_LINES} lines without its tests:\n{}", long.join("\n"));
+}
+
+#[test]
+fn nothing_is_left_to_do() {
+    let marks = ["TO", "FIX", "XX"].map(|half| {
+        format!(
+            "{half}{}",
+            if half == "FIX" {
+                "ME"
+            } else if half == "TO" {
+                "DO"
+            } else {
+                "X"
+            }
+        )
+    });
+    let mut left = Vec::new();
+    for path in files(&root(), "rs").iter().chain(&files(&root(), "md")) {
+        for (number, line) in read(path).lines().enumerate() {
+            let is_word = |mark: &String| line.split(|c: char| !c.is_alphanumeric()).any(|word| word == mark);
+            if marks.iter().any(is_word) {
+                left.push(format!("{}:{}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(left.is_empty(), "{}", left.join("\n"));
+}
+
+#[test]
+fn documents_link_to_files_that_exist() {
+    let mut broken = Vec::new();
+    for path in files(&root(), "md") {
+        let text = read(&path);
+        let dir = path.parent().expect("a file lies in a folder");
+        for rest in text.split("](").skip(1) {
+            let Some((link, _)) = rest.split_once(')') else { continue };
+            let link = link.split('#').next().unwrap_or(link);
+            if link.is_empty() || link.contains("://") || link.starts_with("mailto:") {
+                continue;
+            }
+            if !dir.join(link).exists() {
+                broken.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn the_attribute_knows_every_verdict_and_element_type() {
+    let names = read(&root().join("volta-macros/src/names.rs"));
+    for verdict in volta_test::case::verdict_names() {
+        assert!(verdict == "clean" || names.contains(&format!("\"{verdict}\"")), "{verdict}");
+    }
+    for element in
+        ["f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2", "i8", "i16", "i32", "i64", "u8", "u64", "bool"]
+    {
+        assert!(volta_core::case::Element::parse(element).is_some(), "{element}");
+        assert!(names.contains(&format!("\"{element}\"")), "{element}");
+    }
+}

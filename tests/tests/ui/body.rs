@@ -1,0 +1,8 @@
+use volta_test::prelude::*;
+
+#[verify_equiv(opt = "../kernels/add.cu::add", block = 32)]
+fn case(x: &[f32; 32], y: &mut [f32; 32]) {
+    y[0] = x[0];
+}
+
+fn main() {}
