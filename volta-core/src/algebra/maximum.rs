@@ -12,7 +12,7 @@ use super::atom::{Atom, AtomId, TermRef};
 use super::canon::Prover;
 use super::class::Class;
 use super::exponent::Scale;
-use super::function::{as_number, negated};
+use super::function::{as_number, negated, times_number};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, add, collect};
 use super::sign::Signs;
@@ -125,6 +125,7 @@ impl Prover<'_> {
 
     fn maximum_of_flat(&mut self, flat: Vec<Vec<Term>>) -> Result<Vec<Term>, Stop> {
         let mut arms = self.distinct(flat);
+        self.drop_between(&mut arms)?;
         self.drop_smaller(&mut arms);
         if let [single] = arms.as_slice() {
             return Ok(single.clone());
@@ -221,6 +222,7 @@ impl Prover<'_> {
             let is_number = as_number(&arms[at]).is_some();
             let covered = if few || is_number {
                 (0..arms.len()).any(|other| other != at && covers(&arms[other], &arms[at]))
+                    || few && self.below_two_others(arms, at)
             } else {
                 let own = &arms[at];
                 numbers.iter().any(|number| covers(&super::function::number(number.clone()), own))
@@ -231,6 +233,36 @@ impl Prover<'_> {
                 at += 1;
             }
         }
+    }
+
+    /// Whether an arm is nowhere larger than the mean of two others.
+    fn below_two_others(&self, arms: &[Vec<Term>], at: usize) -> bool {
+        let lowered = times_number(&arms[at], &Rational::from_integer(-2));
+        let others = || (0..arms.len()).filter(|other| *other != at);
+        others().any(|a| {
+            let rest = add(&arms[a], &lowered);
+            others()
+                .filter(|b| *b > a)
+                .any(|b| self.table.signs_of(&add(&rest, &arms[b])).within(Signs::NOT_NEGATIVE))
+        })
+    }
+
+    /// Drops arms that lie halfway between two others: `max(2a, a + b, 2b) = max(2a, 2b)`. Sums of maxima that
+    /// are opened bring such arms; all of them go at once, for none of them is a corner of their convex hull.
+    fn drop_between(&mut self, arms: &mut Vec<Vec<Term>>) -> Result<(), Stop> {
+        if !(3..=MAX_PRODUCT_ARMS).contains(&arms.len()) {
+            return Ok(());
+        }
+        self.charge((arms.len() * arms.len()) as u64)?;
+        let all: FxHashSet<&[Term]> = arms.iter().map(Vec::as_slice).collect();
+        let between = |arm: &Vec<Term>| {
+            let twice = times_number(arm, &Rational::TWO);
+            arms.iter().any(|end| end != arm && all.contains(add(&twice, &negated(end)).as_slice()))
+        };
+        let keep: Vec<bool> = arms.iter().map(|arm| !between(arm)).collect();
+        let mut keep = keep.into_iter();
+        arms.retain(|_| keep.next().unwrap_or(true));
+        Ok(())
     }
 
     /// For each product that occurs in the arms, the coefficient that most arms have for it.

@@ -266,7 +266,8 @@ proptest! {
         prop_assert_eq!(normal_form(&left, first), normal_form(&right, second));
     }
 
-    /// Rewriting any term by the laws above is proved, unless it has no value.
+    /// Rewriting any term by the laws above is proved, unless it has no value. (Of deeply nested maxima not every
+    /// rewriting is: with other seeds about one case in 50,000 stays open.)
     #[test]
     fn rewritten_terms_are_proved(a in any_tree(), mut rng in any::<[u8; 32]>().prop_perturb(|_, rng| rng)) {
         let b = rewrite(&a, &mut rng);
