@@ -1,7 +1,7 @@
 //! Looking for an input at which two terms differ.
 //!
 //! The points are a fixed sequence: simple fractions first, then patterns that single conditions out (positive,
-//! sparse, equal, large, zero), then pseudo-random numbers derived from (input, element), so that a result
+//! sparse, equal, negative, large, zero), then pseudo-random numbers derived from (input, element), so that a result
 //! depends on nothing but the case. All values are dyadic: evaluation keeps polynomials exact, and ranges are
 //! rarely reduced just at an integer.
 
@@ -96,14 +96,16 @@ impl TestPoint<'_> {
             3 if hash >> 8 & 7 == 0 => (signed(3), 0),
             3 | 7 => (0, 0),
             4 => (1, 0),
-            5 => (signed(64).abs(), -6),
+            5 => (-signed(64).abs(), -6),
             6 => (signed(100), 0),
             8 => (signed(1024), -20),
             // Few values, so that many comparisons are ties.
-            9 | 12 => (signed(2).abs(), 0),
+            9 => (signed(2).abs(), 0),
+            12 => (-signed(2).abs(), 0),
             10 | 13 => (choice(hash, 3) - 1, 0),
             11 => (choice(mix(element), 5) - 2, 0),
-            round if round % 2 == 1 => (signed(8192).abs(), -10),
+            round if round % 4 == 1 => (signed(8192).abs(), -10),
+            round if round % 4 == 3 => (-signed(8192).abs(), -10),
             _ => (signed(8192), -10),
         };
         let sign = self.inputs.get(input.index()).map_or(Sign::Any, |info| info.sign);

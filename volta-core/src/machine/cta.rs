@@ -5,6 +5,7 @@
 
 use super::barrier::Barriers;
 use super::bind::Launch;
+use super::exec::Guarded;
 use super::fault::{Fault, FaultKind, Site};
 use super::launch::Options;
 use super::memory::Memory;
@@ -13,8 +14,9 @@ use super::race::{Exact, Now};
 use super::value::lanes;
 use super::warp::Warp;
 use crate::base::budget::{Budgets, Exhausted, Limit};
-use crate::program::{Inst, InstId, Op};
+use crate::program::{Hammock, Inst, InstId, Op};
 use crate::term::{NodeId, Store};
+use std::sync::Arc;
 
 /// Why a run ends early.
 #[derive(Debug)]
@@ -64,6 +66,8 @@ pub(super) struct Cta<'l> {
     pub(super) reductions: rustc_hash::FxHashMap<NodeId, i64>,
     /// Remarks for the verdict, each once.
     pub(super) notes: std::collections::BTreeSet<&'static str>,
+    /// What branches on the input decide, by their place.
+    pub(super) hammocks: rustc_hash::FxHashMap<u32, Arc<Hammock>>,
     /// Terms of literals met so far.
     pub(super) literals: rustc_hash::FxHashMap<(crate::number::format::Format, u64), Option<u64>>,
     warps: Vec<Warp>,
@@ -92,6 +96,7 @@ impl<'l> Cta<'l> {
             counts: Counts::default(),
             reductions: rustc_hash::FxHashMap::default(),
             notes: std::collections::BTreeSet::new(),
+            hammocks: rustc_hash::FxHashMap::default(),
             literals: rustc_hash::FxHashMap::default(),
             warps,
         }
@@ -153,9 +158,9 @@ impl<'l> Cta<'l> {
             let active = match inst.guard {
                 None => mask,
                 Some(guard) => match self.guarded(warp, mask, inst, pc, guard)? {
-                    Some(active) => active,
-                    None => {
-                        // A symbolic guard: already executed as a choice.
+                    Guarded::Lanes(active) => active,
+                    Guarded::Moved => return Ok(()),
+                    Guarded::Done => {
                         pc += 1;
                         if pc >= next {
                             warp.go(mask, pc);

@@ -148,6 +148,35 @@ impl Composites {
         out
     }
 
+    /// Two values as pieces of the same lengths; `None` when that would cut through one.
+    pub(super) fn align(&self, a: Value, b: Value) -> Option<Vec<(Piece, Piece)>> {
+        let (left, right) = (self.split(a, 8), self.split(b, 8));
+        let ends = |pieces: &[Piece]| {
+            pieces
+                .iter()
+                .scan(0, |at, piece| {
+                    *at += piece.bytes;
+                    Some(*at)
+                })
+                .collect::<Vec<u32>>()
+        };
+        let mut cuts = ends(&left);
+        cuts.extend(ends(&right));
+        cuts.sort_unstable();
+        cuts.dedup();
+        let mut start = 0;
+        let mut pairs = Vec::with_capacity(cuts.len());
+        for end in cuts {
+            let one = |pieces: &[Piece]| match Self::slice(pieces, start, end - start).ok()?.as_slice() {
+                [piece] => Some(*piece),
+                _ => None,
+            };
+            pairs.push((one(&left)?, one(&right)?));
+            start = end;
+        }
+        Some(pairs)
+    }
+
     /// Bytes `start .. start + length` of a sequence of pieces.
     pub(super) fn slice(pieces: &[Piece], start: u32, length: u32) -> Result<Vec<Piece>, Cut> {
         let mut out = Vec::new();

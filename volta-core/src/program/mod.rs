@@ -8,6 +8,7 @@
 pub mod op;
 
 mod check;
+mod control;
 mod error;
 mod isa;
 mod kernel;
@@ -25,6 +26,7 @@ mod visit;
 mod tests;
 
 pub use check::{Broken, BrokenPromise};
+pub use control::{Hammock, NoHammock, Written};
 pub use error::{DeclarationProblem, LowerError};
 pub use isa::{InstructionInfo, instructions};
 pub use kernel::{KernelInfo, KernelParameter, kernels};

@@ -3,6 +3,7 @@
 mod collective;
 mod convert;
 mod float;
+mod hammock;
 mod idiom;
 mod int;
 mod memory;
@@ -18,6 +19,16 @@ use crate::program::{
     Bool2, Clamp, Float1, Float2, Inst, InstId, Op, PredId, PredSrc, RegId, Special, Src, Width,
 };
 use crate::term::{TermId, TermOp, expression};
+
+/// What a guard made of an operation.
+pub(super) enum Guarded {
+    /// It is to be executed by these lanes.
+    Lanes(u32),
+    /// It was executed as a choice.
+    Done,
+    /// It was a branch on the input, and each lane knows where to go on.
+    Moved,
+}
 
 impl Cta<'_> {
     /// Executes an operation that neither branches nor waits, for the lanes of `mask`.
@@ -169,8 +180,7 @@ impl Cta<'_> {
         }
     }
 
-    /// The lanes of `mask` for which the guard holds; `None` when it depends on the input and the operation was
-    /// executed as a choice between its result and what the destination held (rule S1).
+    /// Asks a guard for the lanes of `mask`. Where it depends on the input, operations become choices (rule S1).
     pub(super) fn guarded(
         &mut self,
         warp: &mut Warp,
@@ -178,7 +188,30 @@ impl Cta<'_> {
         inst: &Inst,
         pc: u32,
         guard: PredSrc,
-    ) -> Result<Option<u32>, Stop> {
+    ) -> Result<Guarded, Stop> {
+        let (holds, symbolic) = self.guard_lanes(warp, mask, pc, guard)?;
+        if symbolic == 0 {
+            return Ok(Guarded::Lanes(holds));
+        }
+        if let Op::Branch { target } = inst.op {
+            let join = self.choose_sides(warp, symbolic, inst, pc, guard)?;
+            warp.go(symbolic, join);
+            warp.go(holds, target.0);
+            warp.part(mask & !symbolic & !holds, pc + 1);
+            // Whether the sides of one lane were executed beside another's is the schedule's business.
+            warp.parted = true;
+            return Ok(Guarded::Moved);
+        }
+        if holds != 0 {
+            self.choice_allowed(warp, symbolic, inst, pc, guard)?;
+            self.execute(warp, holds, inst, pc)?;
+        }
+        self.choose_result(warp, symbolic, inst, pc, guard)?;
+        Ok(Guarded::Done)
+    }
+
+    /// The lanes of `mask` for which a guard is known to hold, and those for which it depends on the input.
+    fn guard_lanes(&self, warp: &Warp, mask: u32, pc: u32, guard: PredSrc) -> Result<(u32, u32), Stop> {
         let predicate = &warp.predicates[guard.pred.index()];
         if predicate.undefined & mask != 0 {
             let lane = (predicate.undefined & mask).trailing_zeros() as usize;
@@ -187,18 +220,8 @@ impl Cta<'_> {
             return Err(self.fault(FaultKind::Uninitialised, "V6", message, warp, lane, pc));
         }
         let holds = if guard.negated { !predicate.bits } else { predicate.bits };
-        if predicate.sym & mask == 0 {
-            return Ok(Some(holds & mask));
-        }
         let symbolic = predicate.sym & mask;
-        let known = holds & mask & !symbolic;
-        if known != 0 {
-            // Only reached by operations without control flow: `choose_result` refuses the others below.
-            self.choice_allowed(warp, symbolic, inst, pc, guard)?;
-            self.execute(warp, known, inst, pc)?;
-        }
-        self.choose_result(warp, symbolic, inst, pc, guard)?;
-        Ok(None)
+        Ok((holds & mask & !symbolic, symbolic))
     }
 
     /// A source as a register; immediates and addresses are spread over `scratch`.

@@ -2,67 +2,37 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
-use super::super::pieces::Choice;
-use super::super::value::{Register, Sym, SymKind, Truth, Value, lanes};
+use super::super::pieces::{Choice, Piece};
+use super::super::value::{Predicate, Register, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
 use crate::number::format::Format;
-use crate::program::{Inst, Op, PredId, PredSrc, RegId, Src, Width};
+use crate::program::{Inst, Op, PredId, PredSrc, RegId, Src, Width, Written};
 use crate::term::{TermId, TermOp};
 
-/// What an operation writes.
-enum Destinations {
-    Registers(Vec<RegId>),
-    Predicates(Vec<PredId>),
-    /// It does more than write registers.
-    More,
+/// The contents of some registers at one time.
+pub(super) struct Snapshot {
+    registers: Vec<(RegId, Register)>,
+    predicates: Vec<(PredId, Predicate)>,
 }
 
-fn destinations(op: &Op) -> Destinations {
-    use Destinations::{More, Predicates, Registers};
-    match op {
-        Op::Mov { d, .. }
-        | Op::Special { d, .. }
-        | Op::Int1 { d, .. }
-        | Op::Int2 { d, .. }
-        | Op::Int3 { d, .. }
-        | Op::Insert { d, .. }
-        | Op::Carry { d, carry_out: None, .. }
-        | Op::Select { d, .. }
-        | Op::Pack { d, .. }
-        | Op::CvtInt { d, .. }
-        | Op::IntToFloat { d, .. }
-        | Op::FloatToInt { d, .. }
-        | Op::CvtFloat { d, .. }
-        | Op::Float1 { d, .. }
-        | Op::Float2 { d, .. }
-        | Op::Fma { d, .. }
-        | Op::Cvta { d, .. } => Registers(vec![*d]),
-        Op::Unpack { d, .. } => Registers(d.iter().flatten().copied().collect()),
-        Op::SetpInt { p, q, .. } | Op::SetpFloat { p, q, .. } => {
-            Predicates(std::iter::once(*p).chain(*q).collect())
+impl Snapshot {
+    pub(super) fn new(warp: &Warp, of: &Written) -> Snapshot {
+        Snapshot {
+            registers: of.registers.iter().map(|d| (*d, warp.register(*d).clone())).collect(),
+            predicates: of.predicates.iter().map(|p| (*p, warp.predicates[p.index()].clone())).collect(),
         }
-        Op::Pred2 { p, .. } | Op::PredMov { p, .. } | Op::PredConst { p, .. } | Op::IsSpace { p, .. } => {
-            Predicates(vec![*p])
+    }
+
+    /// Gives the lanes of `mask` their old contents back.
+    pub(super) fn restore(&self, warp: &mut Warp, mask: u32) {
+        for (d, register) in &self.registers {
+            warp.register_mut(*d).merge(mask, register);
         }
-        Op::Nop => Registers(Vec::new()),
-        Op::Carry { .. }
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Branch { .. }
-        | Op::BranchTable { .. }
-        | Op::Exit
-        | Op::Trap
-        | Op::Barrier { .. }
-        | Op::WarpSync { .. }
-        | Op::Shuffle { .. }
-        | Op::Vote { .. }
-        | Op::Ballot { .. }
-        | Op::MatchAny { .. }
-        | Op::MatchAll { .. }
-        | Op::Redux { .. }
-        | Op::ActiveMask { .. }
-        | Op::Elect { .. }
-        | Op::Unsupported { .. } => More,
+        for (p, predicate) in &self.predicates {
+            for lane in lanes(mask) {
+                warp.predicate_mut(*p).set(lane, predicate.get(lane));
+            }
+        }
     }
 }
 
@@ -76,11 +46,28 @@ impl Cta<'_> {
         pc: u32,
         guard: PredSrc,
     ) -> Result<(), Stop> {
-        if !matches!(destinations(&inst.op), Destinations::More) {
+        if inst.op.only_computes() {
             return Ok(());
         }
+        Err(self.decided_by_input(warp, symbolic, inst, pc, guard, None))
+    }
+
+    /// The fault of an operation whose guard depends on the input, and `why` it cannot be a choice.
+    #[cold]
+    pub(super) fn decided_by_input(
+        &self,
+        warp: &Warp,
+        symbolic: u32,
+        inst: &Inst,
+        pc: u32,
+        guard: PredSrc,
+        why: Option<String>,
+    ) -> Stop {
         let lane = symbolic.trailing_zeros() as usize;
-        let Truth::Condition(term) = warp.predicates[guard.pred.index()].get(lane) else { return Ok(()) };
+        let condition = match warp.predicates[guard.pred.index()].get(lane) {
+            Truth::Condition(term) => self.describe(term),
+            Truth::Known(_) | Truth::Undefined => "an unknown condition".into(),
+        };
         let what = match &inst.op {
             Op::Branch { .. } | Op::BranchTable { .. } => "a branch",
             Op::Store { .. } => "whether a store happens",
@@ -89,11 +76,12 @@ impl Cta<'_> {
             _ => "whether this is executed",
         };
         let not = if guard.negated { "not " } else { "" };
-        let message = format!("{what} depends on the input: {not}{}", self.describe(term));
+        let why = why.map(|why| format!("; {why}")).unwrap_or_default();
+        let message = format!("{what} depends on the input: {not}{condition}{why}");
         let site = self.site("depends on the input".into(), warp, lane, pc);
-        let help = "control flow must be the same for all inputs of the given sizes (S1); write the choice as \
-                    `condition ? a : b` of values";
-        Err(self.fault_at(FaultKind::NotStructured, "S1", message, vec![site], Some(help.into())))
+        let help = "control flow must be the same for all inputs of the given sizes (S1), except in short branches \
+                    that only compute values; load and store on both sides, or write `condition ? a : b`";
+        self.fault_at(FaultKind::NotStructured, "S1", message, vec![site], Some(help.into()))
     }
 
     /// Executes an operation under conditions: each destination becomes a choice between its new and old value.
@@ -106,32 +94,46 @@ impl Cta<'_> {
         guard: PredSrc,
     ) -> Result<(), Stop> {
         self.choice_allowed(warp, symbolic, inst, pc, guard)?;
-        let conditions: Vec<(usize, Truth)> =
-            lanes(symbolic).map(|lane| (lane, self.truth(warp, guard, lane, pc))).collect();
-        match destinations(&inst.op) {
-            Destinations::Registers(list) => {
-                let old: Vec<Register> = list.iter().map(|d| warp.register(*d).clone()).collect();
-                self.execute(warp, symbolic, inst, pc)?;
-                for (d, old) in list.into_iter().zip(old) {
-                    for (lane, truth) in &conditions {
-                        let new = warp.register(d).get(*lane);
-                        let value = self.select_value(warp, *truth, new, old.get(*lane), *lane, pc)?;
-                        warp.register_mut(d).set(*lane, value);
-                    }
-                }
+        let conditions = self.conditions(warp, symbolic, guard, pc);
+        let written = inst.op.written();
+        let old = Snapshot::new(warp, &written);
+        self.execute(warp, symbolic, inst, pc)?;
+        let new = Snapshot::new(warp, &written);
+        self.choose(warp, &conditions, &new, &old, pc)
+    }
+
+    /// The guard in each lane.
+    pub(super) fn conditions(
+        &mut self,
+        warp: &Warp,
+        mask: u32,
+        guard: PredSrc,
+        pc: u32,
+    ) -> Vec<(usize, Truth)> {
+        lanes(mask).map(|lane| (lane, self.truth(warp, guard, lane, pc))).collect()
+    }
+
+    /// Writes to each register the choice between two states of it.
+    pub(super) fn choose(
+        &mut self,
+        warp: &mut Warp,
+        conditions: &[(usize, Truth)],
+        then: &Snapshot,
+        otherwise: &Snapshot,
+        pc: u32,
+    ) -> Result<(), Stop> {
+        for ((d, then), (_, otherwise)) in then.registers.iter().zip(&otherwise.registers) {
+            for (lane, truth) in conditions {
+                let (then, otherwise) = (then.get(*lane), otherwise.get(*lane));
+                let value = self.select_value(warp, *truth, then, otherwise, *lane, pc)?;
+                warp.register_mut(*d).set(*lane, value);
             }
-            Destinations::Predicates(list) => {
-                let old: Vec<_> = list.iter().map(|p| warp.predicates[p.index()].clone()).collect();
-                self.execute(warp, symbolic, inst, pc)?;
-                for (p, old) in list.into_iter().zip(old) {
-                    for (lane, truth) in &conditions {
-                        let new = warp.predicates[p.index()].get(*lane);
-                        let value = self.select_truth(*truth, new, old.get(*lane), pc);
-                        warp.predicate_mut(p).set(*lane, value);
-                    }
-                }
+        }
+        for ((p, then), (_, otherwise)) in then.predicates.iter().zip(&otherwise.predicates) {
+            for (lane, truth) in conditions {
+                let truth = self.select_truth(*truth, then.get(*lane), otherwise.get(*lane), pc);
+                warp.predicate_mut(*p).set(*lane, truth);
             }
-            Destinations::More => {}
         }
         Ok(())
     }
@@ -142,6 +144,7 @@ impl Cta<'_> {
             Truth::Known(true) => then,
             Truth::Known(false) => otherwise,
             Truth::Undefined => Truth::Undefined,
+            Truth::Condition(_) if then == otherwise => then,
             Truth::Condition(term) => {
                 let not = Truth::Condition(self.store.apply(TermOp::Not, &[term], pc));
                 let left = self.combine(Bool2::And, condition, then, pc);
@@ -220,6 +223,17 @@ impl Cta<'_> {
             }
             _ => {
                 let (then, otherwise) = (self.composites.as_f32(then), self.composites.as_f32(otherwise));
+                if [then, otherwise].iter().any(|arm| is_packed(*arm))
+                    && let Some(pieces) = self.composites.align(then, otherwise)
+                {
+                    let mut chosen = Vec::with_capacity(pieces.len());
+                    for (then, otherwise) in pieces {
+                        let value =
+                            self.select_value(warp, condition, then.value, otherwise.value, lane, pc)?;
+                        chosen.push(Piece { value, bytes: then.bytes });
+                    }
+                    return Ok(self.composites.join(&chosen));
+                }
                 let Some(format) = format_of(then).or_else(|| format_of(otherwise)) else {
                     let message = format!(
                         "a choice between {} and {} is not supported yet",
@@ -238,6 +252,10 @@ impl Cta<'_> {
             }
         }
     }
+}
+
+fn is_packed(value: Value) -> bool {
+    matches!(value, Value::Sym(sym) if matches!(sym.kind(), SymKind::Packed(_)))
 }
 
 fn format_of(value: Value) -> Option<Format> {

@@ -3,6 +3,7 @@
 use super::*;
 
 mod calls;
+mod control;
 mod corpus;
 mod instructions;
 mod names;

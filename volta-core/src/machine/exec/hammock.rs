@@ -1,0 +1,154 @@
+//! Branches on the input (rule S1): both sides are executed, and what they leave behind is a choice.
+
+use super::super::cta::{Cta, Stop};
+use super::super::warp::Warp;
+use super::{Guarded, select::Snapshot};
+use crate::program::{Hammock, Inst, InstId, NoHammock, Op, PredSrc};
+use std::sync::Arc;
+
+/// Operations that one branch may execute, those of branches inside its sides included: sides that are shared
+/// are executed once for each way to them.
+const MAX_STEPS: u32 = 4096;
+
+impl Cta<'_> {
+    /// Executes both sides of a branch for the lanes of `symbolic`; returns where they meet.
+    pub(super) fn choose_sides(
+        &mut self,
+        warp: &mut Warp,
+        symbolic: u32,
+        inst: &Inst,
+        pc: u32,
+        guard: PredSrc,
+    ) -> Result<u32, Stop> {
+        self.choose_sides_within(warp, symbolic, inst, pc, guard, &mut 0)?.ok_or_else(|| {
+            let why = format!("its sides run more than {MAX_STEPS} operations");
+            self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why))
+        })
+    }
+
+    /// `None` when it takes too many steps.
+
+    fn choose_sides_within(
+        &mut self,
+        warp: &mut Warp,
+        symbolic: u32,
+        inst: &Inst,
+        pc: u32,
+        guard: PredSrc,
+        steps: &mut u32,
+    ) -> Result<Option<u32>, Stop> {
+        let target = match inst.op {
+            Op::Branch { target } => target.0,
+            _ => pc + 1,
+        };
+        let hammock = match self.hammock(pc) {
+            Ok(hammock) => hammock,
+            Err(why) => {
+                let why = self.why_not(why);
+                return Err(self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why)));
+            }
+        };
+        let join = hammock.join.0;
+        let conditions = self.conditions(warp, symbolic, guard, pc);
+        let contents = |warp: &Warp| Snapshot::new(warp, &hammock.live);
+        let before = Snapshot::new(warp, &hammock.written);
+        if !self.run_side(warp, symbolic, target, join, steps)? {
+            return Ok(None);
+        }
+        let taken = contents(warp);
+        before.restore(warp, symbolic);
+        if !self.run_side(warp, symbolic, pc + 1, join, steps)? {
+            return Ok(None);
+        }
+        let passed = contents(warp);
+        self.choose(warp, &conditions, &taken, &passed, pc)?;
+        Ok(Some(join))
+    }
+
+    /// Executes one side for the lanes of `mask`. False when it takes too many steps.
+    fn run_side(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        mut pc: u32,
+        join: u32,
+        steps: &mut u32,
+    ) -> Result<bool, Stop> {
+        let insts = &self.launch.program.insts;
+        while pc != join {
+            *steps += 1;
+            if *steps > MAX_STEPS {
+                return Ok(false);
+            }
+            self.counts.warp_instructions += 1;
+            self.counts.thread_instructions += u64::from(mask.count_ones());
+            let inst = &insts[pc as usize];
+            let Op::Branch { target } = inst.op else {
+                let active = match inst.guard {
+                    None => mask,
+                    Some(guard) => match self.guarded(warp, mask, inst, pc, guard)? {
+                        Guarded::Lanes(active) => active,
+                        Guarded::Done | Guarded::Moved => 0,
+                    },
+                };
+                if active != 0 {
+                    self.execute(warp, active, inst, pc)?;
+                }
+                pc += 1;
+                continue;
+            };
+            let Some(guard) = inst.guard else {
+                pc = target.0;
+                continue;
+            };
+            let (taken, symbolic) = self.guard_lanes(warp, mask, pc, guard)?;
+            let passed = mask & !taken & !symbolic;
+            let mut parts = Vec::with_capacity(3);
+            if symbolic != 0 {
+                match self.choose_sides_within(warp, symbolic, inst, pc, guard, steps)? {
+                    Some(join) => parts.push((symbolic, join)),
+                    None => return Ok(false),
+                }
+            }
+            parts.extend([(taken, target.0), (passed, pc + 1)].into_iter().filter(|part| part.0 != 0));
+            if let [(_, only)] = parts.as_slice() {
+                pc = *only;
+                continue;
+            }
+            for (part, pc) in parts {
+                if !self.run_side(warp, part, pc, join, steps)? {
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
+        }
+        Ok(true)
+    }
+
+    fn hammock(&mut self, pc: u32) -> Result<Arc<Hammock>, NoHammock> {
+        if let Some(known) = self.hammocks.get(&pc) {
+            return Ok(known.clone());
+        }
+        let found = Arc::new(self.launch.program.hammock(InstId(pc))?);
+        self.hammocks.insert(pc, found.clone());
+        Ok(found)
+    }
+
+    fn why_not(&self, why: NoHammock) -> String {
+        match why {
+            NoHammock::Apart => "one of its sides returns or never ends".to_string(),
+            NoHammock::Loop => "one of its sides holds a loop".to_string(),
+            NoHammock::Long => "its sides are too long".to_string(),
+            NoHammock::Effect(inst) => {
+                let place = self.launch.place(inst).map(|place| match place.cuda {
+                    Some(cuda) => {
+                        let name = cuda.file.rsplit('/').next().unwrap_or_default().to_string();
+                        format!(" ({name}:{})", cuda.line)
+                    }
+                    None => format!(" (line {}: `{}`)", place.line, place.text),
+                });
+                format!("one of its sides does more than compute values{}", place.unwrap_or_default())
+            }
+        }
+    }
+}

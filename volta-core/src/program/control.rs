@@ -1,0 +1,275 @@
+//! Control flow: where the two sides of a branch meet again, and what they compute on the way (rule S1).
+
+use super::op::{InstId, Op, PredId, Program, RegId, Space, Src};
+use super::visit::Named;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// More operations than this on the two sides of a branch are not turned into a choice.
+const MAX_OPERATIONS: usize = 512;
+
+/// A branch whose two sides do nothing but compute in registers until they meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hammock {
+    /// The first operation that all ways from the branch reach: its immediate post-dominator.
+    pub join: InstId,
+    /// What its sides write, ascending.
+    pub written: Written,
+    /// What of that may be read from the join on.
+    pub live: Written,
+}
+
+/// Why the sides of a branch are no [`Hammock`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoHammock {
+    /// They do not meet: one returns or never ends.
+    Apart,
+    /// This operation on one of them does more than compute in registers.
+    Effect(InstId),
+    /// A side runs in circles.
+    Loop,
+    /// They are too long.
+    Long,
+}
+
+/// What an operation writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Registers.
+    pub registers: Vec<RegId>,
+    /// Predicate registers.
+    pub predicates: Vec<PredId>,
+}
+
+impl Op {
+    /// The registers that it writes.
+    pub fn written(&self) -> Written {
+        let mut written = Written::default();
+        self.visit(&mut |named| match named {
+            Named::Write(d) => written.registers.push(d),
+            Named::WritePredicate(p) => written.predicates.push(p),
+            Named::Read(_) | Named::ReadPredicate(_) | Named::Target(_) => {}
+        });
+        written
+    }
+
+    /// Whether it does nothing but compute in registers: executing it where it is not wanted, and dropping what
+    /// it wrote, changes nothing.
+    pub fn only_computes(&self) -> bool {
+        match self {
+            Op::Mov { .. }
+            | Op::Special { .. }
+            | Op::Int1 { .. }
+            | Op::Int2 { .. }
+            | Op::Int3 { .. }
+            | Op::Insert { .. }
+            | Op::Carry { .. }
+            | Op::Select { .. }
+            | Op::Pack { .. }
+            | Op::Unpack { .. }
+            | Op::CvtInt { .. }
+            | Op::IntToFloat { .. }
+            | Op::FloatToInt { .. }
+            | Op::CvtFloat { .. }
+            | Op::Float1 { .. }
+            | Op::Float2 { .. }
+            | Op::Fma { .. }
+            | Op::Cvta { .. }
+            | Op::SetpInt { .. }
+            | Op::SetpFloat { .. }
+            | Op::Pred2 { .. }
+            | Op::PredMov { .. }
+            | Op::PredConst { .. }
+            | Op::IsSpace { .. }
+            | Op::Nop => true,
+            // The kernel's parameters are the same for all and always there.
+            Op::Load { space, .. } => *space == Space::Param,
+            Op::Store { .. }
+            | Op::Branch { .. }
+            | Op::BranchTable { .. }
+            | Op::Exit
+            | Op::Trap
+            | Op::Barrier { .. }
+            | Op::WarpSync { .. }
+            | Op::Shuffle { .. }
+            | Op::Vote { .. }
+            | Op::Ballot { .. }
+            | Op::MatchAny { .. }
+            | Op::MatchAll { .. }
+            | Op::Redux { .. }
+            | Op::ActiveMask { .. }
+            | Op::Elect { .. }
+            | Op::Unsupported { .. } => false,
+        }
+    }
+}
+
+impl Program {
+    /// What a branch decides, if its sides only compute.
+    ///
+    /// # Errors
+    /// When they do more than that, or do not meet.
+    pub fn hammock(&self, branch: InstId) -> Result<Hammock, NoHammock> {
+        let join = self.post_dominator(branch.0).ok_or(NoHammock::Apart)?;
+        let mut written = Written::default();
+        let mut effect = None;
+        let mut seen = FxHashSet::default();
+        let mut work: Vec<u32> = self.successors(branch.0).filter(|next| *next != join).collect();
+        while let Some(at) = work.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            let op = &self.insts[at as usize].op;
+            if op.only_computes() {
+                let own = op.written();
+                written.registers.extend(own.registers);
+                written.predicates.extend(own.predicates);
+            } else if !matches!(op, Op::Branch { .. }) {
+                effect = Some(effect.map_or(at, |first: u32| first.min(at)));
+            }
+            work.extend(self.successors(at).filter(|next| *next != join));
+        }
+        if let Some(at) = effect {
+            return Err(NoHammock::Effect(InstId(at)));
+        }
+        if seen.len() > MAX_OPERATIONS {
+            return Err(NoHammock::Long);
+        }
+        if self.is_cyclic(&seen) {
+            return Err(NoHammock::Loop);
+        }
+        written.registers.sort_unstable();
+        written.registers.dedup();
+        written.predicates.sort_unstable();
+        written.predicates.dedup();
+        let mut live = written.clone();
+        live.registers.retain(|register| self.is_read_from(join, Named::Write(*register)));
+        live.predicates.retain(|predicate| self.is_read_from(join, Named::WritePredicate(*predicate)));
+        Ok(Hammock { join: InstId(join), written, live })
+    }
+
+    /// Whether some of these operations can follow on themselves without leaving the set.
+    fn is_cyclic(&self, set: &FxHashSet<u32>) -> bool {
+        let within = |at: u32| self.successors(at).filter(|next| set.contains(next));
+        let mut entries: FxHashMap<u32, u32> = FxHashMap::default();
+        for next in set.iter().flat_map(|at| within(*at)) {
+            *entries.entry(next).or_insert(0) += 1;
+        }
+        // Takes away what nothing leads to; a cycle is what is left.
+        let mut free: Vec<u32> = set.iter().copied().filter(|at| !entries.contains_key(at)).collect();
+        let mut taken = 0;
+        while let Some(at) = free.pop() {
+            taken += 1;
+            for next in within(at) {
+                if let Some(count) = entries.get_mut(&next) {
+                    *count -= 1;
+                    if *count == 0 {
+                        free.push(next);
+                    }
+                }
+            }
+        }
+        taken < set.len()
+    }
+
+    /// Where execution may go on after an operation; nowhere after a return.
+    fn successors(&self, at: u32) -> impl Iterator<Item = u32> {
+        let inst = &self.insts[at as usize];
+        let targets: &[InstId] = match &inst.op {
+            Op::Branch { target } => std::slice::from_ref(target),
+            Op::BranchTable { targets, .. } => targets,
+            _ => &[],
+        };
+        let leaves = matches!(inst.op, Op::Branch { .. } | Op::BranchTable { .. } | Op::Exit | Op::Trap);
+        let falls = !leaves || inst.guard.is_some();
+        targets.iter().map(|target| target.0).chain(falls.then_some(at + 1))
+    }
+
+    /// The first operation on all ways from `at` to the end, `at` itself aside; `None` when there is none.
+    ///
+    /// Immediate dominators of the reversed graph, after Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
+    /// Algorithm" (2001).
+    fn post_dominator(&self, at: u32) -> Option<u32> {
+        let end = self.insts.len();
+        let mut before: Vec<Vec<u32>> = vec![Vec::new(); end + 1];
+        for (from, inst) in self.insts.iter().enumerate() {
+            for to in self.successors(from as u32) {
+                before[to as usize].push(from as u32);
+            }
+            if matches!(inst.op, Op::Exit | Op::Trap) {
+                before[end].push(from as u32);
+            }
+        }
+        // Numbers in postorder of the reversed graph; the end has the highest.
+        let mut number = vec![u32::MAX; end + 1];
+        let mut order = Vec::with_capacity(end + 1);
+        let mut visited = vec![false; end + 1];
+        let mut stack = vec![(end, 0)];
+        visited[end] = true;
+        while let Some((node, next)) = stack.last_mut() {
+            match before[*node].get(*next) {
+                Some(from) => {
+                    *next += 1;
+                    if !std::mem::replace(&mut visited[*from as usize], true) {
+                        stack.push((*from as usize, 0));
+                    }
+                }
+                None => {
+                    number[*node] = order.len() as u32;
+                    order.push(*node);
+                    stack.pop();
+                }
+            }
+        }
+        let mut immediate: Vec<Option<usize>> = vec![None; end + 1];
+        immediate[end] = Some(end);
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for node in order.iter().rev().copied().filter(|node| *node != end) {
+                let ends = matches!(self.insts[node].op, Op::Exit | Op::Trap).then_some(end);
+                let after = self.successors(node as u32).map(|next| next as usize).chain(ends);
+                let met = after.filter(|next| immediate[*next].is_some()).reduce(|mut a, mut b| {
+                    while a != b {
+                        let lower = if number[a] < number[b] { &mut a } else { &mut b };
+                        *lower = immediate[*lower].unwrap_or(end);
+                    }
+                    a
+                });
+                if met.is_some() && immediate[node] != met {
+                    immediate[node] = met;
+                    changed = true;
+                }
+            }
+        }
+        immediate[at as usize].filter(|join| *join != end).map(|join| join as u32)
+    }
+
+    /// Whether what a register (named as written) holds at `start` may be read.
+    fn is_read_from(&self, start: u32, register: Named) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut work = vec![start];
+        while let Some(at) = work.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            let inst = &self.insts[at as usize];
+            let (mut reads, mut writes) = (false, false);
+            inst.op.visit(&mut |named| match (named, register) {
+                (Named::Read(Src::Reg(a)), Named::Write(d)) => reads |= a == d,
+                (Named::ReadPredicate(a), Named::WritePredicate(p)) => reads |= a.pred == p,
+                _ => writes |= named == register,
+            });
+            if let (Some(guard), Named::WritePredicate(p)) = (inst.guard, register) {
+                reads |= guard.pred == p;
+            }
+            if reads {
+                return true;
+            }
+            // A guarded write keeps the old value where its guard does not hold.
+            if !writes || inst.guard.is_some() {
+                work.extend(self.successors(at));
+            }
+        }
+        false
+    }
+}
