@@ -27,7 +27,6 @@ impl Cta<'_> {
     }
 
     /// `None` when it takes too many steps.
-
     fn choose_sides_within(
         &mut self,
         warp: &mut Warp,
