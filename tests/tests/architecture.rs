@@ -1,7 +1,7 @@
 //! ARCHITECTURE.md follows one kernel through every stage; what it shows is what the stages really give.
 
 use volta_core::case::{Case, Contents, Element, Options, Param, ParamKind, Role, Side, Sign, Which};
-use volta_core::decide::{InputInfo, normal_form};
+use volta_core::decide::{InputInfo, normal_forms};
 use volta_core::machine::{self, OutputValue};
 use volta_core::term::{expression, spell_element};
 use volta_core::{program, ptx};
@@ -55,7 +55,7 @@ fn the_architecture_page_shows_what_the_stages_give() {
 
     let inputs: Vec<InputInfo> =
         ["x", "y"].map(|name| InputInfo { name: name.into(), shape: vec![32], sign: Sign::Any }).into();
-    shows("the canonical form", &normal_form(store, term, &inputs, 1_000_000));
+    shows("the canonical form", &normal_forms(&[(store, term)], &inputs, 1_000_000)[0]);
 
     let reference = Some(side(text, "twice"));
     let report = volta_core::verify(&Case { params, reference, opt, options: Options::default() });

@@ -19,10 +19,15 @@ use crate::verdict::{
 ///
 /// Never panics on a wrong case or a wrong PTX; that is [`Verdict::InputError`].
 pub fn verify(case: &Case) -> Report {
-    match rayon::ThreadPoolBuilder::new().num_threads(case.options.threads).build() {
-        Ok(pool) => pool.install(|| Verification::new(case).run()),
-        // No threads to be had: the caller's own will do.
-        Err(_) => Verification::new(case).run(),
+    let verify = || Verification::new(case).run();
+    match case.options.threads {
+        // The threads that all cases share are warm.
+        0 => verify(),
+        threads => match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+            Ok(pool) => pool.install(verify),
+            // No threads to be had: the shared ones will do.
+            Err(_) => verify(),
+        },
     }
 }
 
@@ -301,7 +306,12 @@ impl<'c> Verification<'c> {
             algebra_steps: self.case.options.budgets.algebra_steps,
             ..decide::Options::default()
         };
-        let outcome = decide::decide(&elements, &self.inputs, &settings);
+        // The reference's forms are wanted whatever the verdict; they and the proofs need nothing of each other.
+        let picked = if self.case.options.forms { self.picked(pairs) } else { Vec::new() };
+        let (outcome, forms) = rayon::join(
+            || decide::decide(&elements, &self.inputs, &settings),
+            || self.forms_of(reference, old, picked.iter().map(|pair| pair.reference)),
+        );
         self.report.assumptions.extend(outcome.readings.iter().map(ToString::to_string));
         for condition in &outcome.domain {
             self.report.assumptions.push(format!("the reference is defined where {condition}"));
@@ -350,44 +360,52 @@ impl<'c> Verification<'c> {
                 }
             }
         };
-        if self.case.options.forms {
-            self.forms(reference, opt, old, pairs);
+        let equal = matches!(self.report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_));
+        let mut others =
+            if equal { Vec::new() } else { self.forms_of(opt, old, picked.iter().map(|pair| pair.opt)) }
+                .into_iter();
+        for (pair, form) in picked.into_iter().zip(forms) {
+            let param = &self.case.params[pair.param];
+            let opt = others.next().filter(|other| *other != form);
+            let element = spell_element(&param.name, shape(param), pair.element);
+            self.report.forms.push(Form { element, form, opt });
         }
     }
 
-    /// Normal forms of at most four elements of each output: first, last, and two between.
-    fn forms(&mut self, reference: &Outcome, opt: &Outcome, old: &Store, pairs: &[Pair]) {
-        for (at, param) in self.case.params.iter().enumerate() {
+    /// The elements whose normal forms are told: at most four of each output, first, last, and two between.
+    fn picked<'p>(&self, pairs: &'p [Pair]) -> Vec<&'p Pair> {
+        let mut picked: Vec<&Pair> = Vec::new();
+        for at in 0..self.case.params.len() {
             let own: Vec<&Pair> = pairs.iter().filter(|pair| pair.param == at).collect();
-            if own.is_empty() {
-                continue;
-            }
-            let last = own.len() - 1;
+            let Some(last) = own.len().checked_sub(1) else { continue };
             let picks: BTreeSet<usize> = [0, last / 3, last * 2 / 3, last].into_iter().collect();
-            for pick in picks {
-                let pair = own[pick];
-                let form = |outcome: &Outcome, valued: &Valued| match valued.value {
-                    OutputValue::Bits(bits) => bits.to_string(),
-                    OutputValue::Integer(term) | OutputValue::Real(term) => {
-                        let store = valued.store.map_or(old, |at| &outcome.stores[at]);
-                        decide::normal_form(
-                            store,
-                            term,
-                            &self.inputs,
-                            self.case.options.budgets.algebra_steps,
-                        )
-                    }
-                };
-                let left = form(reference, &pair.reference);
-                let equal = matches!(self.report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_));
-                let right = (!equal).then(|| form(opt, &pair.opt)).filter(|right| *right != left);
-                self.report.forms.push(Form {
-                    element: spell_element(&param.name, shape(param), pair.element),
-                    form: left,
-                    opt: right,
-                });
-            }
+            picked.extend(picks.into_iter().map(|pick| own[pick]));
         }
+        picked
+    }
+
+    /// The normal forms of one side's values.
+    fn forms_of(
+        &self,
+        outcome: &Outcome,
+        old: &Store,
+        values: impl Iterator<Item = Valued> + Clone,
+    ) -> Vec<String> {
+        let term = |valued: Valued| match valued.value {
+            OutputValue::Bits(_) => None,
+            OutputValue::Integer(term) | OutputValue::Real(term) => {
+                Some((valued.store.map_or(old, |at| &outcome.stores[at]), term))
+            }
+        };
+        let terms: Vec<(&Store, TermId)> = values.clone().filter_map(term).collect();
+        let steps = self.case.options.budgets.algebra_steps;
+        let mut forms = decide::normal_forms(&terms, &self.inputs, steps).into_iter();
+        values
+            .map(|valued| match valued.value {
+                OutputValue::Bits(bits) => bits.to_string(),
+                OutputValue::Integer(_) | OutputValue::Real(_) => forms.next().unwrap_or_default(),
+            })
+            .collect()
     }
 }
 

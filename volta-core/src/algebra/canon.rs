@@ -19,6 +19,7 @@ use super::class::Class;
 use super::condition::Conditions;
 use super::exponent::Scale;
 use super::facts::{Facts, INFINITE};
+use super::flat::{Flat, NONE, Products, Walk, pack, pack_single};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use super::readings::Reading;
@@ -26,7 +27,8 @@ use super::sign::Signs;
 use crate::base::budget::{Exhausted, Limit};
 use crate::number::Rational;
 use crate::term::{InputId, Store, TermId, TermKind, TermOp, View};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -56,49 +58,6 @@ pub(super) enum Need {
     Exponent(PolynomialId),
 }
 
-/// Products of two input elements under one scale, each with coefficient 1.
-///
-/// A key holds two raw ids: the larger in the high half; a single element has 1 + its id there and `NONE` below.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Products {
-    /// What multiplies each of them.
-    pub(super) scale: Scale,
-    /// The packed products, in the order of the walk.
-    pub(super) keys: Vec<u128>,
-}
-
-const NONE: u64 = u64::MAX;
-
-fn pack(a: u64, b: u64) -> u128 {
-    let (low, high) = if a <= b { (a, b) } else { (b, a) };
-    u128::from(high) << 64 | u128::from(low)
-}
-
-fn pack_single(a: u64) -> u128 {
-    u128::from(a) << 64 | u128::from(NONE)
-}
-
-/// A sum, not necessarily finished: atoms may be lazy, and products packed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Flat {
-    /// Long lists of products of inputs.
-    pub(super) products: Vec<Products>,
-    /// Everything else, collected.
-    pub(super) terms: Vec<Term>,
-}
-
-impl Flat {
-    /// Number of terms, those of packed lists included.
-    pub(super) fn len(&self) -> usize {
-        self.terms.len() + self.products.iter().map(|products| products.keys.len()).sum::<usize>()
-    }
-
-    /// Whether the sum has no terms.
-    pub(super) fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
 /// Proves equalities between terms of several stores over shared inputs. One thread's; what it learns about
 /// one element serves the next.
 pub struct Prover<'s> {
@@ -116,50 +75,12 @@ pub struct Prover<'s> {
     pub(super) substituted: FxHashMap<MonomialId, Scale>,
     pub(super) expansions: FxHashMap<MonomialId, Option<Rc<[Term]>>>,
     pub(super) polynomial_factors: FxHashMap<PolynomialId, Scale>,
+    spare_walks: Vec<Walk>,
     missing: Vec<Need>,
     depth: u32,
     steps: u64,
     allowed: u64,
     pub(super) readings: BTreeSet<Reading>,
-}
-
-/// A walk under way.
-struct Walk {
-    root: TermRef,
-    scales: Vec<(Scale, u32)>,
-    stack: Vec<(TermId, u32)>,
-    buckets: FxHashMap<Scale, u32>,
-    products: Vec<Products>,
-    terms: Vec<Term>,
-    visited: FxHashSet<TermId>,
-    missing: bool,
-}
-
-const NO_BUCKET: u32 = u32::MAX;
-
-impl Walk {
-    fn push_scale(&mut self, scale: Scale) -> u32 {
-        self.scales.push((scale, NO_BUCKET));
-        self.scales.len() as u32 - 1
-    }
-
-    fn bucket(&mut self, scale: u32) -> usize {
-        let (value, bucket) = &self.scales[scale as usize];
-        if *bucket != NO_BUCKET {
-            return *bucket as usize;
-        }
-        let bucket = match self.buckets.get(value) {
-            Some(bucket) => *bucket,
-            None => {
-                let bucket = self.products.len() as u32;
-                self.buckets.insert(value.clone(), bucket);
-                self.products.push(Products { scale: value.clone(), keys: Vec::new() });
-                bucket
-            }
-        };
-        self.scales[scale as usize].1 = bucket;
-        bucket as usize
-    }
 }
 
 fn nothing_missing() -> Stop {
@@ -184,6 +105,7 @@ impl<'s> Prover<'s> {
             substituted: FxHashMap::default(),
             expansions: FxHashMap::default(),
             polynomial_factors: FxHashMap::default(),
+            spare_walks: Vec::new(),
             missing: Vec::new(),
             depth: 0,
             steps: 0,
@@ -364,28 +286,28 @@ impl<'s> Prover<'s> {
 
     /// Walks one term. The term is finite (the caller has asked its class).
     pub(super) fn flatten(&mut self, root: TermRef) -> Result<Flat, Stop> {
-        let mut walk = Walk {
-            root,
-            scales: vec![(Scale::one(), NO_BUCKET)],
-            stack: vec![(root.term, 0)],
-            buckets: FxHashMap::default(),
-            products: Vec::new(),
-            terms: Vec::new(),
-            visited: FxHashSet::default(),
-            missing: false,
-        };
+        let mut walk = self.spare_walks.pop().unwrap_or_else(|| Walk::new(root));
+        walk.begin(root);
+        let done = self.walk(&mut walk).and_then(|()| self.gather(&mut walk));
+        self.spare_walks.push(walk);
+        done
+    }
+
+    fn walk(&mut self, walk: &mut Walk) -> Result<(), Stop> {
         while let Some((term, scale)) = walk.stack.pop() {
-            match self.visit(&mut walk, term, scale) {
+            match self.visit(walk, term, scale) {
                 // What else is missing is worth knowing before the walk is begun again.
                 Err(Stop::Missing) => walk.missing = true,
                 other => other?,
             }
         }
-        if walk.missing {
-            return Err(Stop::Missing);
-        }
-        let mut flat = Flat { products: Vec::new(), terms: walk.terms };
-        for products in walk.products {
+        if walk.missing { Err(Stop::Missing) } else { Ok(()) }
+    }
+
+    /// What a walk that ended has found.
+    fn gather(&mut self, walk: &mut Walk) -> Result<Flat, Stop> {
+        let mut flat = Flat { products: Vec::new(), terms: std::mem::take(&mut walk.terms) };
+        for products in walk.products.drain(..) {
             if products.keys.len() < SHORT_LIST {
                 self.spread_products(&products, &mut flat.terms)?;
             } else {
@@ -560,8 +482,8 @@ impl<'s> Prover<'s> {
         let store = walk.root.store;
         let facts = self.facts(store);
         let mut own = walk.scales[scale as usize].0.clone();
-        let mut work: Vec<(TermId, i32)> = factors.to_vec();
-        let mut sums: Vec<(TermId, i32)> = Vec::new();
+        let mut work: SmallVec<[(TermId, i32); 8]> = factors.into();
+        let mut sums: SmallVec<[(TermId, i32); 4]> = SmallVec::new();
         let mut zero = false;
         while let Some((term, power)) = work.pop() {
             self.charge(1)?;
@@ -670,7 +592,7 @@ impl<'s> Prover<'s> {
             _ => {
                 // `s/s = 1`; that `s` is not zero remains an obligation.
                 sums.sort_unstable();
-                let mut merged: Vec<(TermId, i32)> = Vec::with_capacity(sums.len());
+                let mut merged: SmallVec<[(TermId, i32); 4]> = SmallVec::new();
                 for (term, power) in sums {
                     match merged.last_mut() {
                         Some((last, total)) if *last == term => *total = total.saturating_add(power),
@@ -692,7 +614,7 @@ impl<'s> Prover<'s> {
         mut own: Scale,
     ) -> Result<(), Stop> {
         let store = walk.root.store;
-        let mut expanded = vec![Term { key: Key::ONE, coefficient: Rational::ONE }];
+        let mut expanded: SmallVec<[Term; 1]> = smallvec![Term { key: Key::ONE, coefficient: Rational::ONE }];
         let mut multiplying = sums.iter().filter(|(_, power)| *power > 0);
         let linear = match (multiplying.next(), multiplying.next()) {
             (Some((term, 1)), None) => Some(*term),
@@ -718,7 +640,7 @@ impl<'s> Prover<'s> {
             } else if *power > 0 && !divided && size <= SHORT_PRODUCT {
                 let terms = self.spread(&flat)?;
                 for _ in 0..*power {
-                    expanded = self.multiply(&expanded, &terms)?;
+                    expanded = self.multiply(&expanded, &terms)?.into();
                 }
             } else {
                 let atom = self.lazy(at);

@@ -3,8 +3,9 @@
 
 use super::Stop;
 use super::atom::{Atom, Function, TermRef};
-use super::canon::{Flat, Prover};
+use super::canon::Prover;
 use super::class::Class;
+use super::flat::{Flat, Products};
 use super::function::negated;
 use super::polynomial::{Term, add};
 
@@ -114,9 +115,7 @@ fn without_equal_products(mut a: Flat, mut b: Flat) -> Option<(Flat, Flat)> {
     let mut at = 0;
     while at < a.products.len() {
         let left = &mut a.products[at];
-        let same = |right: &&mut super::canon::Products| {
-            right.scale == left.scale && right.keys.len() == left.keys.len()
-        };
+        let same = |right: &&mut Products| right.scale == left.scale && right.keys.len() == left.keys.len();
         let Some(right) = b.products.iter_mut().find(same) else {
             at += 1;
             continue;

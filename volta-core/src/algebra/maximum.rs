@@ -72,14 +72,18 @@ impl Prover<'_> {
         let (arms, lowered) = self.without_negative_maxima(arms)?;
         let mut flat = Vec::with_capacity(arms.len());
         let mut open = arms;
+        let mut sums = false;
         while let Some(arm) = open.pop() {
             self.charge(1 + arm.len() as u64)?;
             match self.split_maximum(&arm, open.len() + flat.len())? {
                 None => flat.push(arm),
-                Some(inner) => open.extend(inner),
+                Some(inner) => {
+                    sums |= arm.len() > 1 || !arm[0].coefficient.is_one();
+                    open.extend(inner);
+                }
             }
         }
-        let maximum = self.maximum_of_flat(flat)?;
+        let maximum = self.maximum_of_flat(flat, sums)?;
         Ok(add(&maximum, &lowered))
     }
 
@@ -123,9 +127,12 @@ impl Prover<'_> {
         (maxima == 1 && (signs == Signs::POSITIVE || signs == Signs::NEGATIVE)).then_some(signs)
     }
 
-    fn maximum_of_flat(&mut self, flat: Vec<Vec<Term>>) -> Result<Vec<Term>, Stop> {
+    /// The maximum of arms that are none. `sums` tells whether sums of maxima were opened.
+    fn maximum_of_flat(&mut self, flat: Vec<Vec<Term>>, sums: bool) -> Result<Vec<Term>, Stop> {
         let mut arms = self.distinct(flat);
-        self.drop_between(&mut arms)?;
+        if sums {
+            self.drop_between(&mut arms)?;
+        }
         self.drop_smaller(&mut arms);
         if let [single] = arms.as_slice() {
             return Ok(single.clone());

@@ -51,6 +51,7 @@ mod condition;
 mod equal;
 mod exponent;
 mod facts;
+mod flat;
 mod function;
 mod literal;
 mod maximum;

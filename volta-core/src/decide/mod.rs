@@ -20,7 +20,7 @@ pub mod prove;
 pub mod witness;
 
 pub use crate::term::Sign;
-pub use prove::{Failure, Side, normal_form};
+pub use prove::{Failure, Side, normal_forms};
 
 /// One output element: its term on both sides. Elements of different CTAs lie in different stores.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +66,11 @@ pub struct Outcome {
 /// More conditions than this are counted, not listed.
 const MAX_CONDITIONS: usize = 64;
 
+/// As few terms as this are not worth another run, which would prove anew what its elements share with others.
+const NODES_A_RUN: usize = 1 << 14;
+/// A run has at most so many elements.
+const MAX_RUN: usize = 128;
+
 /// What one run of neighbouring elements came to.
 #[derive(Default)]
 struct Part {
@@ -79,7 +84,7 @@ struct Part {
 
 /// Decides all elements, in parallel; the outcome does not depend on the number of threads.
 ///
-/// Elements are taken in runs whose length depends on their number only. Each run has a prover of its own, so
+/// Elements are taken in runs whose length depends on their number and that of the terms only. Each run has a prover of its own, so
 /// what is shared, and every count of steps, is the same whoever works on it.
 pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Outcome {
     let mut positions: FxHashMap<usize, usize> = FxHashMap::default();
@@ -93,7 +98,8 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     let sides: Vec<[usize; 2]> =
         elements.iter().map(|element| [position(element.reference.0), position(element.opt.0)]).collect();
     let facts: Vec<Facts> = stores.par_iter().map(|store| Facts::new(store)).collect();
-    let length = (elements.len() / 16).clamp(1, 64);
+    let nodes = stores.iter().map(|store| store.len()).sum::<usize>();
+    let length = elements.len().div_ceil(nodes / NODES_A_RUN + 1).clamp(1, MAX_RUN);
     let earliest = AtomicUsize::new(usize::MAX);
     let parts: Vec<Part> = elements
         .par_chunks(length)

@@ -11,7 +11,7 @@ use super::witness::{Witness, element_name};
 use super::{Element, InputInfo, Options, Sign};
 use crate::algebra::{Equality, Facts, Obligations, Prover, Requirement, Rung, Signs, Stop, TermRef};
 use crate::base::budget::Exhausted;
-use crate::term::InputId;
+use crate::term::{InputId, Store, TermId};
 
 /// A side of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,17 +159,25 @@ impl<'s, 'i> ElementProver<'s, 'i> {
     }
 }
 
-/// The normal form of a term as text, at most about 2 kB, independent of how the term computes it.
-pub fn normal_form(
-    store: &crate::term::Store,
-    term: crate::term::TermId,
-    inputs: &[InputInfo],
-    steps: u64,
-) -> String {
-    let facts = Facts::new(store);
+/// The normal forms of some terms as text, each at most about 2 kB, independent of how the terms are computed.
+/// `steps` of algebra are allowed for each.
+pub fn normal_forms(terms: &[(&Store, TermId)], inputs: &[InputInfo], steps: u64) -> Vec<String> {
+    let mut stores: Vec<&Store> = Vec::new();
+    for (store, _) in terms {
+        if !stores.iter().any(|known| std::ptr::eq(*known, *store)) {
+            stores.push(store);
+        }
+    }
+    let facts: Vec<Facts> = stores.iter().map(|store| Facts::new(store)).collect();
     let mut prover = Prover::new(inputs.iter().map(|input| input.sign.signs()).collect());
-    prover.set_budget(steps);
-    let store = prover.add_store(store, &facts);
+    for (store, facts) in stores.iter().zip(&facts) {
+        prover.add_store(store, facts);
+    }
     let names = |input: InputId, element: u64| element_name(inputs.get(input.index()), input, element);
-    prover.normal_form(TermRef { store, term }, &names)
+    let mut form = |(store, term): &(&Store, TermId)| {
+        prover.set_budget(steps);
+        let store = stores.iter().position(|known| std::ptr::eq(*known, *store)).unwrap_or_default() as u32;
+        prover.normal_form(TermRef { store, term: *term }, &names)
+    };
+    terms.iter().map(&mut form).collect()
 }

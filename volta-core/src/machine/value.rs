@@ -177,6 +177,40 @@ impl Register {
         };
     }
 
+    /// What all 32 lanes hold, when all take part, hold the same, and it is defined.
+    #[inline]
+    pub(super) fn uniform(&self, mask: u32) -> Option<Value> {
+        let first = self.data[0];
+        if mask != u32::MAX || self.data[1] != first || self.undefined != 0 {
+            return None;
+        }
+        if self.sym != 0 && self.sym != u32::MAX {
+            return None;
+        }
+        // One pass without an early exit, so that the compiler vectorises it.
+        let difference = self.data.iter().fold(0, |difference, word| difference | word ^ first);
+        (difference == 0).then(|| self.get(0))
+    }
+
+    /// Writes one value to the lanes of `mask`.
+    #[inline]
+    pub(super) fn fill(&mut self, mask: u32, value: Value) {
+        let (word, sym, undefined) = match value {
+            Value::Bits(bits) => (bits, 0, 0),
+            Value::Sym(sym) => (sym.0, mask, 0),
+            Value::Undefined(origin) => (origin.raw(), 0, mask),
+        };
+        if mask == u32::MAX {
+            self.data = [word; 32];
+        } else {
+            for lane in lanes(mask) {
+                self.data[lane] = word;
+            }
+        }
+        self.sym = self.sym & !mask | sym;
+        self.undefined = self.undefined & !mask | undefined;
+    }
+
     /// Takes the lanes of `mask` from `other`.
     #[inline]
     pub(super) fn merge(&mut self, mask: u32, other: &Register) {

@@ -33,6 +33,45 @@ impl Store {
     /// # Panics
     /// When there are 2³² nodes or more, which the term budget excludes.
     pub fn push(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>, site: u32) -> NodeId {
+        let (modes, words) = self.encode_all(op, mask, operands);
+        self.append(Node { op, modes, mask, operands: words }, site)
+    }
+
+    /// Appends one operation for the lanes of `mask`. Where all lanes read the same operands they share one scalar
+    /// result, and with them every other instruction, of this warp or another, that applies `op` to the same terms.
+    pub fn push_shared(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>, site: u32) -> Results {
+        let (modes, words) = self.encode_all(op, mask, operands);
+        let same = |at: usize| modes >> (2 * at) & 3 == AFFINE && words[at] >> TermId::BITS == 0;
+        if !(0..op.arity()).all(same) {
+            let node = self.append(Node { op, modes, mask, operands: words }, site);
+            return Results { first: TermId::lane(node, 0).raw(), stride: 1 };
+        }
+        Results { first: self.share(op, words, site), stride: 0 }
+    }
+
+    /// As [`Store::push_shared`] where every lane is known to read the same operands: their raw ids.
+    pub fn push_uniform(&mut self, op: TermOp, operands: &[u64], site: u32) -> u64 {
+        debug_assert_eq!(operands.len(), op.arity());
+        let mut words = [0; 3];
+        words[..operands.len()].copy_from_slice(operands);
+        self.share(op, words, site)
+    }
+
+    /// The scalar result of an operation on terms, computed once. `words` are raw ids, which is how an operand
+    /// that is the same in every lane is encoded.
+    fn share(&mut self, op: TermOp, words: [u64; 3], site: u32) -> u64 {
+        let node = match self.uniform.get(&(op, words)) {
+            Some(node) => *node,
+            None => {
+                let node = self.append(Node { op, modes: 0, mask: 1, operands: words }, site);
+                self.uniform.insert((op, words), node);
+                node
+            }
+        };
+        TermId::lane(node, 0).raw()
+    }
+
+    fn encode_all(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>) -> (u8, [u64; 3]) {
         debug_assert_eq!(operands.len(), op.arity());
         debug_assert!(mask != 0);
         let mut words = [0; 3];
@@ -42,24 +81,16 @@ impl Store {
             modes |= mode << (2 * at);
             words[at] = word;
         }
+        (modes, words)
+    }
+
+    fn append(&mut self, node: Node, site: u32) -> NodeId {
         let id = NodeId::from_index(self.nodes.len());
-        self.nodes.push(Node { op, modes, mask, operands: words });
-        if matches!(op, TermOp::Div | TermOp::Log2 | TermOp::Sqrt | TermOp::Rsqrt) {
+        self.nodes.push(node);
+        if matches!(node.op, TermOp::Div | TermOp::Log2 | TermOp::Sqrt | TermOp::Rsqrt) {
             self.sites.push((id, site));
         }
         id
-    }
-
-    /// Appends one operation for the lanes of `mask`; where all lanes read the same operands, they share a result.
-    pub fn push_shared(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>, site: u32) -> Results {
-        let node = self.push(op, mask, operands, site);
-        let Node { modes, operands: words, .. } = self.nodes[node.index()];
-        let same = |at: usize| modes >> (2 * at) & 3 == AFFINE && words[at] >> TermId::BITS == 0;
-        if (0..op.arity()).all(same) {
-            Results { first: TermId::lane(node, mask.trailing_zeros()).raw(), stride: 0 }
-        } else {
-            Results { first: TermId::lane(node, 0).raw(), stride: 1 }
-        }
     }
 
     /// Appends one scalar operation.

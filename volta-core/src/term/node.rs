@@ -179,6 +179,8 @@ pub struct Store {
     pub(super) lists: Vec<u64>,
     pub(super) constants: Vec<Constant>,
     pub(super) constant_ids: rustc_hash::FxHashMap<Constant, ConstantId>,
+    /// Operations whose lanes all had the same operands, by what they computed.
+    pub(super) uniform: rustc_hash::FxHashMap<(TermOp, [u64; 3]), NodeId>,
     /// The instruction of each node whose operation is partial, in node order (obligations, rule V8).
     pub(super) sites: Vec<(NodeId, u32)>,
     /// Switches lane-pattern detection off, for tests: every operand becomes a list.
@@ -208,7 +210,8 @@ impl Store {
 
     /// Bytes that the store holds.
     pub fn bytes(&self) -> u64 {
-        let words = self.lists.len() * 8 + self.wide.len() * 16 + self.sites.len() * 8;
+        let shared = self.uniform.len() * size_of::<((TermOp, [u64; 3]), NodeId)>();
+        let words = self.lists.len() * 8 + self.wide.len() * 16 + self.sites.len() * 8 + shared;
         (self.nodes.len() * size_of::<Node>() + words + self.constants.len() * size_of::<Constant>()) as u64
     }
 

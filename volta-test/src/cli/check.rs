@@ -49,7 +49,7 @@ pub(super) fn check(arguments: &CheckArgs) -> io::Result<Exit> {
                     progress.print(|out| printer.skipped(&case, out))?;
                 }
                 Ok(case) => {
-                    let run = run(&case, &toolchain, arguments.threads);
+                    let run = median(arguments.repeat, || run(&case, &toolchain, arguments.threads));
                     let wants_message = only_one || arguments.verbose || run.outcome() != Outcome::Passed;
                     progress.print(|out| printer.case(&case.name, Some(&case), &run, wants_message, out))?;
                 }
@@ -59,6 +59,14 @@ pub(super) fn check(arguments: &CheckArgs) -> io::Result<Exit> {
     }
     progress.end();
     printer.end(&mut io::stdout().lock())
+}
+
+/// The run whose time is the median of `repeat` runs. All runs of a case say the same.
+fn median(repeat: u32, mut run: impl FnMut() -> Run) -> Run {
+    let first = run();
+    let mut runs: Vec<Run> = std::iter::once(first).chain((1..repeat).map(|_| run())).collect();
+    runs.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    runs.swap_remove(runs.len() / 2)
 }
 
 fn name_of(selected: &Selected) -> &str {

@@ -94,6 +94,9 @@ struct CheckArgs {
     /// Worker threads, 0 for one a core; results do not depend on it
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
+    /// Run each case N times in this process, and tell the run whose time is the median
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
     /// Verify the checked-in PTX, even if there is a compiler
     #[arg(long)]
     no_nvcc: bool,

@@ -67,6 +67,9 @@ impl Cta<'_> {
         d: RegId,
         sources: &[Src],
     ) -> Result<(), Stop> {
+        if self.uniform_float(warp, mask, pc, shape, d, sources)? {
+            return Ok(());
+        }
         let mut operands = [const { Terms { ids: [0; 32], constant: 0, undefined: 0 } }; 3];
         for (terms, source) in operands.iter_mut().zip(sources) {
             self.terms(warp, mask, pc, shape.format, *source, terms)?;
@@ -89,6 +92,60 @@ impl Cta<'_> {
             warp.register_mut(d).set(lane, Value::Undefined(origin));
         }
         Ok(())
+    }
+
+    /// Computes once what is the same for all lanes. False where it is not, and nothing was done.
+    #[inline]
+    fn uniform_float(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        shape: Shape,
+        d: RegId,
+        sources: &[Src],
+    ) -> Result<bool, Stop> {
+        // Rounding down is a step of an idiom that is recognised lane by lane.
+        if self.options.plain_terms || shape.rounding == Rounding::Down {
+            return Ok(false);
+        }
+        let mut values = [Value::Bits(0); 3];
+        for (value, source) in values.iter_mut().zip(sources) {
+            let uniform = match source {
+                Src::Reg(id) => warp.register(*id).uniform(mask),
+                Src::Imm(bits) => Some(Value::Bits(*bits)),
+                Src::Symbol(..) => None,
+            };
+            let Some(uniform) = uniform else { return Ok(false) };
+            *value = uniform;
+        }
+        let mut terms = [TermId::from_raw(0); 3];
+        for (term, value) in terms.iter_mut().zip(&values[..sources.len()]) {
+            let lane = mask.trailing_zeros() as usize;
+            let Some(real) = self.real(warp, *value, shape.format, lane, pc)? else { return Ok(false) };
+            *term = real;
+        }
+        let terms = &terms[..sources.len()];
+        let value = if terms.iter().all(|term| is_constant(term.raw())) {
+            self.fold_float(shape, terms, pc)
+        } else {
+            let mut ids = [0; 3];
+            for (id, term) in ids.iter_mut().zip(terms) {
+                *id = term.raw();
+            }
+            let raw = self.store.push_uniform(shape.op, &ids[..terms.len()], pc);
+            let raw = match shape.clamp {
+                Clamp::None => raw,
+                Clamp::Saturate => self.store.push_uniform(TermOp::Saturate, &[raw], pc),
+                Clamp::Relu => {
+                    let zero = idiom::whole(&mut self.store, 0).raw();
+                    self.store.push_uniform(TermOp::Max, &[raw, zero], pc)
+                }
+            };
+            Value::Sym(Sym::real(shape.format, TermId::from_raw(raw)))
+        };
+        warp.register_mut(d).fill(mask, value);
+        Ok(true)
     }
 
     /// One node for the lanes of `rest`.
@@ -204,6 +261,10 @@ impl Cta<'_> {
                 return Ok(());
             }
         }
+        if register.is_concrete(mask) {
+            self.literals(register, mask, format, out);
+            return Ok(());
+        }
         for lane in lanes(mask) {
             match self.real(warp, register.get(lane), format, lane, pc)? {
                 Some(term) => {
@@ -214,6 +275,26 @@ impl Cta<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Concrete lanes as constants; mostly all hold the same bits.
+    fn literals(&mut self, register: &Register, mask: u32, format: Format, out: &mut Terms) {
+        let mut last = None;
+        for lane in lanes(mask) {
+            let bits = register.data[lane];
+            let raw = match last {
+                Some((known, raw)) if known == bits => raw,
+                _ => self.literal(format, bits),
+            };
+            last = Some((bits, raw));
+            match raw {
+                Some(raw) => {
+                    out.ids[lane] = raw;
+                    out.constant |= 1 << lane;
+                }
+                None => out.undefined |= 1 << lane,
+            }
+        }
     }
 
     /// A value read as a real of `format`; `None` when it is undefined.

@@ -1,0 +1,121 @@
+//! What a walk through a term gathers: products of inputs, packed, and other terms.
+
+use super::atom::TermRef;
+use super::exponent::Scale;
+use super::polynomial::Term;
+use crate::term::TermId;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Products of two input elements under one scale, each with coefficient 1.
+///
+/// A key holds two raw ids: the larger in the high half; a single element has 1 + its id there and `NONE` below.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Products {
+    /// What multiplies each of them.
+    pub(super) scale: Scale,
+    /// The packed products, in the order of the walk.
+    pub(super) keys: Vec<u128>,
+}
+
+/// In place of a second factor.
+pub(super) const NONE: u64 = u64::MAX;
+
+/// The key of a product.
+pub(super) fn pack(a: u64, b: u64) -> u128 {
+    let (low, high) = if a <= b { (a, b) } else { (b, a) };
+    u128::from(high) << 64 | u128::from(low)
+}
+
+/// The key of a single element.
+pub(super) fn pack_single(a: u64) -> u128 {
+    u128::from(a) << 64 | u128::from(NONE)
+}
+
+/// A sum, not necessarily finished: atoms may be lazy, and products packed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Flat {
+    /// Long lists of products of inputs.
+    pub(super) products: Vec<Products>,
+    /// Everything else, collected.
+    pub(super) terms: Vec<Term>,
+}
+
+impl Flat {
+    /// Number of terms, those of packed lists included.
+    pub(super) fn len(&self) -> usize {
+        self.terms.len() + self.products.iter().map(|products| products.keys.len()).sum::<usize>()
+    }
+
+    /// Whether the sum has no terms.
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A walk under way. Walks are many and short: one that has ended lends its memory to the next.
+pub(super) struct Walk {
+    pub(super) root: TermRef,
+    pub(super) scales: Vec<(Scale, u32)>,
+    pub(super) stack: Vec<(TermId, u32)>,
+    pub(super) buckets: FxHashMap<Scale, u32>,
+    pub(super) products: Vec<Products>,
+    pub(super) terms: Vec<Term>,
+    pub(super) visited: FxHashSet<TermId>,
+    pub(super) missing: bool,
+}
+
+const NO_BUCKET: u32 = u32::MAX;
+
+impl Walk {
+    pub(super) fn new(root: TermRef) -> Walk {
+        Walk {
+            root,
+            scales: Vec::new(),
+            stack: Vec::new(),
+            buckets: FxHashMap::default(),
+            products: Vec::new(),
+            terms: Vec::new(),
+            visited: FxHashSet::default(),
+            missing: false,
+        }
+    }
+
+    /// Starts at `root`; what the last walk held is gone, but for its memory.
+    pub(super) fn begin(&mut self, root: TermRef) {
+        self.root = root;
+        self.scales.clear();
+        self.scales.push((Scale::one(), NO_BUCKET));
+        self.stack.clear();
+        self.stack.push((root.term, 0));
+        self.buckets.clear();
+        self.products.clear();
+        self.terms.clear();
+        self.visited.clear();
+        self.missing = false;
+    }
+
+    /// The number of a scale under which the walk goes on.
+    pub(super) fn push_scale(&mut self, scale: Scale) -> u32 {
+        self.scales.push((scale, NO_BUCKET));
+        self.scales.len() as u32 - 1
+    }
+
+    /// Where products under that scale are gathered.
+    pub(super) fn bucket(&mut self, scale: u32) -> usize {
+        let (value, bucket) = &self.scales[scale as usize];
+        if *bucket != NO_BUCKET {
+            return *bucket as usize;
+        }
+        let bucket = match self.buckets.get(value) {
+            Some(bucket) => *bucket,
+            None => {
+                let bucket = self.products.len() as u32;
+                self.buckets.insert(value.clone(), bucket);
+                self.products.push(Products { scale: value.clone(), keys: Vec::new() });
+                bucket
+            }
+        };
+        self.scales[scale as usize].1 = bucket;
+        bucket as usize
+    }
+}
