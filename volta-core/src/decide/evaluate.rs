@@ -48,11 +48,15 @@ const RESIDUALS_F64: [u64; 1] = [0xa_bc9e_3b39_803f]; // ln 2
 /// A literal that looks rounded (no integer, and more than half of its format's mantissa in use) may stand for
 /// any number that rounds to it: log₂e and its kin, a scale folded into one (two roundings), or 1/3 and √(2/π)
 /// where a case says so. It evaluates to everything within four units of its last place. A small literal with the
-/// bits of a residual evaluates to everything between it and (nearly) 0. All other constants are exact.
+/// bits of a residual evaluates to everything between it and (nearly) 0. What was computed from literals is treated
+/// as one. All other constants are exact.
 pub fn literal<E: Enclosure>(constant: &Constant, precision: u32) -> Value<E> {
     let exact = Value::exact(&constant.exact, precision);
-    let (Extended::Finite(value), Some((format, bits))) = (&constant.exact, constant.literal) else {
-        return exact;
+    let Extended::Finite(value) = &constant.exact else { return exact };
+    // A number that was computed from literals, and that no float is, shares their uncertainty.
+    let (format, bits) = match (constant.literal, constant.rounded) {
+        (Some(literal), _) => literal,
+        (None, rounded) => (rounded.map_or(Format::F32, |(format, _)| format), 0),
     };
     let mantissa = match format {
         Format::F16 => 11,

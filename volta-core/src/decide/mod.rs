@@ -57,7 +57,7 @@ pub struct Outcome {
     pub domain: Vec<String>,
     /// Literals read as irrational constants (V9).
     pub readings: Vec<Reading>,
-    /// The first element that was not proved equal, and why.
+    /// The first element that was not proved equal, and why; or one that evaluation found before anything was proved.
     pub first_failure: Option<(usize, Failure)>,
     /// Steps of algebra.
     pub steps: u64,
@@ -66,6 +66,8 @@ pub struct Outcome {
 /// More conditions than this are counted, not listed.
 const MAX_CONDITIONS: usize = 64;
 
+/// So many elements are evaluated before anything is proved.
+const SAMPLE: usize = 16;
 /// As few terms as this are not worth another run, which would prove anew what its elements share with others.
 const NODES_A_RUN: usize = 1 << 14;
 /// A run has at most so many elements.
@@ -97,6 +99,9 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     };
     let sides: Vec<[usize; 2]> =
         elements.iter().map(|element| [position(element.reference.0), position(element.opt.0)]).collect();
+    if let Some((at, witness)) = refute_some(elements, &sides, inputs, options) {
+        return Outcome { first_failure: Some((at, Failure::Different(witness))), ..Outcome::default() };
+    }
     let facts: Vec<Facts> = stores.par_iter().map(|store| Facts::new(store)).collect();
     let nodes = stores.iter().map(|store| store.len()).sum::<usize>();
     let length = elements.len().div_ceil(nodes / NODES_A_RUN + 1).clamp(1, MAX_RUN);
@@ -149,6 +154,34 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     shorten(&mut outcome.conditions);
     shorten(&mut outcome.domain);
     outcome
+}
+
+/// Evaluates a few elements, first and last among them, at one point: most wrong kernels are wrong everywhere or
+/// at an edge, and are refuted before anything is proved.
+fn refute_some(
+    elements: &[Element<'_>],
+    sides: &[[usize; 2]],
+    inputs: &[InputInfo],
+    options: &Options,
+) -> Option<(usize, witness::Witness)> {
+    let last = elements.len().checked_sub(1)?;
+    let mut sample: Vec<usize> = (0..SAMPLE).map(|step| last * step / (SAMPLE - 1)).collect();
+    sample.dedup();
+    let differing: Vec<usize> = sample
+        .chunk_by(|a, b| sides[*a] == sides[*b])
+        .flat_map(|group| {
+            let (reference, opt) = (elements[group[0]].reference.0, elements[group[0]].opt.0);
+            let mut screen = probe::Screen::new(reference, opt, inputs, 0, options.effort.remembered);
+            let pairs: Vec<_> =
+                group.iter().map(|at| (elements[*at].reference.1, elements[*at].opt.1)).collect();
+            screen.differing(&pairs).into_iter().map(|at| group[at]).collect::<Vec<usize>>()
+        })
+        .collect();
+    differing.into_iter().find_map(|at| {
+        let element = &elements[at];
+        let witness = probe::refute(element.reference, element.opt, inputs, &options.effort)?;
+        Some((at, witness))
+    })
 }
 
 fn add_new(list: &mut Vec<String>, more: Vec<String>) {

@@ -6,7 +6,7 @@
 //! of the partial operations (rule V8) are compared next: the optimized kernel's must follow from the
 //! reference's, or they become conditions.
 
-use super::probe::{differs_at_point, refute};
+use super::probe::{Screen, refute};
 use super::witness::{Witness, element_name};
 use super::{Element, InputInfo, Options, Sign};
 use crate::algebra::{Equality, Facts, Obligations, Prover, Requirement, Rung, Signs, Stop, TermRef};
@@ -58,6 +58,18 @@ pub struct ElementProver<'s, 'i> {
     obligations: Obligations,
     inputs: &'i [InputInfo],
     options: &'i Options,
+    /// Of the stores of the last element that needed one.
+    screen: Option<([&'s Store; 2], Screen<'s, 'i>)>,
+}
+
+/// What one rung came to.
+enum Attempt {
+    Equal,
+    Open(String),
+    FirstUndefined(String),
+    SecondUndefined(String),
+    /// Higher rungs would stop as well.
+    Stopped(Stop),
 }
 
 impl Sign {
@@ -77,7 +89,13 @@ impl<'s, 'i> ElementProver<'s, 'i> {
     /// A prover that knows nothing yet.
     pub fn new(inputs: &'i [InputInfo], options: &'i Options) -> ElementProver<'s, 'i> {
         let signs = inputs.iter().map(|input| input.sign.signs()).collect();
-        ElementProver { prover: Prover::new(signs), obligations: Obligations::default(), inputs, options }
+        ElementProver {
+            prover: Prover::new(signs),
+            obligations: Obligations::default(),
+            inputs,
+            options,
+            screen: None,
+        }
     }
 
     /// The prover, for what it has read and counted.
@@ -93,47 +111,55 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         };
         let opt = TermRef { store: self.prover.add_store(element.opt.0, facts[1]), term: element.opt.1 };
         self.prover.set_budget(self.options.algebra_steps);
-        let mut exhausted = None;
-        let mut stopped = |stop: Stop| {
-            if let Stop::Exhausted(limit) = &stop {
-                exhausted = Some(*limit);
+        let mut unproved = self.climb(reference, opt, Rung::Lists);
+        if matches!(unproved, Attempt::Open(_)) {
+            if self.differs(element)
+                && let Some(witness) = self.refute(element)
+            {
+                return Err(Failure::Different(witness));
             }
-            Some(Equality::Open(stop.to_string()))
-        };
-        let unproved = match self.prover.equal(reference, opt, Rung::Lists) {
-            Ok(Equality::Equal) => None,
-            Ok(Equality::Open(_)) => {
-                if differs_at_point(element.reference, element.opt, self.inputs, 0)
-                    && let Some(witness) = self.refute(element)
-                {
-                    return Err(Failure::Different(witness));
-                }
-                match self.prover.equal(reference, opt, Rung::Expansions) {
-                    Ok(Equality::Equal) => None,
-                    Ok(other) => Some(other),
-                    Err(stop) => stopped(stop),
-                }
-            }
-            Ok(other) => Some(other),
-            Err(stop) => stopped(stop),
-        };
+            unproved = self.climb(reference, opt, Rung::Expansions);
+        }
         match unproved {
-            None => self.compare_requirements(reference, opt),
-            Some(Equality::FirstUndefined(reason)) => {
-                Err(Failure::Undefined { side: Side::Reference, reason })
-            }
-            Some(Equality::SecondUndefined(reason)) => {
+            Attempt::Equal => self.compare_requirements(reference, opt),
+            Attempt::FirstUndefined(reason) => Err(Failure::Undefined { side: Side::Reference, reason }),
+            Attempt::SecondUndefined(reason) => {
                 // The reference may be undefined as well, for a reason found only among its requirements.
                 self.requirements(reference, Side::Reference)?;
                 Err(Failure::Undefined { side: Side::Opt, reason })
             }
-            Some(Equality::Open(reason)) => Err(match (self.refute(element), exhausted) {
+            Attempt::Open(reason) | Attempt::Stopped(Stop::Unknown(reason)) => {
+                Err(self.refute(element).map_or(Failure::Unknown { reason }, Failure::Different))
+            }
+            Attempt::Stopped(stop) => Err(match (self.refute(element), stop) {
                 (Some(witness), _) => Failure::Different(witness),
-                (None, Some(exhausted)) => Failure::Exhausted(exhausted),
-                (None, None) => Failure::Unknown { reason },
+                (None, Stop::Exhausted(exhausted)) => Failure::Exhausted(exhausted),
+                (None, stop) => Failure::Unknown { reason: stop.to_string() },
             }),
-            Some(Equality::Equal) => self.compare_requirements(reference, opt),
         }
+    }
+
+    /// One rung of the ladder.
+    fn climb(&mut self, reference: TermRef, opt: TermRef, rung: Rung) -> Attempt {
+        match self.prover.equal(reference, opt, rung) {
+            Ok(Equality::Equal) => Attempt::Equal,
+            Ok(Equality::Open(reason)) => Attempt::Open(reason),
+            Ok(Equality::FirstUndefined(reason)) => Attempt::FirstUndefined(reason),
+            Ok(Equality::SecondUndefined(reason)) => Attempt::SecondUndefined(reason),
+            Err(stop) => Attempt::Stopped(stop),
+        }
+    }
+
+    /// Whether the two sides surely differ at the first point.
+    fn differs(&mut self, element: &Element<'s>) -> bool {
+        let stores = [element.reference.0, element.opt.0];
+        let same =
+            |known: &[&Store; 2]| known.iter().zip(stores).all(|(known, store)| std::ptr::eq(*known, store));
+        if !self.screen.as_ref().is_some_and(|(known, _)| same(known)) {
+            let remembered = self.options.effort.remembered;
+            self.screen = Some((stores, Screen::new(stores[0], stores[1], self.inputs, 0, remembered)));
+        }
+        self.screen.as_mut().is_some_and(|(_, screen)| screen.differs(element.reference.1, element.opt.1))
     }
 
     fn refute(&self, element: &Element<'s>) -> Option<Witness> {

@@ -460,7 +460,8 @@ impl Cta<'_> {
                         format!("all {live} warps that have not returned")
                     }
                 };
-                format!("{who} at barrier {id} for {expected}; {arrived} warps have arrived")
+                let warps = if arrived == 1 { "warp has" } else { "warps have" };
+                format!("{who} at barrier {id} for {expected}; {arrived} {warps} arrived")
             }
             Op::WarpSync { .. } => {
                 let missing = warp.sync_masks[lane] & warp.live() & !warp.at_warp_sync;

@@ -21,6 +21,10 @@ pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], pa
         text.push_str(&bullets("conditions beyond the reference's own domain", conditions, paint));
     }
     let _ = writeln!(text, "  {}", coverage(case, report));
+    let _ = writeln!(
+        text,
+        "  not compared: what the kernels compute on the way, such as a running maximum that cancels"
+    );
     text.push_str(&bullets("assuming", &report.assumptions, paint));
     text
 }

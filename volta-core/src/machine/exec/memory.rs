@@ -549,7 +549,8 @@ impl Cta<'_> {
             verb(conflict.later_writes)
         );
         let help = if conflict.earlier.thread / 32 == conflict.later.thread / 32 {
-            "threads of one warp do not run in lockstep; `__syncwarp()` between the two orders them"
+            "threads of one warp do not run in lockstep; between the two, `__syncwarp()` orders those of a warp, \
+             `__syncthreads()` all of the block"
         } else {
             "a barrier that both threads pass between the two accesses, such as `__syncthreads()`, orders them"
         };
