@@ -5,7 +5,7 @@
 
 use super::barrier::Barriers;
 use super::bind::Launch;
-use super::exec::Guarded;
+use super::exec::{Copies, Fragments, Guarded};
 use super::fault::{Fault, FaultKind, Site};
 use super::launch::Options;
 use super::memory::Memory;
@@ -68,6 +68,10 @@ pub(super) struct Cta<'l> {
     pub(super) notes: std::collections::BTreeSet<&'static str>,
     /// What branches on the input decide, by their place.
     pub(super) hammocks: rustc_hash::FxHashMap<u32, Arc<Hammock>>,
+    /// Matrices that warps hold for `wmma`.
+    pub(super) fragments: Fragments,
+    /// Asynchronous copies under way, by thread.
+    pub(super) copies: Vec<Copies>,
     /// Terms of literals met so far.
     pub(super) literals: rustc_hash::FxHashMap<(crate::number::format::Format, u64), Option<u64>>,
     warps: Vec<Warp>,
@@ -97,6 +101,8 @@ impl<'l> Cta<'l> {
             reductions: rustc_hash::FxHashMap::default(),
             notes: std::collections::BTreeSet::new(),
             hammocks: rustc_hash::FxHashMap::default(),
+            fragments: Fragments::default(),
+            copies: Vec::new(),
             literals: rustc_hash::FxHashMap::default(),
             warps,
         }
@@ -282,7 +288,10 @@ impl<'l> Cta<'l> {
             Order::Quick(_) => 0,
             Order::Exact(exact) => exact.bytes(),
         };
-        budgets.check(Limit::MemoryBytes, self.memory.bytes() + self.composites.bytes() + races)?;
+        budgets.check(
+            Limit::MemoryBytes,
+            self.memory.bytes() + self.composites.bytes() + self.fragments.bytes() + races,
+        )?;
         Ok(())
     }
 
@@ -348,5 +357,12 @@ fn is_collective(op: &Op) -> bool {
             | Op::MatchAll { .. }
             | Op::Redux { .. }
             | Op::Elect { .. }
+            | Op::Mma { .. }
+            | Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
+            | Op::TransposeMatrix { .. }
+            | Op::LoadFragment { .. }
+            | Op::StoreFragment { .. }
+            | Op::MultiplyFragments { .. }
     )
 }

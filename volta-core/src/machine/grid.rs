@@ -343,6 +343,9 @@ fn output_value(
             (_, SymKind::Int(held, _)) => mismatch(format!("an unknown integer of {held} bytes")),
             (_, SymKind::Half64(..)) => mismatch("half of an f64".into()),
             (_, SymKind::Packed(_)) => mismatch("a pack of smaller values".into()),
+            (_, SymKind::Fragment { .. }) => {
+                mismatch("an element of a `wmma` fragment, nobody knows which".into())
+            }
             (_, SymKind::Choice(_)) => mismatch("a choice between encodings".into()),
         },
     }

@@ -13,6 +13,7 @@ mod clock;
 mod cta;
 mod exec;
 pub mod fault;
+mod fragment;
 mod grid;
 pub mod launch;
 mod memory;

@@ -54,7 +54,11 @@ impl Composites {
         let Value::Sym(sym) = value else { return None };
         match sym.kind() {
             SymKind::Choice(index) => Some(self.choice(index)),
-            SymKind::Real(..) | SymKind::Half64(..) | SymKind::Int(..) | SymKind::Packed(_) => None,
+            SymKind::Real(..)
+            | SymKind::Half64(..)
+            | SymKind::Int(..)
+            | SymKind::Packed(_)
+            | SymKind::Fragment { .. } => None,
         }
     }
 
@@ -137,7 +141,7 @@ impl Composites {
                 return vec![half(0), half(1)];
             }
             SymKind::Real(format, _) => format.bytes(),
-            SymKind::Half64(..) => 4,
+            SymKind::Half64(..) | SymKind::Fragment { .. } => 4,
             SymKind::Int(own, _) => own,
             SymKind::Choice(_) => bytes,
         };
@@ -253,7 +257,7 @@ impl Composites {
         let Value::Sym(sym) = value else { return true };
         match sym.kind() {
             SymKind::Real(format, _) => format.bytes() <= bytes,
-            SymKind::Half64(..) => bytes >= 4,
+            SymKind::Half64(..) | SymKind::Fragment { .. } => bytes >= 4,
             SymKind::Int(own, _) => own <= bytes,
             SymKind::Packed(index) => {
                 self.packs[index as usize].iter().map(|piece| piece.bytes).sum::<u32>() <= bytes
@@ -293,7 +297,11 @@ impl Composites {
                 SymKind::Packed(index) => {
                     self.packs[index as usize].iter().find_map(|piece| self.undefined_part(piece.value))
                 }
-                SymKind::Real(..) | SymKind::Half64(..) | SymKind::Int(..) | SymKind::Choice(_) => None,
+                SymKind::Real(..)
+                | SymKind::Half64(..)
+                | SymKind::Int(..)
+                | SymKind::Choice(_)
+                | SymKind::Fragment { .. } => None,
             },
         }
     }

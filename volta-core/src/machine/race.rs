@@ -27,6 +27,10 @@ pub(super) struct Quick {
 }
 
 const MANY: u16 = u16::MAX;
+/// In `write_thread`: some lane of that warp wrote, and it is not specified which.
+const ANY_LANE: u16 = 1 << 15;
+/// In `write_epoch`: an asynchronous copy may write at any time until it is waited for.
+const UNDER_WAY: u32 = u32::MAX;
 
 impl Quick {
     pub(super) const CLEAN: Quick = Quick {
@@ -92,13 +96,42 @@ impl Quick {
         alarm
     }
 
+    /// The warp writes, and it is not specified which of its lanes; true if that may race.
+    #[must_use]
+    pub(super) fn write_as_a_warp(&mut self, now: Now) -> bool {
+        // No thread is the writer for sure: two lanes conflict with whatever one lane did.
+        let mut alarm = self.conflicts_with_write(now, 0) || self.conflicts_with_write(now, 1);
+        if self.read_epoch == now.epoch {
+            alarm |= !(self.read_warp == now.warp && self.read_sync < now.sync);
+        }
+        self.write_epoch = now.epoch;
+        self.write_sync = now.sync;
+        self.write_thread = now.warp << 5 | ANY_LANE;
+        alarm
+    }
+
+    /// A copy that a thread starts will write; true if that may race with what was before.
+    #[must_use]
+    pub(super) fn begin_copy(&mut self, now: Now, lane: u32) -> bool {
+        let alarm = self.write(now, lane);
+        self.write_epoch = UNDER_WAY;
+        alarm
+    }
+
+    /// The copy has written before what the thread does from now on.
+    pub(super) fn end_copy(&mut self, now: Now, lane: u32) {
+        self.write_epoch = now.epoch;
+        self.write_sync = now.sync;
+        self.write_thread = now.warp << 5 | lane as u16;
+    }
+
     #[inline]
     fn conflicts_with_write(&self, now: Now, lane: u32) -> bool {
         if self.write_epoch != now.epoch {
-            return false;
+            return self.write_epoch == UNDER_WAY;
         }
         let same_thread = self.write_thread == (now.warp << 5 | lane as u16);
-        let same_warp = self.write_thread >> 5 == now.warp;
+        let same_warp = (self.write_thread & !ANY_LANE) >> 5 == now.warp;
         !(same_thread || same_warp && self.write_sync < now.sync)
     }
 }
@@ -113,11 +146,25 @@ pub(super) struct Now {
     pub(super) warp: u16,
 }
 
+/// Who makes an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Agent {
+    /// The thread itself.
+    Thread,
+    /// Some lane of a warp, in the warp-level operation of that number: each lane is recorded as if it were the
+    /// one, and they do not race with each other.
+    Warp(u32),
+    /// The asynchronous copy of that number, which the thread started (rule Y6).
+    Copy(u32),
+}
+
 /// An access that the exact detector remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Access {
     pub(super) thread: u32,
     stamp: u32,
+    /// Who made it.
+    pub(super) agent: Agent,
     /// Which of the cell's 4 bytes.
     pub(super) bytes: u8,
     pub(super) inst: InstId,
@@ -145,16 +192,43 @@ pub(super) struct Exact {
     pub(super) clocks: Clocks,
     cells: FxHashMap<(u32, u64), History>,
     entries: u64,
+    /// For each asynchronous copy, its thread's stamp when it had waited for it.
+    copies: Vec<Option<u32>>,
+    warp_operations: u32,
 }
 
 impl Exact {
     pub(super) fn new(threads: usize) -> Exact {
-        Exact { clocks: Clocks::new(threads), cells: FxHashMap::default(), entries: 0 }
+        Exact {
+            clocks: Clocks::new(threads),
+            cells: FxHashMap::default(),
+            entries: 0,
+            copies: Vec::new(),
+            warp_operations: 0,
+        }
+    }
+
+    /// The number of a new asynchronous copy.
+    pub(super) fn begin_copy(&mut self) -> u32 {
+        self.copies.push(None);
+        self.copies.len() as u32 - 1
+    }
+
+    /// `thread` has waited for a copy that it started.
+    pub(super) fn end_copy(&mut self, copy: u32, thread: u32) {
+        self.copies[copy as usize] = Some(self.clocks.now(thread as usize));
+    }
+
+    /// The agent of a new warp-level operation.
+    pub(super) fn warp_operation(&mut self) -> Agent {
+        self.warp_operations += 1;
+        Agent::Warp(self.warp_operations)
     }
 
     /// Bytes of race state.
     pub(super) fn bytes(&self) -> u64 {
-        self.entries * size_of::<Access>() as u64 + self.cells.len() as u64 * 96
+        (self.entries * size_of::<Access>() as u64 + self.cells.len() as u64 * 96)
+            + self.copies.len() as u64 * 8
     }
 
     /// The writes and reads of a cell that later accesses may still race with.
@@ -169,21 +243,29 @@ impl Exact {
     pub(super) fn access(
         &mut self,
         (object, cell): (u32, u64),
-        thread: u32,
+        (thread, agent): (u32, Agent),
         bytes: u8,
         inst: InstId,
         writes: bool,
     ) -> Result<(), Conflict> {
         let stamp = self.clocks.now(thread as usize);
-        let access = Access { thread, stamp, bytes, inst };
+        let access = Access { thread, stamp, agent, bytes, inst };
         let history = self.cells.entry((object, cell)).or_default();
         let before = history.writes.len() + history.reads.len();
-        let clocks = &self.clocks;
+        let (clocks, copies) = (&self.clocks, &self.copies);
         let ordered = |earlier: &Access| {
-            earlier.thread == thread
-                || earlier.stamp <= clocks.knows(thread as usize, earlier.thread as usize)
+            let stamp = match earlier.agent {
+                Agent::Thread | Agent::Warp(_) => earlier.stamp,
+                // Until its thread has waited for it, a copy is after nothing.
+                Agent::Copy(copy) => match copies[copy as usize] {
+                    Some(stamp) => stamp,
+                    None => return false,
+                },
+            };
+            earlier.thread == thread || stamp <= clocks.knows(thread as usize, earlier.thread as usize)
         };
-        let races = |earlier: &&Access| earlier.bytes & bytes != 0 && !ordered(earlier);
+        let together = |earlier: &Access| agent != Agent::Thread && earlier.agent == agent;
+        let races = |earlier: &&Access| earlier.bytes & bytes != 0 && !together(earlier) && !ordered(earlier);
         let with_write = history.writes.iter().find(races).map(|earlier| (*earlier, true));
         let with_read = || history.reads.iter().find(races).map(|earlier| (*earlier, false));
         if let Some((earlier, earlier_writes)) =
@@ -240,16 +322,67 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_races_until_it_is_waited_for() {
+        let mut cell = Quick::CLEAN;
+        assert!(!cell.begin_copy(now(1, 0, 0), 3));
+        assert!(cell.read(now(1, 0, 0), 3), "even its own thread must wait");
+        let mut cell = Quick::CLEAN;
+        assert!(!cell.begin_copy(now(1, 0, 0), 3));
+        assert!(cell.read(now(2, 0, 0), 3), "a barrier is no wait");
+        let mut cell = Quick::CLEAN;
+        assert!(!cell.begin_copy(now(1, 0, 0), 3));
+        cell.end_copy(now(1, 0, 0), 3);
+        assert!(!cell.read(now(1, 0, 0), 3));
+        assert!(cell.read(now(1, 0, 0), 4), "the wait of one thread is no barrier");
+        assert!(!cell.read(now(2, 0, 0), 4));
+
+        let mut exact = Exact::new(2);
+        let access = |exact: &mut Exact, thread, agent, writes| {
+            exact.access((0, 0), (thread, agent), 0b1111, InstId(0), writes).is_ok()
+        };
+        let copy = exact.begin_copy();
+        assert!(access(&mut exact, 0, Agent::Copy(copy), true));
+        assert!(!access(&mut exact, 0, Agent::Thread, false));
+        exact.clocks.meet(&[0, 1]);
+        assert!(!access(&mut exact, 1, Agent::Thread, false));
+        exact.end_copy(copy, 0);
+        assert!(access(&mut exact, 0, Agent::Thread, false));
+        assert!(!access(&mut exact, 1, Agent::Thread, false), "the barrier was before the wait");
+        exact.clocks.meet(&[0, 1]);
+        assert!(access(&mut exact, 1, Agent::Thread, false));
+    }
+
+    #[test]
+    fn what_some_lane_wrote_is_ordered_by_the_whole_warp_only() {
+        let mut cell = Quick::CLEAN;
+        assert!(!cell.write_as_a_warp(now(1, 0, 0)));
+        assert!(cell.read(now(1, 0, 0), 0));
+        let mut cell = Quick::CLEAN;
+        assert!(!cell.write_as_a_warp(now(1, 0, 0)));
+        assert!(!cell.read(now(1, 1, 0), 0));
+        assert!(cell.write_as_a_warp(now(1, 1, 0)), "lane 0 has read it since");
+
+        let mut exact = Exact::new(2);
+        let agent = exact.warp_operation();
+        for lane in 0..2 {
+            assert!(exact.access((0, 0), (lane, agent), 0b1111, InstId(0), true).is_ok());
+        }
+        assert!(exact.access((0, 0), (0, Agent::Thread), 0b1111, InstId(1), false).is_err());
+        exact.clocks.meet(&[0, 1]);
+        assert!(exact.access((0, 0), (0, Agent::Thread), 0b1111, InstId(1), false).is_ok());
+    }
+
+    #[test]
     fn the_exact_detector_works_by_byte_and_remembers_every_reader() {
         let mut exact = Exact::new(3);
         let at = |n| InstId(n);
-        assert!(exact.access((0, 0), 0, 0b0011, at(0), true).is_ok());
-        assert!(exact.access((0, 0), 1, 0b1100, at(1), true).is_ok());
+        assert!(exact.access((0, 0), (0, Agent::Thread), 0b0011, at(0), true).is_ok());
+        assert!(exact.access((0, 0), (1, Agent::Thread), 0b1100, at(1), true).is_ok());
         exact.clocks.meet(&[0, 1]);
-        assert!(exact.access((0, 0), 0, 0b1111, at(2), false).is_ok());
-        assert!(exact.access((0, 0), 1, 0b1111, at(3), false).is_ok());
+        assert!(exact.access((0, 0), (0, Agent::Thread), 0b1111, at(2), false).is_ok());
+        assert!(exact.access((0, 0), (1, Agent::Thread), 0b1111, at(3), false).is_ok());
         exact.clocks.meet(&[1, 2]);
-        let conflict = exact.access((0, 0), 2, 0b0001, at(4), true).unwrap_err();
+        let conflict = exact.access((0, 0), (2, Agent::Thread), 0b0001, at(4), true).unwrap_err();
         assert_eq!(conflict.earlier.thread, 0);
         assert!(!conflict.earlier_writes);
     }

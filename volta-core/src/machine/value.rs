@@ -24,6 +24,15 @@ pub(super) enum SymKind {
     Packed(u32),
     /// One of two integers, by a condition: an index into the CTA's table of choices.
     Choice(u32),
+    /// What a lane's register of a `wmma` fragment holds: some element, nobody knows which.
+    Fragment {
+        /// An index into the CTA's table of fragments.
+        matrix: u32,
+        /// Which of the fragment's registers.
+        place: u8,
+        /// Which lane's.
+        lane: u8,
+    },
 }
 
 const TAG_SHIFT: u32 = 56;
@@ -32,6 +41,7 @@ const TAG_HALF: u64 = 16;
 const TAG_INT: u64 = 24;
 const TAG_PACKED: u64 = 32;
 const TAG_CHOICE: u64 = 33;
+const TAG_FRAGMENT: u64 = 34;
 const FORMATS: [Format; 7] =
     [Format::F16, Format::Bf16, Format::Tf32, Format::F32, Format::F64, Format::E4m3, Format::E5m2];
 
@@ -63,6 +73,11 @@ impl Sym {
         Sym(TAG_CHOICE << TAG_SHIFT | index as u64)
     }
 
+    pub(super) fn fragment(matrix: u32, place: u8, lane: u8) -> Sym {
+        let payload = u64::from(matrix) << 16 | u64::from(place) << 8 | u64::from(lane);
+        Sym(TAG_FRAGMENT << TAG_SHIFT | payload)
+    }
+
     pub(super) fn raw(self) -> u64 {
         self.0
     }
@@ -81,6 +96,11 @@ impl Sym {
             tag @ 16..=17 => SymKind::Half64((tag - TAG_HALF) as u32, term()),
             tag @ 24..=27 => SymKind::Int(1 << (tag - TAG_INT), term()),
             TAG_PACKED => SymKind::Packed(payload as u32),
+            TAG_FRAGMENT => SymKind::Fragment {
+                matrix: (payload >> 16) as u32,
+                place: (payload >> 8) as u8,
+                lane: payload as u8,
+            },
             _ => SymKind::Choice(payload as u32),
         }
     }

@@ -98,6 +98,16 @@ impl Op {
             | Op::Redux { .. }
             | Op::ActiveMask { .. }
             | Op::Elect { .. }
+            | Op::Mma { .. }
+            | Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
+            | Op::TransposeMatrix { .. }
+            | Op::LoadFragment { .. }
+            | Op::StoreFragment { .. }
+            | Op::MultiplyFragments { .. }
+            | Op::CopyAsync { .. }
+            | Op::CommitCopies
+            | Op::WaitForCopies { .. }
             | Op::Unsupported { .. } => false,
         }
     }

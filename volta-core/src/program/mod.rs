@@ -5,6 +5,7 @@
 //! Nothing is skipped because it was not understood: what is not supported becomes [`Op::Unsupported`], a fault
 //! for the thread that gets there (rule S2); what is wrong is a [`LowerError`].
 
+pub mod matrix;
 pub mod op;
 
 mod check;

@@ -4,6 +4,7 @@
 //! an operation of a narrower type reads the low bits and writes zeros above them. Predicates live in registers
 //! of their own. Packed types (`f16x2`, `s16x2`) lower to unpack, operations, pack.
 
+use super::matrix::{Fragment, MatrixProduct};
 use crate::base::span::Span;
 use crate::index_type;
 use crate::number::format::{Format, Rounding};
@@ -646,6 +647,74 @@ pub enum Op {
         d: Option<RegId>,
         p: PredId,
         mask: Src,
+    },
+    /// `mma.sync`: fragments lie in registers as the ISA says.
+    Mma {
+        product: MatrixProduct,
+        d: Vec<RegId>,
+        a: Vec<Src>,
+        b: Vec<Src>,
+        c: Vec<Src>,
+    },
+    /// `ldmatrix`: as many 8 × 8 matrices of 16-bit elements as destinations
+    LoadMatrix {
+        space: Space,
+        address: Address,
+        transposed: bool,
+        d: Vec<RegId>,
+    },
+    /// `stmatrix`
+    StoreMatrix {
+        space: Space,
+        address: Address,
+        transposed: bool,
+        a: Vec<Src>,
+    },
+    /// `movmatrix`
+    TransposeMatrix {
+        d: RegId,
+        a: Src,
+    },
+    /// `wmma.load`; the stride is in elements
+    LoadFragment {
+        fragment: Fragment,
+        column_major: bool,
+        space: Space,
+        address: Address,
+        stride: Option<Src>,
+        d: Vec<RegId>,
+    },
+    /// `wmma.store`
+    StoreFragment {
+        fragment: Fragment,
+        column_major: bool,
+        space: Space,
+        address: Address,
+        stride: Option<Src>,
+        a: Vec<Src>,
+    },
+    /// `wmma.mma`: which lane holds what is not specified
+    MultiplyFragments {
+        product: MatrixProduct,
+        d: Vec<RegId>,
+        a: Vec<Src>,
+        b: Vec<Src>,
+        c: Vec<Src>,
+    },
+    /// `cp.async`: `bytes` bytes to shared memory, of which the first `size` come from global memory, zeros after;
+    /// none do where `ignore` holds
+    CopyAsync {
+        to: Address,
+        from: Address,
+        bytes: u32,
+        size: Option<Src>,
+        ignore: Option<PredSrc>,
+    },
+    /// `cp.async.commit_group`
+    CommitCopies,
+    /// `cp.async.wait_group`, `cp.async.wait_all` (`None`): waits until at most so many groups are under way
+    WaitForCopies {
+        pending: Option<u32>,
     },
     /// An instruction that is not supported: a fault for the thread that gets here (S2).
     Unsupported {

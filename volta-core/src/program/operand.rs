@@ -436,6 +436,17 @@ impl<'m> Operation<'_, 'm> {
         }
     }
 
+    /// Whether the operand at a position is a predicate.
+    pub(super) fn is_predicate(&mut self, at: usize) -> Lowered<bool> {
+        match self.operand(at)? {
+            Operand::Not(_) => Ok(true),
+            Operand::Name(name) => {
+                Ok(matches!(self.lowering.names.resolve(name)?, Some(Binding::Predicate(_))))
+            }
+            _ => Ok(false),
+        }
+    }
+
     /// Splits `d|p`.
     pub(super) fn pair(&self, at: usize) -> Lowered<(&'m Operand, Option<&'m Operand>)> {
         match self.operand(at)? {

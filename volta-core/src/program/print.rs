@@ -10,6 +10,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use super::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
 use super::op::{
     Address, Barrier, Bool2, Clamp, Compare, FloatCompare, Inst, Int, Op, PredSrc, Program, Space, Src,
     ToIntegral, Variable, Width,
@@ -322,8 +323,77 @@ impl Display for Op {
             }
             Op::ActiveMask { d } => write!(out, "{d} = activemask"),
             Op::Elect { d, p, mask } => write!(out, "{}|{p} = elect {mask}", sink(d)),
+            Op::Mma { product, d, a, b, c } => {
+                write!(out, "{} = mma.{product} {}, {}, {}", list(d), list(a), list(b), list(c))
+            }
+            Op::LoadMatrix { space, address, transposed, d } => {
+                write!(out, "{} = ldmatrix{}.{space} {address}", list(d), transposition(*transposed))
+            }
+            Op::StoreMatrix { space, address, transposed, a } => {
+                write!(out, "stmatrix{}.{space} {address}, {}", transposition(*transposed), list(a))
+            }
+            Op::TransposeMatrix { d, a } => write!(out, "{d} = movmatrix.trans {a}"),
+            Op::LoadFragment { fragment, column_major, space, address, stride, d } => {
+                let major = if *column_major { "col" } else { "row" };
+                write!(out, "{} = wmma.load.{fragment}.{major}.{space} {address}", list(d))?;
+                stride.map_or(Ok(()), |stride| write!(out, ", {stride}"))
+            }
+            Op::StoreFragment { fragment, column_major, space, address, stride, a } => {
+                let major = if *column_major { "col" } else { "row" };
+                write!(out, "wmma.store.{fragment}.{major}.{space} {address}, {}", list(a))?;
+                stride.map_or(Ok(()), |stride| write!(out, ", {stride}"))
+            }
+            Op::MultiplyFragments { product, d, a, b, c } => {
+                write!(out, "{} = wmma.mma.{product} {}, {}, {}", list(d), list(a), list(b), list(c))
+            }
+            Op::CopyAsync { to, from, bytes, size, ignore } => {
+                write!(out, "copy.async {to}, {from}, {bytes}")?;
+                size.map_or(Ok(()), |size| write!(out, ", {size}"))?;
+                ignore.map_or(Ok(()), |ignore| write!(out, ", ignore {ignore}"))
+            }
+            Op::CommitCopies => write!(out, "copy.commit"),
+            Op::WaitForCopies { pending: Some(pending) } => write!(out, "copy.wait {pending}"),
+            Op::WaitForCopies { pending: None } => write!(out, "copy.wait.all"),
             Op::Unsupported { reason } => write!(out, "unsupported: {reason}"),
         }
+    }
+}
+
+fn transposition(transposed: bool) -> &'static str {
+    if transposed { ".trans" } else { "" }
+}
+
+impl Display for MatrixElement {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            MatrixElement::Float(format) => out.write_str(format.name()),
+            MatrixElement::Int8 { signed } => out.write_str(if *signed { "s8" } else { "u8" }),
+            MatrixElement::Int32 => out.write_str("s32"),
+        }
+    }
+}
+
+impl Display for MatrixShape {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "m{}n{}k{}", self.m, self.n, self.k)
+    }
+}
+
+impl Display for MatrixProduct {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let MatrixProduct { shape, a, b, c, d } = self;
+        write!(out, "{shape}.{d}.{a}.{b}.{c}")
+    }
+}
+
+impl Display for Fragment {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let role = match self.role {
+            FragmentRole::A => "a",
+            FragmentRole::B => "b",
+            FragmentRole::Accumulator => "d",
+        };
+        write!(out, "{role}.{}.{}", self.shape, self.element)
     }
 }
 

@@ -83,6 +83,34 @@ impl Op {
                 visit(Read(*index));
                 targets.iter().for_each(|target| visit(Target(*target)));
             }
+            Op::Mma { product: _, d, a, b, c } | Op::MultiplyFragments { product: _, d, a, b, c } => {
+                d.iter().for_each(|d| visit(Write(*d)));
+                a.iter().chain(b).chain(c).for_each(|a| visit(Read(*a)));
+            }
+            Op::LoadMatrix { space: _, address, transposed: _, d } => {
+                visit(Read(address.base));
+                d.iter().for_each(|d| visit(Write(*d)));
+            }
+            Op::StoreMatrix { space: _, address, transposed: _, a } => {
+                visit(Read(address.base));
+                a.iter().for_each(|a| visit(Read(*a)));
+            }
+            Op::TransposeMatrix { d, a } => [Write(*d), Read(*a)].into_iter().for_each(visit),
+            Op::LoadFragment { fragment: _, column_major: _, space: _, address, stride, d } => {
+                visit(Read(address.base));
+                stride.iter().for_each(|stride| visit(Read(*stride)));
+                d.iter().for_each(|d| visit(Write(*d)));
+            }
+            Op::StoreFragment { fragment: _, column_major: _, space: _, address, stride, a } => {
+                visit(Read(address.base));
+                stride.iter().chain(a).for_each(|a| visit(Read(*a)));
+            }
+            Op::CopyAsync { to, from, bytes: _, size, ignore } => {
+                [Read(to.base), Read(from.base)].into_iter().for_each(&mut *visit);
+                size.iter().for_each(|size| visit(Read(*size)));
+                ignore.iter().for_each(|ignore| visit(ReadPredicate(*ignore)));
+            }
+            Op::CommitCopies | Op::WaitForCopies { pending: _ } => {}
             Op::Exit | Op::Trap | Op::Nop | Op::Unsupported { reason: _ } => {}
             Op::Barrier { kind, id, count, aligned: _ } => {
                 visit(Read(*id));

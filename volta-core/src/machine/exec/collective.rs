@@ -30,7 +30,7 @@ impl Cta<'_> {
         inst: &Inst,
         pc: u32,
     ) -> Result<u32, Stop> {
-        let Some(mask) = mask_of(&inst.op) else { return Ok(group) };
+        let Some(mask) = mask_of(&inst.op) else { return self.try_matrix(warp, group, inst, pc) };
         let mut done = 0;
         let mut rest = group;
         while rest != 0 {
@@ -58,6 +58,45 @@ impl Cta<'_> {
             done |= same;
         }
         Ok(done)
+    }
+
+    /// Matrix instructions need all 32 lanes.
+    fn try_matrix(&mut self, warp: &mut Warp, group: u32, inst: &Inst, pc: u32) -> Result<u32, Stop> {
+        if warp.live() != u32::MAX {
+            let lane = group.trailing_zeros() as usize;
+            let missing = (!warp.live()).trailing_zeros();
+            let why = if warp.exists >> missing & 1 == 1 { "has returned" } else { "does not exist" };
+            let message =
+                format!("a matrix instruction needs all 32 lanes of a warp, and lane {missing} {why}");
+            return Err(self.fault(FaultKind::BarrierDivergence, "Y4", message, warp, lane, pc));
+        }
+        if group != u32::MAX {
+            return Ok(0);
+        }
+        match &inst.op {
+            Op::Mma { product, d, a, b, c } => self.mma(warp, pc, *product, d, [a, b, c])?,
+            Op::LoadMatrix { space, address, transposed, d } => {
+                self.load_matrix(warp, pc, (*space, *address), *transposed, d)?;
+            }
+            Op::StoreMatrix { space, address, transposed, a } => {
+                self.store_matrix(warp, pc, (*space, *address), *transposed, a)?;
+            }
+            Op::TransposeMatrix { d, a } => self.transpose_matrix(warp, pc, *d, *a)?,
+            Op::LoadFragment { fragment, column_major, space, address, stride, d } => {
+                self.load_fragment(warp, pc, (*fragment, *column_major), (*space, *address, *stride), d)?;
+            }
+            Op::StoreFragment { fragment, column_major, space, address, stride, a } => {
+                self.store_fragment(warp, pc, (*fragment, *column_major), (*space, *address, *stride), a)?;
+            }
+            Op::MultiplyFragments { product, d, a, b, c } => {
+                self.multiply_fragments(warp, pc, *product, d, [a, b, c])?;
+            }
+            _ => {}
+        }
+        if self.options.warp_collectives_order_memory {
+            self.order_lanes(warp, u32::MAX);
+        }
+        Ok(u32::MAX)
     }
 
     fn collective(&mut self, warp: &mut Warp, members: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {

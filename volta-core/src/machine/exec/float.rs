@@ -67,7 +67,9 @@ impl Cta<'_> {
         d: RegId,
         sources: &[Src],
     ) -> Result<(), Stop> {
-        if self.uniform_float(warp, mask, pc, shape, d, sources)? {
+        if self.uniform_float(warp, mask, pc, shape, d, sources)?
+            || self.fragment_float(warp, mask, pc, shape, d, sources)?.is_some()
+        {
             return Ok(());
         }
         let mut operands = [const { Terms { ids: [0; 32], constant: 0, undefined: 0 } }; 3];
@@ -344,7 +346,7 @@ impl Cta<'_> {
                     let (Some(then), Some(otherwise)) = (then, otherwise) else { return Ok(None) };
                     Ok(Some(self.store.apply(TermOp::Select, &[choice.condition, then, otherwise], 0)))
                 }
-                SymKind::Half64(..) | SymKind::Int(..) | SymKind::Packed(_) => {
+                SymKind::Half64(..) | SymKind::Int(..) | SymKind::Packed(_) | SymKind::Fragment { .. } => {
                     if self.composites.undefined_part(value).is_some() {
                         return Ok(None);
                     }

@@ -1,11 +1,12 @@
 //! Loads and stores (rules M1–M4), with race detection on shared and global memory (Y1).
 
+use super::super::bind::Launch;
 use super::super::cta::{Cta, Order, Stop};
 use super::super::fault::FaultKind;
 use super::super::memory::PAGE;
 use super::super::objects::{Backing, Object, from_generic};
 use super::super::pieces::{Cell, Choice, Composites, Piece};
-use super::super::race::Conflict;
+use super::super::race::{Agent, Conflict, Now, Quick};
 use super::super::value::{Register, Sym, Value, lanes};
 use super::super::warp::Warp;
 use super::int::sign_extend;
@@ -15,17 +16,18 @@ use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Src, Width
 use crate::term::TermId;
 
 /// An access that several lanes make together.
-struct Together<'o> {
-    object: &'o Object,
-    number: u32,
+pub(super) struct Together<'o> {
+    pub(super) object: &'o Object,
+    pub(super) number: u32,
     /// Byte offsets of the lanes of the mask.
-    offsets: [u64; 32],
-    mask: u32,
-    pc: u32,
-    access: Access,
+    pub(super) offsets: [u64; 32],
+    pub(super) mask: u32,
+    pub(super) pc: u32,
+    pub(super) access: Access,
+    pub(super) agent: Agent,
 }
 
-impl Cta<'_> {
+impl<'l> Cta<'l> {
     /// Executes a load or a store.
     pub(super) fn access(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
         let (space, address, width, count, writes) = match &inst.op {
@@ -68,11 +70,27 @@ impl Cta<'_> {
             rest &= !same;
             match &inst.op {
                 Op::Load { d, signed, access, .. } => {
-                    let together = Together { object, number, offsets, mask: same, pc, access: *access };
+                    let together = Together {
+                        object,
+                        number,
+                        offsets,
+                        mask: same,
+                        pc,
+                        access: *access,
+                        agent: Agent::Thread,
+                    };
                     self.load(warp, &together, width, *signed, d)?;
                 }
                 Op::Store { a, access, .. } => {
-                    let together = Together { object, number, offsets, mask: same, pc, access: *access };
+                    let together = Together {
+                        object,
+                        number,
+                        offsets,
+                        mask: same,
+                        pc,
+                        access: *access,
+                        agent: Agent::Thread,
+                    };
                     self.store_to(warp, &together, width, a)?;
                 }
                 _ => {}
@@ -81,7 +99,42 @@ impl Cta<'_> {
         Ok(())
     }
 
-    fn addresses(&self, warp: &Warp, mask: u32, address: Address, pc: u32) -> Result<[u64; 32], Stop> {
+    /// Where `bytes` bytes at one address lie, aligned to `alignment`, for an access of one lane.
+    pub(super) fn spot(
+        &self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        (space, address): (Space, u64),
+        (bytes, alignment): (u32, u32),
+        agent: Agent,
+        writes: bool,
+    ) -> Result<Together<'l>, Stop> {
+        let launch: &'l Launch<'l> = self.launch;
+        let (own, inner) = locate(space, address);
+        let outside = || self.outside(warp, lane, pc, own, inner, bytes, writes);
+        let Some((number, offset)) = launch.objects.find(own, inner) else { return Err(outside()) };
+        let object = launch.objects.get(number);
+        let offset = match u64::try_from(offset) {
+            Ok(offset) if offset + u64::from(bytes) <= object.size => offset,
+            _ => return Err(outside()),
+        };
+        let mut offsets = [0; 32];
+        offsets[lane] = offset;
+        if !offset.is_multiple_of(u64::from(alignment)) || object.align < u64::from(alignment) {
+            return Err(self.misaligned(warp, 1 << lane, pc, object, &offsets, alignment));
+        }
+        let access = Access { read_only: false, volatile: false };
+        Ok(Together { object, number, offsets, mask: 1 << lane, pc, access, agent })
+    }
+
+    pub(super) fn addresses(
+        &self,
+        warp: &Warp,
+        mask: u32,
+        address: Address,
+        pc: u32,
+    ) -> Result<[u64; 32], Stop> {
         let mut scratch = Register { data: [0; 32], sym: 0, undefined: 0 };
         let base = self.operand(warp, address.base, &mut scratch);
         if !base.is_concrete(mask) {
@@ -234,7 +287,7 @@ impl Cta<'_> {
     }
 
     /// The value of `bytes` bytes of an object, with race detection.
-    fn load_value(
+    pub(super) fn load_value(
         &mut self,
         warp: &mut Warp,
         lane: usize,
@@ -289,7 +342,7 @@ impl Cta<'_> {
                 match &self.order {
                     Order::Quick(_) => {
                         let now = self.now(warp);
-                        if self.memory.shared_quick[index].read(now, lane as u32) {
+                        if quick_read(&mut self.memory.shared_quick[index], now, lane, at.agent) {
                             return Err(Stop::NeedExact);
                         }
                     }
@@ -315,7 +368,11 @@ impl Cta<'_> {
                 let quick = matches!(self.order, Order::Quick(_));
                 let page = self.memory.page(number, cell, tensor, &mut self.composites, reader);
                 let slot = (cell % PAGE as u64) as usize;
-                if quick && page.quick[slot].read(now, lane as u32) {
+                // What a copy still reads is remembered by the exact detector only.
+                if quick
+                    && (matches!(at.agent, Agent::Copy(_))
+                        || quick_read(&mut page.quick[slot], now, lane, at.agent))
+                {
                     return Err(Stop::NeedExact);
                 }
                 page.read[slot] |= touched;
@@ -332,23 +389,28 @@ impl Cta<'_> {
         }
     }
 
-    fn store_to(&mut self, warp: &mut Warp, at: &Together<'_>, width: Width, a: &[Src]) -> Result<(), Stop> {
+    /// Refuses stores to what is read-only.
+    pub(super) fn writable(&self, warp: &Warp, at: &Together<'_>, bytes: u32) -> Result<(), Stop> {
         match at.object.backing {
             Backing::Constant(_) => {
                 let message = format!("`{}` cannot be written", at.object.name);
                 let lane = at.mask.trailing_zeros() as usize;
-                return Err(self.fault(FaultKind::ReadOnly, "M1", message, warp, lane, at.pc));
+                Err(self.fault(FaultKind::ReadOnly, "M1", message, warp, lane, at.pc))
             }
             Backing::Tensor(number) if self.launch.tensors[number as usize].is_read_only() => {
                 let lane = at.mask.trailing_zeros() as usize;
-                let place = self.spell(at.object, at.offsets[lane], width.bytes());
+                let place = self.spell(at.object, at.offsets[lane], bytes);
                 let message = format!("{place} is written, but it is an input");
                 let site = self.site(format!("writes {place}"), warp, lane, at.pc);
                 let help = "declare it `inout` (or `out`) if the kernel is meant to write it";
-                return Err(self.fault_at(FaultKind::ReadOnly, "M4", message, vec![site], Some(help.into())));
+                Err(self.fault_at(FaultKind::ReadOnly, "M4", message, vec![site], Some(help.into())))
             }
-            Backing::Tensor(_) | Backing::Shared(_) | Backing::Local(_) => {}
+            Backing::Tensor(_) | Backing::Shared(_) | Backing::Local(_) => Ok(()),
         }
+    }
+
+    fn store_to(&mut self, warp: &mut Warp, at: &Together<'_>, width: Width, a: &[Src]) -> Result<(), Stop> {
+        self.writable(warp, at, width.bytes())?;
         if let (Backing::Shared(cell), Order::Quick(_), Width::W32) = (at.object.backing, &self.order, width)
             && self.are_words(warp, at.mask, a)
         {
@@ -402,7 +464,7 @@ impl Cta<'_> {
         }
     }
 
-    fn store_value(
+    pub(super) fn store_value(
         &mut self,
         warp: &mut Warp,
         lane: usize,
@@ -464,7 +526,7 @@ impl Cta<'_> {
         }
     }
 
-    fn write_cell(
+    pub(super) fn write_cell(
         &mut self,
         warp: &mut Warp,
         lane: usize,
@@ -481,7 +543,7 @@ impl Cta<'_> {
                 match &self.order {
                     Order::Quick(_) => {
                         let now = self.now(warp);
-                        if self.memory.shared_quick[index].write(now, lane as u32) {
+                        if quick_write(&mut self.memory.shared_quick[index], now, lane, at.agent) {
                             return Err(Stop::NeedExact);
                         }
                     }
@@ -498,7 +560,7 @@ impl Cta<'_> {
                 let quick = matches!(self.order, Order::Quick(_));
                 let page = self.memory.page(number, cell, tensor, &mut self.composites, InstId(at.pc));
                 let slot = (cell % PAGE as u64) as usize;
-                if quick && page.quick[slot].write(now, lane as u32) {
+                if quick && quick_write(&mut page.quick[slot], now, lane, at.agent) {
                     return Err(Stop::NeedExact);
                 }
                 page.cells[slot] = content;
@@ -521,10 +583,14 @@ impl Cta<'_> {
         writes: bool,
     ) -> Result<(), Stop> {
         let Order::Exact(exact) = &mut self.order else { return Ok(()) };
-        let thread = warp.thread(lane);
-        exact
-            .access((at.number, cell), thread, touched, InstId(at.pc), writes)
-            .map_err(|conflict| self.race(at.object, cell, conflict))
+        let threads = match at.agent {
+            Agent::Thread | Agent::Copy(_) => 1 << lane,
+            Agent::Warp(_) => warp.exists,
+        };
+        let mut record = |lane| {
+            exact.access((at.number, cell), (warp.thread(lane), at.agent), touched, InstId(at.pc), writes)
+        };
+        lanes(threads).try_for_each(&mut record).map_err(|conflict| self.race(at.object, cell, conflict))
     }
 
     #[cold]
@@ -536,6 +602,7 @@ impl Cta<'_> {
         let site = |access: super::super::race::Access, writes| {
             self.site_of_thread(format!("{} {place}", verb(writes)), access.thread, access.inst.0)
         };
+        let copies = [conflict.earlier, conflict.later].map(|access| matches!(access.agent, Agent::Copy(_)));
         let sites = vec![
             site(conflict.earlier, conflict.earlier_writes),
             site(conflict.later, conflict.later_writes),
@@ -548,7 +615,10 @@ impl Cta<'_> {
             who(conflict.later),
             verb(conflict.later_writes)
         );
-        let help = if conflict.earlier.thread / 32 == conflict.later.thread / 32 {
+        let help = if copies[0] {
+            "an asynchronous copy is under way until its thread has waited for it (`cp.async.wait_group`), and is \
+             there for other threads after a barrier behind that wait"
+        } else if conflict.earlier.thread / 32 == conflict.later.thread / 32 {
             "threads of one warp do not run in lockstep; between the two, `__syncwarp()` orders those of a warp, \
              `__syncthreads()` all of the block"
         } else {
@@ -652,6 +722,23 @@ impl Cta<'_> {
             1 => format!("byte {offset} of `{name}`"),
             _ => format!("bytes {offset}–{} of `{name}`", offset + u64::from(bytes) - 1),
         }
+    }
+}
+
+/// Records a read in the quick detector; true if it may race.
+fn quick_read(cell: &mut Quick, now: Now, lane: usize, agent: Agent) -> bool {
+    match agent {
+        Agent::Thread | Agent::Copy(_) => cell.read(now, lane as u32),
+        Agent::Warp(_) => cell.read_together(now, u32::MAX),
+    }
+}
+
+/// Records a write in the quick detector; true if it may race.
+fn quick_write(cell: &mut Quick, now: Now, lane: usize, agent: Agent) -> bool {
+    match agent {
+        Agent::Thread => cell.write(now, lane as u32),
+        Agent::Warp(_) => cell.write_as_a_warp(now),
+        Agent::Copy(_) => cell.begin_copy(now, lane as u32),
     }
 }
 

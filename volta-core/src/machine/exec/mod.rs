@@ -2,13 +2,19 @@
 
 mod collective;
 mod convert;
+mod copy;
 mod float;
 mod hammock;
 mod idiom;
 mod int;
+mod matrix;
 mod memory;
 mod select;
 mod symbolic;
+mod wmma;
+
+pub(super) use copy::Copies;
+pub(super) use wmma::Fragments;
 
 use super::cta::{Cta, Stop};
 use super::fault::FaultKind;
@@ -156,6 +162,17 @@ impl Cta<'_> {
                 Ok(())
             }
             Op::Nop => Ok(()),
+            Op::CopyAsync { to, from, bytes, size, ignore } => {
+                self.copy_async(warp, mask, pc, (*to, *from), *bytes, *size, *ignore)
+            }
+            Op::CommitCopies => {
+                self.commit_copies(warp, mask);
+                Ok(())
+            }
+            Op::WaitForCopies { pending } => {
+                self.wait_for_copies(warp, mask, *pending);
+                Ok(())
+            }
             Op::Trap => {
                 let message = "the kernel reaches a trap or a failed assertion".to_string();
                 let lane = mask.trailing_zeros() as usize;
@@ -176,7 +193,14 @@ impl Cta<'_> {
             | Op::MatchAny { .. }
             | Op::MatchAll { .. }
             | Op::Redux { .. }
-            | Op::Elect { .. } => Ok(()),
+            | Op::Elect { .. }
+            | Op::Mma { .. }
+            | Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
+            | Op::TransposeMatrix { .. }
+            | Op::LoadFragment { .. }
+            | Op::StoreFragment { .. }
+            | Op::MultiplyFragments { .. } => Ok(()),
         }
     }
 
@@ -315,6 +339,7 @@ impl Cta<'_> {
                 SymKind::Real(_, term) | SymKind::Int(_, term) => self.describe(term),
                 SymKind::Half64(_, term) => format!("half of {}", self.describe(term)),
                 SymKind::Packed(_) => "several values packed together".into(),
+                SymKind::Fragment { .. } => "an element of a `wmma` fragment, nobody knows which".into(),
                 SymKind::Choice(index) => {
                     // Not the integers themselves: they may be addresses, which mean nothing to anybody.
                     let choice = self.composites.choice(index);

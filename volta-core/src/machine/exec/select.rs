@@ -262,7 +262,11 @@ fn format_of(value: Value) -> Option<Format> {
     match value {
         Value::Sym(sym) => match sym.kind() {
             SymKind::Real(format, _) => Some(format),
-            SymKind::Half64(..) | SymKind::Int(..) | SymKind::Packed(_) | SymKind::Choice(_) => None,
+            SymKind::Half64(..)
+            | SymKind::Int(..)
+            | SymKind::Packed(_)
+            | SymKind::Choice(_)
+            | SymKind::Fragment { .. } => None,
         },
         Value::Bits(_) | Value::Undefined(_) => None,
     }

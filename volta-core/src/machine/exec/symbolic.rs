@@ -324,7 +324,11 @@ impl Cta<'_> {
                 Value::Bits(_) => {}
                 Value::Sym(sym) => match sym.kind() {
                     SymKind::Int(_, term) => terms.push(term),
-                    SymKind::Real(..) | SymKind::Half64(..) | SymKind::Packed(_) | SymKind::Choice(_) => {
+                    SymKind::Real(..)
+                    | SymKind::Half64(..)
+                    | SymKind::Packed(_)
+                    | SymKind::Choice(_)
+                    | SymKind::Fragment { .. } => {
                         return None;
                     }
                 },

@@ -11,6 +11,7 @@ mod atomic;
 mod compare;
 mod control;
 mod convert;
+mod copy;
 mod hints;
 mod logic;
 mod matrix;
@@ -78,7 +79,7 @@ const fn unsupported(opcode: &'static str, section: &'static str, why: &'static 
     Row { opcode, types: Types::Any, section, handler: Handler::Unsupported(why) }
 }
 
-const TABLE: [&[Row]; 13] = [
+const TABLE: [&[Row]; 14] = [
     arith_int::ROWS,
     arith_float::ROWS,
     compare::ROWS,
@@ -90,6 +91,7 @@ const TABLE: [&[Row]; 13] = [
     sync::ROWS,
     warp::ROWS,
     atomic::ROWS,
+    copy::ROWS,
     matrix::ROWS,
     hints::ROWS,
 ];

@@ -1,0 +1,338 @@
+//! Matrices in registers: `mma.sync`, `ldmatrix`, `stmatrix`, `movmatrix` (rule Y4: they need the whole warp and
+//! order no memory).
+
+use super::super::cta::{Cta, Stop};
+use super::super::fault::FaultKind;
+use super::super::fragment;
+use super::super::pieces::{Composites, Piece};
+use super::super::race::Agent;
+use super::super::value::{Origin, Sym, Value};
+use super::super::warp::Warp;
+use crate::number::format::Format;
+use crate::program::matrix::{MatrixElement, MatrixProduct};
+use crate::program::{Address, InstId, RegId, Space, Src};
+use crate::term::{TermId, TermOp};
+
+/// In place of a term: the element is undefined.
+pub(super) const UNDEFINED: u64 = u64::MAX;
+
+/// Terms of a matrix, raw, row by row.
+pub(super) struct Terms {
+    pub(super) columns: usize,
+    pub(super) raw: Vec<u64>,
+}
+
+impl Terms {
+    pub(super) fn new(rows: usize, columns: usize) -> Terms {
+        Terms { columns, raw: vec![UNDEFINED; rows * columns] }
+    }
+
+    pub(super) fn at(&self, row: usize, column: usize) -> u64 {
+        self.raw[row * self.columns + column]
+    }
+
+    pub(super) fn set(&mut self, (row, column): (usize, usize), raw: u64) {
+        self.raw[row * self.columns + column] = raw;
+    }
+}
+
+impl Cta<'_> {
+    /// `D = A·B + C`, each element a chain of fused products.
+    pub(super) fn mma(
+        &mut self,
+        warp: &mut Warp,
+        pc: u32,
+        product: MatrixProduct,
+        d: &[RegId],
+        [a, b, c]: [&[Src]; 3],
+    ) -> Result<(), Stop> {
+        let shape = product.shape;
+        if let MatrixElement::Int8 { .. } = product.a {
+            return self.integer_mma(warp, pc, product, d, [a, b, c]);
+        }
+        let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
+        let mut left = Terms::new(m, k);
+        self.read_matrix(warp, pc, product.a, a, &mut left, &|lane, at| {
+            fragment::of_a(shape, product.a, lane, at)
+        })?;
+        let mut right = Terms::new(k, n);
+        self.read_matrix(warp, pc, product.b, b, &mut right, &|lane, at| {
+            fragment::of_b(product.b, lane, at)
+        })?;
+        let mut sum = Terms::new(m, n);
+        self.read_matrix(warp, pc, product.c, c, &mut sum, &fragment::of_c)?;
+        let per_lane = m * n / 32;
+        let mut results = vec![[UNDEFINED; 32]; per_lane];
+        for (at, result) in results.iter_mut().enumerate() {
+            let places: [(usize, usize); 32] = std::array::from_fn(|lane| fragment::of_c(lane, at));
+            *result = self.dot_products(pc, &left, &right, &sum, &places);
+        }
+        let MatrixElement::Float(format) = product.d else { return Ok(()) };
+        let inside = fragment::elements_in_register(product.d).min(2);
+        for (number, d) in d.iter().enumerate() {
+            for lane in 0..32 {
+                let mut pieces = [Piece { value: Value::Bits(0), bytes: 0 }; 2];
+                for (step, piece) in pieces.iter_mut().enumerate().take(inside) {
+                    let raw = results[number * inside + step][lane];
+                    *piece = Piece { value: real_or_undefined(format, raw, pc), bytes: format.bytes() };
+                }
+                let value = if inside == 1 { pieces[0].value } else { self.composites.join(&pieces) };
+                warp.register_mut(*d).set(lane, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// `sum[p] + Σ left[row][k] · right[k][column]` for 32 places; undefined where an operand is.
+    pub(super) fn dot_products(
+        &mut self,
+        pc: u32,
+        left: &Terms,
+        right: &Terms,
+        sum: &Terms,
+        places: &[(usize, usize); 32],
+    ) -> [u64; 32] {
+        let mut total: [u64; 32] = std::array::from_fn(|lane| sum.at(places[lane].0, places[lane].1));
+        let mut mask = 0u32;
+        for (lane, (row, column)) in places.iter().enumerate() {
+            let defined =
+                (0..left.columns).all(|k| left.at(*row, k) != UNDEFINED && right.at(k, *column) != UNDEFINED);
+            if defined && total[lane] != UNDEFINED {
+                mask |= 1 << lane;
+            } else {
+                total[lane] = UNDEFINED;
+            }
+        }
+        if mask == 0 {
+            return total;
+        }
+        for k in 0..left.columns {
+            let x = std::array::from_fn(|lane| left.at(places[lane].0, k));
+            let y = std::array::from_fn(|lane| right.at(k, places[lane].1));
+            let results = self.store.push_shared(TermOp::Fma, mask, &[&x, &y, &total], pc).all();
+            for (lane, total) in total.iter_mut().enumerate().filter(|(lane, _)| mask >> lane & 1 == 1) {
+                *total = results[lane];
+            }
+        }
+        total
+    }
+
+    /// The elements that registers hold, as terms.
+    fn read_matrix(
+        &mut self,
+        warp: &Warp,
+        pc: u32,
+        element: MatrixElement,
+        registers: &[Src],
+        out: &mut Terms,
+        place: &dyn Fn(usize, usize) -> (usize, usize),
+    ) -> Result<(), Stop> {
+        let MatrixElement::Float(format) = element else { return Ok(()) };
+        let inside = if format.bytes() == 2 { 2 } else { 1 };
+        for (number, source) in registers.iter().enumerate() {
+            for lane in 0..32 {
+                let value = self.value(warp, *source, lane);
+                for step in 0..inside {
+                    let part = if inside == 1 { value } else { self.half(warp, value, step, lane, pc)? };
+                    let raw = self.real(warp, part, format, lane, pc)?.map_or(UNDEFINED, TermId::raw);
+                    out.set(place(lane, number * inside + step), raw);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The low (0) or high (1) two bytes of a register.
+    fn half(&mut self, warp: &Warp, value: Value, which: usize, lane: usize, pc: u32) -> Result<Value, Stop> {
+        if let Value::Bits(bits) = value {
+            return Ok(Value::Bits(bits >> (16 * which) & 0xffff));
+        }
+        let pieces = self.composites.split(value, 4);
+        match Composites::slice(&pieces, 2 * which as u32, 2) {
+            Ok(half) => Ok(self.composites.join(&half)),
+            Err(_) => {
+                let what = self.describe_value(value);
+                let message = format!("a matrix instruction takes a register for two halves: {what}");
+                Err(self.fault(FaultKind::SortMismatch, "V5", message, warp, lane, pc))
+            }
+        }
+    }
+
+    /// Products of 8-bit integers, wrapping around in 32 bits; all of them must be known.
+    fn integer_mma(
+        &mut self,
+        warp: &mut Warp,
+        pc: u32,
+        product: MatrixProduct,
+        d: &[RegId],
+        [a, b, c]: [&[Src]; 3],
+    ) -> Result<(), Stop> {
+        let shape = product.shape;
+        let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
+        let read = |source: Src, lane: usize| match self.value(warp, source, lane) {
+            Value::Bits(bits) => Ok(bits as u32),
+            value @ Value::Undefined(_) => {
+                Err(self.not_concrete(warp, value, lane, pc, "an integer of a matrix"))
+            }
+            Value::Sym(_) => {
+                let message =
+                    "products of integers that depend on the input are not supported yet".to_string();
+                Err(self.fault(FaultKind::Unsupported, "V4", message, warp, lane, pc))
+            }
+        };
+        let byte = |element: MatrixElement, word: u32, at: usize| {
+            let byte = (word >> (8 * at)) as u8;
+            if element == (MatrixElement::Int8 { signed: true }) {
+                i64::from(byte as i8)
+            } else {
+                byte.into()
+            }
+        };
+        let (mut left, mut right) = (vec![0i64; m * k], vec![0i64; k * n]);
+        for lane in 0..32 {
+            for at in 0..4 * a.len() {
+                let (row, column) = fragment::of_a(shape, product.a, lane, at);
+                left[row * k + column] = byte(product.a, read(a[at / 4], lane)?, at % 4);
+            }
+            for at in 0..4 * b.len() {
+                let (row, column) = fragment::of_b(product.b, lane, at);
+                right[row * n + column] = byte(product.b, read(b[at / 4], lane)?, at % 4);
+            }
+        }
+        let mut results = Vec::with_capacity(d.len());
+        for (at, c) in c.iter().enumerate() {
+            let mut words = [0u64; 32];
+            for (lane, word) in words.iter_mut().enumerate() {
+                let (row, column) = fragment::of_c(lane, at);
+                let sum = (0..k).map(|k_at| left[row * k + k_at] * right[k_at * n + column]).sum::<i64>();
+                *word = u64::from(read(*c, lane)?.wrapping_add(sum as u32));
+            }
+            results.push(words);
+        }
+        for (d, words) in d.iter().zip(results) {
+            warp.register_mut(*d).merge_bits(u32::MAX, &words);
+        }
+        Ok(())
+    }
+
+    /// `ldmatrix`. Each row is read by the lane that gives its address, which may fetch it, and by the lanes that
+    /// get parts of it.
+    pub(super) fn load_matrix(
+        &mut self,
+        warp: &mut Warp,
+        pc: u32,
+        (space, address): (Space, Address),
+        transposed: bool,
+        d: &[RegId],
+    ) -> Result<(), Stop> {
+        let needed = u32::MAX >> (32 - 8 * d.len());
+        let addresses = self.addresses(warp, needed, address, pc)?;
+        for (number, d) in d.iter().enumerate() {
+            let mut cells = [[Value::Bits(0); 4]; 8];
+            for (row, cells) in cells.iter_mut().enumerate() {
+                let owner = 8 * number + row;
+                let place = (space, addresses[owner]);
+                let at = self.spot(warp, owner, pc, place, (16, 16), Agent::Thread, false)?;
+                for (step, cell) in cells.iter_mut().enumerate() {
+                    let offset = at.offsets[owner] + 4 * step as u64;
+                    *cell = self.load_value(warp, owner, &at, offset, 4)?;
+                    let readers: Vec<usize> = if transposed {
+                        [2 * step, 2 * step + 1].map(|group| 4 * group + row / 2).to_vec()
+                    } else {
+                        vec![4 * row + step]
+                    };
+                    for reader in readers {
+                        self.load_value(warp, reader, &at, offset, 4)?;
+                    }
+                }
+            }
+            for lane in 0..32 {
+                let (group, thread) = (lane / 4, lane % 4);
+                let value = if transposed {
+                    let part = |row: usize| cells[row][group / 2];
+                    let low = self.half(warp, part(2 * thread), group % 2, lane, pc)?;
+                    let high = self.half(warp, part(2 * thread + 1), group % 2, lane, pc)?;
+                    self.pair(low, high)
+                } else {
+                    cells[group][thread]
+                };
+                warp.register_mut(*d).set(lane, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn pair(&mut self, low: Value, high: Value) -> Value {
+        self.composites.join(&[Piece { value: low, bytes: 2 }, Piece { value: high, bytes: 2 }])
+    }
+
+    /// `stmatrix`: each lane writes what it holds, to rows whose addresses other lanes give.
+    pub(super) fn store_matrix(
+        &mut self,
+        warp: &mut Warp,
+        pc: u32,
+        (space, address): (Space, Address),
+        transposed: bool,
+        a: &[Src],
+    ) -> Result<(), Stop> {
+        let needed = u32::MAX >> (32 - 8 * a.len());
+        let addresses = self.addresses(warp, needed, address, pc)?;
+        for (number, source) in a.iter().enumerate() {
+            let mut spots = Vec::with_capacity(8);
+            for row in 0..8 {
+                let owner = 8 * number + row;
+                let at =
+                    self.spot(warp, owner, pc, (space, addresses[owner]), (16, 16), Agent::Thread, true)?;
+                self.writable(warp, &at, 16)?;
+                spots.push((at.offsets[owner], at));
+            }
+            for lane in 0..32 {
+                let (group, thread) = (lane / 4, lane % 4);
+                let value = self.value(warp, *source, lane);
+                if !transposed {
+                    let (offset, at) = &spots[group];
+                    self.store_value(warp, lane, at, offset + 4 * thread as u64, 4, value)?;
+                    continue;
+                }
+                for which in 0..2 {
+                    let half = self.half(warp, value, which, lane, pc)?;
+                    let (offset, at) = &spots[2 * thread + which];
+                    self.store_value(warp, lane, at, offset + 2 * group as u64, 2, half)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `movmatrix.trans`
+    pub(super) fn transpose_matrix(
+        &mut self,
+        warp: &mut Warp,
+        pc: u32,
+        d: RegId,
+        a: Src,
+    ) -> Result<(), Stop> {
+        let mut results = [Value::Bits(0); 32];
+        for (lane, result) in results.iter_mut().enumerate() {
+            let (group, thread) = (lane / 4, lane % 4);
+            let source = |row: usize| 4 * row + group / 2;
+            let (first, second) = (source(2 * thread), source(2 * thread + 1));
+            let low = self.half(warp, self.value(warp, a, first), group % 2, first, pc)?;
+            let high = self.half(warp, self.value(warp, a, second), group % 2, second, pc)?;
+            *result = self.pair(low, high);
+        }
+        for (lane, value) in results.into_iter().enumerate() {
+            warp.register_mut(d).set(lane, value);
+        }
+        Ok(())
+    }
+}
+
+/// A term as a value of a format.
+pub(super) fn real_or_undefined(format: Format, raw: u64, pc: u32) -> Value {
+    if raw == UNDEFINED {
+        Value::Undefined(Origin::Invalid(InstId(pc)))
+    } else {
+        Value::Sym(Sym::real(format, TermId::from_raw(raw)))
+    }
+}

@@ -1,0 +1,449 @@
+//! `wmma`: matrices whose elements lie in registers nobody knows where.
+//!
+//! A register of a fragment holds, in each lane, a handle: which matrix, which register of it, which lane. Moving
+//! handles is fine. Arithmetic is, when all lanes apply it and whatever is not a fragment is the same everywhere:
+//! it gives a handle of another matrix, the same one for all registers. Handles become elements again only when
+//! all registers of all lanes hold the handles of one matrix in their places. So what a kernel computes cannot
+//! depend on where elements lie.
+
+use super::super::cta::{Cta, Order, Stop};
+use super::super::fault::FaultKind;
+use super::super::pieces::Piece;
+use super::super::race::Agent;
+use super::super::value::{Register, Sym, SymKind, Value, lanes};
+use super::super::warp::Warp;
+use super::float::Shape;
+use super::matrix::{Terms, UNDEFINED, real_or_undefined};
+use crate::number::format::Format;
+use crate::program::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct};
+use crate::program::{Address, Clamp, RegId, Space, Src};
+use crate::term::{TermId, TermOp};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// A matrix that some warp holds.
+struct Matrix {
+    fragment: Fragment,
+    registers: usize,
+    terms: Rc<Terms>,
+}
+
+/// An operand of arithmetic on fragments.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Operand {
+    Matrix(u32),
+    Term(u64),
+}
+
+/// All matrices of a CTA.
+#[derive(Default)]
+pub(in super::super) struct Fragments {
+    matrices: Vec<Matrix>,
+    /// What arithmetic made of matrices: the first register that does it makes the matrix, the others find it.
+    derived: FxHashMap<(TermOp, Clamp, [Operand; 3]), u32>,
+}
+
+impl Fragments {
+    /// Bytes that they hold.
+    pub(in super::super) fn bytes(&self) -> u64 {
+        let terms: usize = self.matrices.iter().map(|matrix| 8 * matrix.terms.raw.len() + 96).sum();
+        terms as u64
+    }
+}
+
+impl Cta<'_> {
+    /// `wmma.load`
+    pub(super) fn load_fragment(
+        &mut self,
+        warp: &mut Warp,
+        pc: u32,
+        (fragment, column_major): (Fragment, bool),
+        (space, address, stride): (Space, Address, Option<Src>),
+        d: &[RegId],
+    ) -> Result<(), Stop> {
+        let offsets = self.element_offsets(warp, pc, fragment, column_major, stride, d.len())?;
+        let base = self.common_address(warp, pc, address)?;
+        let agent = self.warp_agent();
+        let (bytes, alignment) = extent(fragment, &offsets, d.len());
+        let at = self.spot(warp, 0, pc, (space, base), (bytes, alignment), agent, false)?;
+        let MatrixElement::Float(format) = fragment.element else {
+            return Err(self.no_integers(warp, pc));
+        };
+        let (rows, columns) = fragment.extent();
+        let mut terms = Terms::new(rows, columns);
+        for (element, offset) in offsets.iter().enumerate() {
+            let value =
+                self.load_value(warp, 0, &at, at.offsets[0] + offset, held_bytes(fragment.element))?;
+            let raw = self.real(warp, value, format, 0, pc)?.map_or(UNDEFINED, TermId::raw);
+            terms.raw[element] = raw;
+        }
+        self.hold(warp, fragment, terms, d);
+        Ok(())
+    }
+
+    /// `wmma.store`
+    pub(super) fn store_fragment(
+        &mut self,
+        warp: &mut Warp,
+        pc: u32,
+        (fragment, column_major): (Fragment, bool),
+        (space, address, stride): (Space, Address, Option<Src>),
+        a: &[Src],
+    ) -> Result<(), Stop> {
+        let MatrixElement::Float(format) = fragment.element else {
+            return Err(self.no_integers(warp, pc));
+        };
+        let terms = self.held(warp, pc, fragment, a)?;
+        let offsets = self.element_offsets(warp, pc, fragment, column_major, stride, a.len())?;
+        let base = self.common_address(warp, pc, address)?;
+        let agent = self.warp_agent();
+        let (bytes, alignment) = extent(fragment, &offsets, a.len());
+        let at = self.spot(warp, 0, pc, (space, base), (bytes, alignment), agent, true)?;
+        self.writable(warp, &at, bytes)?;
+        let size = held_bytes(fragment.element);
+        let mut elements: Vec<(u64, u64)> = offsets.into_iter().zip(terms.raw.iter().copied()).collect();
+        elements.sort_unstable();
+        let mut rest = elements.as_slice();
+        while let [(offset, raw), after @ ..] = rest {
+            let value = real_or_undefined(format, *raw, pc);
+            let place = at.offsets[0] + offset;
+            // Cells are written once: two halves together.
+            if let [(next, other), after @ ..] = after
+                && size == 2
+                && place.is_multiple_of(4)
+                && *next == offset + 2
+            {
+                let second = Piece { value: real_or_undefined(format, *other, pc), bytes: 2 };
+                let both = self.composites.join(&[Piece { value, bytes: 2 }, second]);
+                self.store_value(warp, 0, &at, place, 4, both)?;
+                rest = after;
+            } else {
+                self.store_value(warp, 0, &at, place, size, value)?;
+                rest = after;
+            }
+        }
+        Ok(())
+    }
+
+    /// `wmma.mma`
+    pub(super) fn multiply_fragments(
+        &mut self,
+        warp: &mut Warp,
+        pc: u32,
+        product: MatrixProduct,
+        d: &[RegId],
+        [a, b, c]: [&[Src]; 3],
+    ) -> Result<(), Stop> {
+        let shape = product.shape;
+        let part = |role, element| Fragment { role, shape, element };
+        let left = self.held(warp, pc, part(FragmentRole::A, product.a), a)?;
+        let right = self.held(warp, pc, part(FragmentRole::B, product.b), b)?;
+        let sum = self.held(warp, pc, part(FragmentRole::Accumulator, product.c), c)?;
+        let result = part(FragmentRole::Accumulator, product.d);
+        let (rows, columns) = result.extent();
+        let mut terms = Terms::new(rows, columns);
+        for first in (0..rows * columns).step_by(32) {
+            let places = std::array::from_fn(|lane| ((first + lane) / columns, (first + lane) % columns));
+            let totals = self.dot_products(pc, &left, &right, &sum, &places);
+            terms.raw[first..first + 32].copy_from_slice(&totals);
+        }
+        self.hold(warp, result, terms, d);
+        Ok(())
+    }
+
+    /// Arithmetic on fragments; `None` when no operand is one.
+    pub(super) fn fragment_float(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        shape: Shape,
+        d: RegId,
+        sources: &[Src],
+    ) -> Result<Option<()>, Stop> {
+        let is_fragment = |source: &Src| match source {
+            Src::Reg(id) => handle(warp.register(*id), mask.trailing_zeros() as usize).is_some(),
+            Src::Imm(_) | Src::Symbol(..) => false,
+        };
+        if !sources.iter().any(is_fragment) {
+            return Ok(None);
+        }
+        let mut operands = [Operand::Term(0); 3];
+        let mut place = None;
+        for (operand, source) in operands.iter_mut().zip(sources) {
+            *operand = if is_fragment(source) {
+                let Src::Reg(id) = source else { continue };
+                let Some((matrix, register)) =
+                    whole_register(warp.register(*id)).filter(|_| mask == u32::MAX)
+                else {
+                    return Err(self.out_of_place(
+                        warp,
+                        pc,
+                        "some lanes compute with elements of a fragment",
+                    ));
+                };
+                if *place.get_or_insert(register) != register {
+                    let what = "registers of different places in their fragments are combined";
+                    return Err(self.out_of_place(warp, pc, what));
+                }
+                Operand::Matrix(matrix)
+            } else {
+                let value = match source {
+                    Src::Reg(id) => warp.register(*id).uniform(mask),
+                    Src::Imm(bits) => Some(Value::Bits(*bits)),
+                    Src::Symbol(..) => None,
+                };
+                let Some(value) = value else {
+                    let what = "elements of a fragment are combined with values that differ between lanes";
+                    return Err(self.out_of_place(warp, pc, what));
+                };
+                match self.real(warp, value, shape.format, 0, pc)? {
+                    Some(term) => Operand::Term(term.raw()),
+                    None => Operand::Term(UNDEFINED),
+                }
+            };
+        }
+        let operands_used = &operands[..sources.len()];
+        let first = operands_used.iter().find_map(|operand| match operand {
+            Operand::Matrix(matrix) => Some(&self.fragments.matrices[*matrix as usize]),
+            Operand::Term(_) => None,
+        });
+        let (Some(first), Some(register)) = (first, place) else { return Ok(None) };
+        let (fragment, registers) = (first.fragment, first.registers);
+        let fits = operands_used.iter().all(|operand| match operand {
+            Operand::Matrix(matrix) => self.fragments.matrices[*matrix as usize].fragment == fragment,
+            Operand::Term(_) => true,
+        });
+        if !fits || fragment.element != MatrixElement::Float(shape.format) {
+            return Err(self.out_of_place(warp, pc, "elements of different kinds of fragments are combined"));
+        }
+        let key = (shape.op, shape.clamp, operands);
+        let matrix = match self.fragments.derived.get(&key) {
+            Some(known) => *known,
+            None => {
+                let terms = self.map_elements(fragment, operands_used, shape, pc);
+                let matrix = self.add_matrix(fragment, registers, terms);
+                self.fragments.derived.insert(key, matrix);
+                matrix
+            }
+        };
+        set_handles(warp.register_mut(d), matrix, register);
+        Ok(Some(()))
+    }
+
+    fn map_elements(&mut self, fragment: Fragment, operands: &[Operand], shape: Shape, pc: u32) -> Terms {
+        let (rows, columns) = fragment.extent();
+        let mut out = Terms::new(rows, columns);
+        let sources: Vec<Result<Rc<Terms>, u64>> = operands
+            .iter()
+            .map(|operand| match operand {
+                Operand::Matrix(matrix) => Ok(self.fragments.matrices[*matrix as usize].terms.clone()),
+                Operand::Term(raw) => Err(*raw),
+            })
+            .collect();
+        for first in (0..rows * columns).step_by(32) {
+            let ids: Vec<[u64; 32]> = sources
+                .iter()
+                .map(|source| match source {
+                    Ok(terms) => std::array::from_fn(|lane| terms.raw[first + lane]),
+                    Err(raw) => [*raw; 32],
+                })
+                .collect();
+            let defined = |lane: &usize| ids.iter().all(|ids| ids[*lane] != UNDEFINED);
+            let mask = (0..32).filter(defined).fold(0u32, |mask, lane| mask | 1 << lane);
+            if mask == 0 {
+                continue;
+            }
+            let ids: Vec<&[u64; 32]> = ids.iter().collect();
+            let results = self.store.push_shared(shape.op, mask, &ids, pc);
+            let results = self.clamp_all(shape.clamp, mask, &results.all(), pc).unwrap_or(results);
+            for lane in lanes(mask) {
+                out.raw[first + lane] = results.lane(lane);
+            }
+        }
+        out
+    }
+
+    /// Gives a warp's registers the handles of a new matrix.
+    fn hold(&mut self, warp: &mut Warp, fragment: Fragment, terms: Terms, d: &[RegId]) {
+        let matrix = self.add_matrix(fragment, d.len(), terms);
+        for (register, d) in d.iter().enumerate() {
+            set_handles(warp.register_mut(*d), matrix, register as u8);
+        }
+    }
+
+    fn add_matrix(&mut self, fragment: Fragment, registers: usize, terms: Terms) -> u32 {
+        self.fragments.matrices.push(Matrix { fragment, registers, terms: Rc::new(terms) });
+        self.fragments.matrices.len() as u32 - 1
+    }
+
+    /// The matrix that registers hold: that of their handles, or one value everywhere.
+    fn held(&mut self, warp: &Warp, pc: u32, fragment: Fragment, a: &[Src]) -> Result<Rc<Terms>, Stop> {
+        let mut matrices = a.iter().map(|source| match source {
+            Src::Reg(id) => whole_register(warp.register(*id)),
+            Src::Imm(_) | Src::Symbol(..) => None,
+        });
+        if let Some(Some((matrix, _))) = matrices.clone().next()
+            && matrices.clone().enumerate().all(|(at, handle)| handle == Some((matrix, at as u8)))
+        {
+            let held = &self.fragments.matrices[matrix as usize];
+            if held.fragment == fragment && held.registers == a.len() {
+                return Ok(held.terms.clone());
+            }
+            return Err(self.out_of_place(warp, pc, "a fragment is used as one of another kind"));
+        }
+        if matrices.any(|handle| handle.is_some()) {
+            return Err(self.out_of_place(warp, pc, "the registers do not hold one whole fragment"));
+        }
+        self.filled(warp, pc, fragment, a)
+    }
+
+    /// A matrix of one value everywhere (`fill_fragment`).
+    fn filled(&mut self, warp: &Warp, pc: u32, fragment: Fragment, a: &[Src]) -> Result<Rc<Terms>, Stop> {
+        let value = |source: &Src| match source {
+            Src::Reg(id) => warp.register(*id).uniform(u32::MAX),
+            Src::Imm(bits) => Some(Value::Bits(*bits)),
+            Src::Symbol(..) => None,
+        };
+        let first = a.first().and_then(value);
+        let MatrixElement::Float(format) = fragment.element else {
+            return Err(self.no_integers(warp, pc));
+        };
+        let one = match first {
+            Some(Value::Bits(bits)) if format.bytes() == 2 && bits >> 16 & 0xffff == bits & 0xffff => {
+                Some(Value::Bits(bits & 0xffff))
+            }
+            Some(_) if format.bytes() == 2 => None,
+            other => other,
+        };
+        let Some(one) = one.filter(|_| a.iter().all(|source| value(source) == first)) else {
+            let what = "the registers hold neither a fragment nor one value everywhere";
+            return Err(self.out_of_place(warp, pc, what));
+        };
+        let raw = self.real(warp, one, format, 0, pc)?.map_or(UNDEFINED, TermId::raw);
+        let (rows, columns) = fragment.extent();
+        let mut terms = Terms::new(rows, columns);
+        terms.raw.fill(raw);
+        Ok(Rc::new(terms))
+    }
+
+    /// The bytes from the matrix's address to each element, row by row.
+    fn element_offsets(
+        &self,
+        warp: &Warp,
+        pc: u32,
+        fragment: Fragment,
+        column_major: bool,
+        stride: Option<Src>,
+        registers: usize,
+    ) -> Result<Vec<u64>, Stop> {
+        let (rows, columns) = fragment.extent();
+        let (inner, outer) = if column_major { (rows, columns) } else { (columns, rows) };
+        let size = u64::from(held_bytes(fragment.element));
+        let stride = match stride {
+            None => inner as u64,
+            Some(source) => {
+                let all: Vec<u64> = (0..32)
+                    .map(|lane| self.concrete(warp, source, lane, pc, "the stride of a matrix"))
+                    .collect::<Result<_, _>>()?;
+                if all.iter().any(|stride| *stride != all[0]) {
+                    let message = "lanes give different strides for one matrix".to_string();
+                    return Err(self.fault(FaultKind::Undefined, "Y4", message, warp, 0, pc));
+                }
+                all[0] & 0xffff_ffff
+            }
+        };
+        let row_bytes = fragment_bytes(fragment, registers);
+        if stride < inner as u64 || outer > 1 && !(stride * size).is_multiple_of(row_bytes) {
+            let message = format!(
+                "a matrix with {inner} elements in a row has a stride of {stride} elements; it must be as many at \
+                 least, and a multiple of {} bytes",
+                row_bytes
+            );
+            return Err(self.fault(FaultKind::Misaligned, "M1", message, warp, 0, pc));
+        }
+        let place = |row: u64, column: u64| {
+            size * if column_major { column * stride + row } else { row * stride + column }
+        };
+        Ok((0..rows as u64)
+            .flat_map(|row| (0..columns as u64).map(move |column| place(row, column)))
+            .collect())
+    }
+
+    /// The address that all lanes give.
+    fn common_address(&self, warp: &Warp, pc: u32, address: Address) -> Result<u64, Stop> {
+        let addresses = self.addresses(warp, u32::MAX, address, pc)?;
+        if addresses.iter().any(|other| *other != addresses[0]) {
+            let message = "lanes give different addresses for one matrix".to_string();
+            return Err(self.fault(FaultKind::Undefined, "Y4", message, warp, 0, pc));
+        }
+        Ok(addresses[0])
+    }
+
+    fn warp_agent(&mut self) -> Agent {
+        match &mut self.order {
+            Order::Quick(_) => Agent::Warp(0),
+            Order::Exact(exact) => exact.warp_operation(),
+        }
+    }
+
+    #[cold]
+    fn no_integers(&self, warp: &Warp, pc: u32) -> Stop {
+        let message = "`wmma` on integers is not supported yet".to_string();
+        self.fault(FaultKind::Unsupported, "S2", message, warp, 0, pc)
+    }
+
+    #[cold]
+    fn out_of_place(&self, warp: &Warp, pc: u32, what: &str) -> Stop {
+        let site = self.site("uses a fragment".into(), warp, 0, pc);
+        let message = format!("{what}, but which lane and register holds which element is not specified");
+        let help = "do the same to all registers of a fragment, with values that are the same in all lanes; go \
+                    through memory (`wmma::store_matrix_sync`) for what depends on rows or columns";
+        self.fault_at(FaultKind::SortMismatch, "V5", message, vec![site], Some(help.into()))
+    }
+}
+
+/// Bytes of an element in memory.
+fn held_bytes(element: MatrixElement) -> u32 {
+    match element {
+        MatrixElement::Float(Format::Tf32) => 4,
+        other => other.bytes(),
+    }
+}
+
+/// Bytes that a lane's part of a fragment takes, to which its rows must be aligned (PTX ISA, wmma.load).
+fn fragment_bytes(fragment: Fragment, registers: usize) -> u64 {
+    registers as u64 * u64::from(fragment.element.bytes().max(4))
+}
+
+/// Bytes from the first to behind the last element, and the alignment of the address.
+fn extent(fragment: Fragment, offsets: &[u64], registers: usize) -> (u32, u32) {
+    let last = offsets.iter().copied().max().unwrap_or(0);
+    let bytes = last + u64::from(held_bytes(fragment.element));
+    (u32::try_from(bytes).unwrap_or(u32::MAX), fragment_bytes(fragment, registers) as u32)
+}
+
+fn set_handles(register: &mut Register, matrix: u32, place: u8) {
+    for lane in 0..32 {
+        register.set(lane, Value::Sym(Sym::fragment(matrix, place, lane as u8)));
+    }
+}
+
+/// The matrix and the place that a lane's handle names, if it holds one.
+fn handle(register: &Register, lane: usize) -> Option<(u32, u8, u8)> {
+    let Value::Sym(sym) = register.get(lane) else { return None };
+    match sym.kind() {
+        SymKind::Fragment { matrix, place, lane } => Some((matrix, place, lane)),
+        SymKind::Real(..)
+        | SymKind::Half64(..)
+        | SymKind::Int(..)
+        | SymKind::Packed(_)
+        | SymKind::Choice(_) => None,
+    }
+}
+
+/// The matrix and the place that all lanes' handles name, each lane its own.
+fn whole_register(register: &Register) -> Option<(u32, u8)> {
+    let (matrix, place, _) = handle(register, 0)?;
+    (0..32).all(|lane| handle(register, lane) == Some((matrix, place, lane as u8))).then_some((matrix, place))
+}
