@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::op::{InstId, Op, PredId, Program, RegId, Src, VariableId};
+use super::code::Program;
+use super::op::{InstId, Op, PredId, RegId, Src, VariableId};
 use super::visit::Named;
 
 /// A promise that a program does not keep: a mistake in lowering, not in what was lowered.

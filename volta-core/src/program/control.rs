@@ -1,6 +1,7 @@
 //! Control flow: where the two sides of a branch meet again, and what they compute on the way (rule S1).
 
-use super::op::{InstId, Op, PredId, Program, RegId, Space, Src};
+use super::code::Program;
+use super::op::{InstId, Op, PredId, RegId, Space, Src};
 use super::visit::Named;
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -2,9 +2,9 @@
 //!
 //! Only facts, no addresses: those belong to the machine (rule M1).
 
+use super::code::Init;
 use super::error::{DeclarationProblem, LowerError};
 use super::literal;
-use super::op::Init;
 use super::types::Type;
 use crate::base::span::Span;
 use crate::ptx::tree::{Initializer, Linking, Literal, LiteralValue, Name, Operand, Space, Variable};

@@ -17,6 +17,11 @@ pub enum MatrixElement {
 }
 
 impl MatrixElement {
+    /// Whether it is an integer.
+    pub fn is_integer(self) -> bool {
+        matches!(self, MatrixElement::Int8 { .. } | MatrixElement::Int32)
+    }
+
     /// Bytes of an element in memory and in registers; `tf32` lies in 4.
     pub fn bytes(self) -> u32 {
         match self {
@@ -51,6 +56,8 @@ pub struct MatrixProduct {
     pub c: MatrixElement,
     /// Elements of D.
     pub d: MatrixElement,
+    /// Sums of integers are cut to their range and do not wrap around (`.satfinite`).
+    pub saturate: bool,
 }
 
 /// Which operand of a `wmma` a fragment is.

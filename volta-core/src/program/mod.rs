@@ -9,6 +9,7 @@ pub mod matrix;
 pub mod op;
 
 mod check;
+mod code;
 mod control;
 mod error;
 mod isa;
@@ -27,6 +28,7 @@ mod visit;
 mod tests;
 
 pub use check::{Broken, BrokenPromise};
+pub use code::{Init, Inst, Location, Parameter, Program, Variable};
 pub use control::{Hammock, NoHammock, Written};
 pub use error::{DeclarationProblem, LowerError};
 pub use isa::{InstructionInfo, instructions};

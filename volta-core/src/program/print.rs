@@ -10,10 +10,10 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use super::code::{Inst, Program, Variable};
 use super::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
 use super::op::{
-    Address, Barrier, Bool2, Clamp, Compare, FloatCompare, Inst, Int, Op, PredSrc, Program, Space, Src,
-    ToIntegral, Variable, Width,
+    Address, Barrier, Bool2, Clamp, Compare, FloatCompare, Int, Op, PredSrc, Space, Src, ToIntegral, Width,
 };
 use crate::number::format::{Format, Rounding};
 
@@ -381,8 +381,8 @@ impl Display for MatrixShape {
 
 impl Display for MatrixProduct {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let MatrixProduct { shape, a, b, c, d } = self;
-        write!(out, "{shape}.{d}.{a}.{b}.{c}")
+        let MatrixProduct { shape, a, b, c, d, saturate } = self;
+        write!(out, "{shape}.{d}.{a}.{b}.{c}{}", if *saturate { ".sat" } else { "" })
     }
 }
 

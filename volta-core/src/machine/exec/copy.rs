@@ -106,9 +106,8 @@ impl Cta<'_> {
                 done += step;
             }
         }
-        if wanted < bytes {
-            pieces.push(Piece { value: Value::Bits(0), bytes: bytes - wanted });
-        }
+        let zero = |bytes| Piece { value: Value::Bits(0), bytes };
+        pieces.extend((wanted..bytes).map(|_| zero(1)));
         Ok(pieces)
     }
 

@@ -205,7 +205,13 @@ impl Cta<'_> {
             for (lane, word) in words.iter_mut().enumerate() {
                 let (row, column) = fragment::of_c(lane, at);
                 let sum = (0..k).map(|k_at| left[row * k + k_at] * right[k_at * n + column]).sum::<i64>();
-                *word = u64::from(read(*c, lane)?.wrapping_add(sum as u32));
+                let c = read(*c, lane)?;
+                *word = u64::from(if product.saturate {
+                    let total = i64::from(c.cast_signed()) + sum;
+                    (total.clamp(i32::MIN.into(), i32::MAX.into()) as i32).cast_unsigned()
+                } else {
+                    c.wrapping_add(sum as u32)
+                });
             }
             results.push(words);
         }

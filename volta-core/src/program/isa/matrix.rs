@@ -200,6 +200,7 @@ fn mma(x: &mut Operation<'_, '_>) -> Lowered {
     let b = x.require(&ELEMENTS)?;
     let c = x.require(&ELEMENTS)?;
     x.choose(&[("rn", ()), ("rz", ()), ("rm", ()), ("rp", ())]);
+    let saturate = a.is_integer() && x.flag("satfinite");
     x.done(4)?;
     let mixed = matches!((a, b), (MatrixElement::Int8 { .. }, MatrixElement::Int8 { .. }));
     if !rows_by_columns
@@ -210,7 +211,7 @@ fn mma(x: &mut Operation<'_, '_>) -> Lowered {
     {
         return Err(x.unsupported("this combination of shape, layout and types is not"));
     }
-    let product = MatrixProduct { shape, a, b, c, d };
+    let product = MatrixProduct { shape, a, b, c, d, saturate };
     let op = Op::Mma {
         product,
         d: destinations(x, 0, register_width(d), Some(registers(d, shape.m, shape.n)))?,
@@ -292,7 +293,7 @@ fn wmma_mma(x: &mut Operation<'_, '_>) -> Lowered {
     if !has(&WMMA, a, shape) || a != b || !accumulates(a, c) || !accumulates(a, d) {
         return Err(x.unsupported("this combination of shape and types is not"));
     }
-    let product = MatrixProduct { shape, a, b, c, d };
+    let product = MatrixProduct { shape, a, b, c, d, saturate: false };
     let op = Op::MultiplyFragments {
         product,
         d: destinations(x, 0, register_width(d), None)?,

@@ -7,13 +7,12 @@ mod call;
 
 use rustc_hash::FxHashMap;
 
+use super::code::{Init, Inst, Location, Parameter, Program, Variable};
 use super::error::LowerError;
 use super::isa::{self, Handler};
 use super::layout::{self, Layout};
 use super::names::{Binding, LabelId, Names};
-use super::op::{
-    Init, Inst, InstId, Location, Op, Parameter, PredId, PredSrc, Program, RegId, Space, Variable, VariableId,
-};
+use super::op::{InstId, Op, PredId, PredSrc, RegId, Space, VariableId};
 use super::operand::{Fail, Lowered, Operation};
 use crate::base::budget::{Budgets, Limit};
 use crate::base::span::Span;

@@ -1,0 +1,97 @@
+//! A kernel's code, its parameters and variables, and where in which source they come from.
+
+use super::op::{Op, PredSrc, Space, VariableId};
+use crate::base::span::Span;
+
+/// An operation in its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inst {
+    /// Executed only by lanes where it holds.
+    pub guard: Option<PredSrc>,
+    /// What is executed.
+    pub op: Op,
+    /// The PTX instruction it was lowered from.
+    pub span: Span,
+    /// Index into [`Program::locations`], from the last `.loc` before it.
+    pub location: Option<u32>,
+}
+
+/// A CUDA source position from `.loc`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Location {
+    /// Path as in `.file`.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1 (0 when unknown).
+    pub column: u32,
+    /// The place of the call that this was inlined at: file, line, column.
+    pub inlined_at: Option<(String, u32, u32)>,
+}
+
+/// A variable in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Its name as written (calls add a suffix to tell activations apart).
+    pub name: String,
+    /// Where it lives; never `Generic`.
+    pub space: Space,
+    /// Bytes; `None` for `extern` shared arrays, which are the dynamic window.
+    pub size: Option<u64>,
+    /// Alignment in bytes, a power of two.
+    pub align: u64,
+    /// Its first bytes; shorter than `size` means zeros follow (constants and globals), `None` that nothing
+    /// was written (shared, local) or, for globals, that they start as zeros.
+    pub init: Option<Init>,
+    /// Declared by the entry as its parameter number n.
+    pub parameter: Option<usize>,
+}
+
+/// An initial value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Init {
+    /// Bytes.
+    pub bytes: Vec<u8>,
+    /// 8-byte addresses of variables, at byte offsets, that the layout fills in: (offset, variable, addend, generic).
+    pub addresses: Vec<(u64, VariableId, i64, bool)>,
+}
+
+/// A parameter of the entry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Its variable in parameter space.
+    pub variable: VariableId,
+    /// PTX type as written: `u64`, `f32`, `b8`, …
+    pub element: String,
+    /// Bytes.
+    pub size: u64,
+    /// A `.ptr` attribute, as written.
+    pub pointer: bool,
+}
+
+/// A kernel, resolved: calls inlined, names gone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// The entry's name.
+    pub name: String,
+    /// Its code; execution starts at 0 and never falls off the end (an `Exit` is last).
+    pub insts: Vec<Inst>,
+    /// Number of registers.
+    pub registers: u32,
+    /// Number of predicate registers.
+    pub predicates: u32,
+    /// Memory variables that the code can name.
+    pub variables: Vec<Variable>,
+    /// Parameters in order.
+    pub parameters: Vec<Parameter>,
+    /// Places in CUDA sources.
+    pub locations: Vec<Location>,
+    /// `.reqntid`, if given: the launch must match.
+    pub required_block: Option<[u32; 3]>,
+    /// `.maxntid`, if given: the launch's threads must not exceed the product.
+    pub max_block: Option<[u32; 3]>,
+    /// Lines of PTX text.
+    pub lines: u32,
+}
