@@ -4,6 +4,7 @@
 //! numbered as atoms turn up and order nothing that anyone sees: [`Place`] orders, and it comes from content.
 
 use super::condition::ConditionId;
+use super::flat::inputs_of;
 use super::monomial::{Contents, MonomialId, Monomials};
 use super::polynomial::{PolynomialId, Polynomials, Term};
 use super::readings::{Irrational, Literal};
@@ -12,6 +13,7 @@ use crate::index_type;
 use crate::number::Rational;
 use crate::term::{InputId, TermId};
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 index_type!(
     /// An interned atom.
@@ -60,6 +62,9 @@ pub enum Atom {
     Literal(Literal),
     /// A node not looked into yet. Never inside another atom, and gone from finished forms.
     Lazy(TermRef),
+    /// A long sum of products of inputs, packed and sorted as in [`super::flat::Products`]: named where it is
+    /// part of something larger, so that an exponent or a maximum of scores costs little.
+    Products(Rc<[u128]>),
     /// A sum of two or more terms without a common factor, leading coefficient 1.
     Sum(PolynomialId),
     /// The largest of two or more.
@@ -190,6 +195,20 @@ impl Table {
                 place: Place { rank: 2, fingerprint: mix(2, *literal as u128), ..Place::CONSTANT },
                 signs: Signs::POSITIVE,
             },
+            Atom::Products(keys) => {
+                let mut place = Place { rank: 3, fingerprint: mix(8, 8), ..Place::CONSTANT };
+                let mut signs = Signs::ZERO;
+                for key in keys.iter() {
+                    place.fingerprint = mix(place.fingerprint, *key);
+                    let mut own = Signs::POSITIVE;
+                    for (input, element) in inputs_of(*key) {
+                        place.lead = place.lead.min((input.0, element));
+                        own = own.times(self.input_signs.get(input.index()).copied().unwrap_or(Signs::ANY));
+                    }
+                    signs = signs.plus(own);
+                }
+                AtomInfo { place, signs }
+            }
             Atom::Lazy(term) => AtomInfo {
                 place: Place {
                     rank: 9,
@@ -245,6 +264,7 @@ impl Table {
                 Atom::Sum(_) => true,
                 Atom::Apply(Function::Sqrt, _) => power != 1,
                 Atom::Input(..)
+                | Atom::Products(_)
                 | Atom::Irrational(_)
                 | Atom::Literal(_)
                 | Atom::Lazy(_)

@@ -76,6 +76,9 @@ pub struct Prover<'s> {
     pub(super) expansions: FxHashMap<MonomialId, Option<Rc<[Term]>>>,
     pub(super) polynomial_factors: FxHashMap<PolynomialId, Scale>,
     spare_walks: Vec<Walk>,
+    /// Whether long sums of products are named where they are part of something larger, and whether any was.
+    names_products: bool,
+    named_products: bool,
     missing: Vec<Need>,
     depth: u32,
     steps: u64,
@@ -106,12 +109,25 @@ impl<'s> Prover<'s> {
             expansions: FxHashMap::default(),
             polynomial_factors: FxHashMap::default(),
             spare_walks: Vec::new(),
+            names_products: true,
+            named_products: false,
             missing: Vec::new(),
             depth: 0,
             steps: 0,
             allowed: u64::MAX,
             readings: BTreeSet::new(),
         }
+    }
+
+    /// A prover that looks into every sum: slower, and it also proves equal what is equal only across sums that
+    /// were put together differently.
+    pub fn thorough(input_signs: Vec<Signs>) -> Prover<'s> {
+        Prover { names_products: false, ..Prover::new(input_signs) }
+    }
+
+    /// Whether a thorough prover might find more.
+    pub fn is_thorough(&self) -> bool {
+        !self.named_products
     }
 
     /// The number of a store within this prover.
@@ -262,11 +278,51 @@ impl<'s> Prover<'s> {
         let mut terms = flat.terms.clone();
         if !flat.products.is_empty() {
             for products in &flat.products {
-                self.spread_products(products, &mut terms)?;
+                if self.names_products {
+                    self.name_products(products, &mut terms)?;
+                } else {
+                    self.spread_products(products, &mut terms)?;
+                }
             }
             collect(&mut terms);
         }
         Ok(terms)
+    }
+
+    fn name_products(&mut self, products: &Products, terms: &mut Vec<Term>) -> Result<(), Stop> {
+        self.charge(1 + products.keys.len() as u64 / 8)?;
+        let mut keys = products.keys.clone();
+        keys.sort_unstable();
+        let atom = self.table.intern(Atom::Products(keys.into()));
+        self.named_products = true;
+        let monomial = self.table.single(atom);
+        let key = self.table.key_product(products.scale.key, Key::new(monomial, PolynomialId::ZERO))?;
+        terms.push(Term { key, coefficient: products.scale.coefficient.clone() });
+        Ok(())
+    }
+
+    /// A sum whose terms name no sums of products, as far as they name one alone.
+    pub(super) fn without_named_products(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let mut out = Vec::with_capacity(terms.len());
+        for term in terms {
+            let factors = self.table.monomials.shared_factors(term.monomial());
+            let named = factors.iter().find_map(|(atom, power)| match self.table.atom(*atom) {
+                Atom::Products(keys) if *power == 1 => Some((*atom, keys.clone())),
+                _ => None,
+            });
+            let Some((named, keys)) = named else {
+                out.push(term);
+                continue;
+            };
+            let rest: Vec<(AtomId, i32)> =
+                factors.iter().copied().filter(|(atom, _)| *atom != named).collect();
+            let key = Key::new(self.table.intern_factors(&rest), term.exponent());
+            let products =
+                Products { scale: Scale { coefficient: term.coefficient, key }, keys: keys.to_vec() };
+            self.spread_products(&products, &mut out)?;
+        }
+        collect(&mut out);
+        Ok(out)
     }
 
     fn spread_products(&mut self, products: &Products, terms: &mut Vec<Term>) -> Result<(), Stop> {
@@ -485,6 +541,7 @@ impl<'s> Prover<'s> {
         let mut work: SmallVec<[(TermId, i32); 8]> = factors.into();
         let mut sums: SmallVec<[(TermId, i32); 4]> = SmallVec::new();
         let mut zero = false;
+        let mut inputs: SmallVec<[u64; 4]> = SmallVec::new();
         while let Some((term, power)) = work.pop() {
             self.charge(1)?;
             let at = TermRef { store, term };
@@ -493,6 +550,10 @@ impl<'s> Prover<'s> {
                 continue;
             }
             let (op, [a, b, _]) = match self.view(at) {
+                View::Input { .. } if power == 1 => {
+                    inputs.push(term.raw());
+                    continue;
+                }
                 View::Input { .. } => {
                     let monomial = self.input_monomial(term.raw());
                     let monomial = self.table.monomial_power(monomial, power)?;
@@ -583,6 +644,25 @@ impl<'s> Prover<'s> {
         if zero || own.is_zero() {
             // `0·t = 0`: whether `t` is finite has been asked, whether it is defined is an obligation (V8).
             return Ok(());
+        }
+        // A product of inputs, but for a number, is kept packed like those of two inputs alone.
+        let packed = match inputs.as_slice() {
+            [a] => Some(pack_single(*a)),
+            [a, b] => Some(pack(*a, *b)),
+            _ => None,
+        };
+        if let Some(key) = packed
+            && sums.is_empty()
+            && own.key == walk.scales[scale as usize].0.key
+        {
+            let scale = walk.push_scale(own);
+            let bucket = walk.bucket(scale);
+            walk.products[bucket].keys.push(key);
+            return Ok(());
+        }
+        for raw in inputs {
+            let monomial = self.input_monomial(raw);
+            own.key = self.table.key_product(own.key, Key::new(monomial, PolynomialId::ZERO))?;
         }
         match sums.as_slice() {
             [] => {

@@ -3,7 +3,7 @@
 use super::atom::TermRef;
 use super::exponent::Scale;
 use super::polynomial::Term;
-use crate::term::TermId;
+use crate::term::{InputId, TermId, TermKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Products of two input elements under one scale, each with coefficient 1.
@@ -29,6 +29,15 @@ pub(super) fn pack(a: u64, b: u64) -> u128 {
 /// The key of a single element.
 pub(super) fn pack_single(a: u64) -> u128 {
     u128::from(a) << 64 | u128::from(NONE)
+}
+
+/// The one or two input elements that a key multiplies, the smaller first.
+pub(super) fn inputs_of(key: u128) -> impl Iterator<Item = (InputId, u64)> {
+    let (high, low) = ((key >> 64) as u64, key as u64);
+    [low, high].into_iter().filter(|raw| *raw != NONE).filter_map(|raw| match TermId::from_raw(raw).kind() {
+        TermKind::Input { input, element } => Some((input, element)),
+        TermKind::Constant(_) | TermKind::Lane(..) => None,
+    })
 }
 
 /// A sum, not necessarily finished: atoms may be lazy, and products packed.

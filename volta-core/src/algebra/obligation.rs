@@ -4,6 +4,7 @@ use super::Stop;
 use super::atom::{Atom, AtomId, TermRef};
 use super::canon::Prover;
 use super::class::Class;
+use super::exponent::Scale;
 use super::facts::{INFINITE, PARTIAL};
 use super::monomial::MonomialId;
 use super::polynomial::PolynomialId;
@@ -45,6 +46,16 @@ pub struct Obligations {
     findings: FxHashMap<TermRef, Finding>,
 }
 
+/// What an operation demands, and of which operand.
+fn demand_of(op: TermOp, operands: [TermRef; 3]) -> Option<(Demand, TermRef)> {
+    match op {
+        TermOp::Div => Some((Demand::Nonzero, operands[1])),
+        TermOp::Log2 | TermOp::Rsqrt => Some((Demand::Positive, operands[0])),
+        TermOp::Sqrt => Some((Demand::NotNegative, operands[0])),
+        _ => None,
+    }
+}
+
 impl Prover<'_> {
     /// The requirements of a term that are not proved, in the order of a walk through it.
     /// `Err(Stop::Undefined)` when one cannot hold.
@@ -60,12 +71,7 @@ impl Prover<'_> {
             let View::Apply(op, operands) = self.view(at) else { continue };
             let operands = operands.map(|term| TermRef { store: at.store, term });
             stack.extend(operands[..op.arity()].iter().rev());
-            let (demand, operand) = match op {
-                TermOp::Div => (Demand::Nonzero, operands[1]),
-                TermOp::Log2 | TermOp::Rsqrt => (Demand::Positive, operands[0]),
-                TermOp::Sqrt => (Demand::NotNegative, operands[0]),
-                _ => continue,
-            };
+            let Some((demand, operand)) = demand_of(op, operands) else { continue };
             let finding = match known.findings.get(&at) {
                 Some(finding) => finding.clone(),
                 None => {
@@ -82,6 +88,38 @@ impl Prover<'_> {
             }
         }
         Ok(open)
+    }
+
+    /// What a term requires, proved or not: what may be relied on where the term is defined.
+    pub fn granted(&mut self, root: TermRef) -> Result<Vec<Requirement>, Stop> {
+        let mut granted = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut stack = vec![root];
+        while let Some(at) = stack.pop() {
+            if self.flags(at) & PARTIAL == 0 || !seen.insert(at) {
+                continue;
+            }
+            self.charge(1)?;
+            let View::Apply(op, operands) = self.view(at) else { continue };
+            let operands = operands.map(|term| TermRef { store: at.store, term });
+            stack.extend(operands[..op.arity()].iter().rev());
+            let Some((demand, operand)) = demand_of(op, operands) else { continue };
+            if self.flags(operand) & INFINITE == 0 {
+                let scale = self.settled_scale(operand)?;
+                granted.push(self.requirement(demand, &scale));
+            }
+        }
+        Ok(granted)
+    }
+
+    /// A term as a product of names.
+    fn settled_scale(&mut self, operand: TermRef) -> Result<Scale, Stop> {
+        self.settle(|prover| {
+            let id = prover.resolve(operand)?;
+            let terms = prover.table.polynomials.shared_terms(id).to_vec();
+            let terms = prover.plain(terms)?;
+            prover.factor_terms(terms)
+        })
     }
 
     fn examine(&mut self, demand: Demand, operand: TermRef) -> Result<Finding, Stop> {
@@ -102,12 +140,7 @@ impl Prover<'_> {
         if self.term_signs(operand)?.within(wanted) {
             return Ok(Finding::Proved);
         }
-        let scale = self.settle(|prover| {
-            let id = prover.resolve(operand)?;
-            let terms = prover.table.polynomials.shared_terms(id).to_vec();
-            let terms = prover.plain(terms)?;
-            prover.factor_terms(terms)
-        })?;
+        let scale = self.settled_scale(operand)?;
         let signs = self.table.monomial_signs(scale.key.monomial()).times(Signs::of(&scale.coefficient));
         let why = match demand {
             Demand::Nonzero => "division by zero",
@@ -120,6 +153,11 @@ impl Prover<'_> {
         if signs.within(!wanted) {
             return Ok(Finding::Impossible(why));
         }
+        Ok(Finding::Open(self.requirement(demand, &scale)))
+    }
+
+    /// A demand on a product, without the factors that meet it.
+    fn requirement(&mut self, demand: Demand, scale: &Scale) -> Requirement {
         let factors = self.table.monomials.shared_factors(scale.key.monomial());
         let doubtful = |(atom, _): &(AtomId, i32)| self.table.atom_signs(*atom) != Signs::POSITIVE;
         let mut factors: Vec<(AtomId, i32)> = factors.iter().copied().filter(doubtful).collect();
@@ -131,7 +169,7 @@ impl Prover<'_> {
         }
         let product = self.table.intern_factors(&factors);
         let negative = demand != Demand::Nonzero && scale.coefficient.is_negative();
-        Ok(Finding::Open(Requirement { demand, product, negative }))
+        Requirement { demand, product, negative }
     }
 
     /// Whether a requirement follows from others.

@@ -9,6 +9,7 @@ use super::canon::Prover;
 use super::class::Class;
 use super::condition::{Condition, ConditionId};
 use super::exponent::Scale;
+use super::flat::inputs_of;
 use super::monomial::MonomialId;
 use super::obligation::{Demand, Requirement};
 use super::polynomial::{Key, PolynomialId, Term};
@@ -49,6 +50,7 @@ impl Prover<'_> {
     fn whole(&mut self, at: TermRef) -> Result<Scale, Stop> {
         let flat = self.flatten(at)?;
         let terms = self.finish(&flat)?;
+        let terms = self.without_named_products(terms)?;
         let terms = self.expand(terms)?;
         let mut lowest: Vec<(AtomId, i32)> = Vec::new();
         for term in &terms {
@@ -285,6 +287,7 @@ impl Printer<'_, '_, '_> {
         }
         match self.table().atom(atom) {
             Atom::Input(input, element) => (self.names)(*input, *element),
+            Atom::Products(keys) => format!("({})", self.products(keys)),
             Atom::Irrational(Irrational::Log2E) => "log2(e)".to_string(),
             Atom::Irrational(Irrational::Log2Ten) => "log2(10)".to_string(),
             Atom::Literal(literal) => literal.value().to_string(),
@@ -314,6 +317,24 @@ impl Printer<'_, '_, '_> {
                 self.inside(*b, nesting)
             ),
         }
+    }
+
+    fn products(&self, keys: &[u128]) -> String {
+        let mut products: Vec<Vec<(InputId, u64)>> =
+            keys.iter().map(|key| inputs_of(*key).collect()).collect();
+        products.sort_unstable();
+        let show = |product: &Vec<(InputId, u64)>| {
+            let names: Vec<String> =
+                product.iter().map(|(input, element)| (self.names)(*input, *element)).collect();
+            names.join("*")
+        };
+        let skipped = products.len().saturating_sub(SHOWN + 1);
+        if skipped <= 1 {
+            return products.iter().map(show).collect::<Vec<_>>().join(" + ");
+        }
+        let first: Vec<String> = products[..SHOWN].iter().map(show).collect();
+        let last = products.last().map(show).unwrap_or_default();
+        format!("{} + … {skipped} more terms … + {last}", first.join(" + "))
     }
 
     fn condition(&self, id: &ConditionId, nesting: u32) -> String {

@@ -61,6 +61,7 @@ impl Prover<'_> {
                     }
                 }
                 Atom::Input(..)
+                | Atom::Products(_)
                 | Atom::Irrational(_)
                 | Atom::Literal(_)
                 | Atom::Sum(_)
@@ -216,6 +217,7 @@ impl Prover<'_> {
                 Atom::Lazy(at) if *power == 1 && found.is_none() => found = Some(*at),
                 Atom::Lazy(_) => return None,
                 Atom::Input(..)
+                | Atom::Products(_)
                 | Atom::Irrational(_)
                 | Atom::Literal(_)
                 | Atom::Sum(_)
@@ -464,6 +466,7 @@ impl Prover<'_> {
                 }
                 Atom::Sum(_)
                 | Atom::Input(..)
+                | Atom::Products(_)
                 | Atom::Irrational(_)
                 | Atom::Literal(_)
                 | Atom::Lazy(_)

@@ -119,7 +119,7 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
             for (offset, element) in run.iter().enumerate() {
                 let [reference, opt] = sides[start + offset];
                 let result = prover.decide(element, [&facts[reference], &facts[opt]]);
-                part.steps += prover.prover().steps();
+                part.steps += prover.steps();
                 match result {
                     Ok(proof) => {
                         part.equal += 1;
@@ -133,7 +133,7 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
                     }
                 }
             }
-            part.readings = prover.prover().readings().clone();
+            part.readings = prover.readings();
             part
         })
         .collect();

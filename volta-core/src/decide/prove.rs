@@ -6,10 +6,14 @@
 //! of the partial operations (rule V8) are compared next: the optimized kernel's must follow from the
 //! reference's, or they become conditions.
 
+use std::collections::BTreeSet;
+
 use super::probe::{Screen, refute};
 use super::witness::{Witness, element_name};
 use super::{Element, InputInfo, Options, Sign};
-use crate::algebra::{Equality, Facts, Obligations, Prover, Requirement, Rung, Signs, Stop, TermRef};
+use crate::algebra::{
+    Equality, Facts, Obligations, Prover, Reading, Requirement, Rung, Signs, Stop, TermRef,
+};
 use crate::base::budget::Exhausted;
 use crate::term::{InputId, Store, TermId};
 
@@ -52,14 +56,23 @@ pub struct Proof {
     pub domain: Vec<String>,
 }
 
-/// Proves elements one after the other, each with what the ones before taught it.
-pub struct ElementProver<'s, 'i> {
+/// A prover, and the requirements that it has looked at.
+struct Learned<'s> {
     prover: Prover<'s>,
     obligations: Obligations,
-    inputs: &'i [InputInfo],
-    options: &'i Options,
+}
+
+/// Proves elements one after the other, each with what the ones before taught it.
+pub struct ElementProver<'s, 'i> {
+    quick: Learned<'s>,
+    /// For elements that the quick one leaves open.
+    thorough: Option<Learned<'s>>,
+    /// The last element needed the thorough one.
+    prefers_thorough: bool,
     /// Of the stores of the last element that needed one.
     screen: Option<([&'s Store; 2], Screen<'s, 'i>)>,
+    inputs: &'i [InputInfo],
+    options: &'i Options,
 }
 
 /// What one rung came to.
@@ -85,58 +98,128 @@ impl Sign {
     }
 }
 
+fn signs(inputs: &[InputInfo]) -> Vec<Signs> {
+    inputs.iter().map(|input| input.sign.signs()).collect()
+}
+
 impl<'s, 'i> ElementProver<'s, 'i> {
     /// A prover that knows nothing yet.
     pub fn new(inputs: &'i [InputInfo], options: &'i Options) -> ElementProver<'s, 'i> {
-        let signs = inputs.iter().map(|input| input.sign.signs()).collect();
         ElementProver {
-            prover: Prover::new(signs),
-            obligations: Obligations::default(),
+            quick: Learned { prover: Prover::new(signs(inputs)), obligations: Obligations::default() },
+            thorough: None,
+            prefers_thorough: false,
+            screen: None,
             inputs,
             options,
-            screen: None,
         }
     }
 
-    /// The prover, for what it has read and counted.
-    pub fn prover(&self) -> &Prover<'s> {
-        &self.prover
+    /// Literals read as irrational constants so far.
+    pub fn readings(&self) -> BTreeSet<Reading> {
+        let learned = std::iter::once(&self.quick).chain(&self.thorough);
+        learned.flat_map(|learned| learned.prover.readings().iter().copied()).collect()
+    }
+
+    /// Steps that the last element took.
+    pub fn steps(&self) -> u64 {
+        self.quick.prover.steps() + self.thorough.as_ref().map_or(0, |learned| learned.prover.steps())
     }
 
     /// Decides one element.
     pub fn decide(&mut self, element: &Element<'s>, facts: [&'s Facts; 2]) -> Result<Proof, Failure> {
-        let reference = TermRef {
-            store: self.prover.add_store(element.reference.0, facts[0]),
-            term: element.reference.1,
+        for learned in std::iter::once(&mut self.quick).chain(&mut self.thorough) {
+            learned.prover.set_budget(self.options.algebra_steps);
+        }
+        if !self.prefers_thorough {
+            let result = self.attempt(element, facts, false);
+            let settled = match &result {
+                Ok(proof) => proof.conditions.is_empty(),
+                Err(Failure::Different(_) | Failure::Undefined { .. }) => true,
+                Err(Failure::Exhausted(_) | Failure::Unknown { .. }) => false,
+            };
+            if settled || self.quick.prover.is_thorough() {
+                return result;
+            }
+        }
+        let result = self.attempt(element, facts, true);
+        self.prefers_thorough = result.is_ok();
+        result
+    }
+
+    /// Climbs the ladder with one of the provers.
+    fn attempt(
+        &mut self,
+        element: &Element<'s>,
+        facts: [&'s Facts; 2],
+        thorough: bool,
+    ) -> Result<Proof, Failure> {
+        let (inputs, options) = (self.inputs, self.options);
+        let learned = if thorough {
+            self.thorough.get_or_insert_with(|| {
+                let mut prover = Prover::thorough(signs(inputs));
+                prover.set_budget(options.algebra_steps);
+                Learned { prover, obligations: Obligations::default() }
+            })
+        } else {
+            &mut self.quick
         };
-        let opt = TermRef { store: self.prover.add_store(element.opt.0, facts[1]), term: element.opt.1 };
-        self.prover.set_budget(self.options.algebra_steps);
-        let mut unproved = self.climb(reference, opt, Rung::Lists);
+        let [reference, opt] = learned.terms(element, facts);
+        let refute = || refute(element.reference, element.opt, inputs, &options.effort);
+        let mut unproved = learned.climb(reference, opt, Rung::Lists);
         if matches!(unproved, Attempt::Open(_)) {
-            if self.differs(element)
-                && let Some(witness) = self.refute(element)
+            if differs(&mut self.screen, element, inputs, options)
+                && let Some(witness) = refute()
             {
                 return Err(Failure::Different(witness));
             }
-            unproved = self.climb(reference, opt, Rung::Expansions);
+            unproved = learned.climb(reference, opt, Rung::Expansions);
         }
+        let refute = || if thorough || learned.prover.is_thorough() { refute() } else { None };
         match unproved {
-            Attempt::Equal => self.compare_requirements(reference, opt),
+            Attempt::Equal => learned.compare_requirements(reference, opt, inputs),
             Attempt::FirstUndefined(reason) => Err(Failure::Undefined { side: Side::Reference, reason }),
             Attempt::SecondUndefined(reason) => {
                 // The reference may be undefined as well, for a reason found only among its requirements.
-                self.requirements(reference, Side::Reference)?;
+                learned.requirements(reference, Side::Reference)?;
                 Err(Failure::Undefined { side: Side::Opt, reason })
             }
             Attempt::Open(reason) | Attempt::Stopped(Stop::Unknown(reason)) => {
-                Err(self.refute(element).map_or(Failure::Unknown { reason }, Failure::Different))
+                Err(refute().map_or(Failure::Unknown { reason }, Failure::Different))
             }
-            Attempt::Stopped(stop) => Err(match (self.refute(element), stop) {
+            Attempt::Stopped(stop) => Err(match (refute(), stop) {
                 (Some(witness), _) => Failure::Different(witness),
                 (None, Stop::Exhausted(exhausted)) => Failure::Exhausted(exhausted),
                 (None, stop) => Failure::Unknown { reason: stop.to_string() },
             }),
         }
+    }
+}
+
+/// Whether the two sides surely differ at the first point.
+fn differs<'s, 'i>(
+    screen: &mut Option<([&'s Store; 2], Screen<'s, 'i>)>,
+    element: &Element<'s>,
+    inputs: &'i [InputInfo],
+    options: &Options,
+) -> bool {
+    let stores = [element.reference.0, element.opt.0];
+    let same =
+        |known: &[&Store; 2]| known.iter().zip(stores).all(|(known, store)| std::ptr::eq(*known, store));
+    if !screen.as_ref().is_some_and(|(known, _)| same(known)) {
+        let new = Screen::new(stores[0], stores[1], inputs, 0, options.effort.remembered);
+        *screen = Some((stores, new));
+    }
+    screen.as_mut().is_some_and(|(_, screen)| screen.differs(element.reference.1, element.opt.1))
+}
+
+impl<'s> Learned<'s> {
+    fn terms(&mut self, element: &Element<'s>, facts: [&'s Facts; 2]) -> [TermRef; 2] {
+        let sides = [element.reference, element.opt];
+        std::array::from_fn(|side| {
+            let (store, term) = sides[side];
+            TermRef { store: self.prover.add_store(store, facts[side]), term }
+        })
     }
 
     /// One rung of the ladder.
@@ -150,22 +233,6 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         }
     }
 
-    /// Whether the two sides surely differ at the first point.
-    fn differs(&mut self, element: &Element<'s>) -> bool {
-        let stores = [element.reference.0, element.opt.0];
-        let same =
-            |known: &[&Store; 2]| known.iter().zip(stores).all(|(known, store)| std::ptr::eq(*known, store));
-        if !self.screen.as_ref().is_some_and(|(known, _)| same(known)) {
-            let remembered = self.options.effort.remembered;
-            self.screen = Some((stores, Screen::new(stores[0], stores[1], self.inputs, 0, remembered)));
-        }
-        self.screen.as_mut().is_some_and(|(_, screen)| screen.differs(element.reference.1, element.opt.1))
-    }
-
-    fn refute(&self, element: &Element<'s>) -> Option<Witness> {
-        refute(element.reference, element.opt, self.inputs, &self.options.effort)
-    }
-
     fn requirements(&mut self, at: TermRef, side: Side) -> Result<Vec<Requirement>, Failure> {
         self.prover.requirements(&mut self.obligations, at).map_err(|stop| match stop {
             Stop::Undefined(reason) => Failure::Undefined { side, reason },
@@ -174,14 +241,24 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         })
     }
 
-    fn compare_requirements(&mut self, reference: TermRef, opt: TermRef) -> Result<Proof, Failure> {
+    fn compare_requirements(
+        &mut self,
+        reference: TermRef,
+        opt: TermRef,
+        inputs: &[InputInfo],
+    ) -> Result<Proof, Failure> {
         let domain = self.requirements(reference, Side::Reference)?;
         let own = self.requirements(opt, Side::Opt)?;
-        let inputs = self.inputs;
+        let mut extra = own;
+        extra.retain(|requirement| !self.prover.implied(requirement, &domain));
+        if !extra.is_empty() {
+            // What was proved of the reference holds too, though the same may not be seen of another spelling.
+            let granted = self.prover.granted(reference).unwrap_or_default();
+            extra.retain(|requirement| !self.prover.implied(requirement, &granted));
+        }
         let names = |input: InputId, element: u64| element_name(inputs.get(input.index()), input, element);
         let text = |requirement: &Requirement| self.prover.requirement_text(requirement, &names);
-        let extra = own.iter().filter(|requirement| !self.prover.implied(requirement, &domain));
-        Ok(Proof { conditions: extra.map(text).collect(), domain: domain.iter().map(text).collect() })
+        Ok(Proof { conditions: extra.iter().map(text).collect(), domain: domain.iter().map(text).collect() })
     }
 }
 
@@ -195,7 +272,7 @@ pub fn normal_forms(terms: &[(&Store, TermId)], inputs: &[InputInfo], steps: u64
         }
     }
     let facts: Vec<Facts> = stores.iter().map(|store| Facts::new(store)).collect();
-    let mut prover = Prover::new(inputs.iter().map(|input| input.sign.signs()).collect());
+    let mut prover = Prover::new(signs(inputs));
     for (store, facts) in stores.iter().zip(&facts) {
         prover.add_store(store, facts);
     }

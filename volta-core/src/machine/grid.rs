@@ -344,7 +344,7 @@ fn output_value(
             (_, SymKind::Half64(..)) => mismatch("half of an f64".into()),
             (_, SymKind::Packed(_)) => mismatch("a pack of smaller values".into()),
             (_, SymKind::Fragment { .. }) => {
-                mismatch("an element of a `wmma` fragment, nobody knows which".into())
+                mismatch("some element of a `wmma` fragment (which one is not specified)".into())
             }
             (_, SymKind::Choice(_)) => mismatch("a choice between encodings".into()),
         },

@@ -148,11 +148,18 @@ impl Side {
 /// What the prover says of two terms, with its budget.
 pub(super) fn compare_within(a: (&Side, TermId), b: (&Side, TermId), steps: u64) -> Result<Equality, Stop> {
     let facts = [Facts::new(&a.0.store), Facts::new(&b.0.store)];
-    let mut prover = Prover::new(Vec::new());
-    prover.set_budget(steps);
-    let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };
-    let second = TermRef { store: prover.add_store(&b.0.store, &facts[1]), term: b.1 };
-    prover.equal(first, second, Rung::Expansions)
+    // As `decide` does: what the quick prover leaves open, the thorough one decides.
+    let mut result = Ok(Equality::Open(String::new()));
+    for mut prover in [Prover::new(Vec::new()), Prover::thorough(Vec::new())] {
+        prover.set_budget(steps);
+        let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };
+        let second = TermRef { store: prover.add_store(&b.0.store, &facts[1]), term: b.1 };
+        result = prover.equal(first, second, Rung::Expansions);
+        if prover.is_thorough() || !matches!(result, Ok(Equality::Open(_))) {
+            break;
+        }
+    }
+    result
 }
 
 pub(super) fn compare(a: (&Side, TermId), b: (&Side, TermId)) -> Result<Equality, Stop> {
