@@ -96,6 +96,12 @@ impl Facts {
                         any |= flags[lane];
                     }
                 }
+                Lanes::Repeated { list, shift } => {
+                    for (lane, flags) in flags.iter_mut().enumerate() {
+                        *flags = self.use_once(list[lane >> shift & (list.len() - 1)], flagged);
+                        any |= *flags;
+                    }
+                }
                 Lanes::List(list) => {
                     for (lane, raw) in lanes(node.mask).zip(list) {
                         flags[lane] = self.use_once(*raw, flagged);

@@ -1,7 +1,7 @@
 //! Appending to the arena.
 
 use super::id::{ConstantId, NodeId, TermId};
-use super::node::{AFFINE, Constant, LIST, Node, Store, TermOp, WIDE};
+use super::node::{AFFINE, Constant, LIST, Node, REPEATED, Store, TermOp, WIDE};
 
 /// The operands of a warp instruction: for each, 32 term ids (raw); lanes outside the mask are not read.
 pub type Operands<'a> = [&'a [u64; 32]];
@@ -123,6 +123,14 @@ impl Store {
             return (WIDE, self.wide.len() as u64 - 1);
         }
         let at = self.lists.len() as u64;
+        if mask == u32::MAX && !self.only_lists {
+            let (shift, count) = repetition(lanes);
+            if count << shift < 32 || shift > 0 {
+                self.lists.extend((0..count).map(|entry| lanes[entry << shift]));
+                let pattern = u64::from(shift) | u64::from(count.trailing_zeros()) << 3;
+                return (LIST, at | REPEATED | pattern << TermId::BITS);
+            }
+        }
         let mut rest = mask;
         while rest != 0 {
             self.lists.push(lanes[rest.trailing_zeros() as usize]);
@@ -130,6 +138,15 @@ impl Store {
         }
         (LIST, at)
     }
+}
+
+/// `(shift, count)` with `lanes[i] = lanes[(i >> shift) % count << shift]`, both as small as they can be in turn.
+fn repetition(lanes: &[u64; 32]) -> (u32, usize) {
+    let in_runs = |shift: u32| (0..32).all(|lane| lanes[lane] == lanes[lane >> shift << shift]);
+    let shift = (1..5).take_while(|shift| in_runs(*shift)).last().unwrap_or(0);
+    let again = |count: usize| (0..32).all(|lane| lanes[lane] == lanes[lane & ((count << shift) - 1)]);
+    let count = (0..5).map(|log| 1 << log).find(|count| count << shift >= 32 || again(*count));
+    (shift, count.unwrap_or(32 >> shift))
 }
 
 /// `(base, stride)` with `lanes[i] = base + i·stride` for all lanes of `mask`, and `base` itself an id.
@@ -192,7 +209,21 @@ mod tests {
             check(mask, std::array::from_fn(|lane| at(lane as u64 * lane as u64)));
             check(mask, [at(3); 32]);
             check(mask, std::array::from_fn(|lane| at((lane as u64 + 13) % 32)));
+            // Rows and columns of fragments.
+            for (shift, count) in [(2, 8), (0, 4), (4, 2), (0, 16), (1, 4), (3, 4), (0, 2)] {
+                check(mask, std::array::from_fn(|lane| at(((lane as u64 >> shift) % count) * 7 % 11)));
+            }
         }
+    }
+
+    #[test]
+    fn rows_of_fragments_cost_as_many_terms_as_they_have() {
+        let mut store = Store::new();
+        let at = |element: u64| TermId::input(InputId(0), element * element).raw();
+        let rows: [u64; 32] = std::array::from_fn(|lane| at(lane as u64 / 4));
+        let columns: [u64; 32] = std::array::from_fn(|lane| at(lane as u64 % 4));
+        store.push(TermOp::Mul, u32::MAX, &[&rows, &columns], 0);
+        assert_eq!(store.bytes(), 32 + 8 * (8 + 4));
     }
 
     #[test]

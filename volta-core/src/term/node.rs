@@ -143,6 +143,13 @@ pub enum Lanes<'s> {
     },
     /// One term for each active lane, in lane order.
     List(&'s [u64]),
+    /// All lanes are active, and lane `i` has `list[(i >> shift) % list.len()]`: a row or column of a fragment.
+    Repeated {
+        /// The terms; a power of two of them.
+        list: &'s [u64],
+        /// Runs of `2^shift` lanes have the same one.
+        shift: u32,
+    },
 }
 
 /// A whole node, for passes that read a store from its first node to its last.
@@ -160,6 +167,16 @@ pub struct NodeParts<'s> {
 pub(super) const AFFINE: u8 = 0;
 pub(super) const WIDE: u8 = 1;
 pub(super) const LIST: u8 = 2;
+
+/// In the top byte of a list's word: lanes repeat terms. Above it in the byte: the shift, and 3 bits up the
+/// logarithm of their number.
+pub(super) const REPEATED: u64 = 0x80 << TermId::BITS;
+
+/// The shift and the number of terms of a list's word, if it says that lanes repeat them.
+fn repetition(word: u64) -> Option<(u32, usize)> {
+    let pattern = word >> TermId::BITS;
+    (word & REPEATED != 0).then(|| ((pattern & 7) as u32, 1 << (pattern >> 3 & 7)))
+}
 
 /// 32 bytes. An affine operand word holds the base in its low 56 bits and a signed stride in its top 8.
 #[derive(Clone, Copy, Debug)]
@@ -256,8 +273,13 @@ impl Store {
                     Lanes::Affine { base, stride }
                 }
                 _ => {
-                    let start = word as usize;
-                    Lanes::List(&self.lists[start..start + node.mask.count_ones() as usize])
+                    let start = (word & ((1 << TermId::BITS) - 1)) as usize;
+                    match repetition(word) {
+                        Some((shift, count)) => {
+                            Lanes::Repeated { list: &self.lists[start..start + count], shift }
+                        }
+                        None => Lanes::List(&self.lists[start..start + node.mask.count_ones() as usize]),
+                    }
                 }
             };
         }
@@ -307,8 +329,12 @@ impl Store {
                 base.wrapping_add_signed(stride * i64::from(lane))
             }
             _ => {
-                let rank = (node.mask & ((1u32 << lane) - 1)).count_ones();
-                self.lists[word as usize + rank as usize]
+                let start = (word & ((1 << TermId::BITS) - 1)) as usize;
+                let at = match repetition(word) {
+                    Some((shift, count)) => (lane >> shift) as usize & (count - 1),
+                    None => (node.mask & ((1u32 << lane) - 1)).count_ones() as usize,
+                };
+                self.lists[start + at]
             }
         };
         TermId::from_raw(raw)
