@@ -1,6 +1,7 @@
 //! The `volta` program: what `cargo test` does, for people and scripts without a crate.
 
 mod check;
+mod export;
 mod json;
 mod refresh;
 mod select;
@@ -31,6 +32,7 @@ Examples:
   volta check fixtures --format json | jq .   one JSON object a case
   volta refresh fixtures/softmax              compile sources, for checking in their PTX
   volta explain Y1                            what a rule or a verdict means
+  volta export --smt2 fixtures/matmul/small   what is to be proved, for an SMT solver
 
 A case is a folder with a volta.toml:
   [params]
@@ -53,6 +55,8 @@ enum Command {
     List(ListArgs),
     /// Compile the sources of cases and write the PTX beside them, to be checked in
     Refresh(RefreshArgs),
+    /// Write what is to be proved of a case for another solver
+    Export(export::ExportArgs),
     /// Say what a rule or a verdict means; without a name, list all of them
     Explain {
         /// A rule such as Y1, or a verdict such as race
@@ -167,6 +171,7 @@ pub fn main() -> ExitCode {
         }
         Command::List(arguments) => list(&arguments.selection, &mut out),
         Command::Refresh(arguments) => refresh::refresh(&arguments, &mut out),
+        Command::Export(arguments) => export::export(&arguments, &mut out),
         Command::Explain { name } => explain(name.as_deref(), &mut out),
     };
     match exit {
