@@ -1,5 +1,5 @@
 //! Another opinion: what Volta says of each fixture against Z3, on elements that are small and free of functions that
-//! SMT-LIB does not have. Where either makes no claim there is nothing to compare.
+//! SMT-LIB does not have. Where either makes no claim there is nothing to compare. And what operations mean in a script.
 //!
 //! Without a solver the trials are ignored; `VOLTA_Z3=required`, or a path in it, makes its absence a failure.
 
@@ -11,6 +11,9 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use volta_core::decide::smt::{Refusal, Settings, script};
+use volta_core::decide::{Element, InputInfo, Sign};
+use volta_core::number::Rational;
+use volta_core::term::{Constant, InputId, Store, TermId, TermOp};
 use volta_core::verdict::{Difference, How, Verdict};
 use volta_core::{Conditions, conditions, verify};
 use volta_suite::fixture;
@@ -92,12 +95,95 @@ fn place_of(conditions: &Conditions, difference: &Difference) -> Vec<usize> {
     (0..conditions.len()).find(|at| conditions.name(*at) == name).into_iter().collect()
 }
 
-fn trial(name: &str, dir: &Path, z3: &Result<Option<Z3>, Missing>, counts: &Counts) -> Result<(), Failed> {
-    let z3 = match z3 {
-        Ok(Some(z3)) => z3,
-        Ok(None) => return Err("there is no z3; `VOLTA_Z3=$(scripts/z3.sh)` names one".into()),
-        Err(missing) => return Err(missing.to_string().into()),
-    };
+/// An operation, its operands, and its result; of a condition, 1 where it holds.
+type Fact = (TermOp, &'static [(i64, i64)], (i64, i64));
+
+/// What operations mean, so that a script cannot mean something else.
+const FACTS: &[Fact] = &[
+    (TermOp::Add, &[(1, 2), (1, 3)], (5, 6)),
+    (TermOp::Sub, &[(1, 2), (1, 3)], (1, 6)),
+    (TermOp::Mul, &[(-1, 2), (2, 3)], (-1, 3)),
+    (TermOp::Fma, &[(2, 1), (3, 1), (5, 1)], (11, 1)),
+    (TermOp::Div, &[(2, 3), (-4, 1)], (-1, 6)),
+    (TermOp::Neg, &[(2, 3)], (-2, 3)),
+    (TermOp::Abs, &[(-2, 3)], (2, 3)),
+    (TermOp::Abs, &[(2, 3)], (2, 3)),
+    (TermOp::Max, &[(2, 1), (3, 1)], (3, 1)),
+    (TermOp::Min, &[(2, 1), (3, 1)], (2, 1)),
+    (TermOp::Saturate, &[(-2, 1)], (0, 1)),
+    (TermOp::Saturate, &[(1, 3)], (1, 3)),
+    (TermOp::Saturate, &[(2, 1)], (1, 1)),
+    (TermOp::Sqrt, &[(9, 4)], (3, 2)),
+    (TermOp::Rsqrt, &[(9, 4)], (2, 3)),
+    (TermOp::Floor, &[(7, 2)], (3, 1)),
+    (TermOp::Floor, &[(-7, 2)], (-4, 1)),
+    (TermOp::Ceil, &[(7, 2)], (4, 1)),
+    (TermOp::Ceil, &[(-7, 2)], (-3, 1)),
+    (TermOp::Trunc, &[(7, 2)], (3, 1)),
+    (TermOp::Trunc, &[(-7, 2)], (-3, 1)),
+    (TermOp::RoundEven, &[(5, 2)], (2, 1)),
+    (TermOp::RoundEven, &[(7, 2)], (4, 1)),
+    (TermOp::RoundEven, &[(-5, 2)], (-2, 1)),
+    (TermOp::RoundEven, &[(-7, 2)], (-4, 1)),
+    (TermOp::RoundEven, &[(-9, 4)], (-2, 1)),
+    (TermOp::RoundEven, &[(11, 4)], (3, 1)),
+    // Magnitudes come second.
+    (TermOp::CopySign, &[(-1, 1), (3, 1)], (-3, 1)),
+    (TermOp::CopySign, &[(1, 1), (-3, 1)], (3, 1)),
+    (TermOp::Less, &[(2, 1), (2, 1)], (0, 1)),
+    (TermOp::Less, &[(1, 1), (2, 1)], (1, 1)),
+    (TermOp::LessEqual, &[(2, 1), (2, 1)], (1, 1)),
+    (TermOp::LessEqual, &[(3, 1), (2, 1)], (0, 1)),
+    (TermOp::Equal, &[(2, 1), (2, 1)], (1, 1)),
+    (TermOp::Equal, &[(3, 1), (2, 1)], (0, 1)),
+];
+
+/// Asks whether an operation on symbols has the given result where the symbols have the given values, and whether
+/// it has another one: the answers must be yes and no.
+fn check_fact((op, operands, result): Fact, z3: &Z3) -> Result<(), Failed> {
+    let input = InputInfo { name: "x".into(), shape: vec![3], sign: Sign::Any };
+    for (shift, wanted) in [(0, Answer::Unsat), (1, Answer::Sat)] {
+        let mut store = Store::new();
+        let number = |store: &mut Store, (num, den): (i64, i64)| {
+            let exact = Rational::from_ratio(num, den).into();
+            store.intern(Constant { exact, literal: None, rounded: None })
+        };
+        let symbols: Vec<TermId> =
+            (0..operands.len() as u64).map(|at| TermId::input(InputId(0), at)).collect();
+        let mut applied = store.apply(op, &symbols, 0);
+        let (zero, one) = (number(&mut store, (0, 1)), number(&mut store, (1, 1)));
+        if op.is_condition() {
+            applied = store.apply(TermOp::Select, &[applied, one, zero], 0);
+        }
+        let mut is_there = store.apply(TermOp::Equal, &[zero, zero], 0);
+        for (symbol, value) in symbols.iter().zip(operands) {
+            let value = number(&mut store, *value);
+            let same = store.apply(TermOp::Equal, &[*symbol, value], 0);
+            is_there = store.apply(TermOp::And, &[is_there, same], 0);
+        }
+        let result = number(&mut store, (result.0 + shift, result.1));
+        let there = [applied, result].map(|term| store.apply(TermOp::Select, &[is_there, term, zero], 0));
+        let element = Element { reference: (&store, there[0]), opt: (&store, there[1]) };
+        let question =
+            script(&[("y[0]".into(), element)], std::slice::from_ref(&input), Settings::default())?;
+        let answer = z3.ask(&question.text, TIMEOUT)?.answer;
+        if answer != wanted {
+            return Err(format!("{op:?} of {operands:?}: {answer:?} instead of {wanted:?}").into());
+        }
+    }
+    Ok(())
+}
+
+/// The solver, or the failure of a trial without it.
+fn present(z3: &Result<Option<Z3>, Missing>) -> Result<&Z3, Failed> {
+    match z3 {
+        Ok(Some(z3)) => Ok(z3),
+        Ok(None) => Err("there is no z3; `VOLTA_Z3=$(scripts/z3.sh)` names one".into()),
+        Err(missing) => Err(missing.to_string().into()),
+    }
+}
+
+fn trial(name: &str, dir: &Path, z3: &Z3, counts: &Counts) -> Result<(), Failed> {
     let count = match compare(name, dir, z3)? {
         Opinion::Agreed => &counts.agreed,
         Opinion::NoClaim => &counts.no_claim,
@@ -114,9 +200,16 @@ fn main() -> ExitCode {
     let is_absent = matches!(*z3, Ok(None));
     let trials = fixture::all().into_iter().map(|(name, dir)| {
         let (z3, counts, trial_name) = (z3.clone(), counts.clone(), name.clone());
-        Trial::test(trial_name, move || trial(&name, &dir, &z3, &counts)).with_ignored_flag(is_absent)
+        Trial::test(trial_name, move || trial(&name, &dir, present(&z3)?, &counts))
+            .with_ignored_flag(is_absent)
     });
-    let conclusion = libtest_mimic::run(&arguments, trials.collect());
+    let facts = FACTS.iter().enumerate().map(|(at, fact)| {
+        let z3 = z3.clone();
+        Trial::test(format!("operations::{:?}_{at}", fact.0), move || check_fact(*fact, present(&z3)?))
+            .with_ignored_flag(is_absent)
+    });
+    let trials: Vec<Trial> = trials.chain(facts).collect();
+    let conclusion = libtest_mimic::run(&arguments, trials);
     let [agreed, no_claim, not_asked] =
         [&counts.agreed, &counts.no_claim, &counts.not_asked].map(|count| count.load(Ordering::Relaxed));
     if arguments.list || is_absent {
