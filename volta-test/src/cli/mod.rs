@@ -1,5 +1,6 @@
 //! The `volta` program: what `cargo test` does, for people and scripts without a crate.
 
+mod bench;
 mod check;
 mod export;
 mod json;
@@ -33,6 +34,7 @@ Examples:
   volta refresh fixtures/softmax              compile sources, for checking in their PTX
   volta explain Y1                            what a rule or a verdict means
   volta export --smt2 fixtures/matmul/small   what is to be proved, for an SMT solver
+  volta bench fixtures --published --z3       the published tables, ours and a solver's times beside them
 
 A case is a folder with a volta.toml:
   [params]
@@ -55,6 +57,8 @@ enum Command {
     List(ListArgs),
     /// Compile the sources of cases and write the PTX beside them, to be checked in
     Refresh(RefreshArgs),
+    /// Measure cases, beside the figures published for the same kernels
+    Bench(bench::BenchArgs),
     /// Write what is to be proved of a case for another solver
     Export(export::ExportArgs),
     /// Say what a rule or a verdict means; without a name, list all of them
@@ -171,6 +175,10 @@ pub fn main() -> ExitCode {
         }
         Command::List(arguments) => list(&arguments.selection, &mut out),
         Command::Refresh(arguments) => refresh::refresh(&arguments, &mut out),
+        Command::Bench(arguments) => {
+            drop(out);
+            bench::bench(&arguments)
+        }
         Command::Export(arguments) => export::export(&arguments, &mut out),
         Command::Explain { name } => explain(name.as_deref(), &mut out),
     };
