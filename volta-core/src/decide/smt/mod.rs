@@ -4,7 +4,7 @@
 //! signs that the case declares, the reference is defined, and the optimized kernel is undefined or holds another
 //! value. So `unsat` means equivalent, and `sat` different.
 //!
-//! - Terms are written as they were executed, one `define-fun` each, never expanded into trees.
+//! - Terms are written as they were executed, one binding of a `let` each, never expanded into trees.
 //! - A root is a symbol of which its square is asserted; rounding to an integer is `to_int`; maxima, magnitudes and
 //!   selects are `ite`. `2^x`, `log₂`, `sin`, `cos`, `tanh` are uninterpreted functions, of which [`Axioms`] may say
 //!   more; an integer operation that is not interpreted is a symbol of its own. Where one of these occurs
@@ -48,7 +48,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { axioms: Axioms::None, max_terms: 1 << 22 }
+        Settings { axioms: Axioms::None, max_terms: 1 << 21 }
     }
 }
 
@@ -57,7 +57,7 @@ impl Default for Settings {
 pub struct Script {
     /// SMT-LIB 2, with one `check-sat` an element.
     pub text: String,
-    /// Terms of both sides, each counted once.
+    /// Terms of both sides, each counted once an element.
     pub terms: usize,
     /// Whether all functions are those of the reals, so that `sat` is a difference.
     pub interpreted: bool,
@@ -90,7 +90,7 @@ pub enum Refusal {
     },
 }
 
-/// Writes a script about named elements; what they share is written once.
+/// Writes a script about named elements.
 ///
 /// # Errors
 /// When an element cannot be written: the first such.
@@ -101,29 +101,28 @@ pub fn script(
 ) -> Result<Script, Refusal> {
     let mut translator = Translator::new(inputs, settings.max_terms);
     let several = elements.len() > 1;
+    let mut body = String::new();
     for (name, element) in elements {
         let sides = [("r", element.reference), ("o", element.opt)];
         let [reference, opt] = sides.map(|(prefix, (store, term))| translator.translate(prefix, store, term));
         let (reference, opt) = (of(name, reference, settings)?, of(name, opt, settings)?);
-        let out = &mut translator.body;
-        let _ = writeln!(out, "; {}", one_line(name));
+        let _ = writeln!(body, "; {}", one_line(name));
         if several {
-            out.push_str("(push 1)\n");
-        }
-        if let Some(defined) = reference.1 {
-            let _ = writeln!(out, "(assert {defined})");
+            body.push_str("(push 1)\n");
         }
         let apart = format!("(not (= {} {}))", reference.0, opt.0);
-        let _ = match opt.1 {
-            Some(defined) => writeln!(out, "(assert (or (not {defined}) {apart}))"),
-            None => writeln!(out, "(assert {apart})"),
-        };
-        out.push_str("(check-sat)\n");
+        let mut claims: Vec<String> = reference.1.into_iter().collect();
+        claims.push(match opt.1 {
+            Some(defined) => format!("(or (not {defined}) {apart})"),
+            None => apart,
+        });
+        translator.assert(claims, &mut body);
+        body.push_str("(check-sat)\n");
         if several {
-            out.push_str("(pop 1)\n");
+            body.push_str("(pop 1)\n");
         }
     }
-    Ok(finish(translator, settings))
+    Ok(finish(translator, &body, settings))
 }
 
 /// The value of one side and where it is defined, as text.
@@ -148,8 +147,8 @@ fn of(
     }
 }
 
-fn finish(translator: Translator<'_>, settings: Settings) -> Script {
-    let Translator { body, functions, integers, opaque, terms, inputs, used, .. } = translator;
+fn finish(translator: Translator<'_>, body: &str, settings: Settings) -> Script {
+    let Translator { functions, integers, opaque, terms, inputs, used, .. } = translator;
     let exponentials = functions.contains("exp2");
     let axioms = exponentials && settings.axioms == Axioms::Addition;
     let interpreted = functions.is_empty() && !opaque;
@@ -185,7 +184,7 @@ fn finish(translator: Translator<'_>, settings: Settings) -> Script {
             Sign::Nonzero => writeln!(text, "(assert (not (= {symbol} 0.0)))"),
         };
     }
-    text.push_str(&body);
+    text.push_str(body);
     Script { text, terms, interpreted, exponentials }
 }
 

@@ -1,4 +1,4 @@
-//! Terms to definitions, in the order of execution, so that no chain needs a stack.
+//! Terms to bindings, in the order of execution, so that no chain needs a stack.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -40,9 +40,14 @@ pub(super) enum Problem {
 pub(super) struct Translator<'i> {
     pub(super) inputs: &'i [InputInfo],
     max_terms: usize,
+    /// What is written of this element.
     known: FxHashMap<Key, Term>,
-    /// Definitions, in order.
-    pub(super) body: String,
+    /// Symbols and what they stand for, each in terms of the ones before.
+    bindings: Vec<(String, String)>,
+    /// Symbols of this element that are declared instead, with their sorts.
+    declared: Vec<(String, &'static str)>,
+    /// What holds of them.
+    facts: Vec<String>,
     /// Elements of inputs that occur.
     pub(super) used: BTreeSet<(InputId, u64)>,
     /// Functions that are not interpreted.
@@ -51,7 +56,7 @@ pub(super) struct Translator<'i> {
     pub(super) integers: bool,
     /// Whether something stands for an operation that is not known.
     pub(super) opaque: bool,
-    /// Terms written.
+    /// Terms written, of all elements.
     pub(super) terms: usize,
     symbols: usize,
 }
@@ -70,7 +75,9 @@ impl<'i> Translator<'i> {
             inputs,
             max_terms,
             known: FxHashMap::default(),
-            body: String::new(),
+            bindings: Vec::new(),
+            declared: Vec::new(),
+            facts: Vec::new(),
             used: BTreeSet::new(),
             functions: BTreeSet::new(),
             integers: false,
@@ -80,7 +87,30 @@ impl<'i> Translator<'i> {
         }
     }
 
-    /// Writes the definitions that `root` needs and that are not written yet.
+    /// Appends the declarations of this element, and an assertion of `claims` under its bindings, one in the other;
+    /// then forgets the element. Solvers read bindings much faster than they expand `define-fun`.
+    pub(super) fn assert(&mut self, mut claims: Vec<String>, out: &mut String) {
+        for (symbol, sort) in self.declared.drain(..) {
+            let _ = writeln!(out, "(declare-const {symbol} {sort})");
+        }
+        out.push_str("(assert\n");
+        for (symbol, expression) in &self.bindings {
+            let _ = writeln!(out, "(let (({symbol} {expression}))");
+        }
+        claims.splice(0..0, self.facts.drain(..));
+        match claims.as_slice() {
+            [one] => out.push_str(one),
+            _ => {
+                let _ = write!(out, "(and {})", claims.join("\n"));
+            }
+        }
+        out.extend(std::iter::repeat_n(')', self.bindings.len() + 1));
+        out.push('\n');
+        self.bindings.clear();
+        self.known.clear();
+    }
+
+    /// Binds what `root` needs and what this element does not have yet.
     pub(super) fn translate(&mut self, prefix: &str, store: &Store, root: TermId) -> Result<Term, Problem> {
         let address = std::ptr::from_ref(store) as usize;
         let mut wanted = FxHashSet::default();
@@ -172,8 +202,8 @@ impl<'i> Translator<'i> {
         match list.as_slice() {
             [] => None,
             [one] if !one.starts_with('(') => list.pop(),
-            [one] => Some(self.named(prefix, "Bool", one)),
-            _ => Some(self.named(prefix, "Bool", &format!("(and {})", list.join(" ")))),
+            [one] => Some(self.named(prefix, one.clone())),
+            _ => Some(self.named(prefix, format!("(and {})", list.join(" ")))),
         }
     }
 
@@ -182,13 +212,19 @@ impl<'i> Translator<'i> {
         term_symbol(prefix, self.symbols)
     }
 
-    fn named(&mut self, prefix: &str, sort: &str, expression: &str) -> String {
+    fn named(&mut self, prefix: &str, expression: String) -> String {
         let symbol = self.fresh(prefix);
-        let _ = writeln!(self.body, "(define-fun {symbol} () {sort} {expression})");
+        self.bindings.push((symbol.clone(), expression));
         symbol
     }
 
-    /// Defines the result of an operation whose operands are finite or conditions.
+    fn declared(&mut self, prefix: &str, sort: &'static str) -> String {
+        let symbol = self.fresh(prefix);
+        self.declared.push((symbol.clone(), sort));
+        symbol
+    }
+
+    /// Binds the result of an operation whose operands are finite or conditions.
     fn define(&mut self, prefix: &str, op: TermOp, operands: &[String]) -> Meaning {
         use TermOp::*;
         let [a, b, c] = [0, 1, 2].map(|at| operands.get(at).map_or("", String::as_str));
@@ -227,7 +263,7 @@ impl<'i> Translator<'i> {
             }
             RoundEven => {
                 let down = self.floor(a);
-                let down = self.named(prefix, "Real", &down);
+                let down = self.named(prefix, down);
                 let rest = format!("(- {a} {down})");
                 let even = format!("(= (mod (to_int {a}) 2) 0)");
                 format!("(ite (or (< {rest} 0.5) (and (= {rest} 0.5) {even})) {down} (+ {down} 1.0))")
@@ -247,13 +283,11 @@ impl<'i> Translator<'i> {
             Select => format!("(ite {a} {b} {c})"),
             Integer | IntegerTest => {
                 self.opaque = true;
-                let symbol = self.fresh(prefix);
-                let sort = sort(op);
-                let _ = writeln!(self.body, "(declare-const {symbol} {sort})");
-                return Meaning::Symbol(symbol);
+                let sort = if op.is_condition() { "Bool" } else { "Real" };
+                return Meaning::Symbol(self.declared(prefix, sort));
             }
         };
-        Meaning::Symbol(self.named(prefix, sort(op), &expression))
+        Meaning::Symbol(self.named(prefix, expression))
     }
 
     fn function(&mut self, name: &'static str, operand: &str) -> String {
@@ -268,15 +302,10 @@ impl<'i> Translator<'i> {
 
     /// A symbol for a root; `says` is what is asserted of it.
     fn root(&mut self, prefix: &str, says: impl FnOnce(&str) -> String) -> Meaning {
-        let symbol = self.fresh(prefix);
-        let _ = writeln!(self.body, "(declare-const {symbol} Real)");
-        let _ = writeln!(self.body, "(assert {})", says(&symbol));
+        let symbol = self.declared(prefix, "Real");
+        self.facts.push(says(&symbol));
         Meaning::Symbol(symbol)
     }
-}
-
-fn sort(op: TermOp) -> &'static str {
-    if op.is_condition() { "Bool" } else { "Real" }
 }
 
 fn text(meaning: &Meaning) -> Option<String> {
