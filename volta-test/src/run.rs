@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
 use volta_core::case as core;
 use volta_core::verdict::{Report, Verdict};
 
@@ -13,7 +14,8 @@ use crate::prepare::{Obstacle, Offer, Ptx, Texts, prepare};
 use crate::render;
 
 /// What running a case came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// As expected.
     Passed,

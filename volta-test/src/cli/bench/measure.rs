@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use volta_core::decide::smt::{Axioms, Script, Settings, script};
 use volta_core::decide::{self, Element};
 use volta_core::verdict::{SideStats, Verdict};
@@ -23,11 +23,10 @@ pub(super) struct Solver {
 }
 
 /// What was measured of a case. Times are seconds.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Measurement {
     pub(super) name: String,
     pub(super) verdict: String,
-    #[serde(serialize_with = "outcome")]
     pub(super) outcome: Outcome,
     /// What went wrong, for standard error.
     pub(super) problems: Vec<String>,
@@ -51,18 +50,10 @@ pub(super) struct Measurement {
 }
 
 /// What the solver said, and how long it took.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Reply {
-    pub(super) answer: &'static str,
+    pub(super) answer: String,
     pub(super) seconds: f64,
-}
-
-fn outcome<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(match outcome {
-        Outcome::Passed => "passed",
-        Outcome::Failed => "failed",
-        Outcome::CouldNotRun => "could-not-run",
-    })
 }
 
 /// The middle of some figures; of an even number, the upper one.
@@ -176,6 +167,6 @@ impl Measurement {
             // Of functions that it knows nothing about, it may say anything.
             Answer::Sat | Answer::Unknown => "unknown",
         };
-        Some(Reply { answer, seconds: reply.time.as_secs_f64() })
+        Some(Reply { answer: answer.into(), seconds: reply.time.as_secs_f64() })
     }
 }

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use self::measure::{Measurement, Solver, measure};
 use self::published::Published;
 use super::check::{Progress, json_line, load, name_of};
-use super::select::{Selected, select};
+use super::select::{Folder, Selected, select};
 use super::{Exit, Selection, complain};
 use crate::render::Paint;
 use crate::run::Outcome;
@@ -25,8 +25,8 @@ use crate::z3::Z3;
 Checked-in PTX is verified, so that no compiler is measured, and normal forms are not made. Slow cases run as well. \
 Times are medians; `generate` is the sum over both kernels, which run at the same time, so that `total` can be less \
 than the sum of its parts. Pairs of figures are those of the reference and the other kernel. `barriers` and `warp \
-syncs` count those that complete; published counts are of threads that arrive. `peak` is the process's memory, \
-which may keep what earlier cases used.
+syncs` count those that complete; published counts are of threads that arrive. `peak` is the memory of the process \
+that verified the case; each has its own.
 
 `first` is deciding the first output element alone, with what must be done once; `median` is over all elements, \
 decided in turn on one thread. With --z3, the solver gets the first element (see `volta export`), in a process that \
@@ -69,6 +69,34 @@ enum BenchFormat {
     Json,
 }
 
+/// Measures a case in this process.
+fn here(arguments: &BenchArgs, folder: &Folder, solver: Option<&Solver>) -> Result<Measurement, String> {
+    let case =
+        load(folder).map_err(|unreadable| format!("{} cannot be read\n{}", folder.name, unreadable.0))?;
+    Ok(measure(&case, arguments.runs, arguments.threads, solver))
+}
+
+/// Measures a case in a process of its own, whose memory no other case has used.
+fn apart(arguments: &BenchArgs, folder: &Folder) -> Result<Measurement, String> {
+    let failed = |why: &dyn std::fmt::Display| format!("{} cannot be measured: {why}", folder.name);
+    let program = std::env::current_exe().map_err(|error| failed(&error))?;
+    let mut command = std::process::Command::new(program);
+    command.arg("bench").arg(&folder.dir).arg("--root").arg(&folder.root).args(["--exact", &folder.name]);
+    command.args(["--format", "json", "--runs", &arguments.runs.to_string()]);
+    command.args(["--threads", &arguments.threads.to_string()]);
+    if arguments.z3 {
+        command.args(["--z3", "--z3-timeout", &arguments.z3_timeout.to_string()]);
+    }
+    let output = command.output().map_err(|error| failed(&error))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    match said.lines().find_map(|line| serde_json::from_str(line).ok()) {
+        Some(row) => Ok(row),
+        None => {
+            Err(failed(&String::from_utf8_lossy(&output.stderr).trim_start_matches("error: ").trim_end()))
+        }
+    }
+}
+
 /// Measures the selected cases one after the other.
 pub(super) fn bench(arguments: &BenchArgs) -> io::Result<Exit> {
     let solver = match (arguments.z3, Z3::from_environment()) {
@@ -85,7 +113,8 @@ pub(super) fn bench(arguments: &BenchArgs) -> io::Result<Exit> {
     let mut tables: Vec<(PathBuf, Published)> = Vec::new();
     let mut rows: Vec<Measurement> = Vec::new();
     let selected = select(&arguments.selection);
-    let progress = Progress::start(selected.len());
+    let selected_count = selected.len();
+    let progress = Progress::start(selected_count);
     for selected in &selected {
         progress.begin(name_of(selected));
         let folder = match selected {
@@ -114,15 +143,18 @@ pub(super) fn bench(arguments: &BenchArgs) -> io::Result<Exit> {
             progress.finish_one();
             continue;
         }
-        let case = match load(folder) {
-            Ok(case) => case,
-            Err(unreadable) => {
-                eprint!("{}", unreadable.0);
+        let measured = match selected_count {
+            1 => here(arguments, folder, solver.as_ref()),
+            _ => apart(arguments, folder),
+        };
+        let mut row = match measured {
+            Ok(row) => row,
+            Err(message) => {
+                complain(&message);
                 worst(Exit::CouldNotRun);
                 continue;
             }
         };
-        let mut row = measure(&case, arguments.runs, arguments.threads, solver.as_ref());
         row.published = figures.cloned();
         worst(match row.outcome {
             Outcome::Passed => Exit::Good,
