@@ -2,59 +2,12 @@
 # Installs the CUDA compiler that scripts/nvcc.txt pins from PyPI into target/nvcc, once, and prints its path.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/pypi.sh
 
-home=$PWD/${CARGO_TARGET_DIR:-target}/nvcc
-case ${CARGO_TARGET_DIR:-} in /*) home=$CARGO_TARGET_DIR/nvcc ;; esac
-wanted=scripts/nvcc.txt
-
-say() { printf 'nvcc: %s\n' "$@" >&2; }
-find_nvcc() { find "$home" -path '*/nvidia/cu13/bin/nvcc' -print -quit 2>/dev/null; }
-
-# Makes an environment of its own, or takes the pip that is there.
-python_install() {
-    local said
-    if said=$(python3 -m venv "$home" 2>&1); then
-        "$home/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$wanted" >&2
-        return
-    fi
-    if python3 -m pip --version >/dev/null 2>&1; then
-        rm -rf "$home"
-        python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$home" -r "$wanted" >&2
-        return
-    fi
-    # Debian keeps venv's own pip in a package apart.
-    local sudo=()
-    [ "$(id -u)" -eq 0 ] || sudo=(sudo -n)
-    if command -v apt-get >/dev/null && "${sudo[@]}" true 2>/dev/null; then
-        say "installing python3-venv with apt-get"
-        local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120)
-        { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends python3-venv; } >&2
-        rm -rf "$home"
-        python3 -m venv "$home" >&2
-        "$home/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$wanted" >&2
-        return
-    fi
-    say "$said" "python3 has neither venv nor pip here. Run this once:" \
-        "    sudo sh -c 'apt-get update && apt-get install -y python3-venv'"
-    return 1
-}
-
-if ! cmp -s "$wanted" "$home/installed.txt"; then
-    rm -rf "$home"
-    mkdir -p "$(dirname "$home")"
-    say "installing $(grep -c '==' "$wanted") packages from PyPI into $home"
-    if ! python_install; then
-        rm -rf "$home"
-        say "the CUDA compiler could not be installed from PyPI; what pip said is above." \
-            "It needs https://pypi.org and https://files.pythonhosted.org, or a mirror in PIP_INDEX_URL."
-        exit 1
-    fi
-    cp "$wanted" "$home/installed.txt"
-fi
-
-nvcc=$(find_nvcc)
+from_pypi nvcc scripts/nvcc.txt
+nvcc=$(find "$home" -path '*/nvidia/cu13/bin/nvcc' -print -quit 2>/dev/null)
 if [ -z "$nvcc" ]; then
-    say "the packages of $wanted hold no nvidia/cu13/bin/nvcc; remove $home and see whether their layout changed"
+    say "the packages of scripts/nvcc.txt hold no nvidia/cu13/bin/nvcc; remove $home and see whether their layout changed"
     exit 1
 fi
 printf '%s\n' "$nvcc"

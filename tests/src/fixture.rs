@@ -6,8 +6,7 @@ use volta_core::case::Case;
 use volta_test::discover::{Found, discover};
 use volta_test::manifest;
 use volta_test::nvcc::Toolchain;
-use volta_test::prepare::{Texts, prepare};
-use volta_test::run::core_case;
+use volta_test::run::ready;
 
 /// The folder of all fixtures.
 pub fn root() -> PathBuf {
@@ -28,11 +27,5 @@ pub fn all() -> Vec<(String, PathBuf)> {
 /// What the verifier is given for a fixture, from its checked-in PTX; `None` where a case is wrong on purpose.
 pub fn load(name: &str, dir: &Path) -> Option<Case> {
     let case = manifest::load(name, dir, &root()).ok()?;
-    let toolchain = Toolchain::none();
-    let reference = match &case.reference {
-        Some(kernel) => Some(prepare(&case, kernel, &toolchain).ok()?.ptx),
-        None => None,
-    };
-    let opt = Some(prepare(&case, &case.opt, &toolchain).ok()?.ptx);
-    core_case(&case, &Texts { reference, opt })
+    ready(&case, &Toolchain::none()).ok()
 }

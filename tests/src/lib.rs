@@ -72,8 +72,9 @@ impl Said {
 }
 
 /// The variables that decide what a suite does; tests start programs without them.
-pub const VARIABLES: [&str; 11] = [
+pub const VARIABLES: [&str; 12] = [
     "VOLTA_NVCC",
+    "VOLTA_Z3",
     "NVCC",
     "CUDA_HOME",
     "CUDA_PATH",

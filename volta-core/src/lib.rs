@@ -5,6 +5,7 @@
 pub mod algebra;
 pub mod base;
 pub mod case;
+mod conditions;
 pub mod decide;
 pub mod machine;
 pub mod number;
@@ -14,4 +15,5 @@ pub mod term;
 pub mod verdict;
 mod verify;
 
-pub use verify::verify;
+pub use conditions::Conditions;
+pub use verify::{conditions, verify};

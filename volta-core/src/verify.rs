@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use crate::base::span::{LineTable, Span};
 use crate::case::{Case, Contents, Param, ParamKind, Role, Side, Which};
-use crate::decide::{self, Element, Failure, InputInfo};
+use crate::conditions::{Conditions, Pair, Valued};
+use crate::decide::{self, Failure, InputInfo};
 use crate::machine::fault::{Fault, FaultKind, Place};
 use crate::machine::{self, Outcome, Output, OutputValue, RunError};
 use crate::program::{self, Program};
@@ -19,15 +20,40 @@ use crate::verdict::{
 ///
 /// Never panics on a wrong case or a wrong PTX; that is [`Verdict::InputError`].
 pub fn verify(case: &Case) -> Report {
-    let verify = || Verification::new(case).run();
-    match case.options.threads {
+    on_threads(case.options.threads, || Verification::new(case).run())
+}
+
+/// Runs both kernels of a case, and hands over what is to be decided instead of deciding it.
+///
+/// # Errors
+/// The verdict, where running tells it: a fault, an element that only one side writes, a case with one kernel, ….
+pub fn conditions(case: &Case) -> Result<Conditions, Verdict> {
+    if case.reference.is_none() {
+        return Err(Verdict::InputError(InputError {
+            side: None,
+            message: "a case with one kernel has nothing to compare".into(),
+            place: None,
+            help: Some("name the kernel that is right under [reference]".into()),
+        }));
+    }
+    on_threads(case.options.threads, || {
+        let mut verification = Verification::new(case);
+        match verification.execute().map(<[Outcome; 2]>::try_from) {
+            Some(Ok([reference, opt])) => verification.pair(reference, opt),
+            Some(Err(_)) | None => Err(verification.report.verdict),
+        }
+    })
+}
+
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    if threads == 0 {
         // The threads that all cases share are warm.
-        0 => verify(),
-        threads => match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-            Ok(pool) => pool.install(verify),
-            // No threads to be had: the shared ones will do.
-            Err(_) => verify(),
-        },
+        return work();
+    }
+    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) => pool.install(work),
+        // No threads to be had: the shared ones will do.
+        Err(_) => work(),
     }
 }
 
@@ -67,10 +93,25 @@ impl<'c> Verification<'c> {
     }
 
     fn run(mut self) -> Report {
+        let Some(outcomes) = self.execute() else { return self.report };
+        let started = Instant::now();
+        match <[Outcome; 2]>::try_from(outcomes) {
+            Ok([reference, opt]) => match self.pair(reference, opt) {
+                Ok(conditions) => self.decide(&conditions),
+                Err(verdict) => self.report.verdict = verdict,
+            },
+            Err(outcomes) => outcomes.iter().for_each(|opt| self.single(opt)),
+        }
+        self.report.solve_seconds = started.elapsed().as_secs_f64();
+        self.report
+    }
+
+    /// Runs the kernels; `None` where that already led to the verdict.
+    fn execute(&mut self) -> Option<Vec<Outcome>> {
         let case = self.case;
         if let Err(error) = check_names(&case.params) {
             self.report.verdict = Verdict::InputError(error);
-            return self.report;
+            return None;
         }
         let opt = || run_side(Which::Opt, &case.opt, case);
         let (reference, opt) = match &case.reference {
@@ -103,16 +144,9 @@ impl<'c> Verification<'c> {
         self.assume(&outcomes);
         if let Some(verdict) = failed {
             self.report.verdict = verdict;
-            return self.report;
+            return None;
         }
-        let started = Instant::now();
-        match outcomes.as_slice() {
-            [opt] => self.single(opt),
-            [reference, opt] => self.compare(reference, opt),
-            _ => {}
-        }
-        self.report.solve_seconds = started.elapsed().as_secs_f64();
-        self.report
+        Some(outcomes)
     }
 
     /// What the verdict rests on, as far as running tells.
@@ -201,16 +235,13 @@ impl<'c> Verification<'c> {
     }
 
     /// Two kernels: the union of what either writes must be equal.
-    fn compare(&mut self, reference: &Outcome, opt: &Outcome) {
+    fn pair(&mut self, reference: Outcome, opt: Outcome) -> Result<Conditions, Verdict> {
         let mut old = Store::new();
         let mut pairs: Vec<Pair> = Vec::new();
         for (at, param) in self.case.params.iter().enumerate() {
             let Some(elements) = output_elements(param) else { continue };
             let before = pairs.len();
-            if let Err(verdict) = self.pair_up(at, param, reference, opt, &mut old, &mut pairs) {
-                self.report.verdict = verdict;
-                return;
-            }
+            self.pair_up(at, param, &reference, &opt, &mut old, &mut pairs)?;
             let touched = (pairs.len() - before) as u64;
             self.report.coverage.total += elements;
             self.report.coverage.unwritten += elements - touched;
@@ -218,22 +249,24 @@ impl<'c> Verification<'c> {
                 let list: Vec<u64> = pairs[before..].iter().map(|pair| pair.element).collect();
                 let first =
                     list.iter().zip(0..).find(|(element, at)| **element != *at).map_or(touched, |(_, at)| at);
-                self.report.verdict = nobody_writes(param, first, elements - touched);
-                return;
+                return Err(nobody_writes(param, first, elements - touched));
             }
         }
         if pairs.is_empty() {
-            self.report.verdict = Verdict::InputError(InputError {
+            return Err(Verdict::InputError(InputError {
                 side: None,
                 message: "nothing was compared: no output element is written".into(),
                 place: None,
                 help: Some(
                     "declare what the kernels write as `out` or `inout`, and run CTAs that write it".into(),
                 ),
-            });
-            return;
+            }));
         }
-        self.decide(reference, opt, &old, &pairs);
+        let options = decide::Options {
+            algebra_steps: self.case.options.budgets.algebra_steps,
+            ..decide::Options::default()
+        };
+        Ok(Conditions { inputs: self.inputs.clone(), options, reference, opt, old, pairs })
     }
 
     /// The elements of one output that either side writes; the other's old contents where it does not.
@@ -271,21 +304,17 @@ impl<'c> Verification<'c> {
         }
     }
 
-    fn decide(&mut self, reference: &Outcome, opt: &Outcome, old: &Store, pairs: &[Pair]) {
-        fn pick<'s>(outcome: &'s Outcome, old: &'s Store, at: Option<usize>) -> &'s Store {
-            at.map_or(old, |at| &outcome.stores[at])
-        }
+    fn decide(&mut self, conditions: &Conditions) {
+        let pairs = &conditions.pairs;
         let mut elements = Vec::new();
         let mut positions = Vec::new();
         for (at, pair) in pairs.iter().enumerate() {
+            if let Some(element) = conditions.element(at) {
+                elements.push(element);
+                positions.push(at);
+                continue;
+            }
             match (pair.reference.value, pair.opt.value) {
-                (OutputValue::Real(left), OutputValue::Real(right)) => {
-                    elements.push(Element {
-                        reference: (pick(reference, old, pair.reference.store), left),
-                        opt: (pick(opt, old, pair.opt.store), right),
-                    });
-                    positions.push(at);
-                }
                 (left, right) if left == right => {}
                 (left, right) => {
                     let say = |value: OutputValue| match value {
@@ -302,15 +331,17 @@ impl<'c> Verification<'c> {
                 }
             }
         }
-        let settings = decide::Options {
-            algebra_steps: self.case.options.budgets.algebra_steps,
-            ..decide::Options::default()
-        };
         // The reference's forms are wanted whatever the verdict; they and the proofs need nothing of each other.
         let picked = if self.case.options.forms { self.picked(pairs) } else { Vec::new() };
         let (outcome, forms) = rayon::join(
-            || decide::decide(&elements, &self.inputs, &settings),
-            || self.forms_of(reference, old, picked.iter().map(|pair| pair.reference)),
+            || decide::decide(&elements, &conditions.inputs, &conditions.options),
+            || {
+                self.forms_of(
+                    &conditions.reference,
+                    &conditions.old,
+                    picked.iter().map(|pair| pair.reference),
+                )
+            },
         );
         self.report.assumptions.extend(outcome.readings.iter().map(ToString::to_string));
         for condition in &outcome.domain {
@@ -361,9 +392,12 @@ impl<'c> Verification<'c> {
             }
         };
         let equal = matches!(self.report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_));
-        let mut others =
-            if equal { Vec::new() } else { self.forms_of(opt, old, picked.iter().map(|pair| pair.opt)) }
-                .into_iter();
+        let mut others = if equal {
+            Vec::new()
+        } else {
+            self.forms_of(&conditions.opt, &conditions.old, picked.iter().map(|pair| pair.opt))
+        }
+        .into_iter();
         for (pair, form) in picked.into_iter().zip(forms) {
             let param = &self.case.params[pair.param];
             let opt = others.next().filter(|other| *other != form);
@@ -407,21 +441,6 @@ impl<'c> Verification<'c> {
             })
             .collect()
     }
-}
-
-/// An element of an output on one side: its value, and the store of the CTA that wrote it (else old contents).
-#[derive(Clone, Copy, Debug)]
-struct Valued {
-    store: Option<usize>,
-    value: OutputValue,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Pair {
-    param: usize,
-    element: u64,
-    reference: Valued,
-    opt: Valued,
 }
 
 fn shape(param: &Param) -> &[u64] {

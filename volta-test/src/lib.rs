@@ -44,6 +44,7 @@ pub mod run;
 pub mod runner;
 pub mod snapshot;
 mod suggest;
+pub mod z3;
 
 pub use volta_macros::{verify_equiv, verify_kernel};
 

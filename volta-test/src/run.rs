@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
 use volta_core::case as core;
 use volta_core::verdict::{Report, Verdict};
 
@@ -13,7 +14,8 @@ use crate::prepare::{Obstacle, Offer, Ptx, Texts, prepare};
 use crate::render;
 
 /// What running a case came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// As expected.
     Passed,
@@ -83,14 +85,28 @@ impl Run {
 /// Runs `case`. Snapshots are made, not compared; see [`crate::snapshot`].
 pub fn run(case: &Case, toolchain: &Toolchain, threads: usize) -> Run {
     let begin = Instant::now();
-    let offers = case.reference.as_ref().map(|kernel| prepare(case, kernel, toolchain)).transpose();
-    let offers = offers.and_then(|reference| Ok((reference, prepare(case, &case.opt, toolchain)?)));
-    let mut run = match offers {
+    let mut run = match offers(case, toolchain) {
         Ok((reference, opt)) => run_offers(case, reference, opt, threads, begin),
         Err(obstacle) => Run::stopped(obstacle),
     };
     run.seconds = begin.elapsed().as_secs_f64();
     run
+}
+
+/// The PTX of both sides.
+fn offers(case: &Case, toolchain: &Toolchain) -> Result<(Option<Offer>, Offer), Obstacle> {
+    let reference = case.reference.as_ref().map(|kernel| prepare(case, kernel, toolchain)).transpose()?;
+    Ok((reference, prepare(case, &case.opt, toolchain)?))
+}
+
+/// What the verifier is given for a case, for those who ask it something other than [`run`] does.
+///
+/// # Errors
+/// When the PTX of a side is not to be had.
+pub fn ready(case: &Case, toolchain: &Toolchain) -> Result<core::Case, Obstacle> {
+    let (reference, opt) = offers(case, toolchain)?;
+    let texts = Texts { reference: reference.map(|offer| offer.ptx), opt: Some(opt.ptx) };
+    core_case(case, &texts).ok_or_else(|| Obstacle::new("there is no PTX", None))
 }
 
 fn run_offers(case: &Case, reference: Option<Offer>, opt: Offer, threads: usize, begin: Instant) -> Run {

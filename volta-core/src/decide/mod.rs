@@ -2,10 +2,11 @@
 //!
 //! Refuting shares nothing with proving: [`evaluate`] reads terms as they were executed and encloses their values
 //! at a point, [`probe`] chooses points, and a [`witness`] is what it finds. Evaluation never says *equal*; only
-//! [`prove`] does. [`decide`] runs both over all elements of the outputs.
+//! [`prove`] does. [`decide`] runs both over all elements of the outputs. [`smt`] writes the same question for a solver.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -17,10 +18,11 @@ use crate::term::{Store, TermId};
 pub mod evaluate;
 pub mod probe;
 pub mod prove;
+pub mod smt;
 pub mod witness;
 
 pub use crate::term::Sign;
-pub use prove::{Failure, Side, normal_forms};
+pub use prove::{Failure, Proof, Side, normal_forms};
 
 /// One output element: its term on both sides. Elements of different CTAs lie in different stores.
 #[derive(Clone, Copy, Debug)]
@@ -89,16 +91,7 @@ struct Part {
 /// Elements are taken in runs whose length depends on their number and that of the terms only. Each run has a prover of its own, so
 /// what is shared, and every count of steps, is the same whoever works on it.
 pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Outcome {
-    let mut positions: FxHashMap<usize, usize> = FxHashMap::default();
-    let mut stores: Vec<&Store> = Vec::new();
-    let mut position = |store| {
-        *positions.entry(std::ptr::from_ref::<Store>(store) as usize).or_insert_with(|| {
-            stores.push(store);
-            stores.len() - 1
-        })
-    };
-    let sides: Vec<[usize; 2]> =
-        elements.iter().map(|element| [position(element.reference.0), position(element.opt.0)]).collect();
+    let (stores, sides) = stores_of(elements);
     if let Some((at, witness)) = refute_some(elements, &sides, inputs, options) {
         return Outcome { first_failure: Some((at, Failure::Different(witness))), ..Outcome::default() };
     }
@@ -154,6 +147,40 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     shorten(&mut outcome.conditions);
     shorten(&mut outcome.domain);
     outcome
+}
+
+/// Decides elements one after the other on this thread, as a run of [`decide`] does, each with what the ones before
+/// taught the prover. Tells each with the time that it took, for measurements.
+pub fn in_turn(
+    elements: &[Element<'_>],
+    inputs: &[InputInfo],
+    options: &Options,
+    mut tell: impl FnMut(usize, Result<Proof, Failure>, Duration),
+) {
+    let (stores, sides) = stores_of(elements);
+    let facts: Vec<Facts> = stores.iter().map(|store| Facts::new(store)).collect();
+    let mut prover = prove::ElementProver::new(inputs, options);
+    for (at, element) in elements.iter().enumerate() {
+        let [reference, opt] = sides[at];
+        let started = Instant::now();
+        let result = prover.decide(element, [&facts[reference], &facts[opt]]);
+        tell(at, result, started.elapsed());
+    }
+}
+
+/// The stores that elements lie in, each once, and for each element which the two sides' are.
+fn stores_of<'s>(elements: &[Element<'s>]) -> (Vec<&'s Store>, Vec<[usize; 2]>) {
+    let mut positions: FxHashMap<usize, usize> = FxHashMap::default();
+    let mut stores: Vec<&Store> = Vec::new();
+    let mut position = |store| {
+        *positions.entry(std::ptr::from_ref::<Store>(store) as usize).or_insert_with(|| {
+            stores.push(store);
+            stores.len() - 1
+        })
+    };
+    let sides = elements.iter().map(|element| [position(element.reference.0), position(element.opt.0)]);
+    let sides = sides.collect();
+    (stores, sides)
 }
 
 /// Evaluates a few elements, first and last among them, at one point: most wrong kernels are wrong everywhere or

@@ -5,6 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
 
 use super::json::Line;
 use super::select::{Folder, Selected, select};
@@ -69,14 +70,14 @@ fn median(repeat: u32, mut run: impl FnMut() -> Run) -> Run {
     runs.swap_remove(runs.len() / 2)
 }
 
-fn name_of(selected: &Selected) -> &str {
+pub(super) fn name_of(selected: &Selected) -> &str {
     match selected {
         Selected::Case(folder) => &folder.name,
         Selected::Wrong { name, .. } => name,
     }
 }
 
-fn load(folder: &Folder) -> Result<Case, Box<(String, Run)>> {
+pub(super) fn load(folder: &Folder) -> Result<Case, Box<(String, Run)>> {
     manifest::load(&folder.name, &folder.dir, &folder.root).map_err(|unreadable| {
         let text = render::unreadable(&unreadable, Paint::for_stream(&io::stderr()));
         let problems = unreadable.problems.iter().map(|problem| {
@@ -186,20 +187,20 @@ impl Printer<'_> {
     }
 }
 
-fn json_line(line: &Line<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn json_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, line)?;
     writeln!(out)?;
     out.flush()
 }
 
 /// Progress on standard error: only on a terminal, and only once it has taken a while.
-struct Progress {
+pub(super) struct Progress {
     bar: ProgressBar,
     timer: Option<Sender<()>>,
 }
 
 impl Progress {
-    fn start(cases: usize) -> Progress {
+    pub(super) fn start(cases: usize) -> Progress {
         let bar = ProgressBar::with_draw_target(Some(cases as u64), ProgressDrawTarget::hidden());
         if !io::stderr().is_terminal() {
             return Progress { bar, timer: None };
@@ -218,27 +219,27 @@ impl Progress {
         Progress { bar, timer: Some(timer) }
     }
 
-    fn begin(&self, name: &str) {
+    pub(super) fn begin(&self, name: &str) {
         self.bar.set_message(render::clean_line(name));
     }
 
-    fn finish_one(&self) {
+    pub(super) fn finish_one(&self) {
         self.bar.inc(1);
     }
 
     /// Prints with the bar out of the way.
-    fn print(&self, print: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    pub(super) fn print(&self, print: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         self.bar.suspend(|| print(&mut io::stdout().lock()))
     }
 
-    fn end(self) {
+    pub(super) fn end(self) {
         drop(self.timer);
         self.bar.finish_and_clear();
     }
 }
 
 /// The most memory that this process held since [`forget_peak_memory`].
-fn peak_memory() -> Option<u64> {
+pub(super) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
@@ -246,6 +247,6 @@ fn peak_memory() -> Option<u64> {
 }
 
 /// Starts the measurement of peak memory anew, where the system can.
-fn forget_peak_memory() {
+pub(super) fn forget_peak_memory() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }

@@ -1,6 +1,8 @@
 //! The `volta` program: what `cargo test` does, for people and scripts without a crate.
 
+mod bench;
 mod check;
+mod export;
 mod json;
 mod refresh;
 mod select;
@@ -31,6 +33,8 @@ Examples:
   volta check fixtures --format json | jq .   one JSON object a case
   volta refresh fixtures/softmax              compile sources, for checking in their PTX
   volta explain Y1                            what a rule or a verdict means
+  volta export --smt2 fixtures/matmul/small   what is to be proved, for an SMT solver
+  volta bench fixtures --published --z3       the published tables, ours and a solver's times beside them
 
 A case is a folder with a volta.toml:
   [params]
@@ -53,6 +57,10 @@ enum Command {
     List(ListArgs),
     /// Compile the sources of cases and write the PTX beside them, to be checked in
     Refresh(RefreshArgs),
+    /// Measure cases, beside the figures published for the same kernels
+    Bench(bench::BenchArgs),
+    /// Write what is to be proved of a case for another solver
+    Export(export::ExportArgs),
     /// Say what a rule or a verdict means; without a name, list all of them
     Explain {
         /// A rule such as Y1, or a verdict such as race
@@ -167,6 +175,11 @@ pub fn main() -> ExitCode {
         }
         Command::List(arguments) => list(&arguments.selection, &mut out),
         Command::Refresh(arguments) => refresh::refresh(&arguments, &mut out),
+        Command::Bench(arguments) => {
+            drop(out);
+            bench::bench(&arguments)
+        }
+        Command::Export(arguments) => export::export(&arguments, &mut out),
         Command::Explain { name } => explain(name.as_deref(), &mut out),
     };
     match exit {

@@ -1,0 +1,79 @@
+//! What is to be decided of a case: the elements of its outputs, as both kernels leave them.
+
+use crate::decide::{Element, InputInfo, Options};
+use crate::machine::{Outcome, OutputValue};
+use crate::term::{Store, spell_element};
+
+/// The elements that either kernel of a case writes, each with what both sides hold there.
+///
+/// [`crate::verify()`] decides them all. Who asks about some of them, or somebody else (a solver), takes
+/// [`Conditions::element`] to [`crate::decide`].
+#[derive(Debug)]
+pub struct Conditions {
+    /// What the case says about the inputs.
+    pub inputs: Vec<InputInfo>,
+    /// How hard the case asks to try.
+    pub options: Options,
+    pub(crate) reference: Outcome,
+    pub(crate) opt: Outcome,
+    /// Old contents, of elements that only one side writes.
+    pub(crate) old: Store,
+    pub(crate) pairs: Vec<Pair>,
+}
+
+/// An element of an output on one side: its value, and the store of the CTA that wrote it (else old contents).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Valued {
+    pub(crate) store: Option<usize>,
+    pub(crate) value: OutputValue,
+}
+
+/// An element of an output on both sides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair {
+    /// The output: a parameter of the case.
+    pub(crate) param: usize,
+    /// Row-major element number.
+    pub(crate) element: u64,
+    pub(crate) reference: Valued,
+    pub(crate) opt: Valued,
+}
+
+impl Conditions {
+    /// How many elements there are; never none.
+    #[expect(clippy::len_without_is_empty, reason = "an empty comparison is an input error")]
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Element number `at` as messages spell it: `y[3]`.
+    ///
+    /// # Panics
+    /// When there is no such element.
+    pub fn name(&self, at: usize) -> String {
+        let pair = &self.pairs[at];
+        let output = &self.inputs[pair.param];
+        spell_element(&output.name, &output.shape, pair.element)
+    }
+
+    /// The terms of element number `at`; `None` where the sides do not both hold a real there: integers are
+    /// compared as they are.
+    ///
+    /// # Panics
+    /// When there is no such element.
+    pub fn element(&self, at: usize) -> Option<Element<'_>> {
+        let pair = &self.pairs[at];
+        let (OutputValue::Real(reference), OutputValue::Real(opt)) = (pair.reference.value, pair.opt.value)
+        else {
+            return None;
+        };
+        Some(Element {
+            reference: (self.store(&self.reference, pair.reference.store), reference),
+            opt: (self.store(&self.opt, pair.opt.store), opt),
+        })
+    }
+
+    fn store<'s>(&'s self, side: &'s Outcome, at: Option<usize>) -> &'s Store {
+        at.map_or(&self.old, |at| &side.stores[at])
+    }
+}

@@ -1,0 +1,135 @@
+//! The SMT solver Z3, a program of its own: where it is, and asking it.
+//!
+//! Nothing that Volta claims rests on it. It is the measure in `volta bench --z3`, and another opinion in the suites.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+/// There is no solver although there must be one.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Missing {
+    /// `VOLTA_Z3` names a file that does not exist: another solver in its place would surprise.
+    #[error("VOLTA_Z3 is {}, which is no file", .0.display())]
+    Named(PathBuf),
+    /// `VOLTA_Z3` is `required`.
+    #[error("VOLTA_Z3 requires a z3, and PATH has none; `scripts/z3.sh` installs one and prints its path")]
+    Required,
+}
+
+/// What a solver says about one `check-sat`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// No input satisfies what is asserted.
+    Unsat,
+    /// Some input does.
+    Sat,
+    /// It does not know, or not within the time.
+    Unknown,
+}
+
+/// An answer, and how long it took, the start of the program included.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The answer.
+    pub answer: Answer,
+    /// The time.
+    pub time: Duration,
+}
+
+/// A solver.
+#[derive(Clone, Debug)]
+pub struct Z3 {
+    program: PathBuf,
+}
+
+impl Z3 {
+    /// The solver that `VOLTA_Z3` names (a path; `off` for none), else `z3` on `PATH`, if there is one.
+    ///
+    /// # Errors
+    /// When `VOLTA_Z3` names a file that does not exist, or is `required` and there is no solver.
+    pub fn from_environment() -> Result<Option<Z3>, Missing> {
+        let found = find(&|name| std::env::var_os(name), &|path| path.is_file())?;
+        Ok(found.map(|program| Z3 { program }))
+    }
+
+    /// Asks about a script with one `check-sat`.
+    ///
+    /// # Errors
+    /// When the program cannot be run, or complains about the script.
+    pub fn ask(&self, script: &str, timeout: Duration) -> io::Result<Reply> {
+        let started = Instant::now();
+        let mut child = Command::new(&self.program)
+            .args(["-smt2", "-in", &format!("-T:{}", timeout.as_secs().max(1))])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let mut said = String::new();
+        let (mut input, output) = (child.stdin.take(), child.stdout.take());
+        std::thread::scope(|scope| {
+            // Apart, so that neither waits for the other's pipe. Who has timed out no longer reads: that is no error.
+            scope.spawn(move || input.take().map(|mut input| input.write_all(script.as_bytes())));
+            output.map_or(Ok(0), |mut output| output.read_to_string(&mut said))
+        })?;
+        child.wait()?;
+        let time = started.elapsed();
+        let answer = match said.lines().map(str::trim).find(|line| !line.is_empty()) {
+            Some("unsat") => Answer::Unsat,
+            Some("sat") => Answer::Sat,
+            Some("unknown" | "timeout") => Answer::Unknown,
+            first => {
+                let first = first.unwrap_or("nothing").to_string();
+                return Err(io::Error::other(format!("{} said {first}", self.program.display())));
+            }
+        };
+        Ok(Reply { answer, time })
+    }
+}
+
+fn find(
+    variable: &dyn Fn(&str) -> Option<OsString>,
+    is_file: &dyn Fn(&Path) -> bool,
+) -> Result<Option<PathBuf>, Missing> {
+    let on_path = || {
+        let path = variable("PATH").unwrap_or_default();
+        let program = if cfg!(windows) { "z3.exe" } else { "z3" };
+        std::env::split_paths(&path).map(|dir| dir.join(program)).find(|path| is_file(path))
+    };
+    match variable("VOLTA_Z3").filter(|value| !value.is_empty()) {
+        None => Ok(on_path()),
+        Some(value) if value == "off" => Ok(None),
+        Some(value) if value == "required" => on_path().map(Some).ok_or(Missing::Required),
+        Some(value) if is_file(Path::new(&value)) => Ok(Some(value.into())),
+        Some(value) => Err(Missing::Named(value.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(wish: Option<&str>, files: &[&str]) -> Result<Option<PathBuf>, Missing> {
+        let variable = |name: &str| match name {
+            "PATH" => Some("/a:/b".into()),
+            _ => wish.map(OsString::from),
+        };
+        find(&variable, &|path| files.iter().any(|file| Path::new(file) == path))
+    }
+
+    #[test]
+    fn a_wish_is_never_passed_over() {
+        assert_eq!(search(None, &["/b/z3"]), Ok(Some("/b/z3".into())));
+        assert_eq!(search(None, &[]), Ok(None));
+        assert_eq!(search(Some(""), &[]), Ok(None));
+        assert_eq!(search(Some("off"), &["/b/z3"]), Ok(None));
+        assert_eq!(search(Some("required"), &["/b/z3"]), Ok(Some("/b/z3".into())));
+        assert_eq!(search(Some("required"), &[]), Err(Missing::Required));
+        assert_eq!(search(Some("/c/z3"), &["/b/z3", "/c/z3"]), Ok(Some("/c/z3".into())));
+        assert_eq!(search(Some("/c/z3"), &["/b/z3"]), Err(Missing::Named("/c/z3".into())));
+    }
+}
