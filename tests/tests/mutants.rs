@@ -1,4 +1,4 @@
-//! Small edits of the PTX of equivalent pairs (`fixtures/mutants.toml`): each must get the verdict that a person
+//! Small edits of the PTX of equivalent pairs (`fixtures/mutants.toml`, `fixtures/mutants_paper.toml`): each must get the verdict that a person
 //! wrote down for it, and none may pass for equivalent by accident.
 
 use std::collections::BTreeSet;
@@ -68,8 +68,11 @@ impl Mutant {
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let text = std::fs::read_to_string(fixture::root().join("mutants.toml")).expect("the list of mutants");
-    let file: File = toml::from_str(&text).expect("a list of mutants");
+    let mut file = File { mutant: Vec::new() };
+    for list in ["mutants.toml", "mutants_paper.toml"] {
+        let text = std::fs::read_to_string(fixture::root().join(list)).expect("a list of mutants");
+        file.mutant.extend(toml::from_str::<File>(&text).expect("a list of mutants").mutant);
+    }
     let mut trials = Vec::new();
     let fixtures: BTreeSet<&String> = file.mutant.iter().map(|mutant| &mutant.fixture).collect();
     for fixture in fixtures {
