@@ -7,16 +7,13 @@ valgrind is installed, the host's instructions for each instruction that a kerne
 
 import argparse
 import datetime
-import json
 import os
 import pathlib
 import shutil
-import statistics
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-FOLDERS = ["fixtures/softmax", "fixtures/reduction", "fixtures/matmul"]
 KERNELS = ["softmax_naive", "softmax_online", "matmul_naive", "matmul_tiled"]
 
 
@@ -24,29 +21,9 @@ def said(*command, **options):
     return subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE, **options).stdout
 
 
-def verify(volta, name, runs):
-    """The figures of a case, a dictionary for each run in a process of its own."""
-    # The checked-in PTX, so that no compiler is measured. Cases that fail are figures as well.
-    command = [volta, "check", *FOLDERS, "--exact", name, "--format", "json", "--no-nvcc"]
-    for _ in range(runs):
-        child = subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE)
-        figures = json.loads(child.stdout.read())
-        _, child.returncode, used = os.wait4(child.pid, 0)
-        yield {**figures, "cpu": used.ru_utime + used.ru_stime}
-
-
-def table(volta, runs):
-    yield "| case | verdict | elements | instructions | run s | solve s | total s | CPU s | term bytes | peak MB |"
-    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|"
-    for name in said(volta, "list", *FOLDERS).split():
-        all = list(verify(volta, name, runs))
-        median = lambda key: statistics.median(figures[key] for figures in all)
-        one = all[0]
-        yield (
-            f"| {name} | {one['verdict']} | {one['elements_compared']} | {one['thread_instructions']} "
-            f"| {median('generate_seconds'):.4f} | {median('solve_seconds'):.4f} | {median('seconds'):.4f} "
-            f"| {median('cpu'):.3f} | {one['term_bytes']} | {median('peak_memory_bytes') / 1e6:.0f} |"
-        )
+def tables(volta, runs, *what):
+    """The tables of `volta bench`, which measures each case in a process of its own."""
+    return said(volta, "bench", *what, "--runs", str(runs), "--format", "markdown").strip()
 
 
 def host_instructions(measure, kernel, runs):
@@ -100,12 +77,21 @@ Written by `make bench`; do not edit.
 - date: {datetime.date.today()}; load before the first run: {load:.1f}
 - commit: {commit}; {" ".join(said("rustc", "--version").split()[:2])}
 
-## Whole verifications
+## The kernels of the paper
 
-Medians of {arguments.runs} runs of `volta check`, each in a process of its own. *Instructions* are those that the kernels' threads execute, and *run* the seconds that this takes, both summed over the two sides, which run at the same time; *solve* is deciding the output elements; *total* is wall-clock time, with reading, parsing and the normal forms for snapshots; *CPU* is that of all threads of the process, and on a busy machine tells more than *total*; *peak* is resident memory.
+`volta bench fixtures --published`, medians of {arguments.runs} runs; its `--help` says what the columns mean. Published figures, where there are some, stand beside ours.
 
 """
-    text += "\n".join(table(TARGET / "release/volta", arguments.runs))
+    volta = TARGET / "release/volta"
+    text += tables(volta, arguments.runs, "fixtures", "--published")
+    text += """
+
+## Softmax
+
+`volta bench fixtures/softmax`
+
+"""
+    text += tables(volta, arguments.runs, "fixtures/softmax")
     text += """
 
 ## Host instructions for each executed thread instruction
