@@ -13,6 +13,45 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures")
 }
 
+/// Beginnings of the names of fixtures at full size, which run for a second or more.
+const LARGE: [&str; 11] = [
+    "matmul::tiled",
+    "matmul::naive",
+    "matmul::coalesced",
+    "matmul::shared",
+    "matmul::column",
+    "matmul::square",
+    "matmul::vector",
+    "matmul::warp",
+    "gemm::",
+    "gemm_tensor::gemm_",
+    "tilelang::tile_32x32",
+];
+
+/// Of those that run for several seconds.
+const HUGE: [&str; 5] = ["attention::", "attention_tensor::", "causal::", "conv::", "tilelang::"];
+
+/// How much there is to do for a fixture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Next to nothing.
+    Small,
+    /// A second.
+    Large,
+    /// Several seconds.
+    Huge,
+}
+
+/// The size of a fixture.
+pub fn size(name: &str) -> Size {
+    let is_one_of = |list: &[&str]| list.iter().any(|start| name.starts_with(start));
+    match (is_one_of(&LARGE), is_one_of(&HUGE)) {
+        (true, _) => Size::Large,
+        (false, true) => Size::Huge,
+        (false, false) => Size::Small,
+    }
+}
+
 /// Names and folders of all fixtures, by name.
 pub fn all() -> Vec<(String, PathBuf)> {
     let found = discover(&root()).into_iter();

@@ -6,35 +6,15 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 use volta_core::case::{Case, Layout};
 use volta_core::verdict::{Report, SideStats};
-use volta_suite::fixture;
-
-/// Fixtures whose lanes are too many for the exact detector and for plain terms in a test's time: names, or
-/// beginnings of names.
-const LARGE: [&str; 11] = [
-    "matmul::tiled",
-    "matmul::naive",
-    "matmul::coalesced",
-    "matmul::shared",
-    "matmul::column",
-    "matmul::square",
-    "matmul::vector",
-    "matmul::warp",
-    "gemm::",
-    "gemm_tensor::gemm_",
-    "tilelang::tile_32x32",
-];
-
-/// Larger still: with VOLTA_SLOW=1 only, and then as the large ones.
-const HUGE: [&str; 5] = ["attention::", "attention_tensor::", "causal::", "conv::", "tilelang::"];
+use volta_suite::fixture::{self, Size};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let trials = fixture::all().into_iter().filter_map(|(name, dir)| {
         let case = fixture::load(&name, &dir)?;
-        let is_one_of = |list: &[&str]| list.iter().any(|start| name.starts_with(start));
-        let large = is_one_of(&LARGE);
-        let skipped = !large && is_one_of(&HUGE) && std::env::var_os("VOLTA_SLOW").is_none();
-        let large = large || is_one_of(&HUGE);
+        // Of large ones the lanes are too many for the exact detector and for plain terms in a test's time.
+        let large = fixture::size(&name) != Size::Small;
+        let skipped = fixture::size(&name) == Size::Huge && std::env::var_os("VOLTA_SLOW").is_none();
         Some(Trial::test(name, move || check(&case, large)).with_ignored_flag(skipped))
     });
     libtest_mimic::run(&arguments, trials.collect()).exit_code()

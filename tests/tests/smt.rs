@@ -16,7 +16,7 @@ use volta_core::number::Rational;
 use volta_core::term::{Constant, InputId, Store, TermId, TermOp};
 use volta_core::verdict::{Difference, How, Verdict};
 use volta_core::{Conditions, conditions, verify};
-use volta_suite::fixture;
+use volta_suite::fixture::{self, Size};
 use volta_test::z3::{Answer, Missing, Z3};
 
 /// Larger elements are not asked about.
@@ -47,6 +47,10 @@ enum Opinion {
 }
 
 fn compare(name: &str, dir: &Path, z3: &Z3) -> Result<Opinion, Failed> {
+    // Sums of thousands of products are nothing to ask a solver.
+    if fixture::size(name) != Size::Small {
+        return Ok(Opinion::NotAsked);
+    }
     let Some(case) = fixture::load(name, dir) else { return Ok(Opinion::NotAsked) };
     let Ok(conditions) = conditions(&case) else { return Ok(Opinion::NotAsked) };
     let (wanted, picked) = match verify(&case).verdict {
