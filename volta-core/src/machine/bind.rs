@@ -270,10 +270,12 @@ fn place(program: &Program, text: &str, lines: &LineTable, inst: &crate::program
     let position = lines.position(text, inst.span.start);
     let raw = text.get(inst.span.start as usize..inst.span.end as usize).unwrap_or("");
     let first = raw.lines().next().unwrap_or("");
-    let cuda = inst.location.and_then(|at| program.locations.get(at as usize)).map(|location| CudaPlace {
-        file: location.file.clone(),
-        line: location.line,
-        column: location.column,
+    let place =
+        |file: &str, line, column, inlined_at| CudaPlace { file: file.to_string(), line, column, inlined_at };
+    let cuda = inst.location.and_then(|at| program.locations.get(at as usize)).map(|location| {
+        let call = location.inlined_at.as_ref();
+        let call = call.map(|(file, line, column)| Box::new(place(file, *line, *column, None)));
+        place(&location.file, location.line, location.column, call)
     });
     Place {
         line: position.line,

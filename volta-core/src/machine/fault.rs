@@ -103,6 +103,8 @@ pub struct CudaPlace {
     pub line: u32,
     /// Column, from 1; 0 when unknown.
     pub column: u32,
+    /// The call that was inlined, if this is in an inlined function.
+    pub inlined_at: Option<Box<CudaPlace>>,
 }
 
 /// A place in the PTX, and in the CUDA source when `.loc` gives it.

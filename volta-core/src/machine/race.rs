@@ -239,6 +239,50 @@ impl Exact {
         }
     }
 
+    /// Records an access by each of `threads`, any of which may make it, and tells whether it races with an earlier
+    /// one. All are looked at before one is recorded: recording forgets what is ordered before the one alone.
+    pub(super) fn access_by_any(
+        &mut self,
+        place: (u32, u64),
+        (threads, agent): (&[u32], Agent),
+        bytes: u8,
+        inst: InstId,
+        writes: bool,
+    ) -> Result<(), Conflict> {
+        for thread in threads {
+            self.check(place, (*thread, agent), bytes, inst, writes)?;
+        }
+        threads.iter().try_for_each(|thread| self.access(place, (*thread, agent), bytes, inst, writes))
+    }
+
+    /// Whether an access races with an earlier one.
+    fn check(
+        &self,
+        place: (u32, u64),
+        (thread, agent): (u32, Agent),
+        bytes: u8,
+        inst: InstId,
+        writes: bool,
+    ) -> Result<Access, Conflict> {
+        let stamp = self.clocks.now(thread as usize);
+        let access = Access { thread, stamp, agent, bytes, inst };
+        let Some(history) = self.cells.get(&place) else { return Ok(access) };
+        let together = |earlier: &Access| agent != Agent::Thread && earlier.agent == agent;
+        let races = |earlier: &&Access| {
+            earlier.bytes & bytes != 0
+                && !together(earlier)
+                && !is_before(&self.clocks, &self.copies, earlier, thread)
+        };
+        let with_write = history.writes.iter().find(races).map(|earlier| (*earlier, true));
+        let with_read = || history.reads.iter().find(races).map(|earlier| (*earlier, false));
+        match with_write.or_else(|| if writes { with_read() } else { None }) {
+            None => Ok(access),
+            Some((earlier, earlier_writes)) => {
+                Err(Conflict { earlier, earlier_writes, later: access, later_writes: writes })
+            }
+        }
+    }
+
     /// Records an access to `bytes` of cell `cell` of an object, and tells whether it races with an earlier one.
     pub(super) fn access(
         &mut self,
@@ -248,34 +292,14 @@ impl Exact {
         inst: InstId,
         writes: bool,
     ) -> Result<(), Conflict> {
-        let stamp = self.clocks.now(thread as usize);
-        let access = Access { thread, stamp, agent, bytes, inst };
+        let access = self.check((object, cell), (thread, agent), bytes, inst, writes)?;
+        let (clocks, copies) = (&self.clocks, &self.copies);
         let history = self.cells.entry((object, cell)).or_default();
         let before = history.writes.len() + history.reads.len();
-        let (clocks, copies) = (&self.clocks, &self.copies);
-        let ordered = |earlier: &Access| {
-            let stamp = match earlier.agent {
-                Agent::Thread | Agent::Warp(_) => earlier.stamp,
-                // Until its thread has waited for it, a copy is after nothing.
-                Agent::Copy(copy) => match copies[copy as usize] {
-                    Some(stamp) => stamp,
-                    None => return false,
-                },
-            };
-            earlier.thread == thread || stamp <= clocks.knows(thread as usize, earlier.thread as usize)
-        };
-        let together = |earlier: &Access| agent != Agent::Thread && earlier.agent == agent;
-        let races = |earlier: &&Access| earlier.bytes & bytes != 0 && !together(earlier) && !ordered(earlier);
-        let with_write = history.writes.iter().find(races).map(|earlier| (*earlier, true));
-        let with_read = || history.reads.iter().find(races).map(|earlier| (*earlier, false));
-        if let Some((earlier, earlier_writes)) =
-            with_write.or_else(|| if writes { with_read() } else { None })
-        {
-            return Err(Conflict { earlier, earlier_writes, later: access, later_writes: writes });
-        }
         // What is ordered before this access, at bytes that it covers, need not be remembered: anything that
         // races with it races with this access or is ordered before it.
-        let covered = |earlier: &Access| earlier.bytes & !bytes == 0 && ordered(earlier);
+        let covered =
+            |earlier: &Access| earlier.bytes & !bytes == 0 && is_before(clocks, copies, earlier, thread);
         if writes {
             history.writes.retain(|earlier| !covered(earlier));
             history.reads.retain(|earlier| !covered(earlier));
@@ -288,6 +312,19 @@ impl Exact {
         self.entries = self.entries + after as u64 - before as u64;
         Ok(())
     }
+}
+
+/// Whether an earlier access is ordered before what `thread` does now.
+fn is_before(clocks: &Clocks, copies: &[Option<u32>], earlier: &Access, thread: u32) -> bool {
+    let stamp = match earlier.agent {
+        Agent::Thread | Agent::Warp(_) => earlier.stamp,
+        // Until its thread has waited for it, a copy is before nothing.
+        Agent::Copy(copy) => match copies[copy as usize] {
+            Some(stamp) => stamp,
+            None => return false,
+        },
+    };
+    earlier.thread == thread || stamp <= clocks.knows(thread as usize, earlier.thread as usize)
 }
 
 #[cfg(test)]
@@ -354,6 +391,14 @@ mod tests {
 
     #[test]
     fn what_some_lane_wrote_is_ordered_by_the_whole_warp_only() {
+        // What one lane did before is ordered for that lane only, whichever it is.
+        for first in 0..2 {
+            let mut exact = Exact::new(2);
+            assert!(exact.access((0, 0), (first, Agent::Thread), 0b1111, InstId(0), true).is_ok());
+            let agent = exact.warp_operation();
+            assert!(exact.access_by_any((0, 0), (&[0, 1], agent), 0b1111, InstId(1), true).is_err());
+        }
+
         let mut cell = Quick::CLEAN;
         assert!(!cell.write_as_a_warp(now(1, 0, 0)));
         assert!(cell.read(now(1, 0, 0), 0));

@@ -60,14 +60,12 @@ impl Store {
     /// The scalar result of an operation on terms, computed once. `words` are raw ids, which is how an operand
     /// that is the same in every lane is encoded.
     fn share(&mut self, op: TermOp, words: [u64; 3], site: u32) -> u64 {
-        let node = match self.uniform.get(&(op, words)) {
-            Some(node) => *node,
-            None => {
-                let node = self.append(Node { op, modes: 0, mask: 1, operands: words }, site);
-                self.uniform.insert((op, words), node);
-                node
-            }
-        };
+        let known = if self.only_lists { None } else { self.uniform.get(&(op, words)).copied() };
+        let node = known.unwrap_or_else(|| {
+            let node = self.append(Node { op, modes: 0, mask: 1, operands: words }, site);
+            self.uniform.insert((op, words), node);
+            node
+        });
         TermId::lane(node, 0).raw()
     }
 

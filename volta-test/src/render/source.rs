@@ -35,9 +35,12 @@ impl Excerpt {
     }
 }
 
-/// The source line of a place: of the CUDA source if it can be read, otherwise of the PTX.
+/// The source line of a place: of the CUDA source if it can be read, or of the call that brought it there (from a
+/// header of the toolkit, say); otherwise of the PTX.
 pub fn excerpt(home: &Home, kernel: &Kernel, ptx: Option<&Ptx>, place: &Place) -> Option<Excerpt> {
-    let cuda = place.cuda.as_ref().and_then(|cuda| cuda_line(home, kernel, cuda));
+    let own = place.cuda.as_ref();
+    let call = own.and_then(|cuda| cuda.inlined_at.as_deref());
+    let cuda = own.into_iter().chain(call).find_map(|cuda| cuda_line(home, kernel, cuda));
     // A source that cannot be read is named, but its PTX is not a substitute for it.
     if place.cuda.is_some() { cuda } else { ptx_line(ptx?, place) }
 }

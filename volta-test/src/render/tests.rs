@@ -86,7 +86,7 @@ fn race(cuda: Option<u32>) -> Fault {
             column: 2,
             length: 26,
             text: "st.shared.f32 [%r1], %f1;".into(),
-            cuda: cuda.map(|_| CudaPlace { file: "k.cu".into(), line, column: 5 }),
+            cuda: cuda.map(|_| CudaPlace { file: "k.cu".into(), line, column: 5, inlined_at: None }),
         }),
     };
     Fault {
@@ -146,7 +146,7 @@ fn sources_outside_of_the_case_are_not_read() {
         let mut fault = race(Some(1));
         for site in &mut fault.sites {
             let place = site.place.as_mut().expect("a site has a place");
-            place.cuda = Some(CudaPlace { file: file.into(), line: 1, column: 1 });
+            place.cuda = Some(CudaPlace { file: file.into(), line: 1, column: 1, inlined_at: None });
         }
         let text = told(&case, Verdict::Fault(fault));
         assert!(text.contains(&format!("{file}:1")), "{text}");

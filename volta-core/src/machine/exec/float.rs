@@ -136,15 +136,8 @@ impl Cta<'_> {
                 *id = term.raw();
             }
             let raw = self.store.push_uniform(shape.op, &ids[..terms.len()], pc);
-            let raw = match shape.clamp {
-                Clamp::None => raw,
-                Clamp::Saturate => self.store.push_uniform(TermOp::Saturate, &[raw], pc),
-                Clamp::Relu => {
-                    let zero = idiom::whole(&mut self.store, 0).raw();
-                    self.store.push_uniform(TermOp::Max, &[raw, zero], pc)
-                }
-            };
-            Value::Sym(Sym::real(shape.format, TermId::from_raw(raw)))
+            let term = self.clamp(shape.clamp, TermId::from_raw(raw), pc);
+            Value::Sym(Sym::real(shape.format, term))
         };
         warp.register_mut(d).fill(mask, value);
         Ok(true)
@@ -197,10 +190,10 @@ impl Cta<'_> {
     pub(super) fn clamp(&mut self, clamp: Clamp, term: TermId, pc: u32) -> TermId {
         match clamp {
             Clamp::None => term,
-            Clamp::Saturate => self.store.apply(TermOp::Saturate, &[term], pc),
+            Clamp::Saturate => TermId::from_raw(self.store.push_uniform(TermOp::Saturate, &[term.raw()], pc)),
             Clamp::Relu => {
-                let zero = idiom::whole(&mut self.store, 0);
-                self.store.apply(TermOp::Max, &[term, zero], pc)
+                let zero = idiom::whole(&mut self.store, 0).raw();
+                TermId::from_raw(self.store.push_uniform(TermOp::Max, &[term.raw(), zero], pc))
             }
         }
     }

@@ -239,6 +239,7 @@ impl Cta<'_> {
                 let owner = 8 * number + row;
                 let place = (space, addresses[owner]);
                 let at = self.spot(warp, owner, pc, place, (16, 16), Agent::Thread, false)?;
+                self.holds_matrices(warp, &at, false)?;
                 for (step, cell) in cells.iter_mut().enumerate() {
                     let offset = at.offsets[owner] + 4 * step as u64;
                     *cell = self.load_value(warp, owner, &at, offset, 4)?;
@@ -289,7 +290,7 @@ impl Cta<'_> {
                 let owner = 8 * number + row;
                 let at =
                     self.spot(warp, owner, pc, (space, addresses[owner]), (16, 16), Agent::Thread, true)?;
-                self.writable(warp, &at, 16)?;
+                self.holds_matrices(warp, &at, false)?;
                 spots.push((at.offsets[owner], at));
             }
             for lane in 0..32 {

@@ -6,9 +6,10 @@ use super::super::fault::FaultKind;
 use super::super::memory::PAGE;
 use super::super::objects::{Backing, Object, from_generic};
 use super::super::pieces::{Cell, Choice, Composites, Piece};
-use super::super::race::{Agent, Conflict, Now, Quick};
+use super::super::race::{Agent, Now, Quick};
 use super::super::value::{Register, Sym, Value, lanes};
 use super::super::warp::Warp;
+use super::access_fault::pretty_name;
 use super::int::sign_extend;
 use crate::machine::bind::Initial;
 use crate::machine::launch::Element;
@@ -126,6 +127,25 @@ impl<'l> Cta<'l> {
         }
         let access = Access { read_only: false, volatile: false };
         Ok(Together { object, number, offsets, mask: 1 << lane, pc, access, agent })
+    }
+
+    /// Matrices lie in shared memory, those of `wmma` also in tensors.
+    pub(super) fn holds_matrices(
+        &self,
+        warp: &Warp,
+        at: &Together<'_>,
+        in_tensors: bool,
+    ) -> Result<(), Stop> {
+        match at.object.backing {
+            Backing::Shared(_) => Ok(()),
+            Backing::Tensor(_) if in_tensors => Ok(()),
+            Backing::Tensor(_) | Backing::Constant(_) | Backing::Local(_) => {
+                let lane = at.mask.trailing_zeros() as usize;
+                let name = pretty_name(&at.object.name);
+                let message = format!("a matrix instruction does not access the state space of `{name}`");
+                Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, at.pc))
+            }
+        }
     }
 
     pub(super) fn addresses(
@@ -583,145 +603,17 @@ impl<'l> Cta<'l> {
         writes: bool,
     ) -> Result<(), Stop> {
         let Order::Exact(exact) = &mut self.order else { return Ok(()) };
-        let threads = match at.agent {
-            Agent::Thread | Agent::Copy(_) => 1 << lane,
-            Agent::Warp(_) => warp.exists,
-        };
-        let mut record = |lane| {
-            exact.access((at.number, cell), (warp.thread(lane), at.agent), touched, InstId(at.pc), writes)
-        };
-        lanes(threads).try_for_each(&mut record).map_err(|conflict| self.race(at.object, cell, conflict))
-    }
-
-    #[cold]
-    fn race(&self, object: &Object, cell: u64, conflict: Conflict) -> Stop {
-        let shared = conflict.earlier.bytes & conflict.later.bytes;
-        let first = cell * 4 + u64::from(shared.trailing_zeros());
-        let place = self.spell(object, first, shared.count_ones());
-        let verb = |writes| if writes { "writes" } else { "reads" };
-        let site = |access: super::super::race::Access, writes| {
-            self.site_of_thread(format!("{} {place}", verb(writes)), access.thread, access.inst.0)
-        };
-        let copies = [conflict.earlier, conflict.later].map(|access| matches!(access.agent, Agent::Copy(_)));
-        let sites = vec![
-            site(conflict.earlier, conflict.earlier_writes),
-            site(conflict.later, conflict.later_writes),
-        ];
-        let who = |access: super::super::race::Access| self.launch.thread(self.index, access.thread);
-        let message = format!(
-            "{} {} {place} (1) and {} {} it (2), and nothing orders the two",
-            who(conflict.earlier),
-            verb(conflict.earlier_writes),
-            who(conflict.later),
-            verb(conflict.later_writes)
-        );
-        let help = if copies[0] {
-            "an asynchronous copy is under way until its thread has waited for it (`cp.async.wait_group`), and is \
-             there for other threads after a barrier behind that wait"
-        } else if conflict.earlier.thread / 32 == conflict.later.thread / 32 {
-            "threads of one warp do not run in lockstep; between the two, `__syncwarp()` orders those of a warp, \
-             `__syncthreads()` all of the block"
-        } else {
-            "a barrier that both threads pass between the two accesses, such as `__syncthreads()`, orders them"
-        };
-        self.fault_at(FaultKind::Race, "Y1", message, sites, Some(help.into()))
-    }
-
-    #[cold]
-    fn uncached_conflict(&self, warp: &Warp, lane: usize, at: &Together<'_>) -> Stop {
-        let place = self.spell(at.object, at.offsets[lane], 4);
-        let message = format!(
-            "{place} is read through the read-only cache (`ld.global.nc`) and written in the same launch"
-        );
-        let site = self.site(format!("accesses {place}"), warp, lane, at.pc);
-        let help = "drop `__ldg` or `const __restrict__` for memory that the kernel writes";
-        self.fault_at(FaultKind::Race, "M4", message, vec![site], Some(help.into()))
-    }
-
-    #[cold]
-    fn outside(
-        &self,
-        warp: &Warp,
-        lane: usize,
-        pc: u32,
-        space: Space,
-        address: u64,
-        bytes: u32,
-        writes: bool,
-    ) -> Stop {
-        let verb = if writes { "writes" } else { "reads" };
-        let objects = &self.launch.objects;
-        // Further away, distances would tell more about where objects happen to lie than about the kernel.
-        let Some((number, offset)) = objects.find(space, address) else {
-            let message = format!("{verb} {bytes} bytes far from every object, where nothing is");
-            return self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc);
-        };
-        let object = objects.get(number);
-        let what = match object.element {
-            Some(element) => {
-                format!("{} elements of {}", object.size / u64::from(element.bytes()), element.name())
+        let (place, inst) = ((at.number, cell), InstId(at.pc));
+        let recorded = match at.agent {
+            Agent::Thread | Agent::Copy(_) => {
+                exact.access(place, (warp.thread(lane), at.agent), touched, inst, writes)
             }
-            None => format!("{} bytes", object.size),
-        };
-        let name = pretty_name(&object.name);
-        let size = i64::try_from(object.size).unwrap_or(i64::MAX);
-        let relation = if offset < 0 {
-            format!("{} bytes before the start of", offset.unsigned_abs())
-        } else if offset >= size {
-            format!("{} bytes past the end of", offset - size)
-        } else {
-            format!("across the end, from byte {offset}, of")
-        };
-        let message = format!("{verb} {bytes} bytes {relation} `{name}`, which has {what}");
-        let site = self.site(format!("{verb} outside `{name}`"), warp, lane, pc);
-        self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], None)
-    }
-
-    #[cold]
-    fn misaligned(
-        &self,
-        warp: &Warp,
-        mask: u32,
-        pc: u32,
-        object: &Object,
-        offsets: &[u64; 32],
-        total: u32,
-    ) -> Stop {
-        let lane = lanes(mask).find(|lane| !offsets[*lane].is_multiple_of(u64::from(total)));
-        let name = pretty_name(&object.name);
-        let (lane, message) = match lane {
-            Some(lane) => {
-                let offset = offsets[lane];
-                (
-                    lane,
-                    format!(
-                        "{total} bytes at once at byte {offset} of `{name}`, which is no multiple of {total}"
-                    ),
-                )
+            Agent::Warp(_) => {
+                let threads: Vec<u32> = lanes(warp.exists).map(|lane| warp.thread(lane)).collect();
+                exact.access_by_any(place, (&threads, at.agent), touched, inst, writes)
             }
-            None => (
-                mask.trailing_zeros() as usize,
-                format!("{total} bytes at once in `{name}`, which is aligned to {} bytes only", object.align),
-            ),
         };
-        let site = self.site(format!("accesses {total} bytes"), warp, lane, pc);
-        let help = "declare the variable with `__align__(16)`, or access single elements";
-        self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help.into()))
-    }
-
-    /// A part of an object in words: `y[3]`, ``4 bytes at byte 16 of `s` ``.
-    pub(in super::super) fn spell(&self, object: &Object, offset: u64, bytes: u32) -> String {
-        let name = pretty_name(&object.name);
-        if let (Backing::Tensor(number), Some(element)) = (object.backing, object.element)
-            && let Some(param) = self.launch.tensors[number as usize].param
-        {
-            let (name, shape) = &self.launch.names[param];
-            return crate::term::spell_element(name, shape, offset / u64::from(element.bytes()));
-        }
-        match bytes {
-            1 => format!("byte {offset} of `{name}`"),
-            _ => format!("bytes {offset}–{} of `{name}`", offset + u64::from(bytes) - 1),
-        }
+        recorded.map_err(|conflict| self.race(at.object, cell, conflict))
     }
 }
 
@@ -752,24 +644,4 @@ fn locate(space: Space, address: u64) -> (Space, u64) {
 fn byte_mask(offset: u64, bytes: u32, cell: u64) -> u8 {
     let (start, end) = (offset.max(cell * 4), (offset + u64::from(bytes)).min(cell * 4 + 4));
     (start..end).fold(0, |mask, at| mask | 1 << (at % 4))
-}
-
-/// The variable's own name: `s` for `_ZZ6kernelE1s`.
-pub(in super::super) fn pretty_name(name: &str) -> &str {
-    let Some(rest) = name.strip_prefix("_ZZ") else { return name };
-    let mut at = rest.len();
-    // The last source name is `<length><characters>` at the end, perhaps with a discriminator behind it.
-    let bytes = rest.as_bytes();
-    while at > 0 {
-        at -= 1;
-        if bytes[at] == b'E'
-            && let digits = rest[at + 1..].chars().take_while(char::is_ascii_digit).count()
-            && digits > 0
-            && let Ok(length) = rest[at + 1..at + 1 + digits].parse::<usize>()
-            && let Some(own) = rest.get(at + 1 + digits..at + 1 + digits + length)
-        {
-            return own;
-        }
-    }
-    name
 }

@@ -1,5 +1,6 @@
 //! Executes operations, one warp at a time.
 
+mod access_fault;
 mod collective;
 mod convert;
 mod copy;

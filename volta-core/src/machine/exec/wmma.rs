@@ -66,6 +66,7 @@ impl Cta<'_> {
         let agent = self.warp_agent();
         let (bytes, alignment) = extent(fragment, &offsets, d.len());
         let at = self.spot(warp, 0, pc, (space, base), (bytes, alignment), agent, false)?;
+        self.holds_matrices(warp, &at, true)?;
         let MatrixElement::Float(format) = fragment.element else {
             return Err(self.no_integers(warp, pc));
         };
@@ -99,6 +100,7 @@ impl Cta<'_> {
         let agent = self.warp_agent();
         let (bytes, alignment) = extent(fragment, &offsets, a.len());
         let at = self.spot(warp, 0, pc, (space, base), (bytes, alignment), agent, true)?;
+        self.holds_matrices(warp, &at, true)?;
         self.writable(warp, &at, bytes)?;
         let size = held_bytes(fragment.element);
         let mut elements: Vec<(u64, u64)> = offsets.into_iter().zip(terms.raw.iter().copied()).collect();

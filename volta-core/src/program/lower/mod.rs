@@ -215,6 +215,10 @@ impl<'m> Lowering<'m> {
     /// anything: `.pragma` advises the compiler, `.file` was read before, `.section` is for debuggers.
     fn directive(&mut self, directive: &'m tree::Directive) {
         let Some(loc) = Loc::read(directive) else { return };
+        if loc.line == 0 {
+            // What the compiler made without a line of its own belongs to what is around it.
+            return;
+        }
         let id = match self.location_ids.get(&loc) {
             Some(id) => *id,
             None => {

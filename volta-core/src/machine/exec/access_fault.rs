@@ -1,0 +1,168 @@
+//! What is said of an access that is a fault: a race (Y1), one outside of objects or of a wrong alignment (M1).
+
+use super::super::cta::{Cta, Stop};
+use super::super::fault::FaultKind;
+use super::super::objects::{Backing, Object};
+use super::super::race::{self, Agent, Conflict};
+use super::super::value::lanes;
+use super::super::warp::Warp;
+use super::memory::Together;
+use crate::program::Space;
+
+impl Cta<'_> {
+    #[cold]
+    pub(super) fn race(&self, object: &Object, cell: u64, conflict: Conflict) -> Stop {
+        let shared = conflict.earlier.bytes & conflict.later.bytes;
+        let first = cell * 4 + u64::from(shared.trailing_zeros());
+        let place = self.spell(object, first, shared.count_ones());
+        let verb = |writes| if writes { "writes" } else { "reads" };
+        let site = |access: race::Access, writes| {
+            self.site_of_thread(format!("{} {place}", verb(writes)), access.thread, access.inst.0)
+        };
+        let is_copy = matches!(conflict.earlier.agent, Agent::Copy(_));
+        let is_of_a_warp =
+            [conflict.earlier, conflict.later].iter().any(|access| matches!(access.agent, Agent::Warp(_)));
+        let sites = vec![
+            site(conflict.earlier, conflict.earlier_writes),
+            site(conflict.later, conflict.later_writes),
+        ];
+        let who = |access: race::Access| self.launch.thread(self.index, access.thread);
+        let message = format!(
+            "{} {} {place} (1) and {} {} it (2), and nothing orders the two",
+            who(conflict.earlier),
+            verb(conflict.earlier_writes),
+            who(conflict.later),
+            verb(conflict.later_writes)
+        );
+        let help = if is_copy {
+            "an asynchronous copy is under way until its thread has waited for it (`cp.async.wait_group`), and is \
+             there for other threads after a barrier behind that wait"
+        } else if is_of_a_warp {
+            "which lane of a warp a `wmma` operation reads or writes with is not specified, here it may be this one; \
+             `__syncwarp()` orders it with the other lanes, `__syncthreads()` with the whole block"
+        } else if conflict.earlier.thread / 32 == conflict.later.thread / 32 {
+            "threads of one warp do not run in lockstep; between the two, `__syncwarp()` orders those of a warp, \
+             `__syncthreads()` all of the block"
+        } else {
+            "a barrier that both threads pass between the two accesses, such as `__syncthreads()`, orders them"
+        };
+        self.fault_at(FaultKind::Race, "Y1", message, sites, Some(help.into()))
+    }
+
+    #[cold]
+    pub(super) fn uncached_conflict(&self, warp: &Warp, lane: usize, at: &Together<'_>) -> Stop {
+        let place = self.spell(at.object, at.offsets[lane], 4);
+        let message = format!(
+            "{place} is read through the read-only cache (`ld.global.nc`) and written in the same launch"
+        );
+        let site = self.site(format!("accesses {place}"), warp, lane, at.pc);
+        let help = "drop `__ldg` or `const __restrict__` for memory that the kernel writes";
+        self.fault_at(FaultKind::Race, "M4", message, vec![site], Some(help.into()))
+    }
+
+    #[cold]
+    pub(super) fn outside(
+        &self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        space: Space,
+        address: u64,
+        bytes: u32,
+        writes: bool,
+    ) -> Stop {
+        let verb = if writes { "writes" } else { "reads" };
+        let objects = &self.launch.objects;
+        // Further away, distances would tell more about where objects happen to lie than about the kernel.
+        let Some((number, offset)) = objects.find(space, address) else {
+            let message = format!("{verb} {bytes} bytes far from every object, where nothing is");
+            return self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc);
+        };
+        let object = objects.get(number);
+        let what = match object.element {
+            Some(element) => {
+                format!("{} elements of {}", object.size / u64::from(element.bytes()), element.name())
+            }
+            None => format!("{} bytes", object.size),
+        };
+        let name = pretty_name(&object.name);
+        let size = i64::try_from(object.size).unwrap_or(i64::MAX);
+        let relation = if offset < 0 {
+            format!("{} bytes before the start of", offset.unsigned_abs())
+        } else if offset >= size {
+            format!("{} bytes past the end of", offset - size)
+        } else {
+            format!("across the end, from byte {offset}, of")
+        };
+        let message = format!("{verb} {bytes} bytes {relation} `{name}`, which has {what}");
+        let site = self.site(format!("{verb} outside `{name}`"), warp, lane, pc);
+        self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], None)
+    }
+
+    #[cold]
+    pub(super) fn misaligned(
+        &self,
+        warp: &Warp,
+        mask: u32,
+        pc: u32,
+        object: &Object,
+        offsets: &[u64; 32],
+        total: u32,
+    ) -> Stop {
+        let lane = lanes(mask).find(|lane| !offsets[*lane].is_multiple_of(u64::from(total)));
+        let name = pretty_name(&object.name);
+        let (lane, message) = match lane {
+            Some(lane) => {
+                let offset = offsets[lane];
+                (
+                    lane,
+                    format!(
+                        "{total} bytes at once at byte {offset} of `{name}`, which is no multiple of {total}"
+                    ),
+                )
+            }
+            None => (
+                mask.trailing_zeros() as usize,
+                format!("{total} bytes at once in `{name}`, which is aligned to {} bytes only", object.align),
+            ),
+        };
+        let site = self.site(format!("accesses {total} bytes"), warp, lane, pc);
+        let help = "declare the variable with `__align__(16)`, or access single elements";
+        self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help.into()))
+    }
+
+    /// A part of an object in words: `y[3]`, ``4 bytes at byte 16 of `s` ``.
+    pub(in super::super) fn spell(&self, object: &Object, offset: u64, bytes: u32) -> String {
+        let name = pretty_name(&object.name);
+        if let (Backing::Tensor(number), Some(element)) = (object.backing, object.element)
+            && let Some(param) = self.launch.tensors[number as usize].param
+        {
+            let (name, shape) = &self.launch.names[param];
+            return crate::term::spell_element(name, shape, offset / u64::from(element.bytes()));
+        }
+        match bytes {
+            1 => format!("byte {offset} of `{name}`"),
+            _ => format!("bytes {offset}–{} of `{name}`", offset + u64::from(bytes) - 1),
+        }
+    }
+}
+
+/// The variable's own name: `s` for `_ZZ6kernelE1s`.
+pub(in super::super) fn pretty_name(name: &str) -> &str {
+    let Some(rest) = name.strip_prefix("_ZZ") else { return name };
+    let mut at = rest.len();
+    // The last source name is `<length><characters>` at the end, perhaps with a discriminator behind it.
+    let bytes = rest.as_bytes();
+    while at > 0 {
+        at -= 1;
+        if bytes[at] == b'E'
+            && let digits = rest[at + 1..].chars().take_while(char::is_ascii_digit).count()
+            && digits > 0
+            && let Ok(length) = rest[at + 1..at + 1 + digits].parse::<usize>()
+            && let Some(own) = rest.get(at + 1 + digits..at + 1 + digits + length)
+        {
+            return own;
+        }
+    }
+    name
+}
