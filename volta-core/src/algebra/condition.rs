@@ -5,7 +5,7 @@ use super::polynomial::PolynomialId;
 use rustc_hash::FxHashMap;
 
 /// A condition's name: the same content has the same name, and nothing else does.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConditionId {
     at: u32,
     fingerprint: u128,

@@ -5,6 +5,7 @@ use super::Stop;
 use super::atom::{Atom, Function, TermRef};
 use super::canon::Prover;
 use super::class::Class;
+use super::facts::CHOICE;
 use super::flat::{Flat, Products};
 use super::function::negated;
 use super::polynomial::{Term, add};
@@ -48,20 +49,20 @@ impl Prover<'_> {
             _ => return Ok(Equality::Open("one side is infinite".to_string())),
         }
         let first = match self.settle(|prover| prover.flatten(a)) {
-            Err(Stop::Undefined(why)) => return Ok(Equality::FirstUndefined(why)),
+            Err(Stop::Undefined(why)) => return Ok(self.undefined(a, why, Equality::FirstUndefined)),
             other => other?,
         };
         let second = match self.settle(|prover| prover.flatten(b)) {
-            Err(Stop::Undefined(why)) => return Ok(Equality::SecondUndefined(why)),
+            Err(Stop::Undefined(why)) => return Ok(self.undefined(b, why, Equality::SecondUndefined)),
             other => other?,
         };
         let Some((first, second)) = without_equal_products(first, second) else { return Ok(Equality::Equal) };
         let first = match self.settle(|prover| prover.finish(&first)) {
-            Err(Stop::Undefined(why)) => return Ok(Equality::FirstUndefined(why)),
+            Err(Stop::Undefined(why)) => return Ok(self.undefined(a, why, Equality::FirstUndefined)),
             other => other?,
         };
         let second = match self.settle(|prover| prover.finish(&second)) {
-            Err(Stop::Undefined(why)) => return Ok(Equality::SecondUndefined(why)),
+            Err(Stop::Undefined(why)) => return Ok(self.undefined(b, why, Equality::SecondUndefined)),
             other => other?,
         };
         if first == second {
@@ -76,6 +77,15 @@ impl Prover<'_> {
             }
         };
         Ok(if difference.is_empty() { Equality::Equal } else { Equality::Open(self.why_open(&difference)) })
+    }
+
+    /// What was found to be undefined is all of a term, unless it may be an arm that is never taken.
+    fn undefined(&self, at: TermRef, why: String, all: impl FnOnce(String) -> Equality) -> Equality {
+        if self.flags(at) & CHOICE == 0 {
+            all(why)
+        } else {
+            Equality::Open(format!("{why}, in an arm of a choice that may be taken"))
+        }
     }
 
     /// A flat form without lazy atoms, literals as numbers.

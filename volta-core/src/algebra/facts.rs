@@ -12,6 +12,8 @@ pub(super) const POSITIVE_INFINITE: u8 = 2;
 pub(super) const UNDEFINED: u8 = 4;
 /// A partial operation (V8) is below the term, or is the term.
 pub(super) const PARTIAL: u8 = 8;
+/// A choice is below the term, or is the term: what an arm is undefined by may never matter.
+pub(super) const CHOICE: u8 = 16;
 /// The term may be infinite, or undefined by an infinity.
 pub(super) const INFINITE: u8 = NEGATIVE_INFINITE | POSITIVE_INFINITE | UNDEFINED;
 
@@ -112,6 +114,7 @@ impl Facts {
         }
         let own = match node.op {
             TermOp::Div | TermOp::Log2 | TermOp::Sqrt | TermOp::Rsqrt => PARTIAL,
+            TermOp::Select if flagged => CHOICE,
             _ => 0,
         };
         if any | own != 0 {
@@ -146,7 +149,7 @@ fn swap(flags: u8) -> u8 {
 /// The flags of a result, from those of its operands.
 fn transfer(op: TermOp, a: u8, b: u8, c: u8) -> u8 {
     const EITHER: u8 = NEGATIVE_INFINITE | POSITIVE_INFINITE;
-    let kept = (a | b | c) & (UNDEFINED | PARTIAL);
+    let kept = (a | b | c) & (UNDEFINED | PARTIAL | CHOICE);
     let when = |condition: bool, flags: u8| if condition { flags } else { 0 };
     let infinite = |flags: u8| flags & EITHER != 0;
     let add = |a: u8, b: u8| (a | b) & EITHER | when(a & swap(b) & EITHER != 0, UNDEFINED);

@@ -376,7 +376,7 @@ impl Prover<'_> {
     }
 
     /// A condition, canonical.
-    fn condition(&mut self, at: TermRef, depth: u32) -> Result<ConditionId, Stop> {
+    pub(super) fn condition(&mut self, at: TermRef, depth: u32) -> Result<ConditionId, Stop> {
         if depth > MAX_CONDITION_DEPTH {
             return Err(Stop::Unknown("conditions are nested too deeply".to_string()));
         }

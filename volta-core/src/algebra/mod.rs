@@ -53,6 +53,7 @@ mod exponent;
 mod facts;
 mod flat;
 mod function;
+mod guard;
 mod literal;
 mod maximum;
 mod monomial;

@@ -5,12 +5,13 @@ use super::atom::{Atom, AtomId, TermRef};
 use super::canon::Prover;
 use super::class::Class;
 use super::exponent::Scale;
-use super::facts::{INFINITE, PARTIAL};
+use super::facts::INFINITE;
+use super::guard::Guards;
 use super::monomial::MonomialId;
 use super::polynomial::PolynomialId;
 use super::sign::Signs;
-use crate::term::{TermOp, View};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::term::TermOp;
+use rustc_hash::FxHashMap;
 
 /// What an operation demands of its operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,13 +24,25 @@ pub enum Demand {
     NotNegative,
 }
 
-/// Something that must hold and was not proved: the product, without factors known to be positive, under the
-/// demand. `negative` turns the sign of the product.
+/// Something that must hold where its guards do, and was not proved: the product, without factors known to be
+/// positive, under the demand. `negative` turns the sign of the product.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Requirement {
     pub(super) demand: Demand,
     pub(super) product: MonomialId,
     pub(super) negative: bool,
+    pub(super) guards: Guards,
+}
+
+impl Demand {
+    /// The signs that meet it.
+    pub(super) fn signs(self) -> Signs {
+        match self {
+            Demand::Nonzero => Signs::NEGATIVE | Signs::POSITIVE,
+            Demand::Positive => Signs::POSITIVE,
+            Demand::NotNegative => Signs::NOT_NEGATIVE,
+        }
+    }
 }
 
 /// What became of a partial operation.
@@ -37,7 +50,7 @@ pub struct Requirement {
 enum Finding {
     Proved,
     Open(Requirement),
-    Impossible(&'static str),
+    Impossible(String),
 }
 
 /// Requirements already looked at: one prover's.
@@ -57,56 +70,70 @@ fn demand_of(op: TermOp, operands: [TermRef; 3]) -> Option<(Demand, TermRef)> {
 }
 
 impl Prover<'_> {
-    /// The requirements of a term that are not proved, in the order of a walk through it.
-    /// `Err(Stop::Undefined)` when one cannot hold.
+    /// The requirements of a term that are not proved, in the order of a walk through it, those without guards
+    /// first. `Err(Stop::Undefined)` when one cannot hold.
     pub fn requirements(&mut self, known: &mut Obligations, root: TermRef) -> Result<Vec<Requirement>, Stop> {
-        let mut open = Vec::new();
-        let mut seen = FxHashSet::default();
-        let mut stack = vec![root];
-        while let Some(at) = stack.pop() {
-            if self.flags(at) & PARTIAL == 0 || !seen.insert(at) {
-                continue;
-            }
-            self.charge(1)?;
-            let View::Apply(op, operands) = self.view(at) else { continue };
-            let operands = operands.map(|term| TermRef { store: at.store, term });
-            stack.extend(operands[..op.arity()].iter().rev());
-            let Some((demand, operand)) = demand_of(op, operands) else { continue };
-            let finding = match known.findings.get(&at) {
+        let mut open: Vec<Requirement> = Vec::new();
+        for reached in self.partial_operations(root)? {
+            let Some((demand, operand)) = demand_of(reached.op, reached.operands) else { continue };
+            let finding = match known.findings.get(&reached.at) {
                 Some(finding) => finding.clone(),
                 None => {
-                    let finding = self.examine(demand, operand)?;
-                    known.findings.insert(at, finding.clone());
+                    let finding = match self.examine(demand, operand) {
+                        Err(Stop::Undefined(why)) => Finding::Impossible(why),
+                        other => other?,
+                    };
+                    known.findings.insert(reached.at, finding.clone());
                     finding
                 }
             };
             match finding {
                 Finding::Proved => {}
-                Finding::Open(requirement) if open.contains(&requirement) => {}
-                Finding::Open(requirement) => open.push(requirement),
-                Finding::Impossible(why) => return Err(Stop::Undefined(why.to_string())),
+                Finding::Impossible(why) if reached.guards.is_empty() => return Err(Stop::Undefined(why)),
+                Finding::Impossible(why) => {
+                    return Err(Stop::Unknown(format!("{why}, in an arm of a choice that may be taken")));
+                }
+                Finding::Open(unguarded) => {
+                    if open.contains(&unguarded)
+                        || self.met_by_guards(&unguarded, operand, &reached.guards)?
+                    {
+                        continue;
+                    }
+                    let requirement = Requirement { guards: reached.guards, ..unguarded };
+                    if !open.contains(&requirement) {
+                        open.push(requirement);
+                    }
+                }
             }
         }
         Ok(open)
     }
 
+    /// What `opt` requires that does not follow from what `reference` requires, given the requirements of either
+    /// that are not proved.
+    pub fn additional(
+        &mut self,
+        (reference, domain): (TermRef, &[Requirement]),
+        mut own: Vec<Requirement>,
+    ) -> Vec<Requirement> {
+        own.retain(|requirement| !self.implied(requirement, domain));
+        if !own.is_empty() {
+            // What was proved of the reference holds too, though the same may not be seen of another spelling.
+            let granted = self.granted(reference).unwrap_or_default();
+            own.retain(|requirement| !self.implied(requirement, &granted));
+        }
+        own
+    }
+
     /// What a term requires, proved or not: what may be relied on where the term is defined.
-    pub fn granted(&mut self, root: TermRef) -> Result<Vec<Requirement>, Stop> {
+    fn granted(&mut self, root: TermRef) -> Result<Vec<Requirement>, Stop> {
         let mut granted = Vec::new();
-        let mut seen = FxHashSet::default();
-        let mut stack = vec![root];
-        while let Some(at) = stack.pop() {
-            if self.flags(at) & PARTIAL == 0 || !seen.insert(at) {
-                continue;
-            }
-            self.charge(1)?;
-            let View::Apply(op, operands) = self.view(at) else { continue };
-            let operands = operands.map(|term| TermRef { store: at.store, term });
-            stack.extend(operands[..op.arity()].iter().rev());
-            let Some((demand, operand)) = demand_of(op, operands) else { continue };
+        for reached in self.partial_operations(root)? {
+            let Some((demand, operand)) = demand_of(reached.op, reached.operands) else { continue };
             if self.flags(operand) & INFINITE == 0 {
                 let scale = self.settled_scale(operand)?;
-                granted.push(self.requirement(demand, &scale));
+                let unguarded = self.requirement(demand, &scale);
+                granted.push(Requirement { guards: reached.guards, ..unguarded });
             }
         }
         Ok(granted)
@@ -132,11 +159,7 @@ impl Prover<'_> {
                 Class::Unknown(why) => return Err(Stop::Unknown(why.to_string())),
             }
         }
-        let wanted = match demand {
-            Demand::Nonzero => Signs::NEGATIVE | Signs::POSITIVE,
-            Demand::Positive => Signs::POSITIVE,
-            Demand::NotNegative => Signs::NOT_NEGATIVE,
-        };
+        let wanted = demand.signs();
         if self.term_signs(operand)?.within(wanted) {
             return Ok(Finding::Proved);
         }
@@ -151,13 +174,13 @@ impl Prover<'_> {
             return Ok(Finding::Proved);
         }
         if signs.within(!wanted) {
-            return Ok(Finding::Impossible(why));
+            return Ok(Finding::Impossible(why.to_string()));
         }
         Ok(Finding::Open(self.requirement(demand, &scale)))
     }
 
-    /// A demand on a product, without the factors that meet it.
-    fn requirement(&mut self, demand: Demand, scale: &Scale) -> Requirement {
+    /// A demand on a product, without the factors that meet it, and without guards.
+    pub(super) fn requirement(&mut self, demand: Demand, scale: &Scale) -> Requirement {
         let factors = self.table.monomials.shared_factors(scale.key.monomial());
         let doubtful = |(atom, _): &(AtomId, i32)| self.table.atom_signs(*atom) != Signs::POSITIVE;
         let mut factors: Vec<(AtomId, i32)> = factors.iter().copied().filter(doubtful).collect();
@@ -169,12 +192,14 @@ impl Prover<'_> {
         }
         let product = self.table.intern_factors(&factors);
         let negative = demand != Demand::Nonzero && scale.coefficient.is_negative();
-        Requirement { demand, product, negative }
+        Requirement { demand, product, negative, guards: Guards::default() }
     }
 
-    /// Whether a requirement follows from others.
-    pub fn implied(&self, requirement: &Requirement, by: &[Requirement]) -> bool {
-        let strict = |other: &&Requirement| other.demand != Demand::NotNegative;
+    /// Whether a requirement follows from others, which matter wherever it does.
+    pub(super) fn implied(&self, requirement: &Requirement, by: &[Requirement]) -> bool {
+        let by: Vec<&Requirement> =
+            by.iter().filter(|other| other.guards.surely_hold_under(&requirement.guards)).collect();
+        let strict = |other: &&&Requirement| other.demand != Demand::NotNegative;
         let same = |other: &Requirement| {
             other.product == requirement.product && other.negative == requirement.negative
         };

@@ -10,6 +10,7 @@ use super::class::Class;
 use super::condition::{Condition, ConditionId};
 use super::exponent::Scale;
 use super::flat::inputs_of;
+use super::function::negated;
 use super::monomial::MonomialId;
 use super::obligation::{Demand, Requirement};
 use super::polynomial::{Key, PolynomialId, Term};
@@ -88,7 +89,12 @@ impl Prover<'_> {
             (Demand::NotNegative, false) => (">= 0", product),
             (Demand::NotNegative, true) => ("<= 0", product),
         };
-        format!("{} {relation}", cut(product))
+        let mut text = format!("{} {relation}", cut(product));
+        for (at, guard) in requirement.guards.conditions().iter().enumerate() {
+            text.push_str(if at == 0 { " where " } else { " and " });
+            text.push_str(&cut(printer.condition(guard, 0)));
+        }
+        text
     }
 }
 
@@ -349,11 +355,27 @@ impl Printer<'_, '_, '_> {
         };
         match self.prover.conditions.get(id) {
             Condition::Known(value) => value.to_string(),
-            Condition::Positive(inner) => format!("{} > 0", self.inside(*inner, nesting)),
+            Condition::Positive(inner) => self.comparison(*inner, [" > 0", " < 0"], nesting),
             Condition::Zero(inner) => format!("{} == 0", self.inside(*inner, nesting)),
-            Condition::Not(inner) => format!("!({})", self.condition(inner, nesting + 1)),
+            Condition::Not(inner) => match self.prover.conditions.get(inner) {
+                Condition::Positive(inner) => self.comparison(*inner, [" <= 0", " >= 0"], nesting),
+                Condition::Zero(inner) => format!("{} != 0", self.inside(*inner, nesting)),
+                Condition::Known(_) | Condition::Not(_) | Condition::And(..) | Condition::Xor(..) => {
+                    format!("!({})", self.condition(inner, nesting + 1))
+                }
+            },
             Condition::And(a, b) => pair(a, b, "and"),
             Condition::Xor(a, b) => pair(a, b, "xor"),
         }
+    }
+
+    /// A sum compared with zero: by the first relation, or, if it begins with a minus, its opposite by the second.
+    fn comparison(&self, sum: PolynomialId, [relation, opposite]: [&str; 2], nesting: u32) -> String {
+        let text = self.inside(sum, nesting);
+        if !text.starts_with('-') {
+            return text + relation;
+        }
+        let opposed = negated(self.table().polynomials.terms(sum));
+        self.sum(&opposed, nesting) + opposite
     }
 }

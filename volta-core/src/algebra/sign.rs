@@ -8,7 +8,7 @@ use super::canon::Prover;
 use super::{Stop, facts::INFINITE};
 use crate::number::Rational;
 use crate::term::{TermOp, View};
-use std::ops::{BitOr, Neg};
+use std::ops::{BitAnd, BitOr, Neg};
 
 /// A set of signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -103,6 +103,13 @@ impl BitOr for Signs {
     type Output = Signs;
     fn bitor(self, other: Signs) -> Signs {
         Signs(self.0 | other.0)
+    }
+}
+
+impl BitAnd for Signs {
+    type Output = Signs;
+    fn bitand(self, other: Signs) -> Signs {
+        Signs(self.0 & other.0)
     }
 }
 

@@ -249,13 +249,7 @@ impl<'s> Learned<'s> {
     ) -> Result<Proof, Failure> {
         let domain = self.requirements(reference, Side::Reference)?;
         let own = self.requirements(opt, Side::Opt)?;
-        let mut extra = own;
-        extra.retain(|requirement| !self.prover.implied(requirement, &domain));
-        if !extra.is_empty() {
-            // What was proved of the reference holds too, though the same may not be seen of another spelling.
-            let granted = self.prover.granted(reference).unwrap_or_default();
-            extra.retain(|requirement| !self.prover.implied(requirement, &granted));
-        }
+        let extra = self.prover.additional((reference, &domain), own);
         let names = |input: InputId, element: u64| element_name(inputs.get(input.index()), input, element);
         let text = |requirement: &Requirement| self.prover.requirement_text(requirement, &names);
         Ok(Proof { conditions: extra.iter().map(text).collect(), domain: domain.iter().map(text).collect() })

@@ -212,3 +212,21 @@ pub(super) fn requirements(side: &Side, term: TermId, signs: &[Signs]) -> Result
     let names = |input: InputId, element: u64| format!("{}[{element}]", ["x", "y", "z"][input.index()]);
     Ok(found.iter().map(|requirement| prover.requirement_text(requirement, &names)).collect())
 }
+
+/// Whether it is proved that wherever `a` has a value, `b` has the same.
+pub(super) fn refines(a: (&Side, TermId), b: (&Side, TermId)) -> bool {
+    let facts = [Facts::new(&a.0.store), Facts::new(&b.0.store)];
+    let mut prover = Prover::thorough(Vec::new());
+    prover.set_budget(50_000_000);
+    let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };
+    let second = TermRef { store: prover.add_store(&b.0.store, &facts[1]), term: b.1 };
+    if prover.equal(first, second, Rung::Expansions) != Ok(Equality::Equal) {
+        return false;
+    }
+    let known = &mut Obligations::default();
+    let (Ok(domain), Ok(own)) = (prover.requirements(known, first), prover.requirements(known, second))
+    else {
+        return false;
+    };
+    prover.additional((first, &domain), own).is_empty()
+}

@@ -319,3 +319,41 @@ fn a_spent_budget_is_not_an_answer() {
     let (a, b) = (dot(&mut left, &forward), dot(&mut right, &forward));
     assert!(matches!(compare_within((&left, a), (&right, b), 20), Err(Stop::Exhausted(_))));
 }
+
+#[test]
+fn arms_of_choices_require_what_they_do_where_they_are_taken() {
+    let mut side = Side::new();
+    let (x, y) = (side.x(0), side.y(0));
+    let (zero, tiny) = (side.int(0), side.rational(1, 1000));
+    let reciprocal = side.div(y, x);
+    let [above, below, not_zero, above_tiny, other] = [
+        (TermOp::Less, zero, x),
+        (TermOp::Less, x, zero),
+        (TermOp::Equal, x, zero),
+        (TermOp::Less, tiny, x),
+        (TermOp::Less, zero, y),
+    ]
+    .map(|(op, a, b)| side.op(op, &[a, b]));
+    let not_zero = side.op(TermOp::Not, &[not_zero]);
+    for safe in [above, below, not_zero, above_tiny] {
+        let term = side.op(TermOp::Select, &[safe, reciprocal, zero]);
+        assert_eq!(requirements(&side, term, &[]), Ok(vec![]));
+        let both = side.op(TermOp::And, &[other, safe]);
+        let term = side.op(TermOp::Select, &[both, reciprocal, zero]);
+        assert_eq!(requirements(&side, term, &[]), Ok(vec![]));
+        let term = side.op(TermOp::Select, &[safe, zero, reciprocal]);
+        assert_ne!(requirements(&side, term, &[]), Ok(vec![]));
+    }
+    let unsafe_choice = side.op(TermOp::Select, &[other, reciprocal, zero]);
+    assert_eq!(requirements(&side, unsafe_choice, &[]), Ok(vec!["x[0] != 0 where y[0] > 0".to_string()]));
+    let everywhere = side.add(unsafe_choice, reciprocal);
+    assert_eq!(requirements(&side, everywhere, &[]), Ok(vec!["x[0] != 0".to_string()]));
+    let logarithm = side.op(TermOp::Log2, &[x]);
+    let root = side.op(TermOp::Sqrt, &[x]);
+    let nested = side.op(TermOp::Select, &[other, root, zero]);
+    let nested = side.op(TermOp::Select, &[below, nested, logarithm]);
+    assert_eq!(
+        requirements(&side, nested, &[]),
+        Ok(vec!["x[0] > 0 where x[0] >= 0".to_string(), "x[0] >= 0 where x[0] < 0 and y[0] > 0".to_string()])
+    );
+}
