@@ -53,6 +53,7 @@ fn check(case: &Case, large: bool) -> Result<(), Failed> {
     if !large {
         variants.push(("exact clocks", &|case| case.options.exact_clocks = true));
         variants.push(("plain terms", &|case| case.options.plain_terms = true));
+        variants.push(("every element by itself", &|case| case.options.every_element = true));
     }
     for (what, change) in variants {
         let other = run(change);

@@ -264,6 +264,7 @@ impl<'c> Verification<'c> {
         }
         let options = decide::Options {
             algebra_steps: self.case.options.budgets.algebra_steps,
+            every_element: self.case.options.every_element,
             ..decide::Options::default()
         };
         Ok(Conditions { inputs: self.inputs.clone(), options, reference, opt, old, pairs })

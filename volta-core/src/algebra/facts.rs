@@ -20,12 +20,58 @@ pub(super) const INFINITE: u8 = NEGATIVE_INFINITE | POSITIVE_INFINITE | UNDEFINE
 /// What a store's terms are like. Everything is an over-approximation except the constants.
 #[derive(Debug)]
 pub struct Facts {
-    /// For each lane, how many operands name it, up to 255.
+    slots: Slots,
+    /// For each slot, how many operands name it, up to 255.
     uses: Vec<u8>,
-    /// For each lane, the flags above; empty when no term of the store has any.
+    /// For each slot, the flags above; empty when no term of the store has any.
     flags: Vec<u8>,
+    /// For each node, the inputs that some lane of it depends on, as bits; the last bit is for all further ones.
+    inputs: Vec<u32>,
     constant_flags: Vec<u8>,
     readings: Vec<Option<(Rational, Literal)>>,
+}
+
+/// Where in the lists a lane's entry is.
+#[derive(Debug)]
+enum Slots {
+    /// All nodes have 32.
+    Even,
+    /// Each node has as many as it has active lanes: where they start, and which they are.
+    Counted(Vec<(u64, u32)>),
+}
+
+impl Slots {
+    fn new(store: &Store) -> (Slots, usize) {
+        let lanes: u64 = (0..store.len()).map(|at| u64::from(store.mask(at).count_ones())).sum();
+        let even = store.len() * 32;
+        // Kernels of a few threads leave most lanes without a term.
+        if lanes as usize > even / 4 {
+            return (Slots::Even, even);
+        }
+        let mut start = 0;
+        let counted = (0..store.len()).map(|at| {
+            let mask = store.mask(at);
+            let own = (start, mask);
+            start += u64::from(mask.count_ones());
+            own
+        });
+        (Slots::Counted(counted.collect()), lanes as usize)
+    }
+
+    fn of(&self, node: usize, lane: u32) -> usize {
+        match self {
+            Slots::Even => node * 32 + lane as usize,
+            Slots::Counted(starts) => {
+                let (start, mask) = starts[node];
+                start as usize + (mask & ((1 << lane) - 1)).count_ones() as usize
+            }
+        }
+    }
+}
+
+/// The bit of an input.
+fn input_bit(input: usize) -> u32 {
+    1 << input.min(31)
 }
 
 impl Facts {
@@ -45,11 +91,13 @@ impl Facts {
             .collect();
         let readings = constants.map(read).collect();
         let flagged = store.has_partial_operations() || constant_flags.iter().any(|flags| *flags != 0);
-        let lanes = store.len() * 32;
+        let (slots, lanes) = Slots::new(store);
         let flags = if flagged { vec![0; lanes] } else { Vec::new() };
-        let mut facts = Facts { uses: vec![0; lanes], flags, constant_flags, readings };
+        let inputs = Vec::with_capacity(store.len());
+        let mut facts = Facts { slots, uses: vec![0; lanes], flags, inputs, constant_flags, readings };
         for at in 0..store.len() {
-            facts.visit(store, at, flagged);
+            let inputs = facts.visit(store, at, flagged);
+            facts.inputs.push(inputs);
         }
         facts
     }
@@ -57,7 +105,7 @@ impl Facts {
     /// How many operands name a term; inputs and constants count as used once.
     pub(super) fn uses(&self, term: TermId) -> u8 {
         match term.kind() {
-            TermKind::Lane(node, lane) => self.uses[node.index() * 32 + lane as usize],
+            TermKind::Lane(node, lane) => self.uses[self.slots.of(node.index(), lane)],
             TermKind::Input { .. } | TermKind::Constant(_) => 1,
         }
     }
@@ -66,10 +114,23 @@ impl Facts {
     pub(super) fn flags(&self, term: TermId) -> u8 {
         match term.kind() {
             TermKind::Lane(node, lane) => {
-                self.flags.get(node.index() * 32 + lane as usize).copied().unwrap_or(0)
+                if self.flags.is_empty() {
+                    0
+                } else {
+                    self.flags[self.slots.of(node.index(), lane)]
+                }
             }
             TermKind::Constant(id) => self.constant_flags[id.index()],
             TermKind::Input { .. } => 0,
+        }
+    }
+
+    /// The inputs that a term may depend on, as bits; the last is for all from the 32nd on.
+    pub(super) fn inputs(&self, term: TermId) -> u32 {
+        match term.kind() {
+            TermKind::Lane(node, _) => self.inputs[node.index()],
+            TermKind::Constant(_) => 0,
+            TermKind::Input { input, .. } => input_bit(input.index()),
         }
     }
 
@@ -78,24 +139,30 @@ impl Facts {
         self.readings[id.index()].as_ref()
     }
 
-    fn visit(&mut self, store: &Store, at: usize, flagged: bool) {
+    /// Counts the operands of a node, and gives the inputs that it depends on.
+    fn visit(&mut self, store: &Store, at: usize, flagged: bool) -> u32 {
         let node = store.node(at);
         let arity = node.op.arity();
         let mut inside = [[0u8; 32]; 3];
         let mut any = 0;
+        let mut inputs = 0;
         for (operand, flags) in node.operands.iter().zip(&mut inside).take(arity) {
             match *operand {
                 Lanes::Affine { base, stride } => {
                     // Lanes of one row of an input have nothing to record.
                     let ends = [base, base.wrapping_add_signed(stride.wrapping_mul(31))];
-                    let input = |raw: u64| raw >> 54 == 0;
-                    if node.mask == u32::MAX && ends.into_iter().all(input) {
+                    if node.mask == u32::MAX
+                        && let [Some(first), Some(last)] = ends.map(input_of)
+                    {
+                        inputs |= (first.min(last)..=first.max(last))
+                            .fold(0, |bits, input| bits | input_bit(input));
                         continue;
                     }
                     for lane in lanes(node.mask) {
                         let raw = base.wrapping_add_signed(stride.wrapping_mul(lane as i64));
                         flags[lane] = self.use_once(raw, flagged);
                         any |= flags[lane];
+                        inputs |= self.inputs(TermId::from_raw(raw));
                     }
                 }
                 Lanes::Repeated { list, shift } => {
@@ -103,11 +170,13 @@ impl Facts {
                         *flags = self.use_once(list[lane >> shift & (list.len() - 1)], flagged);
                         any |= *flags;
                     }
+                    inputs |= list.iter().fold(0, |bits, raw| bits | self.inputs(TermId::from_raw(*raw)));
                 }
                 Lanes::List(list) => {
                     for (lane, raw) in lanes(node.mask).zip(list) {
                         flags[lane] = self.use_once(*raw, flagged);
                         any |= flags[lane];
+                        inputs |= self.inputs(TermId::from_raw(*raw));
                     }
                 }
             }
@@ -120,21 +189,31 @@ impl Facts {
         if any | own != 0 {
             for lane in lanes(node.mask) {
                 let [a, b, c] = [inside[0][lane], inside[1][lane], inside[2][lane]];
-                self.flags[at * 32 + lane] = transfer(node.op, a, b, c) | own;
+                let slot = self.slots.of(at, lane as u32);
+                self.flags[slot] = transfer(node.op, a, b, c) | own;
             }
         }
+        inputs
     }
 
     fn use_once(&mut self, raw: u64, flagged: bool) -> u8 {
         match TermId::from_raw(raw).kind() {
             TermKind::Lane(node, lane) => {
-                let at = node.index() * 32 + lane as usize;
+                let at = self.slots.of(node.index(), lane);
                 self.uses[at] = self.uses[at].saturating_add(1);
                 if flagged { self.flags[at] } else { 0 }
             }
             TermKind::Constant(id) => self.constant_flags[id.index()],
             TermKind::Input { .. } => 0,
         }
+    }
+}
+
+/// The input that an id names an element of.
+fn input_of(raw: u64) -> Option<usize> {
+    match TermId::from_raw(raw).kind() {
+        TermKind::Input { input, .. } => Some(input.index()),
+        TermKind::Constant(_) | TermKind::Lane(..) => None,
     }
 }
 

@@ -14,10 +14,12 @@ use rustc_hash::FxHashMap;
 use crate::algebra::{Facts, Reading};
 use crate::base::budget::Budgets;
 use crate::term::{Store, TermId};
+use run::{All, Example, Run};
 
 pub mod evaluate;
 pub mod probe;
 pub mod prove;
+mod run;
 pub mod smt;
 pub mod witness;
 
@@ -40,11 +42,18 @@ pub struct Options {
     pub algebra_steps: u64,
     /// The search for witnesses.
     pub effort: probe::Effort,
+    /// Proves every element by itself, even if it is another one with its inputs renamed. For tests: verdicts must not
+    /// differ.
+    pub every_element: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { algebra_steps: Budgets::default().algebra_steps, effort: probe::Effort::default() }
+        Options {
+            algebra_steps: Budgets::default().algebra_steps,
+            effort: probe::Effort::default(),
+            every_element: false,
+        }
     }
 }
 
@@ -86,10 +95,24 @@ struct Part {
     steps: u64,
 }
 
+impl Part {
+    fn add(&mut self, at: usize, result: Result<Proof, Failure>) {
+        match result {
+            Ok(proof) => {
+                self.equal += 1;
+                add_new(&mut self.conditions, proof.conditions);
+                add_new(&mut self.domain, proof.domain);
+            }
+            Err(failure) => self.failure = Some((at, failure)),
+        }
+    }
+}
+
 /// Decides all elements, in parallel; the outcome does not depend on the number of threads.
 ///
-/// Elements are taken in runs whose length depends on their number and that of the terms only. Each run has a prover of its own, so
-/// what is shared, and every count of steps, is the same whoever works on it.
+/// The first element is proved alone, since most others are instances of it. The rest is taken in runs whose length
+/// depends on the number of elements and of terms only. Each run has a prover of its own, so what is shared, and
+/// every count of steps, is the same whoever works on it.
 pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Outcome {
     let (stores, sides) = stores_of(elements);
     if let Some((at, witness)) = refute_some(elements, &sides, inputs, options) {
@@ -98,41 +121,38 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     let facts: Vec<Facts> = stores.par_iter().map(|store| Facts::new(store)).collect();
     let nodes = stores.iter().map(|store| store.len()).sum::<usize>();
     let length = elements.len().div_ceil(nodes / NODES_A_RUN + 1).clamp(1, MAX_RUN);
-    let earliest = AtomicUsize::new(usize::MAX);
-    let parts: Vec<Part> = elements
-        .par_chunks(length)
-        .enumerate()
-        .map(|(at, run)| {
-            let start = at * length;
-            let mut part = Part::default();
-            if start > earliest.load(Ordering::Relaxed) {
-                return part;
+    let all = All { elements, sides: &sides, facts: &facts, inputs, options };
+    let prove = |start: usize, end: usize, example: Option<Example>, stop: &dyn Fn() -> bool| {
+        let mut part = Part::default();
+        let mut run = Run::new(all, example);
+        for at in start..end {
+            if part.failure.is_some() || stop() {
+                break;
             }
-            let mut prover = prove::ElementProver::new(inputs, options);
-            for (offset, element) in run.iter().enumerate() {
-                let [reference, opt] = sides[start + offset];
-                let result = prover.decide(element, [&facts[reference], &facts[opt]]);
-                part.steps += prover.steps();
-                match result {
-                    Ok(proof) => {
-                        part.equal += 1;
-                        add_new(&mut part.conditions, proof.conditions);
-                        add_new(&mut part.domain, proof.domain);
-                    }
-                    Err(failure) => {
-                        earliest.fetch_min(start + offset, Ordering::Relaxed);
-                        part.failure = Some((start + offset, failure));
-                        break;
-                    }
-                }
+            part.add(at, run.decide(at));
+            part.steps += run.steps();
+        }
+        part.readings = run.prover.readings();
+        (part, run.examples.first().copied())
+    };
+    let (first, example) = prove(0, elements.len().min(1), None, &|| false);
+    let earliest = AtomicUsize::new(if first.failure.is_some() { 0 } else { usize::MAX });
+    let rest: Vec<Part> = (1..elements.len().max(1))
+        .into_par_iter()
+        .step_by(length)
+        .map(|start| {
+            let (part, _) = prove(start, elements.len().min(start + length), example, &|| {
+                start > earliest.load(Ordering::Relaxed)
+            });
+            if part.failure.is_some() {
+                earliest.fetch_min(start, Ordering::Relaxed);
             }
-            part.readings = prover.readings();
             part
         })
         .collect();
     let mut outcome = Outcome::default();
     let mut readings = BTreeSet::new();
-    for part in parts {
+    for part in std::iter::once(first).chain(rest) {
         outcome.equal += part.equal;
         outcome.steps += part.steps;
         add_new(&mut outcome.conditions, part.conditions);
@@ -150,7 +170,7 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
 }
 
 /// Decides elements one after the other on this thread, as a run of [`decide`] does, each with what the ones before
-/// taught the prover. Tells each with the time that it took, for measurements.
+/// taught. Tells each with the time that it took, for measurements.
 pub fn in_turn(
     elements: &[Element<'_>],
     inputs: &[InputInfo],
@@ -159,11 +179,10 @@ pub fn in_turn(
 ) {
     let (stores, sides) = stores_of(elements);
     let facts: Vec<Facts> = stores.iter().map(|store| Facts::new(store)).collect();
-    let mut prover = prove::ElementProver::new(inputs, options);
-    for (at, element) in elements.iter().enumerate() {
-        let [reference, opt] = sides[at];
+    let mut run = Run::new(All { elements, sides: &sides, facts: &facts, inputs, options }, None);
+    for at in 0..elements.len() {
         let started = Instant::now();
-        let result = prover.decide(element, [&facts[reference], &facts[opt]]);
+        let result = run.decide(at);
         tell(at, result, started.elapsed());
     }
 }

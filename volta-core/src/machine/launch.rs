@@ -214,6 +214,9 @@ pub struct Options {
     pub plain_terms: bool,
     /// Always use the exact clocks for races. Results do not depend on it.
     pub exact_clocks: bool,
+    /// Prove each element by itself, even if it is another one with its inputs renamed. Results do not depend on it,
+    /// but for steps.
+    pub every_element: bool,
     /// Make the canonical forms of sample elements.
     pub forms: bool,
 }

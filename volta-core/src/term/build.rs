@@ -1,6 +1,10 @@
 //! Appending to the arena.
 
 use super::id::{ConstantId, NodeId, TermId};
+use std::hash::BuildHasher;
+
+use rustc_hash::FxBuildHasher;
+
 use super::node::{AFFINE, Constant, LIST, Node, REPEATED, Store, TermOp, WIDE};
 
 /// The operands of a warp instruction: for each, 32 term ids (raw); lanes outside the mask are not read.
@@ -60,12 +64,21 @@ impl Store {
     /// The scalar result of an operation on terms, computed once. `words` are raw ids, which is how an operand
     /// that is the same in every lane is encoded.
     fn share(&mut self, op: TermOp, words: [u64; 3], site: u32) -> u64 {
-        let known = if self.only_lists { None } else { self.uniform.get(&(op, words)).copied() };
-        let node = known.unwrap_or_else(|| {
-            let node = self.append(Node { op, modes: 0, mask: 1, operands: words }, site);
-            self.uniform.insert((op, words), node);
-            node
-        });
+        let node = Node { op, modes: 0, mask: 1, operands: words };
+        if self.only_lists {
+            return TermId::lane(self.append(node, site), 0).raw();
+        }
+        let hash = hash_of(&node);
+        let same = |known: &NodeId| {
+            let known = &self.nodes[known.index()];
+            known.op == op && known.operands == words
+        };
+        if let Some(known) = self.uniform.find(hash, same) {
+            return TermId::lane(*known, 0).raw();
+        }
+        let node = self.append(node, site);
+        let nodes = &self.nodes;
+        self.uniform.insert_unique(hash, node, |known| hash_of(&nodes[known.index()]));
         TermId::lane(node, 0).raw()
     }
 
@@ -136,6 +149,11 @@ impl Store {
         }
         (LIST, at)
     }
+}
+
+/// Of what a node computes.
+fn hash_of(node: &Node) -> u64 {
+    FxBuildHasher.hash_one((node.op, node.operands))
 }
 
 /// `(shift, count)` with `lanes[i] = lanes[(i >> shift) % count << shift]`, both as small as they can be in turn.

@@ -196,8 +196,8 @@ pub struct Store {
     pub(super) lists: Vec<u64>,
     pub(super) constants: Vec<Constant>,
     pub(super) constant_ids: rustc_hash::FxHashMap<Constant, ConstantId>,
-    /// Operations whose lanes all had the same operands, by what they computed.
-    pub(super) uniform: rustc_hash::FxHashMap<(TermOp, [u64; 3]), NodeId>,
+    /// Nodes of operations whose lanes all had the same operands, to be found by what they computed.
+    pub(super) uniform: hashbrown::HashTable<NodeId>,
     /// The instruction of each node whose operation is partial, in node order (obligations, rule V8).
     pub(super) sites: Vec<(NodeId, u32)>,
     /// Switches lane-pattern detection off, for tests: every operand becomes a list.
@@ -227,7 +227,7 @@ impl Store {
 
     /// Bytes that the store holds.
     pub fn bytes(&self) -> u64 {
-        let shared = self.uniform.len() * size_of::<((TermOp, [u64; 3]), NodeId)>();
+        let shared = self.uniform.len() * size_of::<NodeId>();
         let words = self.lists.len() * 8 + self.wide.len() * 16 + self.sites.len() * 8 + shared;
         (self.nodes.len() * size_of::<Node>() + words + self.constants.len() * size_of::<Constant>()) as u64
     }
@@ -252,6 +252,14 @@ impl Store {
                 View::Apply(node.op, operands)
             }
         }
+    }
+
+    /// The active lanes of node number `at`, below [`Store::len`].
+    ///
+    /// # Panics
+    /// When there is no such node.
+    pub fn mask(&self, at: usize) -> u32 {
+        self.nodes[at].mask
     }
 
     /// Node number `at`, below [`Store::len`]. Operands are inputs, constants, or lanes of earlier nodes.

@@ -1,0 +1,120 @@
+//! Elements decided one after the other, each with what the ones before taught.
+
+use super::prove::{ElementProver, Failure, Proof};
+use super::{Element, InputInfo, Options};
+use crate::algebra::{Facts, Located, Renaming};
+
+/// What is to be decided, and how.
+#[derive(Clone, Copy)]
+pub(super) struct All<'s, 'a> {
+    pub elements: &'a [Element<'s>],
+    /// For each element, which of the stores its sides lie in.
+    pub sides: &'a [[usize; 2]],
+    /// Of each store.
+    pub facts: &'s [Facts],
+    pub inputs: &'a [InputInfo],
+    pub options: &'a Options,
+}
+
+/// So many proved elements are held against new ones.
+const MAX_EXAMPLES: usize = 4;
+/// After so many elements in a row that none is like, no more are held against them.
+const MAX_MISSES: u32 = 16;
+
+/// An element known to be equal without any condition.
+#[derive(Clone, Copy)]
+pub(super) struct Example {
+    at: usize,
+    /// What proving it, or the one that it is an instance of, took.
+    steps: u64,
+}
+
+/// A run of elements.
+pub(super) struct Run<'s, 'a> {
+    all: All<'s, 'a>,
+    pub prover: ElementProver<'s, 'a>,
+    /// Each of its own make, the latest at the end.
+    pub examples: Vec<Example>,
+    misses: u32,
+    worthwhile: bool,
+    renaming: Renaming,
+    steps: u64,
+}
+
+impl<'s, 'a> Run<'s, 'a> {
+    /// A run that knows one example at most.
+    pub(super) fn new(all: All<'s, 'a>, example: Option<Example>) -> Run<'s, 'a> {
+        Run {
+            all,
+            prover: ElementProver::new(all.inputs, all.options),
+            examples: example.into_iter().collect(),
+            misses: 0,
+            worthwhile: true,
+            renaming: Renaming::default(),
+            steps: 0,
+        }
+    }
+
+    /// Steps that the last element took.
+    pub(super) fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Decides the element at a position.
+    pub(super) fn decide(&mut self, at: usize) -> Result<Proof, Failure> {
+        self.steps = 0;
+        if self.is_instance(at) {
+            return Ok(Proof::default());
+        }
+        let [reference, opt] = self.all.sides[at];
+        let facts = [&self.all.facts[reference], &self.all.facts[opt]];
+        let result = self.prover.decide(&self.all.elements[at], facts);
+        self.steps += self.prover.steps();
+        if let Ok(proof) = &result
+            && proof.conditions.is_empty()
+            && proof.domain.is_empty()
+        {
+            if self.examples.len() == MAX_EXAMPLES {
+                self.examples.remove(0);
+            }
+            self.examples.push(Example { at, steps: self.prover.steps() });
+        }
+        result
+    }
+
+    /// Whether the element is an example with its inputs renamed: then what was proved of that, which has no
+    /// conditions, is proved of this.
+    fn is_instance(&mut self, at: usize) -> bool {
+        if self.all.options.every_element || !self.worthwhile || self.misses >= MAX_MISSES {
+            return false;
+        }
+        for which in (0..self.examples.len()).rev() {
+            let Example { at: example, steps } = self.examples[which];
+            let (from, to) = (self.located(example), self.located(at));
+            let allowed = self.all.options.algebra_steps.saturating_sub(self.steps);
+            let found = self.renaming.exists(from, to, self.all.inputs.len(), allowed);
+            self.steps += self.renaming.steps();
+            if found {
+                // Sums of products of inputs alone are proved as fast as they are compared.
+                self.worthwhile = self.renaming.steps() < steps / 2;
+                // A neighbour shares more with the next one than an example further off.
+                self.examples.remove(which);
+                self.examples.push(Example { at, steps });
+                self.misses = 0;
+                return true;
+            }
+        }
+        self.misses += 1;
+        false
+    }
+
+    fn located(&self, at: usize) -> [Located<'s>; 2] {
+        let element = &self.all.elements[at];
+        let [reference, opt] = self.all.sides[at];
+        [(element.reference, reference), (element.opt, opt)].map(|((store, term), side)| Located {
+            store,
+            facts: &self.all.facts[side],
+            term,
+        })
+    }
+}
