@@ -15,6 +15,7 @@
 
 use super::Stop;
 use super::atom::{Atom, AtomId, Table, TermRef};
+use super::cases::Case;
 use super::class::Class;
 use super::condition::Conditions;
 use super::exponent::Scale;
@@ -84,6 +85,7 @@ pub struct Prover<'s> {
     steps: u64,
     allowed: u64,
     pub(super) readings: BTreeSet<Reading>,
+    pub(super) case: Case,
 }
 
 fn nothing_missing() -> Stop {
@@ -116,6 +118,7 @@ impl<'s> Prover<'s> {
             steps: 0,
             allowed: u64::MAX,
             readings: BTreeSet::new(),
+            case: Case::default(),
         }
     }
 
@@ -168,6 +171,23 @@ impl<'s> Prover<'s> {
             return Err(Stop::Exhausted(Exhausted { limit: Limit::AlgebraSteps, allowed: self.allowed }));
         }
         Ok(())
+    }
+
+    /// Counts steps without asking whether they are allowed; the next that are charged ask.
+    pub(super) fn add_steps(&mut self, steps: u64) {
+        self.steps += steps;
+    }
+
+    /// Forgets the forms of terms, which may depend on what was assumed.
+    pub(super) fn forget(&mut self) {
+        self.flats.clear();
+        self.powers.clear();
+        self.factored.clear();
+        self.resolved.clear();
+        self.exponents.clear();
+        self.substituted.clear();
+        self.expansions.clear();
+        self.polynomial_factors.clear();
     }
 
     pub(super) fn view(&self, at: TermRef) -> View<'s> {

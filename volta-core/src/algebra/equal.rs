@@ -32,6 +32,13 @@ pub enum Equality {
     SecondUndefined(String),
 }
 
+/// Which of two terms is looked at.
+#[derive(Clone, Copy)]
+enum Doubtful {
+    First,
+    Second,
+}
+
 impl Prover<'_> {
     /// Tries to prove two terms equal wherever both are defined.
     pub fn equal(&mut self, a: TermRef, b: TermRef, rung: Rung) -> Result<Equality, Stop> {
@@ -48,35 +55,49 @@ impl Prover<'_> {
             (left, right) if left == right => return Ok(Equality::Equal),
             _ => return Ok(Equality::Open("one side is infinite".to_string())),
         }
-        let first = match self.settle(|prover| prover.flatten(a)) {
-            Err(Stop::Undefined(why)) => return Ok(self.undefined(a, why, Equality::FirstUndefined)),
-            other => other?,
-        };
-        let second = match self.settle(|prover| prover.flatten(b)) {
-            Err(Stop::Undefined(why)) => return Ok(self.undefined(b, why, Equality::SecondUndefined)),
-            other => other?,
-        };
-        let Some((first, second)) = without_equal_products(first, second) else { return Ok(Equality::Equal) };
-        let first = match self.settle(|prover| prover.finish(&first)) {
-            Err(Stop::Undefined(why)) => return Ok(self.undefined(a, why, Equality::FirstUndefined)),
-            other => other?,
-        };
-        let second = match self.settle(|prover| prover.finish(&second)) {
-            Err(Stop::Undefined(why)) => return Ok(self.undefined(b, why, Equality::SecondUndefined)),
-            other => other?,
-        };
-        if first == second {
-            return Ok(Equality::Equal);
-        }
-        let difference = add(&first, &negated(&second));
-        let difference = match rung {
-            Rung::Lists => difference,
-            Rung::Expansions => {
-                let expanded = self.settle(|prover| prover.expand(difference.clone()))?;
-                self.settle(|prover| prover.clear_denominators(expanded.clone()))?
+        let mut doubtful = None;
+        let difference = self.difference_noting(a, b, rung, &mut doubtful);
+        let difference = match (difference, doubtful) {
+            (Err(Stop::Undefined(why)), Some(Doubtful::First)) => {
+                return Ok(self.undefined(a, why, Equality::FirstUndefined));
             }
+            (Err(Stop::Undefined(why)), Some(Doubtful::Second)) => {
+                return Ok(self.undefined(b, why, Equality::SecondUndefined));
+            }
+            (difference, _) => difference?,
         };
         Ok(if difference.is_empty() { Equality::Equal } else { Equality::Open(self.why_open(&difference)) })
+    }
+
+    /// The difference of two terms, as far as a rung brings it; both are finite.
+    pub(super) fn difference(&mut self, a: TermRef, b: TermRef, rung: Rung) -> Result<Vec<Term>, Stop> {
+        self.difference_noting(a, b, rung, &mut None)
+    }
+
+    /// The difference; notes which of the two is being looked at.
+    fn difference_noting(
+        &mut self,
+        a: TermRef,
+        b: TermRef,
+        rung: Rung,
+        doubtful: &mut Option<Doubtful>,
+    ) -> Result<Vec<Term>, Stop> {
+        *doubtful = Some(Doubtful::First);
+        let first = self.settle(|prover| prover.flatten(a))?;
+        *doubtful = Some(Doubtful::Second);
+        let second = self.settle(|prover| prover.flatten(b))?;
+        let Some((first, second)) = without_equal_products(first, second) else { return Ok(Vec::new()) };
+        *doubtful = Some(Doubtful::First);
+        let first = self.settle(|prover| prover.finish(&first))?;
+        *doubtful = Some(Doubtful::Second);
+        let second = self.settle(|prover| prover.finish(&second))?;
+        *doubtful = None;
+        let difference = add(&first, &negated(&second));
+        if difference.is_empty() || rung == Rung::Lists {
+            return Ok(difference);
+        }
+        let expanded = self.settle(|prover| prover.expand(difference.clone()))?;
+        self.settle(|prover| prover.clear_denominators(expanded.clone()))
     }
 
     /// What was found to be undefined is all of a term, unless it may be an arm that is never taken.

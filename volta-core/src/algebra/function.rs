@@ -7,7 +7,6 @@ use super::class::Class;
 use super::condition::{Condition, ConditionId};
 use super::exponent::Scale;
 use super::facts::INFINITE;
-use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, add, collect};
 use super::readings::Irrational;
 use super::sign::Signs;
@@ -39,16 +38,6 @@ pub(super) fn negated(terms: &[Term]) -> Vec<Term> {
 /// `k·terms` for a number `k ≠ 0`
 pub(super) fn times_number(terms: &[Term], factor: &Rational) -> Vec<Term> {
     terms.iter().map(|term| Term { key: term.key, coefficient: &term.coefficient * factor }).collect()
-}
-
-/// The square root of a number that is a square.
-fn exact_root(value: &Rational) -> Option<Rational> {
-    if value.is_negative() {
-        return None;
-    }
-    let (num, den) = value.to_parts();
-    (num.is_perfect_square() && den.is_perfect_square())
-        .then(|| Rational::from(rug::Rational::from((num.sqrt(), den.sqrt()))))
 }
 
 impl Prover<'_> {
@@ -100,7 +89,7 @@ impl Prover<'_> {
             }
             TermOp::Log2 => {
                 let argument = self.argument(a)?;
-                self.logarithm(argument)
+                self.logarithm(argument, 0)
             }
             TermOp::Sin => self.odd_or_even(Function::Sin, a),
             TermOp::Cos => self.odd_or_even(Function::Cos, a),
@@ -137,110 +126,15 @@ impl Prover<'_> {
     }
 
     /// `|terms| = max(terms, −terms)`
-    fn magnitude(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+    pub(super) fn magnitude(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let opposite = negated(&terms);
         self.maximum(vec![terms, opposite])
     }
 
-    fn atom_term(&mut self, atom: Atom) -> Vec<Term> {
+    pub(super) fn atom_term(&mut self, atom: Atom) -> Vec<Term> {
         let atom = self.table.intern(atom);
         let monomial = self.table.single(atom);
         vec![Term { key: Key::new(monomial, PolynomialId::ZERO), coefficient: Rational::ONE }]
-    }
-
-    /// The square root of a sum, its obligation aside: powers of two, square numbers, even powers of what is
-    /// positive come out; `√(a²) = |a|` where nothing else is under the root.
-    fn root(&mut self, terms: Vec<Term>) -> Result<Scale, Stop> {
-        let id = self.table.polynomial(&terms);
-        let inside = self.factor_polynomial(id)?;
-        if inside.is_zero() {
-            return Ok(inside);
-        }
-        let half = self.half(inside.key.exponent());
-        let mut outside = Scale { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, half) };
-        let mut left = Scale::number(inside.coefficient.clone());
-        if let Some(root) = exact_root(&inside.coefficient) {
-            outside.coefficient = root;
-            left.coefficient = Rational::ONE;
-        }
-        let factors = self.table.monomials.shared_factors(inside.key.monomial());
-        let all_even = inside.coefficient.is_positive() && factors.iter().all(|(_, power)| power % 2 == 0);
-        for (atom, power) in factors.iter() {
-            let positive = self.table.atom_signs(*atom) == Signs::POSITIVE;
-            let (out, kept) = if positive {
-                (power.div_euclid(2), power.rem_euclid(2))
-            } else if all_even {
-                (power / 2, 0)
-            } else {
-                (0, *power)
-            };
-            if out != 0 {
-                let base = if positive || out % 2 == 0 {
-                    let single = self.table.single(*atom);
-                    Scale { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) }
-                } else {
-                    let single = self.table.single(*atom);
-                    let one = Term { key: Key::new(single, PolynomialId::ZERO), coefficient: Rational::ONE };
-                    let content = self.expand(vec![one])?;
-                    let magnitude = self.magnitude(content)?;
-                    let magnitude = self.table.polynomial(&magnitude);
-                    self.factor_polynomial(magnitude)?
-                };
-                let base = self.table.scale_power(&base, out)?;
-                outside = self.table.scale_product(&outside, &base)?;
-            }
-            let kept = self.table.atom_power(*atom, kept);
-            left.key = self.table.key_product(left.key, Key::new(kept, PolynomialId::ZERO))?;
-        }
-        let left = self.expand(vec![left.into_term()])?;
-        match as_number(&left) {
-            Some(value) if value.is_one() => Ok(outside),
-            Some(value) if value.is_negative() => {
-                Err(Stop::Undefined("the square root of a negative number".to_string()))
-            }
-            _ => {
-                let left = self.table.polynomial(&left);
-                let atom = self.table.intern(Atom::Apply(Function::Sqrt, left));
-                let single = self.table.single(atom);
-                outside.key = self.table.key_product(outside.key, Key::new(single, PolynomialId::ZERO))?;
-                Ok(outside)
-            }
-        }
-    }
-
-    fn half(&mut self, exponent: PolynomialId) -> PolynomialId {
-        if exponent == PolynomialId::ZERO {
-            return exponent;
-        }
-        let terms = self.table.polynomials.shared_terms(exponent);
-        let terms = times_number(&terms, &Rational::HALF);
-        self.table.polynomial(&terms)
-    }
-
-    /// `log₂(2^k · 2^h · a) = k + h + log₂ a`
-    fn logarithm(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
-        let id = self.table.polynomial(&terms);
-        let mut inside = self.factor_polynomial(id)?;
-        let undefined = || Stop::Undefined("the logarithm of a number that is not positive".to_string());
-        if as_number(&terms).is_some_and(|value| !value.is_positive()) || inside.is_zero() {
-            return Err(undefined());
-        }
-        let mut out = self.table.polynomials.shared_terms(inside.key.exponent()).to_vec();
-        let (num, den) = inside.coefficient.abs().to_parts();
-        let twos = |part: &rug::Integer| i64::from(part.find_one(0).unwrap_or(0));
-        let shift = twos(&num) - twos(&den);
-        if let Ok(down) = i32::try_from(-shift) {
-            inside.coefficient = inside.coefficient.scale_by_power_of_two(down);
-            out.extend(number(Rational::from_integer(shift)));
-        }
-        inside.key = Key::new(inside.key.monomial(), PolynomialId::ZERO);
-        let inside = self.expand(vec![inside.into_term()])?;
-        if as_number(&inside).is_none_or(|value| !value.is_one()) {
-            let inside = self.table.polynomial(&inside);
-            out.extend(self.atom_term(Atom::Apply(Function::Log2, inside)));
-        }
-        collect(&mut out);
-        Ok(out)
     }
 
     /// Turns a sum so that its leading coefficient is positive; whether it was turned.
@@ -286,19 +180,26 @@ impl Prover<'_> {
         Ok(out)
     }
 
-    /// Roundings to integers; whole numbers move out of floors and ceilings.
+    /// Roundings to integers; whole numbers move out of floors. `⌈a⌉ = −⌊−a⌋`
     fn rounding(&mut self, function: Function, at: TermRef) -> Result<Vec<Term>, Stop> {
-        let mut argument = self.argument(at)?;
+        let argument = self.argument(at)?;
+        if function == Function::Ceil {
+            let floor = self.rounded(Function::Floor, negated(&argument))?;
+            return Ok(negated(&floor));
+        }
+        self.rounded(function, argument)
+    }
+
+    fn rounded(&mut self, function: Function, mut argument: Vec<Term>) -> Result<Vec<Term>, Stop> {
         if let Some(value) = as_number(&argument) {
             return Ok(number(match function {
                 Function::Floor => value.floor(),
-                Function::Ceil => value.ceil(),
                 Function::Trunc => value.trunc(),
                 _ => value.round_even(),
             }));
         }
         let mut out = Vec::new();
-        if matches!(function, Function::Floor | Function::Ceil)
+        if function == Function::Floor
             && let Some(constant) = argument.iter_mut().find(|term| term.key == Key::ONE)
         {
             let whole = constant.coefficient.floor();
@@ -334,6 +235,13 @@ impl Prover<'_> {
             return Err(Stop::Unknown("the sign of what may be an infinity".to_string()));
         }
         let sign = self.argument(sign)?;
+        let signs = self.signs_of(&sign);
+        if signs == Signs::POSITIVE {
+            return Ok(magnitude);
+        }
+        if signs == Signs::NEGATIVE {
+            return Ok(negated(&magnitude));
+        }
         let sign = self.table.polynomial(&sign);
         let magnitude = self.plain(magnitude)?;
         let magnitude = self.table.polynomial(&magnitude);
@@ -467,7 +375,7 @@ impl Prover<'_> {
             }
         }
         let gap = self.gap(a, b)?;
-        let signs = self.table.signs_of(&gap);
+        let signs = self.signs_of(&gap);
         if signs == Signs::POSITIVE {
             return Ok(self.known(true));
         }
@@ -484,8 +392,9 @@ impl Prover<'_> {
             (left, right) => return Ok(self.known(left == right)),
         }
         let gap = self.gap(a, b)?;
-        if gap.is_empty() || self.table.signs_of(&gap).excludes_zero() {
-            return Ok(self.known(gap.is_empty()));
+        let signs = self.signs_of(&gap);
+        if signs == Signs::ZERO || signs.excludes_zero() {
+            return Ok(self.known(signs == Signs::ZERO));
         }
         let gap = self.unit_leading(gap, false);
         Ok(self.conditions.intern(Condition::Zero(gap), &self.table))

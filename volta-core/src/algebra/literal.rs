@@ -16,8 +16,8 @@ const MAX_SHIFT: i64 = 1024;
 const MAX_LOGARITHM_POWER: i64 = 64;
 
 impl Prover<'_> {
-    /// `2^terms` as a scale: literals are read, whole powers of two become coefficients, and
-    /// `2^(k·log₂ a) = a^k` for integer k (`a > 0` is the logarithm's own obligation).
+    /// `2^terms` as a scale: literals are read, whole powers of two become coefficients, and `2^(k·log₂ a) = a^k`
+    /// for integers and halves of integers k (`a > 0` is the logarithm's own obligation).
     pub(super) fn exponential(&mut self, terms: Vec<Term>) -> Result<Scale, Stop> {
         let terms = self.read_exponent(terms)?;
         let mut scale = Scale::one();
@@ -35,11 +35,17 @@ impl Prover<'_> {
                 continue;
             }
             let argument = self.logarithm_argument(term.key);
-            let power = term.coefficient.to_i64().filter(|power| power.abs() <= MAX_LOGARITHM_POWER);
-            if let (Some(argument), Some(power)) = (argument, power) {
-                let argument = self.factor_polynomial(argument)?;
-                let argument = self.table.scale_power(&argument, power as i32)?;
-                scale = self.table.scale_product(&scale, &argument)?;
+            let twice = &term.coefficient * &Rational::TWO;
+            let halves = twice.to_i64().filter(|halves| halves.abs() <= 2 * MAX_LOGARITHM_POWER);
+            if let (Some(argument), Some(halves)) = (argument, halves) {
+                let whole = self.factor_polynomial(argument)?;
+                let whole = self.table.scale_power(&whole, halves.div_euclid(2) as i32)?;
+                scale = self.table.scale_product(&scale, &whole)?;
+                if halves % 2 != 0 {
+                    let argument = self.table.polynomials.shared_terms(argument).to_vec();
+                    let root = self.root(argument)?;
+                    scale = self.table.scale_product(&scale, &root)?;
+                }
             } else {
                 rest.push(term);
             }

@@ -8,12 +8,11 @@
 //! minima inside maxima meet the same forms whichever stands inside.
 
 use super::Stop;
-use super::atom::{Atom, AtomId, TermRef};
+use super::atom::{Atom, AtomId, Table, TermRef};
 use super::canon::Prover;
 use super::class::Class;
 use super::exponent::Scale;
 use super::function::{as_number, negated, times_number};
-use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, add, collect};
 use super::sign::Signs;
 use crate::number::Rational;
@@ -98,8 +97,8 @@ impl Prover<'_> {
             if arms.len() > MAX_PAIRS {
                 break;
             }
-            let negative =
-                arms.iter().flatten().find(|term| self.linear_maximum(term) == Some(Signs::NEGATIVE));
+            let mut terms = arms.iter().flatten();
+            let negative = terms.find(|term| self.linear_maximum(term) == Some(Signs::NEGATIVE));
             let Some(negative) = negative.cloned() else { break };
             let raise = negated(std::slice::from_ref(&negative));
             lowered = add(&lowered, &[negative]);
@@ -217,22 +216,22 @@ impl Prover<'_> {
     }
 
     /// Drops arms that are nowhere larger than another, as far as signs show it.
-    fn drop_smaller(&self, arms: &mut Vec<Vec<Term>>) {
-        let covers = |larger: &[Term], smaller: &[Term]| {
-            self.table.signs_of(&add(larger, &negated(smaller))).within(Signs::NOT_NEGATIVE)
-        };
+    fn drop_smaller(&mut self, arms: &mut Vec<Vec<Term>>) {
         // Of many arms only a number among them is compared with the others.
-        let few = arms.len() <= MAX_PAIRS;
+        let few = arms.len() <= if self.case.is_trivial() { MAX_PAIRS } else { MAX_PRODUCT_ARMS };
+        let covers = |prover: &mut Self, larger: &[Term], smaller: &[Term]| {
+            prover.signs_of(&add(larger, &negated(smaller))).within(Signs::NOT_NEGATIVE)
+        };
         let numbers = arms.iter().filter_map(|arm| as_number(arm)).collect::<Vec<_>>();
         let mut at = 0;
         while at < arms.len() && arms.len() > 1 {
             let is_number = as_number(&arms[at]).is_some();
             let covered = if few || is_number {
-                (0..arms.len()).any(|other| other != at && covers(&arms[other], &arms[at]))
-                    || few && self.below_two_others(arms, at)
+                (0..arms.len()).any(|other| other != at && covers(self, &arms[other], &arms[at]))
+                    || arms.len() <= MAX_PAIRS && below_two_others(&self.table, arms, at)
             } else {
                 let own = &arms[at];
-                numbers.iter().any(|number| covers(&super::function::number(number.clone()), own))
+                numbers.iter().any(|number| covers(self, &super::function::number(number.clone()), own))
             };
             if covered {
                 arms.remove(at);
@@ -240,18 +239,6 @@ impl Prover<'_> {
                 at += 1;
             }
         }
-    }
-
-    /// Whether an arm is nowhere larger than the mean of two others.
-    fn below_two_others(&self, arms: &[Vec<Term>], at: usize) -> bool {
-        let lowered = times_number(&arms[at], &Rational::from_integer(-2));
-        let others = || (0..arms.len()).filter(|other| *other != at);
-        others().any(|a| {
-            let rest = add(&arms[a], &lowered);
-            others()
-                .filter(|b| *b > a)
-                .any(|b| self.table.signs_of(&add(&rest, &arms[b])).within(Signs::NOT_NEGATIVE))
-        })
     }
 
     /// Drops arms that lie halfway between two others: `max(2a, a + b, 2b) = max(2a, 2b)`. Sums of maxima that
@@ -314,20 +301,29 @@ impl Prover<'_> {
         let positive: Vec<(AtomId, i32)> = factors
             .iter()
             .copied()
-            .filter(|(atom, _)| self.table.atom_signs(*atom) == Signs::POSITIVE)
+            .filter(|(atom, _)| self.signs_of_atom(*atom) == Signs::POSITIVE)
             .collect();
         let monomial = self.table.intern_factors(&positive);
         let coefficient = content(&all);
         let factor = coefficient.recip().unwrap_or(Rational::ONE);
-        let key = Key::new(monomial, PolynomialId::ZERO);
+        let key = Key::new(monomial, self.common_exponent(&all)?);
         let inverse = Scale { coefficient: factor, key: self.table.key_power(key, -1)? };
         let mut divided = Vec::with_capacity(arms.len());
         for arm in arms {
             divided.push(self.scaled(&arm, &inverse)?);
         }
-        debug_assert!(monomial == MonomialId::ONE || !positive.is_empty());
         Ok((Scale { coefficient, key }, divided))
     }
+}
+
+/// Whether an arm is nowhere larger than the mean of two others.
+fn below_two_others(table: &Table, arms: &[Vec<Term>], at: usize) -> bool {
+    let lowered = times_number(&arms[at], &Rational::from_integer(-2));
+    let others = || (0..arms.len()).filter(|other| *other != at);
+    others().any(|a| {
+        let rest = add(&arms[a], &lowered);
+        others().filter(|b| *b > a).any(|b| table.signs_of(&add(&rest, &arms[b])).within(Signs::NOT_NEGATIVE))
+    })
 }
 
 /// The positive number by which all coefficients become coprime integers.

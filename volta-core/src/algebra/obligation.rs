@@ -1,7 +1,7 @@
 //! Partial operations (rule V8): what must hold for a term to be defined, read off the term as it was executed.
 
 use super::Stop;
-use super::atom::{Atom, AtomId, TermRef};
+use super::atom::{Atom, AtomId, Function, TermRef};
 use super::canon::Prover;
 use super::class::Class;
 use super::exponent::Scale;
@@ -126,7 +126,7 @@ impl Prover<'_> {
     }
 
     /// What a term requires, proved or not: what may be relied on where the term is defined.
-    fn granted(&mut self, root: TermRef) -> Result<Vec<Requirement>, Stop> {
+    pub(super) fn granted(&mut self, root: TermRef) -> Result<Vec<Requirement>, Stop> {
         let mut granted = Vec::new();
         for reached in self.partial_operations(root)? {
             let Some((demand, operand)) = demand_of(reached.op, reached.operands) else { continue };
@@ -181,9 +181,31 @@ impl Prover<'_> {
 
     /// A demand on a product, without the factors that meet it, and without guards.
     pub(super) fn requirement(&mut self, demand: Demand, scale: &Scale) -> Requirement {
-        let factors = self.table.monomials.shared_factors(scale.key.monomial());
-        let doubtful = |(atom, _): &(AtomId, i32)| self.table.atom_signs(*atom) != Signs::POSITIVE;
-        let mut factors: Vec<(AtomId, i32)> = factors.iter().copied().filter(doubtful).collect();
+        let mut negative = demand != Demand::Nonzero && scale.coefficient.is_negative();
+        let mut factors = self.table.monomials.shared_factors(scale.key.monomial()).to_vec();
+        // A root is zero or positive where its radicand is.
+        let radicand = |prover: &Self, atom: AtomId| match prover.table.atom(atom) {
+            Atom::Apply(Function::Sqrt, radicand) => Some(*radicand),
+            _ => None,
+        };
+        let alone = factors.len() == 1 && demand == Demand::Positive && !negative;
+        if demand == Demand::Nonzero || alone {
+            let mut opened = Vec::with_capacity(factors.len());
+            for (atom, power) in factors {
+                let inner = radicand(self, atom).and_then(|inner| self.factor_polynomial(inner).ok());
+                match inner {
+                    Some(inner) => {
+                        opened.extend(self.table.monomials.factors(inner.key.monomial()));
+                        negative = alone && inner.coefficient.is_negative();
+                    }
+                    None => opened.push((atom, power)),
+                }
+            }
+            opened.sort_unstable();
+            opened.dedup_by_key(|(atom, _)| *atom);
+            factors = opened;
+        }
+        factors.retain(|(atom, _)| self.table.atom_signs(*atom) != Signs::POSITIVE);
         if demand == Demand::Nonzero {
             factors.retain(|(atom, _)| !self.table.atom_signs(*atom).excludes_zero());
             for (_, power) in &mut factors {
@@ -191,7 +213,6 @@ impl Prover<'_> {
             }
         }
         let product = self.table.intern_factors(&factors);
-        let negative = demand != Demand::Nonzero && scale.coefficient.is_negative();
         Requirement { demand, product, negative, guards: Guards::default() }
     }
 
@@ -199,18 +220,36 @@ impl Prover<'_> {
     pub(super) fn implied(&self, requirement: &Requirement, by: &[Requirement]) -> bool {
         let by: Vec<&Requirement> =
             by.iter().filter(|other| other.guards.surely_hold_under(&requirement.guards)).collect();
-        let strict = |other: &&&Requirement| other.demand != Demand::NotNegative;
-        let same = |other: &Requirement| {
+        let same = |other: &&&Requirement| {
             other.product == requirement.product && other.negative == requirement.negative
         };
+        let nonzero = |atom: AtomId| {
+            let strict = by.iter().filter(|other| other.demand != Demand::NotNegative);
+            let mut factors = strict.flat_map(|other| self.table.monomials.factors(other.product));
+            factors.any(|(known, _)| *known == atom)
+        };
+        let alone = |atom: AtomId, demands: &[Demand]| {
+            by.iter().any(|other| {
+                !other.negative
+                    && demands.contains(&other.demand)
+                    && *self.table.monomials.factors(other.product) == [(atom, 1)]
+            })
+        };
+        let factors = self.table.monomials.factors(requirement.product);
+        let none_zero = || factors.iter().all(|(atom, _)| nonzero(*atom));
+        // Each factor by itself; even powers are never negative.
+        let not_negative = || {
+            let demands = [Demand::Positive, Demand::NotNegative];
+            !requirement.negative
+                && factors.iter().all(|(atom, power)| power % 2 == 0 || alone(*atom, &demands))
+        };
+        let known = |demands: &[Demand]| by.iter().filter(same).any(|other| demands.contains(&other.demand));
         match requirement.demand {
-            Demand::Positive => by.iter().any(|other| other.demand == Demand::Positive && same(other)),
-            Demand::NotNegative => by.iter().any(|other| other.demand != Demand::Nonzero && same(other)),
-            Demand::Nonzero => self.table.monomials.factors(requirement.product).iter().all(|(atom, _)| {
-                by.iter().filter(strict).any(|other| {
-                    self.table.monomials.factors(other.product).iter().any(|(known, _)| known == atom)
-                })
-            }),
+            Demand::Nonzero => none_zero(),
+            Demand::NotNegative => known(&[Demand::Positive, Demand::NotNegative]) || not_negative(),
+            Demand::Positive => {
+                known(&[Demand::Positive]) || none_zero() && (known(&[Demand::NotNegative]) || not_negative())
+            }
         }
     }
 

@@ -377,7 +377,7 @@ impl Prover<'_> {
         self.table.intern_factors(&factors)
     }
 
-    fn common_exponent(&mut self, terms: &[Term]) -> Result<PolynomialId, Stop> {
+    pub(super) fn common_exponent(&mut self, terms: &[Term]) -> Result<PolynomialId, Stop> {
         let Some(first) = terms.first() else { return Ok(PolynomialId::ZERO) };
         if terms.iter().all(|term| term.exponent() == first.exponent()) {
             return Ok(first.exponent());

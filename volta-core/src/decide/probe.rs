@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use super::evaluate::{Evaluator, Point, dependencies};
-use super::witness::{Comparison, Witness, WitnessInput, compare, element_name, outcomes};
+use super::witness::{Comparison, Witness, WitnessInput, WitnessKind, compare, element_name, outcomes};
 use super::{InputInfo, Sign};
 use crate::number::Rational;
 use crate::number::interval::{Enclosure, Narrow, Wide};
@@ -129,6 +129,18 @@ fn assume(mantissa: i64, exp: i32, sign: Sign) -> (i64, i32) {
     }
 }
 
+/// Whether a value satisfies the assumption.
+fn is_assumed(value: &Rational, sign: Sign) -> bool {
+    match sign {
+        Sign::Any => true,
+        Sign::NonNegative => !value.is_negative(),
+        Sign::NonPositive => !value.is_positive(),
+        Sign::Positive => value.is_positive(),
+        Sign::Negative => value.is_negative(),
+        Sign::Nonzero => !value.is_zero(),
+    }
+}
+
 /// Compares many pairs of terms of two stores at one point, fast: refutes wrong kernels before anything is proved.
 pub struct Screen<'s, 'i> {
     reference: Evaluator<'s, Narrow, TestPoint<'i>>,
@@ -151,17 +163,20 @@ impl<'s, 'i> Screen<'s, 'i> {
         }
     }
 
-    /// Whether a pair (reference, optimized) surely differs at the point, within the reference's domain.
+    /// Whether a pair (reference, optimized) surely differs at the point, where both are defined.
     pub fn differs(&mut self, reference: TermId, opt: TermId) -> bool {
         !self.differing(&[(reference, opt)]).is_empty()
     }
 
-    /// Which of the pairs (reference, optimized) surely differ at the point, as positions, ascending.
+    /// Which of the pairs (reference, optimized) surely differ at the point, both defined, as positions, ascending.
     pub fn differing(&mut self, pairs: &[(TermId, TermId)]) -> Vec<usize> {
         let (left, right): (Vec<TermId>, Vec<TermId>) = pairs.iter().copied().unzip();
         let left = self.reference.evaluate_all(&left);
         let right = self.opt.evaluate_all(&right);
-        let differ = |at: &usize| matches!(compare(&left[*at], &right[*at]), Comparison::Different(_));
+        let differ = |at: &usize| {
+            let comparison = compare(&left[*at], &right[*at]);
+            matches!(comparison, Comparison::Different(WitnessKind::Values | WitnessKind::Infinite))
+        };
         (0..pairs.len()).filter(differ).collect()
     }
 
@@ -171,7 +186,8 @@ impl<'s, 'i> Screen<'s, 'i> {
     }
 }
 
-/// Looks for a witness. `None` says nothing: it is not a proof of anything.
+/// Looks for a witness. `None` says nothing: it is not a proof of anything. Values that differ come before a value on
+/// one side only: where the other has none, both may still be equal wherever they are defined (rule V8).
 pub fn refute(
     reference: (&Store, TermId),
     opt: (&Store, TermId),
@@ -181,11 +197,16 @@ pub fn refute(
     let mut search = Search { reference, opt, inputs, effort, left: effort.terms };
     let mut precise = effort.precise_points;
     let mut settled = None;
+    let mut undefined = None;
     for round in 0..effort.points {
         let point = TestPoint::new(inputs, round);
-        let (outcome, tight) = search.first(&point)?;
+        let Some((outcome, tight)) = search.first(&point) else { break };
         let different = match outcome {
-            Comparison::Different(_) => Some(None),
+            Comparison::Different(WitnessKind::Undefined) => {
+                undefined = undefined.or(Some(round));
+                None
+            }
+            Comparison::Different(WitnessKind::Values | WitnessKind::Infinite) => Some(None),
             Comparison::OutsideDomain => None,
             Comparison::Overlapping if tight => {
                 settled = settled.or(Some(round));
@@ -202,9 +223,48 @@ pub fn refute(
         }
     }
     // Values that agree to fifteen digits: once, look closer.
-    let point = TestPoint::new(inputs, settled?);
-    let precision = search.raised(&point)?;
-    search.witness(&point, Some(precision))
+    let closer = settled.and_then(|round| {
+        let point = TestPoint::new(inputs, round);
+        let precision = search.raised(&point)?;
+        search.witness(&point, Some(precision))
+    });
+    closer.or_else(|| {
+        let point = TestPoint::new(inputs, undefined?);
+        search.left = effort.terms;
+        search.witness(&point, None)
+    })
+}
+
+/// Points near a hint: the others' values come from the sequence.
+const NEAR: u32 = 6;
+
+/// Looks for a witness among points at which some elements have given values.
+pub fn refute_near(
+    reference: (&Store, TermId),
+    opt: (&Store, TermId),
+    inputs: &[InputInfo],
+    effort: &Effort,
+    mut hint: Vec<((InputId, u64), Rational)>,
+) -> Option<Witness> {
+    hint.retain(|((input, _), value)| {
+        inputs.get(input.index()).is_some_and(|info| is_assumed(value, info.sign))
+    });
+    if hint.is_empty() {
+        return None;
+    }
+    let hint: FxHashMap<(InputId, u64), Rational> = hint.into_iter().collect();
+    let mut search = Search { reference, opt, inputs, effort, left: effort.terms };
+    (0..NEAR).find_map(|round| {
+        let other = TestPoint::new(inputs, round);
+        let point = |input: InputId, element: u64| match hint.get(&(input, element)) {
+            Some(value) => value.clone(),
+            None => other.at(input, element),
+        };
+        match search.first(&point)?.0 {
+            Comparison::Different(_) => search.witness(&point, None),
+            Comparison::OutsideDomain | Comparison::Overlapping | Comparison::Open => None,
+        }
+    })
 }
 
 struct Search<'a> {
@@ -251,7 +311,8 @@ impl Search<'_> {
         for precision in PRECISIONS {
             let (reference, opt) = self.values::<Wide>(point, precision, WIDE_COST)?;
             match compare(&reference, &opt) {
-                Comparison::Different(_) => return Some(precision),
+                Comparison::Different(WitnessKind::Values | WitnessKind::Infinite) => return Some(precision),
+                Comparison::Different(WitnessKind::Undefined) => return None,
                 Comparison::OutsideDomain | Comparison::Overlapping => return None,
                 Comparison::Open => {}
             }
@@ -259,14 +320,18 @@ impl Search<'_> {
         None
     }
 
-    fn differ(&mut self, point: &dyn Point, precision: Option<u32>) -> bool {
+    /// How the two sides surely differ.
+    fn differ(&mut self, point: &dyn Point, precision: Option<u32>) -> Option<WitnessKind> {
         let comparison = match precision {
             None => self.first(point).map(|(comparison, _)| comparison),
             Some(precision) => self
                 .values::<Wide>(point, precision, WIDE_COST)
                 .map(|(reference, opt)| compare(&reference, &opt)),
         };
-        matches!(comparison, Some(Comparison::Different(_)))
+        match comparison? {
+            Comparison::Different(kind) => Some(kind),
+            Comparison::OutsideDomain | Comparison::Overlapping | Comparison::Open => None,
+        }
     }
 
     /// The witness at `point`, made simple, and evaluated once more. `None` as precision is the first one.
@@ -311,6 +376,7 @@ impl Search<'_> {
     /// Sets elements to 0, in ever smaller groups, and what must stay to 1, while the two sides still differ.
     fn simplify(&mut self, elements: &[(InputId, u64)], values: &mut Assignment, precision: Option<u32>) {
         let mut tries = SHRINKS;
+        let kind = self.differ(values, precision);
         let mut attempt = |search: &mut Self, values: &mut Assignment, group: &[(InputId, u64)], to: i64| {
             let before: Vec<Rational> =
                 group.iter().map(|(input, element)| values.at(*input, *element)).collect();
@@ -321,7 +387,7 @@ impl Search<'_> {
             }
             let changed =
                 group.iter().zip(&before).any(|((input, element), old)| values.at(*input, *element) != *old);
-            if changed && (tries == 0 || !search.differ(values, precision)) {
+            if changed && (tries == 0 || search.differ(values, precision) != kind) {
                 values.0.extend(group.iter().copied().zip(before));
             }
             tries = tries.saturating_sub(u32::from(changed));
@@ -353,7 +419,7 @@ impl Point for Assignment {
 #[cfg(test)]
 mod tests {
     use super::super::evaluate::tests::{Expr, build, expr};
-    use super::super::witness::{Outcome, WitnessKind};
+    use super::super::witness::Outcome;
     use super::*;
     use crate::number::format::{Decoded, Format, decode};
     use crate::term::{Constant, TermOp};

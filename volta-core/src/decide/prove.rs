@@ -2,17 +2,17 @@
 //!
 //! The cheap rungs of the prover come first: most pairs are equal, and equal lists say so. Where they do not,
 //! one pseudo-random point shows most differences before anything is multiplied out; then the dear rungs; then
-//! the full search for a witness. A proof of equality counts where both sides are defined, so the requirements
+//! the full search for a witness; then proofs by cases. A proof of equality counts where both sides are defined, so the requirements
 //! of the partial operations (rule V8) are compared next: the optimized kernel's must follow from the
 //! reference's, or they become conditions.
 
 use std::collections::BTreeSet;
 
-use super::probe::{Screen, refute};
-use super::witness::{Witness, element_name};
+use super::probe::{Screen, refute, refute_near};
+use super::witness::{Witness, WitnessKind, element_name};
 use super::{Element, InputInfo, Options, Sign};
 use crate::algebra::{
-    Equality, Facts, Obligations, Prover, Reading, Requirement, Rung, Signs, Stop, TermRef,
+    Equality, Facts, Obligations, Prover, Reading, Requirement, Rung, Signs, Split, Stop, TermRef,
 };
 use crate::base::budget::Exhausted;
 use crate::term::{InputId, Store, TermId};
@@ -69,6 +69,8 @@ pub struct ElementProver<'s, 'i> {
     thorough: Option<Learned<'s>>,
     /// The last element needed the thorough one.
     prefers_thorough: bool,
+    /// For elements that are equal in one order of what they compare after the other.
+    cases: Option<Prover<'s>>,
     /// Of the stores of the last element that needed one.
     screen: Option<([&'s Store; 2], Screen<'s, 'i>)>,
     inputs: &'i [InputInfo],
@@ -109,6 +111,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             quick: Learned { prover: Prover::new(signs(inputs)), obligations: Obligations::default() },
             thorough: None,
             prefers_thorough: false,
+            cases: None,
             screen: None,
             inputs,
             options,
@@ -117,19 +120,21 @@ impl<'s, 'i> ElementProver<'s, 'i> {
 
     /// Literals read as irrational constants so far.
     pub fn readings(&self) -> BTreeSet<Reading> {
-        let learned = std::iter::once(&self.quick).chain(&self.thorough);
-        learned.flat_map(|learned| learned.prover.readings().iter().copied()).collect()
+        let learned = std::iter::once(&self.quick).chain(&self.thorough).map(|learned| &learned.prover);
+        learned.chain(&self.cases).flat_map(|prover| prover.readings().iter().copied()).collect()
     }
 
     /// Steps that the last element took.
     pub fn steps(&self) -> u64 {
-        self.quick.prover.steps() + self.thorough.as_ref().map_or(0, |learned| learned.prover.steps())
+        let learned = std::iter::once(&self.quick).chain(&self.thorough).map(|learned| &learned.prover);
+        learned.chain(&self.cases).map(Prover::steps).sum()
     }
 
     /// Decides one element.
     pub fn decide(&mut self, element: &Element<'s>, facts: [&'s Facts; 2]) -> Result<Proof, Failure> {
-        for learned in std::iter::once(&mut self.quick).chain(&mut self.thorough) {
-            learned.prover.set_budget(self.options.algebra_steps);
+        let learned = std::iter::once(&mut self.quick).chain(&mut self.thorough);
+        for prover in learned.map(|learned| &mut learned.prover).chain(&mut self.cases) {
+            prover.set_budget(self.options.algebra_steps);
         }
         if !self.prefers_thorough {
             let result = self.attempt(element, facts, false);
@@ -184,7 +189,36 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 learned.requirements(reference, Side::Reference)?;
                 Err(Failure::Undefined { side: Side::Opt, reason })
             }
-            Attempt::Open(reason) | Attempt::Stopped(Stop::Unknown(reason)) => {
+            Attempt::Open(_) if thorough || learned.prover.is_thorough() => {
+                let undefined = match refute() {
+                    Some(witness) if witness.kind != WitnessKind::Undefined => {
+                        return Err(Failure::Different(witness));
+                    }
+                    undefined => undefined,
+                };
+                let cases = self.cases.get_or_insert_with(|| {
+                    let mut prover = Prover::thorough(signs(inputs));
+                    prover.set_budget(options.algebra_steps);
+                    prover
+                });
+                let [first, second] = terms_of(cases, element, facts);
+                match cases.equal_by_cases(first, second) {
+                    Ok(Split::Equal) => learned.compare_requirements(reference, opt, inputs),
+                    Ok(Split::Open { hints, reason }) => {
+                        let near =
+                            |hint| refute_near(element.reference, element.opt, inputs, &options.effort, hint);
+                        let witness = hints.into_iter().find_map(near);
+                        Err(witness.or(undefined).map_or(Failure::Unknown { reason }, Failure::Different))
+                    }
+                    Err(stop) => Err(match (undefined, stop) {
+                        (Some(witness), _) => Failure::Different(witness),
+                        (None, Stop::Exhausted(exhausted)) => Failure::Exhausted(exhausted),
+                        (None, stop) => Failure::Unknown { reason: stop.to_string() },
+                    }),
+                }
+            }
+            Attempt::Open(reason) => Err(Failure::Unknown { reason }),
+            Attempt::Stopped(Stop::Unknown(reason)) => {
                 Err(refute().map_or(Failure::Unknown { reason }, Failure::Different))
             }
             Attempt::Stopped(stop) => Err(match (refute(), stop) {
@@ -213,13 +247,18 @@ fn differs<'s, 'i>(
     screen.as_mut().is_some_and(|(_, screen)| screen.differs(element.reference.1, element.opt.1))
 }
 
+/// The two sides of an element, as a prover names them.
+fn terms_of<'s>(prover: &mut Prover<'s>, element: &Element<'s>, facts: [&'s Facts; 2]) -> [TermRef; 2] {
+    let sides = [element.reference, element.opt];
+    std::array::from_fn(|side| {
+        let (store, term) = sides[side];
+        TermRef { store: prover.add_store(store, facts[side]), term }
+    })
+}
+
 impl<'s> Learned<'s> {
     fn terms(&mut self, element: &Element<'s>, facts: [&'s Facts; 2]) -> [TermRef; 2] {
-        let sides = [element.reference, element.opt];
-        std::array::from_fn(|side| {
-            let (store, term) = sides[side];
-            TermRef { store: self.prover.add_store(store, facts[side]), term }
-        })
+        terms_of(&mut self.prover, element, facts)
     }
 
     /// One rung of the ladder.

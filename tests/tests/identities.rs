@@ -1,0 +1,142 @@
+//! The statements of `identities/`, one test a line: two terms, and what is to be found out about them. And the laws of
+//! the algebra, each proved, evaluated, and held against what is almost the same.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use volta_core::algebra::laws::LAWS;
+use volta_core::decide::probe::{Effort, refute};
+use volta_core::decide::{Element, Failure, InputInfo, Options, Outcome, decide};
+use volta_core::term::{Store, TermId};
+use volta_suite::expression::{Relation, Statement, build, statements};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("identities");
+    let mut files: Vec<_> =
+        fs::read_dir(&folder).expect("the folder is there").flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    let mut trials = Vec::new();
+    for path in files {
+        let group = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path).expect("the file can be read");
+        match statements(&text) {
+            Ok(statements) => trials.extend(statements.into_iter().map(|statement| {
+                let name = format!("{group}::{:03}: {}", statement.line, statement.text);
+                Trial::test(name, move || check(&statement))
+            })),
+            Err(why) => trials.push(Trial::test(group, move || Err(Failed::from(why)))),
+        }
+    }
+    trials.extend(laws());
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Points at which both sides of a law are evaluated.
+const POINTS: u32 = 400;
+
+/// The laws of the algebra, their limits, and what evaluation says of them.
+fn laws() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for law in LAWS.iter().flat_map(|(_, laws)| laws.iter()) {
+        let read = |text: &str| {
+            statements(text).map_err(Failed::from)?.pop().ok_or_else(|| Failed::from("no statement"))
+        };
+        trials.push(Trial::test(format!("laws::proved: {}", law.statement), move || {
+            check(&read(law.statement)?)
+        }));
+        trials.push(Trial::test(format!("laws::evaluated: {}", law.statement), move || {
+            evaluate(&read(law.statement)?)
+        }));
+        for limit in law.limits {
+            trials.push(Trial::test(format!("laws::limits: {limit}"), move || check(&read(limit)?)));
+        }
+    }
+    trials.push(Trial::test("laws::documented", documented));
+    trials
+}
+
+/// The page lists the laws as the table does; `VOLTA_WRITE_DOCS=1` writes it.
+fn documented() -> Result<(), Failed> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/algebra.md");
+    let page = fs::read_to_string(&path)?;
+    let marks = ["<!-- laws: begin -->\n", "<!-- laws: end -->"];
+    let (before, rest) = page.split_once(marks[0]).ok_or("no place for the laws in docs/algebra.md")?;
+    let (_, after) = rest.split_once(marks[1]).ok_or("no end of the laws in docs/algebra.md")?;
+    let wanted = format!("{before}{}{}{}{after}", marks[0], table(), marks[1]);
+    if env::var_os("VOLTA_WRITE_DOCS").is_some() {
+        fs::write(&path, &wanted)?;
+    } else if wanted != page {
+        return Err("docs/algebra.md lists other laws; write it with VOLTA_WRITE_DOCS=1".into());
+    }
+    Ok(())
+}
+
+fn table() -> String {
+    let code = |text: &str| format!("`{}`", text.replace('|', "\\|"));
+    let mut out = String::new();
+    for (group, laws) in LAWS {
+        out += &format!("\n### {group}\n\n| law | holds | statement | limits |\n|---|---|---|---|\n");
+        for law in laws.iter() {
+            let limits: Vec<String> = law.limits.iter().map(|limit| code(limit)).collect();
+            let name = law.law.replace('|', "\\|");
+            out +=
+                &format!("| {name} | {} | {} | {} |\n", law.holds, code(law.statement), limits.join("<br>"));
+        }
+    }
+    out + "\n"
+}
+
+/// Evaluation knows no laws: it must not tell the two sides of one apart.
+fn evaluate(statement: &Statement) -> Result<(), Failed> {
+    let (mut left, mut right) = (Store::new(), Store::new());
+    let (reference, opt, inputs) = terms(statement, &mut left, &mut right);
+    let effort = Effort { points: POINTS, ..Effort::default() };
+    match refute((&left, reference), (&right, opt), &inputs, &effort) {
+        None => Ok(()),
+        Some(witness) => Err(format!("{witness:?}").into()),
+    }
+}
+
+/// Both sides in stores of their own: terms are shared within one side only, as in two kernels.
+fn terms(statement: &Statement, left: &mut Store, right: &mut Store) -> (TermId, TermId, Vec<InputInfo>) {
+    let mut inputs = statement.inputs.clone();
+    let reference = build(&statement.left, left, &mut inputs);
+    let opt = build(&statement.right, right, &mut inputs);
+    let described = inputs.0.into_iter().map(|(name, sign)| {
+        let is_tensor = [&statement.left, &statement.right].iter().any(|side| side.has_elements_of(&name));
+        InputInfo { name, shape: if is_tensor { vec![64] } else { vec![] }, sign }
+    });
+    (reference, opt, described.collect())
+}
+
+fn check(statement: &Statement) -> Result<(), Failed> {
+    let (mut left, mut right) = (Store::new(), Store::new());
+    let (reference, opt, inputs) = terms(statement, &mut left, &mut right);
+    let element = Element { reference: (&left, reference), opt: (&right, opt) };
+    let outcome = decide(&[element], &inputs, &Options::default());
+    let found = relation(&outcome);
+    if found == Ok(statement.relation.clone()) { Ok(()) } else { Err(told(&outcome).into()) }
+}
+
+/// What was found out; `Err` for what no statement says.
+fn relation(outcome: &Outcome) -> Result<Relation, ()> {
+    match &outcome.first_failure {
+        None if outcome.conditions.is_empty() => Ok(Relation::Equal),
+        None => Ok(Relation::EqualWhere(outcome.conditions.join(", "))),
+        Some((_, Failure::Different(_))) => Ok(Relation::Different),
+        Some((_, Failure::Unknown { .. })) => Ok(Relation::Open),
+        Some((_, Failure::Undefined { .. } | Failure::Exhausted(_))) => Err(()),
+    }
+}
+
+fn told(outcome: &Outcome) -> String {
+    match &outcome.first_failure {
+        None if outcome.conditions.is_empty() => "proved equal".to_string(),
+        None => format!("proved equal where {}", outcome.conditions.join(", ")),
+        Some((_, failure)) => format!("{failure:?}"),
+    }
+}

@@ -1,0 +1,233 @@
+//! The laws that canonical forms rest on: one line each, for the documentation and for the tests.
+//!
+//! Terms range over reals where every partial operation below them is defined (V8; [`super::obligation`] reads those
+//! off the term as it was executed), and [`super::class`] decides beforehand what is infinite or undefined (V3, V6),
+//! so a law never meets an infinity but where it says so.
+//!
+//! The statements are in the language of the suite's `identities` folder. Each is proved there, and both of its
+//! sides are evaluated at many points by intervals, which know nothing of the laws; the last column is refuted.
+
+/// A law.
+#[derive(Clone, Copy, Debug)]
+pub struct Law {
+    /// As people write it.
+    pub law: &'static str,
+    /// Where it holds.
+    pub holds: &'static str,
+    /// The same as a statement that must be proved; what is assumed of inputs stands before a colon.
+    pub statement: &'static str,
+    /// Statements like it that are false, or that hold under conditions only: the side condition violated, and a
+    /// near-miss.
+    pub limits: &'static [&'static str],
+}
+
+const fn law(
+    law: &'static str,
+    holds: &'static str,
+    statement: &'static str,
+    limits: &'static [&'static str],
+) -> Law {
+    Law { law, holds, statement, limits }
+}
+
+/// All of them, function by function.
+pub const LAWS: &[(&str, &[Law])] = &[
+    ("Sums, products, quotients", SUMS),
+    ("Exponentials and logarithms", EXPONENTIALS),
+    ("Roots", ROOTS),
+    ("Maxima, minima, magnitudes", MAXIMA),
+    ("Choices", CHOICES),
+    ("Other functions", FUNCTIONS),
+];
+
+const SUMS: &[Law] = &[
+    law(
+        "a + b = b + a, (a + b) + c = a + (b + c)",
+        "always",
+        "(a + b) + c == b + (c + a)",
+        &["a + b + c != a + b"],
+    ),
+    law("a·b = b·a, (a·b)·c = a·(b·c)", "always", "(a*b)*c == b*(c*a)", &["a*b*c != a*b"]),
+    law("a·(b + c) = a·b + a·c", "always", "a*(b + c) == a*b + a*c", &["a*(b + c) != a*b + c"]),
+    law("a − a = 0", "a is defined", "a/b - a/b == 0", &["0 == a/b - a/b where b != 0", "a/b - b/a != 0"]),
+    law("0·a = 0", "a is defined", "0*(a/b) == 0", &["0 == 0*(a/b) where b != 0", "0*a + b != 0"]),
+    law("a/a = 1", "a ≠ 0", "a/a == 1", &["1 == a/a where a != 0", "a/a != 0"]),
+    law(
+        "(a·c)/(b·c) = a/b",
+        "c ≠ 0",
+        "(a*c)/(b*c) == a/b",
+        &["a/b == (a*c)/(b*c) where b*c != 0", "(a + c)/(b + c) != a/b"],
+    ),
+    law(
+        "a/b + c/d = (a·d + c·b)/(b·d)",
+        "b, d ≠ 0",
+        "a/b + c/d == (a*d + c*b)/(b*d)",
+        &["a/b + c/d != (a + c)/(b + d)"],
+    ),
+    law("a/±∞ = 0", "a is a number", "a/inf == 0", &["a/1000000000 != 0"]),
+];
+
+const EXPONENTIALS: &[Law] = &[
+    law("2^a·2^b = 2^(a + b)", "always", "exp2(a)*exp2(b) == exp2(a + b)", &["exp2(a)*exp2(b) != exp2(a*b)"]),
+    law("1/2^a = 2^(−a)", "always: 2^a > 0", "1/exp2(a) == exp2(-a)", &["1/exp2(a) != -exp2(a)"]),
+    law("2^(n + a) = 2ⁿ·2^a", "integer n", "exp2(a + 5) == 32*exp2(a)", &["exp2(a + 1/2) != 32*exp2(a)"]),
+    law("(2^a)ⁿ = 2^(n·a)", "integer n", "exp2(a)^3 == exp2(3*a)", &["exp2(a)^3 != exp2(a^3)"]),
+    law("2^(−∞) = 0", "always", "exp2(-inf) == 0", &["exp2(-1000) != 0"]),
+    law(
+        "2^(k·log₂ a) = a^k",
+        "integer k; a > 0 is the logarithm's requirement",
+        "exp2(3*log2(a)) == a^3",
+        &["a^3 == exp2(3*log2(a)) where a > 0", "exp2(3*log2(a)) != 3*a"],
+    ),
+    law("log₂ 2^a = a", "always", "log2(exp2(a)) == a", &["log2(exp(a)) != a"]),
+    law("log₂(2ᵏ·a) = k + log₂ a", "integer k", "log2(8*a) == 3 + log2(a)", &["log2(8*a) != 8 + log2(a)"]),
+    law(
+        "log₂(a·b) = log₂ a + log₂ b, and for quotients and powers",
+        "a > 0 and b > 0 by their signs",
+        "a > 0, b > 0: log2(a^2/b) == 2*log2(a) - log2(b)",
+        &[
+            "log2(a*b) == log2(a) + log2(b) where a > 0, b > 0",
+            "a > 0, b > 0: log2(a + b) != log2(a) + log2(b)",
+        ],
+    ),
+    law(
+        "√ under a logarithm: log₂ √a = log₂(a)/2",
+        "a > 0 by its signs",
+        "a > 0: log2(sqrt(a)) == log2(a)/2",
+        &["a > 0: log2(sqrt(a)) != sqrt(log2(a + 1))"],
+    ),
+    law(
+        "literals near log₂ e and ln 2 are these (V9)",
+        "in exponents of two, beside logarithms; recorded with the verdict",
+        "exp2(a*0x3fb8aa3b)^2 == exp(2*a)",
+        &["exp2(a*1.442) != exp(a)", "a*0x3fb8aa3b != a*1.442"],
+    ),
+];
+
+const ROOTS: &[Law] = &[
+    law(
+        "(√a)² = a",
+        "a ≥ 0 is the root's requirement",
+        "sqrt(a)*sqrt(a) == a",
+        &["a == sqrt(a)*sqrt(a) where a >= 0"],
+    ),
+    law("1/√a = √a/a", "a > 0 is the root's requirement", "rsqrt(a) == sqrt(a)/a", &["rsqrt(a) != 1/a"]),
+    law("√(q²·a) = q·√a", "rational q ≥ 0", "sqrt(9/4*a) == 3/2*sqrt(a)", &["sqrt(9*a) != 9*sqrt(a)"]),
+    law(
+        "√(2^(2a)·b) = 2^a·√b",
+        "always",
+        "sqrt(exp(2*a)*b) == exp(a)*sqrt(b)",
+        &["sqrt(exp(2*a) + b) != exp(a) + sqrt(b)"],
+    ),
+    law(
+        "√(p²·a) = p·√a",
+        "p > 0 by its signs",
+        "p > 0: sqrt(p^2*a) == p*sqrt(a)",
+        &["sqrt(p^2*a) != p*sqrt(a)"],
+    ),
+    law("√(a²) = |a|", "always", "sqrt(a^2) == abs(a)", &["sqrt(a^2) != a", "a < 0: sqrt(a^2) == -a"]),
+];
+
+const MAXIMA: &[Law] = &[
+    law(
+        "max is a set: max(a, b) = max(b, a), max(a, max(b, c)) = max(a, b, c), max(a, a) = a",
+        "always",
+        "max(a, max(b, a)) == max(b, a)",
+        &["max(a, b) != a"],
+    ),
+    law("max(−∞, a) = a", "always", "max(-inf, a) == a", &["max(-2^20, a) != a"]),
+    law(
+        "max(a + c, b + c) = max(a, b) + c",
+        "always",
+        "max(a + c, b + c) == max(a, b) + c",
+        &["max(a + c, b) != max(a, b) + c"],
+    ),
+    law(
+        "max(k·a, k·b) = k·max(a, b)",
+        "k ≥ 0 by its signs",
+        "k > 0: max(k*a, k*b) == k*max(a, b)",
+        &["max(k*a, k*b) != k*max(a, b)", "k < 0: max(k*a, k*b) == k*min(a, b)"],
+    ),
+    law(
+        "max(a, b) = a",
+        "a − b ≥ 0 by its signs",
+        "b >= 0: max(a + b, a) == a + b",
+        &["max(a + b, a) != a + b"],
+    ),
+    law(
+        "min(a, b) = −max(−a, −b) = a + b − max(a, b)",
+        "always",
+        "min(a, b) + max(a, b) == a + b",
+        &["min(a, b) != -max(a, b)"],
+    ),
+    law("|a| = max(a, −a)", "always", "abs(a) == max(a, -a)", &["abs(a) != a"]),
+    law("saturate(a) = min(max(a, 0), 1)", "always", "sat(a) == max(min(a, 1), 0)", &["sat(a) != max(a, 0)"]),
+    law(
+        "max(min(a, b), min(a, c)) = min(a, max(b, c)), and all of its kin",
+        "always",
+        "max(min(a, b), min(a, c)) == min(a, max(b, c))",
+        &["max(min(a, b), min(a, c)) != min(a, min(b, c))"],
+    ),
+    law(
+        "each order of what maxima compare, by itself",
+        "orders that are linear in products of atoms, up to a budget",
+        "max(a, b)*min(a, b) == a*b",
+        &["max(a, b)*max(a, b) != a*b"],
+    ),
+];
+
+const CHOICES: &[Law] = &[
+    law("(c ? a : a) = a", "always", "if(b > 0, a, a) == a", &["if(b > 0, a, b) != a"]),
+    law(
+        "(p > 0 ? b + k·p : b) = b + k·max(p, 0)",
+        "rational k",
+        "if(p > 0, b + 3*p, b) == b + 3*max(p, 0)",
+        &["if(p > 1, b + 3*p, b) != b + 3*max(p, 0)"],
+    ),
+    law("(c ? a : b) = a", "c holds, by signs", "if(exp(c) > 0, a, b) == a", &["if(c > 0, a, b) != a"]),
+    law(
+        "comparisons up to positive factors and to shifts on both sides",
+        "always",
+        "if(2*a < 2*b, 1, 0) == if(a - b < 0, 1, 0)",
+        &["if(a < b, 1, 0) != if(a <= b, 1, 0)"],
+    ),
+    law(
+        "a choice in each order of what it compares, by itself",
+        "as for maxima",
+        "if(a < b, 1, 0) + if(b <= a, 1, 0) == 1",
+        &["if(a < b, 1, 0) + if(b < a, 1, 0) != 1"],
+    ),
+    law(
+        "where a = b, one stands for the other",
+        "the sum that is zero has an atom alone in one term",
+        "if(a = b, a*c, 0) == if(a = b, b*c, 0)",
+        &["if(a = b, a*c, 1) != if(a = b, b*b, 1)"],
+    ),
+];
+
+const FUNCTIONS: &[Law] = &[
+    law(
+        "tanh a = 1 − 2/(1 + e^(2a))",
+        "always: the denominator is above 1",
+        "tanh(a) == 1 - 2/(1 + exp(2*a))",
+        &["tanh(a) != 1 - 2/(1 + exp(a))"],
+    ),
+    law(
+        "sin(−a) = −sin a, cos(−a) = cos a",
+        "always",
+        "sin(a - b)*cos(b - a) == -sin(b - a)*cos(a - b)",
+        &["sin(-a) != sin(a)"],
+    ),
+    law(
+        "⌊a + n⌋ = ⌊a⌋ + n, and for ⌈a⌉",
+        "integer n",
+        "floor(a + 3) == floor(a) + 3",
+        &["floor(a + 1/2) != floor(a) + 1/2"],
+    ),
+    law(
+        "copysign(p, a) = |a|, copysign(−p, a) = −|a|",
+        "p > 0 by its signs",
+        "p > 0: copysign(p, a) == abs(a)",
+        &["copysign(p, a) != abs(a)"],
+    ),
+];
