@@ -76,7 +76,7 @@ pub(super) fn explore(
         met: BTreeSet::new(),
     };
     let cta = Cta { program, threads };
-    cta.pass_accesses(&mut first);
+    cta.pass_local(&mut first);
     let mut seen = HashSet::from([first.clone()]);
     let mut todo = vec![first];
     let mut ends = BTreeSet::new();
@@ -85,10 +85,6 @@ pub(super) fn explore(
         if findings.states > limit {
             return Err(TooLarge);
         }
-        findings.mixed_counts |= state.open.values().any(|arrivals| {
-            let counted = |arrival: &Arrival| arrival.count != Count::All;
-            arrivals.iter().any(counted) && !arrivals.iter().all(counted)
-        });
         let next = cta.steps(&state, findings);
         if next.is_empty() {
             let complete = (0..threads.len()).all(|thread| cta.returned(&state, thread));
@@ -102,7 +98,7 @@ pub(super) fn explore(
                     ends.insert(End { how: How::Broken(broken), control: state.clone() });
                 }
                 Ok(mut next) => {
-                    cta.pass_accesses(&mut next);
+                    cta.pass_local(&mut next);
                     if seen.insert(next.clone()) {
                         todo.push(next);
                     }
@@ -143,9 +139,9 @@ impl Cta<'_> {
     }
 
     /// Control does not wait for memory.
-    fn pass_accesses(&self, state: &mut Control) {
+    fn pass_local(&self, state: &mut Control) {
         for thread in 0..self.threads.len() {
-            while self.act(state, thread).is_some_and(Act::is_access) {
+            while self.act(state, thread).is_some_and(Act::is_local) {
                 state.at[thread] += 1;
             }
         }
@@ -159,7 +155,7 @@ impl Cta<'_> {
                 Some(Act::Exit) => {
                     let mut after = state.clone();
                     after.at[thread] += 1;
-                    next.push(self.complete(after, findings));
+                    next.push(Ok(self.complete(after, findings)));
                 }
                 Some(Act::WarpSync(mask) | Act::Shuffle { mask, .. })
                     if mask >> self.threads[thread].member & 1 == 0 =>
@@ -195,13 +191,11 @@ impl Cta<'_> {
         if uses.iter().any(|other| other.1 != id) {
             return Vec::new();
         }
-        // With and without a count, but the same number.
-        findings.mixed_counts |= uses.iter().any(|other| other.2 != count);
         let others = state.open.get(&id).map(Vec::as_slice).unwrap_or_default();
         let number = |count| self.number(count);
         let apart = uses.iter().any(|other| other.4 != line) && uses.iter().any(|other| other.3);
         let rules = [
-            (Broken::Ways, uses.iter().any(|other| other.0 != how)),
+            (Broken::Ways, uses.iter().any(|other| other.0 != how || other.2 != count)),
             (Broken::Ways, others.iter().any(|other| (other.how == Use::Reduce) != (how == Use::Reduce))),
             (Broken::Counts, uses.iter().any(|other| number(other.2) != number(count))),
             (Broken::Counts, others.iter().any(|other| number(other.count) != number(count))),
@@ -226,7 +220,7 @@ impl Cta<'_> {
         } else {
             after.waits[warp] = true;
         }
-        vec![self.complete(after, findings)]
+        vec![Ok(self.complete(after, findings))]
     }
 
     /// The number of threads that a count stands for.
@@ -238,7 +232,7 @@ impl Cta<'_> {
     }
 
     /// Completes the barriers that are waiting for nobody any more.
-    fn complete(&self, mut state: Control, findings: &mut Findings) -> Result<Control, Broken> {
+    fn complete(&self, mut state: Control, findings: &mut Findings) -> Control {
         for id in state.open.keys().copied().collect::<Vec<u8>>() {
             let arrivals = &state.open[&id];
             let arrived = |warp: usize| arrivals.iter().any(|arrival| arrival.warp == warp);
@@ -247,16 +241,13 @@ impl Cta<'_> {
             let number = |arrival: &Arrival| self.number(arrival.count);
             let enough = arrivals.first().map(number) == Some(32 * arrivals.len() as u32);
             let all = arrivals.iter().all(|arrival| arrival.count == Count::All);
-            let none = arrivals.iter().all(|arrival| arrival.count != Count::All);
+            // Where somebody gives a count, returned threads do not make up for what is missing.
             let complete = if all { nobody_missing } else { enough };
-            if !all && !none && nobody_missing && !enough {
-                return Err(Broken::CountsByExit);
-            }
             if complete {
                 self.release(&mut state, id, all, findings);
             }
         }
-        Ok(state)
+        state
     }
 
     fn release(&self, state: &mut Control, id: u8, all: bool, findings: &mut Findings) {

@@ -1,11 +1,15 @@
 //! Programs as PTX.
 //!
-//! The kernel takes the tensor `g` of [`HALVES`] half words and the tensor `y` of one word a thread. Before an
-//! active thread returns, it stores its register in `y`, unless the shared words were not initialised.
+//! The kernel takes the tensor `g` of [`HALVES`] half words, the tensor `s` of the half words of the source, and the
+//! tensor `y` of one word a thread. Before an active thread returns, it stores its register in `y`, unless the shared
+//! words were not initialised.
 
 use std::fmt::Write;
 
-use super::{Act, Cell, Count, HALVES, INITIAL, Members, Program, Space, Stored, Use, Warp, threads};
+use super::{
+    Act, CELLS, Cell, Count, Final, HALVES, INITIAL, Members, Program, Space, Stored, Transfer, Use, Warp,
+    threads,
+};
 
 /// How guards become PTX; the meaning is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,17 +30,23 @@ pub fn block(program: &Program) -> u32 {
 }
 
 const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n\n\
-    .visible .entry k(.param .u64 g, .param .u64 y)\n{\n\
+    .visible .entry k(.param .u64 g, .param .u64 s, .param .u64 y)\n{\n\
     \t.reg .pred %p, %warp, %member<4>, %true;\n\
     \t.reg .b16 %h;\n\
     \t.reg .b32 %thread, %w, %lane, %r, %t, %s;\n\
-    \t.reg .b64 %base, %y, %o;\n";
+    \t.reg .b64 %base, %source, %y, %o;\n";
 
-/// The program as a kernel `k`. When the registers' last values are given, in the order of [`threads`], the
-/// kernel traps where an active thread's is another.
-pub fn kernel(program: &Program, style: Style, registers: Option<&[u32]>) -> String {
-    let mut emitter =
-        Emitter { out: HEAD.into(), labels: 0, style, space: program.space, registers: Vec::new() };
+/// A program as a kernel `k`.
+pub struct Kernel {
+    /// The text.
+    pub ptx: String,
+    /// For each of its lines the warp and the line of the warp's text that it belongs to, if it does.
+    pub lines: Vec<Option<(usize, usize)>>,
+}
+
+/// The program as a kernel `k`.
+pub fn kernel(program: &Program, style: Style) -> Kernel {
+    let mut emitter = Emitter::new(style, program.space);
     emitter.head();
     for at in 0..program.warps.len() {
         emitter.line(&format!("setp.eq.u32 %warp, %w, {at};"));
@@ -45,14 +55,42 @@ pub fn kernel(program: &Program, style: Style, registers: Option<&[u32]>) -> Str
     emitter.line("exit;");
     for (at, warp) in program.warps.iter().enumerate() {
         emitter.label(&format!("W{at}"));
-        if let Some(registers) = registers {
-            let values = threads(program).into_iter().zip(registers).filter(|(thread, _)| thread.warp == at);
-            emitter.registers = values.map(|(_, value)| *value).collect();
-        }
-        emitter.warp(warp);
+        emitter.warp(at, warp);
     }
     emitter.out.push_str("}\n");
+    Kernel { ptx: emitter.out, lines: emitter.lines }
+}
+
+/// A kernel `k` of one thread that leaves behind what `end` says, in all that it says about tensors.
+pub fn outcome(program: &Program, end: &Final) -> String {
+    let mut emitter = Emitter::new(Style::Branches, program.space);
+    for (tensor, halves) in [("g", 0..HALVES), ("s", HALVES..CELLS)] {
+        if tensor == "g" && program.space != Space::Global || tensor == "s" && !writes_source(program) {
+            continue;
+        }
+        emitter.line(&format!("ld.param.u64 %o, [{tensor}];"));
+        emitter.line("cvta.to.global.u64 %o, %o;");
+        for (at, half) in halves.enumerate() {
+            emitter.line(&format!("mov.b16 %h, {};", end.memory[half]));
+            emitter.line(&format!("st.global.u16 [%o+{}], %h;", 2 * at));
+        }
+    }
+    emitter.line("ld.param.u64 %y, [y];");
+    emitter.line("cvta.to.global.u64 %y, %y;");
+    for (thread, value) in threads(program).iter().zip(&end.registers) {
+        let Some(lane) = program.warps[thread.warp].lanes.get(thread.member) else { continue };
+        emitter.line(&format!("mov.u32 %r, {value};"));
+        emitter.line(&format!("st.global.u32 [%y+{}], %r;", 4 * (32 * thread.warp + usize::from(*lane))));
+    }
+    emitter.line("exit;");
+    emitter.out.push_str("}\n");
     emitter.out
+}
+
+/// Whether some thread writes to the source, so that it is no mere input.
+pub fn writes_source(program: &Program) -> bool {
+    let mut lines = program.warps.iter().flat_map(|warp| &warp.lines);
+    lines.any(|line| matches!(line.act, Act::Write(cell, _) if usize::from(cell.half) >= HALVES))
 }
 
 struct Emitter {
@@ -60,11 +98,14 @@ struct Emitter {
     labels: u32,
     style: Style,
     space: Space,
-    /// What the members' registers must be in the end, if that is checked.
-    registers: Vec<u32>,
+    lines: Vec<Option<(usize, usize)>>,
 }
 
 impl Emitter {
+    fn new(style: Style, space: Space) -> Emitter {
+        Emitter { out: HEAD.into(), labels: 0, style, space, lines: Vec::new() }
+    }
+
     fn line(&mut self, text: &str) {
         let _ = writeln!(self.out, "\t{text}");
     }
@@ -75,7 +116,7 @@ impl Emitter {
 
     fn head(&mut self) {
         if self.space != Space::Global {
-            self.line(&format!(".shared .align 4 .b8 cells[{}];", 2 * HALVES));
+            self.line(&format!(".shared .align 8 .b8 cells[{}];", 2 * HALVES));
             self.line("mov.u64 %base, cells;");
         } else {
             self.line("ld.param.u64 %base, [g];");
@@ -85,6 +126,8 @@ impl Emitter {
             "mov.u32 %thread, %tid.x;",
             "shr.u32 %w, %thread, 5;",
             "and.b32 %lane, %thread, 31;",
+            "ld.param.u64 %source, [s];",
+            "cvta.to.global.u64 %source, %source;",
             "ld.param.u64 %y, [y];",
             "cvta.to.global.u64 %y, %y;",
             "mul.wide.u32 %o, %thread, 4;",
@@ -97,7 +140,7 @@ impl Emitter {
         if self.space == Space::SharedInitialised {
             self.line("setp.ne.u32 %p, %thread, 0;");
             self.line("@%p bra INITIALISED;");
-            for (half, value) in INITIAL.iter().enumerate() {
+            for (half, value) in INITIAL[..HALVES].iter().enumerate() {
                 self.line(&format!("mov.b16 %h, {value};"));
                 self.line(&format!("st.volatile.shared.u16 [%base+{}], %h;", 2 * half));
             }
@@ -106,7 +149,7 @@ impl Emitter {
         }
     }
 
-    fn warp(&mut self, warp: &Warp) {
+    fn warp(&mut self, at: usize, warp: &Warp) {
         for (member, lane) in warp.lanes.iter().enumerate() {
             self.line(&format!("setp.eq.u32 %member{member}, %lane, {lane};"));
         }
@@ -118,10 +161,12 @@ impl Emitter {
             }
             self.line(&format!("not.pred %member{rest}, %member{rest};"));
         }
-        for line in &warp.lines {
+        for (number, line) in warp.lines.iter().enumerate() {
+            self.lines.resize(self.out.lines().count(), None);
             let executes = (0..warp.members()).filter(|member| warp.executes(*member, line));
             let guard = executes.fold(0, |guard, member| guard | 1 << member);
             self.guarded(warp, guard, line.act);
+            self.lines.resize(self.out.lines().count(), Some((at, number)));
         }
         self.guarded(warp, warp.everybody(), Act::Exit);
     }
@@ -151,17 +196,25 @@ impl Emitter {
     }
 
     fn act(&mut self, warp: &Warp, act: Act, guard: &str) {
-        let space = if self.space == Space::Global { "global" } else { "shared" };
-        let at = |cell: Cell| format!("[%base+{}]", 2 * cell.half);
+        let in_source = |half: u8| format!("[%source+{}]", 2 * (usize::from(half) - HALVES));
+        let in_words = |half: u8| format!("[%base+{}]", 2 * half);
+        let at = |Cell { half, .. }: Cell| match (usize::from(half) < HALVES, self.space) {
+            (true, Space::Global) => ("global", in_words(half)),
+            (true, Space::Shared | Space::SharedInitialised) => ("shared", in_words(half)),
+            (false, _) => ("global", in_source(half)),
+        };
         match act {
             Act::Read(cell) if cell.wide => {
-                self.line(&format!("{guard}ld.volatile.{space}.u32 %r, {};", at(cell)));
+                let (space, at) = at(cell);
+                self.line(&format!("{guard}ld.volatile.{space}.u32 %r, {at};"));
             }
             Act::Read(cell) => {
-                self.line(&format!("{guard}ld.volatile.{space}.u16 %h, {};", at(cell)));
+                let (space, at) = at(cell);
+                self.line(&format!("{guard}ld.volatile.{space}.u16 %h, {at};"));
                 self.line(&format!("{guard}cvt.u32.u16 %r, %h;"));
             }
             Act::Write(cell, stored) => {
+                let (space, at) = at(cell);
                 let source = match stored {
                     Stored::Register => "%r",
                     Stored::Constant(value) => {
@@ -170,10 +223,10 @@ impl Emitter {
                     }
                 };
                 if cell.wide {
-                    self.line(&format!("{guard}st.volatile.{space}.u32 {}, {source};", at(cell)));
+                    self.line(&format!("{guard}st.volatile.{space}.u32 {at}, {source};"));
                 } else {
                     self.line(&format!("{guard}cvt.u16.u32 %h, {source};"));
-                    self.line(&format!("{guard}st.volatile.{space}.u16 {}, %h;", at(cell)));
+                    self.line(&format!("{guard}st.volatile.{space}.u16 {at}, %h;"));
                 }
             }
             Act::Barrier { how, id, count, aligned } => {
@@ -198,12 +251,20 @@ impl Emitter {
                 let mask = lanes(warp, mask);
                 self.line(&format!("{guard}shfl.sync.idx.b32 %s, %lane, {from}, 31, {mask:#x};"));
             }
+            Act::Copy(Transfer { to, from, size, taken }) => {
+                let part = match taken {
+                    _ if taken == size => String::new(),
+                    // To take nothing can be said in two ways.
+                    0 if self.style == Style::Predicates => ", %true".into(),
+                    _ => format!(", {}", 2 * taken),
+                };
+                let (to, from) = (in_words(to), in_source(from));
+                self.line(&format!("{guard}cp.async.ca.shared.global {to}, {from}, {}{part};", 2 * size));
+            }
+            Act::Commit => self.line(&format!("{guard}cp.async.commit_group;")),
+            Act::Wait(Some(pending)) => self.line(&format!("{guard}cp.async.wait_group {pending};")),
+            Act::Wait(None) => self.line(&format!("{guard}cp.async.wait_all;")),
             Act::Exit => {
-                let checked = self.registers.clone();
-                for (member, value) in checked.iter().enumerate().take(warp.lanes.len()) {
-                    self.line(&format!("setp.ne.and.u32 %p, %r, {value}, %member{member};"));
-                    self.line("@%p trap;");
-                }
                 if self.space != Space::Shared {
                     self.line("st.global.u32 [%y], %r;");
                 }

@@ -1,10 +1,12 @@
 //! Random programs, the same ones for the same seed.
 //!
 //! A plan that all threads follow is made first: accesses, barriers among some warps, meetings inside a warp,
-//! returns. In disciplined plans an access is taken only if the plan orders it after all that it conflicts with.
+//! returns, asynchronous copies. In disciplined plans an access is taken only if the plan orders it after all that it
+//! conflicts with.
 //! Then some plans are spoilt: lines are dropped, swapped, copied or changed.
 
-use super::{Act, Cell, Count, HALVES, Line, Members, Program, Space, Stored, Use, Warp};
+use super::{Act, CELLS, COPIES, Cell, Count, HALVES, Line, Members, Program, Space, Stored, Transfer};
+use super::{Use, Warp};
 
 /// Pseudo-random numbers (splitmix64).
 #[derive(Clone, Debug)]
@@ -59,8 +61,22 @@ pub fn program(seed: u64) -> Program {
 
 /// A planned access, for discipline.
 struct Access {
-    cell: Cell,
+    /// The half words.
+    bits: u8,
     writes: bool,
+}
+
+/// Copies that a thread has begun and not waited for, as accesses.
+#[derive(Clone, Default)]
+struct Begun {
+    open: u64,
+    groups: Vec<u64>,
+}
+
+impl Begun {
+    fn all(&self) -> u64 {
+        self.groups.iter().fold(self.open, |all, group| all | group)
+    }
 }
 
 struct Plan {
@@ -73,6 +89,10 @@ struct Plan {
     credulous: bool,
     /// How many half words the plan uses.
     halves: usize,
+    /// Whether there are asynchronous copies, and how many so far.
+    copies: Option<usize>,
+    /// Of each member of each warp.
+    begun: Vec<Vec<Begun>>,
     accesses: Vec<Access>,
     /// For each member of each warp, the planned accesses that come before what it does next.
     knows: Vec<Vec<u64>>,
@@ -104,6 +124,8 @@ impl Plan {
         let disciplined = random.percent(45);
         let credulous = random.percent(30);
         let halves = random.pick(&[1, 2, HALVES]);
+        let copies = (space != Space::Global && random.percent(45)).then_some(0);
+        let begun = warps.iter().map(|warp| vec![Begun::default(); warp.members()]).collect();
         let knows = warps.iter().map(|warp| vec![0; warp.members()]).collect();
         Plan {
             random,
@@ -112,6 +134,8 @@ impl Plan {
             disciplined,
             credulous,
             halves,
+            copies,
+            begun,
             accesses: Vec::new(),
             knows,
         }
@@ -126,6 +150,9 @@ impl Plan {
     }
 
     fn event(&mut self) {
+        if self.copies.is_some() && self.random.percent(35) {
+            return if self.random.percent(60) { self.copy() } else { self.wait() };
+        }
         match self.random.below(100) {
             0..48 => self.access(),
             48..75 => self.barrier(),
@@ -146,7 +173,11 @@ impl Plan {
                 continue;
             }
             let wide = self.random.percent(40);
-            let half = self.random.below(self.halves) as u8;
+            let half = if self.copies.is_some() && self.random.percent(20) {
+                HALVES + self.random.below(CELLS - HALVES)
+            } else {
+                self.random.below(self.halves)
+            } as u8;
             let cell = if wide { Cell { half: half & !1, wide } } else { Cell { half, wide } };
             let writes = self.random.percent(45);
             let mut guard: Members = 1 << self.random.pick(&active);
@@ -156,21 +187,118 @@ impl Plan {
             let members = (0..8usize).filter(|member| guard >> member & 1 == 1);
             let bit = 1u64 << self.accesses.len().min(63);
             let known = members.clone().fold(u64::MAX, |known, member| known & self.knows[warp][member]);
-            let conflict = self.accesses.iter().enumerate().any(|(at, other)| {
-                known >> at & 1 == 0 && other.cell.bits() & cell.bits() != 0 && (writes || other.writes)
-            });
-            if self.disciplined && conflict {
+            if self.disciplined && self.conflicts(known, cell.bits(), writes) {
                 continue;
             }
             for member in members {
                 self.knows[warp][member] |= bit;
             }
-            self.accesses.push(Access { cell, writes });
+            self.accesses.push(Access { bits: cell.bits(), writes });
             let constant = Stored::Constant(0x0010_0010 * self.accesses.len() as u32 + 7);
             let copies = self.program.space != Space::Shared && self.random.percent(40);
             let stored = if copies { Stored::Register } else { constant };
             let act = if writes { Act::Write(cell, stored) } else { Act::Read(cell) };
             return self.push(warp, guard, act);
+        }
+    }
+
+    /// Whether an access may race with one that is not `known` to be before it.
+    fn conflicts(&self, known: u64, bits: u8, writes: bool) -> bool {
+        let may = |(at, other): (usize, &Access)| {
+            known >> at & 1 == 0 && other.bits & bits != 0 && (writes || other.writes)
+        };
+        self.accesses.iter().enumerate().any(may)
+    }
+
+    /// An asynchronous copy, and mostly what makes it a group.
+    fn copy(&mut self) {
+        for _ in 0..4 {
+            let warp = self.random.below(self.program.warps.len());
+            let active: Vec<usize> = (0..self.program.warps[warp].lanes.len())
+                .filter(|member| self.live[warp] >> member & 1 == 1)
+                .collect();
+            let copies = self.copies.unwrap_or(COPIES);
+            if active.is_empty() || !self.room(warp) || copies == COPIES {
+                continue;
+            }
+            let transfer = transfer(&mut self.random, self.halves);
+            let member = self.random.pick(&active);
+            let known = self.knows[warp][member];
+            let conflict = self.conflicts(known, transfer.reads(), false)
+                || self.conflicts(known, transfer.writes(), true);
+            if self.disciplined && conflict {
+                continue;
+            }
+            let mut bits = 0;
+            for (touched, writes) in [(transfer.reads(), false), (transfer.writes(), true)] {
+                bits |= 1u64 << self.accesses.len().min(63);
+                self.accesses.push(Access { bits: touched, writes });
+            }
+            let mut guard: Members = 1 << member;
+            if active.len() + copies <= COPIES && self.random.percent(5) {
+                guard = active.iter().fold(0, |guard, member| guard | 1 << member);
+            }
+            self.copies = Some(copies + guard.count_ones() as usize);
+            self.begun[warp][member].open |= bits;
+            self.push(warp, guard, Act::Copy(transfer));
+            if self.random.percent(70) {
+                self.commit(warp, 1 << member);
+                if self.random.percent(40) {
+                    self.wait_for(warp, member);
+                }
+            }
+            return;
+        }
+    }
+
+    fn commit(&mut self, warp: usize, member: Members) {
+        let guard = if self.random.percent(30) { self.live[warp] } else { member };
+        self.push(warp, guard, Act::Commit);
+        for (member, begun) in self.begun[warp].iter_mut().enumerate() {
+            if guard >> member & 1 == 1 {
+                begun.groups.push(std::mem::take(&mut begun.open));
+            }
+        }
+    }
+
+    /// Somebody waits for copies; when nobody has begun any, perhaps nonetheless.
+    fn wait(&mut self) {
+        for _ in 0..4 {
+            let warp = self.random.below(self.program.warps.len());
+            let member = self.random.below(self.program.warps[warp].lanes.len());
+            let begun = &self.begun[warp][member];
+            if self.live[warp] >> member & 1 == 0 || !self.room(warp) {
+                continue;
+            }
+            if begun.open != 0 && self.random.percent(60) {
+                self.commit(warp, 1 << member);
+            }
+            if self.begun[warp][member].all() != 0 || self.random.percent(10) {
+                return self.wait_for(warp, member);
+            }
+        }
+    }
+
+    fn wait_for(&mut self, warp: usize, member: usize) {
+        let groups = self.begun[warp][member].groups.len();
+        let pending = match self.random.below(10) {
+            0..3 => None,
+            3..7 => Some(0),
+            _ => Some(self.random.below(groups + 1)),
+        };
+        let guard = if self.random.percent(50) { self.live[warp] } else { 1 << member };
+        let right = !self.credulous || self.random.percent(50);
+        self.push(warp, guard, Act::Wait(pending.map(|pending| pending as u8 + u8::from(!right))));
+        for (member, begun) in self.begun[warp].iter_mut().enumerate() {
+            if guard >> member & 1 == 1 {
+                let left = pending.unwrap_or(0).min(begun.groups.len());
+                let done = begun.groups.drain(..begun.groups.len() - left);
+                let mut known = done.fold(0, |known, group| known | group);
+                if pending.is_none() {
+                    known |= std::mem::take(&mut begun.open);
+                }
+                self.knows[warp][member] |= known;
+            }
         }
     }
 
@@ -203,6 +331,9 @@ impl Plan {
             let members = self.knows[*warp].iter().enumerate().filter(|(member, _)| live >> member & 1 == 1);
             members.fold(known, |known, (_, knows)| known | knows)
         });
+        // A planner who believes that barriers wait for copies.
+        let flying = self.begun.iter().flatten().fold(0, |all, begun| all | begun.all());
+        let known = if self.credulous && self.random.percent(40) { known | flying } else { known };
         let counts = 32 * parts.len() as u32;
         let mixed = count == Count::All && everybody && self.random.percent(10);
         for warp in parts {
@@ -308,6 +439,18 @@ impl Plan {
     }
 }
 
+fn transfer(random: &mut Random, halves: usize) -> Transfer {
+    let size: usize = if halves == HALVES && random.percent(30) { 4 } else { 2 };
+    let words = halves.div_ceil(size);
+    let taken = if random.percent(75) { size } else { random.below(size + 1) };
+    Transfer {
+        to: (size * random.below(words)) as u8,
+        from: (HALVES + size * random.below((CELLS - HALVES) / size)) as u8,
+        size: size as u8,
+        taken: taken as u8,
+    }
+}
+
 fn spoil(random: &mut Random, program: &mut Program) {
     let at = random.below(program.warps.len());
     let all = Count::Threads(32 * program.warps.len() as u32);
@@ -339,6 +482,9 @@ fn spoil(random: &mut Random, program: &mut Program) {
             Act::Read(cell) | Act::Write(cell, _) => {
                 *cell = Cell { half: random.below(HALVES) as u8, wide: false };
             }
+            Act::Copy(copied) => *copied = transfer(random, HALVES),
+            Act::Wait(pending) => *pending = random.pick(&[None, Some(0), Some(1), Some(2)]),
+            act @ Act::Commit => *act = Act::Wait(Some(0)),
             Act::Exit => {}
         },
     }

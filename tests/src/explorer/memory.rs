@@ -3,14 +3,36 @@
 use std::collections::HashSet;
 
 use super::control::{Arrival, Control};
-use super::{Act, Cell, Final, Findings, Place, Relaxed, Stored, THREADS, Thread, TooLarge, Use};
+use super::{Act, Cell, Final, Findings, Pace, Place, Search, Stored, Thread, TooLarge, Transfer, Use};
+use super::{COPIES, THREADS};
 
-/// How far each thread's agent has come, and what is in memory and registers when that is followed.
+/// The most agents: threads, and the copies that they start.
+const AGENTS: usize = THREADS + COPIES;
+
+/// How far each agent has come, and what is in memory and registers when that is followed.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct State {
-    at: [u8; THREADS],
-    values: Option<Box<Final>>,
+    at: [u8; AGENTS],
+    values: Option<Box<Values>>,
 }
+
+/// Contents.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Values {
+    now: Final,
+    /// What each copy has read and not yet written.
+    carried: Vec<[u16; 4]>,
+}
+
+/// An asynchronous copy: an agent whose first step is to read and whose second step is to write.
+struct Copy {
+    thread: usize,
+    step: usize,
+    transfer: Transfer,
+}
+
+/// Steps of a copy.
+const COPY_STEPS: u8 = 2;
 
 /// An arrival that must happen after a release of the generation before.
 struct Successor<'c> {
@@ -19,78 +41,127 @@ struct Successor<'c> {
     waiters: Vec<Place>,
 }
 
-/// Explores the accesses of all threads up to where control ends.
-pub(super) fn explore(
-    threads: &[Thread],
-    control: &Control,
-    relaxed: Relaxed,
-    initial: Option<Final>,
-    limit: usize,
-    findings: &mut Findings,
-) -> Result<(), TooLarge> {
-    let successors = successors(control);
-    // An agent that only passes a step disables nothing, so that passing as soon as possible loses no race. Early
-    // arrivals are about agents that have not passed certain steps yet; those are passed in all orders.
-    let held = successors.iter().flat_map(|next| next.waiters.iter().chain(&next.arrival.places));
-    let held = held.copied().collect();
-    let run = Run { threads, control, waits: waits(threads, control, relaxed), held };
-    let mut first = State { at: [0; THREADS], values: initial.map(Box::new) };
-    run.pass(&mut first);
-    let mut seen = HashSet::from([first.clone()]);
-    let mut todo = vec![first];
-    while let Some(state) = todo.pop() {
-        findings.states += 1;
-        if findings.states > limit {
-            return Err(TooLarge);
-        }
-        findings.race |= run.races(&state);
-        findings.unordered_arrival |= successors.iter().any(|successor| successor.may_be_early(&state));
-        if findings.race && (successors.is_empty() || findings.unordered_arrival) {
-            return Ok(());
-        }
-        let mut last = true;
-        for thread in 0..threads.len() {
-            if let Some(mut next) = run.step(&state, thread) {
-                last = false;
-                run.pass(&mut next);
-                if !seen.contains(&next) {
-                    seen.insert(next.clone());
-                    todo.push(next);
+/// Explores the memory of a program.
+pub(super) struct Memory<'r> {
+    threads: &'r [Thread],
+    copies: Vec<Copy>,
+    search: Search,
+}
+
+impl<'r> Memory<'r> {
+    /// Nothing, when there are too many copies.
+    pub(super) fn new(threads: &'r [Thread], search: Search) -> Option<Memory<'r>> {
+        let mut copies = Vec::new();
+        for (number, thread) in threads.iter().enumerate() {
+            for (step, what) in thread.steps.iter().enumerate() {
+                if let Act::Copy(transfer) = what.act {
+                    copies.push(Copy { thread: number, step, transfer });
                 }
             }
         }
-        if last && let Some(values) = state.values {
-            findings.finals.insert(*values);
-        }
+        (copies.len() <= COPIES).then_some(Memory { threads, copies, search })
     }
-    Ok(())
-}
 
-/// For each step that waits, which steps must have been reached.
-fn waits(threads: &[Thread], control: &Control, relaxed: Relaxed) -> Vec<Vec<Vec<Place>>> {
-    let mut waits: Vec<Vec<Vec<Place>>> =
-        threads.iter().map(|thread| vec![Vec::new(); thread.steps.len()]).collect();
-    for generation in control.past.values().flatten() {
-        let places = |arrival: &Arrival| arrival.places.clone();
-        let mut before: Vec<Place> = generation.arrivals.iter().flat_map(places).collect();
-        if relaxed.exits {
-            before.extend(&generation.returned);
-        }
-        for arrival in generation.arrivals.iter().filter(|arrival| arrival.how != Use::Arrive) {
-            for place in &arrival.places {
-                waits[usize::from(place.0)][usize::from(place.1)].clone_from(&before);
+    /// Explores the accesses of all agents up to where control ends.
+    pub(super) fn explore(
+        &self,
+        control: &Control,
+        initial: Option<Final>,
+        findings: &mut Findings,
+    ) -> Result<(), TooLarge> {
+        let successors = successors(control);
+        // An agent that only passes a step disables nothing, so that passing as soon as possible loses no race. Early
+        // arrivals are about agents that have not passed certain steps yet; those are passed in all orders.
+        let held = successors.iter().flat_map(|next| next.waiters.iter().chain(&next.arrival.places));
+        let held = held.copied().collect();
+        let run = Run { memory: self, control, waits: self.waits(control), held };
+        let carried = vec![[0; 4]; self.copies.len()];
+        let values = initial.map(|now| Box::new(Values { now, carried }));
+        let mut first = State { at: [0; AGENTS], values };
+        run.pass(&mut first);
+        let mut seen = HashSet::from([first.clone()]);
+        let mut todo = vec![first];
+        while let Some(state) = todo.pop() {
+            findings.states += 1;
+            if findings.states > self.search.limit {
+                return Err(TooLarge);
+            }
+            run.look_for_races(&state, findings);
+            findings.unordered_arrival |= successors.iter().any(|successor| successor.may_be_early(&state));
+            let ambiguity_is_known = successors.is_empty() || findings.unordered_arrival;
+            if findings.race && ambiguity_is_known && !self.search.all_races {
+                return Ok(());
+            }
+            let mut last = true;
+            for agent in 0..run.agents() {
+                if let Some(mut next) = run.step(&state, agent) {
+                    last = false;
+                    run.pass(&mut next);
+                    if !seen.contains(&next) {
+                        seen.insert(next.clone());
+                        todo.push(next);
+                    }
+                }
+            }
+            if last && let Some(values) = state.values {
+                findings.finals.insert(values.now);
             }
         }
+        Ok(())
     }
-    for meeting in &control.met {
-        for (thread, step) in meeting {
-            let act = threads[usize::from(*thread)].steps[usize::from(*step)].act;
-            if relaxed.collectives || matches!(act, Act::WarpSync(_)) {
-                waits[usize::from(*thread)][usize::from(*step)].clone_from(meeting);
+
+    /// For each step of each agent, which steps must have been reached.
+    fn waits(&self, control: &Control) -> Vec<Vec<Vec<Place>>> {
+        let threads = self.threads;
+        let mut waits: Vec<Vec<Vec<Place>>> =
+            threads.iter().map(|thread| vec![Vec::new(); thread.steps.len()]).collect();
+        for generation in control.past.values().flatten() {
+            let places = |arrival: &Arrival| arrival.places.clone();
+            let mut before: Vec<Place> = generation.arrivals.iter().flat_map(places).collect();
+            if self.search.relaxed.exits {
+                before.extend(&generation.returned);
+            }
+            for arrival in generation.arrivals.iter().filter(|arrival| arrival.how != Use::Arrive) {
+                for place in &arrival.places {
+                    waits[usize::from(place.0)][usize::from(place.1)].clone_from(&before);
+                }
             }
         }
+        for meeting in &control.met {
+            for (thread, step) in meeting {
+                let act = threads[usize::from(*thread)].steps[usize::from(*step)].act;
+                if self.search.relaxed.collectives || matches!(act, Act::WarpSync(_)) {
+                    waits[usize::from(*thread)][usize::from(*step)].clone_from(meeting);
+                }
+            }
+        }
+        for (number, thread) in threads.iter().enumerate() {
+            let (mut open, mut groups) = (Vec::new(), Vec::new());
+            for (step, what) in thread.steps.iter().enumerate() {
+                match what.act {
+                    Act::Copy(_) => {
+                        let is_it = |copy: &Copy| copy.thread == number && copy.step == step;
+                        let agent = self.copies.iter().position(is_it).map(|at| threads.len() + at);
+                        open.extend(agent.map(|agent| (agent as u8, COPY_STEPS)));
+                    }
+                    Act::Commit => groups.push(std::mem::take(&mut open)),
+                    Act::Wait(Some(pending)) => {
+                        let done = groups.len().saturating_sub(usize::from(pending));
+                        waits[number][step] = groups[..done].concat();
+                    }
+                    Act::Wait(None) => {
+                        waits[number][step] = groups.concat();
+                        waits[number][step].extend(&open);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        // A copy begins when its thread has passed it, and waits for nothing more.
+        let begun = |copy: &Copy| vec![vec![(copy.thread as u8, copy.step as u8 + 1)], Vec::new()];
+        waits.extend(self.copies.iter().map(begun));
+        waits
     }
-    waits
 }
 
 fn successors(control: &Control) -> Vec<Successor<'_>> {
@@ -116,92 +187,162 @@ impl Successor<'_> {
     }
 }
 
+/// What an agent is about to do.
+#[derive(Clone, Copy)]
+enum Next {
+    /// A thread's statement.
+    Act(Act),
+    /// A copy reads.
+    Fetch(Transfer),
+    /// A copy writes.
+    Deposit(Transfer),
+}
+
+impl Next {
+    /// The half words that are read or written, as bits, and whether they are written.
+    fn touches(self) -> Option<(u8, bool)> {
+        match self {
+            Next::Act(Act::Read(cell)) => Some((cell.bits(), false)),
+            Next::Act(Act::Write(cell, _)) => Some((cell.bits(), true)),
+            Next::Act(_) => None,
+            Next::Fetch(transfer) => Some((transfer.reads(), false)),
+            Next::Deposit(transfer) => Some((transfer.writes(), true)),
+        }
+    }
+}
+
 struct Run<'r> {
-    threads: &'r [Thread],
+    memory: &'r Memory<'r>,
     control: &'r Control,
-    /// By thread and step.
+    /// By agent and step.
     waits: Vec<Vec<Vec<Place>>>,
     /// Steps that are not passed at once.
     held: HashSet<Place>,
 }
 
 impl Run<'_> {
-    /// The step that a thread's agent takes next, if control has passed it.
-    fn act(&self, state: &State, thread: usize) -> Option<Act> {
-        let at = state.at[thread];
-        (at < self.control.at[thread]).then(|| self.threads[thread].steps[usize::from(at)].act)
+    /// Threads, and behind them copies.
+    fn agents(&self) -> usize {
+        self.memory.threads.len() + self.memory.copies.len()
+    }
+
+    /// The step that an agent takes next, if control has passed it.
+    fn next(&self, state: &State, agent: usize) -> Option<Next> {
+        let at = state.at[agent];
+        match agent.checked_sub(self.memory.threads.len()) {
+            None => {
+                let step = || self.memory.threads[agent].steps[usize::from(at)];
+                (at < self.control.at[agent]).then(|| Next::Act(step().act))
+            }
+            Some(copy) => match at {
+                0 => Some(Next::Fetch(self.memory.copies[copy].transfer)),
+                1 => Some(Next::Deposit(self.memory.copies[copy].transfer)),
+                _ => None,
+            },
+        }
+    }
+
+    /// The thread and the line of an agent's step.
+    fn origin(&self, state: &State, agent: usize) -> (u8, usize) {
+        let (thread, step) = match agent.checked_sub(self.memory.threads.len()) {
+            None => (agent, usize::from(state.at[agent])),
+            Some(copy) => (self.memory.copies[copy].thread, self.memory.copies[copy].step),
+        };
+        (thread as u8, self.memory.threads[thread].steps[step].line)
     }
 
     /// Whether two agents stand before conflicting accesses.
-    fn races(&self, state: &State) -> bool {
-        let mut next: Vec<(Cell, bool)> = Vec::new();
-        for thread in 0..self.threads.len() {
-            let (cell, writes) = match self.act(state, thread) {
-                Some(Act::Read(cell)) => (cell, false),
-                Some(Act::Write(cell, _)) => (cell, true),
-                _ => continue,
-            };
-            let conflicts = |other: &(Cell, bool)| other.0.bits() & cell.bits() != 0 && (writes || other.1);
-            if next.iter().any(conflicts) {
-                return true;
+    fn look_for_races(&self, state: &State, findings: &mut Findings) {
+        let mut enabled: Vec<(usize, u8, bool)> = Vec::new();
+        for agent in 0..self.agents() {
+            let Some((bits, writes)) = self.next(state, agent).and_then(Next::touches) else { continue };
+            if !self.ready(state, agent) {
+                continue;
             }
-            next.push((cell, writes));
+            for (other, _, _) in enabled.iter().filter(|other| other.1 & bits != 0 && (writes || other.2)) {
+                findings.race = true;
+                if !self.memory.search.all_races {
+                    return;
+                }
+                let mut pair = [self.origin(state, *other), self.origin(state, agent)];
+                pair.sort_unstable();
+                findings.races.insert(pair);
+            }
+            enabled.push((agent, bits, writes));
         }
-        false
     }
 
     /// Lets all agents pass the steps that are neither accesses nor held, as far as they need not wait.
     fn pass(&self, state: &mut State) {
-        let mut thread = 0;
-        while thread < self.threads.len() {
-            match self.act(state, thread) {
-                Some(act)
-                    if !act.is_access()
-                        && !self.held.contains(&(thread as u8, state.at[thread]))
-                        && self.ready(state, thread) =>
+        if self.memory.search.pace == Pace::Single {
+            return;
+        }
+        let mut agent = 0;
+        while agent < self.agents() {
+            match self.next(state, agent) {
+                Some(next)
+                    if next.touches().is_none()
+                        && !self.held.contains(&(agent as u8, state.at[agent]))
+                        && self.ready(state, agent) =>
                 {
-                    state.at[thread] += 1;
-                    thread = 0;
+                    state.at[agent] += 1;
+                    agent = 0;
                 }
-                _ => thread += 1,
+                _ => agent += 1,
             }
         }
     }
 
-    /// Whether a thread's agent need not wait.
-    fn ready(&self, state: &State, thread: usize) -> bool {
-        let before = &self.waits[thread][usize::from(state.at[thread])];
+    /// Whether an agent need not wait.
+    fn ready(&self, state: &State, agent: usize) -> bool {
+        let before = &self.waits[agent][usize::from(state.at[agent])];
         before.iter().all(|(other, step)| state.at[usize::from(*other)] >= *step)
     }
 
-    fn step(&self, state: &State, thread: usize) -> Option<State> {
-        let act = self.act(state, thread)?;
-        if !self.ready(state, thread) {
+    fn step(&self, state: &State, agent: usize) -> Option<State> {
+        let next = self.next(state, agent)?;
+        if !self.ready(state, agent) {
             return None;
         }
-        let mut next = state.clone();
-        next.at[thread] += 1;
-        if let Some(values) = &mut next.values {
-            match act {
-                Act::Read(cell) => {
-                    let half = usize::from(cell.half);
-                    let high = if cell.wide { u32::from(values.memory[half + 1]) << 16 } else { 0 };
-                    values.registers[thread] = u32::from(values.memory[half]) | high;
+        let mut after = state.clone();
+        after.at[agent] += 1;
+        if let Some(values) = &mut after.values {
+            self.perform(values, agent, next);
+        }
+        Some(after)
+    }
+
+    /// What a step does to memory and registers.
+    fn perform(&self, values: &mut Values, agent: usize, next: Next) {
+        let Values { now: Final { memory, registers }, carried } = values;
+        match next {
+            Next::Act(Act::Read(Cell { half, wide })) => {
+                let half = usize::from(half);
+                let high = if wide { u32::from(memory[half + 1]) << 16 } else { 0 };
+                registers[agent] = u32::from(memory[half]) | high;
+            }
+            Next::Act(Act::Write(Cell { half, wide }, stored)) => {
+                let half = usize::from(half);
+                let value = match stored {
+                    Stored::Constant(value) => value,
+                    Stored::Register => registers[agent],
+                };
+                memory[half] = (value & 0xffff) as u16;
+                if wide {
+                    memory[half + 1] = (value >> 16) as u16;
                 }
-                Act::Write(cell, stored) => {
-                    let half = usize::from(cell.half);
-                    let value = match stored {
-                        Stored::Constant(value) => value,
-                        Stored::Register => values.registers[thread],
-                    };
-                    values.memory[half] = (value & 0xffff) as u16;
-                    if cell.wide {
-                        values.memory[half + 1] = (value >> 16) as u16;
-                    }
-                }
-                _ => {}
+            }
+            Next::Act(_) => {}
+            Next::Fetch(Transfer { from, taken, .. }) => {
+                let (from, taken) = (usize::from(from), usize::from(taken));
+                carried[agent - self.memory.threads.len()][..taken]
+                    .copy_from_slice(&memory[from..from + taken]);
+            }
+            Next::Deposit(Transfer { to, size, .. }) => {
+                let (to, size) = (usize::from(to), usize::from(size));
+                let carried = &carried[agent - self.memory.threads.len()];
+                memory[to..to + size].copy_from_slice(&carried[..size]);
             }
         }
-        Some(next)
     }
 }

@@ -8,16 +8,17 @@
 //! A [`Program`] is a CTA of up to four warps. Each warp has a text of [`Line`]s. A line is executed by the
 //! *members* of the warp that its guard names: one to three active threads at chosen lanes, and the *rest*, which is all
 //! other lanes of the warp together. The rest executes no memory accesses (and nothing else that could tell its
-//! lanes apart), so one member can stand for all of its lanes; in the last warp the rest may be absent, as in a block that is no multiple
-//! of 32. An [`Act`] reads or writes halves of two shared or global words, synchronises, or returns. That two
-//! threads are at the same instruction means that they are at the same line.
+//! lanes apart), so one member can stand for all of its lanes; in the last warp the rest may be absent, as in a block
+//! that is no multiple of 32. An [`Act`] reads or writes halves of two shared or global words, or of two global words
+//! more, the *source*; copies from the source to shared memory asynchronously; synchronises, or returns. That two threads
+//! are at the same instruction means that they are at the same line.
 //!
 //! # What is explored
 //!
 //! The relaxed system of rule Y8, in two layers, because no statement's effect on control depends on memory:
 //!
-//! * *Control* ([`control`]): which warps meet at which barriers, who returns when. Memory accesses are passed
-//!   without waiting. All interleavings of barrier arrivals, warp-level meetings and returns are enumerated, with
+//! * *Control* ([`control`]): which warps meet at which barriers, who returns when. Memory accesses and what is
+//!   about copies are passed without waiting. All interleavings of barrier arrivals, warp-level meetings and returns are enumerated, with
 //!   the whole history of who met whom as part of the state. A run ends with all threads returned, stuck, or with a
 //!   broken rule. When the runs do not all end in the same state, participants depend on the schedule (Y3).
 //! * *Memory* ([`memory`]): for each end of control, an agent for each thread follows the thread's path and
@@ -30,8 +31,12 @@
 //! Values are concrete: every active thread has a register, reads replace it, writes store it or a constant.
 //! They are followed only when nothing is at fault; then all runs must leave the same memory and registers.
 //!
-//! Not modelled: asynchronous agents, atomics, counts that are no multiple of 32, values of reductions and
-//! shuffles, several CTAs, loops and branches (threads are straight lines; the emitted PTX branches to get there).
+//! A step that is no access only lets others go on, so agents pass it as soon as they can; [`Pace::Single`] does
+//! without this shortcut, for tests to compare.
+//!
+//! Not modelled: atomics (the verifier calls them *unsupported*, `tests/files/unsupported/atomic.ptx`), bulk and tensor copies, counts that are no
+//! multiple of 32, values of reductions and shuffles, several CTAs, loops and branches (threads are straight lines;
+//! the emitted PTX branches to get there).
 
 pub mod control;
 pub mod emit;
@@ -43,14 +48,20 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A set of members of one warp, as bits.
 pub type Members = u8;
 
-/// Number of half words that programs share.
+/// Number of half words that programs share, without the source.
 pub const HALVES: usize = 4;
+
+/// Number of half words with the source, which follows the others.
+pub const CELLS: usize = 8;
 
 /// The most threads that a program may have: members of all warps.
 pub const THREADS: usize = 16;
 
+/// The most copies that a program may have.
+pub const COPIES: usize = 6;
+
 /// What the half words hold at first (when they are initialised).
-pub const INITIAL: [u16; HALVES] = [0, 1, 2, 3];
+pub const INITIAL: [u16; CELLS] = [0, 1, 2, 3, 40, 41, 42, 43];
 
 /// Whom a barrier waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -84,7 +95,7 @@ pub enum Stored {
 /// Which half words an access covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cell {
-    /// The first half word.
+    /// The first half word; from [`HALVES`] on it lies in the source.
     pub half: u8,
     /// A whole word; the first half is even.
     pub wide: bool,
@@ -94,6 +105,31 @@ impl Cell {
     /// The half words covered, as bits.
     pub fn bits(self) -> u8 {
         (if self.wide { 0b11 } else { 0b1 }) << self.half
+    }
+}
+
+/// What an asynchronous copy moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Transfer {
+    /// The first half word that is written; a multiple of the size.
+    pub to: u8,
+    /// The first half word that is read, in the source; a multiple of the size.
+    pub from: u8,
+    /// How many half words are written: 2 or 4.
+    pub size: u8,
+    /// How many of them are read; the others become zero.
+    pub taken: u8,
+}
+
+impl Transfer {
+    /// The half words read, as bits.
+    pub fn reads(self) -> u8 {
+        ((1u16 << self.taken) as u8).wrapping_sub(1) << self.from
+    }
+
+    /// The half words written, as bits.
+    pub fn writes(self) -> u8 {
+        ((1 << self.size) - 1) << self.to
     }
 }
 
@@ -124,14 +160,26 @@ pub enum Act {
         /// Whose value everybody reads; a single lane.
         from: u8,
     },
+    /// `cp.async`; only where the shared words are in shared memory.
+    Copy(Transfer),
+    /// `cp.async.commit_group`: the thread's copies since the last one are a group.
+    Commit,
+    /// `cp.async.wait_group`: all but that many of the thread's latest groups are done; or `wait_all`, and with them
+    /// the copies in no group.
+    Wait(Option<u8>),
     /// The thread returns.
     Exit,
 }
 
 impl Act {
-    /// Whether memory is read or written.
+    /// Whether the thread reads or writes memory.
     pub fn is_access(self) -> bool {
         matches!(self, Act::Read(_) | Act::Write(..))
+    }
+
+    /// Whether no other thread has a part in it.
+    pub fn is_local(self) -> bool {
+        self.is_access() || matches!(self, Act::Copy(_) | Act::Commit | Act::Wait(_))
     }
 }
 
@@ -173,7 +221,8 @@ impl Warp {
 
     /// Whether a member executes a line.
     pub fn executes(&self, member: usize, line: &Line) -> bool {
-        line.guard >> member & 1 == 1 && !(self.is_rest(member) && line.act.is_access())
+        let of_one_lane = line.act.is_access() || matches!(line.act, Act::Copy(_));
+        line.guard >> member & 1 == 1 && !(self.is_rest(member) && of_one_lane)
     }
 }
 
@@ -253,6 +302,9 @@ pub fn threads(program: &Program) -> Vec<Thread> {
 /// A step of a thread: the thread's number and the step's number on its path.
 pub type Place = (u8, u8);
 
+/// Two accesses, each as its thread's number and the line in its warp's text, the lower one first.
+pub type Pair = [(u8, usize); 2];
+
 /// How a rule is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Broken {
@@ -263,9 +315,8 @@ pub enum Broken {
     OutsideMask,
     /// Counts differ within a generation (Y3).
     Counts,
-    /// With and without a count in a generation that only returned threads complete (Y3).
-    CountsByExit,
-    /// Lanes of a warp, or warps of a generation, use a barrier in different ways (Y3).
+    /// Lanes of a warp, or warps of a generation, use a barrier in different ways (Y3). With and without a count are
+    /// different ways for the lanes of one warp, and the same for warps if it is the same number.
     Ways,
     /// A warp that has arrived and not waited arrives again (Y3).
     Again,
@@ -277,7 +328,7 @@ pub enum Broken {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Final {
     /// The half words.
-    pub memory: [u16; HALVES],
+    pub memory: [u16; CELLS],
     /// The threads' registers.
     pub registers: Vec<u32>,
 }
@@ -287,18 +338,21 @@ pub struct Final {
 pub struct Findings {
     /// Two conflicting accesses are enabled in some state.
     pub race: bool,
+    /// Which accesses race: the threads, or those whose copies it is, and the lines. All of them, or none if all were
+    /// not asked for.
+    pub races: BTreeSet<Pair>,
     /// Some run gets stuck.
     pub stuck: bool,
     /// Some run completes.
     pub completes: bool,
+    /// Some run neither gets stuck nor has a race on its way.
+    pub escapes: bool,
     /// Some run ends in another state of control, or has another generation of a barrier, than another.
     pub parts: bool,
     /// Some arrival does not happen after a release of the generation before.
     pub unordered_arrival: bool,
     /// Rules that some run breaks.
     pub broken: BTreeSet<Broken>,
-    /// A generation has members with and without a count: tolerated, but no fault either.
-    pub mixed_counts: bool,
     /// What completed runs leave behind; only when nothing is at fault.
     pub finals: BTreeSet<Final>,
     /// States visited.
@@ -316,17 +370,40 @@ impl Findings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge;
 
+/// How agents of memory pass what is no access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// As soon as they can, where it makes no difference when.
+    Eager,
+    /// In all orders.
+    Single,
+}
+
+/// What to look for, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Search {
+    /// The rules' options.
+    pub relaxed: Relaxed,
+    /// Whether shortcuts are taken.
+    pub pace: Pace,
+    /// Whether to go on after the first race, and collect all that race.
+    pub all_races: bool,
+    /// The most states to visit.
+    pub limit: usize,
+}
+
 /// Explores all schedules of a program.
 ///
 /// # Errors
-/// [`TooLarge`] when there are more than `limit` states or [`THREADS`] threads.
-pub fn explore(program: &Program, relaxed: Relaxed, limit: usize) -> Result<Findings, TooLarge> {
+/// [`TooLarge`] when there are more than `limit` states, [`THREADS`] threads or [`COPIES`] copies.
+pub fn explore(program: &Program, search: Search) -> Result<Findings, TooLarge> {
     let threads = threads(program);
     if threads.len() > THREADS {
         return Err(TooLarge);
     }
+    let run = memory::Memory::new(&threads, search).ok_or(TooLarge)?;
     let mut findings = Findings::default();
-    let ends = control::explore(program, &threads, limit, &mut findings)?;
+    let ends = control::explore(program, &threads, search.limit, &mut findings)?;
     let (broken, whole): (Vec<_>, Vec<_>) =
         ends.iter().partition(|end| matches!(end.how, control::How::Broken(_)));
     for end in &ends {
@@ -342,16 +419,21 @@ pub fn explore(program: &Program, relaxed: Relaxed, limit: usize) -> Result<Find
     for end in whole.iter().chain(&broken) {
         // What precedes a broken rule is looked at only when it can still tell something.
         let ambiguous = findings.parts || findings.unordered_arrival;
-        if findings.race && ambiguous && matches!(end.how, control::How::Broken(_)) {
+        let is_broken = matches!(end.how, control::How::Broken(_));
+        let tells = search.all_races || findings.stuck && !findings.escapes;
+        if is_broken && findings.race && ambiguous && !tells {
             continue;
         }
-        memory::explore(&threads, &end.control, relaxed, None, limit, &mut findings)?;
+        let races = std::mem::take(&mut findings.race);
+        run.explore(&end.control, None, &mut findings)?;
+        findings.escapes |= end.how != control::How::Stuck && !findings.race;
+        findings.race |= races;
     }
     if findings.faultless()
         && let [end] = whole.as_slice()
     {
         let initial = Final { memory: INITIAL, registers: vec![0; threads.len()] };
-        memory::explore(&threads, &end.control, relaxed, Some(initial), limit, &mut findings)?;
+        run.explore(&end.control, Some(initial), &mut findings)?;
     }
     Ok(findings)
 }

@@ -1,7 +1,7 @@
 //! One CTA: its warps take turns until all have returned, one is at fault, or nobody can go on.
 //!
-//! Schedule: warps in order, each until it can take no step; in a warp, the lanes at the lowest instruction go
-//! first, which brings parted lanes together again. Any other schedule is as good (rule Y8).
+//! Who goes first is up to [`super::schedule`]: as a rule, warps in order, each until it can take no step, and in a
+//! warp the lanes at the lowest instruction, which brings parted lanes together again.
 
 use super::barrier::Barriers;
 use super::bind::Launch;
@@ -11,6 +11,7 @@ use super::launch::Options;
 use super::memory::Memory;
 use super::pieces::Composites;
 use super::race::{Exact, Now};
+use super::schedule::{Turn, Turns};
 use super::value::lanes;
 use super::warp::Warp;
 use crate::base::budget::{Budgets, Exhausted, Limit};
@@ -111,11 +112,14 @@ impl<'l> Cta<'l> {
     /// Runs to the end.
     pub(super) fn run(&mut self) -> Result<(), Stop> {
         let mut warps = std::mem::take(&mut self.warps);
+        let mut turns = Turns::new(self.options.schedule);
         loop {
             let mut progress = false;
-            for at in 0..warps.len() {
+            turns.begin_round(warps.len());
+            for turn in 0..warps.len() {
+                let at = turns.warp(turn, warps.len());
                 loop {
-                    progress |= self.run_warp(&mut warps[at])?;
+                    progress |= self.run_warp(&mut warps[at], &mut turns)?;
                     if !self.arrive(&mut warps, at)? {
                         break;
                     }
@@ -132,8 +136,8 @@ impl<'l> Cta<'l> {
         }
     }
 
-    /// Runs a warp until none of its lanes can go on; tells whether any did.
-    fn run_warp(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
+    /// Runs a warp until none of its lanes can go on, or its turn ends; tells whether any did.
+    fn run_warp(&mut self, warp: &mut Warp, turns: &mut Turns) -> Result<bool, Stop> {
         let mut progress = false;
         loop {
             let runnable = warp.runnable();
@@ -145,8 +149,11 @@ impl<'l> Cta<'l> {
                 return Ok(progress);
             }
             progress = true;
-            let (group, pc, next) = warp.lowest(runnable);
-            self.run_group(warp, group, pc, next)?;
+            let Turn { group, pc, until } = turns.lanes(warp, runnable);
+            self.run_group(warp, group, pc, until)?;
+            if !turns.stays() {
+                return Ok(true);
+            }
         }
     }
 

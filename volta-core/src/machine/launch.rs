@@ -195,6 +195,20 @@ pub enum Layout {
     Reverse,
 }
 
+/// Which warps and lanes of a CTA go first (rule Y8). A kernel is clean under all of these or under none; which of
+/// several faults is reported, and how much was executed, may differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Schedule {
+    /// Warps in order, each until it can take no step; of parted lanes those at the lowest instruction.
+    #[default]
+    InOrder,
+    /// The last warp first; of parted lanes those at the highest instruction, as far as they can go.
+    Reversed,
+    /// Any warp, any of its lanes, a few instructions at a time: a different choice for each seed. Lanes at one
+    /// instruction need not go on together, so that no `activemask` can be told (rule S4).
+    Shuffled(u64),
+}
+
 /// Relaxations (each is named in the verdict that used it) and limits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
@@ -217,6 +231,8 @@ pub struct Options {
     /// Prove each element by itself, even if it is another one with its inputs renamed. Results do not depend on it,
     /// but for steps.
     pub every_element: bool,
+    /// Who goes first where several can.
+    pub schedule: Schedule,
     /// Make the canonical forms of sample elements.
     pub forms: bool,
 }

@@ -20,6 +20,7 @@ mod memory;
 mod objects;
 mod pieces;
 mod race;
+mod schedule;
 mod value;
 mod warp;
 

@@ -1,0 +1,201 @@
+//! One program: what the verifier says, under every schedule that it can be given, against what can happen.
+
+use std::collections::BTreeSet;
+
+use volta_core::case::{
+    Argument, Case, Contents, Element, Layout, Options, Param, ParamKind, Role, Schedule, Side, Sign,
+};
+use volta_core::number::{Extended, Rational};
+use volta_core::verdict::{Report, SideStats, Verdict};
+use volta_suite::explorer::emit::{self, Kernel, Style};
+use volta_suite::explorer::{
+    Broken, Findings, HALVES, INITIAL, Pace, Pair, Program, Relaxed, Search, Space, explore, threads,
+};
+
+/// How a program is checked.
+#[derive(Clone, Copy)]
+pub(crate) struct Manner {
+    /// States that the explorer may visit; larger programs are left out.
+    pub(crate) states: usize,
+    pub(crate) style: Style,
+    pub(crate) relaxed: Relaxed,
+    /// For the schedules that are drawn by lot.
+    pub(crate) seed: u64,
+    /// Which of [`VARIANTS`] is compared; the race detectors always are.
+    pub(crate) variant: usize,
+}
+
+/// What a check found.
+pub(crate) struct Checked {
+    /// What the verifier says when it goes in order, and under the other schedules.
+    pub(crate) verdicts: Vec<String>,
+    pub(crate) findings: Findings,
+    /// Races that the verifier reported and that the explorer found, as the same two accesses.
+    pub(crate) pairs: u64,
+}
+
+/// Schedules under which each program is verified.
+fn schedules(seed: u64) -> [Schedule; 4] {
+    [Schedule::InOrder, Schedule::Reversed, Schedule::Shuffled(seed), Schedule::Shuffled(!seed)]
+}
+
+/// An option on which no report may depend, and how it is set.
+type Variant = (&'static str, fn(&mut Options));
+
+/// Compared beside the race detectors.
+pub(crate) const VARIANTS: [Variant; 2] = [
+    ("another layout", |options| options.layout = Layout::Reverse),
+    ("plain terms", |options| options.plain_terms = true),
+];
+
+fn whole(value: i64) -> Extended {
+    Extended::Finite(Rational::from_integer(value))
+}
+
+fn tensor(name: &str, bytes: u32, elements: u64, role: Role, contents: Contents) -> Param {
+    let element = Element::Int { bytes, signed: false };
+    let (reference, opt, shape, sign) = (element, element, vec![elements], Sign::Any);
+    Param { name: name.into(), kind: ParamKind::Tensor { reference, opt, shape, role, contents, sign } }
+}
+
+fn side(ptx: String, block: u32) -> Side {
+    Side {
+        ptx,
+        path: "explored.ptx".into(),
+        kernel: None,
+        arguments: Some(["g", "s", "y"].map(|name| Argument::Named(name.into())).into()),
+        grid: [1; 3],
+        block: [block, 1, 1],
+        dynamic_shared: 0,
+        ctas: None,
+    }
+}
+
+fn case(program: &Program, ptx: String, relaxed: Relaxed) -> Case {
+    let halves = |range: std::ops::Range<usize>| {
+        Contents::List(INITIAL[range].iter().map(|half| whole(i64::from(*half))).collect())
+    };
+    // Of what is only read, no accesses are recorded; both ways are to be tested.
+    let source = if emit::writes_source(program) { Role::InOut } else { Role::In };
+    Case {
+        params: vec![
+            tensor("g", 2, HALVES as u64, Role::InOut, halves(0..HALVES)),
+            tensor("s", 2, (INITIAL.len() - HALVES) as u64, source, halves(HALVES..INITIAL.len())),
+            tensor("y", 4, 128, Role::InOut, Contents::Fill(whole(0))),
+        ],
+        reference: None,
+        opt: side(ptx, emit::block(program)),
+        options: Options {
+            exit_orders_memory: relaxed.exits,
+            warp_collectives_order_memory: relaxed.collectives,
+            threads: 1,
+            ..Options::default()
+        },
+    }
+}
+
+/// What must not depend on how a verdict was reached.
+fn essence(mut report: Report) -> String {
+    report.solve_seconds = 0.0;
+    let clear = |stats: &mut SideStats| stats.seconds = 0.0;
+    clear(&mut report.opt);
+    report.reference.iter_mut().for_each(clear);
+    format!("{report:#?}")
+}
+
+/// Whether a verdict is right about a program, given everything that can happen (rule Y8; `docs/trust.md` says why
+/// each line is as it is).
+fn judge(verdict: &str, findings: &Findings) -> Result<(), String> {
+    let broke = |rules: &[Broken]| rules.iter().any(|rule| findings.broken.contains(rule));
+    let ambiguous = [Broken::Counts, Broken::Ways, Broken::Again];
+    let holds = match verdict {
+        "clean" => findings.faultless() && findings.completes && findings.finals.len() == 1,
+        "race" => findings.race,
+        "deadlock" => findings.stuck && !findings.completes && !findings.escapes,
+        "ambiguous-barrier" => findings.parts || findings.unordered_arrival || broke(&ambiguous),
+        "barrier-divergence" => broke(&[Broken::Divergence, Broken::OutsideMask]),
+        "uninitialised" => broke(&[Broken::Nobody]),
+        _ => false,
+    };
+    if holds {
+        Ok(())
+    } else {
+        Err(format!("the verifier says {verdict}, but the explorer found {findings:?}"))
+    }
+}
+
+/// The two accesses that a report says race.
+fn reported_pair(report: &Report, program: &Program, kernel: &Kernel) -> Option<Pair> {
+    let Verdict::Fault(fault) = &report.verdict else { return None };
+    let threads = threads(program);
+    let accesses = fault.sites.iter().map(|site| {
+        let number = site.thread?.thread[0];
+        let (warp, line) = *kernel.lines.get(site.place.as_ref()?.line as usize - 1)?.as_ref()?;
+        let lane = (number % 32) as u8;
+        let member = program.warps[warp].lanes.iter().position(|other| *other == lane)?;
+        let thread = threads.iter().position(|other| other.warp == warp && other.member == member)?;
+        (number as usize / 32 == warp).then_some((thread as u8, line))
+    });
+    let accesses: Vec<_> = accesses.collect::<Option<_>>()?;
+    let mut pair: Pair = accesses.try_into().ok()?;
+    pair.sort_unstable();
+    Some(pair)
+}
+
+/// Checks one program; nothing, if it is too large.
+pub(crate) fn check(program: &Program, manner: Manner) -> Result<Option<Checked>, String> {
+    let Manner { states, style, relaxed, seed, variant } = manner;
+    let search = Search { relaxed, pace: Pace::Eager, all_races: false, limit: states };
+    let Ok(findings) = explore(program, search) else { return Ok(None) };
+    let kernel = emit::kernel(program, style);
+    let case = case(program, kernel.ptx.clone(), relaxed);
+    let mut verdicts = Vec::new();
+    let mut pairs = BTreeSet::new();
+    for schedule in schedules(seed) {
+        let run = |change: fn(&mut Options)| {
+            let mut case = case.clone();
+            case.options.schedule = schedule;
+            change(&mut case.options);
+            volta_core::verify(&case)
+        };
+        let report = run(|_| ());
+        let verdict = report.verdict.name();
+        judge(&verdict, &findings).map_err(|error| format!("{schedule:?}: {error}\n{report:#?}"))?;
+        if verdict == "race" {
+            let pair = reported_pair(&report, program, &kernel);
+            pairs.insert(pair.ok_or(format!("which accesses race is not told:\n{report:#?}"))?);
+        }
+        verdicts.push(verdict);
+        let base = essence(report);
+        let exact: Variant = ("exact clocks", |options| options.exact_clocks = true);
+        for (name, change) in [exact, VARIANTS[variant]] {
+            if name != exact.0 && schedule != Schedule::InOrder {
+                continue;
+            }
+            let other = essence(run(change));
+            if other != base {
+                return Err(format!("with {name}, the report is\n{other}\nrather than\n{base}"));
+            }
+        }
+    }
+    if let Some(end) = findings.finals.first()
+        && program.space != Space::Shared
+    {
+        let mut compared = case;
+        compared.reference = Some(side(emit::outcome(program, end), 1));
+        let report = volta_core::verify(&compared);
+        if report.verdict.name() != "equivalent" {
+            return Err(format!("the explorer ends in {end:?}, but the verifier says {:#?}", report.verdict));
+        }
+    }
+    let mut confirmed = 0;
+    if !pairs.is_empty()
+        && let Ok(thorough) = explore(program, Search { all_races: true, ..search })
+    {
+        if let Some(pair) = pairs.iter().find(|pair| !thorough.races.contains(*pair)) {
+            return Err(format!("{pair:?} are said to race, but only these do: {:?}", thorough.races));
+        }
+        confirmed = pairs.len() as u64;
+    }
+    Ok(Some(Checked { verdicts, findings, pairs: confirmed }))
+}

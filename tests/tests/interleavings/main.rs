@@ -1,0 +1,7 @@
+//! The verifier against the exhaustive explorer (rule Y8).
+
+mod check;
+mod copies;
+mod directed;
+mod survey;
+mod words;

@@ -1,0 +1,95 @@
+//! Which warp of a CTA goes next, and which of its lanes (rule Y8).
+//!
+//! Any choice is right: what no schedule makes faulty has one outcome, and what some schedule makes faulty is
+//! reported under all of them. The default is the fastest, because it brings parted lanes together again; the others
+//! are there for tests to hold this claim against.
+
+use super::launch::Schedule;
+use super::value::lanes;
+use super::warp::Warp;
+
+/// Takes the decisions of a [`Schedule`] during one run of a CTA.
+#[derive(Debug)]
+pub(super) struct Turns {
+    schedule: Schedule,
+    random: u64,
+    /// Where this round begins, and whether it goes backwards.
+    round: (usize, bool),
+}
+
+/// Lanes to run together.
+pub(super) struct Turn {
+    pub(super) group: u32,
+    /// Where all of them stand.
+    pub(super) pc: u32,
+    /// They stop when they reach this instruction or one behind it.
+    pub(super) until: u32,
+}
+
+impl Turns {
+    pub(super) fn new(schedule: Schedule) -> Turns {
+        let random = match schedule {
+            Schedule::InOrder | Schedule::Reversed => 0,
+            Schedule::Shuffled(seed) => seed,
+        };
+        Turns { schedule, random, round: (0, schedule == Schedule::Reversed) }
+    }
+
+    /// A number below `end` (splitmix64).
+    fn below(&mut self, end: usize) -> usize {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.random ^ self.random >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ mixed >> 31) % end.max(1) as u64) as usize
+    }
+
+    /// All `warps` are about to have a turn each.
+    pub(super) fn begin_round(&mut self, warps: usize) {
+        if let Schedule::Shuffled(_) = self.schedule {
+            self.round = (self.below(warps), self.below(2) == 1);
+        }
+    }
+
+    /// The warp whose turn is the `turn`th of this round.
+    pub(super) fn warp(&self, turn: usize, warps: usize) -> usize {
+        let (first, backwards) = self.round;
+        let at = (first + turn) % warps;
+        if backwards { warps - 1 - at } else { at }
+    }
+
+    /// Whether a warp goes on after its lanes stopped, as long as some can.
+    pub(super) fn stays(&self) -> bool {
+        !matches!(self.schedule, Schedule::Shuffled(_))
+    }
+
+    /// Which of the runnable lanes of a warp go first, and how far.
+    pub(super) fn lanes(&mut self, warp: &mut Warp, runnable: u32) -> Turn {
+        match self.schedule {
+            Schedule::InOrder => {
+                let (group, pc, until) = warp.lowest(runnable);
+                Turn { group, pc, until }
+            }
+            Schedule::Reversed => {
+                let pc = lanes(runnable).map(|lane| warp.pc[lane]).max().unwrap_or(0);
+                Turn { group: at(warp, runnable, pc), pc, until: u32::MAX }
+            }
+            Schedule::Shuffled(_) => {
+                let skipped = self.below(runnable.count_ones() as usize);
+                let chosen = lanes(runnable).nth(skipped).unwrap_or(0);
+                let pc = warp.pc[chosen];
+                let mut group = at(warp, runnable, pc);
+                // Lanes at one instruction need not go on together.
+                if self.below(3) == 0 {
+                    group &= 1 << chosen | self.below(1 << 16) as u32 | (self.below(1 << 16) as u32) << 16;
+                    warp.parted |= group != runnable;
+                }
+                Turn { group, pc, until: pc + 1 + self.below(6) as u32 }
+            }
+        }
+    }
+}
+
+/// The lanes of `mask` at `pc`.
+fn at(warp: &Warp, mask: u32, pc: u32) -> u32 {
+    lanes(mask).filter(|lane| warp.pc[*lane] == pc).fold(0, |group, lane| group | 1 << lane)
+}
