@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use volta_core::case::{Case, Layout};
+use volta_core::case::{Case, Layout, Schedule};
 use volta_core::verdict::{Report, SideStats, Verdict};
 use volta_core::{program, ptx, verify};
 
@@ -76,7 +76,9 @@ fn verdict(file: &File) -> Result<(), String> {
             return Err(format!("no note says `{note}`; there are {:?}", report.notes));
         }
     }
+    let is_fault = matches!(report.verdict, Verdict::Fault(_));
     same_in_every_way(&file.case, report)?;
+    same_under_schedules(file, is_fault)?;
     reflexive(file)
 }
 
@@ -160,6 +162,25 @@ fn same_in_every_way(case: &Case, report: Report) -> Result<(), String> {
         let (other, first) = (essence(verify(&changed), terms), essence(report.clone(), terms));
         if other != first {
             return Err(format!("{name} the report is another one:\n{other:#?}\ninstead of\n{first:#?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Who goes first changes at most which fault is found (rule Y8).
+fn same_under_schedules(file: &File, is_fault: bool) -> Result<(), String> {
+    for schedule in [Schedule::Reversed, Schedule::Shuffled(3)] {
+        // What tells the schedule is a fault under one that lets all lanes part.
+        if schedule != Schedule::Reversed && file.case.opt.ptx.contains("activemask") {
+            continue;
+        }
+        let mut case = file.case.clone();
+        case.options.schedule = schedule;
+        let verdict = verify(&case).verdict;
+        let same =
+            if is_fault { matches!(verdict, Verdict::Fault(_)) } else { verdict.name() == file.verdict };
+        if !same {
+            return Err(format!("scheduled {schedule:?}, the verdict is {verdict:#?}"));
         }
     }
     Ok(())
