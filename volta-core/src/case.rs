@@ -1,7 +1,8 @@
 //! A case: what [`crate::verify`] is given.
 
 pub use crate::machine::launch::{
-    Argument, Contents, Element, Layout, Options, Param, ParamKind, Role, ScalarValue, Schedule, Side, Sign, Which,
+    Argument, Contents, Element, Layout, Options, Param, ParamKind, Role, ScalarValue, Schedule, Side, Sign,
+    Which,
 };
 
 /// One or two kernels over shared parameters.

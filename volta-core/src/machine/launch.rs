@@ -205,7 +205,8 @@ pub enum Schedule {
     /// The last warp first; of parted lanes those at the highest instruction, as far as they can go.
     Reversed,
     /// Any warp, any of its lanes, a few instructions at a time: a different choice for each seed. Lanes at one
-    /// instruction need not go on together, so that no `activemask` can be told (rule S4).
+    /// instruction need not go on together, so that no `activemask` can be told (rule S4), nor is there arithmetic on
+    /// fragments, which are held by a whole warp.
     Shuffled(u64),
 }
 
