@@ -87,6 +87,13 @@ fn returning_releases_and_orders_nothing() {
     assert_eq!(directed(&[lane_returns, warp(&[(ALL, write(1)), (ALL, sync(0))])]), "race");
     let lane_returns = warp(&[(FIRST, Act::Exit), (SECOND | REST, sync(0)), (SECOND, read(0))]);
     assert_eq!(directed(&[lane_returns, warp(&[(FIRST, write(0)), (ALL, sync(0))])]), "clean");
+    // Nor is a barrier ready for its next generation because those of the last one returned, although nobody can join the
+    // wrong one here.
+    let first = warp(&[(ALL, sync_count(1, 32))]);
+    let second = warp(&[(ALL, sync(2)), (ALL, sync_count(1, 32))]);
+    assert_eq!(directed(&[first.clone(), second.clone()]), "ambiguous-barrier");
+    let program = Program { space: Space::Global, warps: vec![first, second] };
+    assert_eq!(verdict(&program, Relaxed { exits: true, collectives: false }), "clean");
     // A barrier with a count is not completed by returning.
     assert_eq!(directed(&[returns.clone(), warp(&[(ALL, sync_count(0, 64))])]), "deadlock");
     // Nor when some of the others give no count, whoever comes first.

@@ -5,7 +5,8 @@
 //! leaves behind are the terms of the output elements, or the first fault.
 //!
 //! Invariants: nothing is skipped because it was not understood; every loop draws from a budget; results do not
-//! depend on the number of threads, on the layout of memory, or on which race detector ran.
+//! depend on the number of threads, on the layout of memory, or on which race detector ran; who goes first (the
+//! schedule) decides at most which of several faults is found.
 
 mod barrier;
 mod bind;
