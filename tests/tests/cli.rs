@@ -84,9 +84,15 @@ fn json_is_one_object_a_case() {
     assert_eq!((&clean["expected"], &clean["verdict"]), (&"clean".into(), &"clean".into()));
     assert!(clean["thread_instructions"].as_u64() > Some(0), "{clean}");
     assert!(clean["peak_memory_bytes"].as_u64() > Some(0), "{clean}");
-    for key in
-        ["assumptions", "elements_compared", "elements_total", "barriers", "term_bytes", "solve_seconds"]
-    {
+    for key in [
+        "assumptions",
+        "elements_compared",
+        "elements_total",
+        "elements_canonical",
+        "barriers",
+        "term_bytes",
+        "solve_seconds",
+    ] {
         assert!(clean.get(key).is_some(), "{key} in {clean}");
     }
     assert_eq!((&racy["outcome"], &racy["verdict"]), (&"failed".into(), &"race".into()));
@@ -260,9 +266,10 @@ fn a_difference_comes_with_a_witness() {
     assert_eq!(said.code, 0, "{}", said.out);
     assert!(said.out.contains("different values for y[0]"), "{}", said.out);
     assert!(said.out.contains("x[0] = "), "{}", said.out);
+    assert!(said.out.contains("elements brought to canonical form: 0"), "{}", said.out);
     let said = volta(&scratch, &["check", "cases", "--format", "json"]);
     let line: serde_json::Value = serde_json::from_str(&said.out).expect("a line is an object");
-    assert_eq!(line["witness"]["tensor"], "y");
+    assert_eq!((&line["witness"]["tensor"], &line["elements_canonical"]), (&"y".into(), &0.into()));
     assert_ne!(line["witness"]["reference"], line["witness"]["opt"]);
 }
 

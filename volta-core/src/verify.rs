@@ -87,6 +87,7 @@ impl<'c> Verification<'c> {
                 reference: None,
                 opt: SideStats::default(),
                 solve_seconds: 0.0,
+                canonical_elements: None,
                 forms: Vec::new(),
             },
         }
@@ -344,6 +345,7 @@ impl<'c> Verification<'c> {
                 )
             },
         );
+        self.report.canonical_elements = Some(outcome.canonical as u64);
         self.report.assumptions.extend(outcome.readings.iter().map(ToString::to_string));
         for condition in &outcome.domain {
             self.report.assumptions.push(format!("the reference is defined where {condition}"));

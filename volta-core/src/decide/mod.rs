@@ -72,6 +72,9 @@ pub struct Outcome {
     pub first_failure: Option<(usize, Failure)>,
     /// Steps of algebra.
     pub steps: u64,
+    /// How many elements were brought to canonical form: none where evaluating a few of them at a point showed a
+    /// difference, and none that is another one with its inputs renamed.
+    pub canonical: usize,
 }
 
 /// More conditions than this are counted, not listed.
@@ -93,6 +96,7 @@ struct Part {
     readings: BTreeSet<Reading>,
     failure: Option<(usize, Failure)>,
     steps: u64,
+    canonical: usize,
 }
 
 impl Part {
@@ -133,6 +137,7 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
             part.steps += run.steps();
         }
         part.readings = run.prover.readings();
+        part.canonical = run.canonical;
         (part, run.examples.first().copied())
     };
     let (first, example) = prove(0, elements.len().min(1), None, &|| false);
@@ -155,6 +160,7 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     for part in std::iter::once(first).chain(rest) {
         outcome.equal += part.equal;
         outcome.steps += part.steps;
+        outcome.canonical += part.canonical;
         add_new(&mut outcome.conditions, part.conditions);
         add_new(&mut outcome.domain, part.domain);
         readings.extend(part.readings);

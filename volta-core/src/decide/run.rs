@@ -39,6 +39,8 @@ pub(super) struct Run<'s, 'a> {
     worthwhile: bool,
     renaming: Renaming,
     steps: u64,
+    /// Elements brought to canonical form so far.
+    pub canonical: usize,
 }
 
 impl<'s, 'a> Run<'s, 'a> {
@@ -52,6 +54,7 @@ impl<'s, 'a> Run<'s, 'a> {
             worthwhile: true,
             renaming: Renaming::default(),
             steps: 0,
+            canonical: 0,
         }
     }
 
@@ -66,6 +69,7 @@ impl<'s, 'a> Run<'s, 'a> {
         if self.is_instance(at) {
             return Ok(Proof::default());
         }
+        self.canonical += 1;
         let [reference, opt] = self.all.sides[at];
         let facts = [&self.all.facts[reference], &self.all.facts[opt]];
         let result = self.prover.decide(&self.all.elements[at], facts);

@@ -171,6 +171,10 @@ pub struct Report {
     pub opt: SideStats,
     /// Seconds spent deciding.
     pub solve_seconds: f64,
+    /// How many pairs of elements were brought to canonical form to decide them; `None` where there was nothing to
+    /// decide. A wrong kernel that evaluation at a point refutes needs none. `forms`, which are for people, do not
+    /// count.
+    pub canonical_elements: Option<u64>,
     /// Canonical forms of sample elements, for snapshots.
     pub forms: Vec<Form>,
 }

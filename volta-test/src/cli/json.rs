@@ -30,6 +30,8 @@ pub(super) struct Line<'r> {
     elements_compared: u64,
     elements_unwritten: u64,
     elements_total: u64,
+    /// How many were brought to canonical form to decide them; absent where nothing was decided.
+    elements_canonical: Option<u64>,
     prepare_seconds: f64,
     generate_seconds: f64,
     solve_seconds: f64,
@@ -108,6 +110,7 @@ impl<'r> Line<'r> {
             elements_compared: coverage.compared,
             elements_unwritten: coverage.unwritten,
             elements_total: coverage.total,
+            elements_canonical: report.and_then(|report| report.canonical_elements),
             prepare_seconds: run.prepare_seconds,
             generate_seconds: figures.generate_seconds,
             solve_seconds: report.map_or(0.0, |report| report.solve_seconds),

@@ -157,6 +157,10 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
         let name = if case.reference.is_some() { "optimized" } else { "kernel" };
         text.push_str(&stats_line(name, &report.opt, paint));
     }
+    if let Some(elements) = report.canonical_elements {
+        let line = format!("  {:<10} elements brought to canonical form: {elements}", "decided");
+        let _ = writeln!(text, "{}", paint.dim(&line));
+    }
     text
 }
 

@@ -79,6 +79,7 @@ fn tables(rows: &[Measurement]) -> Vec<Table> {
                 "published",
                 "total s",
                 "elements",
+                "canonical",
             ],
             rows: rows.iter().map(times).collect(),
         },
@@ -138,6 +139,7 @@ fn times(row: &Measurement) -> Vec<String> {
         published(|figures| figures.solve),
         digits(row.seconds),
         row.elements.to_string(),
+        row.canonical_elements.map_or("-".into(), |elements| elements.to_string()),
     ]);
     cells
 }

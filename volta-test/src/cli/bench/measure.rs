@@ -42,6 +42,8 @@ pub(super) struct Measurement {
     pub(super) term_bytes: u64,
     pub(super) peak_memory_bytes: Option<u64>,
     pub(super) elements: u64,
+    /// Brought to canonical form to decide them.
+    pub(super) canonical_elements: Option<u64>,
     pub(super) first_seconds: Option<f64>,
     pub(super) median_seconds: Option<f64>,
     pub(super) z3: Option<Reply>,
@@ -94,6 +96,7 @@ pub(super) fn measure(case: &Case, runs: u32, threads: usize, solver: Option<&So
         term_bytes: figures.term_bytes,
         peak_memory_bytes,
         elements: report.map_or(0, |report| report.coverage.compared),
+        canonical_elements: report.and_then(|report| report.canonical_elements),
         first_seconds: None,
         median_seconds: None,
         z3: None,
