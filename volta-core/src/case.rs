@@ -2,7 +2,7 @@
 
 pub use crate::machine::launch::{
     Argument, Contents, Element, Layout, Options, Param, ParamKind, Role, ScalarValue, Schedule, Side, Sign,
-    Which,
+    Which, WmmaLayout,
 };
 
 /// One or two kernels over shared parameters.

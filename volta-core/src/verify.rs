@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use crate::base::span::{LineTable, Span};
-use crate::case::{Case, Contents, Param, ParamKind, Role, Side, Which};
+use crate::case::{Case, Contents, Param, ParamKind, Role, Side, Which, WmmaLayout};
 use crate::conditions::{Conditions, Pair, Valued};
 use crate::decide::{self, Failure, InputInfo};
 use crate::machine::fault::{Fault, FaultKind, Place};
@@ -202,6 +202,12 @@ impl<'c> Verification<'c> {
             list.push(
                 "relaxed: shuffles and votes order memory (`warp_collectives_order_memory`, Y4)".into(),
             );
+        }
+        match case.options.wmma_layout {
+            WmmaLayout::Unspecified => {}
+            WmmaLayout::Sm80 => {
+                list.push("relaxed: fragments of `wmma` are laid out as on sm_80 (`wmma_layout`, V5)".into());
+            }
         }
         let notes: BTreeSet<&str> =
             outcomes.iter().flat_map(|outcome| outcome.notes.iter().copied()).collect();

@@ -21,6 +21,7 @@ pub(crate) struct CaseAttribute {
     pub opt: Side,
     pub expect: Option<Expect>,
     pub why: Option<LitStr>,
+    pub wmma_layout: Option<LitStr>,
     /// `partial = true`, …
     pub relaxations: Vec<(Ident, bool)>,
     pub limits: Vec<(String, Expr)>,
@@ -114,6 +115,7 @@ impl Reader<'_> {
         };
         let expect = self.expect();
         let why = self.text("why");
+        let wmma_layout = self.text("wmma_layout");
         let relaxations =
             RELAXATIONS.iter().filter_map(|name| Some((self.key(name)?, self.flag(name)?))).collect();
         let limits = LIMITS.iter().filter_map(|name| Some(((*name).to_owned(), self.value(name)?))).collect();
@@ -121,9 +123,17 @@ impl Reader<'_> {
         let snapshot = self.flag("snapshot").unwrap_or(true);
         match (self.errors, opt) {
             (Some(errors), _) => Err(errors),
-            (None, Some(opt)) => {
-                Ok(CaseAttribute { reference, opt, expect, why, relaxations, limits, slow, snapshot })
-            }
+            (None, Some(opt)) => Ok(CaseAttribute {
+                reference,
+                opt,
+                expect,
+                why,
+                wmma_layout,
+                relaxations,
+                limits,
+                slow,
+                snapshot,
+            }),
             (None, None) => Err(Error::new(self.function.name.span(), "a case needs a kernel")),
         }
     }
@@ -139,7 +149,7 @@ impl Reader<'_> {
         if self.form == Form::Pair {
             known.extend(["ref_", "opt_"].iter().flat_map(|side| BY_SIDE.map(|key| format!("{side}{key}"))));
         }
-        let others = ["expect", "why", "slow", "snapshot"];
+        let others = ["expect", "why", "wmma_layout", "slow", "snapshot"];
         known.extend(others.iter().chain(&RELAXATIONS).chain(&LIMITS).map(|key| (*key).to_owned()));
         let names: Vec<&str> = known.iter().map(String::as_str).collect();
         for at in 0..self.entries.len() {

@@ -24,6 +24,7 @@ pub(crate) fn expand(attribute: &CaseAttribute, function: &Function) -> TokenStr
         None => TokenStream::new(),
     };
     let why = attribute.why.iter().map(|why| quote!(case.why(#why);));
+    let wmma_layout = attribute.wmma_layout.iter().map(|layout| quote!(case.wmma_layout(#layout);));
     let relaxations =
         attribute.relaxations.iter().map(|(name, value)| quote!(case.options().#name = #value;));
     let limits = attribute.limits.iter().map(|(name, value)| quote!(case.limit(#name, #value);));
@@ -40,6 +41,7 @@ pub(crate) fn expand(attribute: &CaseAttribute, function: &Function) -> TokenStr
             fn build(case: &mut ::volta_test::__private::Builder) {
                 #(#docs)*
                 #(#why)*
+                #(#wmma_layout)*
                 #(#params)*
                 #reference
                 #opt

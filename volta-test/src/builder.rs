@@ -119,6 +119,13 @@ impl Builder {
         &mut self.options
     }
 
+    /// Where the elements of `wmma` fragments lie: as on an architecture.
+    pub fn wmma_layout(&mut self, architecture: &str) {
+        if let Err(message) = manifest::set_wmma_layout(&mut self.options, architecture) {
+            self.errors.push(message);
+        }
+    }
+
     /// A limit, by the name of its option.
     pub fn limit(&mut self, option: &str, value: u64) {
         if let Err(message) = manifest::set_budget(&mut self.options, option, value) {

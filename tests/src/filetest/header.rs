@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use volta_core::case::{
-    Argument, Case, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign,
+    Argument, Case, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign, WmmaLayout,
 };
 use volta_core::number::{Extended, Rational};
 
@@ -180,6 +180,10 @@ fn arguments(text: &str) -> Result<Vec<Argument>, String> {
 
 fn options(options: &mut Options, text: &str) -> Result<(), String> {
     for word in text.split_whitespace() {
+        if word == "wmma_layout=sm_80" {
+            options.wmma_layout = WmmaLayout::Sm80;
+            continue;
+        }
         if let Some((key, value)) = word.split_once('=') {
             let value: u64 = value.parse().map_err(|_| format!("`{word}` needs a number"))?;
             let budgets = &mut options.budgets;

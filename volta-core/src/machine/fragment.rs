@@ -34,6 +34,13 @@ pub(super) fn of_c(lane: usize, at: usize) -> (usize, usize) {
     (lane / 4 + 8 * (at / 2), 2 * (lane % 4) + at % 2)
 }
 
+/// Row and column of register `at` of a lane in a `wmma` accumulator of 16 × 16 elements of f32, as sm_80 has it: the
+/// fragments of C of two products of 16 × 8, the left one first. The ISA does not say so.
+pub(super) fn of_wide_c(lane: usize, at: usize) -> (usize, usize) {
+    let (row, column) = of_c(lane, at % 4);
+    (row, column + 8 * (at / 4))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +86,7 @@ mod tests {
             covers(m, k, &|lane, at| of_a(shape, element, lane, at));
             covers(k, n, &|lane, at| of_b(element, lane, at));
             covers(m, n, &of_c);
+            covers(16, 16, &of_wide_c);
         }
     }
 

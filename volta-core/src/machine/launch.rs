@@ -210,6 +210,16 @@ pub enum Schedule {
     Shuffled(u64),
 }
 
+/// Where the elements of `wmma` fragments lie, which PTX leaves open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WmmaLayout {
+    /// Nobody knows.
+    #[default]
+    Unspecified,
+    /// As on sm_80, of those fragments of which that is known.
+    Sm80,
+}
+
 /// Relaxations (each is named in the verdict that used it) and limits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
@@ -219,6 +229,8 @@ pub struct Options {
     pub exit_orders_memory: bool,
     /// `shfl`, `vote`, `match`, `redux` order memory (rule Y4).
     pub warp_collectives_order_memory: bool,
+    /// The elements of `wmma` fragments lie where one architecture has them (rule V5).
+    pub wmma_layout: WmmaLayout,
     /// Limits.
     pub budgets: Budgets,
     /// Worker threads; 0 is one a core. Results do not depend on it.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 use volta_core::case::{
-    Argument, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Sign, Which,
+    Argument, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Sign, Which, WmmaLayout,
 };
 
 pub use reader::Problem;
@@ -439,6 +439,11 @@ fn read_options(top: &Table<'_>, problems: &Problems) -> (Options, bool, bool) {
     options.partial = table.flag("partial").unwrap_or(false);
     options.exit_orders_memory = table.flag("exit_orders_memory").unwrap_or(false);
     options.warp_collectives_order_memory = table.flag("warp_collectives_order_memory").unwrap_or(false);
+    if let Some(layout) = table.string("wmma_layout")
+        && let Err(message) = set_wmma_layout(&mut options, &layout)
+    {
+        problems.add(table.key_span("wmma_layout"), message, None);
+    }
     for key in BUDGETS {
         if let Some(value) = table.integer(key)
             && let Err(message) = set_budget(&mut options, key, value)
@@ -450,6 +455,15 @@ fn read_options(top: &Table<'_>, problems: &Problems) -> (Options, bool, bool) {
     let snapshots = table.flag("snapshot").unwrap_or(true);
     table.finish();
     (options, slow, snapshots)
+}
+
+/// Sets where the elements of `wmma` fragments lie: as on an architecture.
+pub fn set_wmma_layout(options: &mut Options, architecture: &str) -> Result<(), String> {
+    match architecture {
+        "sm_80" => options.wmma_layout = WmmaLayout::Sm80,
+        other => return Err(format!("`wmma_layout` is \"sm_80\", not \"{other}\"")),
+    }
+    Ok(())
 }
 
 /// The options that raise or lower a limit.

@@ -135,7 +135,8 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "V5",
         "a value keeps its identity while its bits are moved, packed and unpacked whole",
-        "Taking a part of a real's encoding is a fault, unless it is an idiom that is known.",
+        "Taking a part of a real's encoding is a fault, unless it is an idiom that is known. Elements of `wmma` \
+         fragments are known by their place only with the option `wmma_layout`.",
     ),
     entry(
         "V6",

@@ -48,6 +48,12 @@ fn case(name: &str) -> Case {
 fn report(verdict: Verdict) -> Report {
     let stats =
         SideStats { kernel: "k".into(), threads: 2, ctas: (1, 1), barriers: 1, ..SideStats::default() };
+    let canonical_elements = match &verdict {
+        Verdict::Equivalent | Verdict::EquivalentWhere(_) => Some(3),
+        Verdict::Different(_) => Some(0),
+        Verdict::Unknown(_) => Some(1),
+        Verdict::Fault(_) | Verdict::InputError(_) | Verdict::Clean => None,
+    };
     Report {
         verdict,
         assumptions: vec!["`n` is 4".into()],
@@ -56,7 +62,7 @@ fn report(verdict: Verdict) -> Report {
         reference: Some(stats.clone()),
         opt: stats,
         solve_seconds: 0.0,
-        canonical_elements: Some(3),
+        canonical_elements,
         forms: vec![
             Form { element: "y[0]".into(), form: "x[0] + x[1]".into(), opt: None },
             Form { element: "y[3]".into(), form: "x[0]".into(), opt: Some("x[1]\u{1b}".into()) },

@@ -174,20 +174,9 @@ impl Cta<'_> {
             value @ Value::Undefined(_) => {
                 Err(self.not_concrete(warp, value, lane, pc, "an integer of a matrix"))
             }
-            Value::Sym(_) => {
-                let message =
-                    "products of integers that depend on the input are not supported yet".to_string();
-                Err(self.fault(FaultKind::Unsupported, "V4", message, warp, lane, pc))
-            }
+            Value::Sym(_) => Err(self.unknown_factors(warp, lane, pc)),
         };
-        let byte = |element: MatrixElement, word: u32, at: usize| {
-            let byte = (word >> (8 * at)) as u8;
-            if element == (MatrixElement::Int8 { signed: true }) {
-                i64::from(byte as i8)
-            } else {
-                byte.into()
-            }
-        };
+        let byte = |element, word: u32, at: usize| byte_of(element, (word >> (8 * at)) as u8);
         let (mut left, mut right) = (vec![0i64; m * k], vec![0i64; k * n]);
         for lane in 0..32 {
             for at in 0..4 * a.len() {
@@ -204,14 +193,8 @@ impl Cta<'_> {
             let mut words = [0u64; 32];
             for (lane, word) in words.iter_mut().enumerate() {
                 let (row, column) = fragment::of_c(lane, at);
-                let sum = (0..k).map(|k_at| left[row * k + k_at] * right[k_at * n + column]).sum::<i64>();
-                let c = read(*c, lane)?;
-                *word = u64::from(if product.saturate {
-                    let total = i64::from(c.cast_signed()) + sum;
-                    (total.clamp(i32::MIN.into(), i32::MAX.into()) as i32).cast_unsigned()
-                } else {
-                    c.wrapping_add(sum as u32)
-                });
+                let factors = (0..k).map(|k_at| (left[row * k + k_at], right[k_at * n + column]));
+                *word = sum_of_products(product, read(*c, lane)?, factors).into();
             }
             results.push(words);
         }
@@ -219,6 +202,13 @@ impl Cta<'_> {
             warp.register_mut(*d).merge_bits(u32::MAX, &words);
         }
         Ok(())
+    }
+
+    /// Their products would be terms of bits, which there are none of (rule V4).
+    #[cold]
+    pub(super) fn unknown_factors(&self, warp: &Warp, lane: usize, pc: u32) -> Stop {
+        let message = "products of integers that depend on the input are not supported yet".to_string();
+        self.fault(FaultKind::Unsupported, "V4", message, warp, lane, pc)
     }
 
     /// `ldmatrix`. Each row is read by the lane that gives its address, which may fetch it, and by the lanes that
@@ -332,6 +322,26 @@ impl Cta<'_> {
             warp.register_mut(d).set(lane, value);
         }
         Ok(())
+    }
+}
+
+/// An 8-bit element as the integer that it is.
+pub(super) fn byte_of(element: MatrixElement, byte: u8) -> i64 {
+    if element == (MatrixElement::Int8 { signed: true }) { i64::from(byte as i8) } else { byte.into() }
+}
+
+/// An element of a product of integers, which wraps around in 32 bits or is cut to them.
+pub(super) fn sum_of_products(
+    product: MatrixProduct,
+    start: u32,
+    factors: impl Iterator<Item = (i64, i64)>,
+) -> u32 {
+    let sum: i64 = factors.map(|(x, y)| x * y).sum();
+    if product.saturate {
+        let total = i64::from(start.cast_signed()) + sum;
+        (total.clamp(i32::MIN.into(), i32::MAX.into()) as i32).cast_unsigned()
+    } else {
+        start.wrapping_add(sum as u32)
     }
 }
 

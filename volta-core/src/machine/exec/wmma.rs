@@ -5,23 +5,36 @@
 //! it gives a handle of another matrix, the same one for all registers. Handles become elements again only when
 //! all registers of all lanes hold the handles of one matrix in their places. So what a kernel computes cannot
 //! depend on where elements lie.
+//!
+//! Where a case says how they lie (`wmma_layout`), and that is known of a fragment, its registers hold its elements,
+//! as those of `mma` do.
 
 use super::super::cta::{Cta, Order, Stop};
 use super::super::fault::FaultKind;
-use super::super::pieces::Piece;
+use super::super::fragment::of_wide_c;
+use super::super::launch::WmmaLayout;
+use super::super::pieces::{Piece, low_bytes};
 use super::super::race::Agent;
-use super::super::value::{Register, Sym, SymKind, Value, lanes};
+use super::super::value::{Origin, Register, Sym, SymKind, Value, lanes};
 use super::super::warp::Warp;
 use super::float::Shape;
-use super::matrix::{Terms, UNDEFINED, real_or_undefined};
+use super::matrix::{Terms, UNDEFINED, byte_of, real_or_undefined, sum_of_products};
 use crate::number::format::Format;
-use crate::program::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct};
-use crate::program::{Address, Clamp, RegId, Space, Src};
+use crate::program::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
+use crate::program::{Address, Clamp, InstId, RegId, Space, Src};
 use crate::term::{TermId, TermOp};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// A matrix that some warp holds.
+/// The fragment of which it is known how it lies on sm_80, in [`LAID_OUT_REGISTERS`] registers.
+const LAID_OUT: Fragment = Fragment {
+    role: FragmentRole::Accumulator,
+    shape: MatrixShape { m: 16, n: 16, k: 16 },
+    element: MatrixElement::Float(Format::F32),
+};
+const LAID_OUT_REGISTERS: usize = 8;
+
+/// A matrix that some warp holds. Its elements are terms, or known integers.
 struct Matrix {
     fragment: Fragment,
     registers: usize,
@@ -67,18 +80,14 @@ impl Cta<'_> {
         let (bytes, alignment) = extent(fragment, &offsets, d.len());
         let at = self.spot(warp, 0, pc, (space, base), (bytes, alignment), agent, false)?;
         self.holds_matrices(warp, &at, true)?;
-        let MatrixElement::Float(format) = fragment.element else {
-            return Err(self.no_integers(warp, pc));
-        };
         let (rows, columns) = fragment.extent();
         let mut terms = Terms::new(rows, columns);
         for (element, offset) in offsets.iter().enumerate() {
             let value =
                 self.load_value(warp, 0, &at, at.offsets[0] + offset, held_bytes(fragment.element))?;
-            let raw = self.real(warp, value, format, 0, pc)?.map_or(UNDEFINED, TermId::raw);
-            terms.raw[element] = raw;
+            terms.raw[element] = self.raw_element(warp, pc, fragment.element, value, 0)?;
         }
-        self.hold(warp, fragment, terms, d);
+        self.hold(warp, pc, fragment, terms, d);
         Ok(())
     }
 
@@ -91,9 +100,6 @@ impl Cta<'_> {
         (space, address, stride): (Space, Address, Option<Src>),
         a: &[Src],
     ) -> Result<(), Stop> {
-        let MatrixElement::Float(format) = fragment.element else {
-            return Err(self.no_integers(warp, pc));
-        };
         let terms = self.held(warp, pc, fragment, a)?;
         let offsets = self.element_offsets(warp, pc, fragment, column_major, stride, a.len())?;
         let base = self.common_address(warp, pc, address)?;
@@ -107,7 +113,7 @@ impl Cta<'_> {
         elements.sort_unstable();
         let mut rest = elements.as_slice();
         while let [(offset, raw), after @ ..] = rest {
-            let value = real_or_undefined(format, *raw, pc);
+            let value = element_value(fragment.element, *raw, pc);
             let place = at.offsets[0] + offset;
             // Cells are written once: two halves together.
             if let [(next, other), after @ ..] = after
@@ -115,7 +121,7 @@ impl Cta<'_> {
                 && place.is_multiple_of(4)
                 && *next == offset + 2
             {
-                let second = Piece { value: real_or_undefined(format, *other, pc), bytes: 2 };
+                let second = Piece { value: element_value(fragment.element, *other, pc), bytes: 2 };
                 let both = self.composites.join(&[Piece { value, bytes: 2 }, second]);
                 self.store_value(warp, 0, &at, place, 4, both)?;
                 rest = after;
@@ -142,6 +148,11 @@ impl Cta<'_> {
         let right = self.held(warp, pc, part(FragmentRole::B, product.b), b)?;
         let sum = self.held(warp, pc, part(FragmentRole::Accumulator, product.c), c)?;
         let result = part(FragmentRole::Accumulator, product.d);
+        if product.a.is_integer() {
+            let terms = integer_products(product, &left, &right, &sum);
+            self.hold(warp, pc, result, terms, d);
+            return Ok(());
+        }
         let (rows, columns) = result.extent();
         let mut terms = Terms::new(rows, columns);
         for first in (0..rows * columns).step_by(32) {
@@ -149,7 +160,7 @@ impl Cta<'_> {
             let totals = self.dot_products(pc, &left, &right, &sum, &places);
             terms.raw[first..first + 32].copy_from_slice(&totals);
         }
-        self.hold(warp, result, terms, d);
+        self.hold(warp, pc, result, terms, d);
         Ok(())
     }
 
@@ -266,8 +277,26 @@ impl Cta<'_> {
         out
     }
 
-    /// Gives a warp's registers the handles of a new matrix.
-    fn hold(&mut self, warp: &mut Warp, fragment: Fragment, terms: Terms, d: &[RegId]) {
+    /// Whether it is known how a fragment lies in its registers.
+    fn is_laid_out(&self, fragment: Fragment, registers: usize) -> bool {
+        match self.options.wmma_layout {
+            WmmaLayout::Unspecified => false,
+            WmmaLayout::Sm80 => fragment == LAID_OUT && registers == LAID_OUT_REGISTERS,
+        }
+    }
+
+    /// Gives a warp's registers the handles of a new matrix, or its elements.
+    fn hold(&mut self, warp: &mut Warp, pc: u32, fragment: Fragment, terms: Terms, d: &[RegId]) {
+        if self.is_laid_out(fragment, d.len()) {
+            for (at, d) in d.iter().enumerate() {
+                for lane in 0..32 {
+                    let (row, column) = of_wide_c(lane, at);
+                    let value = element_value(fragment.element, terms.at(row, column), pc);
+                    warp.register_mut(*d).set(lane, value);
+                }
+            }
+            return;
+        }
         let matrix = self.add_matrix(fragment, d.len(), terms);
         for (register, d) in d.iter().enumerate() {
             set_handles(warp.register_mut(*d), matrix, register as u8);
@@ -279,8 +308,20 @@ impl Cta<'_> {
         self.fragments.matrices.len() as u32 - 1
     }
 
-    /// The matrix that registers hold: that of their handles, or one value everywhere.
+    /// The matrix that registers hold: their elements, that of their handles, or one value everywhere.
     fn held(&mut self, warp: &Warp, pc: u32, fragment: Fragment, a: &[Src]) -> Result<Rc<Terms>, Stop> {
+        if self.is_laid_out(fragment, a.len()) {
+            let (rows, columns) = fragment.extent();
+            let mut terms = Terms::new(rows, columns);
+            for (at, source) in a.iter().enumerate() {
+                for lane in 0..32 {
+                    let value = self.value(warp, *source, lane);
+                    let raw = self.raw_element(warp, pc, fragment.element, value, lane)?;
+                    terms.set(of_wide_c(lane, at), raw);
+                }
+            }
+            return Ok(Rc::new(terms));
+        }
         let mut matrices = a.iter().map(|source| match source {
             Src::Reg(id) => whole_register(warp.register(*id)),
             Src::Imm(_) | Src::Symbol(..) => None,
@@ -308,25 +349,46 @@ impl Cta<'_> {
             Src::Symbol(..) => None,
         };
         let first = a.first().and_then(value);
-        let MatrixElement::Float(format) = fragment.element else {
-            return Err(self.no_integers(warp, pc));
-        };
-        let one = match first {
-            Some(Value::Bits(bits)) if format.bytes() == 2 && bits >> 16 & 0xffff == bits & 0xffff => {
-                Some(Value::Bits(bits & 0xffff))
+        // Each register has several small elements.
+        let one = match (first, fragment.element.bytes()) {
+            (Some(Value::Bits(bits)), 1) => {
+                let byte = bits & 0xff;
+                (bits & 0xffff_ffff == byte * 0x0101_0101).then_some(Value::Bits(byte))
             }
-            Some(_) if format.bytes() == 2 => None,
-            other => other,
+            (Some(Value::Bits(bits)), 2) => {
+                (bits >> 16 & 0xffff == bits & 0xffff).then_some(Value::Bits(bits & 0xffff))
+            }
+            (_, 1 | 2) => None,
+            (other, _) => other,
         };
         let Some(one) = one.filter(|_| a.iter().all(|source| value(source) == first)) else {
             let what = "the registers hold neither a fragment nor one value everywhere";
             return Err(self.out_of_place(warp, pc, what));
         };
-        let raw = self.real(warp, one, format, 0, pc)?.map_or(UNDEFINED, TermId::raw);
+        let raw = self.raw_element(warp, pc, fragment.element, one, 0)?;
         let (rows, columns) = fragment.extent();
         let mut terms = Terms::new(rows, columns);
         terms.raw.fill(raw);
         Ok(Rc::new(terms))
+    }
+
+    /// A value as an element of a matrix: a term, or an integer, which must be known.
+    fn raw_element(
+        &mut self,
+        warp: &Warp,
+        pc: u32,
+        element: MatrixElement,
+        value: Value,
+        lane: usize,
+    ) -> Result<u64, Stop> {
+        let MatrixElement::Float(format) = element else {
+            return match value {
+                Value::Bits(bits) => Ok(bits & low_bytes(element.bytes())),
+                Value::Undefined(_) => Ok(UNDEFINED),
+                Value::Sym(_) => Err(self.unknown_factors(warp, lane, pc)),
+            };
+        };
+        Ok(self.real(warp, value, format, lane, pc)?.map_or(UNDEFINED, TermId::raw))
     }
 
     /// The bytes from the matrix's address to each element, row by row.
@@ -390,19 +452,46 @@ impl Cta<'_> {
     }
 
     #[cold]
-    fn no_integers(&self, warp: &Warp, pc: u32) -> Stop {
-        let message = "`wmma` on integers is not supported yet".to_string();
-        self.fault(FaultKind::Unsupported, "S2", message, warp, 0, pc)
-    }
-
-    #[cold]
     fn out_of_place(&self, warp: &Warp, pc: u32, what: &str) -> Stop {
         let site = self.site("uses a fragment".into(), warp, 0, pc);
-        let message = format!("{what}, but which lane and register holds which element is not specified");
+        let but = match self.options.wmma_layout {
+            WmmaLayout::Unspecified => "which lane and register holds which element is not specified",
+            WmmaLayout::Sm80 => {
+                "how this fragment lies on sm_80 is not documented: only f32 accumulators of m16n16k16 are"
+            }
+        };
+        let message = format!("{what}, but {but}");
         let help = "do the same to all registers of a fragment, with values that are the same in all lanes; go \
                     through memory (`wmma::store_matrix_sync`) for what depends on rows or columns";
         self.fault_at(FaultKind::SortMismatch, "V5", message, vec![site], Some(help.into()))
     }
+}
+
+/// An element of a matrix as a value.
+fn element_value(element: MatrixElement, raw: u64, pc: u32) -> Value {
+    match element {
+        MatrixElement::Float(format) => real_or_undefined(format, raw, pc),
+        MatrixElement::Int8 { .. } | MatrixElement::Int32 if raw == UNDEFINED => {
+            Value::Undefined(Origin::Invalid(InstId(pc)))
+        }
+        MatrixElement::Int8 { .. } | MatrixElement::Int32 => Value::Bits(raw),
+    }
+}
+
+/// `D = A·B + C` of known integers; undefined where an operand is.
+fn integer_products(product: MatrixProduct, left: &Terms, right: &Terms, sum: &Terms) -> Terms {
+    let mut out = Terms::new(left.raw.len() / left.columns, right.columns);
+    let rows = left.raw.chunks(left.columns).enumerate();
+    for (row, column) in rows.flat_map(|(row, _)| (0..right.columns).map(move |column| (row, column))) {
+        let factors = || (0..left.columns).map(|k| (left.at(row, k), right.at(k, column)));
+        let start = sum.at(row, column);
+        if start == UNDEFINED || factors().any(|(x, y)| x == UNDEFINED || y == UNDEFINED) {
+            continue;
+        }
+        let factors = factors().map(|(x, y)| (byte_of(product.a, x as u8), byte_of(product.b, y as u8)));
+        out.set((row, column), sum_of_products(product, start as u32, factors).into());
+    }
+    out
 }
 
 /// Bytes of an element in memory.

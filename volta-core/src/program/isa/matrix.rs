@@ -289,11 +289,12 @@ fn wmma_mma(x: &mut Operation<'_, '_>) -> Lowered {
         Some(b) => (first, second, b, x.require(&ELEMENTS)?),
     };
     x.choose(&[("rn", ()), ("rz", ()), ("rm", ()), ("rp", ())]);
+    let saturate = a.is_integer() && x.flag("satfinite");
     x.done(4)?;
     if !has(&WMMA, a, shape) || a != b || !accumulates(a, c) || !accumulates(a, d) {
         return Err(x.unsupported("this combination of shape and types is not"));
     }
-    let product = MatrixProduct { shape, a, b, c, d, saturate: false };
+    let product = MatrixProduct { shape, a, b, c, d, saturate };
     let op = Op::MultiplyFragments {
         product,
         d: destinations(x, 0, register_width(d), None)?,
