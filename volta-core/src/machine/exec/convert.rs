@@ -171,6 +171,10 @@ impl Cta<'_> {
         a: Src,
         cast: FloatCast,
     ) -> Result<(), Stop> {
+        let converts = cast.integral.is_none() && cast.clamp == Clamp::None;
+        if converts && self.convert_fragment(warp, mask, d, a, [cast.from, cast.to]) {
+            return Ok(());
+        }
         let mut terms = Terms::default();
         self.terms(warp, mask, pc, cast.from, a, &mut terms)?;
         let constant = mask & terms.constant & !terms.undefined;

@@ -244,6 +244,37 @@ impl Cta<'_> {
         Ok(Some(()))
     }
 
+    /// A conversion between f32 and tf32 of what a fragment's registers hold: the same reals (rule V2), so handles
+    /// move. False where it is something else, and nothing was done.
+    pub(super) fn convert_fragment(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        d: RegId,
+        a: Src,
+        formats: [Format; 2],
+    ) -> bool {
+        let Src::Reg(a) = a else { return false };
+        let is_single = |format: &Format| matches!(format, Format::F32 | Format::Tf32);
+        let source = warp.register(a);
+        let fits = |lane: usize| {
+            handle(source, lane).is_some_and(|(matrix, ..)| {
+                match self.fragments.matrices[matrix as usize].fragment.element {
+                    MatrixElement::Float(format) => is_single(&format),
+                    MatrixElement::Int8 { .. } | MatrixElement::Int32 => false,
+                }
+            })
+        };
+        if !formats.iter().all(is_single) || !lanes(mask).all(fits) {
+            return false;
+        }
+        let values: Vec<(usize, Value)> = lanes(mask).map(|lane| (lane, source.get(lane))).collect();
+        for (lane, value) in values {
+            warp.register_mut(d).set(lane, value);
+        }
+        true
+    }
+
     fn map_elements(&mut self, fragment: Fragment, operands: &[Operand], shape: Shape, pc: u32) -> Terms {
         let (rows, columns) = fragment.extent();
         let mut out = Terms::new(rows, columns);
