@@ -1,9 +1,9 @@
 //! Looking for an input at which two terms differ.
 //!
 //! The points are a fixed sequence: simple fractions first, then patterns that single conditions out (positive,
-//! sparse, equal, negative, large, zero), then pseudo-random numbers derived from (input, element), so that a result
-//! depends on nothing but the case. All values are dyadic: evaluation keeps polynomials exact, and ranges are
-//! rarely reduced just at an integer.
+//! sparse, equal, negative, large, zero), then pseudo-random numbers derived from (input, element), then huge ones, so
+//! that a result depends on nothing but the case. All values are dyadic: evaluation keeps polynomials exact, and
+//! ranges are rarely reduced just at an integer.
 
 use rustc_hash::FxHashMap;
 
@@ -30,7 +30,7 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Effort {
-        Effort { points: 16, precise_points: 2, terms: 20_000_000, remembered: 1 << 23 }
+        Effort { points: 18, precise_points: 2, terms: 20_000_000, remembered: 1 << 23 }
     }
 }
 
@@ -104,6 +104,9 @@ impl TestPoint<'_> {
             12 => (-signed(2).abs(), 0),
             10 | 13 => (choice(hash, 3) - 1, 0),
             11 => (choice(mix(element), 5) - 2, 0),
+            // So large that products outweigh masks of -1e9, and of -1e30.
+            16 => (signed(8192), 4),
+            17 => (signed(8192), 40),
             round if round % 4 == 1 => (signed(8192).abs(), -10),
             round if round % 4 == 3 => (-signed(8192).abs(), -10),
             _ => (signed(8192), -10),
@@ -597,6 +600,37 @@ mod tests {
         let Some(found) = search(Sign::Any, plain, nudged(-90)) else { panic!("a witness") };
         assert_ne!(found.reference.to_string(), found.opt.to_string());
         assert_eq!(search(Sign::Any, plain, nudged(-1000)), None);
+    }
+
+    #[test]
+    fn large_masks_are_not_infinite() {
+        let masked = |element: u64, mask: i64| {
+            move |store: &mut Store| {
+                let mask = Rational::from_integer(mask);
+                let mask = store.intern(Constant { exact: mask.into(), literal: None, rounded: None });
+                let score = store.apply(TermOp::Add, &[y(element), mask], 0);
+                store.apply(TermOp::Max, &[x(element), score], 0)
+            }
+        };
+        for mask in [-1_000_000_000, -1_000_000_000_000] {
+            let found = |element| search(Sign::Any, masked(element, mask), |_| x(element)).is_some();
+            assert!((0..8).any(found), "{mask}");
+        }
+        let swapped = |store: &mut Store| store.apply(TermOp::Max, &[y(0), x(0)], 0);
+        assert_eq!(search(Sign::Any, masked(0, 0), swapped), None);
+    }
+
+    #[test]
+    fn what_is_too_small_to_be_written_out_is_told_by_its_exponent() {
+        // 2^(x·2³⁰) against 1
+        let power = |store: &mut Store| {
+            let factor = Rational::power_of_two(29);
+            let factor = store.intern(Constant { exact: factor.into(), literal: None, rounded: None });
+            let product = store.apply(TermOp::Mul, &[x(0), factor], 0);
+            store.apply(TermOp::Exp2, &[product], 0)
+        };
+        let Some(found) = search(Sign::Negative, power, |_| y(0)) else { panic!("a witness") };
+        assert_eq!(found.reference.to_string(), "about 2^-536870911");
     }
 
     #[test]

@@ -10,6 +10,9 @@ use crate::number::value::Value;
 use crate::number::{Extended, Rational};
 use crate::term::{InputId, spell_element};
 
+/// Binary exponents beyond this are not written out.
+const LISTED_EXPONENT: i32 = 1 << 16;
+
 /// An input in the reference's domain at which the two sides differ, under every reading of literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
@@ -127,6 +130,20 @@ pub(super) fn outcomes<E: Enclosure>(reference: &Value<E>, opt: &Value<E>) -> Op
 fn outcome<E: Enclosure>(value: &Value<E>, digits: u32) -> Option<Outcome> {
     match value {
         Value::Finite(enclosure) => {
+            let (low, high) = enclosure.exponents();
+            let most = low.max(high);
+            if most < -LISTED_EXPONENT {
+                // e to the power of minus a billion: its numerator alone would fill the memory.
+                let upper = Rational::power_of_two(-LISTED_EXPONENT);
+                let text = format!(
+                    "about {}2^{most}",
+                    if enclosure.sign() == Some(Ordering::Less) { "-" } else { "" }
+                );
+                return Some(Outcome::Finite { lower: -upper.clone(), upper, text });
+            }
+            if low.min(high) < -LISTED_EXPONENT || most > LISTED_EXPONENT {
+                return None;
+            }
             let (lower, upper) = enclosure.bounds();
             let text = decimal(&((&lower + &upper) * Rational::HALF), digits);
             Some(Outcome::Finite { lower, upper, text })
@@ -155,10 +172,11 @@ pub fn decimal(value: &Rational, digits: u32) -> String {
         let power = rug::Rational::from(rug::Integer::from(10).pow(exp.unsigned_abs() as u32));
         if exp >= 0 { power } else { power.recip() }
     };
-    // The decimal exponent, from the binary one and then corrected.
+    // The decimal exponent, from the binary one, a little too low and then corrected.
     let bits =
         i64::from(magnitude.numer().significant_bits()) - i64::from(magnitude.denom().significant_bits());
-    let mut exponent = ((bits - 1) * 1233).div_euclid(4096) - 1;
+    let ratio = if bits > 0 { 30102 } else { 30103 };
+    let mut exponent = ((bits - 1) * ratio).div_euclid(100_000) - 1;
     while power(exponent + 1) <= magnitude {
         exponent += 1;
     }
@@ -209,6 +227,8 @@ mod tests {
         assert_eq!(decimal(&ratio(12, 1), 6), "12");
         assert_eq!(decimal(&Rational::power_of_two(100), 6), "1.26765e30");
         assert_eq!(decimal(&-Rational::power_of_two(-100), 6), "-7.88861e-31");
+        assert_eq!(decimal(&Rational::power_of_two(-65536), 6), "4.99119e-19729");
+        assert_eq!(decimal(&Rational::power_of_two(65536), 6), "2.00353e19728");
     }
 
     #[test]

@@ -64,6 +64,8 @@ pub trait Enclosure: Clone {
     fn is_point(&self) -> bool;
     /// The bounds.
     fn bounds(&self) -> (Rational, Rational);
+    /// Binary exponents of the bounds, of each about that of its leading bit; 0 for a bound that is 0.
+    fn exponents(&self) -> (i32, i32);
 
     /// The smallest enclosure of everything between two rationals.
     fn between(lower: &Rational, upper: &Rational, precision: u32) -> Option<Self> {
@@ -435,6 +437,12 @@ impl Enclosure for Narrow {
         let rational = |bound: f64| rug::Rational::from_f64(bound).map(Rational::from).unwrap_or_default();
         (rational(self.lo), rational(self.hi))
     }
+
+    fn exponents(&self) -> (i32, i32) {
+        let exponent =
+            |bound: f64| if bound == 0.0 { 0 } else { (bound.to_bits() >> 52 & 0x7ff) as i32 - 1023 };
+        (exponent(self.lo), exponent(self.hi))
+    }
 }
 
 /// An enclosure with MPFR bounds; results take the larger precision of the operands.
@@ -656,6 +664,11 @@ impl Enclosure for Wide {
     fn bounds(&self) -> (Rational, Rational) {
         let rational = |bound: &Float| bound.to_rational().map(Rational::from).unwrap_or_default();
         (rational(&self.lo), rational(&self.hi))
+    }
+
+    fn exponents(&self) -> (i32, i32) {
+        let exponent = |bound: &Float| bound.get_exp().unwrap_or(0);
+        (exponent(&self.lo), exponent(&self.hi))
     }
 }
 
