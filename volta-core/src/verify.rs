@@ -243,6 +243,9 @@ impl<'c> Verification<'c> {
 
     /// Two kernels: the union of what either writes must be equal.
     fn pair(&mut self, reference: Outcome, opt: Outcome) -> Result<Conditions, Verdict> {
+        if let Some(fault) = [&reference, &opt].into_iter().find_map(|side| side.uninterpreted.clone()) {
+            return Err(Verdict::Fault(*fault));
+        }
         let mut old = Store::new();
         let mut pairs: Vec<Pair> = Vec::new();
         for (at, param) in self.case.params.iter().enumerate() {

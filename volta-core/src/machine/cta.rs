@@ -71,6 +71,8 @@ pub(super) struct Cta<'l> {
     pub(super) hammocks: rustc_hash::FxHashMap<u32, Arc<Hammock>>,
     /// Matrices that warps hold for `wmma`.
     pub(super) fragments: Fragments,
+    /// An integer that depends on the input was divided, or divided by.
+    pub(super) may_divide_by_zero: bool,
     /// Asynchronous copies under way, by thread.
     pub(super) copies: Vec<Copies>,
     /// Terms of literals met so far.
@@ -103,6 +105,7 @@ impl<'l> Cta<'l> {
             notes: std::collections::BTreeSet::new(),
             hammocks: rustc_hash::FxHashMap::default(),
             fragments: Fragments::default(),
+            may_divide_by_zero: false,
             copies: Vec::new(),
             literals: rustc_hash::FxHashMap::default(),
             warps,

@@ -70,6 +70,9 @@ pub struct Outcome {
     pub exact_ctas: u64,
     /// Remarks for the verdict.
     pub notes: BTreeSet<&'static str>,
+    /// Where the first integer is written that was computed from inputs in a way that is not interpreted: it is some
+    /// integer, but cannot be compared.
+    pub uninterpreted: Option<Box<Fault>>,
 }
 
 /// Why a run gives no outcome.
@@ -152,6 +155,7 @@ struct Ran {
     outputs: Vec<(usize, u64, OutputValue)>,
     counts: Counts,
     notes: BTreeSet<&'static str>,
+    uninterpreted: Option<Box<Fault>>,
     exact: bool,
 }
 
@@ -165,6 +169,7 @@ impl Outcome {
         self.term_bytes += ran.store.bytes();
         self.exact_ctas += u64::from(ran.exact);
         self.notes.extend(ran.notes);
+        self.uninterpreted = self.uninterpreted.take().or(ran.uninterpreted);
         if !ran.outputs.is_empty() {
             let store = self.stores.len();
             self.stores.push(ran.store);
@@ -192,9 +197,10 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64) -> Result<Ran, Stop
 fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, exact: bool) -> Result<Ran, Stop> {
     let mut cta = Cta::new(launch, options, linear, exact);
     cta.run()?;
-    let Cta { mut store, mut composites, memory, counts, notes, order, .. } = cta;
+    let Cta { mut store, mut composites, memory, counts, notes, order, may_divide_by_zero, .. } = cta;
     let pages = memory.into_pages();
     let mut outputs = Vec::new();
+    let mut uninterpreted = None;
     for ((number, page), content) in &pages {
         let tensor = &launch.tensors[*number as usize];
         let (Some(param), Role::Out | Role::InOut) = (tensor.param, tensor.role) else { continue };
@@ -203,6 +209,13 @@ fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, exact: bool) -> 
             match output_value(tensor, value, &composites, &mut store) {
                 Ok(value) => outputs.push((param, element, value)),
                 Err(error) => {
+                    // A kernel alone may write it, where it certainly is an integer.
+                    let integer =
+                        uninterpreted_integer(tensor, value, &store).filter(|_| !may_divide_by_zero);
+                    outputs.extend(integer.map(|term| (param, element, OutputValue::Integer(term))));
+                    if integer.is_some() && uninterpreted.is_some() {
+                        continue;
+                    }
                     let (kind, rule, what) = match composites.undefined_part(value) {
                         Some(Origin::Invalid(inst)) if launch.is_unpredictable(inst) => (
                             FaultKind::Nondeterministic,
@@ -215,19 +228,26 @@ fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, exact: bool) -> 
                     let site = writer(launch, options, linear, *number, element, tensor, &order);
                     let message = format!("the output {place} {what}");
                     let sites = site.into_iter().collect();
-                    return Err(Stop::Fault(Box::new(Fault {
-                        side: launch.which,
-                        kind,
-                        rule,
-                        message,
-                        sites,
-                        help: None,
-                    })));
+                    let fault =
+                        Box::new(Fault { side: launch.which, kind, rule, message, sites, help: None });
+                    if integer.is_none() {
+                        return Err(Stop::Fault(fault));
+                    }
+                    uninterpreted = Some(fault);
                 }
             }
         }
     }
-    Ok(Ran { store, pages, outputs, counts, notes, exact })
+    Ok(Ran { store, pages, outputs, counts, notes, uninterpreted, exact })
+}
+
+/// The term of an integer that was computed from inputs in a way that is not interpreted, of the tensor's type.
+fn uninterpreted_integer(tensor: &Tensor, value: Value, store: &Store) -> Option<TermId> {
+    let (Element::Int { bytes, .. }, Value::Sym(sym)) = (tensor.element, value) else { return None };
+    match sym.kind() {
+        SymKind::Int(held, term) if held == bytes && store.op(term) == Some(TermOp::Integer) => Some(term),
+        _ => None,
+    }
 }
 
 /// Elements of a page of which a byte was written, and where each starts in the page, in bytes.

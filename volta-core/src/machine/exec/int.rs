@@ -341,6 +341,9 @@ impl Cta<'_> {
                     return Ok(());
                 }
             }
+            if matches!(op, Int2::Div | Int2::Rem) {
+                self.may_divide_by_zero = true;
+            }
             let width = if op == Int2::MulWide { ty.width.twice() } else { ty.width };
             return self
                 .symbolic_int(warp, mask, pc, (d, width), &[a, b], |table, words| table.int2(op, ty, words));
