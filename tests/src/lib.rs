@@ -4,6 +4,7 @@ pub mod explorer;
 pub mod expression;
 pub mod filetest;
 pub mod fixture;
+pub mod mutation;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,150 @@
+//! What becomes of a mutant.
+
+use volta_core::base::span::Span;
+use volta_core::case::Case;
+use volta_core::ptx::tree::{Instruction, Name, Operand};
+use volta_core::machine::fault::FaultKind;
+use volta_core::verdict::Verdict;
+
+use super::family::{Mutant, Subject};
+use super::taxonomy as kinds;
+
+/// What became of a mutant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fate {
+    /// *different*
+    Different,
+    /// A fault: what the message says.
+    Fault,
+    /// *equivalent-where*: equivalent on a smaller domain only.
+    Where,
+    /// No claim.
+    Unknown,
+    /// Refused: no PTX, or something that is not supported.
+    Refused,
+    /// Passed, and no thread reaches the instruction.
+    Unreached,
+    /// Passed, and the instruction computes the same integers at this launch.
+    Same,
+    /// Passed.
+    Survivor,
+}
+
+/// Warp instructions that a mutant may execute in a CTA.
+const INSTRUCTIONS: u64 = 4_000_000;
+/// Steps of algebra for each element of it.
+const ALGEBRA: u64 = 2_000_000;
+
+/// Whether a verdict lets the kernels pass.
+pub fn passes(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Equivalent | Verdict::Clean)
+}
+
+fn verdict(mut case: Case) -> Verdict {
+    case.options.budgets.instructions = INSTRUCTIONS;
+    case.options.budgets.algebra_steps = ALGEBRA;
+    volta_core::verify(&case).verdict
+}
+
+/// Verifies a mutant.
+pub fn judge(subject: &Subject, mutant: &Mutant) -> Fate {
+    match verdict(subject.with(mutant.edit.apply(subject.text()))) {
+        Verdict::Different(_) => Fate::Different,
+        Verdict::Fault(fault) if fault.kind == FaultKind::Unsupported => Fate::Refused,
+        Verdict::Fault(_) => Fate::Fault,
+        Verdict::EquivalentWhere(_) => Fate::Where,
+        Verdict::Unknown(_) => Fate::Unknown,
+        Verdict::InputError(_) => Fate::Refused,
+        Verdict::Equivalent | Verdict::Clean => {
+            let instruction = &subject.sites[mutant.site].instruction;
+            let still = |span: Span, text: &str| {
+                let mut whole = subject.text().to_owned();
+                whole.replace_range(span.start as usize..span.end as usize, text);
+                passes(&verdict(subject.with(whole)))
+            };
+            if still(instruction.span, "trap;") {
+                Fate::Unreached
+            } else if watched(subject, mutant).is_some_and(|text| still(instruction.span, &text)) {
+                Fate::Same
+            } else {
+                Fate::Survivor
+            }
+        }
+    }
+}
+
+/// The instruction with a trap for the case that the edit matters here: where it computes another integer or
+/// predicate, or where a guard that is left out did not hold.
+fn watched(subject: &Subject, mutant: &Mutant) -> Option<String> {
+    let instruction = &subject.sites[mutant.site].instruction;
+    let text = subject.text();
+    let original = &text[instruction.span.start as usize..instruction.span.end as usize];
+    if let Some(guard) = &instruction.guard {
+        let left_out = mutant.edit.kind == kinds::GUARD && mutant.edit.changes[0].1.is_empty();
+        let opposite = if guard.negated { "" } else { "!" };
+        return left_out.then(|| format!("@{opposite}{} trap; {original}", guard.register.text));
+    }
+    let result = computed(instruction)?;
+    let renamed = |changes: &[(Span, String)], name: &str| {
+        let mut changes = changes.to_vec();
+        changes.push((result.span, name.to_owned()));
+        changes.sort_by_key(|(span, _)| span.start);
+        within(text, instruction.span, &changes)
+    };
+    let (first, second) = (renamed(&[], "%same0")?, renamed(&mutant.edit.changes, "%same1")?);
+    let class = result.text.trim_end_matches(|c: char| c.is_ascii_digit());
+    let (declared, compared) = match class {
+        "%p" => ("pred", "xor.pred %other, %same0, %same1;"),
+        "%r" => ("b32", "setp.ne.b32 %other, %same0, %same1;"),
+        "%rd" => ("b64", "setp.ne.b64 %other, %same0, %same1;"),
+        "%rs" => ("b16", "setp.ne.b16 %other, %same0, %same1;"),
+        _ => return None,
+    };
+    Some(format!(
+        "{{ .reg .{declared} %same<2>; .reg .pred %other; {first} {second} {compared} @%other trap; mov.{declared} {}, %same0; }}",
+        result.text
+    ))
+}
+
+/// The only register that an instruction on integers computes, if it is one.
+fn computed(instruction: &Instruction) -> Option<&Name> {
+    const COMPUTE: [&str; 21] = [
+        "add", "sub", "mul", "mad", "shl", "shr", "and", "or", "xor", "not", "neg", "max", "min", "div",
+        "rem", "setp", "cvt", "mov", "selp", "bfe", "bfi",
+    ];
+    match instruction.operands.first()? {
+        Operand::Name(name) if COMPUTE.contains(&instruction.opcode.text.as_str()) => Some(name),
+        _ => None,
+    }
+}
+
+/// The text of `span` with changes, if all of them lie in it.
+fn within(text: &str, span: Span, changes: &[(Span, String)]) -> Option<String> {
+    let mut out = String::new();
+    let mut at = span.start as usize;
+    for (place, new) in changes {
+        if place.start < span.start || place.end > span.end {
+            return None;
+        }
+        out.push_str(text.get(at..place.start as usize)?);
+        out.push_str(new);
+        at = place.end as usize;
+    }
+    out.push_str(&text[at..span.end as usize]);
+    Some(out)
+}
+
+/// A mutant in one line: what stood there, and what stands there now.
+pub fn excerpt(subject: &Subject, mutant: &Mutant) -> String {
+    let span = subject.sites[mutant.site].instruction.span;
+    let start =
+        mutant.edit.changes.iter().map(|(place, _)| place.start).chain([span.start]).min().unwrap_or(0);
+    let end = mutant.edit.changes.iter().map(|(place, _)| place.end).chain([span.end]).max().unwrap_or(0);
+    let range = Span { start, end };
+    let tidy = |text: &str| {
+        let lines = text.lines().filter(|line| !line.trim_start().starts_with(".loc"));
+        lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+    };
+    let after = within(subject.text(), range, &mutant.edit.changes).unwrap_or_default();
+    format!("{} => {}", tidy(&subject.text()[start as usize..end as usize]), tidy(&after))
+}

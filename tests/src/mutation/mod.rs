@@ -1,0 +1,56 @@
+//! Kernels, changed: small edits of PTX by a documented [`taxonomy`], drawn with a seed and verified.
+//!
+//! A mutant that is *equivalent* still is a survivor. What is mechanical about survivors is found by machine
+//! ([`judge`]): code that no thread reaches, integers that come out the same at this launch. All others need a
+//! recorded line with an argument ([`record`]), or the verifier is wrong.
+
+pub mod edits;
+pub mod family;
+pub mod judge;
+pub mod record;
+pub mod sites;
+pub mod taxonomy;
+
+use volta_core::base::span::Span;
+
+use self::taxonomy::Kind;
+
+/// One edit of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// What kind of mistake it is.
+    pub kind: Kind,
+    /// Places and what stands there instead, ascending, without overlap.
+    pub changes: Vec<(Span, String)>,
+}
+
+impl Edit {
+    /// The text with the edit.
+    pub fn apply(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len() + 64);
+        let mut at = 0;
+        for (span, new) in &self.changes {
+            out.push_str(&text[at..span.start as usize]);
+            out.push_str(new);
+            at = span.end as usize;
+        }
+        out.push_str(&text[at..]);
+        out
+    }
+}
+
+/// The next of a sequence of pseudo-random numbers (`splitmix64`).
+pub fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut bits = *state;
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
+}
+
+/// Puts a list into an order that depends on the seed only.
+pub fn shuffle<T>(list: &mut [T], state: &mut u64) {
+    for at in (1..list.len()).rev() {
+        list.swap(at, (next(state) % (at as u64 + 1)) as usize);
+    }
+}

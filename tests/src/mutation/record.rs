@@ -1,0 +1,59 @@
+//! Survivors that were read, each group with the argument why it is harmless.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    survivor: Vec<Record>,
+}
+
+/// Survivors of some kinds at some lines, for one reason.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// The family.
+    pub family: String,
+    /// Kinds.
+    pub kinds: Vec<String>,
+    /// `file:line` of the sources, files without their endings.
+    pub at: Vec<String>,
+    /// Text that the excerpts contain, if not all survivors there are meant.
+    pub edit: Option<String>,
+    /// Why they change nothing.
+    pub why: String,
+}
+
+impl Record {
+    /// Whether it speaks about a survivor.
+    pub fn covers(&self, family: &str, kind: &str, at: &str, excerpt: &str) -> bool {
+        self.family == family
+            && self.kinds.iter().any(|own| own == kind)
+            && self.at.iter().any(|own| own == at)
+            && self.edit.as_ref().is_none_or(|edit| excerpt.contains(edit.as_str()))
+    }
+
+    /// Kinds and places that none of the survivors (kind, place, excerpt) of its family has.
+    pub fn idle(&self, survivors: &[(String, String, String)]) -> Vec<String> {
+        let own: Vec<_> = survivors
+            .iter()
+            .filter(|(kind, at, excerpt)| self.covers(&self.family, kind, at, excerpt))
+            .collect();
+        let kinds = self.kinds.iter().filter(|kind| own.iter().all(|(other, ..)| other != *kind));
+        let places = self.at.iter().filter(|at| own.iter().all(|(_, other, _)| other != *at));
+        kinds.chain(places).cloned().collect()
+    }
+}
+
+/// All records.
+///
+/// # Panics
+/// When the file cannot be read.
+pub fn records() -> Vec<Record> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("mutation/survivors.toml");
+    let text = std::fs::read_to_string(&path).expect("the list of survivors");
+    let file: File = toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    file.survivor
+}

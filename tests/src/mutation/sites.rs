@@ -1,0 +1,76 @@
+//! The instructions of a kernel and of what it calls, in order, with where they stand in the source.
+
+use volta_core::ptx::location::Loc;
+use volta_core::ptx::tree::{Function, Instruction, Item, Module, Operand, Statement};
+
+/// An instruction.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The instruction.
+    pub instruction: Instruction,
+    /// Line of the source as `.loc` tells it; 0 where it tells nothing.
+    pub line: u32,
+    /// Whether control comes here from the instruction before, and from nowhere else.
+    pub follows: bool,
+}
+
+/// All instructions that `kernel` consists of, or the only entry if it is `None`: its own and those of functions that
+/// it calls.
+pub fn sites(module: &Module, kernel: Option<&str>) -> Vec<Site> {
+    let functions = || {
+        module.items.iter().filter_map(|item| match item {
+            Item::Function(function) if function.body.is_some() => Some(function),
+            _ => None,
+        })
+    };
+    let is_root = |function: &&Function| function.entry && kernel.is_none_or(|name| named(function, name));
+    let mut wanted: Vec<&Function> = functions().find(is_root).into_iter().collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < wanted.len() {
+        let body = wanted[at].body.as_deref().unwrap_or_default();
+        let start = found.len();
+        let mut line = 0;
+        collect(body, &mut line, &mut false, &mut found);
+        for site in &found[start..] {
+            for operand in &site.instruction.operands {
+                let Operand::Name(callee) = operand else { continue };
+                let callee = functions().find(|function| function.name.text == callee.text);
+                if site.instruction.opcode.text == "call"
+                    && let Some(callee) = callee
+                    && !wanted.iter().any(|known| std::ptr::eq(*known, callee))
+                {
+                    wanted.push(callee);
+                }
+            }
+        }
+        at += 1;
+    }
+    found
+}
+
+/// Whether a function is called `name` in a case: as in the PTX, or as before mangling.
+fn named(function: &Function, name: &str) -> bool {
+    let plain = name.split(['<', '(']).next().unwrap_or(name);
+    function.name.text == name || function.name.text.contains(&format!("{}{plain}", plain.len()))
+}
+
+fn collect(body: &[Statement], line: &mut u32, follows: &mut bool, found: &mut Vec<Site>) {
+    for statement in body {
+        match statement {
+            Statement::Instruction(instruction) => {
+                found.push(Site { instruction: instruction.clone(), line: *line, follows: *follows });
+                *follows =
+                    !matches!(instruction.opcode.text.as_str(), "bra" | "ret" | "exit" | "call" | "brx");
+            }
+            Statement::Label(_) => *follows = false,
+            Statement::Block(inner, _) => collect(inner, line, follows, found),
+            Statement::Directive(directive) => {
+                if let Some(loc) = Loc::read(directive) {
+                    *line = loc.line;
+                }
+            }
+            Statement::Registers(_) | Statement::Variable(_) | Statement::Table(_) => {}
+        }
+    }
+}
