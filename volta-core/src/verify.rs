@@ -88,6 +88,7 @@ impl<'c> Verification<'c> {
                 opt: SideStats::default(),
                 solve_seconds: 0.0,
                 canonical_elements: None,
+                rechecked: None,
                 forms: Vec::new(),
             },
         }
@@ -403,6 +404,10 @@ impl<'c> Verification<'c> {
                 }
             }
         };
+        let points = self.case.options.recheck;
+        if points > 0 && matches!(self.report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_)) {
+            self.recheck(&elements, conditions, points, &positions);
+        }
         let equal = matches!(self.report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_));
         let mut others = if equal {
             Vec::new()
@@ -416,6 +421,30 @@ impl<'c> Verification<'c> {
             let element = spell_element(&param.name, shape(param), pair.element);
             self.report.forms.push(Form { element, form, opt });
         }
+    }
+
+    /// Holds a proof against evaluation.
+    fn recheck(
+        &mut self,
+        elements: &[decide::Element<'_>],
+        conditions: &Conditions,
+        points: u32,
+        positions: &[usize],
+    ) {
+        let effort = &conditions.options.effort;
+        let found = decide::recheck::contradiction(elements, &conditions.inputs, points, effort);
+        let Some(at) = found else {
+            self.report.rechecked = Some(points);
+            return;
+        };
+        let pair = &conditions.pairs[positions[at]];
+        let param = &self.case.params[pair.param];
+        let name = spell_element(&param.name, shape(param), pair.element);
+        self.report.verdict = Verdict::Unknown(Unknown {
+            cause: UnknownCause::Internal,
+            reason: format!("{name} was proved equal, and evaluates to different values: Volta is wrong"),
+            help: Some("please report it, with this case".into()),
+        });
     }
 
     /// The elements whose normal forms are told: at most four of each output, first, last, and two between.

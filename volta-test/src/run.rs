@@ -169,7 +169,16 @@ pub fn core_case(case: &Case, texts: &Texts) -> Option<core::Case> {
         None => None,
     };
     let opt = side(&case.opt, texts.opt.as_ref()?);
-    Some(core::Case { params: case.params.clone(), reference, opt, options: case.options.clone() })
+    let mut options = case.options.clone();
+    if options.recheck == 0 {
+        options.recheck = points_to_recheck();
+    }
+    Some(core::Case { params: case.params.clone(), reference, opt, options })
+}
+
+/// `VOLTA_RECHECK`: at how many points each proof is held against evaluation.
+fn points_to_recheck() -> u32 {
+    std::env::var("VOLTA_RECHECK").ok().and_then(|points| points.parse().ok()).unwrap_or(0)
 }
 
 fn side(kernel: &Kernel, ptx: &Ptx) -> core::Side {

@@ -14,6 +14,7 @@ use super::atom::{Atom, AtomId, Function, TermRef};
 use super::canon::Prover;
 use super::condition::{Condition, ConditionId};
 use super::equal::Rung;
+use super::facts::INFINITE;
 use super::function::{as_number, negated, number, times_number};
 use super::linear::{Inequality, Solution, solve};
 use super::obligation::{Demand, Requirement};
@@ -26,8 +27,8 @@ use std::rc::Rc;
 
 /// Cases looked at for one pair of terms.
 const MAX_CASES: u64 = 8_192;
-/// Maxima of more arms are split by their first arms only.
-const MAX_ARMS: usize = 12;
+/// Maxima of more arms have too many orders, and are not split.
+const MAX_ARMS: usize = 32;
 /// Comparisons looked at for the best one to split by.
 const MAX_COMPARISONS: usize = 256;
 
@@ -119,6 +120,52 @@ impl Prover<'_> {
         // What the second term requires beyond the first becomes a condition of the verdict.
         let mut granted = self.assumptions_of(a);
         granted.extend(self.assumptions_of(b));
+        self.in_all_cases(granted, |prover| {
+            let difference = prover.difference(a, b, Rung::Expansions)?;
+            prover.reduced(difference)
+        })
+    }
+
+    /// Tries to prove a requirement on `operand` in each order of what that compares, where `reference` is defined.
+    pub fn met_by_cases(
+        &mut self,
+        requirement: &Requirement,
+        operand: TermRef,
+        reference: TermRef,
+    ) -> Result<bool, Stop> {
+        if self.flags(operand) & INFINITE != 0 {
+            return Ok(false);
+        }
+        let mut assumptions = self.assumptions_of(reference);
+        for guard in requirement.guards.conditions() {
+            let Some((sum, signs)) = self.signs_under(guard) else { continue };
+            let sum = self.table.polynomials.shared_terms(sum);
+            let opposite: Rc<[Term]> = negated(&sum).into();
+            if signs == Signs::POSITIVE || signs == Signs::ZERO {
+                assumptions.push(Assumption { sum, strict: signs == Signs::POSITIVE });
+            }
+            if signs.within(!Signs::POSITIVE) {
+                assumptions.push(Assumption { sum: opposite, strict: false });
+            }
+        }
+        let wanted = requirement.demand.signs();
+        let split = self.in_all_cases(assumptions, |prover| {
+            let value = prover.settle(|prover| prover.argument(operand))?;
+            if prover.signs_of(&value).within(wanted) {
+                return Ok(Vec::new());
+            }
+            // Anything but nothing: it is open.
+            Ok(if value.is_empty() { number(Rational::ONE) } else { value })
+        })?;
+        Ok(split == Split::Equal)
+    }
+
+    /// Follows all cases until `what_is_left` leaves nothing.
+    fn in_all_cases(
+        &mut self,
+        granted: Vec<Assumption>,
+        what_is_left: impl Fn(&mut Self) -> Result<Vec<Term>, Stop>,
+    ) -> Result<Split, Stop> {
         let mut open = vec![granted];
         let mut cases = 0;
         let result = loop {
@@ -133,15 +180,15 @@ impl Prover<'_> {
                 break Ok(Split::Open { hints: Vec::new(), reason });
             }
             self.assume(assumptions.clone());
-            let difference = match self.difference(a, b, Rung::Expansions).and_then(|sum| self.reduced(sum)) {
-                Ok(difference) => difference,
+            let left = match what_is_left(self) {
+                Ok(left) => left,
                 Err(stop @ Stop::Exhausted(_)) => break Err(stop),
                 Err(_) => break Ok(self.open_case(&assumptions)),
             };
-            if difference.is_empty() {
+            if left.is_empty() {
                 continue;
             }
-            let Some(comparison) = self.comparison_in(&difference) else {
+            let Some(comparison) = self.comparison_in(&left) else {
                 break Ok(self.open_case(&assumptions));
             };
             let outcomes = comparison.outcomes().into_iter().rev();
@@ -205,8 +252,9 @@ impl Prover<'_> {
         }
         let assumptions = std::mem::take(&mut self.case.assumptions);
         let opposite = negated(terms);
-        // Charged with the next step of the walk.
-        self.add_steps(3 * (assumptions.len() as u64 + 1));
+        // Charged with the next step of the walk: about as much as a tableau has entries.
+        let rows = assumptions.iter().map(|assumption| assumption.sum.len() as u64 + 1).sum::<u64>();
+        self.add_steps(3 * (rows + terms.len() as u64) * (assumptions.len() as u64 + 1));
         for (sign, sums) in [
             (Signs::NEGATIVE, vec![(&opposite[..], true)]),
             (Signs::POSITIVE, vec![(terms, true)]),
@@ -480,7 +528,7 @@ impl Prover<'_> {
                 Atom::Sum(content) | Atom::Apply(_, content) => open.extend(self.atoms_in(inside(*content))),
                 Atom::Max(arms) => {
                     for (at, arm) in arms.iter().enumerate() {
-                        for other in arms[at + 1..].iter().take(MAX_ARMS) {
+                        for other in arms[at + 1..].iter().filter(|_| arms.len() <= MAX_ARMS) {
                             compare(add(inside(*arm), &negated(inside(*other))), Kind::Order);
                         }
                         open.extend(self.atoms_in(inside(*arm)));

@@ -129,9 +129,9 @@ impl Prover<'_> {
         if has(&|atom| matches!(atom, Atom::Apply(Function::Floor, _))) {
             "a rounding to integers is left over: an unrecognised range reduction?".to_string()
         } else if has(&|atom| matches!(atom, Atom::Max(_))) {
-            "the canonical forms differ, and maxima in them are not split into cases".to_string()
+            "the canonical forms differ, and their maxima have too many orders to look at each".to_string()
         } else if has(&|atom| matches!(atom, Atom::Select(..))) {
-            "the canonical forms differ, and conditions in them are not split into cases".to_string()
+            "the canonical forms differ, and their conditions have too many cases to look at each".to_string()
         } else {
             "the canonical forms differ".to_string()
         }

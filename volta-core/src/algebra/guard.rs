@@ -177,7 +177,7 @@ impl Prover<'_> {
     }
 
     /// What a condition says of one sum's signs.
-    fn signs_under(&self, guard: &ConditionId) -> Option<(PolynomialId, Signs)> {
+    pub(super) fn signs_under(&self, guard: &ConditionId) -> Option<(PolynomialId, Signs)> {
         match self.conditions.get(guard) {
             Condition::Positive(inner) => Some((*inner, Signs::POSITIVE)),
             Condition::Zero(inner) => Some((*inner, Signs::ZERO)),

@@ -29,6 +29,12 @@ const MAX_PRODUCT_ARMS: usize = 64;
 impl Prover<'_> {
     /// The maximum (or minimum) that a tree of nodes of one operation computes.
     pub(super) fn maximum_of(&mut self, root: TermRef, op: TermOp) -> Result<Vec<Term>, Stop> {
+        // In one order of what is compared, little is left of a network.
+        if self.case.is_trivial()
+            && let Some(value) = self.network(root)?
+        {
+            return Ok(value);
+        }
         let mut arms = Vec::new();
         let mut seen = FxHashSet::default();
         let mut stack = vec![root];
@@ -223,6 +229,18 @@ impl Prover<'_> {
             prover.signs_of(&add(larger, &negated(smaller))).within(Signs::NOT_NEGATIVE)
         };
         let numbers = arms.iter().filter_map(|arm| as_number(arm)).collect::<Vec<_>>();
+        // `max(a, −a, 0) = max(a, −a)`: a number between two arms.
+        for number in &numbers {
+            let twice = super::function::number(number * &Rational::TWO);
+            let all: FxHashSet<&[Term]> = arms.iter().map(Vec::as_slice).collect();
+            let opposite = |arm: &Vec<Term>| {
+                as_number(arm).is_none() && all.contains(add(&twice, &negated(arm)).as_slice())
+            };
+            if arms.iter().any(opposite) {
+                let own = super::function::number(number.clone());
+                arms.retain(|arm| *arm != own);
+            }
+        }
         let mut at = 0;
         while at < arms.len() && arms.len() > 1 {
             let is_number = as_number(&arms[at]).is_some();

@@ -57,6 +57,14 @@ enum Finding {
 #[derive(Debug, Default)]
 pub struct Obligations {
     findings: FxHashMap<TermRef, Finding>,
+    operands: FxHashMap<Requirement, TermRef>,
+}
+
+impl Obligations {
+    /// A term of which something is required.
+    pub fn operand(&self, requirement: &Requirement) -> Option<TermRef> {
+        self.operands.get(requirement).copied()
+    }
 }
 
 /// What an operation demands, and of which operand.
@@ -101,6 +109,7 @@ impl Prover<'_> {
                     }
                     let requirement = Requirement { guards: reached.guards, ..unguarded };
                     if !open.contains(&requirement) {
+                        known.operands.insert(requirement.clone(), operand);
                         open.push(requirement);
                     }
                 }

@@ -15,7 +15,8 @@ use super::monomial::MonomialId;
 use super::obligation::{Demand, Requirement};
 use super::polynomial::{Key, PolynomialId, Term};
 use super::readings::Irrational;
-use crate::number::Rational;
+use crate::number::format::{Format, Rounding, decode, encode};
+use crate::number::{Extended, Rational};
 use crate::term::InputId;
 use std::cmp::Reverse;
 
@@ -28,6 +29,10 @@ const SHOWN: usize = 4;
 const MAX_NESTING: u32 = 8;
 /// Longer texts are cut, in bytes.
 const MAX_TEXT: usize = 2000;
+/// Numbers from here on are spelled as literals where they are some.
+const LONG: u32 = 1_000_000;
+/// Literals of more characters are none that anybody wrote.
+const MAX_LITERAL: usize = 10;
 
 impl Prover<'_> {
     /// The normal form of a term. Reasons why there is none read as such.
@@ -96,6 +101,22 @@ impl Prover<'_> {
         }
         text
     }
+}
+
+/// A number of many digits as the f32 literal that it is: `1e-6f` rather than `8796093 / 8796093022208`.
+fn spelled_as_f32(value: &Rational) -> Option<String> {
+    let (num, den) = value.to_parts();
+    if num < LONG && den < LONG {
+        return None;
+    }
+    let rounded = encode(&Extended::Finite(value.clone()), Format::F32, Rounding::Nearest);
+    if decode(Format::F32, rounded).extended() != Some(Extended::Finite(value.clone())) {
+        return None;
+    }
+    let literal = f32::from_bits(rounded as u32);
+    let plain = (1e-3..1e6).contains(&literal.abs());
+    let text = if plain { format!("{literal}f") } else { format!("{literal:e}f") };
+    (text.len() <= MAX_LITERAL).then_some(text)
 }
 
 fn cut(mut text: String) -> String {
@@ -171,14 +192,18 @@ impl Printer<'_, '_, '_> {
 
     /// `coefficient · monomial · 2^exponent`, the coefficient not negative.
     fn product(&self, coefficient: &Rational, key: Key, nesting: u32) -> String {
-        let (num, den) = coefficient.to_parts();
         let mut above = Vec::new();
         let mut below = Vec::new();
-        if num != 1 {
-            above.push(num.to_string());
-        }
-        if den != 1 {
-            below.push(den.to_string());
+        if let Some(literal) = spelled_as_f32(coefficient) {
+            above.push(literal);
+        } else {
+            let (num, den) = coefficient.to_parts();
+            if num != 1 {
+                above.push(num.to_string());
+            }
+            if den != 1 {
+                below.push(den.to_string());
+            }
         }
         let mut factors = self.table().monomials.factors(key.monomial()).to_vec();
         factors.sort_by_cached_key(|(atom, _)| self.table().place(*atom));
@@ -255,7 +280,7 @@ impl Printer<'_, '_, '_> {
             let mut parts: Vec<String> = Vec::new();
             let coefficient = term.coefficient.abs();
             if !coefficient.is_one() || (rest.is_empty() && term.exponent() == PolynomialId::ZERO) {
-                parts.push(coefficient.to_string());
+                parts.push(spelled_as_f32(&coefficient).unwrap_or_else(|| coefficient.to_string()));
             }
             for (atom, power) in rest {
                 let base = self.atom(atom, nesting + 1);

@@ -19,6 +19,7 @@ use run::{All, Example, Run};
 pub mod evaluate;
 pub mod probe;
 pub mod prove;
+pub mod recheck;
 mod run;
 pub mod smt;
 pub mod witness;
@@ -72,13 +73,13 @@ pub struct Outcome {
     pub first_failure: Option<(usize, Failure)>,
     /// Steps of algebra.
     pub steps: u64,
-    /// How many elements were brought to canonical form: none where evaluating a few of them at a point showed a
-    /// difference, and none that is another one with its inputs renamed.
+    /// How many elements were brought to canonical form, themselves or others of which they are instances: none where
+    /// evaluating a few of them at a point showed a difference.
     pub canonical: usize,
 }
 
 /// More conditions than this are counted, not listed.
-const MAX_CONDITIONS: usize = 64;
+const MAX_CONDITIONS: usize = 16;
 
 /// So many elements are evaluated before anything is proved.
 const SAMPLE: usize = 16;

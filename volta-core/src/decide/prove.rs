@@ -77,6 +77,9 @@ pub struct ElementProver<'s, 'i> {
     options: &'i Options,
 }
 
+/// Of the steps that an element has, one in so many may be spent on proofs by cases.
+const CASES_SHARE: u64 = 10;
+
 /// What one rung came to.
 enum Attempt {
     Equal,
@@ -132,9 +135,11 @@ impl<'s, 'i> ElementProver<'s, 'i> {
 
     /// Decides one element.
     pub fn decide(&mut self, element: &Element<'s>, facts: [&'s Facts; 2]) -> Result<Proof, Failure> {
-        let learned = std::iter::once(&mut self.quick).chain(&mut self.thorough);
-        for prover in learned.map(|learned| &mut learned.prover).chain(&mut self.cases) {
-            prover.set_budget(self.options.algebra_steps);
+        for learned in std::iter::once(&mut self.quick).chain(&mut self.thorough) {
+            learned.prover.set_budget(self.options.algebra_steps);
+        }
+        if let Some(cases) = &mut self.cases {
+            cases.set_budget(self.options.algebra_steps / CASES_SHARE);
         }
         if !self.prefers_thorough {
             let result = self.attempt(element, facts, false);
@@ -189,18 +194,15 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 learned.requirements(reference, Side::Reference)?;
                 Err(Failure::Undefined { side: Side::Opt, reason })
             }
-            Attempt::Open(_) if thorough || learned.prover.is_thorough() => {
+            Attempt::Open(reason) if thorough || learned.prover.is_thorough() => {
                 let undefined = match refute() {
                     Some(witness) if witness.kind != WitnessKind::Undefined => {
                         return Err(Failure::Different(witness));
                     }
                     undefined => undefined,
                 };
-                let cases = self.cases.get_or_insert_with(|| {
-                    let mut prover = Prover::thorough(signs(inputs));
-                    prover.set_budget(options.algebra_steps);
-                    prover
-                });
+                let cases = self.cases.get_or_insert_with(|| Prover::thorough(signs(inputs)));
+                cases.set_budget(options.algebra_steps / CASES_SHARE);
                 let [first, second] = terms_of(cases, element, facts);
                 match cases.equal_by_cases(first, second) {
                     Ok(Split::Equal) => learned.compare_requirements(reference, opt, inputs),
@@ -212,7 +214,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                     }
                     Err(stop) => Err(match (undefined, stop) {
                         (Some(witness), _) => Failure::Different(witness),
-                        (None, Stop::Exhausted(exhausted)) => Failure::Exhausted(exhausted),
+                        (None, Stop::Exhausted(_)) => Failure::Unknown { reason },
                         (None, stop) => Failure::Unknown { reason: stop.to_string() },
                     }),
                 }
@@ -288,7 +290,14 @@ impl<'s> Learned<'s> {
     ) -> Result<Proof, Failure> {
         let domain = self.requirements(reference, Side::Reference)?;
         let own = self.requirements(opt, Side::Opt)?;
-        let extra = self.prover.additional((reference, &domain), own);
+        let mut extra = self.prover.additional((reference, &domain), own);
+        // In each order of what they compare, as far as the budget goes.
+        extra.retain(|requirement| {
+            let operand = self.obligations.operand(requirement);
+            !operand.is_some_and(|operand| {
+                self.prover.met_by_cases(requirement, operand, reference).unwrap_or(false)
+            })
+        });
         let names = |input: InputId, element: u64| element_name(inputs.get(input.index()), input, element);
         let text = |requirement: &Requirement| self.prover.requirement_text(requirement, &names);
         Ok(Proof { conditions: extra.iter().map(text).collect(), domain: domain.iter().map(text).collect() })

@@ -39,7 +39,7 @@ pub(super) struct Run<'s, 'a> {
     worthwhile: bool,
     renaming: Renaming,
     steps: u64,
-    /// Elements brought to canonical form so far.
+    /// Elements brought to canonical form so far, themselves or those that they are instances of.
     pub canonical: usize,
 }
 
@@ -66,10 +66,10 @@ impl<'s, 'a> Run<'s, 'a> {
     /// Decides the element at a position.
     pub(super) fn decide(&mut self, at: usize) -> Result<Proof, Failure> {
         self.steps = 0;
+        self.canonical += 1;
         if self.is_instance(at) {
             return Ok(Proof::default());
         }
-        self.canonical += 1;
         let [reference, opt] = self.all.sides[at];
         let facts = [&self.all.facts[reference], &self.all.facts[opt]];
         let result = self.prover.decide(&self.all.elements[at], facts);

@@ -360,6 +360,14 @@ fn output_value(
                 "V4",
                 "is an integer that depends on the input, which is not supported yet".into(),
             )),
+            (Element::Int { bytes, .. }, SymKind::Int(held, _)) => Err((
+                FaultKind::Unsupported,
+                "V4",
+                format!(
+                    "has {bytes} bytes, and an integer of {held} that depends on the input is stored in it, which \
+                     is not supported yet"
+                ),
+            )),
             (_, SymKind::Int(held, _)) => mismatch(format!("an unknown integer of {held} bytes")),
             (_, SymKind::Half64(..)) => mismatch("half of an f64".into()),
             (_, SymKind::Packed(_)) => mismatch("a pack of smaller values".into()),

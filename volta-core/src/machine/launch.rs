@@ -244,6 +244,8 @@ pub struct Options {
     /// Prove each element by itself, even if it is another one with its inputs renamed. Results do not depend on it,
     /// but for steps.
     pub every_element: bool,
+    /// At how many points of its own a proof is held against evaluation. Another answer is an error of the verifier.
+    pub recheck: u32,
     /// Who goes first where several can.
     pub schedule: Schedule,
     /// Make the canonical forms of sample elements.

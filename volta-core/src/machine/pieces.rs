@@ -288,6 +288,24 @@ impl Composites {
         }
     }
 
+    /// Whether a value is an integer, or integers side by side, of which at least one depends on the input.
+    pub(super) fn is_unknown_integer(&self, value: Value) -> bool {
+        let Value::Sym(sym) = value else { return false };
+        match sym.kind() {
+            SymKind::Int(..) => true,
+            SymKind::Packed(_) => {
+                let pieces = self.split(value, 8);
+                let integer = |piece: &Piece| match piece.value {
+                    Value::Bits(_) => true,
+                    Value::Sym(part) => matches!(part.kind(), SymKind::Int(..)),
+                    Value::Undefined(_) => false,
+                };
+                pieces.iter().all(integer) && pieces.iter().any(|piece| matches!(piece.value, Value::Sym(_)))
+            }
+            SymKind::Real(..) | SymKind::Half64(..) | SymKind::Choice(_) | SymKind::Fragment { .. } => false,
+        }
+    }
+
     /// The first undefined part of a value.
     pub(super) fn undefined_part(&self, value: Value) -> Option<Origin> {
         match value {

@@ -93,6 +93,8 @@ pub enum UnknownCause {
     Budget,
     /// Neither a proof nor a witness was found.
     Undecided,
+    /// A proof and an evaluation contradict each other: the verifier is wrong.
+    Internal,
 }
 
 impl UnknownCause {
@@ -101,6 +103,7 @@ impl UnknownCause {
         match self {
             UnknownCause::Budget => "budget",
             UnknownCause::Undecided => "undecided",
+            UnknownCause::Internal => "internal",
         }
     }
 }
@@ -175,6 +178,8 @@ pub struct Report {
     /// decide. A wrong kernel that evaluation at a point refutes needs none. `forms`, which are for people, do not
     /// count.
     pub canonical_elements: Option<u64>,
+    /// Points at which the proof was held against evaluation, if that was asked for.
+    pub rechecked: Option<u32>,
     /// Canonical forms of sample elements, for snapshots.
     pub forms: Vec<Form>,
 }

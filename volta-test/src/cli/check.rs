@@ -49,7 +49,8 @@ pub(super) fn check(arguments: &CheckArgs) -> io::Result<Exit> {
                 Ok(case) if case.slow && !run_slow && !folder.alone => {
                     progress.print(|out| printer.skipped(&case, out))?;
                 }
-                Ok(case) => {
+                Ok(mut case) => {
+                    case.options.recheck = arguments.recheck.unwrap_or(case.options.recheck);
                     let run = median(arguments.repeat, || run(&case, &toolchain, arguments.threads));
                     let wants_message = only_one || arguments.verbose || run.outcome() != Outcome::Passed;
                     progress.print(|out| printer.case(&case.name, Some(&case), &run, wants_message, out))?;

@@ -32,6 +32,8 @@ pub(super) struct Line<'r> {
     elements_total: u64,
     /// How many were brought to canonical form to decide them; absent where nothing was decided.
     elements_canonical: Option<u64>,
+    /// Points at which a proof was held against evaluation, if it was asked for.
+    points_rechecked: Option<u32>,
     prepare_seconds: f64,
     generate_seconds: f64,
     solve_seconds: f64,
@@ -111,6 +113,7 @@ impl<'r> Line<'r> {
             elements_unwritten: coverage.unwritten,
             elements_total: coverage.total,
             elements_canonical: report.and_then(|report| report.canonical_elements),
+            points_rechecked: report.and_then(|report| report.rechecked),
             prepare_seconds: run.prepare_seconds,
             generate_seconds: figures.generate_seconds,
             solve_seconds: report.map_or(0.0, |report| report.solve_seconds),

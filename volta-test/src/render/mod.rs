@@ -161,6 +161,10 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
         let line = format!("  {:<10} elements brought to canonical form: {elements}", "decided");
         let _ = writeln!(text, "{}", paint.dim(&line));
     }
+    if let Some(points) = report.rechecked {
+        let line = format!("  {:<10} at {points} more points, in intervals: no contradiction", "evaluated");
+        let _ = writeln!(text, "{}", paint.dim(&line));
+    }
     text
 }
 

@@ -63,6 +63,7 @@ fn report(verdict: Verdict) -> Report {
         opt: stats,
         solve_seconds: 0.0,
         canonical_elements,
+        rechecked: None,
         forms: vec![
             Form { element: "y[0]".into(), form: "x[0] + x[1]".into(), opt: None },
             Form { element: "y[3]".into(), form: "x[0]".into(), opt: Some("x[1]\u{1b}".into()) },

@@ -11,6 +11,7 @@ pub(super) fn render(case: &Case, unknown: &Unknown, paint: Paint) -> String {
     let what = match unknown.cause {
         UnknownCause::Budget => "a limit was reached before there was an answer",
         UnknownCause::Undecided => "neither a proof nor a counterexample was found",
+        UnknownCause::Internal => "an error in Volta",
     };
     let kernel = clean_line(&case.opt.shown());
     let mut text = format!("{} no claim about {kernel}: {what}\n", paint.doubtful("unknown:"));

@@ -338,11 +338,23 @@ impl<'l> Cta<'l> {
             Ok(slice) => Ok(self.composites.join(&slice)),
             Err(_) => {
                 let whole = self.composites.join(&pieces);
-                let what = self.describe_value(whole);
-                let message = format!("{bytes} bytes are read out of the middle of a value: {what}");
-                Err(self.fault(FaultKind::SortMismatch, "M3", message, warp, lane, at.pc))
+                let message = format!("{} read out of the middle of a value", bytes_are(bytes));
+                Err(self.cuts(message, whole, warp, lane, at.pc))
             }
         }
+    }
+
+    /// Part of a value is taken. Of an integer that has a meaning, which is not supported yet.
+    #[cold]
+    fn cuts(&self, message: String, value: Value, warp: &Warp, lane: usize, pc: u32) -> Stop {
+        let what = self.describe_value(value);
+        if self.composites.is_unknown_integer(value) {
+            let message = format!(
+                "parts of integers that depend on the input are not supported yet: {message}: {what}"
+            );
+            return self.fault(FaultKind::Unsupported, "V4", message, warp, lane, pc);
+        }
+        self.fault(FaultKind::SortMismatch, "M3", format!("{message}: {what}"), warp, lane, pc)
     }
 
     /// One cell's contents; `touched` are the bytes that the access reads.
@@ -497,9 +509,8 @@ impl<'l> Cta<'l> {
         let pieces = self.composites.split(value, bytes);
         let kept = Composites::slice(&pieces, 0, bytes);
         let Ok(pieces) = kept else {
-            let what = self.describe_value(value);
-            let message = format!("{bytes} bytes out of a larger value are stored: {what}");
-            return Err(self.fault(FaultKind::SortMismatch, "M3", message, warp, lane, at.pc));
+            let message = format!("{} stored out of a larger value", bytes_are(bytes));
+            return Err(self.cuts(message, value, warp, lane, at.pc));
         };
         for cell in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
             let touched = byte_mask(offset, bytes, cell);
@@ -507,9 +518,8 @@ impl<'l> Cta<'l> {
             let start = (cell * 4).max(offset) - offset;
             let length = touched.count_ones();
             let Ok(new) = Composites::slice(&pieces, start as u32, length) else {
-                let what = self.describe_value(value);
-                let message = format!("a value is stored in parts that cut through it: {what}");
-                return Err(self.fault(FaultKind::SortMismatch, "M3", message, warp, lane, at.pc));
+                let message = "a value is stored in parts that cut through it".to_string();
+                return Err(self.cuts(message, value, warp, lane, at.pc));
             };
             let content = if touched == 0xf {
                 Cell::from_pieces(&new, &mut self.composites)
@@ -644,4 +654,8 @@ fn locate(space: Space, address: u64) -> (Space, u64) {
 fn byte_mask(offset: u64, bytes: u32, cell: u64) -> u8 {
     let (start, end) = (offset.max(cell * 4), (offset + u64::from(bytes)).min(cell * 4 + 4));
     (start..end).fold(0, |mask, at| mask | 1 << (at % 4))
+}
+
+fn bytes_are(bytes: u32) -> String {
+    if bytes == 1 { "1 byte is".to_string() } else { format!("{bytes} bytes are") }
 }

@@ -347,9 +347,8 @@ impl Cta<'_> {
             return self.fault(FaultKind::Undefined, "V3", message, warp, lane, pc);
         };
         let what = self.describe_value(value);
-        if let Value::Sym(sym) = value
-            && let SymKind::Int(..) | SymKind::Choice(_) = sym.kind()
-        {
+        let is_choice = matches!(value, Value::Sym(sym) if matches!(sym.kind(), SymKind::Choice(_)));
+        if is_choice || self.composites.is_unknown_integer(value) {
             let message =
                 format!("arithmetic on integers that depend on the input is not supported yet: {what}");
             return self.fault(FaultKind::Unsupported, "V4", message, warp, lane, pc);

@@ -1,0 +1,149 @@
+//! Networks of maxima and minima: one form for all that compute the same.
+//!
+//! Over a few generators, what a network of maxima and minima computes is the largest of some smallest: a set of sets
+//! of generators, none of which contains another. That form is unique (the free distributive lattice), so two sorting
+//! networks agree in it whatever their comparators are.
+
+use super::Stop;
+use super::atom::TermRef;
+use super::canon::Prover;
+use super::class::Class;
+use super::function::negated;
+use super::polynomial::{PolynomialId, Term};
+use crate::term::{TermOp, View};
+use rustc_hash::FxHashMap;
+
+/// Fewer generators are as well compared in each order.
+const MIN_GENERATORS: usize = 4;
+/// A set of generators has a bit for each.
+const MAX_GENERATORS: usize = 16;
+/// Maxima and minima must take turns so often below each other: clamps do so less.
+const MIN_TURNS: u32 = 2;
+/// Nodes of a network.
+const MAX_NODES: usize = 1_024;
+/// Sets of a form.
+const MAX_SETS: usize = 512;
+
+/// A network of maxima and minima, operands before what uses them.
+struct Network {
+    nodes: Vec<(TermRef, TermOp, [TermRef; 2])>,
+    generators: Vec<TermRef>,
+}
+
+impl Prover<'_> {
+    /// What a network computes, if it is one of some depth over few generators.
+    pub(super) fn network(&mut self, root: TermRef) -> Result<Option<Vec<Term>>, Stop> {
+        let Some(network) = self.network_below(root) else { return Ok(None) };
+        self.charge(network.nodes.len() as u64)?;
+        let mut missing = false;
+        let mut values: Vec<PolynomialId> = Vec::new();
+        let mut sets: FxHashMap<TermRef, Vec<u32>> = FxHashMap::default();
+        for at in network.generators {
+            if self.class(at)? != Class::Finite {
+                return Ok(None);
+            }
+            match self.resolve(at) {
+                Err(Stop::Missing) => missing = true,
+                other => {
+                    let value = other?;
+                    let known = values.iter().position(|known| *known == value);
+                    let number = known.unwrap_or_else(|| {
+                        values.push(value);
+                        values.len() - 1
+                    });
+                    sets.insert(at, vec![1 << number]);
+                }
+            }
+        }
+        if missing {
+            return Err(Stop::Missing);
+        }
+        for (at, op, [a, b]) in network.nodes {
+            let (Some(a), Some(b)) = (sets.get(&a), sets.get(&b)) else { return Ok(None) };
+            self.charge((a.len() * b.len()) as u64)?;
+            let all: Vec<u32> = if op == TermOp::Max {
+                a.iter().chain(b).copied().collect()
+            } else {
+                a.iter().flat_map(|a| b.iter().map(move |b| a | b)).collect()
+            };
+            let least = without_larger(all);
+            if least.len() > MAX_SETS {
+                return Ok(None);
+            }
+            sets.insert(at, least);
+        }
+        let Some(form) = sets.remove(&root) else { return Ok(None) };
+        let mut arms = Vec::with_capacity(form.len());
+        for set in form {
+            let members = (0..values.len()).filter(|number| set >> number & 1 == 1);
+            let members =
+                members.map(|number| negated(self.table.polynomials.terms(values[number]))).collect();
+            arms.push(negated(&self.maximum(members)?));
+        }
+        self.maximum(arms).map(Some)
+    }
+
+    /// The network whose last node is `root`.
+    fn network_below(&self, root: TermRef) -> Option<Network> {
+        let mut network = Network { nodes: Vec::new(), generators: Vec::new() };
+        // How often maxima and minima take turns below a node; none for generators.
+        let mut turns: FxHashMap<TermRef, Option<(TermOp, u32)>> = FxHashMap::default();
+        let mut stack = vec![root];
+        while let Some(&at) = stack.last() {
+            if turns.contains_key(&at) {
+                stack.pop();
+                continue;
+            }
+            let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.view(at) else {
+                turns.insert(at, None);
+                network.generators.push(at);
+                stack.pop();
+                if network.generators.len() > MAX_GENERATORS {
+                    return None;
+                }
+                continue;
+            };
+            let operands = [a, b].map(|term| TermRef { store: at.store, term });
+            let before = stack.len();
+            stack.extend(operands.iter().filter(|operand| !turns.contains_key(operand)));
+            if stack.len() > before {
+                continue;
+            }
+            let below = operands.iter().filter_map(|operand| turns[operand]);
+            let own = below.map(|(other, count)| count + u32::from(other != op)).max().unwrap_or(0);
+            turns.insert(at, Some((op, own)));
+            network.nodes.push((at, op, operands));
+            stack.pop();
+            if network.nodes.len() > MAX_NODES {
+                return None;
+            }
+        }
+        let deep = turns.get(&root).copied().flatten().is_some_and(|(_, turns)| turns >= MIN_TURNS);
+        (deep && network.generators.len() >= MIN_GENERATORS).then_some(network)
+    }
+}
+
+/// The sets that contain no other, in order. The smallest of more is no larger.
+fn without_larger(mut sets: Vec<u32>) -> Vec<u32> {
+    sets.sort_unstable_by_key(|set| (set.count_ones(), *set));
+    sets.dedup();
+    let mut least: Vec<u32> = Vec::new();
+    for set in sets {
+        if !least.iter().any(|other| other & set == *other) {
+            least.push(set);
+        }
+    }
+    least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn larger_sets_are_dropped() {
+        assert_eq!(without_larger(vec![0b111, 0b10, 0b101, 0b110]), [0b10, 0b101]);
+        assert_eq!(without_larger(vec![0b1, 0b1]), [0b1]);
+        assert_eq!(without_larger(Vec::new()), Vec::<u32>::new());
+    }
+}

@@ -1,0 +1,68 @@
+//! Proofs held against evaluation: at points of their own, and in intervals, which know nothing of the algebra.
+
+use rayon::prelude::*;
+
+use super::probe::{Effort, Screen};
+use super::{Element, InputInfo};
+
+/// The first of the points that a recheck takes; the search for witnesses ends before.
+const FIRST_ROUND: u32 = 101;
+/// Elements that one screen evaluates.
+const CHUNK: usize = 256;
+
+/// Evaluates both sides of elements that were proved equal at some points. The position of the first one that differs
+/// although both sides are defined: the proof or the evaluation is wrong.
+///
+/// Elements of one pair of stores stand together.
+pub fn contradiction(
+    elements: &[Element<'_>],
+    inputs: &[InputInfo],
+    points: u32,
+    effort: &Effort,
+) -> Option<usize> {
+    let same = |a: &Element<'_>, b: &Element<'_>| {
+        std::ptr::eq(a.reference.0, b.reference.0) && std::ptr::eq(a.opt.0, b.opt.0)
+    };
+    let mut groups: Vec<(usize, &[Element<'_>])> = Vec::new();
+    let mut start = 0;
+    for group in elements.chunk_by(same) {
+        for chunk in group.chunks(CHUNK) {
+            groups.push((start, chunk));
+            start += chunk.len();
+        }
+    }
+    let found = groups.par_iter().filter_map(|(start, group)| {
+        let (reference, opt) = (group[0].reference.0, group[0].opt.0);
+        let pairs: Vec<_> = group.iter().map(|element| (element.reference.1, element.opt.1)).collect();
+        (FIRST_ROUND..FIRST_ROUND + points).find_map(|round| {
+            let mut screen = Screen::new(reference, opt, inputs, round, effort.remembered);
+            screen.differing(&pairs).first().map(|at| start + at)
+        })
+    });
+    found.min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decide::Sign;
+    use crate::term::{InputId, Store, TermId, TermOp};
+
+    #[test]
+    fn what_is_not_equal_is_found() {
+        let (mut left, mut right) = (Store::new(), Store::new());
+        let x = |element| TermId::input(InputId(0), element);
+        let inputs = [InputInfo { name: "x".into(), shape: vec![8], sign: Sign::Any }];
+        let sums: Vec<_> = (0..8).map(|at| left.apply(TermOp::Add, &[x(at), x(0)], 0)).collect();
+        let turned: Vec<_> = (0..8).map(|at| right.apply(TermOp::Add, &[x(0), x(at)], 0)).collect();
+        let wrong = right.apply(TermOp::Sub, &[x(5), x(0)], 0);
+        let mut elements: Vec<Element<'_>> = sums
+            .iter()
+            .zip(&turned)
+            .map(|(reference, opt)| Element { reference: (&left, *reference), opt: (&right, *opt) })
+            .collect();
+        assert_eq!(contradiction(&elements, &inputs, 3, &Effort::default()), None);
+        elements[5].opt.1 = wrong;
+        assert_eq!(contradiction(&elements, &inputs, 3, &Effort::default()), Some(5));
+    }
+}
