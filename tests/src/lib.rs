@@ -4,7 +4,9 @@ pub mod explorer;
 pub mod expression;
 pub mod filetest;
 pub mod fixture;
+pub mod interpreter;
 pub mod mutation;
+pub mod replay;
 
 use std::fs;
 use std::path::{Path, PathBuf};

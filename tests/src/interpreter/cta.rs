@@ -1,0 +1,637 @@
+//! A CTA: threads that run one at a time, in an order that a seed decides, and what they meet at.
+//!
+//! A thread runs until it ends or has to wait. Lanes meet at collectives ([`super::warp`]); warps meet at barriers: a
+//! warp has arrived when all its threads that have not exited are there.
+
+use super::decode::{Formal, Function, Program};
+use super::memory::{self, DYNAMIC, Object, Objects};
+use super::op::{Address, AtomicOp, Barrier, Op, Passed, Reduction, Source, Space};
+use super::random::Random;
+use super::thread::{self, Copy, Launch, State, Thread};
+use super::{float, integer};
+
+/// A thread runs for at most so many instructions before another one may.
+const BURST: usize = 48;
+
+/// What a thread does after an instruction.
+enum Step {
+    Next,
+    Jump(usize),
+    /// Into or out of a function, which has set what comes next.
+    Moved,
+    Wait(State),
+    Exit,
+}
+
+/// A barrier that is not complete.
+#[derive(Clone, Debug, Default)]
+struct Meeting {
+    /// Warps that arrived.
+    arrived: Vec<usize>,
+    /// Of those, the ones that wait.
+    waiting: Vec<usize>,
+    /// How many threads it needs, if not all.
+    count: Option<u64>,
+}
+
+/// A CTA while it runs.
+pub struct Cta<'r> {
+    pub(super) program: &'r Program,
+    pub(super) launch: Launch,
+    pub(super) threads: Vec<Thread>,
+    pub(super) shared: Objects,
+    pub(super) global: &'r mut Objects,
+    pub(super) random: &'r mut Random,
+    /// The lanes that each thread waits for at a collective.
+    pub(super) masks: Vec<u32>,
+    /// Threads that can run.
+    pub(super) ready: Vec<usize>,
+    barriers: Vec<Meeting>,
+    /// Instructions that may still be executed.
+    pub(super) budget: u64,
+}
+
+impl<'r> Cta<'r> {
+    /// A CTA before its first instruction. Shared memory holds anything.
+    pub fn new(
+        program: &'r Program,
+        launch: Launch,
+        arguments: &[u8],
+        global: &'r mut Objects,
+        random: &'r mut Random,
+        budget: u64,
+    ) -> Cta<'r> {
+        let kernel = &program.functions[program.entry];
+        let threads = 0..launch.threads();
+        let threads: Vec<Thread> =
+            threads.map(|linear| Thread::new(linear, program.entry, kernel, arguments)).collect();
+        let fixed = Object::new("static shared memory", 0, random.bytes(program.shared_bytes as usize));
+        let dynamic =
+            Object::new("dynamic shared memory", DYNAMIC, random.bytes(launch.dynamic_shared as usize));
+        Cta {
+            program,
+            launch,
+            shared: Objects(vec![dynamic, fixed]),
+            global,
+            random,
+            masks: vec![0; threads.len()],
+            ready: (0..threads.len()).collect(),
+            threads,
+            barriers: vec![Meeting::default(); 16],
+            budget,
+        }
+    }
+
+    /// Runs all threads to their ends.
+    ///
+    /// # Errors
+    /// What went wrong, and where.
+    pub fn run(&mut self) -> Result<(), String> {
+        while !self.ready.is_empty() {
+            let at = self.random.below(self.ready.len());
+            let number = self.ready[at];
+            self.progress_copies(number)?;
+            let burst = 1 + self.random.below(BURST);
+            self.budget = self.budget.checked_sub(burst as u64).ok_or("it runs for too long")?;
+            for _ in 0..burst {
+                self.step(number).map_err(|error| self.located(number, &error))?;
+                if self.threads[number].state != State::Ready {
+                    self.ready.swap_remove(at);
+                    self.meet(number).map_err(|error| self.located(number, &error))?;
+                    break;
+                }
+            }
+        }
+        match self.threads.iter().position(|thread| thread.state != State::Exited) {
+            None => Ok(()),
+            Some(number) => Err(self.located(number, "it waits forever")),
+        }
+    }
+
+    fn located(&self, number: usize, error: &str) -> String {
+        let Some(frame) = self.threads[number].frames.last() else {
+            return format!("thread {number}: {error}");
+        };
+        let function = &self.program.functions[frame.function];
+        let line = function.code.get(frame.pc).map_or(0, |instruction| instruction.line);
+        format!("{}, line {line}, thread {number}: {error}", function.name)
+    }
+
+    /// Executes a thread's next instruction.
+    fn step(&mut self, number: usize) -> Result<(), String> {
+        let program = self.program;
+        let thread = &mut self.threads[number];
+        let frame = thread.frame();
+        let function = &program.functions[frame.function];
+        let step = match function.code.get(frame.pc) {
+            None => self.leave(number),
+            Some(instruction) => match instruction.guard {
+                Some((guard, negated)) if (frame.registers[guard as usize] & 1 == 1) == negated => Step::Next,
+                _ => self.execute(number, &instruction.op)?,
+            },
+        };
+        let thread = &mut self.threads[number];
+        match step {
+            Step::Next => thread.frame_mut().pc += 1,
+            Step::Jump(target) => thread.frame_mut().pc = target,
+            Step::Moved => {}
+            Step::Wait(state) => thread.state = state,
+            Step::Exit => {
+                while !self.threads[number].copies.is_empty() {
+                    self.copy(number, 0)?;
+                }
+                self.threads[number].state = State::Exited;
+            }
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, number: usize, op: &Op) -> Result<Step, String> {
+        let launch = self.launch;
+        let thread = &mut self.threads[number];
+        match op {
+            Op::Nothing => {}
+            Op::Move { d, s, bits } => {
+                let value = thread.get(*s, &launch);
+                thread.set(*d, value & float::mask(*bits));
+            }
+            Op::Int { op, ty, d, s } => {
+                let operands = s.map(|source| thread.get(source, &launch));
+                thread.set(*d, integer::compute(*op, *ty, operands)?);
+            }
+            Op::Float { op, style, d, s } => {
+                let operands = s.map(|source| thread.get(source, &launch));
+                thread.set(*d, thread::compute_float(*op, *style, operands));
+            }
+            Op::Load { d, bytes, signed, from } => self.load(number, d, *bytes, *signed, *from)?,
+            Op::Store { s, bytes, to } => self.store(number, s, *bytes, *to)?,
+            Op::Setp { test, p, q } => {
+                let [a, b] = test.operands.map(|source| thread.get(source, &launch));
+                let value = thread::compare(test, a, b);
+                let result = |value: bool| match test.combine {
+                    None => u64::from(value),
+                    Some((op, with)) => u64::from(thread::combine(op, value, thread.get(with, &launch))),
+                };
+                let (first, second) = (result(value), result(!value));
+                thread.set_some(*p, first);
+                thread.set_some(*q, second);
+            }
+            Op::Set { test, ty, d } => {
+                let [a, b] = test.operands.map(|source| thread.get(source, &launch));
+                let mut value = thread::compare(test, a, b);
+                if let Some((op, with)) = test.combine {
+                    value = thread::combine(op, value, thread.get(with, &launch));
+                }
+                let holds = match ty {
+                    super::op::Type::Float(format) => {
+                        float::from_f64(*format, 1.0, float::Round::NearestTiesToEven)
+                    }
+                    _ => float::mask(ty.bits()),
+                };
+                thread.set(*d, if value { holds } else { 0 });
+            }
+            Op::Branch(target) => return Ok(Step::Jump(*target)),
+            Op::BranchIndexed { index, targets } => {
+                let index = thread.get(*index, &launch) as u32 as usize;
+                return targets.get(index).map(|at| Step::Jump(*at)).ok_or_else(|| "no such branch".into());
+            }
+            Op::Select { d, bits, a, b, p } => {
+                let source = if thread.get(*p, &launch) & 1 == 1 { a } else { b };
+                let value = thread.get(*source, &launch);
+                thread.set(*d, value & float::mask(*bits));
+            }
+            Op::Slct { d, bits, ty, s } => {
+                let [a, b, c] = s.map(|source| thread.get(source, &launch));
+                let first = match ty {
+                    super::op::Type::Float(format) => float::to_f64(*format, c) >= 0.0,
+                    _ => integer::sign_extend(c, ty.bits()) >= 0,
+                };
+                thread.set(*d, if first { a } else { b } & float::mask(*bits));
+            }
+            Op::Pack { d, bits, parts } => {
+                let part = |at: usize| thread.get(parts[at], &launch) & float::mask(*bits);
+                let value = (0..parts.len()).fold(0, |sum, at| sum | part(at) << (*bits * at as u32));
+                thread.set(*d, value);
+            }
+            Op::Unpack { d, bits, s } => {
+                let value = thread.get(*s, &launch);
+                for (at, register) in d.iter().enumerate() {
+                    thread.set_some(*register, value >> (*bits * at as u32) & float::mask(*bits));
+                }
+            }
+            Op::IntPair { op, ty, d, s } => {
+                let operands = s.map(|source| thread.get(source, &launch));
+                thread.set(*d, thread::compute_pair(*op, *ty, operands)?);
+            }
+            Op::Insert { bits, d, s } => {
+                let [a, b, start, length] = s.map(|source| thread.get(source, &launch));
+                thread.set(*d, integer::insert(*bits, a, b, start, length));
+            }
+            Op::Convert(conversion) => {
+                let operands = conversion.operands.map(|source| thread.get(source, &launch));
+                thread.set(conversion.d, thread::convert(conversion, operands)?);
+            }
+            Op::Testp { d, format, what, a } => {
+                let value = thread.get(*a, &launch);
+                thread.set(*d, u64::from(thread::is_of_class(*format, *what, value)));
+            }
+            Op::IsSpace { d, space, a } => {
+                let (held, _) = memory::place(thread.get(*a, &launch));
+                thread.set(*d, u64::from(held == *space));
+            }
+            Op::ToGeneric { d, space, a } => {
+                let value = thread.get(*a, &launch);
+                thread.set(*d, memory::generic(*space, value));
+            }
+            Op::FromGeneric { d, space, a } => {
+                let (held, at) = memory::place(thread.get(*a, &launch));
+                if held != *space {
+                    return Err(format!("a generic address of {held:?} is converted to one of {space:?}"));
+                }
+                thread.set(*d, at);
+            }
+            Op::Atomic { op, d, bytes, at, s } => self.atomic(number, *op, *d, *bytes, *at, s)?,
+            Op::CopyAsync { to, from, bytes, take, ignore } => {
+                let take = take.map_or(u64::from(*bytes), |source| thread.get(source, &launch) & 0xffff_ffff);
+                let ignored = ignore.is_some_and(|source| thread.get(source, &launch) & 1 == 1);
+                let take = if ignored { 0 } else { take.min(u64::from(*bytes)) as u32 };
+                let group = thread.groups;
+                let (_, to) = self.address(number, *to, *bytes)?;
+                let (space, from) = self.address(number, *from, *bytes)?;
+                if space != Space::Global {
+                    return Err("a copy does not read global memory".into());
+                }
+                self.threads[number].copies.push(Copy { group, to, from, bytes: *bytes, take });
+            }
+            Op::CommitGroup => thread.groups += 1,
+            Op::WaitGroup(newest) => {
+                let below = newest.map_or(u64::MAX, |newest| thread.groups.saturating_sub(newest));
+                while let Some(at) = self.threads[number].copies.iter().position(|copy| copy.group < below) {
+                    self.copy(number, at)?;
+                }
+            }
+            // Threads run alone: no other lane is active.
+            Op::Activemask { d } => {
+                let lane = thread.lane();
+                thread.set(*d, 1 << lane);
+            }
+            Op::Call { function, arguments, .. } => {
+                self.call(number, *function, arguments)?;
+                return Ok(Step::Moved);
+            }
+            Op::Return => return Ok(self.leave(number)),
+            Op::Exit => return Ok(Step::Exit),
+            Op::Trap => return Err("it traps".into()),
+            Op::Barrier(_) => return Ok(Step::Wait(State::AtBarrier)),
+            Op::Collective { mask, .. } => {
+                let mask = thread.get(*mask, &launch) as u32;
+                if mask >> thread.lane() & 1 == 0 {
+                    return Err("a lane is not in its own mask".into());
+                }
+                self.masks[number] = mask;
+                return Ok(Step::Wait(State::AtCollective));
+            }
+            Op::Unknown(why) => return Err(format!("the interpreter does not know {why}")),
+        }
+        Ok(Step::Next)
+    }
+
+    /// The space and the address in it, aligned for an access of so many bytes.
+    pub(super) fn address(
+        &self,
+        number: usize,
+        address: Address,
+        bytes: u32,
+    ) -> Result<(Space, u64), String> {
+        let thread = &self.threads[number];
+        let at = thread.get(address.base, &self.launch).wrapping_add_signed(address.offset);
+        let (space, at) = match address.space {
+            Space::Generic => memory::place(at),
+            Space::Shared | Space::Local | Space::Param => (address.space, at & 0xffff_ffff),
+            space => (space, at),
+        };
+        if at % u64::from(bytes) != 0 {
+            return Err(format!("{bytes} bytes at {at:#x} are not aligned"));
+        }
+        Ok((space, at))
+    }
+
+    /// Reads memory, as a thread sees it.
+    pub(super) fn read(&mut self, number: usize, space: Space, at: u64, bytes: u32) -> Result<u64, String> {
+        match self.threads[number].own_memory(space) {
+            Some(own) => thread::read_own(own, at, bytes),
+            None if space == Space::Shared => self.shared.read(at, bytes),
+            None => self.global.read(at, bytes),
+        }
+    }
+
+    /// Writes memory.
+    pub(super) fn write(
+        &mut self,
+        number: usize,
+        space: Space,
+        at: u64,
+        bytes: u32,
+        value: u64,
+    ) -> Result<(), String> {
+        match self.threads[number].own_memory(space) {
+            Some(own) => {
+                thread::read_own(own, at, bytes)?;
+                memory::write(own, at as usize, bytes, value);
+                Ok(())
+            }
+            None if space == Space::Shared => self.shared.write(at, bytes, value),
+            None => self.global.write(at, bytes, value),
+        }
+    }
+
+    fn load(
+        &mut self,
+        number: usize,
+        d: &[Option<u32>],
+        bytes: u32,
+        signed: bool,
+        from: Address,
+    ) -> Result<(), String> {
+        let (space, at) = self.address(number, from, bytes * d.len() as u32)?;
+        for (index, register) in d.iter().enumerate() {
+            let value = self.read(number, space, at + u64::from(bytes) * index as u64, bytes)?;
+            let value = if signed { integer::sign_extend(value, 8 * bytes) as u64 } else { value };
+            self.threads[number].set_some(*register, value);
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, number: usize, s: &[Source], bytes: u32, to: Address) -> Result<(), String> {
+        let (space, at) = self.address(number, to, bytes * s.len() as u32)?;
+        for (index, source) in s.iter().enumerate() {
+            let value = self.threads[number].get(*source, &self.launch);
+            self.write(number, space, at + u64::from(bytes) * index as u64, bytes, value)?;
+        }
+        Ok(())
+    }
+
+    fn atomic(
+        &mut self,
+        number: usize,
+        op: AtomicOp,
+        d: Option<u32>,
+        bytes: u32,
+        at: Address,
+        s: &[Source; 2],
+    ) -> Result<(), String> {
+        let [a, b] = s.map(|source| self.threads[number].get(source, &self.launch) & float::mask(8 * bytes));
+        let (space, at) = self.address(number, at, bytes)?;
+        let old = self.read(number, space, at, bytes)?;
+        let new = match op {
+            AtomicOp::Int(op, ty) => integer::compute(op, ty, [old, a, 0])?,
+            AtomicOp::Add(style) => thread::atomic_add(style, old, a),
+            AtomicOp::Exch => a,
+            AtomicOp::Cas => {
+                if old == a {
+                    b
+                } else {
+                    old
+                }
+            }
+            AtomicOp::Inc => {
+                if old >= a {
+                    0
+                } else {
+                    old + 1
+                }
+            }
+            AtomicOp::Dec => {
+                if old == 0 || old > a {
+                    a
+                } else {
+                    old - 1
+                }
+            }
+        };
+        self.write(number, space, at, bytes, new)?;
+        self.threads[number].set_some(d, old);
+        Ok(())
+    }
+
+    /// Does one of a thread's copies.
+    fn copy(&mut self, number: usize, at: usize) -> Result<(), String> {
+        let Copy { to, from, bytes, take, .. } = self.threads[number].copies.remove(at);
+        for offset in 0..u64::from(bytes) {
+            let taken = offset < u64::from(take);
+            let value = if taken { self.global.read(from + offset, 1)? } else { 0 };
+            self.shared.write(to + offset, 1, value)?;
+        }
+        Ok(())
+    }
+
+    /// A copy may be done at any time before it is waited for.
+    fn progress_copies(&mut self, number: usize) -> Result<(), String> {
+        let count = self.threads[number].copies.len();
+        if count > 0 && self.random.below(4) == 0 {
+            let at = self.random.below(count);
+            self.copy(number, at).map_err(|error| self.located(number, &error))?;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, number: usize, function: usize, arguments: &[Passed]) -> Result<(), String> {
+        let callee = &self.program.functions[function];
+        let values = self.passed(number, arguments)?;
+        if values.len() != callee.parameters.len() || self.threads[number].frames.len() > 64 {
+            return Err("a call does not fit its function".into());
+        }
+        let thread = &mut self.threads[number];
+        thread.enter(function, callee);
+        for (value, formal) in values.iter().zip(&callee.parameters) {
+            give(thread, value, *formal)?;
+        }
+        Ok(())
+    }
+
+    /// The bytes of what is passed.
+    fn passed(&self, number: usize, list: &[Passed]) -> Result<Vec<Vec<u8>>, String> {
+        let thread = &self.threads[number];
+        let one = |passed: &Passed| match passed {
+            Passed::Memory(at, bytes) => {
+                let at = (thread.frame().params + at) as usize;
+                thread
+                    .params
+                    .get(at..at + *bytes as usize)
+                    .map(<[u8]>::to_vec)
+                    .ok_or_else(|| "no parameter".into())
+            }
+            Passed::Source(source) => Ok(thread.get(*source, &self.launch).to_le_bytes().to_vec()),
+        };
+        list.iter().map(one).collect()
+    }
+
+    /// Returns from the innermost function, with its results.
+    fn leave(&mut self, number: usize) -> Step {
+        let program = self.program;
+        let thread = &mut self.threads[number];
+        let callee: &Function = &program.functions[thread.frame().function];
+        let result = |formal: &Formal| match formal {
+            Formal::Memory(at, bytes) => {
+                let at = (thread.frame().params + at) as usize;
+                thread.params[at..at + *bytes as usize].to_vec()
+            }
+            Formal::Register(register) => thread.frame().registers[*register as usize].to_le_bytes().to_vec(),
+        };
+        let results: Vec<Vec<u8>> = callee.returns.iter().map(result).collect();
+        if thread.frames.len() == 1 {
+            return Step::Exit;
+        }
+        thread.leave();
+        let frame = thread.frame();
+        if let Some(Op::Call { returns, .. }) =
+            program.functions[frame.function].code.get(frame.pc).map(|instruction| &instruction.op)
+        {
+            for (bytes, to) in results.iter().zip(returns) {
+                match to {
+                    Passed::Memory(at, room) => {
+                        let at = (thread.frame().params + at) as usize;
+                        let count = bytes.len().min(*room as usize);
+                        thread.params[at..at + count].copy_from_slice(&bytes[..count]);
+                    }
+                    Passed::Source(Source::Register(register)) => {
+                        thread.set(*register, memory::read(bytes, 0, bytes.len().min(8) as u32));
+                    }
+                    Passed::Source(_) => {}
+                }
+            }
+        }
+        Step::Next
+    }
+
+    /// Lets go on whoever waited for what a thread has just done.
+    fn meet(&mut self, number: usize) -> Result<(), String> {
+        let warp = number / 32;
+        match self.threads[number].state {
+            State::Ready => Ok(()),
+            State::AtCollective => self.gather(number),
+            State::AtBarrier => self.arrive(warp),
+            State::Exited => {
+                for other in self.lanes_of(warp) {
+                    if self.threads[other].state == State::AtCollective {
+                        self.gather(other)?;
+                    }
+                }
+                self.arrive(warp)?;
+                (0..self.barriers.len()).try_for_each(|id| self.complete(id))
+            }
+        }
+    }
+
+    /// The threads of a warp.
+    pub(super) fn lanes_of(&self, warp: usize) -> std::ops::Range<usize> {
+        32 * warp..(32 * warp + 32).min(self.threads.len())
+    }
+
+    pub(super) fn release(&mut self, number: usize) {
+        self.threads[number].state = State::Ready;
+        self.threads[number].frame_mut().pc += 1;
+        self.ready.push(number);
+    }
+
+    fn barrier_of(&self, number: usize) -> Option<&'r Barrier> {
+        let frame = self.threads[number].frame();
+        match &self.program.functions[frame.function].code[frame.pc].op {
+            Op::Barrier(barrier) => Some(barrier),
+            _ => None,
+        }
+    }
+
+    /// Marks a warp's arrival, if all its threads that have not exited are at one barrier.
+    fn arrive(&mut self, warp: usize) -> Result<(), String> {
+        if self.barriers.iter().any(|meeting| meeting.waiting.contains(&warp)) {
+            return Ok(());
+        }
+        let live: Vec<usize> =
+            self.lanes_of(warp).filter(|at| self.threads[*at].state != State::Exited).collect();
+        let Some(first) = live.first().copied() else { return Ok(()) };
+        if live.iter().any(|at| self.threads[*at].state != State::AtBarrier) {
+            return Ok(());
+        }
+        let Some(barrier) = self.barrier_of(first) else { return Ok(()) };
+        let value =
+            |number: usize, source: Source| self.threads[number].get(source, &self.launch) & 0xffff_ffff;
+        let id = value(first, barrier.id);
+        let count = barrier.count.map(|count| value(first, count));
+        for other in &live {
+            let Some(held) = self.barrier_of(*other) else { continue };
+            if value(*other, held.id) != id {
+                // They wait for different barriers: nobody can complete either.
+                return Ok(());
+            }
+            let same_place = self.threads[*other].frame().pc == self.threads[first].frame().pc;
+            if (held.aligned || barrier.aligned) && !same_place || held.arrive != barrier.arrive {
+                return Err("lanes of a warp are at different barrier instructions".into());
+            }
+        }
+        let meeting = self.barriers.get_mut(id as usize).ok_or("there are 16 barriers")?;
+        if !meeting.arrived.is_empty() && meeting.count != count {
+            return Err("warps do not agree on how many a barrier needs".into());
+        }
+        meeting.count = count;
+        meeting.arrived.push(warp);
+        if barrier.arrive {
+            live.iter().for_each(|number| self.release(*number));
+        } else {
+            meeting.waiting.push(warp);
+        }
+        self.complete(id as usize)
+    }
+
+    /// Releases those who wait, if all have arrived.
+    fn complete(&mut self, id: usize) -> Result<(), String> {
+        let meeting = &self.barriers[id];
+        let is_there = |warp: usize| {
+            meeting.arrived.contains(&warp)
+                || self.lanes_of(warp).all(|number| self.threads[number].state == State::Exited)
+        };
+        let complete = match meeting.count {
+            _ if meeting.arrived.is_empty() => false,
+            Some(count) => meeting.arrived.len() as u64 * 32 >= count,
+            None => (0..self.threads.len().div_ceil(32)).all(is_there),
+        };
+        if !complete {
+            return Ok(());
+        }
+        let meeting = std::mem::take(&mut self.barriers[id]);
+        let waiting = meeting.waiting.iter().flat_map(|warp| self.lanes_of(*warp));
+        let waiting: Vec<usize> =
+            waiting.filter(|number| self.threads[*number].state == State::AtBarrier).collect();
+        let predicates = waiting.iter().filter_map(|number| {
+            let (_, predicate, _) = self.barrier_of(*number)?.reduction?;
+            Some(self.threads[*number].get(predicate, &self.launch) & 1)
+        });
+        let predicates: Vec<u64> = predicates.collect();
+        for number in waiting {
+            if let Some((reduction, _, d)) = self.barrier_of(number).and_then(|barrier| barrier.reduction) {
+                let result = match reduction {
+                    Reduction::Popc => predicates.iter().sum(),
+                    Reduction::And => u64::from(predicates.iter().all(|one| *one == 1)),
+                    Reduction::Or => u64::from(predicates.contains(&1)),
+                };
+                self.threads[number].set(d, result);
+            }
+            self.release(number);
+        }
+        Ok(())
+    }
+}
+
+/// Puts bytes where a function expects a parameter.
+fn give(thread: &mut Thread, bytes: &[u8], formal: Formal) -> Result<(), String> {
+    match formal {
+        Formal::Register(register) => thread.set(register, memory::read(bytes, 0, bytes.len().min(8) as u32)),
+        Formal::Memory(at, room) => {
+            let at = (thread.frame().params + at) as usize;
+            let count = bytes.len().min(room as usize);
+            let to = thread.params.get_mut(at..at + count).ok_or("a parameter lies nowhere")?;
+            to.copy_from_slice(&bytes[..count]);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! Loads, stores, atomics, asynchronous copies and addresses.
+
+use volta_core::ptx::tree::Operand;
+
+use super::super::float::{Clamp, Round};
+use super::super::integer::{IntOp, IntType};
+use super::super::op::{AtomicOp, FloatStyle, Op, Space, Type};
+use super::Decoder;
+use super::operand::Modifiers;
+
+/// Caching and ordering: one thread runs at a time, and each access is done when its instruction is.
+const HINTS: [&str; 21] = [
+    "weak", "relaxed", "acquire", "release", "acq_rel", "volatile", "cta", "gpu", "sys", "cluster", "ca",
+    "cg", "cs", "lu", "cv", "wb", "wt", "nc", "noftz", "L1", "L2",
+];
+
+impl Decoder {
+    pub(super) fn memory(
+        &self,
+        opcode: &str,
+        modifiers: &mut Modifiers<'_>,
+        operands: &[Operand],
+    ) -> Result<Option<Op>, String> {
+        Ok(Some(match opcode {
+            "ld" | "ldu" | "st" => {
+                modifiers.ignore(&HINTS);
+                let space = modifiers.space();
+                modifiers.ignore(&["v2", "v4", "v8"]);
+                let ty = modifiers.ty()?;
+                let [first, second] = operands else { return Err("it has two operands".into()) };
+                let (bytes, signed) = (ty.bits() / 8, matches!(ty, Type::Int(IntType { signed: true, .. })));
+                if opcode == "st" {
+                    Op::Store { s: self.values(second, ty)?, bytes, to: self.address(first, space)? }
+                } else {
+                    Op::Load {
+                        d: self.destinations(first)?,
+                        bytes,
+                        signed,
+                        from: self.address(second, space)?,
+                    }
+                }
+            }
+            "atom" | "red" => self.atomic(opcode, modifiers, operands)?,
+            "cp" => self.copy(modifiers, operands)?,
+            "isspacep" => Op::IsSpace {
+                d: self.destination(operands)?,
+                space: modifiers.space(),
+                a: self.sources::<1>(operands, Type::Bits(64))?[0],
+            },
+            "cvta" => {
+                let from = modifiers.take("to");
+                let space = modifiers.space();
+                let ty = modifiers.ty()?;
+                let (d, [a]) = (self.destination(operands)?, self.sources(operands, ty)?);
+                if from { Op::FromGeneric { d, space, a } } else { Op::ToGeneric { d, space, a } }
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn atomic(
+        &self,
+        opcode: &str,
+        modifiers: &mut Modifiers<'_>,
+        operands: &[Operand],
+    ) -> Result<Op, String> {
+        modifiers.ignore(&HINTS);
+        let space = modifiers.space();
+        let names = ["add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"];
+        let name = modifiers.first_of(|name| names.into_iter().find(|held| *held == name));
+        let ty = modifiers.ty()?;
+        let op = match (name.ok_or("it names no operation")?, ty) {
+            ("exch", _) => AtomicOp::Exch,
+            ("cas", _) => AtomicOp::Cas,
+            ("inc", _) => AtomicOp::Inc,
+            ("dec", _) => AtomicOp::Dec,
+            ("add", Type::Float(format) | Type::FloatPair(format)) => AtomicOp::Add(FloatStyle {
+                format,
+                pair: matches!(ty, Type::FloatPair(_)),
+                round: Round::NearestTiesToEven,
+                ftz: false,
+                clamp: Clamp::None,
+            }),
+            (name, Type::Int(_) | Type::Bits(_)) => {
+                let int = match ty {
+                    Type::Int(int) => int,
+                    _ => IntType { bits: ty.bits(), signed: false },
+                };
+                let op = match name {
+                    "add" => IntOp::Add,
+                    "min" => IntOp::Min,
+                    "max" => IntOp::Max,
+                    "and" => IntOp::And,
+                    "or" => IntOp::Or,
+                    _ => IntOp::Xor,
+                };
+                AtomicOp::Int(op, int)
+            }
+            (name, _) => return Err(format!("`{name}` is no operation of that type")),
+        };
+        let (d, operands) = match (opcode, operands) {
+            ("atom", [d, rest @ ..]) => (self.sink(d)?, rest),
+            _ => (None, operands),
+        };
+        let at = self.address(operands.first().ok_or("it has no address")?, space)?;
+        Ok(Op::Atomic { op, d, bytes: ty.bits() / 8, at, s: self.sources(operands, ty)? })
+    }
+
+    /// `cp.async`, `cp.async.commit_group`, `cp.async.wait_group`, `cp.async.wait_all`.
+    fn copy(&self, modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<Op, String> {
+        if !modifiers.take("async") {
+            return Err("it is no copy that is known".into());
+        }
+        if modifiers.take("commit_group") {
+            return Ok(Op::CommitGroup);
+        }
+        if modifiers.take("wait_all") {
+            return Ok(Op::WaitGroup(None));
+        }
+        if modifiers.take("wait_group") {
+            return match self.source(operands.first().ok_or("it has no count")?, Type::Bits(32))? {
+                super::super::op::Source::Value(count) => Ok(Op::WaitGroup(Some(count))),
+                _ => Err("its count is no number".into()),
+            };
+        }
+        modifiers.ignore(&["ca", "cg"]);
+        let (to, from) = (modifiers.space(), modifiers.space());
+        if to != Space::Shared || from != Space::Global {
+            return Err("it does not copy from global to shared memory".into());
+        }
+        let [d, s, bytes, rest @ ..] = operands else { return Err("it has at least three operands".into()) };
+        let Operand::Literal(bytes) = bytes else { return Err("its size is no number".into()) };
+        let bytes = super::operand::literal(bytes, Type::Bits(32))? as u32;
+        let (mut take, mut ignore) = (None, None);
+        if let [last] = rest {
+            let is_predicate = matches!(last, Operand::Not(_))
+                || matches!(last, Operand::Name(name) if name.text.trim_start_matches('%').starts_with('p'));
+            let source = self.source(last, Type::Bits(32))?;
+            *if is_predicate { &mut ignore } else { &mut take } = Some(source);
+        }
+        // The source of compiled code is a generic address that nobody converted; of global memory it is the same.
+        Ok(Op::CopyAsync { to: self.address(d, to)?, from: self.address(s, from)?, bytes, take, ignore })
+    }
+}

@@ -1,0 +1,377 @@
+//! From the syntax tree to a [`Program`]: names resolved, variables placed, labels counted.
+//!
+//! An instruction, modifier or operand that is not known becomes [`Op::Unknown`] with its text, never something else.
+
+mod arithmetic;
+mod control;
+mod convert;
+mod matrix;
+mod memory;
+mod operand;
+mod scope;
+mod warp;
+
+use std::collections::HashMap;
+
+use volta_core::ptx::tree::{Item, Linking, Module, Statement, TableKind, Variable};
+use volta_core::ptx::{self, tree};
+
+use self::operand::Modifiers;
+use self::scope::{Entity, Scopes};
+use super::memory::{CONSTANTS, DYNAMIC, GLOBALS, Object};
+use super::op::{Instruction, Op, Space, Type};
+
+/// A parameter of a kernel.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Where in parameter memory.
+    pub offset: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Its element type, e.g. `u64`.
+    pub element: String,
+}
+
+/// What a function takes or returns.
+#[derive(Clone, Copy, Debug)]
+pub enum Formal {
+    /// In parameter memory: where, and bytes.
+    Memory(u64, u64),
+    /// In a register.
+    Register(u32),
+}
+
+/// A function.
+#[derive(Clone, Debug, Default)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// Its instructions; running past the last one returns.
+    pub code: Vec<Instruction>,
+    /// How many registers it has.
+    pub registers: u32,
+    /// Bytes of local memory.
+    pub local_bytes: u64,
+    /// Bytes of parameter memory.
+    pub param_bytes: u64,
+    /// What it takes.
+    pub parameters: Vec<Formal>,
+    /// What it returns.
+    pub returns: Vec<Formal>,
+}
+
+/// A kernel with all it calls.
+#[derive(Debug, Default)]
+pub struct Program {
+    /// Functions, by number.
+    pub functions: Vec<Function>,
+    /// The kernel.
+    pub entry: usize,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+    /// Bytes of static shared memory; dynamic shared memory follows.
+    pub shared_bytes: u64,
+    /// Variables in global and constant memory, as the kernel finds them.
+    pub objects: Vec<Object>,
+}
+
+impl Program {
+    /// Instructions that are not known, and why: each once.
+    pub fn unknown(&self) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        for instruction in self.functions.iter().flat_map(|function| &function.code) {
+            if let Op::Unknown(why) = &instruction.op
+                && !found.contains(why)
+            {
+                found.push(why.clone());
+            }
+        }
+        found
+    }
+}
+
+/// The names of a module's kernels.
+pub fn entries(module: &Module) -> Vec<&str> {
+    let entries = module.items.iter().filter_map(|item| match item {
+        Item::Function(function) if function.entry => Some(function.name.text.as_str()),
+        _ => None,
+    });
+    entries.collect()
+}
+
+/// Resolves kernel `entry` of a PTX text; with `None`, its only one.
+///
+/// # Errors
+/// When the text is not PTX, there is no such kernel, or a declaration is not understood.
+pub fn decode(text: &str, entry: Option<&str>) -> Result<Program, String> {
+    let module = &ptx::parse(text).map_err(|error| error.to_string())?;
+    let entry = match (entry, entries(module).as_slice()) {
+        (Some(name), _) => name.to_string(),
+        (None, [only]) => (*only).to_string(),
+        (None, all) => return Err(format!("there are {} kernels to choose from", all.len())),
+    };
+    let ends = text.bytes().zip(0..).filter(|(byte, _)| *byte == b'\n').map(|(_, at)| at);
+    let mut decoder = Decoder { line_ends: ends.collect(), ..Decoder::default() };
+    let functions = decoder.declare(module)?;
+    let entry = functions.iter().position(|function| function.entry && function.name.text == entry);
+    decoder.program.entry = entry.ok_or("there is no such kernel")?;
+    for (at, function) in functions.iter().enumerate() {
+        let decoded = decoder.function(function)?;
+        if at == decoder.program.entry {
+            decoder.program.parameters = decoder.parameters.clone();
+        }
+        decoder.program.functions.push(decoded);
+    }
+    decoder.finish()
+}
+
+/// The state of decoding.
+#[derive(Default)]
+struct Decoder {
+    program: Program,
+    scopes: Scopes,
+    /// Functions with bodies, by name.
+    functions: HashMap<String, usize>,
+    /// Where the next variables go.
+    globals: u64,
+    constants: u64,
+    /// Of the function that is being read.
+    current: Function,
+    parameters: Vec<Parameter>,
+    /// Where each label stands; filled when it is met.
+    labels: Vec<Option<usize>>,
+    /// Where lines of the text end.
+    line_ends: Vec<u32>,
+}
+
+impl Decoder {
+    /// Declares variables and functions of the module; returns the functions with bodies.
+    fn declare<'m>(&mut self, module: &'m Module) -> Result<Vec<&'m tree::Function>, String> {
+        self.scopes.enter();
+        self.globals = GLOBALS;
+        self.constants = CONSTANTS;
+        let mut functions = Vec::new();
+        for item in &module.items {
+            match item {
+                Item::Variable(variable) => self.variable(variable)?,
+                Item::Function(function) if function.body.is_some() => {
+                    self.functions.insert(function.name.text.clone(), functions.len());
+                    functions.push(function);
+                }
+                Item::Function(_) | Item::Directive(_) => {}
+            }
+        }
+        Ok(functions)
+    }
+
+    fn function(&mut self, function: &tree::Function) -> Result<Function, String> {
+        self.current = Function { name: function.name.text.clone(), ..Function::default() };
+        self.parameters.clear();
+        self.labels.clear();
+        self.scopes.enter();
+        for (list, returns) in [(&function.parameters, false), (&function.returns, true)] {
+            for variable in list {
+                let formal = self.formal(variable)?;
+                if returns { &mut self.current.returns } else { &mut self.current.parameters }.push(formal);
+            }
+        }
+        self.block(function.body.as_deref().unwrap_or_default())?;
+        self.scopes.leave();
+        self.patch()?;
+        Ok(std::mem::take(&mut self.current))
+    }
+
+    fn formal(&mut self, variable: &Variable) -> Result<Formal, String> {
+        if variable.space == tree::Space::Reg {
+            return Ok(Formal::Register(self.register(&variable.name.text)));
+        }
+        let (element, bytes) = size(variable)?;
+        let offset = self.place(variable, tree::Space::Param, element, bytes)?;
+        let element = variable.element.text.clone();
+        self.parameters.push(Parameter { offset, bytes, element });
+        Ok(Formal::Memory(offset, bytes))
+    }
+
+    fn register(&mut self, name: &str) -> u32 {
+        let register = self.current.registers;
+        self.current.registers += 1;
+        self.scopes.declare(name, Entity::Register(register));
+        register
+    }
+
+    /// Finds room for a variable, and declares it.
+    fn place(
+        &mut self,
+        variable: &Variable,
+        space: tree::Space,
+        element: u64,
+        bytes: u64,
+    ) -> Result<u64, String> {
+        let align = variable.align.unwrap_or(element).max(1);
+        let (next, space) = match space {
+            tree::Space::Shared => (&mut self.program.shared_bytes, Space::Shared),
+            tree::Space::Local => (&mut self.current.local_bytes, Space::Local),
+            tree::Space::Param => (&mut self.current.param_bytes, Space::Param),
+            tree::Space::Global => (&mut self.globals, Space::Global),
+            tree::Space::Const => (&mut self.constants, Space::Const),
+            tree::Space::Reg | tree::Space::Texture => {
+                return Err(format!("`{}` lies in no memory", variable.name.text));
+            }
+        };
+        let at = next.next_multiple_of(align);
+        *next = at + bytes;
+        self.scopes.declare(&variable.name.text, Entity::Variable { space, at, bytes });
+        Ok(at)
+    }
+
+    fn variable(&mut self, variable: &Variable) -> Result<(), String> {
+        if variable.space == tree::Space::Texture {
+            return Ok(());
+        }
+        let (element, bytes) = size(variable)?;
+        if variable.space == tree::Space::Shared && variable.linking.contains(&Linking::Extern) {
+            let entity = Entity::Variable { space: Space::Shared, at: DYNAMIC, bytes: 0 };
+            self.scopes.declare(&variable.name.text, entity);
+            return Ok(());
+        }
+        let at = self.place(variable, variable.space, element, bytes)?;
+        if matches!(variable.space, tree::Space::Global | tree::Space::Const) {
+            let mut data = vec![0; bytes as usize];
+            if let Some(initializer) = &variable.initializer {
+                let ty = Type::parse(&variable.element.text).ok_or("a variable's type is not known")?;
+                operand::initialize(initializer, ty, &mut data)?;
+            }
+            self.program.objects.push(Object::new(&variable.name.text, at, data));
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, statements: &[Statement]) -> Result<(), String> {
+        self.scopes.enter();
+        for statement in statements {
+            match statement {
+                Statement::Label(name) => {
+                    self.scopes.declare(&name.text, Entity::Label(self.labels.len()));
+                    self.labels.push(None);
+                }
+                Statement::Table(table) => {
+                    if let TableKind::BranchTargets(names) = &table.kind {
+                        let names = names.iter().map(|name| name.text.clone()).collect();
+                        self.scopes.declare(&table.label.text, Entity::Targets(names));
+                    }
+                }
+                _ => {}
+            }
+        }
+        for statement in statements {
+            match statement {
+                Statement::Label(name) => {
+                    if let Some(Entity::Label(label)) = self.scopes.find(&name.text) {
+                        self.labels[*label] = Some(self.current.code.len());
+                    }
+                }
+                Statement::Block(inner, _) => self.block(inner)?,
+                Statement::Registers(registers) => {
+                    for (name, count) in &registers.names {
+                        match count {
+                            None => _ = self.register(&name.text),
+                            Some(count) => {
+                                (0..*count).for_each(|at| _ = self.register(&format!("{}{at}", name.text)))
+                            }
+                        }
+                    }
+                }
+                Statement::Variable(variable) => self.variable(variable)?,
+                Statement::Instruction(instruction) => {
+                    let decoded = self.instruction(instruction);
+                    self.current.code.push(decoded);
+                }
+                Statement::Directive(_) | Statement::Table(_) => {}
+            }
+        }
+        self.scopes.leave();
+        Ok(())
+    }
+
+    fn instruction(&mut self, instruction: &tree::Instruction) -> Instruction {
+        let line = self.line_ends.partition_point(|end| *end < instruction.span.start) as u32 + 1;
+        let unknown = |why: String| {
+            let modifiers: String =
+                instruction.modifiers.iter().map(|name| format!(".{}", name.text)).collect();
+            Op::Unknown(format!("{}{modifiers}: {why}", instruction.opcode.text))
+        };
+        let guard = match &instruction.guard {
+            None => None,
+            Some(guard) => match self.scopes.find(&guard.register.text) {
+                Some(Entity::Register(register)) => Some((*register, guard.negated)),
+                _ => {
+                    return Instruction {
+                        guard: None,
+                        op: unknown("its guard is not declared".into()),
+                        line,
+                    };
+                }
+            },
+        };
+        let mut modifiers = Modifiers::new(&instruction.modifiers);
+        let op = self.op(&instruction.opcode.text, &mut modifiers, &instruction.operands);
+        let op = op.and_then(|op| modifiers.finish().map(|()| op)).unwrap_or_else(unknown);
+        Instruction { guard, op, line }
+    }
+
+    fn op(
+        &self,
+        opcode: &str,
+        modifiers: &mut Modifiers<'_>,
+        operands: &[tree::Operand],
+    ) -> Result<Op, String> {
+        let groups = [Self::control, Self::memory, Self::convert, Self::warp, Self::matrix, Self::arithmetic];
+        for group in groups {
+            if let Some(op) = group(self, opcode, modifiers, operands)? {
+                return Ok(op);
+            }
+        }
+        Err("the instruction is not known".into())
+    }
+
+    /// Puts places where branches have labels.
+    fn patch(&mut self) -> Result<(), String> {
+        let place = |label: &mut usize| match self.labels[*label] {
+            Some(at) => {
+                *label = at;
+                Ok(())
+            }
+            None => Err("a label was not met".to_string()),
+        };
+        for instruction in &mut self.current.code {
+            match &mut instruction.op {
+                Op::Branch(label) => place(label)?,
+                Op::BranchIndexed { targets, .. } => targets.iter_mut().try_for_each(place)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Program, String> {
+        if self.program.shared_bytes > DYNAMIC {
+            return Err("there is too much static shared memory".into());
+        }
+        Ok(self.program)
+    }
+}
+
+/// Bytes of an element, and of a variable; of an array without an extent, what its initialiser fills.
+fn size(variable: &Variable) -> Result<(u64, u64), String> {
+    let name = &variable.element.text;
+    let bytes = match name.as_str() {
+        "b128" => 16,
+        _ => {
+            let ty = Type::parse(name).ok_or_else(|| format!("the type `{name}` is not known"))?;
+            u64::from(ty.bits()).div_ceil(8)
+        }
+    };
+    let element = bytes * u64::from(variable.vector.unwrap_or(1));
+    let count: u64 = variable.dimensions.iter().map(|extent| extent.unwrap_or(0)).product();
+    Ok((element, element * count))
+}

@@ -1,0 +1,67 @@
+//! A plain interpreter of PTX: one thread at a time, bytes in memory, IEEE arithmetic.
+//!
+//! It is an oracle for the verifier and shares nothing with it but the parser. It knows no terms and no idioms, and
+//! looks for no faults beyond those it stumbles over: an access outside all objects or not aligned, a lane that is
+//! missing, threads that wait forever. Which thread runs next is decided by a seed. What nobody wrote holds anything.
+//!
+//! [`decode`] resolves names; [`cta`] runs threads and lets them meet, [`warp`] does what lanes do together. Arithmetic
+//! is in [`float`], [`integer`] and [`matrix`].
+
+pub mod cta;
+pub mod decode;
+pub mod float;
+pub mod integer;
+pub mod matrix;
+pub mod memory;
+pub mod op;
+pub mod random;
+pub mod thread;
+pub mod warp;
+
+use cta::Cta;
+use decode::Program;
+use memory::Objects;
+use random::Random;
+use thread::Launch;
+
+/// A kernel with what it is launched with.
+#[derive(Debug)]
+pub struct Run<'r> {
+    /// The kernel.
+    pub program: &'r Program,
+    /// CTAs in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads in x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// Linear numbers of the CTAs to run.
+    pub ctas: &'r [u64],
+    /// The kernel's parameter memory.
+    pub arguments: &'r [u8],
+    /// Instructions, in all.
+    pub budget: u64,
+}
+
+impl Run<'_> {
+    /// Runs the CTAs, in an order that the seed decides, on `global` memory.
+    ///
+    /// # Errors
+    /// What went wrong, and where.
+    pub fn execute(&self, global: &mut Objects, seed: u64) -> Result<(), String> {
+        let mut random = Random::new(seed);
+        let mut waiting: Vec<u64> = self.ctas.to_vec();
+        let mut budget = self.budget;
+        while !waiting.is_empty() {
+            let number = waiting.swap_remove(random.below(waiting.len()));
+            let [x, y, _] = self.grid.map(u64::from);
+            let cta = [number % x, number / x % y, number / (x * y)].map(|at| at as u32);
+            let Run { program, grid, block, dynamic_shared, .. } = *self;
+            let launch = Launch { grid, block, cta, dynamic_shared };
+            let mut cta = Cta::new(program, launch, self.arguments, global, &mut random, budget);
+            cta.run().map_err(|error| format!("CTA {number}: {error}"))?;
+            budget = cta.budget;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,485 @@
+//! What an instruction is once its names are resolved: data only.
+
+use super::float::{Arithmetic, Clamp, Format, Function, Round};
+use super::integer::{IntOp, IntType};
+use super::matrix::Matrix;
+
+/// An instruction type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// `.pred`
+    Pred,
+    /// `.b8` … `.b64`
+    Bits(u32),
+    /// `.u8` … `.s64`
+    Int(IntType),
+    /// `.f16` … `.f64`
+    Float(Format),
+    /// `.f16x2`, `.bf16x2`, `.e4m3x2`, `.e5m2x2`
+    FloatPair(Format),
+    /// `.u16x2`, `.s16x2`
+    IntPair(IntType),
+}
+
+impl Type {
+    /// The type of that name.
+    pub fn parse(name: &str) -> Option<Type> {
+        let format = |name: &str| {
+            Some(match name {
+                "f16" => Format::F16,
+                "bf16" => Format::Bf16,
+                "tf32" => Format::Tf32,
+                "f32" => Format::F32,
+                "f64" => Format::F64,
+                "e4m3" => Format::E4m3,
+                "e5m2" => Format::E5m2,
+                _ => return None,
+            })
+        };
+        if let Some(format) = format(name) {
+            return Some(Type::Float(format));
+        }
+        if let Some(half) = name.strip_suffix("x2") {
+            let int = |signed| Some(Type::IntPair(IntType { bits: 16, signed }));
+            return match half {
+                "u16" => int(false),
+                "s16" => int(true),
+                _ => format(half).map(Type::FloatPair),
+            };
+        }
+        let (kind, bits) = name.split_at_checked(1)?;
+        let bits = match bits {
+            "8" => 8,
+            "16" => 16,
+            "32" => 32,
+            "64" => 64,
+            _ => return (name == "pred").then_some(Type::Pred),
+        };
+        Some(match kind {
+            "b" => Type::Bits(bits),
+            "u" => Type::Int(IntType { bits, signed: false }),
+            "s" => Type::Int(IntType { bits, signed: true }),
+            _ => return None,
+        })
+    }
+
+    /// Bits that a value has.
+    pub fn bits(self) -> u32 {
+        match self {
+            Type::Pred => 1,
+            Type::Bits(bits) => bits,
+            Type::Int(int) => int.bits,
+            Type::Float(format) => format.bits(),
+            Type::FloatPair(format) => 2 * format.bits(),
+            Type::IntPair(_) => 32,
+        }
+    }
+}
+
+/// A register of a frame.
+pub type Register = u32;
+
+/// Where an operand comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A register.
+    Register(Register),
+    /// The opposite of a predicate.
+    Not(Register),
+    /// A number.
+    Value(u64),
+    /// The address of a variable in the frame's local memory.
+    Local(u64),
+    /// The address of a variable in the frame's parameter memory.
+    Param(u64),
+    /// A special register.
+    Special(Special),
+}
+
+/// Special registers that do not depend on time or place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are the ISA's, under its names")]
+pub enum Special {
+    Tid(usize),
+    Ntid(usize),
+    Ctaid(usize),
+    Nctaid(usize),
+    Laneid,
+    Warpid,
+    Nwarpid,
+    LanemaskEq,
+    LanemaskLe,
+    LanemaskLt,
+    LanemaskGe,
+    LanemaskGt,
+    DynamicSharedSize,
+}
+
+/// A state space that an access names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are the ISA's, under its names")]
+pub enum Space {
+    Generic,
+    Global,
+    Const,
+    Shared,
+    Local,
+    Param,
+}
+
+/// `[base + offset]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// In which space.
+    pub space: Space,
+    /// A register or a variable.
+    pub base: Source,
+    /// Bytes.
+    pub offset: i64,
+}
+
+/// Operations on floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FloatOp {
+    /// Rounded once.
+    Arithmetic(Arithmetic),
+    /// Approximated.
+    Function(Function),
+    /// `min`, `max`.
+    Extreme {
+        /// `max`
+        largest: bool,
+        /// `.NaN`
+        nan: bool,
+        /// `.xorsign.abs`
+        xorsign: bool,
+    },
+    /// `neg`
+    Neg,
+    /// `abs`
+    Abs,
+    /// `copysign`
+    CopySign,
+}
+
+/// How floats are treated around an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FloatStyle {
+    /// Of operands and result.
+    pub format: Format,
+    /// Two in a word.
+    pub pair: bool,
+    /// Rounding of the result.
+    pub round: Round,
+    /// Subnormal operands and results are zeros.
+    pub ftz: bool,
+    /// At last.
+    pub clamp: Clamp,
+}
+
+/// Comparisons; for floats, with what they say when one is NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are the ISA's, under its names")]
+pub enum Comparison {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Num,
+    Nan,
+}
+
+/// `setp` and `set`, up to where the result goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Test {
+    /// How to compare.
+    pub comparison: Comparison,
+    /// The result where one is NaN.
+    pub unordered: bool,
+    /// Of the operands.
+    pub ty: Type,
+    /// Subnormal operands are zeros.
+    pub ftz: bool,
+    /// The operands.
+    pub operands: [Source; 2],
+    /// A predicate that the result is combined with.
+    pub combine: Option<(IntOp, Source)>,
+}
+
+/// `cvt`.
+#[derive(Clone, Copy, Debug)]
+pub struct Conversion {
+    /// Of the result.
+    pub to: Type,
+    /// Of the operands.
+    pub from: Type,
+    /// How to round.
+    pub round: Round,
+    /// Whether a float becomes a whole float.
+    pub integral: bool,
+    /// Subnormals are zeros.
+    pub ftz: bool,
+    /// At last.
+    pub clamp: Clamp,
+    /// Numbers beyond the format become its largest.
+    pub satfinite: bool,
+    /// Integers are clamped to the type's range.
+    pub sat: bool,
+    /// Destination.
+    pub d: Register,
+    /// The operand, and of pairs made from two the one for the lower half.
+    pub operands: [Source; 2],
+}
+
+/// What a barrier does with predicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are the ISA's, under its names")]
+pub enum Reduction {
+    Popc,
+    And,
+    Or,
+}
+
+/// A barrier of the CTA.
+#[derive(Clone, Copy, Debug)]
+pub struct Barrier {
+    /// Which of the 16.
+    pub id: Source,
+    /// How many threads take part, if not all.
+    pub count: Option<Source>,
+    /// `arrive`: does not wait for others.
+    pub arrive: bool,
+    /// A warp's threads must be at the same instruction.
+    pub aligned: bool,
+    /// `red`: what, of which predicate, to where.
+    pub reduction: Option<(Reduction, Source, Register)>,
+}
+
+/// Modes of `shfl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are the ISA's, under its names")]
+pub enum Shuffle {
+    Up,
+    Down,
+    Bfly,
+    Idx,
+}
+
+/// Modes of `vote`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are the ISA's, under its names")]
+pub enum Vote {
+    All,
+    Any,
+    Uni,
+    Ballot,
+}
+
+/// What lanes of a warp do together, once all of them are there.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "they are instructions of the ISA, with its operands")]
+pub enum Collective {
+    Sync,
+    Shuffle { mode: Shuffle, d: Option<Register>, p: Option<Register>, operands: [Source; 3] },
+    Vote { mode: Vote, d: Register, p: Source },
+    Match { all: bool, bits: u32, d: Option<Register>, p: Option<Register>, a: Source },
+    Redux { op: IntOp, ty: IntType, d: Register, a: Source },
+    Elect { d: Option<Register>, p: Option<Register> },
+    Matrix(Matrix),
+}
+
+/// Operations of atomics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtomicOp {
+    /// On integers.
+    Int(IntOp, IntType),
+    /// On floats, to nearest.
+    Add(FloatStyle),
+    /// The new value.
+    Exch,
+    /// The new value if the old one is the first operand.
+    Cas,
+    /// Up to a bound, then 0.
+    Inc,
+    /// Down to 0, then a bound.
+    Dec,
+}
+
+/// An operation.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "they are instructions of the ISA, with its operands")]
+pub enum Op {
+    Nothing,
+    Move {
+        d: Register,
+        s: Source,
+        bits: u32,
+    },
+    Pack {
+        d: Register,
+        bits: u32,
+        parts: Vec<Source>,
+    },
+    Unpack {
+        d: Vec<Option<Register>>,
+        bits: u32,
+        s: Source,
+    },
+    Int {
+        op: IntOp,
+        ty: IntType,
+        d: Register,
+        s: [Source; 3],
+    },
+    /// `min`, `max`, `add` of two 16-bit numbers in a word.
+    IntPair {
+        op: IntOp,
+        ty: IntType,
+        d: Register,
+        s: [Source; 3],
+    },
+    Insert {
+        bits: u32,
+        d: Register,
+        s: [Source; 4],
+    },
+    Float {
+        op: FloatOp,
+        style: FloatStyle,
+        d: Register,
+        s: [Source; 3],
+    },
+    Convert(Box<Conversion>),
+    /// The result goes to the first predicate, with the opposite combined to the second.
+    Setp {
+        test: Box<Test>,
+        p: Option<Register>,
+        q: Option<Register>,
+    },
+    Set {
+        test: Box<Test>,
+        ty: Type,
+        d: Register,
+    },
+    Select {
+        d: Register,
+        bits: u32,
+        a: Source,
+        b: Source,
+        p: Source,
+    },
+    /// The type is of the selector.
+    Slct {
+        d: Register,
+        bits: u32,
+        ty: Type,
+        s: [Source; 3],
+    },
+    Testp {
+        d: Register,
+        format: Format,
+        what: Class,
+        a: Source,
+    },
+    IsSpace {
+        d: Register,
+        space: Space,
+        a: Source,
+    },
+    /// Between a space's address and the generic one.
+    ToGeneric {
+        d: Register,
+        space: Space,
+        a: Source,
+    },
+    FromGeneric {
+        d: Register,
+        space: Space,
+        a: Source,
+    },
+    Load {
+        d: Vec<Option<Register>>,
+        bytes: u32,
+        signed: bool,
+        from: Address,
+    },
+    Store {
+        s: Vec<Source>,
+        bytes: u32,
+        to: Address,
+    },
+    Atomic {
+        op: AtomicOp,
+        d: Option<Register>,
+        bytes: u32,
+        at: Address,
+        s: [Source; 2],
+    },
+    CopyAsync {
+        to: Address,
+        from: Address,
+        bytes: u32,
+        take: Option<Source>,
+        ignore: Option<Source>,
+    },
+    CommitGroup,
+    /// All but so many groups; `None` is everything.
+    WaitGroup(Option<u64>),
+    Activemask {
+        d: Register,
+    },
+    Branch(usize),
+    BranchIndexed {
+        index: Source,
+        targets: Vec<usize>,
+    },
+    Call {
+        function: usize,
+        returns: Vec<Passed>,
+        arguments: Vec<Passed>,
+    },
+    Return,
+    Exit,
+    Trap,
+    Barrier(Box<Barrier>),
+    Collective {
+        op: Box<Collective>,
+        mask: Source,
+    },
+    /// An instruction that the interpreter does not know, and why: an error when a thread reaches it.
+    Unknown(String),
+}
+
+/// Classes of `testp`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are the ISA's, under its names")]
+pub enum Class {
+    Finite,
+    Infinite,
+    Number,
+    NotANumber,
+    Normal,
+    Subnormal,
+}
+
+/// What stands in a parameter list of a call.
+#[derive(Clone, Copy, Debug)]
+pub enum Passed {
+    /// A variable in parameter memory: where, and bytes.
+    Memory(u64, u64),
+    /// A register or a number.
+    Source(Source),
+}
+
+/// An instruction of a function.
+#[derive(Clone, Debug)]
+pub struct Instruction {
+    /// Executed only where the predicate is not this.
+    pub guard: Option<(Register, bool)>,
+    /// What it does.
+    pub op: Op,
+    /// Its line in the text.
+    pub line: u32,
+}

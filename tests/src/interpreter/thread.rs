@@ -1,0 +1,383 @@
+//! One thread: its frames, its registers, and what an instruction does to them.
+
+use super::decode::Function;
+use super::float::{self, Arithmetic, Clamp, Format, mask};
+use super::integer::{self, IntOp, IntType};
+use super::memory;
+use super::op::{Class, Comparison, FloatOp, FloatStyle, Register, Source, Space, Special, Test, Type};
+
+/// A call that has not returned.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    /// The function.
+    pub function: usize,
+    /// The next instruction.
+    pub pc: usize,
+    /// Registers; what nobody wrote is 0.
+    pub registers: Vec<u64>,
+    /// Where its local and parameter memory begin in the thread's.
+    pub local: u64,
+    /// See `local`.
+    pub params: u64,
+}
+
+/// Why a thread does not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It does.
+    Ready,
+    /// It is at a barrier of the CTA.
+    AtBarrier,
+    /// It is at something that lanes do together.
+    AtCollective,
+    /// It returned.
+    Exited,
+}
+
+/// A copy from global to shared memory that has not been done.
+#[derive(Clone, Copy, Debug)]
+pub struct Copy {
+    /// Its group: how many were committed before.
+    pub group: u64,
+    /// To where in shared memory.
+    pub to: u64,
+    /// From where in global memory.
+    pub from: u64,
+    /// Bytes to fill.
+    pub bytes: u32,
+    /// Bytes to take; the others are zero.
+    pub take: u32,
+}
+
+/// What is the same for all threads of a CTA.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    /// CTAs in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads in x, y, z.
+    pub block: [u32; 3],
+    /// Which CTA.
+    pub cta: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+}
+
+impl Launch {
+    /// Threads of a CTA.
+    pub fn threads(&self) -> usize {
+        self.block.iter().map(|extent| *extent as usize).product()
+    }
+}
+
+/// A thread.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    /// Its number in the CTA.
+    pub linear: usize,
+    /// Whether it goes on.
+    pub state: State,
+    /// Calls, the innermost last.
+    pub frames: Vec<Frame>,
+    /// Local memory of all frames.
+    pub local: Vec<u8>,
+    /// Parameter memory of all frames; the kernel's own comes first.
+    pub params: Vec<u8>,
+    /// Copies in flight.
+    pub copies: Vec<Copy>,
+    /// How many groups of copies were committed.
+    pub groups: u64,
+}
+
+impl Thread {
+    /// A thread that will begin with a kernel.
+    pub fn new(linear: usize, function: usize, kernel: &Function, arguments: &[u8]) -> Thread {
+        let mut thread = Thread {
+            linear,
+            state: State::Ready,
+            frames: Vec::new(),
+            local: Vec::new(),
+            params: Vec::new(),
+            copies: Vec::new(),
+            groups: 0,
+        };
+        thread.enter(function, kernel);
+        thread.params[..arguments.len()].copy_from_slice(arguments);
+        thread
+    }
+
+    /// Begins a call.
+    pub fn enter(&mut self, number: usize, function: &Function) {
+        // Variables are aligned from the beginning of their frame.
+        let local = self.local.len().next_multiple_of(16);
+        let params = self.params.len().next_multiple_of(16);
+        self.local.resize(local + function.local_bytes as usize, 0xa5);
+        self.params.resize(params + function.param_bytes as usize, 0xa5);
+        self.frames.push(Frame {
+            function: number,
+            pc: 0,
+            registers: vec![0; function.registers as usize],
+            local: local as u64,
+            params: params as u64,
+        });
+    }
+
+    /// Ends a call; whether one is left.
+    pub fn leave(&mut self) -> bool {
+        if let Some(frame) = self.frames.pop() {
+            self.local.truncate(frame.local as usize);
+            self.params.truncate(frame.params as usize);
+        }
+        !self.frames.is_empty()
+    }
+
+    /// The innermost call. A thread that has not exited has one.
+    pub fn frame(&self) -> &Frame {
+        &self.frames[self.frames.len() - 1]
+    }
+
+    /// See [`Thread::frame`].
+    pub fn frame_mut(&mut self) -> &mut Frame {
+        let last = self.frames.len() - 1;
+        &mut self.frames[last]
+    }
+
+    /// Its number in its warp.
+    pub fn lane(&self) -> usize {
+        self.linear % 32
+    }
+
+    /// The value of an operand.
+    pub fn get(&self, source: Source, launch: &Launch) -> u64 {
+        match source {
+            Source::Register(register) => self.frame().registers[register as usize],
+            Source::Not(register) => self.frame().registers[register as usize] ^ 1,
+            Source::Value(value) => value,
+            Source::Local(at) => at + self.frame().local,
+            Source::Param(at) => at + self.frame().params,
+            Source::Special(special) => self.special(special, launch),
+        }
+    }
+
+    /// Writes a register.
+    pub fn set(&mut self, register: Register, value: u64) {
+        self.frame_mut().registers[register as usize] = value;
+    }
+
+    /// Writes a register, or nothing.
+    pub fn set_some(&mut self, register: Option<Register>, value: u64) {
+        if let Some(register) = register {
+            self.set(register, value);
+        }
+    }
+
+    fn special(&self, special: Special, launch: &Launch) -> u64 {
+        let [x, y, _] = launch.block.map(|extent| extent as usize);
+        let (lane, linear) = (self.lane() as u32, self.linear);
+        let value = match special {
+            Special::Tid(0) => (linear % x) as u32,
+            Special::Tid(1) => (linear / x % y) as u32,
+            Special::Tid(_) => (linear / (x * y)) as u32,
+            Special::Ntid(axis) => launch.block[axis],
+            Special::Ctaid(axis) => launch.cta[axis],
+            Special::Nctaid(axis) => launch.grid[axis],
+            Special::Laneid => lane,
+            Special::Warpid => (linear / 32) as u32,
+            Special::Nwarpid => launch.threads().div_ceil(32) as u32,
+            Special::LanemaskEq => 1 << lane,
+            Special::LanemaskLt => (1 << lane) - 1,
+            Special::LanemaskLe => u32::MAX >> (31 - lane),
+            Special::LanemaskGe => u32::MAX << lane,
+            Special::LanemaskGt => !(u32::MAX >> (31 - lane)),
+            Special::DynamicSharedSize => launch.dynamic_shared,
+        };
+        u64::from(value)
+    }
+
+    /// Memory of the thread's own in a space, if it has any there.
+    pub fn own_memory(&mut self, space: Space) -> Option<&mut Vec<u8>> {
+        match space {
+            Space::Local => Some(&mut self.local),
+            Space::Param => Some(&mut self.params),
+            Space::Generic | Space::Global | Space::Const | Space::Shared => None,
+        }
+    }
+}
+
+/// Reads from a thread's own memory.
+///
+/// # Errors
+/// When there are not so many bytes.
+pub fn read_own(bytes: &[u8], at: u64, count: u32) -> Result<u64, String> {
+    match at.checked_add(u64::from(count)) {
+        Some(end) if end <= bytes.len() as u64 => Ok(memory::read(bytes, at as usize, count)),
+        _ => Err(format!("{count} bytes at {at:#x} lie behind a thread's own memory")),
+    }
+}
+
+/// An operation on floats, of one number or two in a word.
+pub fn compute_float(op: FloatOp, style: FloatStyle, operands: [u64; 3]) -> u64 {
+    if !style.pair {
+        return compute_one(op, style, operands);
+    }
+    let half = |shift: u32| compute_one(op, style, operands.map(|word| word >> shift & 0xffff));
+    half(16) << 16 | half(0)
+}
+
+fn compute_one(op: FloatOp, style: FloatStyle, operands: [u64; 3]) -> u64 {
+    let FloatStyle { format, round, ftz, clamp, .. } = style;
+    let flush = |bits: u64| if ftz { float::flush(format, bits) } else { bits };
+    let [a, b, c] = operands.map(|bits| flush(bits & mask(format.bits())));
+    let result = match op {
+        FloatOp::Arithmetic(op) => float::arithmetic(op, format, round, [a, b, c]),
+        FloatOp::Function(function) => float::function(function, format, a),
+        FloatOp::Extreme { largest, nan, xorsign: false } => float::extreme(format, largest, nan, a, b),
+        FloatOp::Extreme { largest, nan, xorsign: true } => {
+            let [x, y] = [a, b].map(|bits| float::magnitude(format, bits));
+            float::copy_sign(format, a ^ b, float::extreme(format, largest, nan, x, y))
+        }
+        FloatOp::Neg => float::negate(format, a),
+        FloatOp::Abs => float::magnitude(format, a),
+        FloatOp::CopySign => float::copy_sign(format, a, b),
+    };
+    float::clamp(format, clamp, flush(result))
+}
+
+/// An operation on two 16-bit integers in a word.
+///
+/// # Errors
+/// See [`integer::compute`].
+pub fn compute_pair(op: IntOp, ty: IntType, operands: [u64; 3]) -> Result<u64, String> {
+    let half = |shift: u32| integer::compute(op, ty, operands.map(|word| word >> shift & 0xffff));
+    Ok(half(16)? << 16 | half(0)?)
+}
+
+/// What a comparison says of two values.
+pub fn compare(test: &Test, a: u64, b: u64) -> bool {
+    use std::cmp::Ordering::*;
+    let order = match test.ty {
+        Type::Float(format) => {
+            let value = |bits: u64| {
+                let bits = bits & mask(format.bits());
+                float::to_f64(format, if test.ftz { float::flush(format, bits) } else { bits })
+            };
+            value(a).partial_cmp(&value(b))
+        }
+        Type::Int(ty) => Some(ty.value(a).cmp(&ty.value(b))),
+        Type::Pred | Type::Bits(_) | Type::FloatPair(_) | Type::IntPair(_) => {
+            let bits = mask(test.ty.bits());
+            Some((a & bits).cmp(&(b & bits)))
+        }
+    };
+    match (order, test.comparison) {
+        (None, _) => test.unordered,
+        (Some(order), Comparison::Eq) => order == Equal,
+        (Some(order), Comparison::Ne) => order != Equal,
+        (Some(order), Comparison::Lt) => order == Less,
+        (Some(order), Comparison::Le) => order != Greater,
+        (Some(order), Comparison::Gt) => order == Greater,
+        (Some(order), Comparison::Ge) => order != Less,
+        (Some(_), Comparison::Num) => true,
+        (Some(_), Comparison::Nan) => false,
+    }
+}
+
+/// A truth value combined with a predicate.
+pub fn combine(op: IntOp, value: bool, with: u64) -> bool {
+    let with = with & 1 == 1;
+    match op {
+        IntOp::And => value && with,
+        IntOp::Or => value || with,
+        _ => value != with,
+    }
+}
+
+/// Whether a float is of a class; zeros are normal.
+pub fn is_of_class(format: Format, what: Class, bits: u64) -> bool {
+    let value = float::to_f64(format, bits);
+    let subnormal = value != 0.0 && float::flush(format, bits) != bits;
+    match what {
+        Class::Finite => value.is_finite(),
+        Class::Infinite => value.is_infinite(),
+        Class::Number => !value.is_nan(),
+        Class::NotANumber => value.is_nan(),
+        Class::Normal => value.is_finite() && !subnormal,
+        Class::Subnormal => subnormal,
+    }
+}
+
+/// A conversion; see [`super::op::Conversion`].
+///
+/// # Errors
+/// Types that are not converted into one another.
+pub fn convert(conversion: &super::op::Conversion, operands: [u64; 2]) -> Result<u64, String> {
+    let [low, high] = operands;
+    match (conversion.to, conversion.from) {
+        (Type::FloatPair(to), Type::Float(from)) => {
+            let bits = to.bits();
+            Ok(convert_float(conversion, to, from, high) << bits | convert_float(conversion, to, from, low))
+        }
+        (Type::FloatPair(to), Type::FloatPair(from)) => {
+            let half =
+                |at: u32| convert_float(conversion, to, from, low >> (at * from.bits()) & mask(from.bits()));
+            Ok(half(1) << to.bits() | half(0))
+        }
+        (Type::Float(to), Type::Float(from)) => {
+            Ok(convert_float(conversion, to, from, low & mask(from.bits())))
+        }
+        (Type::Float(to), Type::Int(from)) => {
+            let value = float::from_integer(to, from.value(low), conversion.round);
+            Ok(float::clamp(to, conversion.clamp, value))
+        }
+        (Type::Int(to), Type::Float(from)) => {
+            let low = low & mask(from.bits());
+            let low = if conversion.ftz { float::flush(from, low) } else { low };
+            Ok(float::to_integer(from, low, conversion.round, to.bits, to.signed))
+        }
+        (Type::Int(to), Type::Int(from)) => {
+            let value = from.value(low);
+            let (least, greatest) = to.range();
+            let value = if conversion.sat { value.clamp(least, greatest) } else { value };
+            // A wider register receives the sign, too.
+            Ok(if to.signed {
+                integer::sign_extend(value as u64, to.bits) as u64
+            } else {
+                value as u64 & mask(to.bits)
+            })
+        }
+        (to, from) => Err(format!("there is no conversion from {from:?} to {to:?}")),
+    }
+}
+
+fn convert_float(conversion: &super::op::Conversion, to: Format, from: Format, bits: u64) -> u64 {
+    let bits = if conversion.ftz { float::flush(from, bits) } else { bits };
+    let value = float::to_f64(from, bits);
+    let value = if conversion.integral { float::integral(value, conversion.round) } else { value };
+    let mut result = float::from_f64(to, value, conversion.round);
+    if conversion.satfinite && !value.is_nan() && !float::to_f64(to, result).is_finite() {
+        result = largest(to) | if value < 0.0 { 1 << (to.bits() - 1) } else { 0 };
+    }
+    let result = if conversion.ftz { float::flush(to, result) } else { result };
+    float::clamp(to, conversion.clamp, result)
+}
+
+/// The largest number of a format.
+fn largest(format: Format) -> u64 {
+    match format {
+        Format::E4m3 => 0x7e,
+        Format::E5m2 => 0x7b,
+        Format::F16 => 0x7bff,
+        Format::Bf16 => 0x7f7f,
+        Format::Tf32 => 0x7f7f_e000,
+        Format::F32 => 0x7f7f_ffff,
+        Format::F64 => 0x7fef_ffff_ffff_ffff,
+    }
+}
+
+/// One rounding step of an atomic addition.
+pub fn atomic_add(style: FloatStyle, old: u64, value: u64) -> u64 {
+    compute_float(
+        FloatOp::Arithmetic(Arithmetic::Add),
+        FloatStyle { clamp: Clamp::None, ..style },
+        [old, value, 0],
+    )
+}

@@ -1,0 +1,464 @@
+//! The verifier's terms at a point, and how far a computation in floats may be from them.
+//!
+//! [`Tape`] holds the terms of some outputs, operands before what uses them. [`Tape::evaluate`] goes through it once and
+//! keeps for each term its value `v` in real arithmetic (in f64; what that loses is far below the bound, and counted
+//! for f64 kernels by a doubled unit) and a bound `e`: executed in floats, the operation that left the term gives a
+//! number within `e` of `v`. This is running error analysis (Wilkinson; Higham, *Accuracy and Stability of Numerical
+//! Algorithms*, §3.3), with these rules, where `u` is a unit roundoff and `η` the smallest normal number:
+//!
+//! - An input is exact. So is a constant, but for a literal that is not whole and has many digits: that stands for some
+//!   real that was rounded (rule V9), and the sides may have different such literals; `e = 2u·|v|`.
+//! - A result is rounded: `u` times the sum of magnitudes of what is added, or `u·|v|`, and `η` for what underflows; for
+//!   functions 4 times that. Nothing is lost where operands are exact and the result has no more digits than the format:
+//!   that is how sums with large constants that compilers round by stay exact.
+//! - Errors of operands are carried on by the derivative's bound over the interval: `|a|·e_b + |b|·e_a + e_a·e_b` for
+//!   products, `(e_a + |q|·e_b) / (|b| − e_b)` for quotients, `2^a·(2^(e_a) − 1)` for powers, and so on.
+//! - A step (floor, comparison, choice) is certain where its argument is further from the jump than `e`; a floor is then
+//!   exact. Where it is not, the bound holds all that it could be.
+//! - The sum of the products of a matrix may be taken in another order. That the unit is twice what rounding to nearest
+//!   asks for, and that it is taken of magnitudes, makes up for it.
+//! - The term does not say in which format it was computed, since to the verifier conversions are nothing. So `u` is of
+//!   the narrowest format in which the kernel computes. Where it only *converts* to a narrower one, that unit is
+//!   charged where converted values go: to factors of products (which is what they are converted for) and to outputs.
+
+use std::collections::HashMap;
+
+use volta_core::term::{Store, TermId, TermOp, View};
+
+use super::values;
+use crate::interpreter::decode::Program;
+use crate::interpreter::float::Format;
+use crate::interpreter::matrix::{Element, Elements, Matrix};
+use crate::interpreter::op::{Collective, FloatOp, Op, Type};
+
+/// What is known of a term at a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A real, and how far floats may be from it.
+    Real(f64, f64),
+    /// `+∞` or `−∞`.
+    Infinite(f64),
+    /// A truth value; `None` where floats may disagree.
+    Truth(Option<bool>),
+    /// Nothing that rule V3 defines.
+    Undefined,
+    /// Nothing is known: the point is too close to where it is undefined, or nobody says what the operation is.
+    Unknown,
+}
+
+/// How a kernel rounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// The unit of operations.
+    unit: f64,
+    /// Digits of the format that it is of.
+    digits: u32,
+    /// The smallest normal number.
+    tiny: f64,
+    /// The unit of conversions to something narrower.
+    conversion: Option<(f64, u32, f64)>,
+}
+
+/// Twice the unit roundoff to nearest, which serves all roundings; digits; the smallest normal number.
+fn unit_of(format: Format) -> (f64, u32, f64) {
+    let digits = format.fraction_bits() + 1;
+    let doubled = if format == Format::F64 { 1 } else { 0 };
+    (2.0_f64.powi(1 - digits as i32 + doubled), digits, 2.0_f64.powi(format.min_exponent()))
+}
+
+impl Precision {
+    /// What a kernel's instructions say.
+    pub fn of(program: &Program) -> Precision {
+        let mut computed = vec![Format::F64];
+        let mut converted = Vec::new();
+        for instruction in program.functions.iter().flat_map(|function| &function.code) {
+            match &instruction.op {
+                Op::Float { op: FloatOp::Arithmetic(_) | FloatOp::Function(_), style, .. } => {
+                    computed.push(style.format);
+                }
+                Op::Convert(conversion) => match (conversion.to, conversion.from) {
+                    (Type::Float(to) | Type::FloatPair(to), Type::Float(from) | Type::FloatPair(from))
+                        if to.fraction_bits() < from.fraction_bits() && !conversion.integral =>
+                    {
+                        converted.push(to);
+                    }
+                    (Type::Float(to), Type::Int(_)) => computed.push(to),
+                    _ => {}
+                },
+                Op::Collective { op, .. } => {
+                    if let Collective::Matrix(Matrix::Multiply { elements, .. }) = &**op {
+                        let Elements { a, d, .. } = *elements;
+                        if let (Element::Float(a), Element::Float(d)) = (a, d) {
+                            computed.push(if d == Format::F64 { d } else { Format::F32 });
+                            converted.extend([a, d].into_iter().filter(|format| *format != Format::F64));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        let narrowest = |all: Vec<Format>| all.into_iter().min_by_key(|format| format.fraction_bits());
+        let (unit, digits, tiny) = unit_of(narrowest(computed).unwrap_or(Format::F64));
+        let conversion = narrowest(converted).map(unit_of).filter(|(_, narrow, _)| *narrow < digits);
+        Precision { unit, digits, tiny, conversion }
+    }
+
+    /// The bound of an output that may have been converted before it was stored, into a format.
+    pub fn stored(&self, value: Value, format: Option<Format>) -> Value {
+        let Value::Real(value, error) = value else { return value };
+        let (unit, _, tiny) = format.map_or((0.0, 0, 0.0), unit_of);
+        let (narrow, _, small) = self.conversion.unwrap_or((0.0, 0, 0.0));
+        Value::Real(value, error + unit.max(narrow) * (value.abs() + error) + tiny.max(small))
+    }
+
+    /// What a rounded result is off by: `magnitude` bounds what was rounded.
+    fn round(&self, magnitude: f64) -> f64 {
+        self.unit * magnitude + self.tiny
+    }
+
+    /// A factor of a product, which may have been converted.
+    fn factor(&self, value: f64, error: f64) -> f64 {
+        match self.conversion {
+            Some((unit, digits, tiny)) if error > 0.0 || !has_digits(value, digits) => {
+                error + unit * (value.abs() + error) + tiny
+            }
+            _ => error,
+        }
+    }
+}
+
+/// Whether a number has at most so many significant binary digits, and is not tiny.
+fn has_digits(value: f64, digits: u32) -> bool {
+    let cut = 53 - digits.min(53);
+    value == 0.0 || value.abs() > 1e-4 && value.abs() < 1e30 && value.to_bits() & ((1 << cut) - 1) == 0
+}
+
+/// A term, and where its operands stand.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Input { input: usize, element: usize },
+    Constant { value: f64, literal: bool },
+    Apply(TermOp, [usize; 3]),
+}
+
+/// Terms of one store in an order in which they can be evaluated.
+#[derive(Debug)]
+pub struct Tape<'s> {
+    store: &'s Store,
+    steps: Vec<Step>,
+    places: HashMap<TermId, usize>,
+}
+
+impl<'s> Tape<'s> {
+    /// An empty tape.
+    pub fn new(store: &'s Store) -> Tape<'s> {
+        Tape { store, steps: Vec::new(), places: HashMap::new() }
+    }
+
+    /// Whether the tape is of this store.
+    pub fn is_of(&self, store: &Store) -> bool {
+        std::ptr::eq(self.store, store)
+    }
+
+    /// Number of terms.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Appends a term with all that it needs; where it stands.
+    ///
+    /// # Errors
+    /// A constant that cannot be read.
+    pub fn add(&mut self, term: TermId) -> Result<usize, String> {
+        let mut waiting = vec![term];
+        while let Some(&next) = waiting.last() {
+            if self.places.contains_key(&next) {
+                waiting.pop();
+                continue;
+            }
+            let step = match self.store.view(next) {
+                View::Input { input, element } => {
+                    Step::Input { input: input.index(), element: element as usize }
+                }
+                View::Constant(constant) => {
+                    let value = values::constant(&constant.exact)?;
+                    Step::Constant { value, literal: constant.literal.is_some() || !has_digits(value, 24) }
+                }
+                View::Apply(op, operands) => {
+                    let missing = operands.iter().filter(|operand| !self.places.contains_key(operand));
+                    let before = waiting.len();
+                    let missing: Vec<TermId> = missing.copied().collect();
+                    waiting.extend(missing);
+                    if waiting.len() > before {
+                        continue;
+                    }
+                    Step::Apply(op, operands.map(|operand| self.places[&operand]))
+                }
+            };
+            waiting.pop();
+            self.places.insert(next, self.steps.len());
+            self.steps.push(step);
+        }
+        Ok(self.places[&term])
+    }
+
+    /// All terms at inputs, which are reals (those of an integer tensor as reals, too).
+    pub fn evaluate(&self, precision: &Precision, input: &dyn Fn(usize, usize) -> Option<f64>) -> Vec<Value> {
+        let mut out: Vec<Value> = Vec::with_capacity(self.steps.len());
+        for step in &self.steps {
+            let value = match *step {
+                Step::Input { input: at, element } => match input(at, element) {
+                    Some(value) => Value::Real(value, 0.0),
+                    None => Value::Unknown,
+                },
+                Step::Constant { value, .. } if value.is_infinite() => Value::Infinite(value),
+                Step::Constant { value, literal } => {
+                    let stands_for_another = literal && value.fract() != 0.0 && !has_digits(value, 12);
+                    Value::Real(
+                        value,
+                        if stands_for_another { 2.0 * precision.unit * value.abs() } else { 0.0 },
+                    )
+                }
+                Step::Apply(op, operands) => apply(precision, op, operands.map(|at| out[at])),
+            };
+            out.push(value);
+        }
+        out
+    }
+}
+
+fn apply(precision: &Precision, op: TermOp, [a, b, c]: [Value; 3]) -> Value {
+    use TermOp::*;
+    let operands = &[a, b, c][..op.arity()];
+    if op == Select {
+        return select(a, b, c);
+    }
+    // An undefined operand makes an undefined result, whatever else is unknown.
+    if operands.contains(&Value::Undefined) {
+        return Value::Undefined;
+    }
+    if operands.contains(&Value::Unknown) {
+        return Value::Unknown;
+    }
+    if operands.iter().any(|value| matches!(value, Value::Infinite(_))) {
+        return with_infinities(precision, op, [a, b, c]);
+    }
+    match (op, a, b, c) {
+        (Not, Value::Truth(a), ..) => Value::Truth(a.map(|a| !a)),
+        (And, Value::Truth(Some(false)), ..) | (And, _, Value::Truth(Some(false)), _) => {
+            Value::Truth(Some(false))
+        }
+        (Or, Value::Truth(Some(true)), ..) | (Or, _, Value::Truth(Some(true)), _) => Value::Truth(Some(true)),
+        (And | Or | Xor, Value::Truth(Some(a)), Value::Truth(Some(b)), _) => Value::Truth(Some(match op {
+            And => a && b,
+            Or => a || b,
+            _ => a != b,
+        })),
+        (And | Or | Xor, ..) => Value::Truth(None),
+        (_, Value::Real(a, ea), Value::Real(b, eb), Value::Real(c, ec)) => {
+            real(precision, op, [(a, ea), (b, eb), (c, ec)])
+        }
+        (_, Value::Real(a, ea), Value::Real(b, eb), _) => real(precision, op, [(a, ea), (b, eb), (0.0, 0.0)]),
+        (_, Value::Real(a, ea), ..) => real(precision, op, [(a, ea), (0.0, 0.0), (0.0, 0.0)]),
+        _ => Value::Unknown,
+    }
+}
+
+fn select(condition: Value, then: Value, otherwise: Value) -> Value {
+    match (condition, then, otherwise) {
+        (Value::Truth(Some(true)), then, _) => then,
+        (Value::Truth(Some(false)), _, otherwise) => otherwise,
+        (Value::Truth(None), Value::Real(a, ea), Value::Real(b, eb)) => {
+            let (low, high) = ((a - ea).min(b - eb), (a + ea).max(b + eb));
+            Value::Real(low / 2.0 + high / 2.0, high / 2.0 - low / 2.0)
+        }
+        (Value::Undefined, ..) => Value::Undefined,
+        _ => Value::Unknown,
+    }
+}
+
+/// Operations on reals with their errors.
+fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f64); 3]) -> Value {
+    use TermOp::*;
+    let exact_operands = [(a, ea), (b, eb), (c, ec)][..op.arity()]
+        .iter()
+        .all(|(value, error)| *error == 0.0 && has_digits(*value, precision.digits));
+    // A sum, what was carried on, and magnitudes that are rounded; nothing is lost if `lost` is 0 and it fits.
+    let sum = |value: f64, carried: f64, magnitude: f64, lost: f64| {
+        if exact_operands && lost == 0.0 && has_digits(value, precision.digits) {
+            return Value::Real(value, 0.0);
+        }
+        Value::Real(value, carried + precision.round(magnitude + carried))
+    };
+    let plain = |value: f64, carried: f64| sum(value, carried, value.abs(), f64::NAN);
+    let function =
+        |value: f64, carried: f64| Value::Real(value, carried + 4.0 * precision.round(value.abs() + carried));
+    let between = |low: f64, high: f64| low - eb - ea <= high;
+    let jump = |step: fn(f64) -> f64| {
+        let (low, high) = (step(a - ea), step(a + ea));
+        if low == high {
+            Value::Real(low, 0.0)
+        } else {
+            Value::Real(low / 2.0 + high / 2.0, high / 2.0 - low / 2.0)
+        }
+    };
+    let value = match op {
+        Add => sum(a + b, ea + eb, a.abs() + b.abs(), lost_in_sum(a, b)),
+        Sub => sum(a - b, ea + eb, a.abs() + b.abs(), lost_in_sum(a, -b)),
+        Mul | Fma => {
+            let (ea, eb) = (precision.factor(a, ea), precision.factor(b, eb));
+            let (product, carried) = (a * b, a.abs() * eb + b.abs() * ea + ea * eb);
+            let lost = a.mul_add(b, -product);
+            if op == Mul {
+                sum(product, carried, product.abs(), lost + carried)
+            } else {
+                let magnitude = 2.0 * product.abs() + c.abs();
+                sum(
+                    product + c,
+                    carried + ec,
+                    magnitude,
+                    lost.abs() + lost_in_sum(product, c).abs() + carried,
+                )
+            }
+        }
+        Div if b == 0.0 && eb == 0.0 => Value::Undefined,
+        Div if b.abs() <= eb => Value::Unknown,
+        Div => plain(a / b, (ea + (a / b).abs() * eb) / (b.abs() - eb)),
+        Neg => Value::Real(-a, ea),
+        Abs => Value::Real(a.abs(), ea),
+        Max => Value::Real(a.max(b), ea.max(eb)),
+        Min => Value::Real(a.min(b), ea.max(eb)),
+        Saturate => Value::Real(a.clamp(0.0, 1.0), ea),
+        Exp2 => function(a.exp2(), a.exp2() * (ea * std::f64::consts::LN_2).exp_m1()),
+        Log2 | Rsqrt if a <= 0.0 && ea == 0.0 => Value::Undefined,
+        Sqrt if a < 0.0 && ea == 0.0 => Value::Undefined,
+        Log2 | Rsqrt if a <= ea => Value::Unknown,
+        Sqrt if a < -ea => Value::Undefined,
+        Log2 => function(a.log2(), a.log2() - (a - ea).log2()),
+        Sqrt => plain(a.max(0.0).sqrt(), (a.max(0.0) + ea).sqrt() - (a - ea).max(0.0).sqrt()),
+        Rsqrt => function(1.0 / a.sqrt(), 1.0 / (a - ea).sqrt() - 1.0 / a.sqrt()),
+        Sin => Value::Real(a.sin(), ea + 4.0 * precision.round(1.0)),
+        Cos => Value::Real(a.cos(), ea + 4.0 * precision.round(1.0)),
+        Tanh => function(a.tanh(), ea),
+        Floor => jump(f64::floor),
+        Ceil => jump(f64::ceil),
+        Trunc => jump(f64::trunc),
+        RoundEven => jump(f64::round_ties_even),
+        // The magnitude of b with the sign of a.
+        CopySign if a.abs() > ea => Value::Real(b.abs().copysign(a), eb),
+        CopySign => Value::Real(0.0, b.abs() + eb),
+        Less | LessEqual | Equal if (ea == 0.0 && eb == 0.0) || !(between(a, b) && between(b, a)) => {
+            Value::Truth(Some(match op {
+                Less => a < b,
+                LessEqual => a <= b,
+                _ => a == b,
+            }))
+        }
+        Less | LessEqual | Equal => Value::Truth(None),
+        Not | And | Or | Xor | Select | Integer | IntegerTest => Value::Unknown,
+    };
+    match value {
+        Value::Real(value, error) if !(value.is_finite() && error.is_finite()) => Value::Unknown,
+        value => value,
+    }
+}
+
+/// What an f64 sum lost (Knuth).
+fn lost_in_sum(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    let other = sum - a;
+    (a - (sum - other)) + (b - other)
+}
+
+/// Rule V3.
+fn with_infinities(precision: &Precision, op: TermOp, [a, b, c]: [Value; 3]) -> Value {
+    use TermOp::*;
+    use Value::{Infinite, Real};
+    let negative = |value: Value| match value {
+        Infinite(value) => Infinite(-value),
+        Real(value, error) => Real(-value, error),
+        other => other,
+    };
+    match (op, a, b) {
+        (Neg, Infinite(a), _) => Infinite(-a),
+        (Abs, ..) => Infinite(f64::INFINITY),
+        (Add, Infinite(a), Infinite(b)) => {
+            if a == b {
+                Infinite(a)
+            } else {
+                Value::Undefined
+            }
+        }
+        (Add, Infinite(a), _) | (Add, _, Infinite(a)) => Infinite(a),
+        (Sub, a, b) => apply(precision, Add, [a, negative(b), c]),
+        (Mul, Infinite(a), Infinite(b)) => Infinite(a * b),
+        (Mul, Infinite(a), Real(b, eb)) | (Mul, Real(b, eb), Infinite(a)) => match b {
+            _ if b == 0.0 && eb == 0.0 => Value::Undefined,
+            _ if b.abs() <= eb => Value::Unknown,
+            _ => Infinite(a * b.signum()),
+        },
+        (Fma, a, b) => {
+            let product = apply(precision, Mul, [a, b, b]);
+            apply(precision, Add, [product, c, c])
+        }
+        (Div, Real(..), Infinite(_)) => Real(0.0, 0.0),
+        (Div, Infinite(a), Real(b, eb)) if b.abs() > eb => Infinite(a * b.signum()),
+        (Div, Infinite(_), Infinite(_)) => Value::Undefined,
+        (Max, Infinite(a), other) | (Max, other, Infinite(a)) => {
+            if a > 0.0 {
+                Infinite(a)
+            } else {
+                other
+            }
+        }
+        (Min, Infinite(a), other) | (Min, other, Infinite(a)) => {
+            if a < 0.0 {
+                Infinite(a)
+            } else {
+                other
+            }
+        }
+        (Saturate, Infinite(a), _) => Real(if a > 0.0 { 1.0 } else { 0.0 }, 0.0),
+        (Exp2, Infinite(a), _) => {
+            if a > 0.0 {
+                Infinite(a)
+            } else {
+                Real(0.0, 0.0)
+            }
+        }
+        (Log2 | Sqrt, Infinite(a), _) => {
+            if a > 0.0 {
+                Infinite(a)
+            } else {
+                Value::Undefined
+            }
+        }
+        (Rsqrt, Infinite(a), _) => {
+            if a > 0.0 {
+                Real(0.0, 0.0)
+            } else {
+                Value::Undefined
+            }
+        }
+        (Tanh, Infinite(a), _) => Real(a.signum(), 0.0),
+        (Floor | Ceil | Trunc | RoundEven, Infinite(a), _) => Infinite(a),
+        (Less | LessEqual | Equal, a, b) => {
+            let place = |value: Value| match value {
+                Infinite(value) | Real(value, _) => value,
+                _ => f64::NAN,
+            };
+            let (a, b) = (place(a), place(b));
+            Value::Truth(Some(match op {
+                Less => a < b,
+                LessEqual => a <= b,
+                _ => a == b,
+            }))
+        }
+        _ => Value::Unknown,
+    }
+}

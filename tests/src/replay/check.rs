@@ -1,0 +1,331 @@
+//! What a case's verdict says, tried on numbers.
+
+use std::collections::HashMap;
+
+use volta_core::case::{Case, Which};
+use volta_core::verdict::{Difference, How, Witness};
+use volta_core::{Conditions, conditions};
+
+use super::bound::{Precision, Tape, Value};
+use super::launch::{Output, Ready, ready};
+use super::values::{self, Number};
+use crate::interpreter::random::Random;
+
+/// More terms than this are not evaluated: elements are picked.
+const MAX_TERMS: usize = 300_000;
+
+/// How much is tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Random inputs.
+    pub inputs: usize,
+    /// Whether the first inputs run under a second schedule, too.
+    pub schedules: bool,
+}
+
+/// What trying came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tried {
+    /// Elements whose terms were compared with what was computed, over all inputs.
+    pub compared: usize,
+    /// Those of which nothing is known at the inputs.
+    pub open: usize,
+    /// The largest bound, over the largest magnitude of an output.
+    pub looseness: f64,
+}
+
+type Inputs = Vec<Option<Vec<Number>>>;
+
+fn inputs(case: &Case, random: &mut Random) -> Result<Inputs, String> {
+    case.params.iter().map(|param| values::initial(param, |_| values::random(param, random))).collect()
+}
+
+/// The terms of some elements on both sides, ready to be evaluated.
+struct Plan<'s> {
+    tapes: [Vec<Tape<'s>>; 2],
+    precisions: [Precision; 2],
+    /// For an element: its output, its number there, and for each side the tape and the place on it.
+    elements: Vec<(usize, u64, [(usize, usize); 2])>,
+}
+
+impl<'s> Plan<'s> {
+    fn new(case: &Case, conditions: &'s Conditions, sides: &[Ready<'_>; 2]) -> Result<Plan<'s>, String> {
+        let names = names(case);
+        let mut plan = Plan {
+            tapes: [Vec::new(), Vec::new()],
+            precisions: [Precision::of(&sides[0].program), Precision::of(&sides[1].program)],
+            elements: Vec::new(),
+        };
+        // Elements from everywhere, neighbours late: an odd step meets all of them.
+        let count = conditions.len();
+        let step = (count as f64 * 0.618) as usize | 1;
+        let step = (step..).find(|step| greatest_divisor(*step, count) == 1).unwrap_or(1);
+        for at in (0..count).map(|turn| turn * step % count) {
+            if plan.tapes.iter().flatten().map(Tape::len).sum::<usize>() > MAX_TERMS {
+                break;
+            }
+            let Some(element) = conditions.element(at) else { continue };
+            let (param, number) = *names.get(&conditions.name(at)).ok_or("an element has no place")?;
+            let mut places = [(0, 0); 2];
+            for (side, (store, term)) in [element.reference, element.opt].into_iter().enumerate() {
+                let tapes = &mut plan.tapes[side];
+                let tape = match tapes.iter().position(|tape| tape.is_of(store)) {
+                    Some(tape) => tape,
+                    None => {
+                        tapes.push(Tape::new(store));
+                        tapes.len() - 1
+                    }
+                };
+                places[side] = (tape, tapes[tape].add(term)?);
+            }
+            plan.elements.push((param, number, places));
+        }
+        Ok(plan)
+    }
+
+    /// Evaluates all tapes of a side.
+    fn evaluate(&self, case: &Case, side: usize, inputs: &Inputs) -> Vec<Vec<Value>> {
+        let input = |param: usize, element: usize| {
+            let element_type = values::elements(&case.params[param])[side];
+            Some(inputs[param].as_ref()?.get(element)?.real(element_type))
+        };
+        self.tapes[side].iter().map(|tape| tape.evaluate(&self.precisions[side], &input)).collect()
+    }
+
+    /// Compares outputs with terms; the values of both sides of an element must be one.
+    fn compare(
+        &self,
+        case: &Case,
+        inputs: &Inputs,
+        outputs: [&[Output]; 2],
+        tried: &mut Tried,
+    ) -> Result<(), String> {
+        let values = [self.evaluate(case, 0, inputs), self.evaluate(case, 1, inputs)];
+        let (mut largest, mut widest) = (0.0_f64, 0.0_f64);
+        for (param, number, places) in &self.elements {
+            let mut found = Vec::new();
+            for side in 0..2 {
+                let (tape, place) = places[side];
+                let output =
+                    outputs[side].iter().find(|output| output.param == *param).ok_or("no such output")?;
+                let term =
+                    self.precisions[side].stored(values[side][tape][place], values::format(output.element));
+                found.push((term, output.number(*number).real(output.element)));
+            }
+            // Outside the reference's domain nothing is claimed.
+            if matches!(found[0].0, Value::Undefined | Value::Unknown | Value::Truth(_)) {
+                tried.open += 1;
+                continue;
+            }
+            let at = || format!("{}[{number}]", case.params[*param].name);
+            for (side, (term, computed)) in ["the reference", "the optimized kernel"].into_iter().zip(&found)
+            {
+                let (inside, spelled) = match term {
+                    Value::Real(value, error) => {
+                        largest = largest.max(value.abs());
+                        widest = widest.max(*error);
+                        ((computed - value).abs() <= *error, format!("{value:e} within {error:e}"))
+                    }
+                    Value::Infinite(value) => (computed == value, format!("{value}")),
+                    Value::Unknown => continue,
+                    other => (false, format!("{other:?}")),
+                };
+                if !inside {
+                    return Err(format!("{} of {side} is {computed:e}, its term {spelled}", at()));
+                }
+            }
+            if let (Value::Real(a, ea), Value::Real(b, eb)) = (found[0].0, found[1].0)
+                && (a - b).abs() > ea + eb
+            {
+                return Err(format!("the terms of {} are {a:e} and {b:e}, within {ea:e} and {eb:e}", at()));
+            }
+            tried.compared += 1;
+        }
+        if largest > 0.0 {
+            tried.looseness = tried.looseness.max(widest / largest);
+        }
+        Ok(())
+    }
+}
+
+fn greatest_divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
+}
+
+/// Names of elements as the verifier spells them, with parameter and number.
+fn names(case: &Case) -> HashMap<String, (usize, u64)> {
+    let mut names = HashMap::new();
+    for (at, param) in case.params.iter().enumerate() {
+        let shape: &[u64] = match &param.kind {
+            volta_core::case::ParamKind::Tensor { shape, .. } => shape,
+            volta_core::case::ParamKind::Scalar { .. } => &[],
+        };
+        for number in 0..values::count(param) {
+            let mut rest = number;
+            let mut index: Vec<u64> = Vec::new();
+            for extent in shape.iter().rev() {
+                index.push(rest % extent);
+                rest /= extent;
+            }
+            let index: String = index.iter().rev().map(|at| format!("[{at}]")).collect();
+            names.insert(format!("{}{index}", param.name), (at, number));
+        }
+    }
+    names
+}
+
+/// What both sides leave where the verifier says that they are equal: which elements are written, and integers.
+fn same_integers(case: &Case, outputs: [&[Output]; 2], inputs: &Inputs) -> Result<(), String> {
+    for (reference, opt) in outputs[0].iter().zip(outputs[1]) {
+        let name = &case.params[reference.param].name;
+        for at in 0..reference.bits.len() {
+            // What one side leaves must be the old contents, and then the values decide.
+            let kept = inputs[reference.param].is_some();
+            if reference.written[at] != opt.written[at] && !kept {
+                return Err(format!("{name}[{at}] is written by one side only"));
+            }
+            let is_integer = values::format(reference.element).is_none();
+            if is_integer && reference.written[at] && reference.bits[at] != opt.bits[at] {
+                let (a, b) = (reference.bits[at], opt.bits[at]);
+                return Err(format!(
+                    "{name}[{at}] is {a:#x} in the reference and {b:#x} in the optimized kernel"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a side must give again under another schedule: all bits that it wrote.
+fn written(outputs: &[Output]) -> Vec<(usize, usize, u64)> {
+    let of = |output: &Output| -> Vec<(usize, usize, u64)> {
+        let all = output.bits.iter().zip(&output.written).enumerate();
+        all.filter(|(_, (_, written))| **written).map(|(at, (bits, _))| (output.param, at, *bits)).collect()
+    };
+    outputs.iter().flat_map(of).collect()
+}
+
+/// Runs both kernels of a case that is said to be equivalent on random inputs.
+///
+/// # Errors
+/// Where something is not as the verdict says.
+pub fn equivalent(case: &Case, seed: u64, effort: Effort) -> Result<Tried, String> {
+    let sides = ready(case)?;
+    let conditions = conditions(case).map_err(|verdict| format!("it is {}", verdict.name()))?;
+    let plan = Plan::new(case, &conditions, &sides)?;
+    let mut random = Random::new(seed);
+    let mut tried = Tried::default();
+    for turn in 0..effort.inputs {
+        let inputs = inputs(case, &mut random)?;
+        let run = |side: usize, seed: u64| {
+            let name = ["the reference", "the optimized kernel"][side];
+            sides[side].run(&inputs, seed).map_err(|error| format!("{name}: {error}"))
+        };
+        let outputs = [run(0, random.bits())?, run(1, random.bits())?];
+        if turn == 0 && effort.schedules {
+            for side in 0..2 {
+                let other = run(side, random.bits())?;
+                if written(&other) != written(&outputs[side]) {
+                    return Err("another schedule gives other outputs".into());
+                }
+            }
+        }
+        same_integers(case, [&outputs[0], &outputs[1]], &inputs)?;
+        plan.compare(case, &inputs, [&outputs[0], &outputs[1]], &mut tried)?;
+    }
+    Ok(tried)
+}
+
+/// How a difference shows in floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Beyond what rounding could do.
+    Clearly,
+    /// The outputs differ, within what rounding could do.
+    Faintly,
+    /// They do not.
+    NotAtAll,
+}
+
+/// Runs both kernels at the inputs of a witness.
+///
+/// # Errors
+/// When they cannot be run.
+pub fn different(case: &Case, difference: &Difference, seed: u64) -> Result<Shown, String> {
+    let sides = ready(case)?;
+    let names = names(case);
+    let param = case.params.iter().position(|param| param.name == difference.tensor);
+    let param = param.ok_or("the difference is in no parameter")?;
+    let mut inputs: Inputs = Vec::new();
+    for param in &case.params {
+        let is_float = values::format(values::elements(param)[0]).is_some();
+        let zero = if is_float { Number::Real(0.0) } else { Number::Bits(0) };
+        inputs.push(values::initial(param, |_| zero)?);
+    }
+    if let How::Values(Witness { inputs: witness, .. }) = &difference.how {
+        for (name, text) in witness {
+            let (param, number) = *names.get(name).ok_or_else(|| format!("`{name}` is no input"))?;
+            let values = inputs[param].as_mut().ok_or_else(|| format!("`{name}` holds nothing"))?;
+            values[number as usize] = match values[number as usize] {
+                Number::Real(_) => Number::Real(values::parse(text)?),
+                Number::Bits(_) => Number::Bits(values::parse(text)? as i128 as u64),
+            };
+        }
+    }
+    let outputs = [sides[0].run(&inputs, seed)?, sides[1].run(&inputs, !seed)?];
+    let find = |side: usize| outputs[side].iter().find(|output| output.param == param);
+    let (Some(reference), Some(opt)) = (find(0), find(1)) else {
+        return Err("there is no such output".into());
+    };
+    let at = difference.element as usize;
+    let clearly = |clear: bool| Ok(if clear { Shown::Clearly } else { Shown::NotAtAll });
+    match &difference.how {
+        How::Unwritten { by: Which::Reference } => clearly(!reference.written[at] && opt.written[at]),
+        How::Unwritten { by: Which::Opt } => clearly(reference.written[at] && !opt.written[at]),
+        How::NobodyWrites => clearly(!reference.written[at] && !opt.written[at]),
+        How::Values(_) => {
+            let of = |output: &Output| output.number(difference.element).real(output.element);
+            let (a, b) = (of(reference), of(opt));
+            if a == b {
+                return Ok(Shown::NotAtAll);
+            }
+            if a.is_nan() != b.is_nan() || a.is_infinite() || b.is_infinite() {
+                return Ok(Shown::Clearly);
+            }
+            let bound = bound_at(case, difference, &sides, &inputs)?;
+            Ok(if bound.is_none_or(|bound| (a - b).abs() > bound) { Shown::Clearly } else { Shown::Faintly })
+        }
+    }
+}
+
+/// How far apart rounding alone may drive an element; `None` where both sides are integers.
+fn bound_at(
+    case: &Case,
+    difference: &Difference,
+    sides: &[Ready<'_>; 2],
+    inputs: &Inputs,
+) -> Result<Option<f64>, String> {
+    let conditions = conditions(case).map_err(|verdict| format!("it is {}", verdict.name()))?;
+    let index: String = difference.index.iter().map(|at| format!("[{at}]")).collect();
+    let name = format!("{}{index}", difference.tensor);
+    let at =
+        (0..conditions.len()).find(|at| conditions.name(*at) == name).ok_or("the element is not compared")?;
+    let Some(element) = conditions.element(at) else { return Ok(None) };
+    let mut sum = 0.0;
+    for (side, (store, term)) in [element.reference, element.opt].into_iter().enumerate() {
+        let mut tape = Tape::new(store);
+        let place = tape.add(term)?;
+        let precision = Precision::of(&sides[side].program);
+        let input = |param: usize, element: usize| {
+            let element_type = values::elements(&case.params[param])[side];
+            Some(inputs[param].as_ref()?.get(element)?.real(element_type))
+        };
+        let param = case.params.iter().find(|param| param.name == difference.tensor);
+        let format = param.and_then(|param| values::format(values::elements(param)[side]));
+        match precision.stored(tape.evaluate(&precision, &input)[place], format) {
+            Value::Real(_, error) => sum += error,
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(sum))
+}

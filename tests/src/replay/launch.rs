@@ -1,0 +1,166 @@
+//! A side of a case in the interpreter: parameters into memory, outputs out of it.
+
+use volta_core::case::{Argument, Case, Element, ParamKind, Role, Side};
+
+use super::values::{self, Number};
+use crate::interpreter::Run;
+use crate::interpreter::decode::{Parameter, Program, decode};
+use crate::interpreter::memory::{Object, Objects, TENSORS};
+use crate::interpreter::random::Random;
+
+/// More instructions than this are no kernel of a case.
+const BUDGET: u64 = 4_000_000_000;
+
+/// What an output holds in the end: its elements, those that nobody wrote included.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    /// The parameter.
+    pub param: usize,
+    /// The element type on this side.
+    pub element: Element,
+    /// Bits of each element.
+    pub bits: Vec<u64>,
+    /// Whether a thread stored to it.
+    pub written: Vec<bool>,
+}
+
+impl Output {
+    /// The number at an element.
+    pub fn number(&self, at: u64) -> Number {
+        values::decode(self.bits[at as usize], self.element)
+    }
+}
+
+/// A side, decoded.
+#[derive(Debug)]
+pub struct Ready<'c> {
+    case: &'c Case,
+    side: &'c Side,
+    /// 0 for the reference, 1 for the optimized kernel.
+    which: usize,
+    /// The kernel.
+    pub program: Program,
+    /// The arguments: parameters of the case, or numbers.
+    arguments: Vec<Argument>,
+}
+
+/// Decodes both sides.
+///
+/// # Errors
+/// When a side cannot be decoded, or holds an instruction that is not known.
+pub fn ready(case: &Case) -> Result<[Ready<'_>; 2], String> {
+    let reference = case.reference.as_ref().ok_or("there is nothing to compare with")?;
+    Ok([side(case, reference, 0)?, side(case, &case.opt, 1)?])
+}
+
+fn side<'c>(case: &'c Case, side: &'c Side, which: usize) -> Result<Ready<'c>, String> {
+    let program = decode(&side.ptx, side.kernel.as_deref())?;
+    let declared = || case.params.iter().map(|param| Argument::Named(param.name.clone())).collect();
+    let arguments = side.arguments.clone().unwrap_or_else(declared);
+    if arguments.len() != program.parameters.len() {
+        return Err(format!("{} arguments for {} parameters", arguments.len(), program.parameters.len()));
+    }
+    Ok(Ready { case, side, which, program, arguments })
+}
+
+/// Where a parameter of the case lies, if it is a tensor.
+fn base(param: usize) -> u64 {
+    // An odd multiple of the alignment, and far from the next.
+    TENSORS + ((param as u64) << 33) + 256
+}
+
+impl Ready<'_> {
+    /// Runs the side on inputs: for each parameter its elements, or nothing where it holds anything.
+    ///
+    /// # Errors
+    /// What went wrong, and where.
+    pub fn run(&self, inputs: &[Option<Vec<Number>>], seed: u64) -> Result<Vec<Output>, String> {
+        let mut noise = Random::new(!seed);
+        let mut objects = self.program.objects.clone();
+        for (at, (param, values)) in self.case.params.iter().zip(inputs).enumerate() {
+            if !matches!(param.kind, ParamKind::Tensor { .. }) {
+                continue;
+            }
+            let element = values::elements(param)[self.which];
+            let size = element.bytes() as usize;
+            let bytes = match values {
+                None => noise.bytes(values::count(param) as usize * size),
+                Some(values) => {
+                    let encoded = values.iter().map(|value| values::encode(*value, element).to_le_bytes());
+                    encoded.flat_map(|bytes| bytes.into_iter().take(size)).collect()
+                }
+            };
+            objects.push(Object::new(&param.name, base(at), bytes));
+        }
+        // The last objects are looked at most.
+        objects.reverse();
+        let mut global = Objects(objects);
+        let arguments = self.memory(inputs)?;
+        let all: Vec<u64> = (0..self.side.grid.iter().map(|extent| u64::from(*extent)).product()).collect();
+        let run = Run {
+            program: &self.program,
+            grid: self.side.grid,
+            block: self.side.block,
+            dynamic_shared: self.side.dynamic_shared,
+            ctas: self.side.ctas.as_ref().unwrap_or(&all),
+            arguments: &arguments,
+            budget: BUDGET,
+        };
+        run.execute(&mut global, seed)?;
+        Ok(self.outputs(&global))
+    }
+
+    fn outputs(&self, global: &Objects) -> Vec<Output> {
+        let params = self.case.params.iter().enumerate();
+        let outputs = params.filter(|(_, param)| {
+            matches!(param.kind, ParamKind::Tensor { role: Role::Out | Role::InOut, .. })
+        });
+        let read = |(at, param): (usize, &volta_core::case::Param)| {
+            let element = values::elements(param)[self.which];
+            let object = global.0.iter().find(|object| object.base == base(at))?;
+            let size = element.bytes() as usize;
+            let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+            let bits = object.bytes.chunks(size).map(word).collect();
+            let written = object.written.chunks(size).map(|bytes| bytes.contains(&true)).collect();
+            Some(Output { param: at, element, bits, written })
+        };
+        outputs.filter_map(read).collect()
+    }
+
+    /// The kernel's parameter memory.
+    fn memory(&self, inputs: &[Option<Vec<Number>>]) -> Result<Vec<u8>, String> {
+        let end = self.program.parameters.iter().map(|param| param.offset + param.bytes).max().unwrap_or(0);
+        let mut memory = vec![0; end as usize];
+        for (argument, parameter) in self.arguments.iter().zip(&self.program.parameters) {
+            let word = match argument {
+                Argument::Named(name) => {
+                    let at = self.case.params.iter().position(|param| param.name == *name);
+                    let at = at.ok_or_else(|| format!("there is no parameter `{name}`"))?;
+                    let param = &self.case.params[at];
+                    match (&param.kind, inputs[at].as_deref()) {
+                        (ParamKind::Tensor { .. }, _) => base(at),
+                        (ParamKind::Scalar { element, .. }, Some([value])) => {
+                            values::encode(*value, *element)
+                        }
+                        _ => return Err(format!("`{name}` has no value")),
+                    }
+                }
+                Argument::Literal(value) => literal(values::constant(value)?, parameter),
+            };
+            let bytes = parameter.bytes.min(8) as usize;
+            memory[parameter.offset as usize..][..bytes].copy_from_slice(&word.to_le_bytes()[..bytes]);
+        }
+        Ok(memory)
+    }
+}
+
+/// A number as a parameter's type says; in an untyped one it is an integer if it is whole.
+fn literal(value: f64, parameter: &Parameter) -> u64 {
+    let element = match parameter.element.as_str() {
+        "f16" | "bf16" | "f32" | "f64" => Element::parse(&parameter.element),
+        _ if value.fract() != 0.0 && parameter.bytes == 4 => Element::parse("f32"),
+        _ if value.fract() != 0.0 => Element::parse("f64"),
+        _ => None,
+    };
+    element.map_or(value as i128 as u64, |element| values::encode(Number::Real(value), element))
+}

@@ -1,0 +1,170 @@
+//! Numbers of a case: what inputs hold, and how they are encoded.
+
+use rug::{Float as Big, Rational};
+use volta_core::case::{Contents, Element, Param, ParamKind, ScalarValue, Sign};
+use volta_core::number::Extended;
+
+use crate::interpreter::float::{self, Format, Round};
+use crate::interpreter::random::Random;
+
+/// One element of an input or output.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// Of a float format.
+    Real(f64),
+    /// Of an integer type: its bits.
+    Bits(u64),
+}
+
+impl Number {
+    /// As a real.
+    pub fn real(self, element: Element) -> f64 {
+        match (self, element) {
+            (Number::Real(value), _) => value,
+            (Number::Bits(bits), Element::Int { bytes, signed: true }) => {
+                crate::interpreter::integer::sign_extend(bits, 8 * bytes) as f64
+            }
+            (Number::Bits(bits), _) => bits as f64,
+        }
+    }
+}
+
+/// The interpreter's format for the verifier's.
+pub fn format(element: Element) -> Option<Format> {
+    match element {
+        Element::Int { .. } => None,
+        Element::Float(_) => Some(match element.name() {
+            "f16" => Format::F16,
+            "bf16" => Format::Bf16,
+            "tf32" => Format::Tf32,
+            "f32" => Format::F32,
+            "f64" => Format::F64,
+            "e4m3" => Format::E4m3,
+            _ => Format::E5m2,
+        }),
+    }
+}
+
+/// The f64 next to a number that was written as `3`, `-5/7` or `inf`.
+///
+/// # Errors
+/// When it was written in another way.
+pub fn parse(text: &str) -> Result<f64, String> {
+    match text {
+        "inf" => return Ok(f64::INFINITY),
+        "-inf" => return Ok(f64::NEG_INFINITY),
+        _ => {}
+    }
+    let exact: Rational = text.parse().map_err(|_| format!("`{text}` is no number"))?;
+    Ok(Big::with_val(53, &exact).to_f64())
+}
+
+/// See [`parse`].
+///
+/// # Errors
+/// See [`parse`].
+pub fn constant(value: &Extended) -> Result<f64, String> {
+    parse(&value.to_string())
+}
+
+/// The bits of a number in a type, to nearest.
+pub fn encode(number: Number, element: Element) -> u64 {
+    match (number, format(element)) {
+        (Number::Real(value), Some(format)) => float::from_f64(format, value, Round::NearestTiesToEven),
+        (Number::Real(value), None) => value as i128 as u64 & float::mask(8 * element.bytes()),
+        (Number::Bits(bits), _) => bits,
+    }
+}
+
+/// The number that bits are in a type.
+pub fn decode(bits: u64, element: Element) -> Number {
+    match format(element) {
+        Some(format) => Number::Real(float::to_f64(format, bits)),
+        None => Number::Bits(bits),
+    }
+}
+
+/// The type of a parameter's elements in both kernels.
+pub fn elements(param: &Param) -> [Element; 2] {
+    match &param.kind {
+        ParamKind::Tensor { reference, opt, .. } => [*reference, *opt],
+        ParamKind::Scalar { element, .. } => [*element; 2],
+    }
+}
+
+/// How many elements a parameter has.
+pub fn count(param: &Param) -> u64 {
+    match &param.kind {
+        ParamKind::Tensor { shape, .. } => shape.iter().product(),
+        ParamKind::Scalar { .. } => 1,
+    }
+}
+
+/// What a parameter holds before the launch; `None` where it holds anything.
+///
+/// # Errors
+/// A number that cannot be read.
+pub fn initial(param: &Param, mut symbol: impl FnMut(u64) -> Number) -> Result<Option<Vec<Number>>, String> {
+    let count = count(param);
+    let is_float = format(elements(param)[0]).is_some();
+    let known = |value: f64| if is_float { Number::Real(value) } else { Number::Bits(value as i64 as u64) };
+    // A number may have more digits than an f64 where the type is an integer.
+    let exact =
+        |value: &Extended| match value.finite().and_then(|value| value.to_string().parse::<i128>().ok()) {
+            Some(integer) if !is_float => Ok(Number::Bits(integer as u64)),
+            _ => constant(value).map(known),
+        };
+    Ok(Some(match &param.kind {
+        ParamKind::Tensor { contents, shape, .. } => match contents {
+            Contents::Symbolic => (0..count).map(symbol).collect(),
+            Contents::Undefined => return Ok(None),
+            Contents::Fill(value) => vec![exact(value)?; count as usize],
+            Contents::Iota => (0..count).map(|at| known(at as f64)).collect(),
+            Contents::List(list) => list.iter().map(exact).collect::<Result<_, String>>()?,
+            Contents::LowerTriangular => {
+                let [.., rows, cols] = shape.as_slice() else { return Err("no triangle".into()) };
+                (0..count).map(|at| known(f64::from(u8::from(at % cols <= at / cols % rows)))).collect()
+            }
+        },
+        ParamKind::Scalar { value: ScalarValue::Number(value), .. } => vec![exact(value)?],
+        ParamKind::Scalar { value: ScalarValue::Symbolic(_), .. } => vec![symbol(0)],
+    }))
+}
+
+/// A random number that both kernels' types hold exactly, of the sign that the case assumes.
+pub fn random(param: &Param, random: &mut Random) -> Number {
+    let sign = match &param.kind {
+        ParamKind::Tensor { sign, .. } | ParamKind::Scalar { value: ScalarValue::Symbolic(sign), .. } => {
+            *sign
+        }
+        ParamKind::Scalar { .. } => Sign::Any,
+    };
+    let [first, second] = elements(param);
+    let (Some(one), Some(other)) = (format(first), format(second)) else {
+        // Small numbers and any.
+        let bits = if random.below(2) == 0 { random.bits() } else { random.below(100) as u64 };
+        let bits = bits & float::mask(8 * first.bytes());
+        let value = crate::interpreter::integer::sign_extend(bits, 8 * first.bytes());
+        return Number::Bits(match sign {
+            Sign::Positive | Sign::NonNegative => {
+                value.unsigned_abs().max(1) & float::mask(8 * first.bytes() - 1)
+            }
+            Sign::Nonzero => bits.max(1),
+            Sign::Any | Sign::Negative | Sign::NonPositive => bits,
+        });
+    };
+    // Between 1/64 and 2 in magnitude, with as many digits as the types have.
+    let scale = 0.5_f64.powi(random.below(6) as i32);
+    let magnitude = (1.0 + (random.bits() >> 12) as f64 / (1_u64 << 52) as f64) * scale;
+    let fit = |format| {
+        let bits = float::from_f64(format, magnitude, Round::TowardZero);
+        float::to_f64(format, bits)
+    };
+    let magnitude = fit(one).min(fit(other));
+    let negative = match sign {
+        Sign::Any | Sign::Nonzero => random.below(2) == 0,
+        Sign::Positive | Sign::NonNegative => false,
+        Sign::Negative | Sign::NonPositive => true,
+    };
+    Number::Real(if negative { -magnitude } else { magnitude })
+}
