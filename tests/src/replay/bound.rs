@@ -285,6 +285,7 @@ fn select(condition: Value, then: Value, otherwise: Value) -> Value {
 /// Operations on reals with their errors.
 fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f64); 3]) -> Value {
     use TermOp::*;
+    let zero = |(value, error): (f64, f64)| value == 0.0 && error == 0.0;
     let exact_operands = [(a, ea), (b, eb), (c, ec)][..op.arity()]
         .iter()
         .all(|(value, error)| *error == 0.0 && has_digits(*value, precision.digits));
@@ -310,6 +311,9 @@ fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f
     let value = match op {
         Add => sum(a + b, ea + eb, a.abs() + b.abs(), lost_in_sum(a, b)),
         Sub => sum(a - b, ea + eb, a.abs() + b.abs(), lost_in_sum(a, -b)),
+        // Whatever a factor stands for, zero times it is zero.
+        Mul if zero((a, ea)) || zero((b, eb)) => Value::Real(0.0, 0.0),
+        Fma if zero((a, ea)) || zero((b, eb)) => Value::Real(c, ec),
         Mul | Fma => {
             let (ea, eb) = (precision.factor(a, ea), precision.factor(b, eb));
             let (product, carried) = (a * b, a.abs() * eb + b.abs() * ea + ea * eb);
