@@ -65,9 +65,8 @@ impl<'r> Cta<'r> {
         let threads = 0..launch.threads();
         let threads: Vec<Thread> =
             threads.map(|linear| Thread::new(linear, program.entry, kernel, arguments)).collect();
-        let fixed = Object::new("static shared memory", 0, random.bytes(program.shared_bytes as usize));
-        let dynamic =
-            Object::new("dynamic shared memory", DYNAMIC, random.bytes(launch.dynamic_shared as usize));
+        let fixed = Object::new(0, random.bytes(program.shared_bytes as usize));
+        let dynamic = Object::new(DYNAMIC, random.bytes(launch.dynamic_shared as usize));
         Cta {
             program,
             launch,

@@ -3,6 +3,9 @@
 //! Addresses of global and constant memory are generic ones. Those of shared, local and parameter memory are offsets,
 //! and each space has a window of generic addresses.
 
+use std::fmt;
+use std::rc::Rc;
+
 use super::op::Space;
 
 /// Where the module's global variables lie.
@@ -42,23 +45,100 @@ fn windows() -> [(Space, u64); 3] {
     [(Space::Shared, SHARED), (Space::Local, LOCAL), (Space::Param, PARAMS)]
 }
 
-/// Neighbouring bytes, and which of them were written.
+/// Bytes of a page.
+const PAGE: usize = 1 << 9;
+
+/// What an object holds at first: writes the bytes from an offset on.
+pub type Fill = Rc<dyn Fn(u64, &mut [u8])>;
+
+/// Bytes that somebody looked at, and which of them were written.
 #[derive(Clone, Debug)]
+struct Page {
+    bytes: Box<[u8; PAGE]>,
+    written: Box<[bool; PAGE]>,
+}
+
+/// Neighbouring bytes. Those of a large tensor come to be where somebody looks at them.
+#[derive(Clone)]
 pub struct Object {
-    /// For messages.
-    pub name: String,
     /// The address of the first byte.
     pub base: u64,
-    /// Contents.
-    pub bytes: Vec<u8>,
-    /// Whether anybody stored there.
-    pub written: Vec<bool>,
+    length: u64,
+    fill: Fill,
+    pages: Vec<Option<Page>>,
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Object")
+            .field("base", &self.base)
+            .field("length", &self.length)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Object {
     /// An object with its first contents.
-    pub fn new(name: &str, base: u64, bytes: Vec<u8>) -> Object {
-        Object { name: name.to_string(), base, written: vec![false; bytes.len()], bytes }
+    pub fn new(base: u64, bytes: Vec<u8>) -> Object {
+        let length = bytes.len() as u64;
+        let fill = move |at: u64, to: &mut [u8]| to.copy_from_slice(&bytes[at as usize..][..to.len()]);
+        Object::filled(base, length, Rc::new(fill))
+    }
+
+    /// An object whose first contents are made when they are needed: `fill` gives the same bytes at any time, and is
+    /// asked for whole pages, but for the last.
+    pub fn filled(base: u64, length: u64, fill: Fill) -> Object {
+        Object { base, length, fill, pages: vec![None; length.div_ceil(PAGE as u64) as usize] }
+    }
+
+    fn page(&mut self, number: usize) -> &mut Page {
+        let (length, fill) = (self.length, &self.fill);
+        self.pages[number].get_or_insert_with(|| {
+            let begin = (number * PAGE) as u64;
+            let mut bytes = Box::new([0; PAGE]);
+            fill(begin, &mut bytes[..(length - begin).min(PAGE as u64) as usize]);
+            Page { bytes, written: Box::new([false; PAGE]) }
+        })
+    }
+
+    /// Reads up to 8 bytes that are there.
+    pub fn read(&mut self, at: u64, bytes: u32) -> u64 {
+        let (number, within) = (at as usize / PAGE, at as usize % PAGE);
+        if within + bytes as usize <= PAGE {
+            return read(&*self.page(number).bytes, within, bytes);
+        }
+        (0..bytes).fold(0, |word, byte| word | self.read(at + u64::from(byte), 1) << (8 * byte))
+    }
+
+    /// Writes up to 8 bytes that are there.
+    pub fn write(&mut self, at: u64, bytes: u32, value: u64) {
+        let (number, within) = (at as usize / PAGE, at as usize % PAGE);
+        if within + bytes as usize <= PAGE {
+            let page = self.page(number);
+            write(&mut *page.bytes, within, bytes, value);
+            page.written[within..within + bytes as usize].fill(true);
+            return;
+        }
+        (0..bytes).for_each(|byte| self.write(at + u64::from(byte), 1, value >> (8 * byte)));
+    }
+
+    /// Whether anybody stored to one of these bytes.
+    pub fn is_written(&self, at: u64, bytes: u32) -> bool {
+        (at..at + u64::from(bytes)).any(|at| {
+            let page = self.pages[at as usize / PAGE].as_ref();
+            page.is_some_and(|page| page.written[at as usize % PAGE])
+        })
+    }
+
+    /// The offsets, all multiples of `bytes`, of the elements of that size that somebody stored to.
+    pub fn written(&self, bytes: u32) -> Vec<u64> {
+        let (step, page) = (u64::from(bytes), PAGE as u64);
+        let looked_at = (0..self.pages.len()).filter(|number| self.pages[*number].is_some());
+        let offsets = looked_at.flat_map(|number| {
+            let begin = number as u64 * page;
+            (begin..(begin + page).min(self.length)).step_by(bytes as usize)
+        });
+        offsets.filter(|at| self.is_written(*at, step as u32)).collect()
     }
 }
 
@@ -67,12 +147,15 @@ impl Object {
 pub struct Objects(pub Vec<Object>);
 
 impl Objects {
-    fn find(&self, address: u64, bytes: u32) -> Result<(usize, usize), String> {
-        let inside = |object: &Object| {
-            address >= object.base && address - object.base + u64::from(bytes) <= object.bytes.len() as u64
+    fn find(&mut self, address: u64, bytes: u32) -> Result<(&mut Object, u64), String> {
+        let inside = |object: &&mut Object| {
+            address >= object.base && address - object.base + u64::from(bytes) <= object.length
         };
-        match self.0.iter().position(inside) {
-            Some(at) => Ok((at, (address - self.0[at].base) as usize)),
+        match self.0.iter_mut().find(inside) {
+            Some(object) => {
+                let at = address - object.base;
+                Ok((object, at))
+            }
             None => Err(format!("{bytes} bytes at {address:#x} lie in no object")),
         }
     }
@@ -81,9 +164,8 @@ impl Objects {
     ///
     /// # Errors
     /// When they do not lie in one object.
-    pub fn read(&self, address: u64, bytes: u32) -> Result<u64, String> {
-        let (object, at) = self.find(address, bytes)?;
-        Ok(read(&self.0[object].bytes, at, bytes))
+    pub fn read(&mut self, address: u64, bytes: u32) -> Result<u64, String> {
+        self.find(address, bytes).map(|(object, at)| object.read(at, bytes))
     }
 
     /// Writes up to 8 bytes.
@@ -91,11 +173,7 @@ impl Objects {
     /// # Errors
     /// When they do not lie in one object.
     pub fn write(&mut self, address: u64, bytes: u32, value: u64) -> Result<(), String> {
-        let (object, at) = self.find(address, bytes)?;
-        let object = &mut self.0[object];
-        write(&mut object.bytes, at, bytes, value);
-        object.written[at..at + bytes as usize].fill(true);
-        Ok(())
+        self.find(address, bytes).map(|(object, at)| object.write(at, bytes, value))
     }
 }
 
@@ -126,11 +204,26 @@ mod tests {
 
     #[test]
     fn accesses_stay_inside_one_object() {
-        let mut objects = Objects(vec![Object::new("x", 16, vec![0; 8])]);
+        let mut objects = Objects(vec![Object::new(16, vec![0; 8])]);
         assert!(objects.write(20, 4, 0x0102_0304).is_ok());
         assert_eq!(objects.read(16, 8), Ok(0x0102_0304_0000_0000));
         assert_eq!(objects.read(23, 1), Ok(1));
         assert!(objects.read(21, 4).is_err() && objects.read(15, 1).is_err());
-        assert_eq!(objects.0[0].written, [false, false, false, false, true, true, true, true]);
+        assert!(!objects.0[0].is_written(0, 4) && objects.0[0].is_written(3, 2));
+        assert_eq!(objects.0[0].written(2), [4, 6]);
+    }
+
+    #[test]
+    fn pages_come_to_be_where_somebody_looks() {
+        let fill = |begin: u64, to: &mut [u8]| {
+            to.iter_mut().zip(begin..).for_each(|(byte, at)| *byte = (at / 7) as u8);
+        };
+        let mut object = Object::filled(0, 1 << 26 | 5, Rc::new(fill));
+        let far = (1 << 26) - 3;
+        let expected = (0..8).fold(0, |word, byte| word | u64::from(((far + byte) / 7) as u8) << (8 * byte));
+        assert_eq!(object.read(far, 8), expected);
+        object.write(far, 8, 0x0807_0605_0403_0201);
+        assert_eq!(object.read(far + 1, 4), 0x0504_0302);
+        assert_eq!(object.written(1), (far..far + 8).collect::<Vec<u64>>());
     }
 }

@@ -1,14 +1,14 @@
 //! What a case's verdict says, tried on numbers.
 
-use std::collections::HashMap;
+use std::rc::Rc;
 
-use volta_core::case::{Case, Which};
+use volta_core::case::{Case, Element, ParamKind, Which};
 use volta_core::verdict::{Difference, How, Witness};
 use volta_core::{Conditions, conditions};
 
 use super::bound::{Precision, Tape, Value};
-use super::launch::{Output, Ready, ready};
-use super::values::{self, Number};
+use super::launch::{Inputs, Output, Ready, ready};
+use super::values::{self, Values};
 use crate::interpreter::random::Random;
 
 /// More terms than this are not evaluated: elements are picked.
@@ -34,10 +34,18 @@ pub struct Tried {
     pub looseness: f64,
 }
 
-type Inputs = Vec<Option<Vec<Number>>>;
-
 fn inputs(case: &Case, random: &mut Random) -> Result<Inputs, String> {
-    case.params.iter().map(|param| values::initial(param, |_| values::random(param, random))).collect()
+    case.params.iter().map(|param| Ok(Rc::new(Values::new(param, Some(random.bits()))?))).collect()
+}
+
+/// The inputs, as reals, that terms of a side refer to.
+fn real_inputs<'i>(
+    case: &'i Case,
+    side: usize,
+    inputs: &'i Inputs,
+) -> impl Fn(usize, usize) -> Option<f64> + 'i {
+    let types: Vec<Element> = case.params.iter().map(|param| values::elements(param)[side]).collect();
+    move |param, element| Some(inputs[param].at(element as u64)?.real(types[param]))
 }
 
 /// The terms of some elements on both sides, ready to be evaluated.
@@ -50,7 +58,6 @@ struct Plan<'s> {
 
 impl<'s> Plan<'s> {
     fn new(case: &Case, conditions: &'s Conditions, sides: &[Ready<'_>; 2]) -> Result<Plan<'s>, String> {
-        let names = names(case);
         let mut plan = Plan {
             tapes: [Vec::new(), Vec::new()],
             precisions: [Precision::of(&sides[0].program), Precision::of(&sides[1].program)],
@@ -65,7 +72,7 @@ impl<'s> Plan<'s> {
                 break;
             }
             let Some(element) = conditions.element(at) else { continue };
-            let (param, number) = *names.get(&conditions.name(at)).ok_or("an element has no place")?;
+            let (param, number) = place(case, &conditions.name(at)).ok_or("an element has no place")?;
             let mut places = [(0, 0); 2];
             for (side, (store, term)) in [element.reference, element.opt].into_iter().enumerate() {
                 let tapes = &mut plan.tapes[side];
@@ -85,10 +92,7 @@ impl<'s> Plan<'s> {
 
     /// Evaluates all tapes of a side.
     fn evaluate(&self, case: &Case, side: usize, inputs: &Inputs) -> Vec<Vec<Value>> {
-        let input = |param: usize, element: usize| {
-            let element_type = values::elements(&case.params[param])[side];
-            Some(inputs[param].as_ref()?.get(element)?.real(element_type))
-        };
+        let input = real_inputs(case, side, inputs);
         self.tapes[side].iter().map(|tape| tape.evaluate(&self.precisions[side], &input)).collect()
     }
 
@@ -152,41 +156,36 @@ fn greatest_divisor(a: usize, b: usize) -> usize {
     if b == 0 { a } else { greatest_divisor(b, a % b) }
 }
 
-/// Names of elements as the verifier spells them, with parameter and number.
-fn names(case: &Case) -> HashMap<String, (usize, u64)> {
-    let mut names = HashMap::new();
-    for (at, param) in case.params.iter().enumerate() {
-        let shape: &[u64] = match &param.kind {
-            volta_core::case::ParamKind::Tensor { shape, .. } => shape,
-            volta_core::case::ParamKind::Scalar { .. } => &[],
-        };
-        for number in 0..values::count(param) {
-            let mut rest = number;
-            let mut index: Vec<u64> = Vec::new();
-            for extent in shape.iter().rev() {
-                index.push(rest % extent);
-                rest /= extent;
-            }
-            let index: String = index.iter().rev().map(|at| format!("[{at}]")).collect();
-            names.insert(format!("{}{index}", param.name), (at, number));
-        }
-    }
-    names
+/// The parameter and the number of an element that the verifier spells `y[3][4]`.
+fn place(case: &Case, name: &str) -> Option<(usize, u64)> {
+    let (param, index) = name.split_once('[').unwrap_or((name, ""));
+    let param = case.params.iter().position(|held| held.name == param)?;
+    let shape: &[u64] = match &case.params[param].kind {
+        ParamKind::Tensor { shape, .. } => shape,
+        ParamKind::Scalar { .. } => &[],
+    };
+    let index: Vec<u64> = index
+        .split(['[', ']'])
+        .filter(|part| !part.is_empty())
+        .map(|part| part.parse().ok())
+        .collect::<Option<_>>()?;
+    let inside = index.len() == shape.len() && index.iter().zip(shape).all(|(at, extent)| at < extent);
+    inside.then(|| (param, index.iter().zip(shape).fold(0, |sum, (at, extent)| sum * extent + at)))
 }
 
 /// What both sides leave where the verifier says that they are equal: which elements are written, and integers.
 fn same_integers(case: &Case, outputs: [&[Output]; 2], inputs: &Inputs) -> Result<(), String> {
     for (reference, opt) in outputs[0].iter().zip(outputs[1]) {
         let name = &case.params[reference.param].name;
-        for at in 0..reference.bits.len() {
-            // What one side leaves must be the old contents, and then the values decide.
-            let kept = inputs[reference.param].is_some();
-            if reference.written[at] != opt.written[at] && !kept {
-                return Err(format!("{name}[{at}] is written by one side only"));
-            }
-            let is_integer = values::format(reference.element).is_none();
-            if is_integer && reference.written[at] && reference.bits[at] != opt.bits[at] {
-                let (a, b) = (reference.bits[at], opt.bits[at]);
+        let is_integer = values::format(reference.element).is_none();
+        let [first, second] = [reference.written(), opt.written()];
+        // What one side leaves must be the old contents, and then the values decide.
+        if !inputs[reference.param].are_known() && first != second {
+            return Err(format!("other elements of {name} are written by one side than by the other"));
+        }
+        for at in first.into_iter().chain(second) {
+            let (a, b) = (reference.bits(at), opt.bits(at));
+            if is_integer && a != b {
                 return Err(format!(
                     "{name}[{at}] is {a:#x} in the reference and {b:#x} in the optimized kernel"
                 ));
@@ -197,10 +196,9 @@ fn same_integers(case: &Case, outputs: [&[Output]; 2], inputs: &Inputs) -> Resul
 }
 
 /// What a side must give again under another schedule: all bits that it wrote.
-fn written(outputs: &[Output]) -> Vec<(usize, usize, u64)> {
-    let of = |output: &Output| -> Vec<(usize, usize, u64)> {
-        let all = output.bits.iter().zip(&output.written).enumerate();
-        all.filter(|(_, (_, written))| **written).map(|(at, (bits, _))| (output.param, at, *bits)).collect()
+fn written(outputs: &[Output]) -> Vec<(usize, u64, u64)> {
+    let of = |output: &Output| -> Vec<(usize, u64, u64)> {
+        output.written().into_iter().map(|at| (output.param, at, output.bits(at))).collect()
     };
     outputs.iter().flat_map(of).collect()
 }
@@ -253,36 +251,28 @@ pub enum Shown {
 /// When they cannot be run.
 pub fn different(case: &Case, difference: &Difference, seed: u64) -> Result<Shown, String> {
     let sides = ready(case)?;
-    let names = names(case);
     let param = case.params.iter().position(|param| param.name == difference.tensor);
     let param = param.ok_or("the difference is in no parameter")?;
-    let mut inputs: Inputs = Vec::new();
-    for param in &case.params {
-        let is_float = values::format(values::elements(param)[0]).is_some();
-        let zero = if is_float { Number::Real(0.0) } else { Number::Bits(0) };
-        inputs.push(values::initial(param, |_| zero)?);
-    }
+    let mut chosen =
+        case.params.iter().map(|param| Values::new(param, None)).collect::<Result<Vec<_>, _>>()?;
     if let How::Values(Witness { inputs: witness, .. }) = &difference.how {
         for (name, text) in witness {
-            let (param, number) = *names.get(name).ok_or_else(|| format!("`{name}` is no input"))?;
-            let values = inputs[param].as_mut().ok_or_else(|| format!("`{name}` holds nothing"))?;
-            values[number as usize] = match values[number as usize] {
-                Number::Real(_) => Number::Real(values::parse(text)?),
-                Number::Bits(_) => Number::Bits(values::parse(text)? as i128 as u64),
-            };
+            let (param, number) = place(case, name).ok_or_else(|| format!("`{name}` is no input"))?;
+            chosen[param].choose(number, text).map_err(|error| format!("{name}: {error}"))?;
         }
     }
+    let inputs: Inputs = chosen.into_iter().map(Rc::new).collect();
     let outputs = [sides[0].run(&inputs, seed)?, sides[1].run(&inputs, !seed)?];
     let find = |side: usize| outputs[side].iter().find(|output| output.param == param);
     let (Some(reference), Some(opt)) = (find(0), find(1)) else {
         return Err("there is no such output".into());
     };
-    let at = difference.element as usize;
+    let at = difference.element;
     let clearly = |clear: bool| Ok(if clear { Shown::Clearly } else { Shown::NotAtAll });
     match &difference.how {
-        How::Unwritten { by: Which::Reference } => clearly(!reference.written[at] && opt.written[at]),
-        How::Unwritten { by: Which::Opt } => clearly(reference.written[at] && !opt.written[at]),
-        How::NobodyWrites => clearly(!reference.written[at] && !opt.written[at]),
+        How::Unwritten { by: Which::Reference } => clearly(!reference.is_written(at) && opt.is_written(at)),
+        How::Unwritten { by: Which::Opt } => clearly(reference.is_written(at) && !opt.is_written(at)),
+        How::NobodyWrites => clearly(!reference.is_written(at) && !opt.is_written(at)),
         How::Values(_) => {
             let of = |output: &Output| output.number(difference.element).real(output.element);
             let (a, b) = (of(reference), of(opt));
@@ -316,10 +306,7 @@ fn bound_at(
         let mut tape = Tape::new(store);
         let place = tape.add(term)?;
         let precision = Precision::of(&sides[side].program);
-        let input = |param: usize, element: usize| {
-            let element_type = values::elements(&case.params[param])[side];
-            Some(inputs[param].as_ref()?.get(element)?.real(element_type))
-        };
+        let input = real_inputs(case, side, inputs);
         let param = case.params.iter().find(|param| param.name == difference.tensor);
         let format = param.and_then(|param| values::format(values::elements(param)[side]));
         match precision.stored(tape.evaluate(&precision, &input)[place], format) {

@@ -1,8 +1,11 @@
 //! A side of a case in the interpreter: parameters into memory, outputs out of it.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use volta_core::case::{Argument, Case, Element, ParamKind, Role, Side};
 
-use super::values::{self, Number};
+use super::values::{self, Number, Values};
 use crate::interpreter::Run;
 use crate::interpreter::decode::{Parameter, Program, decode};
 use crate::interpreter::memory::{Object, Objects, TENSORS};
@@ -11,23 +14,42 @@ use crate::interpreter::random::Random;
 /// More instructions than this are no kernel of a case.
 const BUDGET: u64 = 4_000_000_000;
 
-/// What an output holds in the end: its elements, those that nobody wrote included.
-#[derive(Clone, Debug, PartialEq)]
+/// What parameters hold before the launch.
+pub type Inputs = Vec<Rc<Values>>;
+
+/// What an output holds in the end.
+#[derive(Debug)]
 pub struct Output {
     /// The parameter.
     pub param: usize,
     /// The element type on this side.
     pub element: Element,
-    /// Bits of each element.
-    pub bits: Vec<u64>,
-    /// Whether a thread stored to it.
-    pub written: Vec<bool>,
+    memory: RefCell<Object>,
 }
 
 impl Output {
+    /// The bits of an element.
+    pub fn bits(&self, at: u64) -> u64 {
+        let bytes = self.element.bytes();
+        self.memory.borrow_mut().read(at * u64::from(bytes), bytes)
+    }
+
     /// The number at an element.
     pub fn number(&self, at: u64) -> Number {
-        values::decode(self.bits[at as usize], self.element)
+        values::decode(self.bits(at), self.element)
+    }
+
+    /// Whether a thread stored to an element.
+    pub fn is_written(&self, at: u64) -> bool {
+        let bytes = self.element.bytes();
+        self.memory.borrow().is_written(at * u64::from(bytes), bytes)
+    }
+
+    /// The elements that threads stored to.
+    pub fn written(&self) -> Vec<u64> {
+        let bytes = self.element.bytes();
+        let offsets = self.memory.borrow().written(bytes);
+        offsets.into_iter().map(|offset| offset / u64::from(bytes)).collect()
     }
 }
 
@@ -70,27 +92,29 @@ fn base(param: usize) -> u64 {
 }
 
 impl Ready<'_> {
-    /// Runs the side on inputs: for each parameter its elements, or nothing where it holds anything.
+    /// Runs the side on inputs, one for each parameter of the case.
     ///
     /// # Errors
     /// What went wrong, and where.
-    pub fn run(&self, inputs: &[Option<Vec<Number>>], seed: u64) -> Result<Vec<Output>, String> {
-        let mut noise = Random::new(!seed);
+    pub fn run(&self, inputs: &Inputs, seed: u64) -> Result<Vec<Output>, String> {
         let mut objects = self.program.objects.clone();
         for (at, (param, values)) in self.case.params.iter().zip(inputs).enumerate() {
             if !matches!(param.kind, ParamKind::Tensor { .. }) {
                 continue;
             }
-            let element = values::elements(param)[self.which];
+            let (element, values) = (values::elements(param)[self.which], Rc::clone(values));
             let size = element.bytes() as usize;
-            let bytes = match values {
-                None => noise.bytes(values::count(param) as usize * size),
-                Some(values) => {
-                    let encoded = values.iter().map(|value| values::encode(*value, element).to_le_bytes());
-                    encoded.flat_map(|bytes| bytes.into_iter().take(size)).collect()
+            let fill = move |begin: u64, to: &mut [u8]| {
+                let mut noise = Random::new(!seed ^ begin);
+                for (number, bytes) in (begin / size as u64..).zip(to.chunks_mut(size)) {
+                    let bits = values
+                        .at(number)
+                        .map_or_else(|| noise.bits(), |value| values::encode(value, element));
+                    bytes.copy_from_slice(&bits.to_le_bytes()[..size]);
                 }
             };
-            objects.push(Object::new(&param.name, base(at), bytes));
+            let length = values::count(param) * size as u64;
+            objects.push(Object::filled(base(at), length, Rc::new(fill)));
         }
         // The last objects are looked at most.
         objects.reverse();
@@ -107,28 +131,24 @@ impl Ready<'_> {
             budget: BUDGET,
         };
         run.execute(&mut global, seed)?;
-        Ok(self.outputs(&global))
+        Ok(self.outputs(global))
     }
 
-    fn outputs(&self, global: &Objects) -> Vec<Output> {
-        let params = self.case.params.iter().enumerate();
-        let outputs = params.filter(|(_, param)| {
-            matches!(param.kind, ParamKind::Tensor { role: Role::Out | Role::InOut, .. })
-        });
-        let read = |(at, param): (usize, &volta_core::case::Param)| {
-            let element = values::elements(param)[self.which];
-            let object = global.0.iter().find(|object| object.base == base(at))?;
-            let size = element.bytes() as usize;
-            let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-            let bits = object.bytes.chunks(size).map(word).collect();
-            let written = object.written.chunks(size).map(|bytes| bytes.contains(&true)).collect();
-            Some(Output { param: at, element, bits, written })
+    fn outputs(&self, global: Objects) -> Vec<Output> {
+        let output = |object: Object| {
+            let param = (0..self.case.params.len()).find(|at| base(*at) == object.base)?;
+            let held = &self.case.params[param];
+            let is_output = matches!(held.kind, ParamKind::Tensor { role: Role::Out | Role::InOut, .. });
+            let element = values::elements(held)[self.which];
+            is_output.then(|| Output { param, element, memory: RefCell::new(object) })
         };
-        outputs.filter_map(read).collect()
+        let mut outputs: Vec<Output> = global.0.into_iter().filter_map(output).collect();
+        outputs.sort_by_key(|output| output.param);
+        outputs
     }
 
     /// The kernel's parameter memory.
-    fn memory(&self, inputs: &[Option<Vec<Number>>]) -> Result<Vec<u8>, String> {
+    fn memory(&self, inputs: &Inputs) -> Result<Vec<u8>, String> {
         let end = self.program.parameters.iter().map(|param| param.offset + param.bytes).max().unwrap_or(0);
         let mut memory = vec![0; end as usize];
         for (argument, parameter) in self.arguments.iter().zip(&self.program.parameters) {
@@ -137,12 +157,12 @@ impl Ready<'_> {
                     let at = self.case.params.iter().position(|param| param.name == *name);
                     let at = at.ok_or_else(|| format!("there is no parameter `{name}`"))?;
                     let param = &self.case.params[at];
-                    match (&param.kind, inputs[at].as_deref()) {
-                        (ParamKind::Tensor { .. }, _) => base(at),
-                        (ParamKind::Scalar { element, .. }, Some([value])) => {
-                            values::encode(*value, *element)
+                    match &param.kind {
+                        ParamKind::Tensor { .. } => base(at),
+                        ParamKind::Scalar { element, .. } => {
+                            let value = inputs[at].at(0).ok_or_else(|| format!("`{name}` has no value"))?;
+                            values::encode(value, *element)
                         }
-                        _ => return Err(format!("`{name}` has no value")),
                     }
                 }
                 Argument::Literal(value) => literal(values::constant(value)?, parameter),

@@ -1,5 +1,7 @@
 //! Numbers of a case: what inputs hold, and how they are encoded.
 
+use std::collections::HashMap;
+
 use rug::{Float as Big, Rational};
 use volta_core::case::{Contents, Element, Param, ParamKind, ScalarValue, Sign};
 use volta_core::number::Extended;
@@ -100,39 +102,117 @@ pub fn count(param: &Param) -> u64 {
     }
 }
 
-/// What a parameter holds before the launch; `None` where it holds anything.
-///
-/// # Errors
-/// A number that cannot be read.
-pub fn initial(param: &Param, mut symbol: impl FnMut(u64) -> Number) -> Result<Option<Vec<Number>>, String> {
-    let count = count(param);
-    let is_float = format(elements(param)[0]).is_some();
-    let known = |value: f64| if is_float { Number::Real(value) } else { Number::Bits(value as i64 as u64) };
-    // A number may have more digits than an f64 where the type is an integer.
-    let exact =
-        |value: &Extended| match value.finite().and_then(|value| value.to_string().parse::<i128>().ok()) {
+/// What a parameter's elements are before the launch.
+#[derive(Clone, Debug)]
+enum Source {
+    /// Random numbers by a seed.
+    Random(u64),
+    /// The same number everywhere.
+    Fill(Number),
+    /// Their positions.
+    Iota,
+    /// These.
+    List(Vec<Number>),
+    /// 1 up to the diagonal of a matrix with so many rows and columns, and 0 behind it.
+    LowerTriangular(u64, u64),
+    /// Anything: nobody may read it.
+    Undefined,
+}
+
+/// What a parameter holds before the launch. Tensors are large and kernels look at parts of them, so each element is
+/// computed when it is asked for.
+#[derive(Clone, Debug)]
+pub struct Values {
+    param: Param,
+    source: Source,
+    chosen: HashMap<u64, Number>,
+}
+
+impl Values {
+    /// What a case says of a parameter; symbolic elements are random by a seed, or 0 without one.
+    ///
+    /// # Errors
+    /// A number that cannot be read.
+    pub fn new(param: &Param, seed: Option<u64>) -> Result<Values, String> {
+        let is_float = format(elements(param)[0]).is_some();
+        let zero = if is_float { Number::Real(0.0) } else { Number::Bits(0) };
+        // A number may have more digits than an f64 where the type is an integer.
+        let exact = |value: &Extended| match value
+            .finite()
+            .and_then(|value| value.to_string().parse::<i128>().ok())
+        {
             Some(integer) if !is_float => Ok(Number::Bits(integer as u64)),
-            _ => constant(value).map(known),
+            _ => constant(value).map(|value| known(is_float, value)),
         };
-    Ok(Some(match &param.kind {
-        ParamKind::Tensor { contents, shape, .. } => match contents {
-            Contents::Symbolic => (0..count).map(symbol).collect(),
-            Contents::Undefined => return Ok(None),
-            Contents::Fill(value) => vec![exact(value)?; count as usize],
-            Contents::Iota => (0..count).map(|at| known(at as f64)).collect(),
-            Contents::List(list) => list.iter().map(exact).collect::<Result<_, String>>()?,
-            Contents::LowerTriangular => {
-                let [.., rows, cols] = shape.as_slice() else { return Err("no triangle".into()) };
-                (0..count).map(|at| known(f64::from(u8::from(at % cols <= at / cols % rows)))).collect()
+        let symbolic = seed.map_or(Source::Fill(zero), Source::Random);
+        let source = match &param.kind {
+            ParamKind::Tensor { contents, shape, .. } => match contents {
+                Contents::Symbolic => symbolic,
+                Contents::Undefined => Source::Undefined,
+                Contents::Fill(value) => Source::Fill(exact(value)?),
+                Contents::Iota => Source::Iota,
+                Contents::List(list) => Source::List(list.iter().map(exact).collect::<Result<_, String>>()?),
+                Contents::LowerTriangular => {
+                    let [.., rows, cols] = shape.as_slice() else { return Err("no triangle".into()) };
+                    Source::LowerTriangular(*rows, *cols)
+                }
+            },
+            ParamKind::Scalar { value: ScalarValue::Number(value), .. } => Source::Fill(exact(value)?),
+            ParamKind::Scalar { value: ScalarValue::Symbolic(_), .. } => symbolic,
+        };
+        Ok(Values { param: param.clone(), source, chosen: HashMap::new() })
+    }
+
+    /// Replaces an element by a number written as `3` or `-5/7`.
+    ///
+    /// # Errors
+    /// See [`parse`].
+    pub fn choose(&mut self, element: u64, text: &str) -> Result<(), String> {
+        let number = match self.at(element) {
+            None => return Err("nobody may read it".into()),
+            Some(Number::Real(_)) => Number::Real(parse(text)?),
+            Some(Number::Bits(_)) => Number::Bits(parse(text)? as i128 as u64),
+        };
+        self.chosen.insert(element, number);
+        Ok(())
+    }
+
+    /// An element; `None` where it is anything, or there is none.
+    pub fn at(&self, element: u64) -> Option<Number> {
+        if element >= count(&self.param) {
+            return None;
+        }
+        if let Some(chosen) = self.chosen.get(&element) {
+            return Some(*chosen);
+        }
+        let is_float = format(elements(&self.param)[0]).is_some();
+        match &self.source {
+            Source::Random(seed) => {
+                let mut mixed = Random::new(seed ^ element.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+                Some(random(&self.param, &mut Random::new(mixed.bits())))
             }
-        },
-        ParamKind::Scalar { value: ScalarValue::Number(value), .. } => vec![exact(value)?],
-        ParamKind::Scalar { value: ScalarValue::Symbolic(_), .. } => vec![symbol(0)],
-    }))
+            Source::Fill(value) => Some(*value),
+            Source::Iota => Some(known(is_float, element as f64)),
+            Source::List(list) => list.get(element as usize).copied(),
+            Source::LowerTriangular(rows, cols) => {
+                Some(known(is_float, f64::from(u8::from(element % cols <= element / cols % rows))))
+            }
+            Source::Undefined => None,
+        }
+    }
+
+    /// Whether its elements are known.
+    pub fn are_known(&self) -> bool {
+        !matches!(self.source, Source::Undefined)
+    }
+}
+
+fn known(is_float: bool, value: f64) -> Number {
+    if is_float { Number::Real(value) } else { Number::Bits(value as i64 as u64) }
 }
 
 /// A random number that both kernels' types hold exactly, of the sign that the case assumes.
-pub fn random(param: &Param, random: &mut Random) -> Number {
+fn random(param: &Param, random: &mut Random) -> Number {
     let sign = match &param.kind {
         ParamKind::Tensor { sign, .. } | ParamKind::Scalar { value: ScalarValue::Symbolic(sign), .. } => {
             *sign
@@ -156,11 +236,8 @@ pub fn random(param: &Param, random: &mut Random) -> Number {
     // Between 1/64 and 2 in magnitude, with as many digits as the types have.
     let scale = 0.5_f64.powi(random.below(6) as i32);
     let magnitude = (1.0 + (random.bits() >> 12) as f64 / (1_u64 << 52) as f64) * scale;
-    let fit = |format| {
-        let bits = float::from_f64(format, magnitude, Round::TowardZero);
-        float::to_f64(format, bits)
-    };
-    let magnitude = fit(one).min(fit(other));
+    let cut = 52 - one.fraction_bits().min(other.fraction_bits());
+    let magnitude = f64::from_bits(magnitude.to_bits() >> cut << cut);
     let negative = match sign {
         Sign::Any | Sign::Nonzero => random.below(2) == 0,
         Sign::Positive | Sign::NonNegative => false,

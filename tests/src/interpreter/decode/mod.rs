@@ -241,7 +241,7 @@ impl Decoder {
                 let ty = Type::parse(&variable.element.text).ok_or("a variable's type is not known")?;
                 operand::initialize(initializer, ty, &mut data)?;
             }
-            self.program.objects.push(Object::new(&variable.name.text, at, data));
+            self.program.objects.push(Object::new(at, data));
         }
         Ok(())
     }
