@@ -90,9 +90,8 @@ impl<'r> Cta<'r> {
             let at = self.random.below(self.ready.len());
             let number = self.ready[at];
             self.progress_copies(number)?;
-            let burst = 1 + self.random.below(BURST);
-            self.budget = self.budget.checked_sub(burst as u64).ok_or("it runs for too long")?;
-            for _ in 0..burst {
+            for _ in 0..=self.random.below(BURST) {
+                self.budget = self.budget.checked_sub(1).ok_or("it runs for too long")?;
                 self.step(number).map_err(|error| self.located(number, &error))?;
                 if self.threads[number].state != State::Ready {
                     self.ready.swap_remove(at);

@@ -44,11 +44,11 @@ pub struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// Runs the CTAs, in an order that the seed decides, on `global` memory.
+    /// Runs the CTAs, in an order that the seed decides, on `global` memory; how many instructions all threads executed.
     ///
     /// # Errors
     /// What went wrong, and where.
-    pub fn execute(&self, global: &mut Objects, seed: u64) -> Result<(), String> {
+    pub fn execute(&self, global: &mut Objects, seed: u64) -> Result<u64, String> {
         let mut random = Random::new(seed);
         let mut waiting: Vec<u64> = self.ctas.to_vec();
         let mut budget = self.budget;
@@ -62,6 +62,6 @@ impl Run<'_> {
             cta.run().map_err(|error| format!("CTA {number}: {error}"))?;
             budget = cta.budget;
         }
-        Ok(())
+        Ok(self.budget - budget)
     }
 }

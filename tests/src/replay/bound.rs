@@ -13,8 +13,10 @@
 //!   that is how sums with large constants that compilers round by stay exact.
 //! - Errors of operands are carried on by the derivative's bound over the interval: `|a|·e_b + |b|·e_a + e_a·e_b` for
 //!   products, `(e_a + |q|·e_b) / (|b| − e_b)` for quotients, `2^a·(2^(e_a) − 1)` for powers, and so on.
-//! - A step (floor, comparison, choice) is certain where its argument is further from the jump than `e`; a floor is then
-//!   exact. Where it is not, the bound holds all that it could be.
+//! - A comparison is certain where its sides are further apart than their errors; where it is not, a choice by it may be
+//!   either. A floor is taken to be that of `v`, and exact. Floats may round down to the number below, and that must not
+//!   matter: what kernels round down is what `exp` splits an exponent by, and its halves make up for one another. Where
+//!   it does matter the numbers disagree, so that nothing is excused by this.
 //! - The sum of the products of a matrix may be taken in another order. That the unit is twice what rounding to nearest
 //!   asks for, and that it is taken of magnitudes, makes up for it.
 //! - The term does not say in which format it was computed, since to the verifier conversions are nothing. So `u` is of
@@ -300,14 +302,6 @@ fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f
     let function =
         |value: f64, carried: f64| Value::Real(value, carried + 4.0 * precision.round(value.abs() + carried));
     let between = |low: f64, high: f64| low - eb - ea <= high;
-    let jump = |step: fn(f64) -> f64| {
-        let (low, high) = (step(a - ea), step(a + ea));
-        if low == high {
-            Value::Real(low, 0.0)
-        } else {
-            Value::Real(low / 2.0 + high / 2.0, high / 2.0 - low / 2.0)
-        }
-    };
     let value = match op {
         Add => sum(a + b, ea + eb, a.abs() + b.abs(), lost_in_sum(a, b)),
         Sub => sum(a - b, ea + eb, a.abs() + b.abs(), lost_in_sum(a, -b)),
@@ -349,10 +343,10 @@ fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f
         Sin => Value::Real(a.sin(), ea + 4.0 * precision.round(1.0)),
         Cos => Value::Real(a.cos(), ea + 4.0 * precision.round(1.0)),
         Tanh => function(a.tanh(), ea),
-        Floor => jump(f64::floor),
-        Ceil => jump(f64::ceil),
-        Trunc => jump(f64::trunc),
-        RoundEven => jump(f64::round_ties_even),
+        Floor => Value::Real(a.floor(), 0.0),
+        Ceil => Value::Real(a.ceil(), 0.0),
+        Trunc => Value::Real(a.trunc(), 0.0),
+        RoundEven => Value::Real(a.round_ties_even(), 0.0),
         // The magnitude of b with the sign of a.
         CopySign if a.abs() > ea => Value::Real(b.abs().copysign(a), eb),
         CopySign => Value::Real(0.0, b.abs() + eb),

@@ -7,7 +7,7 @@ use volta_core::verdict::{Difference, How, Witness};
 use volta_core::{Conditions, conditions};
 
 use super::bound::{Precision, Tape, Value};
-use super::launch::{Inputs, Output, Ready, ready};
+use super::launch::{Inputs, Output, Ran, Ready, ready};
 use super::values::{self, Values};
 use crate::interpreter::random::Random;
 
@@ -32,6 +32,20 @@ pub struct Tried {
     pub open: usize,
     /// The largest bound, over the largest magnitude of an output.
     pub looseness: f64,
+    /// Runs of a kernel.
+    pub runs: usize,
+    /// Threads that ran.
+    pub threads: u64,
+    /// Instructions that they executed.
+    pub instructions: u64,
+}
+
+impl Tried {
+    fn count(&mut self, ran: &Ran) {
+        self.runs += 1;
+        self.threads += ran.threads;
+        self.instructions += ran.instructions;
+    }
 }
 
 fn inputs(case: &Case, random: &mut Random) -> Result<Inputs, String> {
@@ -215,9 +229,11 @@ pub fn equivalent(case: &Case, seed: u64, effort: Effort) -> Result<Tried, Strin
     let mut tried = Tried::default();
     for turn in 0..effort.inputs {
         let inputs = inputs(case, &mut random)?;
-        let run = |side: usize, seed: u64| {
+        let mut run = |side: usize, seed: u64| {
             let name = ["the reference", "the optimized kernel"][side];
-            sides[side].run(&inputs, seed).map_err(|error| format!("{name}: {error}"))
+            let ran = sides[side].run(&inputs, seed).map_err(|error| format!("{name}: {error}"))?;
+            tried.count(&ran);
+            Ok::<_, String>(ran.outputs)
         };
         let outputs = [run(0, random.bits())?, run(1, random.bits())?];
         if turn == 0 && effort.schedules {
@@ -248,8 +264,8 @@ pub enum Shown {
 /// Runs both kernels at the inputs of a witness.
 ///
 /// # Errors
-/// When they cannot be run.
-pub fn different(case: &Case, difference: &Difference, seed: u64) -> Result<Shown, String> {
+/// When they cannot be run, or do not compute what their terms are.
+pub fn different(case: &Case, difference: &Difference, seed: u64) -> Result<(Shown, Tried), String> {
     let sides = ready(case)?;
     let param = case.params.iter().position(|param| param.name == difference.tensor);
     let param = param.ok_or("the difference is in no parameter")?;
@@ -262,38 +278,44 @@ pub fn different(case: &Case, difference: &Difference, seed: u64) -> Result<Show
         }
     }
     let inputs: Inputs = chosen.into_iter().map(Rc::new).collect();
-    let outputs = [sides[0].run(&inputs, seed)?, sides[1].run(&inputs, !seed)?];
-    let find = |side: usize| outputs[side].iter().find(|output| output.param == param);
+    let runs = [sides[0].run(&inputs, seed)?, sides[1].run(&inputs, !seed)?];
+    let mut tried = Tried { compared: 1, ..Tried::default() };
+    runs.iter().for_each(|ran| tried.count(ran));
+    let find = |side: usize| runs[side].outputs.iter().find(|output| output.param == param);
     let (Some(reference), Some(opt)) = (find(0), find(1)) else {
         return Err("there is no such output".into());
     };
     let at = difference.element;
-    let clearly = |clear: bool| Ok(if clear { Shown::Clearly } else { Shown::NotAtAll });
-    match &difference.how {
+    let clearly = |clear: bool| if clear { Shown::Clearly } else { Shown::NotAtAll };
+    let shown = match &difference.how {
         How::Unwritten { by: Which::Reference } => clearly(!reference.is_written(at) && opt.is_written(at)),
         How::Unwritten { by: Which::Opt } => clearly(reference.is_written(at) && !opt.is_written(at)),
         How::NobodyWrites => clearly(!reference.is_written(at) && !opt.is_written(at)),
         How::Values(_) => {
             let of = |output: &Output| output.number(difference.element).real(output.element);
             let (a, b) = (of(reference), of(opt));
+            let bound = bound_at(case, difference, &sides, &inputs, [a, b])?;
+            let distance = (a - b).abs();
             if a == b {
-                return Ok(Shown::NotAtAll);
+                Shown::NotAtAll
+            } else if distance.is_finite() && bound.is_some_and(|bound| distance <= bound) {
+                Shown::Faintly
+            } else {
+                Shown::Clearly
             }
-            if a.is_nan() != b.is_nan() || a.is_infinite() || b.is_infinite() {
-                return Ok(Shown::Clearly);
-            }
-            let bound = bound_at(case, difference, &sides, &inputs)?;
-            Ok(if bound.is_none_or(|bound| (a - b).abs() > bound) { Shown::Clearly } else { Shown::Faintly })
         }
-    }
+    };
+    Ok((shown, tried))
 }
 
-/// How far apart rounding alone may drive an element; `None` where both sides are integers.
+/// How far apart rounding alone may drive an element, which each side must have computed as its term says; `None` where
+/// that is no number.
 fn bound_at(
     case: &Case,
     difference: &Difference,
     sides: &[Ready<'_>; 2],
     inputs: &Inputs,
+    computed: [f64; 2],
 ) -> Result<Option<f64>, String> {
     let conditions = conditions(case).map_err(|verdict| format!("it is {}", verdict.name()))?;
     let index: String = difference.index.iter().map(|at| format!("[{at}]")).collect();
@@ -301,7 +323,7 @@ fn bound_at(
     let at =
         (0..conditions.len()).find(|at| conditions.name(*at) == name).ok_or("the element is not compared")?;
     let Some(element) = conditions.element(at) else { return Ok(None) };
-    let mut sum = 0.0;
+    let mut sum = Some(0.0);
     for (side, (store, term)) in [element.reference, element.opt].into_iter().enumerate() {
         let mut tape = Tape::new(store);
         let place = tape.add(term)?;
@@ -310,9 +332,17 @@ fn bound_at(
         let param = case.params.iter().find(|param| param.name == difference.tensor);
         let format = param.and_then(|param| values::format(values::elements(param)[side]));
         match precision.stored(tape.evaluate(&precision, &input)[place], format) {
-            Value::Real(_, error) => sum += error,
-            _ => return Ok(None),
+            Value::Real(value, error) if (computed[side] - value).abs() <= error => {
+                sum = sum.map(|sum| sum + error);
+            }
+            Value::Real(value, error) => {
+                let found = computed[side];
+                return Err(format!(
+                    "{name} of side {side} is {found:e}, its term {value:e} within {error:e}"
+                ));
+            }
+            _ => sum = None,
         }
     }
-    Ok(Some(sum))
+    Ok(sum)
 }

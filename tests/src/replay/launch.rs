@@ -53,6 +53,17 @@ impl Output {
     }
 }
 
+/// What a run left, and how long it was.
+#[derive(Debug)]
+pub struct Ran {
+    /// The outputs, in the order of the parameters.
+    pub outputs: Vec<Output>,
+    /// Threads.
+    pub threads: u64,
+    /// Instructions of all threads together.
+    pub instructions: u64,
+}
+
 /// A side, decoded.
 #[derive(Debug)]
 pub struct Ready<'c> {
@@ -96,7 +107,7 @@ impl Ready<'_> {
     ///
     /// # Errors
     /// What went wrong, and where.
-    pub fn run(&self, inputs: &Inputs, seed: u64) -> Result<Vec<Output>, String> {
+    pub fn run(&self, inputs: &Inputs, seed: u64) -> Result<Ran, String> {
         let mut objects = self.program.objects.clone();
         for (at, (param, values)) in self.case.params.iter().zip(inputs).enumerate() {
             if !matches!(param.kind, ParamKind::Tensor { .. }) {
@@ -130,8 +141,10 @@ impl Ready<'_> {
             arguments: &arguments,
             budget: BUDGET,
         };
-        run.execute(&mut global, seed)?;
-        Ok(self.outputs(global))
+        let instructions = run.execute(&mut global, seed)?;
+        let threads =
+            run.ctas.len() as u64 * self.side.block.iter().map(|extent| u64::from(*extent)).product::<u64>();
+        Ok(Ran { outputs: self.outputs(global), threads, instructions })
     }
 
     fn outputs(&self, global: Objects) -> Vec<Output> {
