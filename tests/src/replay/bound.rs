@@ -21,7 +21,8 @@
 //!   asks for, and that it is taken of magnitudes, makes up for it.
 //! - The term does not say in which format it was computed, since to the verifier conversions are nothing. So `u` is of
 //!   the narrowest format in which the kernel computes. Where it only *converts* to a narrower one, that unit is
-//!   charged where converted values go: to factors of products (which is what they are converted for) and to outputs.
+//!   charged where converted values go: to factors of products (which is what they are converted for) and to outputs. A
+//!   product with a constant that the narrower format does not have is none of those.
 
 use std::collections::HashMap;
 
@@ -209,6 +210,14 @@ impl<'s> Tape<'s> {
         Ok(self.places[&term])
     }
 
+    /// Whether a term is a constant that the format of conversions does not have.
+    fn is_wide(&self, precision: &Precision, at: usize) -> bool {
+        match (self.steps[at], precision.conversion) {
+            (Step::Constant { value, .. }, Some((_, digits, _))) => !has_digits(value, digits),
+            _ => false,
+        }
+    }
+
     /// All terms at inputs, which are reals (those of an integer tensor as reals, too).
     pub fn evaluate(&self, precision: &Precision, input: &dyn Fn(usize, usize) -> Option<f64>) -> Vec<Value> {
         let mut out: Vec<Value> = Vec::with_capacity(self.steps.len());
@@ -226,7 +235,12 @@ impl<'s> Tape<'s> {
                         if stands_for_another { 2.0 * precision.unit * value.abs() } else { 0.0 },
                     )
                 }
-                Step::Apply(op, operands) => apply(precision, op, operands.map(|at| out[at])),
+                Step::Apply(op, operands) => {
+                    let factors = [operands[0], operands[1]];
+                    let converts = !factors.iter().any(|at| self.is_wide(precision, *at));
+                    let conversion = precision.conversion.filter(|_| converts);
+                    apply(&Precision { conversion, ..*precision }, op, operands.map(|at| out[at]))
+                }
             };
             out.push(value);
         }
@@ -460,3 +474,6 @@ fn with_infinities(precision: &Precision, op: TermOp, [a, b, c]: [Value; 3]) -> 
         _ => Value::Unknown,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -113,7 +113,8 @@ pub fn decode(text: &str, entry: Option<&str>) -> Result<Program, String> {
     let ends = text.bytes().zip(0..).filter(|(byte, _)| *byte == b'\n').map(|(_, at)| at);
     let mut decoder = Decoder { line_ends: ends.collect(), ..Decoder::default() };
     let functions = decoder.declare(module)?;
-    let entry = functions.iter().position(|function| function.entry && function.name.text == entry);
+    let entry =
+        functions.iter().position(|function| function.entry && answers_to(&function.name.text, &entry));
     decoder.program.entry = entry.ok_or("there is no such kernel")?;
     for (at, function) in functions.iter().enumerate() {
         let decoded = decoder.function(function)?;
@@ -123,6 +124,23 @@ pub fn decode(text: &str, entry: Option<&str>) -> Result<Program, String> {
         decoder.program.functions.push(decoded);
     }
     decoder.finish()
+}
+
+/// Whether a kernel is the one that was asked for: by its own name, or as C++ writes it, with template arguments that are
+/// integers.
+fn answers_to(name: &str, wanted: &str) -> bool {
+    if name == wanted {
+        return true;
+    }
+    let (base, arguments) = wanted.split_once('<').unwrap_or((wanted, ""));
+    let arguments = arguments.trim_end_matches('>').split(',').map(str::trim).filter(|one| !one.is_empty());
+    let mut mangled = format!("_Z{}{base}", base.len());
+    let literals: String = arguments.map(|one| format!("Li{one}E")).collect();
+    if !literals.is_empty() {
+        mangled += &format!("I{literals}E");
+    }
+    // What follows a name without arguments are parameters.
+    name.strip_prefix(&mangled).is_some_and(|rest| !literals.is_empty() || !rest.starts_with('I'))
 }
 
 /// The state of decoding.
