@@ -8,7 +8,7 @@ use volta_core::{Conditions, conditions};
 
 use super::bound::{Precision, Tape, Value};
 use super::launch::{Inputs, Output, Ran, Ready, ready};
-use super::values::{self, Values};
+use super::values::{self, Signs, Values};
 use crate::interpreter::random::Random;
 
 /// More terms than this are not evaluated: elements are picked.
@@ -30,8 +30,9 @@ pub struct Tried {
     pub compared: usize,
     /// Those of which nothing is known at the inputs.
     pub open: usize,
-    /// The largest bound, over the largest magnitude of an output.
-    pub looseness: f64,
+    /// The largest bound, over the largest magnitude of an output, where that was least: at some inputs sums cancel, and
+    /// then no bound is narrow.
+    pub looseness: Option<f64>,
     /// Runs of a kernel.
     pub runs: usize,
     /// Threads that ran.
@@ -48,8 +49,8 @@ impl Tried {
     }
 }
 
-fn inputs(case: &Case, random: &mut Random) -> Result<Inputs, String> {
-    case.params.iter().map(|param| Ok(Rc::new(Values::new(param, Some(random.bits()))?))).collect()
+fn inputs(case: &Case, signs: Signs, random: &mut Random) -> Result<Inputs, String> {
+    case.params.iter().map(|param| Ok(Rc::new(Values::new(param, Some((random.bits(), signs)))?))).collect()
 }
 
 /// The inputs, as reals, that terms of a side refer to.
@@ -62,12 +63,21 @@ fn real_inputs<'i>(
     move |param, element| Some(inputs[param].at(element as u64)?.real(types[param]))
 }
 
+/// An element of an output that is compared.
+struct Compared {
+    /// The output: a parameter of the case.
+    param: usize,
+    /// Its number there.
+    number: u64,
+    /// For each side the tape, and the place on it.
+    places: [(usize, usize); 2],
+}
+
 /// The terms of some elements on both sides, ready to be evaluated.
 struct Plan<'s> {
     tapes: [Vec<Tape<'s>>; 2],
     precisions: [Precision; 2],
-    /// For an element: its output, its number there, and for each side the tape and the place on it.
-    elements: Vec<(usize, u64, [(usize, usize); 2])>,
+    elements: Vec<Compared>,
 }
 
 impl<'s> Plan<'s> {
@@ -99,7 +109,7 @@ impl<'s> Plan<'s> {
                 };
                 places[side] = (tape, tapes[tape].add(term)?);
             }
-            plan.elements.push((param, number, places));
+            plan.elements.push(Compared { param, number, places });
         }
         Ok(plan)
     }
@@ -120,7 +130,7 @@ impl<'s> Plan<'s> {
     ) -> Result<(), String> {
         let values = [self.evaluate(case, 0, inputs), self.evaluate(case, 1, inputs)];
         let (mut largest, mut widest) = (0.0_f64, 0.0_f64);
-        for (param, number, places) in &self.elements {
+        for Compared { param, number, places } in &self.elements {
             let mut found = Vec::new();
             for side in 0..2 {
                 let (tape, place) = places[side];
@@ -160,7 +170,8 @@ impl<'s> Plan<'s> {
             tried.compared += 1;
         }
         if largest > 0.0 {
-            tried.looseness = tried.looseness.max(widest / largest);
+            let looseness = widest / largest;
+            tried.looseness = Some(tried.looseness.map_or(looseness, |least| least.min(looseness)));
         }
         Ok(())
     }
@@ -228,7 +239,7 @@ pub fn equivalent(case: &Case, seed: u64, effort: Effort) -> Result<Tried, Strin
     let mut random = Random::new(seed);
     let mut tried = Tried::default();
     for turn in 0..effort.inputs {
-        let inputs = inputs(case, &mut random)?;
+        let inputs = inputs(case, [Signs::Mixed, Signs::Positive][turn % 2], &mut random)?;
         let mut run = |side: usize, seed: u64| {
             let name = ["the reference", "the optimized kernel"][side];
             let ran = sides[side].run(&inputs, seed).map_err(|error| format!("{name}: {error}"))?;

@@ -102,11 +102,20 @@ pub fn count(param: &Param) -> u64 {
     }
 }
 
+/// Signs of random numbers, as far as the case leaves them open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signs {
+    /// Both.
+    Mixed,
+    /// Floats are positive: sums do not cancel, so that bounds are narrow.
+    Positive,
+}
+
 /// What a parameter's elements are before the launch.
 #[derive(Clone, Debug)]
 enum Source {
-    /// Random numbers by a seed.
-    Random(u64),
+    /// Random numbers by a seed, of any sign or none below zero.
+    Random(u64, Signs),
     /// The same number everywhere.
     Fill(Number),
     /// Their positions.
@@ -133,7 +142,7 @@ impl Values {
     ///
     /// # Errors
     /// A number that cannot be read.
-    pub fn new(param: &Param, seed: Option<u64>) -> Result<Values, String> {
+    pub fn new(param: &Param, seed: Option<(u64, Signs)>) -> Result<Values, String> {
         let is_float = format(elements(param)[0]).is_some();
         let zero = if is_float { Number::Real(0.0) } else { Number::Bits(0) };
         // A number may have more digits than an f64 where the type is an integer.
@@ -144,7 +153,7 @@ impl Values {
             Some(integer) if !is_float => Ok(Number::Bits(integer as u64)),
             _ => constant(value).map(|value| known(is_float, value)),
         };
-        let symbolic = seed.map_or(Source::Fill(zero), Source::Random);
+        let symbolic = seed.map_or(Source::Fill(zero), |(seed, signs)| Source::Random(seed, signs));
         let source = match &param.kind {
             ParamKind::Tensor { contents, shape, .. } => match contents {
                 Contents::Symbolic => symbolic,
@@ -187,9 +196,9 @@ impl Values {
         }
         let is_float = format(elements(&self.param)[0]).is_some();
         match &self.source {
-            Source::Random(seed) => {
+            Source::Random(seed, signs) => {
                 let mut mixed = Random::new(seed ^ element.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-                Some(random(&self.param, &mut Random::new(mixed.bits())))
+                Some(random(&self.param, *signs, &mut Random::new(mixed.bits())))
             }
             Source::Fill(value) => Some(*value),
             Source::Iota => Some(known(is_float, element as f64)),
@@ -212,7 +221,7 @@ fn known(is_float: bool, value: f64) -> Number {
 }
 
 /// A random number that both kernels' types hold exactly, of the sign that the case assumes.
-fn random(param: &Param, random: &mut Random) -> Number {
+fn random(param: &Param, signs: Signs, random: &mut Random) -> Number {
     let sign = match &param.kind {
         ParamKind::Tensor { sign, .. } | ParamKind::Scalar { value: ScalarValue::Symbolic(sign), .. } => {
             *sign
@@ -239,7 +248,7 @@ fn random(param: &Param, random: &mut Random) -> Number {
     let cut = 52 - one.fraction_bits().min(other.fraction_bits());
     let magnitude = f64::from_bits(magnitude.to_bits() >> cut << cut);
     let negative = match sign {
-        Sign::Any | Sign::Nonzero => random.below(2) == 0,
+        Sign::Any | Sign::Nonzero => random.below(2) == 0 && signs == Signs::Mixed,
         Sign::Positive | Sign::NonNegative => false,
         Sign::Negative | Sign::NonPositive => true,
     };

@@ -91,7 +91,8 @@ impl Decoder {
         opaque: bool,
     ) -> Result<Matrix, String> {
         let shape = modifiers.first_of(Shape::parse).ok_or("it has no shape")?;
-        if !opaque && !(modifiers.take("row") && modifiers.take("col")) {
+        let row_by_column = opaque || modifiers.take("row") && modifiers.take("col");
+        if !row_by_column {
             return Err("its factors lie in an order that is not known".into());
         }
         // The order of an opaque fragment was settled when it was loaded.
