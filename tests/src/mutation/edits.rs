@@ -179,14 +179,14 @@ impl Edits<'_> {
         }
     }
 
-    /// Other modifiers, other opcodes.
+    /// Other modifiers, whose places begin with their dot, and other opcodes.
     fn words(&mut self) {
         let instruction = self.instruction;
         let name = opcode(instruction);
         for (at, word) in instruction.modifiers.iter().enumerate() {
             if name == "setp" || name == "set" {
                 for other in comparisons(&word.text) {
-                    self.replace(kinds::COMPARISON, word.span, *other);
+                    self.replace(kinds::COMPARISON, word.span, format!(".{other}"));
                 }
             }
             let sign_matters = match name {
@@ -196,13 +196,13 @@ impl Edits<'_> {
                 _ => false,
             };
             if sign_matters && let Some(other) = other_sign(&word.text) {
-                self.replace(kinds::TYPE, word.span, other);
+                self.replace(kinds::TYPE, word.span, format!(".{other}"));
             }
             if matches!(name, "ld" | "st")
                 && !has(instruction, "param")
                 && let Some(half) = half_width(&word.text)
             {
-                self.replace(kinds::WIDTH, word.span, half);
+                self.replace(kinds::WIDTH, word.span, format!(".{half}"));
             }
             if name == "shfl" {
                 let others: &[&str] = match word.text.as_str() {
@@ -213,12 +213,11 @@ impl Edits<'_> {
                     _ => &[],
                 };
                 for other in others {
-                    self.replace(kinds::SHUFFLE, word.span, *other);
+                    self.replace(kinds::SHUFFLE, word.span, format!(".{other}"));
                 }
             }
             if name == "ldmatrix" && word.text == "trans" {
-                let dot = Span { start: word.span.start - 1, end: word.span.end };
-                self.replace(kinds::FRAGMENT, dot, "");
+                self.replace(kinds::FRAGMENT, word.span, "");
             }
             if name == "ldmatrix" && word.text == "m8n8" && !has(instruction, "trans") && at > 0 {
                 let end = Span { start: word.span.end, end: word.span.end };
@@ -230,7 +229,7 @@ impl Edits<'_> {
                 self.replace(kinds::FRAGMENT, end, ".trans");
             }
             if name == "wmma" && !has(instruction, "mma") && matches!(word.text.as_str(), "row" | "col") {
-                self.replace(kinds::FRAGMENT, word.span, if word.text == "row" { "col" } else { "row" });
+                self.replace(kinds::FRAGMENT, word.span, if word.text == "row" { ".col" } else { ".row" });
             }
         }
         let simple = instruction.operands.iter().all(|operand| !matches!(operand, Operand::Address { .. }));

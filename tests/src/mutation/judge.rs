@@ -24,6 +24,8 @@ pub enum Fate {
     Refused,
     /// Passed, and no thread reaches the instruction.
     Unreached,
+    /// Passed, and what the instruction computes or stores matters for nothing: it may as well be undefined.
+    Unused,
     /// Passed, and the instruction computes the same integers at this launch.
     Same,
     /// Passed.
@@ -64,12 +66,52 @@ pub fn judge(subject: &Subject, mutant: &Mutant) -> Fate {
             };
             if still(instruction.span, "trap;") {
                 Fate::Unreached
+            } else if undefined(subject, mutant).is_some_and(|text| still(instruction.span, &text)) {
+                Fate::Unused
             } else if watched(subject, mutant).is_some_and(|text| still(instruction.span, &text)) {
                 Fate::Same
             } else {
                 Fate::Survivor
             }
         }
+    }
+}
+
+/// The class that a register's name tells, as `nvcc` names them, and what it is declared as.
+fn declared(name: &str) -> Option<&'static str> {
+    Some(match name.trim_end_matches(|c: char| c.is_ascii_digit()) {
+        "%p" => "pred",
+        "%r" => "b32",
+        "%rd" => "b64",
+        "%rs" => "b16",
+        "%f" => "f32",
+        "%fd" => "f64",
+        _ => return None,
+    })
+}
+
+/// Something that leaves an undefined value where the instruction leaves its own, if the edit changes no more than
+/// that value. What is undefined may not reach an output, a branch or an address (rule V6).
+fn undefined(subject: &Subject, mutant: &Mutant) -> Option<String> {
+    let instruction = &subject.sites[mutant.site].instruction;
+    let elsewhere =
+        [kinds::BARRIER_DROPPED, kinds::BARRIER_MOVED, kinds::COPY_WAIT, kinds::GUARD, kinds::MASK];
+    if elsewhere.contains(&mutant.edit.kind) || instruction.guard.is_some() {
+        return None;
+    }
+    match (instruction.opcode.text.as_str(), instruction.operands.as_slice()) {
+        ("st", [Operand::Address { .. }, Operand::Name(stored)]) if mutant.edit.kind != kinds::INDEX => {
+            let declared = declared(&stored.text)?;
+            let none = [(stored.span, "%none".to_owned())];
+            let store = within(subject.text(), instruction.span, &none)?;
+            Some(format!("{{ .reg .{declared} %none; {store} }}"))
+        }
+        ("st" | "shfl" | "atom" | "call", _) => None,
+        (_, [Operand::Name(result), ..]) => {
+            let declared = declared(&result.text)?;
+            Some(format!("{{ .reg .{declared} %none; mov.{declared} {}, %none; }}", result.text))
+        }
+        _ => None,
     }
 }
 
@@ -92,13 +134,10 @@ fn watched(subject: &Subject, mutant: &Mutant) -> Option<String> {
         within(text, instruction.span, &changes)
     };
     let (first, second) = (renamed(&[], "%same0")?, renamed(&mutant.edit.changes, "%same1")?);
-    let class = result.text.trim_end_matches(|c: char| c.is_ascii_digit());
-    let (declared, compared) = match class {
-        "%p" => ("pred", "xor.pred %other, %same0, %same1;"),
-        "%r" => ("b32", "setp.ne.b32 %other, %same0, %same1;"),
-        "%rd" => ("b64", "setp.ne.b64 %other, %same0, %same1;"),
-        "%rs" => ("b16", "setp.ne.b16 %other, %same0, %same1;"),
-        _ => return None,
+    let declared = declared(&result.text).filter(|declared| !declared.starts_with('f'))?;
+    let compared = match declared {
+        "pred" => "xor.pred %other, %same0, %same1;".to_owned(),
+        bits => format!("setp.ne.{bits} %other, %same0, %same1;"),
     };
     Some(format!(
         "{{ .reg .{declared} %same<2>; .reg .pred %other; {first} {second} {compared} @%other trap; mov.{declared} {}, %same0; }}",

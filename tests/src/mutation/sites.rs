@@ -67,7 +67,11 @@ fn collect(body: &[Statement], line: &mut u32, follows: &mut bool, found: &mut V
             Statement::Block(inner, _) => collect(inner, line, follows, found),
             Statement::Directive(directive) => {
                 if let Some(loc) = Loc::read(directive) {
-                    *line = loc.line;
+                    // What comes from a header is told by who includes it.
+                    *line = match loc.inlined_at {
+                        Some((file, outer, _)) if file != loc.file => outer,
+                        _ => loc.line,
+                    };
                 }
             }
             Statement::Registers(_) | Statement::Variable(_) | Statement::Table(_) => {}
