@@ -19,7 +19,7 @@ const LARGE: [&str; 1] = ["gemm"];
 /// Those whose smallest pairs take many: only with `--ignored` or by name. What survives there is not argued yet.
 const HUGE: [&str; 5] = ["attention", "attention_tensor", "causal", "conv", "tilelang"];
 /// Families that have fewer mutants than a sample: all of them are taken.
-const FEW: [&str; 2] = ["faults", "memory"];
+const FEW: [&str; 3] = ["faults", "integer", "memory"];
 
 /// One family: every survivor is recorded, and in a full run every record has survivors.
 fn family(name: &str, full: bool) -> Result<(), Failed> {

@@ -78,6 +78,8 @@ struct Plan<'s> {
     tapes: [Vec<Tape<'s>>; 2],
     precisions: [Precision; 2],
     elements: Vec<Compared>,
+    /// The verdict has conditions, and the optimized kernel no value where they do not hold.
+    conditional: bool,
 }
 
 impl<'s> Plan<'s> {
@@ -86,6 +88,7 @@ impl<'s> Plan<'s> {
             tapes: [Vec::new(), Vec::new()],
             precisions: [Precision::of(&sides[0].program), Precision::of(&sides[1].program)],
             elements: Vec::new(),
+            conditional: false,
         };
         // Elements from everywhere, neighbours late: an odd step meets all of them.
         let count = conditions.len();
@@ -140,8 +143,10 @@ impl<'s> Plan<'s> {
                     self.precisions[side].stored(values[side][tape][place], values::format(output.element));
                 found.push((term, output.number(*number).real(output.element)));
             }
-            // Outside the reference's domain nothing is claimed.
-            if matches!(found[0].0, Value::Undefined | Value::Unknown | Value::Truth(_)) {
+            // Outside the reference's domain nothing is claimed, nor where a condition of the verdict does not hold.
+            let outside = |value: &Value| matches!(value, Value::Undefined);
+            let conditional = self.conditional && outside(&found[1].0);
+            if conditional || matches!(found[0].0, Value::Undefined | Value::Unknown | Value::Truth(_)) {
                 tried.open += 1;
                 continue;
             }
@@ -232,10 +237,10 @@ fn written(outputs: &[Output]) -> Vec<(usize, u64, u64)> {
 ///
 /// # Errors
 /// Where something is not as the verdict says.
-pub fn equivalent(case: &Case, seed: u64, effort: Effort) -> Result<Tried, String> {
+pub fn equivalent(case: &Case, seed: u64, effort: Effort, conditional: bool) -> Result<Tried, String> {
     let sides = ready(case)?;
     let conditions = conditions(case).map_err(|verdict| format!("it is {}", verdict.name()))?;
-    let plan = Plan::new(case, &conditions, &sides)?;
+    let plan = Plan { conditional, ..Plan::new(case, &conditions, &sides)? };
     let mut random = Random::new(seed);
     let mut tried = Tried::default();
     for turn in 0..effort.inputs {

@@ -7,36 +7,32 @@ use super::{Element, InputInfo};
 
 /// The first of the points that a recheck takes; the search for witnesses ends before.
 const FIRST_ROUND: u32 = 101;
-/// Elements that one screen evaluates.
-const CHUNK: usize = 256;
+/// So many elements are evaluated, spread evenly.
+const SAMPLE: usize = 64;
 
-/// Evaluates both sides of elements that were proved equal at some points. The position of the first one that differs
+/// Evaluates both sides of some elements that were proved equal at some points. The position of one that differs
 /// although both sides are defined: the proof or the evaluation is wrong.
-///
-/// Elements of one pair of stores stand together.
 pub fn contradiction(
     elements: &[Element<'_>],
     inputs: &[InputInfo],
     points: u32,
     effort: &Effort,
 ) -> Option<usize> {
-    let same = |a: &Element<'_>, b: &Element<'_>| {
+    let last = elements.len().checked_sub(1)?;
+    let mut sample: Vec<usize> = (0..SAMPLE).map(|step| last * step / (SAMPLE - 1)).collect();
+    sample.dedup();
+    let same = |a: &usize, b: &usize| {
+        let (a, b) = (&elements[*a], &elements[*b]);
         std::ptr::eq(a.reference.0, b.reference.0) && std::ptr::eq(a.opt.0, b.opt.0)
     };
-    let mut groups: Vec<(usize, &[Element<'_>])> = Vec::new();
-    let mut start = 0;
-    for group in elements.chunk_by(same) {
-        for chunk in group.chunks(CHUNK) {
-            groups.push((start, chunk));
-            start += chunk.len();
-        }
-    }
-    let found = groups.par_iter().filter_map(|(start, group)| {
-        let (reference, opt) = (group[0].reference.0, group[0].opt.0);
-        let pairs: Vec<_> = group.iter().map(|element| (element.reference.1, element.opt.1)).collect();
+    let groups: Vec<&[usize]> = sample.chunk_by(same).collect();
+    let found = groups.par_iter().filter_map(|group| {
+        let (reference, opt) = (elements[group[0]].reference.0, elements[group[0]].opt.0);
+        let terms = |at: &usize| (elements[*at].reference.1, elements[*at].opt.1);
+        let pairs: Vec<_> = group.iter().map(terms).collect();
         (FIRST_ROUND..FIRST_ROUND + points).find_map(|round| {
             let mut screen = Screen::new(reference, opt, inputs, round, effort.remembered);
-            screen.differing(&pairs).first().map(|at| start + at)
+            screen.differing(&pairs).first().map(|at| group[*at])
         })
     });
     found.min()

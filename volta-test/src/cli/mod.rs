@@ -105,8 +105,8 @@ struct CheckArgs {
     /// Run each case N times in this process, and tell the run whose time is the median
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Evaluate both kernels of each proof at N more points, in intervals: an answer that contradicts the proof is an
-    /// error of Volta (as VOLTA_RECHECK=N does)
+    /// Evaluate up to 64 elements of each proof at N more points, in intervals: what contradicts the proof is an error
+    /// of Volta (as VOLTA_RECHECK=N does)
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "3")]
     recheck: Option<u32>,
     /// Verify the checked-in PTX, even if there is a compiler
