@@ -6,7 +6,7 @@ mod random;
 mod speed;
 mod sums;
 
-use super::{Equality, Facts, Obligations, Prover, Rung, Signs, Stop, TermRef};
+use super::{Equality, Facts, Obligations, Prover, Requirement, Rung, Signs, Split, Stop, TermRef};
 use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational};
 use crate::term::{Constant, InputId, Store, TermId, TermOp};
@@ -162,6 +162,23 @@ pub(super) fn compare_within(a: (&Side, TermId), b: (&Side, TermId), steps: u64)
     result
 }
 
+/// What the prover says of two terms, by cases if it must.
+pub(super) fn compare_by_cases(a: (&Side, TermId), b: (&Side, TermId)) -> Result<Equality, Stop> {
+    match compare(a, b) {
+        Ok(Equality::Open(_)) => {}
+        other => return other,
+    }
+    let facts = [Facts::new(&a.0.store), Facts::new(&b.0.store)];
+    let mut prover = Prover::thorough(Vec::new());
+    prover.set_budget(1_000_000);
+    let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };
+    let second = TermRef { store: prover.add_store(&b.0.store, &facts[1]), term: b.1 };
+    Ok(match prover.equal_by_cases(first, second)? {
+        Split::Equal => Equality::Equal,
+        Split::Open { reason, .. } => Equality::Open(reason),
+    })
+}
+
 pub(super) fn compare(a: (&Side, TermId), b: (&Side, TermId)) -> Result<Equality, Stop> {
     compare_within(a, b, 50_000_000)
 }
@@ -220,7 +237,12 @@ pub(super) fn refines(a: (&Side, TermId), b: (&Side, TermId)) -> bool {
     prover.set_budget(50_000_000);
     let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };
     let second = TermRef { store: prover.add_store(&b.0.store, &facts[1]), term: b.1 };
-    if prover.equal(first, second, Rung::Expansions) != Ok(Equality::Equal) {
+    let equal = match prover.equal(first, second, Rung::Expansions) {
+        Ok(Equality::Equal) => true,
+        Ok(Equality::Open(_)) => prover.equal_by_cases(first, second) == Ok(Split::Equal),
+        _ => false,
+    };
+    if !equal {
         return false;
     }
     let known = &mut Obligations::default();
@@ -228,5 +250,10 @@ pub(super) fn refines(a: (&Side, TermId), b: (&Side, TermId)) -> bool {
     else {
         return false;
     };
-    prover.additional((first, &domain), own).is_empty()
+    let additional = prover.additional((first, &domain), own);
+    let mut met = |requirement: &Requirement| {
+        let operand = known.operand(requirement).expect("what is required is required of something");
+        prover.met_by_cases(requirement, operand, first).unwrap_or(false)
+    };
+    additional.iter().all(&mut met)
 }

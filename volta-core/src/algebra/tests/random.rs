@@ -183,9 +183,11 @@ fn rewrite(tree: &Tree, choice: &mut TestRng) -> Tree {
     }
 }
 
-fn compare_trees(a: &Tree, b: &Tree) -> Result<Equality, Stop> {
+/// What the prover says of two trees; `by_cases` goes on where it says nothing.
+fn compare_trees(a: &Tree, b: &Tree, by_cases: bool) -> Result<Equality, Stop> {
     let (mut left, mut right) = (Side::new(), Side::new());
     let (first, second) = (build(a, &mut left), build(b, &mut right));
+    let compare = if by_cases { compare_by_cases } else { compare };
     compare((&left, first), (&right, second))
 }
 
@@ -200,7 +202,7 @@ proptest! {
     /// Soundness: what is proved equal is equal at every point where both sides are defined.
     #[test]
     fn proofs_agree_with_evaluation(a in any_tree(), b in any_tree(), points in points()) {
-        if compare_trees(&a, &b) == Ok(Equality::Equal) {
+        if compare_trees(&a, &b, true) == Ok(Equality::Equal) {
             for point in points {
                 if let (Some(left), Some(right)) = (value(&a, &point), value(&b, &point)) {
                     prop_assert_eq!(left, right, "{:?} and {:?} at {:?}", a, b, point);
@@ -222,7 +224,7 @@ proptest! {
             Choose(Box::new(a.clone()), Box::new(Input(at)), Box::new(Input(at)), Box::new(a.clone())),
         ];
         for b in bumped {
-            if compare_trees(&a, &b) == Ok(Equality::Equal) {
+            if compare_trees(&a, &b, true) == Ok(Equality::Equal) {
                 for point in &points {
                     if let (Some(left), Some(right)) = (value(&a, point), value(&b, point)) {
                         prop_assert_eq!(left, right, "{:?} and {:?} at {:?}", a, b, point);
@@ -298,30 +300,32 @@ proptest! {
     #[test]
     fn ring_laws_are_proved(a in ring(), mut rng in any::<[u8; 32]>().prop_perturb(|_, rng| rng)) {
         let b = rewrite(&a, &mut rng);
-        prop_assert_eq!(compare_trees(&a, &b), Ok(Equality::Equal), "{:?} and {:?}", a, b);
+        prop_assert_eq!(compare_trees(&a, &b, false), Ok(Equality::Equal), "{:?} and {:?}", a, b);
         let (mut left, mut right) = (Side::new(), Side::new());
         let (first, second) = (build(&a, &mut left), build(&b, &mut right));
         prop_assert_eq!(normal_form(&left, first), normal_form(&right, second));
     }
 
     /// Rewriting any term by the laws above is proved, unless it or an arm of it has no value. (Of deeply nested maxima not every
-    /// rewriting is: with other seeds about one case in 50,000 stays open.)
+    /// rewriting is: with other seeds about one case in 100,000 stays open.)
     #[test]
     fn rewritten_terms_are_proved(a in any_tree(), mut rng in any::<[u8; 32]>().prop_perturb(|_, rng| rng)) {
         let b = rewrite(&a, &mut rng);
-        let result = compare_trees(&a, &b);
+        let result = compare_trees(&a, &b, false);
         let undefined = match &result {
             Ok(Equality::FirstUndefined(_) | Equality::SecondUndefined(_)) => true,
             Ok(Equality::Open(reason)) => reason.ends_with("in an arm of a choice that may be taken"),
             Ok(Equality::Equal) | Err(_) => false,
         };
-        prop_assert!(undefined || result == Ok(Equality::Equal), "{:?}: {:?} and {:?}", result, a, b);
+        let equal = result == Ok(Equality::Equal)
+            || !undefined && compare_trees(&a, &b, true) == Ok(Equality::Equal);
+        prop_assert!(undefined || equal, "{:?}: {:?} and {:?}", result, a, b);
     }
 
     /// Polynomials that differ are told apart: no two different ones are proved equal.
     #[test]
     fn polynomials_are_equal_exactly_when_their_values_are(a in ring(), b in ring(), points in points()) {
-        let equal = compare_trees(&a, &b) == Ok(Equality::Equal);
+        let equal = compare_trees(&a, &b, false) == Ok(Equality::Equal);
         let agree = points.iter().all(|point| value(&a, point) == value(&b, point));
         prop_assert!(!equal || agree);
     }
