@@ -162,7 +162,8 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
         let _ = writeln!(text, "{}", paint.dim(&line));
     }
     if let Some(points) = report.rechecked {
-        let line = format!("  {:<10} at {points} more points, in intervals: no contradiction", "evaluated");
+        let points = if points == 1 { "1 more point".to_string() } else { format!("{points} more points") };
+        let line = format!("  {:<10} at {points}, in intervals: no contradiction", "evaluated");
         let _ = writeln!(text, "{}", paint.dim(&line));
     }
     text
