@@ -13,6 +13,7 @@
 //!   that is how sums with large constants that compilers round by stay exact.
 //! - Errors of operands are carried on by the derivative's bound over the interval: `|a|·e_b + |b|·e_a + e_a·e_b` for
 //!   products, `(e_a + |q|·e_b) / (|b| − e_b)` for quotients, `2^a·(2^(e_a) − 1)` for powers, and so on.
+//! - Of what may overflow nothing is known.
 //! - A comparison is certain where its sides are further apart than their errors; where it is not, a choice by it may be
 //!   either. A floor is taken to be that of `v`, and exact. Floats may round down to the number below, and that must not
 //!   matter: what kernels round down is what `exp` splits an exponent by, and its halves make up for one another. Where
@@ -58,6 +59,8 @@ pub struct Precision {
     digits: u32,
     /// The smallest normal number.
     tiny: f64,
+    /// The largest number.
+    huge: f64,
     /// The unit of conversions to something narrower.
     conversion: Option<(f64, u32, f64)>,
 }
@@ -67,6 +70,12 @@ fn unit_of(format: Format) -> (f64, u32, f64) {
     let digits = format.fraction_bits() + 1;
     let doubled = if format == Format::F64 { 1 } else { 0 };
     (2.0_f64.powi(1 - digits as i32 + doubled), digits, 2.0_f64.powi(format.min_exponent()))
+}
+
+/// The largest number of a format.
+fn huge(format: Format) -> f64 {
+    let fraction = 2.0 - 2.0_f64.powi(-(format.fraction_bits() as i32));
+    fraction * 2.0_f64.powi(1 - format.min_exponent())
 }
 
 impl Precision {
@@ -101,9 +110,10 @@ impl Precision {
             }
         }
         let narrowest = |all: Vec<Format>| all.into_iter().min_by_key(|format| format.fraction_bits());
-        let (unit, digits, tiny) = unit_of(narrowest(computed).unwrap_or(Format::F64));
+        let format = narrowest(computed).unwrap_or(Format::F64);
+        let (unit, digits, tiny) = unit_of(format);
         let conversion = narrowest(converted).map(unit_of).filter(|(_, narrow, _)| *narrow < digits);
-        Precision { unit, digits, tiny, conversion }
+        Precision { unit, digits, tiny, huge: huge(format), conversion }
     }
 
     /// The bound of an output that may have been converted before it was stored, into a format.
@@ -375,7 +385,11 @@ fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f
         Not | And | Or | Xor | Select | Integer | IntegerTest => Value::Unknown,
     };
     match value {
-        Value::Real(value, error) if !(value.is_finite() && error.is_finite()) => Value::Unknown,
+        Value::Real(value, error)
+            if error.is_nan() || value.is_nan() || value.abs() + error >= precision.huge =>
+        {
+            Value::Unknown
+        }
         value => value,
     }
 }
