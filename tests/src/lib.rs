@@ -4,6 +4,7 @@ pub mod explorer;
 pub mod expression;
 pub mod filetest;
 pub mod fixture;
+pub mod fuzz;
 pub mod interpreter;
 pub mod mutation;
 pub mod replay;
@@ -111,4 +112,14 @@ source = "copy.ptx::{opt}"
 block = 32
 "#
     )
+}
+
+/// A command under limits on its address space and its processor time: what needs more is ended by the system, and so
+/// does not pass for a program that ends by itself.
+pub fn limited(program: &str, mebibytes: u32, seconds: u32) -> Command {
+    let mut command = Command::new("sh");
+    let script =
+        format!("ulimit -v {}; ulimit -t {seconds}; ulimit -c 0; exec \"$0\" \"$@\"", mebibytes * 1024);
+    command.args(["-c", &script, program]);
+    command
 }

@@ -164,7 +164,7 @@ impl<'c> Verification<'c> {
             None => vec![("the kernel", &case.opt)],
         };
         for (name, side) in sides {
-            let total: u64 = side.grid.iter().map(|n| u64::from(*n)).product();
+            let total = side.grid.iter().fold(1u64, |total, n| total.saturating_mul(u64::from(*n)));
             if let Some(ctas) = &side.ctas
                 && (ctas.len() as u64) < total
             {

@@ -391,6 +391,7 @@ impl<'s> Prover<'s> {
             }
         }
         collect(&mut flat.terms);
+        self.charge_numbers(&flat.terms)?;
         flat.terms = self.read_logarithms(flat.terms)?;
         Ok(flat)
     }

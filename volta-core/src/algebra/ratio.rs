@@ -31,7 +31,16 @@ impl Prover<'_> {
             }
         }
         collect(&mut product);
+        self.charge_numbers(&product)?;
         Ok(product)
+    }
+
+    /// Charges for coefficients of many words: squares of squares double them at each step.
+    pub(super) fn charge_numbers(&mut self, terms: &[Term]) -> Result<(), Stop> {
+        const BITS_A_STEP: u64 = 512;
+        let bits = terms.iter().map(|term| term.coefficient.bit_length()).filter(|bits| *bits >= BITS_A_STEP);
+        let bits: u64 = bits.sum();
+        self.charge(bits / BITS_A_STEP)
     }
 
     /// A sum times a scale.

@@ -175,8 +175,9 @@ pub fn decimal(value: &Rational, digits: u32) -> String {
     // The decimal exponent, from the binary one, a little too low and then corrected.
     let bits =
         i64::from(magnitude.numer().significant_bits()) - i64::from(magnitude.denom().significant_bits());
-    let ratio = if bits > 0 { 30102 } else { 30103 };
-    let mut exponent = ((bits - 1) * ratio).div_euclid(100_000) - 1;
+    // So close that the correction is a step or two even where there are millions of digits.
+    let ratio = if bits > 0 { 301_029_995 } else { 301_029_996 };
+    let mut exponent = ((bits - 1) * ratio).div_euclid(1_000_000_000) - 1;
     while power(exponent + 1) <= magnitude {
         exponent += 1;
     }

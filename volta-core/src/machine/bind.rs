@@ -4,15 +4,18 @@ use super::fault::{CudaPlace, Place, Thread};
 use super::launch::{
     Argument, Contents, Element, Layout, Param, ParamKind, Role, ScalarValue, Side, Sign, Which,
 };
+use super::memory::Memory;
 use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, to_generic};
 use super::pieces::{Cell, low_bytes};
 use super::value::{Origin, Sym, Value};
+use super::warp::Warp;
 use crate::base::budget::{Budgets, Exhausted, Limit};
 use crate::base::span::LineTable;
 use crate::number::format::{Rounding, encode, is_exact};
 use crate::number::{Extended, Rational};
-use crate::program::{InstId, Op, Parameter, Program, Space, Special};
+use crate::program::{InstId, Joins, Op, Parameter, Program, Space, Special};
 use crate::term::{InputId, TermId, spell_element};
+use std::sync::OnceLock;
 
 /// What a tensor of the launch holds before it starts.
 #[derive(Clone, Debug)]
@@ -72,6 +75,33 @@ impl Tensor {
     }
 }
 
+/// The CTAs to run, by linear number. There may be billions of them, so all of them are not a list.
+#[derive(Debug)]
+pub(super) enum Ctas {
+    /// So many, from 0 on.
+    All(u64),
+    /// These, ascending.
+    Chosen(Vec<u64>),
+}
+
+impl Ctas {
+    pub(super) fn len(&self) -> u64 {
+        match self {
+            Ctas::All(count) => *count,
+            Ctas::Chosen(list) => list.len() as u64,
+        }
+    }
+
+    /// Up to `count` of them, the ones before position `start` left out.
+    pub(super) fn window(&self, start: u64, count: u64) -> Vec<u64> {
+        let end = start.saturating_add(count).min(self.len());
+        match self {
+            Ctas::All(_) => (start..end).collect(),
+            Ctas::Chosen(list) => list[start as usize..end as usize].to_vec(),
+        }
+    }
+}
+
 /// A launch, ready to run.
 #[derive(Debug)]
 pub(super) struct Launch<'a> {
@@ -83,8 +113,7 @@ pub(super) struct Launch<'a> {
     pub(super) block: [u32; 3],
     pub(super) dynamic_shared: u32,
     pub(super) static_shared: u32,
-    /// Linear numbers of the CTAs to run, ascending.
-    pub(super) ctas: Vec<u64>,
+    pub(super) ctas: Ctas,
     pub(super) objects: Objects,
     pub(super) tensors: Vec<Tensor>,
     /// Cells of constants and parameters.
@@ -94,6 +123,8 @@ pub(super) struct Launch<'a> {
     pub(super) local_cells: u32,
     /// Names and shapes of the case's parameters, by input number.
     pub(super) names: Vec<(String, Vec<u64>)>,
+    /// Found when the first branch on the input asks.
+    joins: OnceLock<Joins>,
 }
 
 /// The launch does not fit the kernel: a sentence, and what to do.
@@ -218,6 +249,7 @@ impl<'a> Launch<'a> {
             shared_cells: variables.shared_cells,
             local_cells: variables.local_cells,
             names: params.iter().map(name_and_shape).collect(),
+            joins: OnceLock::new(),
         })
     }
 
@@ -232,6 +264,19 @@ impl<'a> Launch<'a> {
     /// Threads of one CTA.
     pub(super) fn threads(&self) -> usize {
         self.block.iter().product::<u32>() as usize
+    }
+
+    /// Where the sides of branches meet.
+    pub(super) fn joins(&self) -> &Joins {
+        self.joins.get_or_init(|| self.program.joins())
+    }
+
+    /// Bytes that a CTA takes before its first step: registers, threads' own memory, shared memory.
+    pub(super) fn cta_bytes(&self) -> u64 {
+        let Program { registers, predicates, .. } = *self.program;
+        let warp = Warp::bytes(registers, predicates, self.local_cells);
+        let warps = self.threads().div_ceil(32) as u64;
+        warps.saturating_mul(warp).saturating_add(Memory::shared_bytes(self.shared_cells))
     }
 
     /// Index of a CTA by its linear number.
@@ -323,15 +368,26 @@ fn check_block(program: &Program, side: &Side, budgets: &Budgets) -> Result<u64,
     Ok(threads)
 }
 
-fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Vec<u64>, BindError> {
-    let total = side.grid.iter().map(|n| u64::from(*n)).try_fold(1u64, u64::checked_mul).filter(|n| *n > 0);
-    let Some(total) = total else {
+/// The hardware's own limits on a grid.
+const MAX_GRID: [u32; 3] = [(1 << 31) - 1, 65_535, 65_535];
+
+fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Ctas, BindError> {
+    let [x, y, z] = side.grid;
+    if [x, y, z].contains(&0) {
         let message = format!("a grid of {:?} CTAs is no grid", side.grid);
         return Err(BindError::new(message, Some("give each dimension of `grid` a positive size".into())));
-    };
+    }
+    if x > MAX_GRID[0] || y > MAX_GRID[1] || z > MAX_GRID[2] {
+        let help = format!("no GPU runs more than {MAX_GRID:?} CTAs in x, y and z");
+        return Err(BindError::new(format!("a grid of {:?} CTAs is too large", side.grid), Some(help)));
+    }
+    // At most 2⁶³: this cannot overflow.
+    let total: u64 = side.grid.iter().map(|n| u64::from(*n)).product();
     let Some(chosen) = &side.ctas else {
-        budgets.check(Limit::Ctas, total)?;
-        return Ok((0..total).collect());
+        // Footprints name CTAs by 32 bits.
+        let most = Budgets { ctas: budgets.ctas.min(1 << 32), ..budgets.clone() };
+        most.check(Limit::Ctas, total)?;
+        return Ok(Ctas::All(total));
     };
     if let Some(missing) = chosen.iter().find(|cta| **cta >= total) {
         let help = Some(format!("its grid has CTAs 0 to {}", total - 1));
@@ -340,11 +396,15 @@ fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Vec<u64>, BindError> {
     if chosen.is_empty() {
         return Err(BindError::new("an empty list of CTAs runs nothing".into(), None));
     }
+    if let Some(far) = chosen.iter().find(|cta| u32::try_from(**cta).is_err()) {
+        let message = format!("CTA {far} is too far out: CTAs 0 to {} can be chosen", u32::MAX);
+        return Err(BindError::new(message, None));
+    }
     budgets.check(Limit::Ctas, chosen.len() as u64)?;
     let mut ctas = chosen.clone();
     ctas.sort_unstable();
     ctas.dedup();
-    Ok(ctas)
+    Ok(Ctas::Chosen(ctas))
 }
 
 pub(super) fn tensor(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, BindError> {

@@ -77,11 +77,26 @@ pub(super) struct Cta<'l> {
     pub(super) copies: Vec<Copies>,
     /// Terms of literals met so far.
     pub(super) literals: rustc_hash::FxHashMap<(crate::number::format::Format, u64), Option<u64>>,
+    /// Bytes of registers and of threads' own memory.
+    own_bytes: u64,
+    /// Operations that were looked at, and not executed, to find out about branches.
+    pub(super) looked_at: u64,
     warps: Vec<Warp>,
 }
 
 impl<'l> Cta<'l> {
-    pub(super) fn new(launch: &'l Launch<'l>, options: &'l Options, linear: u64, exact: bool) -> Cta<'l> {
+    /// A CTA before its first step.
+    ///
+    /// # Errors
+    /// When what its threads hold at once, which a short text can make huge, is more than the budget.
+    pub(super) fn new(
+        launch: &'l Launch<'l>,
+        options: &'l Options,
+        linear: u64,
+        exact: bool,
+    ) -> Result<Cta<'l>, Exhausted> {
+        let own_bytes = launch.cta_bytes();
+        options.budgets.check(Limit::MemoryBytes, own_bytes)?;
         let threads = launch.threads();
         let warps = (0..threads.div_ceil(32))
             .map(|index| {
@@ -91,9 +106,11 @@ impl<'l> Cta<'l> {
                 Warp::new(index, exists, program.registers, program.predicates, launch.local_cells)
             })
             .collect();
-        Cta {
+        Ok(Cta {
             launch,
             options,
+            own_bytes,
+            looked_at: 0,
             index: launch.cta(linear),
             store: if options.plain_terms { Store::without_patterns() } else { Store::new() },
             composites: Composites::default(),
@@ -109,7 +126,7 @@ impl<'l> Cta<'l> {
             copies: Vec::new(),
             literals: rustc_hash::FxHashMap::default(),
             warps,
-        }
+        })
     }
 
     /// Runs to the end.
@@ -290,9 +307,10 @@ impl<'l> Cta<'l> {
         self.complete_warp_syncs(warp)
     }
 
-    fn check_budgets(&self) -> Result<(), Stop> {
+    pub(super) fn check_budgets(&self) -> Result<(), Stop> {
         let budgets: &Budgets = &self.options.budgets;
-        budgets.check(Limit::Instructions, self.counts.warp_instructions)?;
+        // Looking at an operation costs less than executing one.
+        budgets.check(Limit::Instructions, self.counts.warp_instructions + self.looked_at / 4)?;
         budgets.check(Limit::TermBytes, self.store.bytes())?;
         let races = match &self.order {
             Order::Quick(_) => 0,
@@ -300,7 +318,7 @@ impl<'l> Cta<'l> {
         };
         budgets.check(
             Limit::MemoryBytes,
-            self.memory.bytes() + self.composites.bytes() + self.fragments.bytes() + races,
+            self.own_bytes + self.memory.bytes() + self.composites.bytes() + self.fragments.bytes() + races,
         )?;
         Ok(())
     }

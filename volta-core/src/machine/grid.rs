@@ -109,13 +109,16 @@ pub fn run(
     let launch = Launch::bind(which, program, side, params, options.layout, &options.budgets)?;
     let mut outcome = Outcome {
         threads: launch.threads() as u64,
-        ctas: (launch.ctas.len() as u64, side.grid.iter().map(|n| u64::from(*n)).product()),
+        ctas: (launch.ctas.len(), side.grid.iter().map(|n| u64::from(*n)).product()),
         ..Outcome::default()
     };
     let mut merged = Merged::default();
-    let window = if launch.ctas.len() == 1 { 1 } else { 8 * rayon::current_num_threads() };
-    for window in launch.ctas.chunks(window) {
-        let runs: Vec<Result<Ran, Stop>> = if let [only] = window {
+    let count = if launch.ctas.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
+    let mut next = 0;
+    while next < launch.ctas.len() {
+        let window = launch.ctas.window(next, count);
+        next += count;
+        let runs: Vec<Result<Ran, Stop>> = if let [only] = window.as_slice() {
             vec![run_cta(&launch, options, *only)]
         } else {
             window.par_iter().map(|cta| run_cta(&launch, options, *cta)).collect()
@@ -123,6 +126,7 @@ pub fn run(
         for (cta, ran) in window.iter().zip(runs) {
             let ran = ran.map_err(RunError::from_stop)?;
             merged.add(&launch, options, *cta, &ran.pages)?;
+            options.budgets.check(Limit::MemoryBytes, merged.bytes()).map_err(RunError::Exhausted)?;
             outcome.add(ran);
             options.budgets.check(Limit::TermBytes, outcome.term_bytes).map_err(RunError::Exhausted)?;
         }
@@ -195,7 +199,7 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64) -> Result<Ran, Stop
 }
 
 fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, exact: bool) -> Result<Ran, Stop> {
-    let mut cta = Cta::new(launch, options, linear, exact);
+    let mut cta = Cta::new(launch, options, linear, exact)?;
     cta.run()?;
     let Cta { mut store, mut composites, memory, counts, notes, order, may_divide_by_zero, .. } = cta;
     let pages = memory.into_pages();
@@ -402,7 +406,7 @@ fn writer(
     let access = match order {
         Order::Exact(exact) => last_write(exact, object, cell),
         Order::Quick(_) => {
-            let mut cta = Cta::new(launch, options, linear, true);
+            let mut cta = Cta::new(launch, options, linear, true).ok()?;
             cta.run().ok()?;
             let Order::Exact(exact) = &cta.order else { return None };
             last_write(exact, object, cell)
@@ -435,6 +439,11 @@ struct Footprint {
 }
 
 impl Merged {
+    /// Bytes of the footprints.
+    fn bytes(&self) -> u64 {
+        self.pages.len() as u64 * size_of::<Footprint>() as u64
+    }
+
     /// Adds a CTA's footprint; two CTAs that touch a byte, one writing it, race (rules S5, Y1).
     fn add(
         &mut self,
@@ -516,7 +525,10 @@ fn race_between_ctas(
     let mut sites = Vec::new();
     let mut names = Vec::new();
     for cta in [first, second] {
-        let mut run = Cta::new(launch, options, cta, true);
+        let mut run = match Cta::new(launch, options, cta, true) {
+            Ok(run) => run,
+            Err(exhausted) => return Stop::Exhausted(exhausted),
+        };
         if let Err(Stop::Fault(fault)) = run.run() {
             return Stop::Fault(fault);
         }

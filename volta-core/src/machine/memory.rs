@@ -42,6 +42,11 @@ impl Memory {
         }
     }
 
+    /// Bytes of shared memory of this many cells.
+    pub(super) fn shared_bytes(cells: u32) -> u64 {
+        u64::from(cells) * (size_of::<Cell>() + size_of::<Quick>()) as u64
+    }
+
     /// Bytes of state.
     pub(super) fn bytes(&self) -> u64 {
         (self.shared.len() * (size_of::<Cell>() + size_of::<Quick>()) + self.pages.len() * size_of::<Page>())

@@ -45,6 +45,14 @@ impl Warp {
         }
     }
 
+    /// Bytes of the registers and of the memory of the threads of one warp.
+    pub(super) fn bytes(registers: u32, predicates: u32, local_cells: u32) -> u64 {
+        let each = |count: u32, size: usize| u64::from(count) * size as u64;
+        each(registers, size_of::<Register>())
+            + each(predicates, size_of::<Predicate>())
+            + each(local_cells, size_of::<[Cell; 32]>())
+    }
+
     /// Lanes that have not returned.
     pub(super) fn live(&self) -> u32 {
         self.exists & !self.exited

@@ -17,7 +17,13 @@ pub struct Hammock {
     pub written: Written,
     /// What of that may be read from the join on.
     pub live: Written,
+    /// Operations looked at to find this out.
+    pub looked_at: u64,
 }
+
+/// Where the ways from each operation meet again: its immediate post-dominator, where it has one.
+#[derive(Clone, Debug, Default)]
+pub struct Joins(Vec<Option<u32>>);
 
 /// Why the sides of a branch are no [`Hammock`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,8 +125,8 @@ impl Program {
     ///
     /// # Errors
     /// When they do more than that, or do not meet.
-    pub fn hammock(&self, branch: InstId) -> Result<Hammock, NoHammock> {
-        let join = self.post_dominator(branch.0).ok_or(NoHammock::Apart)?;
+    pub fn hammock(&self, joins: &Joins, branch: InstId) -> Result<Hammock, NoHammock> {
+        let join = joins.0.get(branch.index()).copied().flatten().ok_or(NoHammock::Apart)?;
         let mut written = Written::default();
         let mut effect = None;
         let mut seen = FxHashSet::default();
@@ -153,9 +159,15 @@ impl Program {
         written.predicates.sort_unstable();
         written.predicates.dedup();
         let mut live = written.clone();
-        live.registers.retain(|register| self.is_read_from(join, Named::Write(*register)));
-        live.predicates.retain(|predicate| self.is_read_from(join, Named::WritePredicate(*predicate)));
-        Ok(Hammock { join: InstId(join), written, live })
+        let mut looked_at = seen.len() as u64;
+        let mut is_read = |register| {
+            let (read, count) = self.is_read_from(join, register);
+            looked_at += count;
+            read
+        };
+        live.registers.retain(|register| is_read(Named::Write(*register)));
+        live.predicates.retain(|predicate| is_read(Named::WritePredicate(*predicate)));
+        Ok(Hammock { join: InstId(join), written, live, looked_at })
     }
 
     /// Whether some of these operations can follow on themselves without leaving the set.
@@ -195,11 +207,11 @@ impl Program {
         targets.iter().map(|target| target.0).chain(falls.then_some(at + 1))
     }
 
-    /// The first operation on all ways from `at` to the end, `at` itself aside; `None` when there is none.
+    /// The first operation on all ways from each one to the end, itself aside; `None` when there is none.
     ///
-    /// Immediate dominators of the reversed graph, after Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
+    /// Takes a look at the whole program, so it is made once and not for each branch. Immediate dominators of the reversed graph, after Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
     /// Algorithm" (2001).
-    fn post_dominator(&self, at: u32) -> Option<u32> {
+    pub fn joins(&self) -> Joins {
         let end = self.insts.len();
         let mut before: Vec<Vec<u32>> = vec![Vec::new(); end + 1];
         for (from, inst) in self.insts.iter().enumerate() {
@@ -252,11 +264,17 @@ impl Program {
                 }
             }
         }
-        immediate[at as usize].filter(|join| *join != end).map(|join| join as u32)
+        immediate.truncate(end);
+        Joins(
+            immediate
+                .into_iter()
+                .map(|join| join.filter(|join| *join != end).map(|join| join as u32))
+                .collect(),
+        )
     }
 
-    /// Whether what a register (named as written) holds at `start` may be read.
-    fn is_read_from(&self, start: u32, register: Named) -> bool {
+    /// Whether what a register (named as written) holds at `start` may be read, and how many operations tell.
+    fn is_read_from(&self, start: u32, register: Named) -> (bool, u64) {
         let mut seen = FxHashSet::default();
         let mut work = vec![start];
         while let Some(at) = work.pop() {
@@ -274,13 +292,13 @@ impl Program {
                 reads |= guard.pred == p;
             }
             if reads {
-                return true;
+                return (true, seen.len() as u64);
             }
             // A guarded write keeps the old value where its guard does not hold.
             if !writes || inst.guard.is_some() {
                 work.extend(self.successors(at));
             }
         }
-        false
+        (false, seen.len() as u64)
     }
 }

@@ -29,7 +29,7 @@ mod tests;
 
 pub use check::{Broken, BrokenPromise};
 pub use code::{Init, Inst, Location, Parameter, Program, Variable};
-pub use control::{Hammock, NoHammock, Written};
+pub use control::{Hammock, Joins, NoHammock, Written};
 pub use error::{DeclarationProblem, LowerError};
 pub use isa::{InstructionInfo, instructions};
 pub use kernel::{KernelInfo, KernelParameter, kernels};

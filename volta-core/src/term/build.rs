@@ -117,6 +117,10 @@ impl Store {
             return TermId::constant(*id);
         }
         let id = ConstantId::from_index(self.constants.len());
+        if let Some(bits) = constant.exact.finite().map(|value| value.bit_length()).filter(|bits| *bits > 128)
+        {
+            self.large_bytes += bits / 4;
+        }
         self.constants.push(constant.clone());
         self.constant_ids.insert(constant, id);
         TermId::constant(id)

@@ -195,6 +195,8 @@ pub struct Store {
     pub(super) wide: Vec<(u64, i64)>,
     pub(super) lists: Vec<u64>,
     pub(super) constants: Vec<Constant>,
+    /// Bytes that numbers too large for machine words take, twice: the table of constants holds them too.
+    pub(super) large_bytes: u64,
     pub(super) constant_ids: rustc_hash::FxHashMap<Constant, ConstantId>,
     /// Nodes of operations whose lanes all had the same operands, to be found by what they computed.
     pub(super) uniform: hashbrown::HashTable<NodeId>,
@@ -230,6 +232,7 @@ impl Store {
         let shared = self.uniform.len() * size_of::<NodeId>();
         let words = self.lists.len() * 8 + self.wide.len() * 16 + self.sites.len() * 8 + shared;
         (self.nodes.len() * size_of::<Node>() + words + self.constants.len() * size_of::<Constant>()) as u64
+            + self.large_bytes
     }
 
     /// One scalar term.

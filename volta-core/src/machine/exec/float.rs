@@ -32,6 +32,9 @@ pub(super) struct Terms {
     pub(super) undefined: u32,
 }
 
+/// Numerator and denominator of a constant have at most so many bits together: a few times what f64 spans.
+const MAX_CONSTANT_BITS: u64 = 1 << 14;
+
 const LOW: u64 = Sym::PAYLOAD;
 
 fn is_constant(raw: u64) -> bool {
@@ -384,18 +387,24 @@ impl Cta<'_> {
             return self.fold_sign(shape, &constants, ids, pc);
         }
         match clamped(fold(shape.op, &exact)) {
+            // A chain of squares doubles the digits at each step: beyond some size it is a term like any other.
+            Fold::Value(Extended::Finite(value)) if value.bit_length() > MAX_CONSTANT_BITS => {
+                self.unfolded(shape, ids, pc)
+            }
             Fold::Value(exact) => {
                 let exact = if idiom::rounds_to_integer(shape, &constants) { floor(exact) } else { exact };
                 let rounded = rounded_result(shape, &constants, clamped);
                 self.constant(shape.format, exact, rounded)
             }
             Fold::Undefined => Value::Undefined(Origin::Invalid(InstId(pc))),
-            Fold::Irrational | Fold::Truth(_) => {
-                let term = self.store.apply(shape.op, ids, pc);
-                let term = self.clamp(shape.clamp, term, pc);
-                Value::Sym(Sym::real(shape.format, term))
-            }
+            Fold::Irrational | Fold::Truth(_) => self.unfolded(shape, ids, pc),
         }
+    }
+
+    fn unfolded(&mut self, shape: Shape, ids: &[TermId], pc: u32) -> Value {
+        let term = self.store.apply(shape.op, ids, pc);
+        let term = self.clamp(shape.clamp, term, pc);
+        Value::Sym(Sym::real(shape.format, term))
     }
 
     /// The second constant with the sign of the first one, which only its bits tell when it is zero.

@@ -47,6 +47,8 @@ impl Cta<'_> {
                 return Err(self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why)));
             }
         };
+        // A long kernel with many branches is looked through once for each of them.
+        self.check_budgets()?;
         let join = hammock.join.0;
         let conditions = self.conditions(warp, symbolic, guard, pc);
         let contents = |warp: &Warp| Snapshot::new(warp, &hammock.live);
@@ -128,7 +130,8 @@ impl Cta<'_> {
         if let Some(known) = self.hammocks.get(&pc) {
             return Ok(known.clone());
         }
-        let found = Arc::new(self.launch.program.hammock(InstId(pc))?);
+        let found = Arc::new(self.launch.program.hammock(self.launch.joins(), InstId(pc))?);
+        self.looked_at += found.looked_at;
         self.hammocks.insert(pc, found.clone());
         Ok(found)
     }

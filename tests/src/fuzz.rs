@@ -1,0 +1,257 @@
+//! What fuzzers and replays do with bytes. Each function panics where something is wrong, and has tiny budgets: what
+//! takes long is wrong too.
+
+use std::fmt::Write as _;
+
+use volta_core::base::budget::Budgets;
+use volta_core::case::{Case, Contents, Element, Layout, Options, Param, ParamKind, Role, Side, Sign};
+use volta_core::program;
+use volta_core::ptx;
+use volta_core::verdict::Verdict;
+use volta_test::case::Home;
+use volta_test::manifest::{self, Unreadable};
+use volta_test::render::{self, Paint};
+
+/// Longer inputs find nothing that shorter ones do not.
+const MAX_BYTES: usize = 1 << 14;
+
+fn text(data: &[u8]) -> String {
+    String::from_utf8_lossy(&data[..data.len().min(MAX_BYTES)]).into_owned()
+}
+
+/// The parser: what parses is printed as a text that parses to the same, and what does not has a short message.
+///
+/// # Panics
+/// When it is not so.
+pub fn parser(data: &[u8]) {
+    match ptx::parse(&text(data)) {
+        Err(error) => assert!(error.to_string().len() < 2000, "a message is short"),
+        Ok(module) => {
+            let printed = ptx::print(&module);
+            let again = ptx::parse(&printed).unwrap_or_else(|error| panic!("{error}\n{printed}"));
+            assert_eq!(ptx::print(&again), printed, "printing and parsing are inverse");
+        }
+    }
+}
+
+/// Lowering: every kernel of a text becomes a program that keeps its promises, or an error.
+///
+/// # Panics
+/// When it does not.
+pub fn lowering(data: &[u8]) {
+    let text = text(data);
+    let Ok(module) = ptx::parse(&text) else { return };
+    for kernel in program::kernels(&module) {
+        if let Ok(program) = program::lower_within(&module, &text, Some(&kernel.name), &budgets()) {
+            program.check().unwrap_or_else(|broken| panic!("{broken}\n{program}"));
+            assert!(!program.to_string().is_empty());
+        }
+    }
+}
+
+/// `volta.toml`: a case, or problems that can be shown at their places without harm.
+///
+/// # Panics
+/// When showing them is not harmless.
+pub fn manifest(data: &[u8]) {
+    let text = text(data);
+    if let Err(problems) = manifest::parse("fuzz", Home::default(), &text) {
+        assert!(!problems.is_empty(), "a refusal has a reason");
+        let shown =
+            render::unreadable(&Unreadable { path: "volta.toml".into(), text, problems }, Paint::PLAIN);
+        assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}']), "{shown:?}");
+    }
+}
+
+/// Whole verification of the kernel that bytes spell, alone and against itself, in both layouts and with both race
+/// detectors: the verdict is the same, and no kernel differs from itself.
+///
+/// # Panics
+/// When it is not so.
+pub fn verification(data: &[u8]) {
+    let ptx = kernel(data);
+    let verify = |pair: bool, layout: Layout, exact_clocks: bool| {
+        let options = Options {
+            budgets: budgets(),
+            threads: 1,
+            partial: true,
+            layout,
+            exact_clocks,
+            ..Options::default()
+        };
+        volta_core::verify(&case(&ptx, pair, options)).verdict
+    };
+    let alone = verify(false, Layout::Forward, false);
+    assert!(!matches!(alone, Verdict::InputError(_)), "{alone:?}\n{ptx}");
+    if alone.name() != "unknown(budget)" {
+        for (layout, exact) in [(Layout::Reverse, false), (Layout::Forward, true)] {
+            let other = verify(false, layout, exact);
+            let same = other.name() == alone.name() || other.name() == "unknown(budget)";
+            assert!(same, "{} and {}\n{ptx}", alone.name(), other.name());
+        }
+    }
+    let pair = verify(true, Layout::Forward, false);
+    assert!(!matches!(pair, Verdict::Different(_)), "a kernel differs from itself: {pair:?}\n{ptx}");
+    if let (Verdict::Fault(alone), Verdict::Fault(pair)) = (&alone, &pair) {
+        assert_eq!(alone.kind, pair.kind, "{ptx}");
+    }
+}
+
+/// The verdict on the kernel that bytes spell.
+pub fn name_of_verdict(data: &[u8]) -> String {
+    let options = Options { budgets: budgets(), threads: 1, partial: true, ..Options::default() };
+    volta_core::verify(&case(&kernel(data), false, options)).verdict.name()
+}
+
+fn budgets() -> Budgets {
+    Budgets {
+        instructions: 4_000,
+        term_bytes: 1 << 20,
+        memory_bytes: 1 << 22,
+        algebra_steps: 20_000,
+        program_size: 1 << 12,
+        ..Budgets::default()
+    }
+}
+
+fn case(ptx: &str, pair: bool, options: Options) -> Case {
+    let param = |name: &str, role, contents| {
+        let element = Element::parse("f32").unwrap_or(Element::Int { bytes: 4, signed: false });
+        let kind = ParamKind::Tensor {
+            reference: element,
+            opt: element,
+            shape: vec![64],
+            role,
+            contents,
+            sign: Sign::Any,
+        };
+        Param { name: name.into(), kind }
+    };
+    let side = Side {
+        ptx: ptx.into(),
+        path: "k.ptx".into(),
+        kernel: None,
+        arguments: None,
+        grid: [1; 3],
+        block: [40, 1, 1],
+        dynamic_shared: 0,
+        ctas: None,
+    };
+    Case {
+        params: vec![param("x", Role::In, Contents::Symbolic), param("y", Role::InOut, Contents::Symbolic)],
+        reference: pair.then(|| side.clone()),
+        opt: side,
+        options,
+    }
+}
+
+/// Statements with places for registers: `R` 32 bits, `D` 64 bits, `F` a float, `P` a predicate, `N` a small number,
+/// `L` a label.
+const STATEMENTS: [&str; 56] = [
+    "add.f32 F, F, F;",
+    "sub.f32 F, F, F;",
+    "mul.f32 F, F, F;",
+    "fma.rn.f32 F, F, F, F;",
+    "fma.rm.f32 F, F, F, F;",
+    "max.f32 F, F, F;",
+    "min.f32 F, F, F;",
+    "abs.f32 F, F;",
+    "neg.f32 F, F;",
+    "rcp.rn.f32 F, F;",
+    "div.rn.f32 F, F, F;",
+    "sqrt.rn.f32 F, F;",
+    "rsqrt.approx.f32 F, F;",
+    "ex2.approx.ftz.f32 F, F;",
+    "lg2.approx.f32 F, F;",
+    "tanh.approx.f32 F, F;",
+    "sin.approx.f32 F, F;",
+    "copysign.f32 F, F, F;",
+    "mov.f32 F, 0f3FB8AA3B;",
+    "mov.f32 F, 0f3F800000;",
+    "mov.f32 F, 0fFF800000;",
+    "mov.f32 F, F;",
+    "mov.b32 R, F;",
+    "mov.b32 F, R;",
+    "cvt.rn.f16.f32 H, F;",
+    "cvt.f32.f16 F, H;",
+    "cvt.rn.f32.s32 F, R;",
+    "cvt.rzi.s32.f32 R, F;",
+    "setp.lt.f32 P, F, F;",
+    "setp.equ.f32 P, F, F;",
+    "setp.lt.s32 P, R, R;",
+    "setp.eq.u32 P, R, N;",
+    "selp.f32 F, F, F, P;",
+    "selp.b32 R, R, R, P;",
+    "and.pred P, P, P;",
+    "not.pred P, P;",
+    "add.s32 R, R, N;",
+    "mul.lo.s32 R, R, N;",
+    "and.b32 R, R, N;",
+    "xor.b32 R, R, R;",
+    "shl.b32 R, R, N;",
+    "shr.u32 R, R, N;",
+    "mov.u32 R, %tid.x;",
+    "mov.u32 R, N;",
+    "and.b32 %r6, R, 124; mov.u32 %r5, s; add.u32 %r5, %r5, %r6; ld.shared.f32 F, [%r5];",
+    "and.b32 %r6, R, 124; mov.u32 %r5, s; add.u32 %r5, %r5, %r6; st.shared.f32 [%r5], F;",
+    "and.b32 %r6, R, 252; cvt.u64.u32 %rd3, %r6; add.s64 %rd3, %rd1, %rd3; ld.global.f32 F, [%rd3];",
+    "and.b32 %r6, R, 252; cvt.u64.u32 %rd3, %r6; add.s64 %rd3, %rd2, %rd3; ld.global.f32 F, [%rd3];",
+    "and.b32 %r6, R, 252; cvt.u64.u32 %rd3, %r6; add.s64 %rd3, %rd2, %rd3; st.global.f32 [%rd3], F;",
+    "bar.sync 0;",
+    "bar.warp.sync -1;",
+    "shfl.sync.bfly.b32 F, F, N, 31, -1;",
+    "vote.sync.ballot.b32 R, P, -1;",
+    "@P bra L;",
+    "@!P bra L;",
+    "@P ret;",
+];
+
+/// The kernel that bytes spell: one for each statement, one for each place in it; the rest is zeros. Any bytes are a
+/// kernel that parses.
+pub fn kernel(data: &[u8]) -> String {
+    let mut bytes = data.iter().copied();
+    let count = 1 + bytes.next().unwrap_or(0) as usize % 48;
+    let mut text = ".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 s[128];\n\
+        .visible .entry k(.param .u64 x, .param .u64 y)\n{\n\
+        .reg .b32 %r<7>; .reg .b16 %h<5>; .reg .f32 %f<5>; .reg .b64 %rd<4>; .reg .pred %p<5>;\n\
+        ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y];\n\
+        mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 2; mov.u32 %r2, 4; mov.u32 %r3, 0; mov.u32 %r4, %tid.x;\n\
+        cvt.u64.u32 %rd3, %r1; add.s64 %rd3, %rd1, %rd3;\n\
+        ld.global.f32 %f0, [%rd3]; mov.f32 %f1, 0f3F800000; mov.f32 %f2, %f0; mov.f32 %f3, 0f00000000;\n\
+        mov.f32 %f4, %f0; setp.lt.u32 %p0, %r0, 16; setp.eq.u32 %p1, %r0, 0; setp.lt.f32 %p2, %f0, 0f00000000;\n\
+        mov.pred %p3, %p0; mov.pred %p4, %p1; cvt.rn.f16.f32 %h0, %f0; mov.b16 %h1, %h0; mov.b16 %h2, %h0;\n\
+        mov.b16 %h3, %h0; mov.b16 %h4, %h0;\n"
+        .to_owned();
+    for at in 0..count {
+        let statement = STATEMENTS[bytes.next().unwrap_or(0) as usize % STATEMENTS.len()];
+        let _ = write!(text, "L{at}: ");
+        let (mut before, mut after) = (' ', statement.chars().skip(1).chain([' ']));
+        for c in statement.chars() {
+            let next = after.next().unwrap_or(' ');
+            let stands_alone = !next.is_alphanumeric() && !before.is_alphanumeric();
+            let mut byte = || u32::from(bytes.next().unwrap_or(0));
+            let _ = match c {
+                'R' if stands_alone => write!(text, "%r{}", byte() % 5),
+                'F' if stands_alone => write!(text, "%f{}", byte() % 5),
+                'H' if stands_alone => write!(text, "%h{}", byte() % 5),
+                'P' if stands_alone => write!(text, "%p{}", byte() % 5),
+                'N' if stands_alone => write!(text, "{}", [0, 1, 2, 3, 4, 8, 16, 31][byte() as usize % 8]),
+                // Backwards one time in eight, so that most kernels end.
+                'L' if stands_alone => {
+                    let byte = byte() as usize;
+                    let target =
+                        if byte % 8 == 7 { byte % (at + 1) } else { at + 1 + byte / 8 % (count - at) };
+                    write!(text, "L{target}")
+                }
+                other => write!(text, "{other}"),
+            };
+            before = c;
+        }
+        text.push('\n');
+    }
+    let _ = writeln!(
+        text,
+        "L{count}: cvt.u64.u32 %rd3, %r1; and.b64 %rd3, %rd3, 252; add.s64 %rd3, %rd2, %rd3; st.global.f32 [%rd3], %f2;\nret;\n}}"
+    );
+    text
+}
