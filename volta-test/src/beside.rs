@@ -5,17 +5,20 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use crate::files;
 use crate::nvcc::Target;
 
 /// More files than this are no kernel's.
 const MAX_INPUTS: usize = 4096;
+
+/// Longer files are no kernel's either.
+const MAX_INPUT_BYTES: u64 = 64 << 20;
 
 /// A file that PTX is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,10 +180,11 @@ pub fn inputs(source: &Path, flags: &[String]) -> io::Result<Vec<Input>> {
     let mut seen = BTreeSet::from([waiting[0].clone()]);
     let mut inputs = Vec::new();
     while let Some(path) = waiting.pop() {
-        let bytes = fs::read(dir.join(&path))?;
+        let bytes = files::read(&dir.join(&path), MAX_INPUT_BYTES)?;
         for include in includes(&String::from_utf8_lossy(&bytes)) {
             let near = path.parent().unwrap_or(Path::new("")).join(&include.path);
-            let beside = include.quoted.then(|| normalized(&near));
+            let climbs = include.path.starts_with('/') || include.path.split('/').any(|part| part == "..");
+            let beside = (include.quoted || climbs).then(|| normalized(&near));
             let below =
                 include_dirs.iter().map(|dir| dir.join(&include.path)).map(|path| relative(&path, dir));
             let found = beside.into_iter().chain(below).find(|path| dir.join(path).is_file());

@@ -34,6 +34,7 @@ pub mod builder;
 pub mod case;
 pub mod cli;
 pub mod discover;
+pub mod files;
 pub mod manifest;
 pub mod number;
 pub mod nvcc;

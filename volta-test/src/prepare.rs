@@ -9,11 +9,12 @@ use volta_core::case::Which;
 
 use crate::beside::{self, Header, normalized};
 use crate::case::{Case, Kernel};
+use crate::files;
 use crate::manifest;
-use crate::nvcc::{CompileError, Target, Toolchain};
+use crate::nvcc::{self, CompileError, Target, Toolchain};
 
 /// More PTX than this is not read.
-const MAX_PTX_BYTES: u64 = 256 << 20;
+pub(crate) const MAX_PTX_BYTES: u64 = 256 << 20;
 
 /// Why a case could not be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,7 +137,15 @@ pub struct Offer {
 /// # Errors
 /// When it does not exist, or lies outside the case's root.
 pub fn locate(case: &Case, kernel: &Kernel) -> Result<PathBuf, Obstacle> {
-    locate_path(&case.home.dir, &case.home.root, &kernel.source)
+    let root = &case.home.root;
+    let source = locate_path(&case.home.dir, root, &kernel.source)?;
+    if kernel.source.ends_with(".cu") {
+        let target = Target { arch: kernel.arch.clone(), flags: kernel.flags.clone() };
+        if let Some((message, help)) = nvcc::refusal(&source, &target, root) {
+            return Err(Obstacle::new(format!("{}: {message}", kernel.source), Some(help)));
+        }
+    }
+    Ok(source)
 }
 
 fn locate_path(dir: &Path, root: &Path, source: &str) -> Result<PathBuf, Obstacle> {
@@ -189,6 +198,10 @@ pub fn prepare(case: &Case, kernel: &Kernel, toolchain: &Toolchain) -> Result<Of
     let path = Path::new(&kernel.source).with_file_name(target.file_name(&source));
     let path = beside::slashed(&path);
     let refresh = refresh_command(case, &source, &target);
+    if beside.exists() && !files::lies_below(&beside, &case.home.root) {
+        let help = format!("cases read files below {} only", case.home.root.display());
+        return Err(Obstacle::new(format!("{path} is outside of the case's folder"), Some(help)));
+    }
     let checked_in = match beside.is_file() {
         true => Some(read_checked_in(&beside, &source, &target, &path, &refresh)?),
         false => None,
@@ -239,13 +252,8 @@ fn compile_obstacle(error: &CompileError) -> Obstacle {
 
 /// Reads a file, if it is not too long.
 fn read(path: &Path) -> Result<String, Obstacle> {
-    let failed = |error: std::io::Error| Obstacle::new(format!("{}: {error}", path.display()), None);
-    let size = path.metadata().map_err(failed)?.len();
-    if size > MAX_PTX_BYTES {
-        return Err(Obstacle::new(format!("{} has {size} bytes: too many", path.display()), None));
-    }
-    let bytes = fs::read(path).map_err(failed)?;
-    String::from_utf8(bytes).map_err(|_| Obstacle::new(format!("{} is not UTF-8", path.display()), None))
+    files::read_text(path, MAX_PTX_BYTES)
+        .map_err(|error| Obstacle::new(format!("{}: {error}", path.display()), None))
 }
 
 fn read_checked_in(

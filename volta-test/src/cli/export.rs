@@ -1,6 +1,5 @@
 //! `volta export`: what is to be proved of a case, for another solver.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -11,6 +10,7 @@ use volta_core::decide::smt::{self, Settings};
 
 use super::select::{Selected, select};
 use super::{Exit, Selection, complain};
+use crate::files;
 use crate::manifest;
 use crate::nvcc::Toolchain;
 use crate::render::{self, Paint};
@@ -71,7 +71,7 @@ pub(super) fn export(arguments: &ExportArgs, out: &mut impl Write) -> io::Result
     match &arguments.output {
         None => out.write_all(text.as_bytes())?,
         Some(path) => {
-            if let Err(error) = fs::write(path, text) {
+            if let Err(error) = files::write(path, text.as_bytes()) {
                 complain(&format!("{} cannot be written: {error}", path.display()));
                 return Ok(Exit::CouldNotRun);
             }

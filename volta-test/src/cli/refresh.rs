@@ -1,15 +1,15 @@
 //! `volta refresh`: compile sources, and write their PTX beside them.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::select::{Selected, select};
 use super::{Exit, RefreshArgs, Selection, complain};
 use crate::beside::Header;
+use crate::files;
 use crate::manifest;
 use crate::nvcc::{Target, Toolchain};
-use crate::prepare::locate;
+use crate::prepare::{self, locate};
 use crate::render::{self, Paint};
 
 pub(super) fn refresh(arguments: &RefreshArgs, out: &mut impl Write) -> io::Result<Exit> {
@@ -93,7 +93,7 @@ fn refresh_one(
     force: bool,
 ) -> Result<(PathBuf, &'static str), String> {
     let path = source.with_file_name(target.file_name(source));
-    let old = fs::read_to_string(&path).ok();
+    let old = files::read_text(&path, prepare::MAX_PTX_BYTES).ok();
     let header = old.as_deref().and_then(|text| Header::parse(text).ok());
     let is_fresh = header.is_some_and(|header| matches!(header.stale(source, target), Ok(None)));
     if is_fresh && !force {
@@ -103,6 +103,6 @@ fn refresh_one(
     if old.as_deref() == Some(compiled.text.as_str()) {
         return Ok((path, "up to date"));
     }
-    fs::write(&path, &compiled.text).map_err(|error| format!("{}: {error}", path.display()))?;
+    files::write(&path, compiled.text.as_bytes()).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok((path, "written"))
 }

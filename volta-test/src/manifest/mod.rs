@@ -16,6 +16,7 @@ pub use reader::Problem;
 use reader::{Problems, Table, Value, as_integer, as_number, did_you_mean};
 
 use crate::case::{self, Case, Contains, Expectation, Home, Kernel};
+use crate::files;
 
 /// The name of the file.
 pub const FILE_NAME: &str = "volta.toml";
@@ -49,18 +50,21 @@ pub fn load(name: &str, dir: &Path, root: &Path) -> Result<Case, Unreadable> {
         let problem = Problem { span: 0..0, message, help: None };
         Unreadable { path: path.clone(), text, problems: vec![problem] }
     };
-    let size = path.metadata().map_err(|error| unreadable(String::new(), error.to_string()))?.len();
-    if size > MAX_BYTES {
-        return Err(unreadable(String::new(), format!("{size} bytes are too many for a case")));
+    // Its lines are shown where they are wrong, and snapshots are written beside it: links must not lead out.
+    for own in [&path, &dir.join("snapshots")] {
+        if own.exists() && !files::lies_below(own, root) {
+            let message = format!("{} leads out of {}", own.display(), root.display());
+            return Err(unreadable(String::new(), message));
+        }
     }
     let text =
-        std::fs::read_to_string(&path).map_err(|error| unreadable(String::new(), error.to_string()))?;
+        files::read_text(&path, MAX_BYTES).map_err(|error| unreadable(String::new(), error.to_string()))?;
     parse(name, home, &text).map_err(|problems| Unreadable { path, text, problems })
 }
 
 /// Whether the case in `dir` says `slow = true`. A case that cannot be read is not slow: it must be run to fail.
 pub fn is_slow(dir: &Path) -> bool {
-    let Ok(text) = std::fs::read_to_string(dir.join(FILE_NAME)) else { return false };
+    let Ok(text) = files::read_text(&dir.join(FILE_NAME), MAX_BYTES) else { return false };
     let Ok(document) = DeTable::parse(&text) else { return false };
     let options = document.get_ref().get("options").and_then(|options| options.get_ref().as_table());
     options.and_then(|options| options.get("slow")?.get_ref().as_bool()).unwrap_or(false)

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -11,9 +11,17 @@ use thiserror::Error;
 
 use super::Target;
 use crate::beside::{self, Header};
+use crate::files;
+use crate::prepare::MAX_PTX_BYTES;
 
 /// A compiler that takes longer is stopped; `VOLTA_NVCC_TIMEOUT` (seconds) is another limit.
 const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// A compiler that says more is stopped.
+const MAX_LOG_BYTES: u64 = 64 << 20;
+
+/// So much of what a compiler says is told.
+const MAX_SAID: u64 = 1 << 14;
 
 /// What the compiler made of a source.
 #[derive(Clone, Debug)]
@@ -50,6 +58,17 @@ pub enum CompileError {
     Timeout {
         /// The limit.
         seconds: u64,
+    },
+    /// The compiler wrote without end.
+    #[error("nvcc wrote more than {} MiB and was stopped", MAX_LOG_BYTES >> 20)]
+    Verbose,
+    /// The compiler said that all is well, and made nothing.
+    #[error("nvcc made no PTX of {}, and says that all is well\n{output}", source_file.display())]
+    Nothing {
+        /// The source.
+        source_file: PathBuf,
+        /// What the compiler said.
+        output: String,
     },
     /// The compiler refused the source.
     #[error("nvcc refuses {}\n{command}\n{output}", source_file.display())]
@@ -90,19 +109,20 @@ pub(super) fn compile(
         return Ok(compiled);
     }
     let body = run(nvcc, source, target, &folder.join(&key))?;
-    let header = Header { inputs, target: target.clone(), compiler: version(nvcc)? };
+    let header = Header { inputs, target: target.clone(), compiler: version(nvcc, &folder.join(&key))? };
     let dir = source.parent().unwrap_or(Path::new("."));
     let text = format!("{header}{}", beside::relative_paths(&body, dir, &header.inputs));
-    let partial = folder.join(format!("{key}.partial"));
-    fs::write(&partial, &text).map_err(file_error(&partial))?;
-    fs::rename(&partial, &path).map_err(file_error(&path))?;
+    // What is no PTX is told, and not kept: a compiler that was cut short may do better next time.
+    if volta_core::ptx::parse(&text).is_ok() {
+        files::write(&path, text.as_bytes()).map_err(file_error(&path))?;
+    }
     // The lock's file may go: who holds it open still waits for it, who comes later finds the PTX.
     let _ = fs::remove_file(&lock_path);
     Ok(Compiled { text, header, cached: false })
 }
 
 fn read_cached(path: &Path) -> Option<Compiled> {
-    let text = fs::read_to_string(path).ok()?;
+    let text = files::read_text(path, MAX_PTX_BYTES).ok()?;
     let header = Header::parse(&text).ok()?;
     Some(Compiled { text, header, cached: true })
 }
@@ -122,30 +142,47 @@ fn cache_key(nvcc: &Path, target: &Target, inputs: &[beside::Input]) -> io::Resu
 
 /// Runs the compiler in the source's folder.
 fn run(nvcc: &Path, source: &Path, target: &Target, scratch: &Path) -> Result<String, CompileError> {
-    let output = scratch.with_extension("out");
-    let log = scratch.with_extension("log");
+    let output = Scrap(scratch.with_extension("out"));
+    let log = Scrap(scratch.with_extension("log"));
     let mut command = Command::new(nvcc);
     command.arg("-ptx").arg("-lineinfo").arg(format!("-arch={}", target.arch)).args(&target.flags);
     if let Some(host) = host_compiler() {
         command.arg("-ccbin").arg(host);
     }
     let dir = source.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    command.arg("-o").arg(absolute(&output)).arg(source.file_name().unwrap_or_default()).current_dir(dir);
+    command.arg("-o").arg(absolute(&output.0)).arg(source.file_name().unwrap_or_default()).current_dir(dir);
     // Flags from the environment would be part of no key and no header.
     command.env_remove("NVCC_APPEND_FLAGS").env_remove("NVCC_PREPEND_FLAGS");
-    let log_file = File::create(&log).map_err(file_error(&log))?;
-    let errors = log_file.try_clone().map_err(file_error(&log))?;
-    command.stdin(Stdio::null()).stdout(log_file).stderr(errors);
-    let status = run_bounded(&mut command, nvcc)?;
-    let said = fs::read(&log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-    let _ = fs::remove_file(&log);
+    let status = run_bounded(&mut command, nvcc, &log.0, &output.0)?;
     if !status.success() {
-        let command = shown_command(&command);
-        return Err(CompileError::Refused { source_file: source.into(), command, output: said });
+        let (command, output) = (shown_command(&command), said(&log.0));
+        return Err(CompileError::Refused { source_file: source.into(), command, output });
     }
-    let bytes = fs::read(&output).map_err(file_error(&output))?;
-    let _ = fs::remove_file(&output);
+    if !output.0.exists() {
+        return Err(CompileError::Nothing { source_file: source.into(), output: said(&log.0) });
+    }
+    let bytes = files::read(&output.0, MAX_PTX_BYTES).map_err(file_error(&output.0))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A file that is gone when it goes out of scope, however that comes about.
+struct Scrap(PathBuf);
+
+impl Drop for Scrap {
+    fn drop(&mut self) {
+        let _ = if self.0.is_dir() { fs::remove_dir_all(&self.0) } else { fs::remove_file(&self.0) };
+    }
+}
+
+/// The beginning of what a program wrote to `log`.
+fn said(log: &Path) -> String {
+    let mut bytes = Vec::new();
+    let _ = File::open(log).and_then(|file| file.take(MAX_SAID).read_to_end(&mut bytes));
+    let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    if log.metadata().is_ok_and(|about| about.len() > MAX_SAID) {
+        text.push_str("\n… and more");
+    }
+    text
 }
 
 fn absolute(path: &Path) -> PathBuf {
@@ -157,8 +194,17 @@ fn shown_command(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Waits for a command, and ends it and its children when it takes too long.
-fn run_bounded(command: &mut Command, nvcc: &Path) -> Result<ExitStatus, CompileError> {
+/// Waits for a command, what it says going to `log`, and ends it and its children when it takes too long or does not
+/// stop writing.
+fn run_bounded(
+    command: &mut Command,
+    nvcc: &Path,
+    log: &Path,
+    output: &Path,
+) -> Result<ExitStatus, CompileError> {
+    let log_file = File::create(log).map_err(file_error(log))?;
+    let errors = log_file.try_clone().map_err(file_error(log))?;
+    command.stdin(Stdio::null()).stdout(log_file).stderr(errors);
     let limit = std::env::var("VOLTA_NVCC_TIMEOUT").ok().and_then(|seconds| seconds.parse().ok());
     let limit = limit.map_or(TIMEOUT, Duration::from_secs);
     let start_error = |error| CompileError::Start { nvcc: nvcc.into(), error };
@@ -174,6 +220,11 @@ fn run_bounded(command: &mut Command, nvcc: &Path) -> Result<ExitStatus, Compile
         if begin.elapsed() > limit {
             end(&mut child);
             return Err(CompileError::Timeout { seconds: limit.as_secs() });
+        }
+        let length = |path: &Path| path.metadata().map_or(0, |about| about.len());
+        if length(log) > MAX_LOG_BYTES || length(output) > MAX_PTX_BYTES {
+            end(&mut child);
+            return Err(CompileError::Verbose);
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
@@ -202,10 +253,10 @@ fn host_compiler() -> Option<OsString> {
 }
 
 /// `nvcc 13.5.37`
-fn version(nvcc: &Path) -> Result<String, CompileError> {
-    let output = Command::new(nvcc).arg("--version").stdin(Stdio::null()).output();
-    let output = output.map_err(|error| CompileError::Start { nvcc: nvcc.into(), error })?;
-    let text = String::from_utf8_lossy(&output.stdout);
+fn version(nvcc: &Path, scratch: &Path) -> Result<String, CompileError> {
+    let log = Scrap(scratch.with_extension("version"));
+    run_bounded(Command::new(nvcc).arg("--version"), nvcc, &log.0, &log.0)?;
+    let text = said(&log.0);
     let mut words = text.split(|c: char| c.is_whitespace() || c == ',');
     let is_version = |word: &&str| {
         word.strip_prefix('V').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))

@@ -3,6 +3,7 @@
 //! No compiler is needed: a source's PTX lies beside it (see [`crate::beside`]).
 
 mod compile;
+mod confine;
 mod find;
 
 use std::ffi::OsString;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 pub use compile::{CompileError, Compiled};
+pub use confine::refusal;
 pub use find::{Missing, find};
 
 /// What a source is compiled with, besides the compiler.

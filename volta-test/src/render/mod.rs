@@ -78,15 +78,29 @@ impl Paint {
     }
 }
 
-/// `text` with control characters, and characters that reorder text, spelled out.
+/// Whether a character plays with a terminal or with the order of text: control characters, C1 among them, and those
+/// that direct writing or end lines.
+fn is_harmful(c: char) -> bool {
+    (c.is_control() && c != '\n' && c != '\t')
+        || matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Characters of a line beyond these are cut: names and texts may be megabytes long.
+const MAX_LINE: usize = 4000;
+
+/// `text` with long lines cut, and with control characters, and characters that reorder text, spelled out.
 pub fn clean(text: &str) -> String {
-    let harmful = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let mut cleaned = String::with_capacity(text.len());
+    let mut cleaned = String::with_capacity(text.len().min(4 * MAX_LINE));
+    let mut length = 0;
     for c in text.chars() {
-        if harmful(c) {
+        length = if c == '\n' { 0 } else { length + 1 };
+        if length > MAX_LINE {
+            if length == MAX_LINE + 1 {
+                cleaned.push('…');
+            }
+            continue;
+        }
+        if is_harmful(c) {
             cleaned.extend(c.escape_unicode());
         } else {
             cleaned.push(c);

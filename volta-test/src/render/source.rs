@@ -1,6 +1,5 @@
 //! Source lines for messages.
 
-use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
@@ -8,6 +7,7 @@ use volta_core::machine::fault::{CudaPlace, Place};
 
 use crate::beside::{normalized, slashed};
 use crate::case::{Home, Kernel};
+use crate::files;
 use crate::prepare::Ptx;
 
 /// Longer sources are not shown.
@@ -49,10 +49,10 @@ pub fn excerpt(home: &Home, kernel: &Kernel, ptx: Option<&Ptx>, place: &Place) -
 fn cuda_line(home: &Home, kernel: &Kernel, place: &CudaPlace) -> Option<Excerpt> {
     let near = Path::new(&kernel.source).parent().unwrap_or(Path::new("")).join(&place.file);
     let path = home.dir.join(&near).canonicalize().ok()?;
-    if !path.starts_with(home.root.canonicalize().ok()?) || path.metadata().ok()?.len() > MAX_BYTES {
+    if !path.starts_with(home.root.canonicalize().ok()?) {
         return None;
     }
-    let text = fs::read_to_string(path).ok()?;
+    let text = files::read_text(&path, MAX_BYTES).ok()?;
     let span = line_span(&text, place.line as usize, place.column as usize)?;
     let text = visible(&text);
     Some(Excerpt { text, path: slashed(&normalized(&near)), first_line: 1, span, is_ptx: false })
@@ -87,7 +87,15 @@ fn byte_of_column(line: &str, column: usize) -> usize {
     line.char_indices().nth(column.saturating_sub(1)).map_or(line.len(), |(at, _)| at)
 }
 
-/// Control characters replaced by characters of the same length, so that spans stay right.
+/// Harmful characters replaced by as many bytes of plain ones, so that spans stay right.
 fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii_control() && c != '\n' && c != '\t' { '?' } else { c }).collect()
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if super::is_harmful(c) {
+            shown.extend(std::iter::repeat_n('?', c.len_utf8()))
+        } else {
+            shown.push(c)
+        }
+    }
+    shown
 }
