@@ -1,0 +1,16 @@
+//! See `attribute.rs`.
+
+#![no_main]
+
+#[path = "../../volta-macros/src/attribute.rs"]
+mod attribute;
+#[path = "../../volta-macros/src/expand.rs"]
+mod expand;
+#[path = "attribute.rs"]
+mod input;
+#[path = "../../volta-macros/src/names.rs"]
+mod names;
+#[path = "../../volta-macros/src/signature.rs"]
+mod signature;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| input::input(data));
