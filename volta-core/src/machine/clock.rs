@@ -68,6 +68,7 @@ impl Clocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn order_is_transitive_over_overlapping_meetings() {
@@ -86,5 +87,77 @@ mod tests {
         clocks.meet(&[0, 1]);
         let later = clocks.now(0);
         assert!(clocks.knows(1, 0) < later);
+    }
+
+    /// What happens, and what must have happened before it, found by walking back along edges.
+    #[derive(Default)]
+    struct History {
+        before: Vec<Vec<usize>>,
+        last: Vec<Option<usize>>,
+    }
+
+    impl History {
+        fn add(&mut self, threads: &[usize]) -> usize {
+            let event = self.before.len();
+            self.before.push(threads.iter().filter_map(|thread| self.last[*thread]).collect());
+            for thread in threads {
+                self.last[*thread] = Some(event);
+            }
+            event
+        }
+
+        fn is_before(&self, early: usize, late: usize) -> bool {
+            let mut work = vec![late];
+            while let Some(event) = work.pop() {
+                if event == early {
+                    return true;
+                }
+                work.extend(self.before[event].iter().copied().filter(|before| *before >= early));
+            }
+            false
+        }
+    }
+
+    proptest! {
+        /// Accesses of two threads are ordered by the clocks exactly if a chain of meetings leads from one to the other.
+        #[test]
+        fn clocks_are_happens_before(steps in prop::collection::vec((1u8..32, any::<bool>()), 1..40)) {
+            const THREADS: usize = 5;
+            let mut clocks = Clocks::new(THREADS);
+            let mut history = History { before: Vec::new(), last: vec![None; THREADS] };
+            let mut accesses: Vec<(usize, u32, usize)> = Vec::new();
+            for (mask, meets) in steps {
+                let threads: Vec<usize> = (0..THREADS).filter(|thread| mask >> thread & 1 == 1).collect();
+                if meets && threads.len() > 1 {
+                    clocks.meet(&threads);
+                    history.add(&threads);
+                    continue;
+                }
+                for thread in threads {
+                    let event = history.add(&[thread]);
+                    for (other, stamp, earlier) in &accesses {
+                        let ordered = *other == thread || clocks.knows(thread, *other) >= *stamp;
+                        prop_assert_eq!(ordered, history.is_before(*earlier, event));
+                    }
+                    accesses.push((thread, clocks.now(thread), event));
+                }
+            }
+        }
+
+        /// Clocks only grow, learning twice is learning once, and the order of learning does not matter.
+        #[test]
+        fn learning_is_a_join(a in prop::collection::vec(0u32..9, 4), b in prop::collection::vec(0u32..9, 4)) {
+            let row = |clocks: &Clocks| (0..4).map(|other| clocks.knows(0, other)).collect::<Vec<u32>>();
+            let learned = |lists: &[&[u32]]| {
+                let mut clocks = Clocks::new(4);
+                let start = row(&clocks);
+                lists.iter().for_each(|list| clocks.learn(0, list));
+                (start, row(&clocks))
+            };
+            let (start, both) = learned(&[&a, &b]);
+            prop_assert!(start.iter().zip(&both).all(|(old, new)| old <= new));
+            prop_assert_eq!(&both, &learned(&[&b, &a]).1);
+            prop_assert_eq!(&both, &learned(&[&a, &b, &a]).1);
+        }
     }
 }
