@@ -270,7 +270,7 @@ fn chains_of_operations_need_no_stack() {
         ("ex2", "ex2.approx.f32 %f2, %f2;\n"),
         ("max", "max.f32 %f2, %f2, %f1; add.f32 %f2, %f2, 0f3F800000;\n"),
         ("rcp", "rcp.rn.f32 %f2, %f2; add.f32 %f2, %f2, %f1;\n"),
-        ("select", "setp.lt.f32 %p1, %f2, %f1; selp.f32 %f2, %f2, %f1, %p1; add.f32 %f2, %f2, 0f3F800000;\n"),
+        ("select", "setp.gt.f32 %p1, %f2, %f1; selp.f32 %f2, %f2, %f1, %p1; add.f32 %f2, %f2, 0f3F800000;\n"),
     ] {
         let one = kernel(&step.repeat(MANY));
         // A tenth is deep enough for any stack, and quicker.
