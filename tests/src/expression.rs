@@ -2,13 +2,13 @@
 //!
 //! Names are inputs, `x[3]` an element of one. Numbers are exact, `0x3f800000` is the f32 literal of these bits. `exp`
 //! and `ln` are what compilers make of them: `ex2` and `lg2` with the literals of rule V9. `let f(x) = …` defines a
-//! function for the statements behind it.
+//! function for the statements behind it. `mod(n, 8)` is a remainder, `and(n, m)` has the binary digits that both have.
 
 use std::collections::HashMap;
 
 use volta_core::number::format::{Format, decode};
 use volta_core::number::{Extended, Rational};
-use volta_core::term::{Constant, InputId, Sign, Store, TermId, TermOp};
+use volta_core::term::{Constant, InputId, Integers, Sign, Store, TermId, TermOp};
 
 /// A term, or a condition.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,18 @@ pub enum Expression {
 
 /// Inputs in the order of their names, with what is assumed of each.
 #[derive(Clone, Debug, Default)]
-pub struct Inputs(pub Vec<(String, Sign)>);
+pub struct Inputs(pub Vec<Input>);
+
+/// What is said about an input.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// The sign of its elements.
+    pub sign: Sign,
+    /// The integers that they are; `None` for reals.
+    pub integers: Option<Integers>,
+}
 
 impl Expression {
     /// Whether elements of an input beyond the first occur.
@@ -40,11 +51,16 @@ impl Expression {
 
 impl Inputs {
     fn number(&mut self, name: &str) -> InputId {
-        let at = self.0.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
-            self.0.push((name.to_string(), Sign::Any));
+        let at = self.0.iter().position(|known| known.name == name).unwrap_or_else(|| {
+            self.0.push(Input { name: name.to_string(), sign: Sign::Any, integers: None });
             self.0.len() - 1
         });
         InputId(at as u32)
+    }
+
+    /// The integers that elements of each are.
+    pub fn integers(&self) -> Vec<Option<Integers>> {
+        self.0.iter().map(|input| input.integers).collect()
     }
 }
 
@@ -143,9 +159,19 @@ fn statement(line: usize, text: &str, definitions: &Definitions) -> Result<State
     Ok(Statement { line, text: text.to_string(), inputs, left: left?, right: right?, relation })
 }
 
-/// `x > 0`
-fn assumed(text: &str) -> Result<(String, Sign), String> {
+/// `x > 0`, or `n is u8`
+fn assumed(text: &str) -> Result<Input, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
+    if let [name, "is", ty] = words[..] {
+        let bits =
+            ty.get(1..).and_then(|bits| bits.parse().ok()).filter(|bits| [8, 16, 32, 64].contains(bits));
+        let signed = ty.starts_with('i');
+        let Some(bits) = bits.filter(|_| signed || ty.starts_with('u')) else {
+            return Err(format!("`{ty}` is none of u8, i8, … i64"));
+        };
+        let integers = Some(Integers { bits, signed });
+        return Ok(Input { name: name.to_string(), sign: Sign::Any, integers });
+    }
     let [name, relation, "0"] = words[..] else { return Err(format!("`{text}` is not like `x > 0`")) };
     let sign = match relation {
         ">" => Sign::Positive,
@@ -155,7 +181,7 @@ fn assumed(text: &str) -> Result<(String, Sign), String> {
         "/=" => Sign::Nonzero,
         _ => return Err(format!("`{relation}` is none of > >= < <= /=")),
     };
-    Ok((name.to_string(), sign))
+    Ok(Input { name: name.to_string(), sign, integers: None })
 }
 
 /// Reads a term.
@@ -381,6 +407,8 @@ impl Reader<'_> {
             "trunc" => (Trunc, 1),
             "round" => (RoundEven, 1),
             "copysign" => (CopySign, 2),
+            "mod" => (Mod, 2),
+            "and" => (BitAnd, 2),
             "if" => (Select, 3),
             _ => return Err(format!("`{name}` is no function")),
         };
@@ -449,7 +477,8 @@ mod tests {
         let text = "# a comment\nlet relu(x) = max(x, 0)\na > 0: relu(a) == a\nrelu(a)\n  != a # sometimes\n";
         let read = statements(text).expect("it can be read");
         assert_eq!(read.len(), 2);
-        assert_eq!(read[0].inputs.0, [("a".to_string(), Sign::Positive)]);
+        let Input { name, sign, integers } = &read[0].inputs.0[0];
+        assert_eq!((name.as_str(), *sign, *integers), ("a", Sign::Positive, None));
         assert_eq!(read[0].relation, Relation::Equal);
         assert_eq!((read[1].line, &read[1].relation), (4, &Relation::Different));
         assert!(statements("a = b").is_err());

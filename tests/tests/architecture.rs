@@ -51,10 +51,14 @@ fn the_architecture_page_shows_what_the_stages_give() {
     let output = outcome.outputs[3];
     let store = &outcome.stores[output.store];
     let OutputValue::Real(term) = output.value else { panic!("a real") };
-    shows("the term", &expression(store, term, 9, &|_, element| spell_element("x", &[32], element)));
+    shows(
+        "the term",
+        &expression(store, term, 9, &|_, element| spell_element("x", &[32], element), &|_| None),
+    );
 
-    let inputs: Vec<InputInfo> =
-        ["x", "y"].map(|name| InputInfo { name: name.into(), shape: vec![32], sign: Sign::Any }).into();
+    let inputs: Vec<InputInfo> = ["x", "y"]
+        .map(|name| InputInfo { name: name.into(), shape: vec![32], sign: Sign::Any, integers: None })
+        .into();
     shows("the canonical form", &normal_forms(&[(store, term)], &inputs, 1_000_000)[0]);
 
     let reference = Some(side(text, "twice"));

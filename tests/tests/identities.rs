@@ -11,7 +11,7 @@ use volta_core::algebra::laws::LAWS;
 use volta_core::decide::probe::{Effort, refute};
 use volta_core::decide::{Element, Failure, InputInfo, Options, Outcome, decide};
 use volta_core::term::{Store, TermId};
-use volta_suite::expression::{Relation, Statement, build, statements};
+use volta_suite::expression::{Input, Relation, Statement, build, statements};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -106,9 +106,12 @@ fn terms(statement: &Statement, left: &mut Store, right: &mut Store) -> (TermId,
     let mut inputs = statement.inputs.clone();
     let reference = build(&statement.left, left, &mut inputs);
     let opt = build(&statement.right, right, &mut inputs);
-    let described = inputs.0.into_iter().map(|(name, sign)| {
+    for store in [left, right] {
+        store.set_integers(inputs.integers());
+    }
+    let described = inputs.0.into_iter().map(|Input { name, sign, integers }| {
         let is_tensor = [&statement.left, &statement.right].iter().any(|side| side.has_elements_of(&name));
-        InputInfo { name, shape: if is_tensor { vec![64] } else { vec![] }, sign }
+        InputInfo { name, shape: if is_tensor { vec![64] } else { vec![] }, sign, integers }
     });
     (reference, opt, described.collect())
 }

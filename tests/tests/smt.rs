@@ -145,7 +145,7 @@ const FACTS: &[Fact] = &[
 /// Asks whether an operation on symbols has the given result where the symbols have the given values, and whether
 /// it has another one: the answers must be yes and no.
 fn check_fact((op, operands, result): Fact, z3: &Z3) -> Result<(), Failed> {
-    let input = InputInfo { name: "x".into(), shape: vec![3], sign: Sign::Any };
+    let input = InputInfo { name: "x".into(), shape: vec![3], sign: Sign::Any, integers: None };
     for (shift, wanted) in [(0, Answer::Unsat), (1, Answer::Sat)] {
         let mut store = Store::new();
         let number = |store: &mut Store, (num, den): (i64, i64)| {

@@ -56,14 +56,16 @@ impl Conditions {
         spell_element(&output.name, &output.shape, pair.element)
     }
 
-    /// The terms of element number `at`; `None` where the sides do not both hold a real there: integers are
-    /// compared as they are.
+    /// The terms of element number `at`; `None` where both sides hold integers that are known: they are compared as
+    /// they are.
     ///
     /// # Panics
     /// When there is no such element.
     pub fn element(&self, at: usize) -> Option<Element<'_>> {
         let pair = &self.pairs[at];
-        let (OutputValue::Real(reference), OutputValue::Real(opt)) = (pair.reference.value, pair.opt.value)
+        use OutputValue::{Integer, Real};
+        let ((Real(reference), Real(opt)) | (Integer(reference), Integer(opt))) =
+            (pair.reference.value, pair.opt.value)
         else {
             return None;
         };

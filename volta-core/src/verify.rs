@@ -75,6 +75,7 @@ impl<'c> Verification<'c> {
             name: param.name.clone(),
             shape: shape(param).to_vec(),
             sign: machine::sign_of(param),
+            integers: machine::integers_of(param),
         });
         Verification {
             case,
@@ -244,10 +245,8 @@ impl<'c> Verification<'c> {
 
     /// Two kernels: the union of what either writes must be equal.
     fn pair(&mut self, reference: Outcome, opt: Outcome) -> Result<Conditions, Verdict> {
-        if let Some(fault) = [&reference, &opt].into_iter().find_map(|side| side.uninterpreted.clone()) {
-            return Err(Verdict::Fault(*fault));
-        }
         let mut old = Store::new();
+        old.set_integers(self.case.params.iter().map(machine::integers_of).collect());
         let mut pairs: Vec<Pair> = Vec::new();
         for (at, param) in self.case.params.iter().enumerate() {
             let Some(elements) = output_elements(param) else { continue };
@@ -311,7 +310,15 @@ impl<'c> Verification<'c> {
                     None => Err(difference(param, element, How::Unwritten { by: side })),
                 }
             };
-            let (reference, opt) = (take(Which::Reference)?, take(Which::Opt)?);
+            let (mut reference, mut opt) = (take(Which::Reference)?, take(Which::Opt)?);
+            // Known on one side: a term like the other's.
+            let both = [reference, opt];
+            for (one, other) in [(&mut reference, both[1]), (&mut opt, both[0])] {
+                if let (OutputValue::Bits(bits), OutputValue::Integer(_)) = (one.value, other.value) {
+                    let value = machine::integer_constant(machine::integers_of(param), bits, old);
+                    *one = Valued { store: None, value: OutputValue::Integer(value) };
+                }
+            }
             pairs.push(Pair { param: at, element, reference, opt });
         }
     }
@@ -331,10 +338,11 @@ impl<'c> Verification<'c> {
                 (left, right) => {
                     let say = |value: OutputValue| match value {
                         OutputValue::Bits(bits) => format!("{bits}"),
-                        OutputValue::Integer(_) => "an element of an input".into(),
+                        OutputValue::Integer(_) => "an integer".into(),
                         OutputValue::Real(_) => "a real".into(),
                     };
-                    let witness = Witness { inputs: Vec::new(), reference: say(left), opt: say(right) };
+                    let witness =
+                        Witness { inputs: Vec::new(), zeros: 0, reference: say(left), opt: say(right) };
                     let param = &self.case.params[pair.param];
                     self.report.coverage.compared = at as u64 + 1;
                     // Different inputs' elements differ for some input; constants differ for all.
@@ -375,6 +383,7 @@ impl<'c> Verification<'c> {
                             witness.inputs.iter().map(|input| (input.name.clone(), input.value.to_string()));
                         let witness = Witness {
                             inputs: inputs.collect(),
+                            zeros: witness.zeros,
                             reference: witness.reference.to_string(),
                             opt: witness.opt.to_string(),
                         };
@@ -396,11 +405,20 @@ impl<'c> Verification<'c> {
                         reason: format!("while deciding {name}, {exhausted}"),
                         help: None,
                     }),
-                    Failure::Unknown { reason } => Verdict::Unknown(Unknown {
-                        cause: UnknownCause::Undecided,
-                        reason: format!("{name}: {reason}"),
-                        help: None,
-                    }),
+                    Failure::Unknown { reason } => {
+                        let sides = [(&conditions.reference, pair.reference), (&conditions.opt, pair.opt)];
+                        let [reference, opt] = sides.map(|(outcome, valued)| {
+                            self.forms_of(outcome, &conditions.old, std::iter::once(valued)).pop()
+                        });
+                        let forms = reference.zip(opt).filter(|(reference, opt)| reference != opt);
+                        Verdict::Unknown(Unknown {
+                            cause: UnknownCause::Undecided,
+                            reason: format!("{name}: {reason}"),
+                            help: forms.map(|(reference, opt)| {
+                                format!("what is left of {name}\nreference: {reference}\noptimized: {opt}")
+                            }),
+                        })
+                    }
                 }
             }
         };

@@ -14,6 +14,7 @@
 //! - Errors of operands are carried on by the derivative's bound over the interval: `|a|·e_b + |b|·e_a + e_a·e_b` for
 //!   products, `(e_a + |q|·e_b) / (|b| − e_b)` for quotients, `2^a·(2^(e_a) − 1)` for powers, and so on.
 //! - Of what may overflow nothing is known.
+//! - What integers compute is exact: remainders, binary digits, shifts, and outputs that are integers.
 //! - A comparison is certain where its sides are further apart than their errors; where it is not, a choice by it may be
 //!   either. A floor is taken to be that of `v`, and exact. Floats may round down to the number below, and that must not
 //!   matter: what kernels round down is what `exp` splits an exponent by, and its halves make up for one another. Where
@@ -25,7 +26,7 @@
 //!   charged where converted values go: to factors of products (which is what they are converted for) and to outputs. A
 //!   product with a constant that the narrower format does not have is none of those.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use volta_core::term::{Store, TermId, TermOp, View};
 
@@ -160,12 +161,14 @@ pub struct Tape<'s> {
     store: &'s Store,
     steps: Vec<Step>,
     places: HashMap<TermId, usize>,
+    /// Where the integers stand that are outputs.
+    integers: HashSet<usize>,
 }
 
 impl<'s> Tape<'s> {
     /// An empty tape.
     pub fn new(store: &'s Store) -> Tape<'s> {
-        Tape { store, steps: Vec::new(), places: HashMap::new() }
+        Tape { store, steps: Vec::new(), places: HashMap::new(), integers: HashSet::new() }
     }
 
     /// Whether the tape is of this store.
@@ -220,6 +223,11 @@ impl<'s> Tape<'s> {
         Ok(self.places[&term])
     }
 
+    /// Says that the term at a place is an integer, which does not round.
+    pub fn is_integer(&mut self, place: usize) {
+        self.integers.insert(place);
+    }
+
     /// Whether a term is a constant that the format of conversions does not have.
     fn is_wide(&self, precision: &Precision, at: usize) -> bool {
         match (self.steps[at], precision.conversion) {
@@ -231,8 +239,19 @@ impl<'s> Tape<'s> {
     /// All terms at inputs, which are reals (those of an integer tensor as reals, too).
     pub fn evaluate(&self, precision: &Precision, input: &dyn Fn(usize, usize) -> Option<f64>) -> Vec<Value> {
         let mut out: Vec<Value> = Vec::with_capacity(self.steps.len());
+        let mut wholes: Vec<Option<i128>> = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
+            let whole = self.whole(step, &out, &wholes, input);
+            wholes.push(whole);
             let value = match *step {
+                // What only integers are asked for: exact, however many digits they have.
+                Step::Apply(op, _)
+                    if whole.is_some()
+                        && (matches!(op, TermOp::Mod | TermOp::BitAnd | TermOp::Floor)
+                            || self.integers.contains(&out.len())) =>
+                {
+                    whole.map_or(Value::Unknown, |whole| Value::Real(whole as f64, 0.0))
+                }
                 Step::Input { input: at, element } => match input(at, element) {
                     Some(value) => Value::Real(value, 0.0),
                     None => Value::Unknown,
@@ -256,6 +275,62 @@ impl<'s> Tape<'s> {
         }
         out
     }
+
+    /// A term as integers have it, which do not round: whole numbers and what is made of them.
+    fn whole(
+        &self,
+        step: &Step,
+        out: &[Value],
+        wholes: &[Option<i128>],
+        input: &dyn Fn(usize, usize) -> Option<f64>,
+    ) -> Option<i128> {
+        let exact = |value: f64| (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i128);
+        let (op, operands) = match *step {
+            Step::Input { input: at, element } => return exact(input(at, element)?),
+            Step::Constant { value, .. } => return exact(value).or(whole_power(value)),
+            Step::Apply(op, operands) => (op, operands),
+        };
+        let [a, b, c] = operands.map(|at| wholes[at]);
+        match op {
+            TermOp::Add => a?.checked_add(b?),
+            TermOp::Sub => a?.checked_sub(b?),
+            TermOp::Mul => a?.checked_mul(b?),
+            TermOp::Fma => a?.checked_mul(b?)?.checked_add(c?),
+            TermOp::Neg => a?.checked_neg(),
+            TermOp::Abs => a?.checked_abs(),
+            TermOp::Max => Some(a?.max(b?)),
+            TermOp::Min => Some(a?.min(b?)),
+            TermOp::Mod => a?.checked_rem_euclid(b?),
+            TermOp::BitAnd => Some(a? & b?),
+            TermOp::Select => match out[operands[0]] {
+                Value::Truth(Some(true)) => b,
+                Value::Truth(Some(false)) => c,
+                _ => None,
+            },
+            TermOp::Floor | TermOp::Ceil | TermOp::Trunc | TermOp::RoundEven if a.is_some() => a,
+            TermOp::Trunc | TermOp::RoundEven => match out[operands[0]] {
+                Value::Real(value, _) if op == TermOp::Trunc => exact(value.trunc()),
+                Value::Real(value, _) => exact(value.round_ties_even()),
+                _ => None,
+            },
+            // A shift to the right.
+            TermOp::Floor => match self.steps[operands[0]] {
+                Step::Apply(TermOp::Mul, [number, factor, _]) => match self.steps[factor] {
+                    Step::Constant { value, .. } if value > 0.0 && value < 1.0 => {
+                        Some(wholes[number]?.div_euclid(whole_power(1.0 / value)?))
+                    }
+                    _ => None,
+                },
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// A power of two as an integer.
+fn whole_power(value: f64) -> Option<i128> {
+    ((1.0..1e30).contains(&value) && value.to_bits() << 12 == 0).then_some(value as i128)
 }
 
 fn apply(precision: &Precision, op: TermOp, [a, b, c]: [Value; 3]) -> Value {
@@ -382,7 +457,7 @@ fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f
             }))
         }
         Less | LessEqual | Equal => Value::Truth(None),
-        Not | And | Or | Xor | Select | Integer | IntegerTest => Value::Unknown,
+        Not | And | Or | Xor | Select | Mod | BitAnd => Value::Unknown,
     };
     match value {
         Value::Real(value, error)

@@ -111,6 +111,9 @@ impl<'s> Plan<'s> {
                     }
                 };
                 places[side] = (tape, tapes[tape].add(term)?);
+                if let Element::Int { .. } = values::elements(&case.params[param])[side] {
+                    tapes[tape].is_integer(places[side].1);
+                }
             }
             plan.elements.push(Compared { param, number, places });
         }
@@ -347,6 +350,9 @@ fn bound_at(
         let input = real_inputs(case, side, inputs);
         let param = case.params.iter().find(|param| param.name == difference.tensor);
         let format = param.and_then(|param| values::format(values::elements(param)[side]));
+        if format.is_none() {
+            tape.is_integer(place);
+        }
         match precision.stored(tape.evaluate(&precision, &input)[place], format) {
             Value::Real(value, error) if (computed[side] - value).abs() <= error => {
                 sum = sum.map(|sum| sum + error);

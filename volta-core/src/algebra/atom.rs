@@ -5,13 +5,14 @@
 
 use super::condition::ConditionId;
 use super::flat::inputs_of;
+use super::integer::{Bounds, to_i128};
 use super::monomial::{Contents, MonomialId, Monomials};
 use super::polynomial::{PolynomialId, Polynomials, Term};
 use super::readings::{Irrational, Literal};
 use super::sign::Signs;
 use crate::index_type;
 use crate::number::Rational;
-use crate::term::{InputId, TermId};
+use crate::term::{InputId, Integers, Store, TermId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -73,6 +74,8 @@ pub enum Atom {
     Apply(Function, PolynomialId),
     /// The magnitude of the second with the sign of the first.
     CopySign(PolynomialId, PolynomialId),
+    /// The binary digits that two natural numbers have in common; in the order of their places.
+    BitAnd(PolynomialId, PolynomialId),
     /// The first where the condition holds, else the second.
     Select(ConditionId, PolynomialId, PolynomialId),
 }
@@ -114,6 +117,10 @@ pub(super) fn hash_number(value: &Rational) -> u128 {
 pub(super) struct AtomInfo {
     pub(super) place: Place,
     pub(super) signs: Signs,
+    /// Whether it is a whole number at every input.
+    pub(super) whole: bool,
+    /// Whole numbers between which it lies, if it is one.
+    pub(super) bounds: Bounds,
 }
 
 /// Everything interned: atoms, monomials, polynomials.
@@ -122,6 +129,8 @@ pub struct Table {
     ids: FxHashMap<Atom, AtomId>,
     info: Vec<AtomInfo>,
     input_signs: Vec<Signs>,
+    /// For each input, the integers that its elements are.
+    integers: Vec<Option<Integers>>,
     pub(super) monomials: Monomials,
     pub(super) polynomials: Polynomials,
 }
@@ -134,6 +143,7 @@ impl Table {
             ids: FxHashMap::default(),
             info: Vec::new(),
             input_signs,
+            integers: Vec::new(),
             monomials: Monomials::new(),
             polynomials: Polynomials::new(),
         }
@@ -154,6 +164,76 @@ impl Table {
         self.info[id.index()].signs
     }
 
+    /// Whether an atom is a whole number at every input.
+    pub(super) fn is_whole_atom(&self, id: AtomId) -> bool {
+        self.info[id.index()].whole
+    }
+
+    /// Whole numbers between which an atom that is one lies.
+    pub(super) fn atom_bounds(&self, id: AtomId) -> Bounds {
+        self.info[id.index()].bounds
+    }
+
+    /// Takes from a store which inputs hold integers: before the first atom, and the same from all stores.
+    pub(super) fn learn_integers(&mut self, store: &Store) {
+        if self.integers.is_empty() {
+            self.integers = store.all_integers().to_vec();
+        }
+    }
+
+    /// Whether an atom is a whole number, and between which ones it lies.
+    fn whole_of(&self, atom: &Atom) -> (bool, Bounds) {
+        let terms = |id: &PolynomialId| self.polynomials.terms(*id);
+        let inner = |id: &PolynomialId| {
+            let (low, high) = self.bounds_of(terms(id))?;
+            Some((to_i128(&low.floor())?, to_i128(&high.ceil())?))
+        };
+        match atom {
+            Atom::Input(input, _) => match self.integers.get(input.index()).copied().flatten() {
+                Some(of) => (true, Some((of.least(), of.greatest()))),
+                None => (false, None),
+            },
+            Atom::Products(keys) => {
+                let whole = |input: InputId| self.integers.get(input.index()).copied().flatten().is_some();
+                (keys.iter().all(|key| inputs_of(*key).all(|(input, _)| whole(input))), None)
+            }
+            Atom::Sum(sum) => (self.is_whole(terms(sum)), inner(sum)),
+            Atom::Max(arms) => {
+                let whole = arms.iter().all(|arm| self.is_whole(terms(arm)));
+                let bounds = arms.iter().map(inner).reduce(|a, b| {
+                    let ((a_low, a_high), (b_low, b_high)) = (a?, b?);
+                    Some((a_low.max(b_low), a_high.max(b_high)))
+                });
+                (whole, bounds.flatten())
+            }
+            Atom::Apply(Function::Floor, argument) => {
+                let bounds = self.bounds_of(terms(argument));
+                (true, bounds.and_then(|(low, high)| Some((to_i128(&low.floor())?, to_i128(&high.floor())?))))
+            }
+            Atom::Apply(Function::Ceil | Function::Trunc | Function::RoundEven, argument) => {
+                (true, inner(argument))
+            }
+            Atom::BitAnd(a, b) => {
+                let least = inner(a).zip(inner(b)).map(|(a, b)| (0, a.1.min(b.1)));
+                (true, least)
+            }
+            Atom::CopySign(_, magnitude) => {
+                let bounds = inner(magnitude).map(|(_, high)| (-high, high));
+                (self.is_whole(terms(magnitude)), bounds)
+            }
+            Atom::Select(_, a, b) => {
+                let bounds = inner(a).zip(inner(b)).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
+                (self.is_whole(terms(a)) && self.is_whole(terms(b)), bounds)
+            }
+            Atom::Irrational(_)
+            | Atom::Literal(_)
+            | Atom::Lazy(_)
+            | Atom::Apply(Function::Sqrt | Function::Log2 | Function::Sin | Function::Cos, _) => {
+                (false, None)
+            }
+        }
+    }
+
     /// The id of an atom.
     pub fn intern(&mut self, atom: Atom) -> AtomId {
         if let Some(id) = self.ids.get(&atom) {
@@ -168,6 +248,12 @@ impl Table {
     }
 
     fn describe(&self, atom: &Atom) -> AtomInfo {
+        let (whole, bounds) = self.whole_of(atom);
+        let (place, signs) = self.place_and_signs(atom);
+        AtomInfo { place, signs, whole, bounds }
+    }
+
+    fn place_and_signs(&self, atom: &Atom) -> (Place, Signs) {
         let inner = |id: PolynomialId| self.polynomials.place(id);
         let build = |rank: u8, tag: u128, parts: &[PolynomialId]| {
             let mut place = Place { rank, fingerprint: mix(tag, u128::from(rank)), ..Place::CONSTANT };
@@ -179,22 +265,19 @@ impl Table {
             place
         };
         match atom {
-            Atom::Input(input, element) => AtomInfo {
-                place: Place {
-                    lead: (input.0, *element),
-                    rank: 0,
-                    fingerprint: mix(u128::from(input.0) + 1, u128::from(*element)),
-                },
-                signs: self.input_signs.get(input.index()).copied().unwrap_or(Signs::ANY),
-            },
-            Atom::Irrational(which) => AtomInfo {
-                place: Place { rank: 1, fingerprint: mix(1, *which as u128), ..Place::CONSTANT },
-                signs: Signs::POSITIVE,
-            },
-            Atom::Literal(literal) => AtomInfo {
-                place: Place { rank: 2, fingerprint: mix(2, *literal as u128), ..Place::CONSTANT },
-                signs: Signs::POSITIVE,
-            },
+            Atom::Input(input, element) => {
+                let fingerprint = mix(u128::from(input.0) + 1, u128::from(*element));
+                let signs = self.input_signs.get(input.index()).copied().unwrap_or(Signs::ANY);
+                (Place { lead: (input.0, *element), rank: 0, fingerprint }, signs)
+            }
+            Atom::Irrational(which) => {
+                let fingerprint = mix(1, *which as u128);
+                (Place { rank: 1, fingerprint, ..Place::CONSTANT }, Signs::POSITIVE)
+            }
+            Atom::Literal(literal) => {
+                let fingerprint = mix(2, *literal as u128);
+                (Place { rank: 2, fingerprint, ..Place::CONSTANT }, Signs::POSITIVE)
+            }
             Atom::Products(keys) => {
                 let mut place = Place { rank: 3, fingerprint: mix(8, 8), ..Place::CONSTANT };
                 let mut signs = Signs::ZERO;
@@ -207,19 +290,13 @@ impl Table {
                     }
                     signs = signs.plus(own);
                 }
-                AtomInfo { place, signs }
+                (place, signs)
             }
-            Atom::Lazy(term) => AtomInfo {
-                place: Place {
-                    rank: 9,
-                    fingerprint: mix(u128::from(term.store) + 3, u128::from(term.term.raw())),
-                    ..Place::CONSTANT
-                },
-                signs: Signs::ANY,
-            },
-            Atom::Sum(sum) => {
-                AtomInfo { place: build(3, 3, &[*sum]), signs: self.signs_of(self.polynomials.terms(*sum)) }
+            Atom::Lazy(term) => {
+                let fingerprint = mix(u128::from(term.store) + 3, u128::from(term.term.raw()));
+                (Place { rank: 9, fingerprint, ..Place::CONSTANT }, Signs::ANY)
             }
+            Atom::Sum(sum) => (build(3, 3, &[*sum]), self.signs_of(self.polynomials.terms(*sum))),
             Atom::Max(arms) => {
                 // The order of arms within the atom is by id; the hash must not depend on it.
                 let mut place = Place { rank: 4, ..Place::CONSTANT };
@@ -230,7 +307,7 @@ impl Table {
                     place.fingerprint = place.fingerprint.wrapping_add(mix(4, part.fingerprint));
                     signs = signs.max(self.signs_of(self.polynomials.terms(*arm)));
                 }
-                AtomInfo { place, signs }
+                (place, signs)
             }
             Atom::Apply(function, argument) => {
                 let signs = match function {
@@ -243,14 +320,15 @@ impl Table {
                     | Function::Trunc
                     | Function::RoundEven => Signs::ANY,
                 };
-                AtomInfo { place: build(5, 100 + *function as u128, &[*argument]), signs }
+                (build(5, 100 + *function as u128, &[*argument]), signs)
             }
-            Atom::CopySign(a, b) => AtomInfo { place: build(6, 6, &[*a, *b]), signs: Signs::ANY },
+            Atom::BitAnd(a, b) => (build(8, 8, &[*a, *b]), Signs::NOT_NEGATIVE),
+            Atom::CopySign(a, b) => (build(6, 6, &[*a, *b]), Signs::ANY),
             Atom::Select(condition, a, b) => {
                 let mut place = build(7, 7, &[*a, *b]);
                 place.fingerprint = mix(place.fingerprint, condition.fingerprint());
                 let signs = self.signs_of(self.polynomials.terms(*a));
-                AtomInfo { place, signs: signs | self.signs_of(self.polynomials.terms(*b)) }
+                (place, signs | self.signs_of(self.polynomials.terms(*b)))
             }
         }
     }
@@ -271,6 +349,7 @@ impl Table {
                 | Atom::Max(_)
                 | Atom::Apply(..)
                 | Atom::CopySign(..)
+                | Atom::BitAnd(..)
                 | Atom::Select(..) => false,
             };
             let contents = Contents {
@@ -302,6 +381,11 @@ impl Table {
                 break;
             }
         }
-        signs
+        if signs == Signs::ANY && self.has_integers() { self.signs_by_bounds(terms) } else { signs }
+    }
+
+    /// Whether some input holds integers.
+    fn has_integers(&self) -> bool {
+        self.integers.iter().any(Option::is_some)
     }
 }

@@ -27,7 +27,7 @@ use super::readings::Reading;
 use super::sign::Signs;
 use crate::base::budget::{Exhausted, Limit};
 use crate::number::Rational;
-use crate::term::{InputId, Store, TermId, TermKind, TermOp, View};
+use crate::term::{InputId, Ranges, Store, TermId, TermKind, TermOp, View};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeSet;
@@ -62,7 +62,9 @@ pub(super) enum Need {
 /// Proves equalities between terms of several stores over shared inputs. One thread's; what it learns about
 /// one element serves the next.
 pub struct Prover<'s> {
-    stores: Vec<(&'s Store, &'s Facts)>,
+    pub(super) stores: Vec<(&'s Store, &'s Facts)>,
+    /// For each store, the ranges of terms of integers.
+    pub(super) ranges: Vec<Ranges>,
     pub(super) input_signs: Vec<Signs>,
     pub(super) table: Table,
     pub(super) conditions: Conditions,
@@ -97,6 +99,7 @@ impl<'s> Prover<'s> {
     pub fn new(input_signs: Vec<Signs>) -> Prover<'s> {
         Prover {
             stores: Vec::new(),
+            ranges: Vec::new(),
             table: Table::new(input_signs.clone()),
             input_signs,
             conditions: Conditions::default(),
@@ -138,6 +141,7 @@ impl<'s> Prover<'s> {
         let known = self.stores.iter().position(|(known, _)| std::ptr::eq(*known, store));
         known.unwrap_or_else(|| {
             self.stores.push((store, facts));
+            self.table.learn_integers(store);
             self.stores.len() - 1
         }) as u32
     }
@@ -445,14 +449,8 @@ impl<'s> Prover<'s> {
                 | TermOp::Not
                 | TermOp::And
                 | TermOp::Or
-                | TermOp::Xor
-                | TermOp::IntegerTest => {
+                | TermOp::Xor => {
                     return Err(Stop::Unknown("a condition is used as a number".to_string()));
-                }
-                TermOp::Integer => {
-                    return Err(Stop::Unknown(
-                        "arithmetic on integers that depend on the input is not decided yet".to_string(),
-                    ));
                 }
                 TermOp::Mul
                 | TermOp::Div
@@ -473,6 +471,8 @@ impl<'s> Prover<'s> {
                 | TermOp::Trunc
                 | TermOp::RoundEven
                 | TermOp::CopySign
+                | TermOp::Mod
+                | TermOp::BitAnd
                 | TermOp::Select => return self.product(walk, &[(term, 1)], scale),
             }
         }
@@ -631,14 +631,8 @@ impl<'s> Prover<'s> {
                 | TermOp::Not
                 | TermOp::And
                 | TermOp::Or
-                | TermOp::Xor
-                | TermOp::IntegerTest => {
+                | TermOp::Xor => {
                     return Err(Stop::Unknown("a condition is used as a number".to_string()));
-                }
-                TermOp::Integer => {
-                    return Err(Stop::Unknown(
-                        "arithmetic on integers that depend on the input is not decided yet".to_string(),
-                    ));
                 }
                 TermOp::Abs
                 | TermOp::Max
@@ -655,6 +649,8 @@ impl<'s> Prover<'s> {
                 | TermOp::Trunc
                 | TermOp::RoundEven
                 | TermOp::CopySign
+                | TermOp::Mod
+                | TermOp::BitAnd
                 | TermOp::Select => {
                     let atom = self.lazy(at);
                     let monomial = self.table.atom_power(atom, power);

@@ -32,6 +32,9 @@ const MAX_ARMS: usize = 32;
 /// Comparisons looked at for the best one to split by.
 const MAX_COMPARISONS: usize = 256;
 
+/// Whole numbers of more values are not looked at one by one.
+const MAX_VALUES: u8 = 3;
+
 /// Values of some input elements.
 pub type Hint = Vec<((InputId, u64), Rational)>;
 
@@ -87,6 +90,8 @@ enum Kind {
     Zero,
     /// Which sign it has.
     Sign,
+    /// Which of the whole numbers from 0 up to this one it is.
+    Value(u8),
 }
 
 impl Kind {
@@ -97,11 +102,20 @@ impl Kind {
             Kind::Positive => signs == Signs::POSITIVE || signs.within(!Signs::POSITIVE),
             Kind::Zero => signs == Signs::ZERO || signs.excludes_zero(),
             Kind::Sign => [Signs::NEGATIVE, Signs::ZERO, Signs::POSITIVE].contains(&signs),
+            // Only what was assumed puts the number in its place.
+            Kind::Value(_) => false,
         }
     }
 }
 
 impl Comparison {
+    /// That it is a number.
+    fn is(&self, value: u8) -> [Assumption; 2] {
+        let above = add(&self.sum, &number(Rational::from_integer(-i64::from(value))));
+        let below = negated(&above);
+        [above, below].map(|sum| Assumption { sum: sum.into(), strict: false })
+    }
+
     /// The ways that it can come out.
     fn outcomes(&self) -> Vec<Vec<Assumption>> {
         let up = |strict| Assumption { sum: self.sum.as_slice().into(), strict };
@@ -110,6 +124,7 @@ impl Comparison {
             Kind::Order => vec![vec![up(false)], vec![down(true)]],
             Kind::Positive => vec![vec![up(true)], vec![down(false)]],
             Kind::Zero | Kind::Sign => vec![vec![up(true)], vec![down(true)], vec![up(false), down(false)]],
+            Kind::Value(most) => (0..=most).map(|value| self.is(value).into()).collect(),
         }
     }
 }
@@ -188,14 +203,31 @@ impl Prover<'_> {
             if left.is_empty() {
                 continue;
             }
-            let Some(comparison) = self.comparison_in(&left) else {
+            let comparison = self.comparison_in(&left).or_else(|| self.digit_in(&assumptions));
+            let Some(comparison) = comparison else {
                 break Ok(self.open_case(&assumptions));
             };
-            let outcomes = comparison.outcomes().into_iter().rev();
-            open.extend(outcomes.map(|more| [&assumptions[..], &more].concat()));
+            for mut more in comparison.outcomes().into_iter().rev() {
+                for assumption in &mut more {
+                    self.tighten(assumption);
+                }
+                open.push([&assumptions[..], &more].concat());
+            }
         };
         self.assume(Vec::new());
         result
+    }
+
+    /// A whole number above zero is at least 1.
+    fn tighten(&self, assumption: &mut Assumption) {
+        let Some(divisor) = super::integer::content(&assumption.sum).and_then(|factor| factor.recip()) else {
+            return;
+        };
+        let whole = times_number(&assumption.sum, &divisor);
+        if assumption.strict && self.table.is_whole(&whole) {
+            let less = add(&whole, &number(Rational::MINUS_ONE));
+            *assumption = Assumption { sum: less.into(), strict: false };
+        }
     }
 
     /// What holds wherever a term is defined.
@@ -357,7 +389,7 @@ impl Prover<'_> {
     /// values of [`unknowns`].
     fn solution(&self, assumptions: &[Assumption], more: &[Assumption], margin: &Rational) -> Solution {
         let all = || assumptions.iter().chain(more);
-        let keys = unknowns(all());
+        let keys = self.unknowns(all());
         let numbers: FxHashMap<Key, usize> = keys.iter().enumerate().map(|(at, key)| (*key, at)).collect();
         let mut system: Vec<Inequality> = all()
             .map(|assumption| Inequality {
@@ -370,8 +402,35 @@ impl Prover<'_> {
             })
             .collect();
         for (at, key) in keys.iter().enumerate() {
+            if let Some(argument) = self.table.floor_of(*key) {
+                // ⌊a⌋ ≤ a < ⌊a⌋ + 1
+                let argument = self.table.polynomials.terms(argument);
+                let known: Option<Vec<(usize, Rational)>> = argument
+                    .iter()
+                    .map(|term| Some((*numbers.get(&term.key)?, term.coefficient.clone())))
+                    .collect();
+                if let Some(above) = known {
+                    let mut below: Vec<(usize, Rational)> = above.iter().map(|(at, by)| (*at, -by)).collect();
+                    let mut above = above;
+                    above.push((at, Rational::MINUS_ONE));
+                    below.extend([(at, Rational::ONE), (numbers[&Key::ONE], Rational::ONE)]);
+                    system.push(Inequality { terms: above, strict: false });
+                    system.push(Inequality { terms: below, strict: true });
+                }
+            }
             let signs = self.table.monomial_signs(key.monomial());
             let mut bound = |by: Rational, strict| system.push(Inequality { terms: vec![(at, by)], strict });
+            if let Some((low, high)) = self.table.whole_bounds(*key) {
+                // Nothing is known of the number one but that it is positive: bounds are multiples of it.
+                let one = numbers[&Key::ONE];
+                let mut limit = |by: Rational, end: i128| {
+                    let end = &-&by * &Rational::from_i128(end);
+                    system.push(Inequality { terms: vec![(at, by), (one, end)], strict: false });
+                };
+                limit(Rational::ONE, low);
+                limit(Rational::MINUS_ONE, high);
+                continue;
+            }
             if *key == Key::ONE {
                 // 1, whatever the margin is of the others.
                 bound(margin.clone(), true);
@@ -382,6 +441,25 @@ impl Prover<'_> {
             }
         }
         solve(&system, keys.len(), margin)
+    }
+
+    /// The products of atoms in sums, and those that they are roundings of; 1 is one of them.
+    fn unknowns<'a>(&self, assumptions: impl Iterator<Item = &'a Assumption>) -> Vec<Key> {
+        let mut keys: Vec<Key> =
+            assumptions.flat_map(|assumption| assumption.sum.iter().map(|term| term.key)).collect();
+        keys.push(Key::ONE);
+        let mut at = 0;
+        while at < keys.len() && keys.len() < MAX_COMPARISONS {
+            if let Some(argument) = self.table.floor_of(keys[at]) {
+                let new = self.table.polynomials.terms(argument).iter().map(|term| term.key);
+                let new: Vec<Key> = new.filter(|key| !keys.contains(key)).collect();
+                keys.extend(new);
+            }
+            at += 1;
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        keys
     }
 
     /// What is told of a case that was not proved.
@@ -409,7 +487,7 @@ impl Prover<'_> {
                 Solution::None | Solution::GivenUp => return Hint::new(),
             },
         };
-        let keys = unknowns(assumptions.iter());
+        let keys = self.unknowns(assumptions.iter());
         // The system is homogeneous; 1 has to be 1.
         let one = keys.iter().position(|key| *key == Key::ONE).and_then(|at| values.get(at)?.recip());
         let scale = one.unwrap_or(Rational::ONE);
@@ -490,12 +568,18 @@ impl Prover<'_> {
     /// The simplest comparison that a sum still makes and that the case at hand leaves open.
     fn comparison_in(&mut self, sum: &[Term]) -> Option<Comparison> {
         let mut found = self.comparisons(sum);
-        found.sort_by_key(|(inner, comparison)| {
+        found.sort_by_key(|(turn, comparison)| {
             let place = comparison.sum.iter().map(|term| self.table.monomials.place(term.monomial())).min();
-            (*inner, comparison.sum.len(), place)
+            (*turn, comparison.sum.len(), place)
         });
         found.truncate(MAX_COMPARISONS);
         for (_, comparison) in found {
+            if let Kind::Value(_) = comparison.kind {
+                if self.is_placed(&comparison) {
+                    continue;
+                }
+                return Some(comparison);
+            }
             if comparison.kind.is_decided(self.signs_of(&comparison.sum)) {
                 continue;
             }
@@ -510,8 +594,28 @@ impl Prover<'_> {
         None
     }
 
-    /// All comparisons within a sum, each with whether there are others within it.
-    fn comparisons(&self, sum: &[Term]) -> Vec<(bool, Comparison)> {
+    /// Whether it is assumed which number a digit is.
+    fn is_placed(&self, digit: &Comparison) -> bool {
+        let Kind::Value(most) = digit.kind else { return false };
+        (0..=most).any(|value| self.case.assumptions.contains(&digit.is(value)[0]))
+    }
+
+    /// A digit that something assumed depends on: that no whole number is in the case may show in each of its values.
+    fn digit_in(&self, assumptions: &[Assumption]) -> Option<Comparison> {
+        let digits = assumptions.iter().flat_map(|assumption| self.comparisons(&assumption.sum));
+        let mut digits: Vec<Comparison> = digits
+            .map(|(_, comparison)| comparison)
+            .filter(|comparison| matches!(comparison.kind, Kind::Value(_)) && !self.is_placed(comparison))
+            .collect();
+        digits.sort_by_key(|digit| {
+            digit.sum.iter().map(|term| self.table.monomials.place(term.monomial())).min()
+        });
+        digits.into_iter().next()
+    }
+
+    /// All comparisons within a sum, each with its turn: those that have others within them are not the first, and
+    /// digits the last.
+    fn comparisons(&self, sum: &[Term]) -> Vec<(u8, Comparison)> {
         let mut found = Vec::new();
         let mut seen: FxHashSet<AtomId> = FxHashSet::default();
         let mut open: Vec<AtomId> = self.atoms_in(sum);
@@ -522,10 +626,23 @@ impl Prover<'_> {
             let inside = |id: PolynomialId| self.table.polynomials.terms(id);
             let mut compare = |sum: Vec<Term>, kind| {
                 let compares = self.atoms_in(&sum).into_iter().any(|atom| self.compares(atom));
-                found.push((compares, Comparison { sum, kind }));
+                found.push((u8::from(compares), Comparison { sum, kind }));
             };
             match self.table.atom(atom) {
-                Atom::Sum(content) | Atom::Apply(_, content) => open.extend(self.atoms_in(inside(*content))),
+                Atom::Sum(content) | Atom::Apply(_, content) => {
+                    open.extend(self.atoms_in(inside(*content)));
+                    // A digit or a sign.
+                    if let Some((low, high)) = self.table.atom_bounds(atom)
+                        && let Ok(most) = u8::try_from(high - low)
+                        && (1..=MAX_VALUES).contains(&most)
+                        && let Some(single) = self.table.monomials.known_single(atom)
+                    {
+                        let key = Key::new(single, PolynomialId::ZERO);
+                        let digit = [Term { key, coefficient: Rational::ONE }];
+                        let sum = add(&digit, &number(Rational::from_i128(-low)));
+                        found.push((2, Comparison { sum, kind: Kind::Value(most) }));
+                    }
+                }
                 Atom::Max(arms) => {
                     for (at, arm) in arms.iter().enumerate() {
                         for other in arms[at + 1..].iter().filter(|_| arms.len() <= MAX_ARMS) {
@@ -533,6 +650,9 @@ impl Prover<'_> {
                         }
                         open.extend(self.atoms_in(inside(*arm)));
                     }
+                }
+                Atom::BitAnd(a, b) => {
+                    open.extend([*a, *b].into_iter().flat_map(|part| self.atoms_in(inside(part))));
                 }
                 Atom::CopySign(sign, magnitude) => {
                     compare(inside(*sign).to_vec(), Kind::Positive);
@@ -565,6 +685,12 @@ impl Prover<'_> {
                 Atom::Sum(content) | Atom::Apply(_, content) => {
                     if seen.insert(atom) {
                         open.extend(self.atoms_in(self.table.polynomials.terms(*content)));
+                    }
+                }
+                Atom::BitAnd(a, b) => {
+                    if seen.insert(atom) {
+                        let inside = |part: &PolynomialId| self.table.polynomials.terms(*part);
+                        open.extend([a, b].into_iter().flat_map(|part| self.atoms_in(inside(part))));
                     }
                 }
                 Atom::Input(..)
@@ -613,14 +739,4 @@ impl Prover<'_> {
         }
         found
     }
-}
-
-/// The products of atoms in some sums, each once, and 1.
-fn unknowns<'a>(assumptions: impl Iterator<Item = &'a Assumption>) -> Vec<Key> {
-    let mut keys: Vec<Key> =
-        assumptions.flat_map(|assumption| assumption.sum.iter().map(|term| term.key)).collect();
-    keys.push(Key::ONE);
-    keys.sort_unstable();
-    keys.dedup();
-    keys
 }

@@ -179,8 +179,9 @@ impl Prover<'_> {
             | TermOp::Or
             | TermOp::Xor
             | TermOp::Select
-            | TermOp::Integer
-            | TermOp::IntegerTest => Finite,
+            | TermOp::BitAnd => Finite,
+            TermOp::Mod if a.is_infinite() => Undefined("the remainder of an infinity"),
+            TermOp::Mod => Finite,
         })
     }
 

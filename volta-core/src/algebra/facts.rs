@@ -248,6 +248,7 @@ fn transfer(op: TermOp, a: u8, b: u8, c: u8) -> u8 {
         TermOp::Rsqrt => when(a & NEGATIVE_INFINITE != 0, UNDEFINED),
         TermOp::Sin | TermOp::Cos => when(infinite(a), UNDEFINED),
         TermOp::Floor | TermOp::Ceil | TermOp::Trunc | TermOp::RoundEven => a & EITHER,
+        TermOp::Mod => when(infinite(a), UNDEFINED),
         TermOp::CopySign => when(infinite(b), EITHER),
         TermOp::Select => (b | c) & EITHER,
         TermOp::Saturate
@@ -259,8 +260,7 @@ fn transfer(op: TermOp, a: u8, b: u8, c: u8) -> u8 {
         | TermOp::And
         | TermOp::Or
         | TermOp::Xor
-        | TermOp::Integer
-        | TermOp::IntegerTest => 0,
+        | TermOp::BitAnd => 0,
     };
     kept | own
 }

@@ -98,10 +98,10 @@ impl Prover<'_> {
                 Class::NegInf => Ok(number(Rational::MINUS_ONE)),
                 _ => self.tanh(a),
             },
-            TermOp::Floor => self.rounding(Function::Floor, a),
-            TermOp::Ceil => self.rounding(Function::Ceil, a),
-            TermOp::Trunc => self.rounding(Function::Trunc, a),
-            TermOp::RoundEven => self.rounding(Function::RoundEven, a),
+            TermOp::Floor => self.rounding(Function::Floor, a, 0),
+            TermOp::Ceil => self.rounding(Function::Ceil, a, 0),
+            TermOp::Trunc => self.rounding(Function::Trunc, a, 0),
+            TermOp::RoundEven => self.rounding(Function::RoundEven, a, 0),
             TermOp::CopySign => self.copy_sign(a, b),
             TermOp::Select => self.select(a, b, c),
             TermOp::Add
@@ -117,11 +117,12 @@ impl Prover<'_> {
             | TermOp::Not
             | TermOp::And
             | TermOp::Or
-            | TermOp::Xor
-            | TermOp::IntegerTest => Err(Stop::Unknown("a condition is used as a number".to_string())),
-            TermOp::Integer => Err(Stop::Unknown(
-                "arithmetic on integers that depend on the input is not decided yet".to_string(),
-            )),
+            | TermOp::Xor => Err(Stop::Unknown("a condition is used as a number".to_string())),
+            TermOp::Mod => self.remainder(a, b),
+            TermOp::BitAnd => {
+                let (a, b) = (self.argument(a)?, self.argument(b)?);
+                self.common_digits(a, b)
+            }
         }
     }
 
@@ -176,39 +177,6 @@ impl Prover<'_> {
         quotient.coefficient = &quotient.coefficient * &Rational::from_integer(-2);
         let mut out = number(Rational::ONE);
         out.push(quotient.into_term());
-        collect(&mut out);
-        Ok(out)
-    }
-
-    /// Roundings to integers; whole numbers move out of floors. `⌈a⌉ = −⌊−a⌋`
-    fn rounding(&mut self, function: Function, at: TermRef) -> Result<Vec<Term>, Stop> {
-        let argument = self.argument(at)?;
-        if function == Function::Ceil {
-            let floor = self.rounded(Function::Floor, negated(&argument))?;
-            return Ok(negated(&floor));
-        }
-        self.rounded(function, argument)
-    }
-
-    fn rounded(&mut self, function: Function, mut argument: Vec<Term>) -> Result<Vec<Term>, Stop> {
-        if let Some(value) = as_number(&argument) {
-            return Ok(number(match function {
-                Function::Floor => value.floor(),
-                Function::Trunc => value.trunc(),
-                _ => value.round_even(),
-            }));
-        }
-        let mut out = Vec::new();
-        if function == Function::Floor
-            && let Some(constant) = argument.iter_mut().find(|term| term.key == Key::ONE)
-        {
-            let whole = constant.coefficient.floor();
-            constant.coefficient = &constant.coefficient - &whole;
-            out = number(whole);
-            collect(&mut argument);
-        }
-        let argument = self.table.polynomial(&argument);
-        out.extend(self.atom_term(Atom::Apply(function, argument)));
         collect(&mut out);
         Ok(out)
     }
@@ -318,10 +286,8 @@ impl Prover<'_> {
                 let neither = self.conditions.and(a, b, &self.table);
                 Ok(self.conditions.not(neither, &self.table))
             }
-            TermOp::IntegerTest => Err(Stop::Unknown(
-                "arithmetic on integers that depend on the input is not decided yet".to_string(),
-            )),
-            TermOp::Integer
+            TermOp::Mod
+            | TermOp::BitAnd
             | TermOp::Select
             | TermOp::Add
             | TermOp::Sub
@@ -382,8 +348,26 @@ impl Prover<'_> {
         if signs.within(Signs::NEGATIVE | Signs::ZERO) {
             return Ok(self.known(false));
         }
+        if let Some(turned) = self.turned_whole(&gap) {
+            // Of the whole numbers p and −p + 1 exactly one is above zero: the one whose leading coefficient is.
+            let (gap, negated) = turned;
+            let gap = self.unit_leading(gap, true);
+            let condition = self.conditions.intern(Condition::Positive(gap), &self.table);
+            return Ok(if negated { self.conditions.not(condition, &self.table) } else { condition });
+        }
         let gap = self.unit_leading(gap, true);
         Ok(self.conditions.intern(Condition::Positive(gap), &self.table))
+    }
+
+    /// For a whole number, one that is above zero at the same inputs, or at the others: without a common factor, and
+    /// with a positive leading coefficient.
+    fn turned_whole(&self, gap: &[Term]) -> Option<(Vec<Term>, bool)> {
+        let whole = self.table.tightest(gap)?;
+        let leading = self.leading(&whole)?;
+        if !whole[leading].coefficient.is_negative() {
+            return Some((whole, false));
+        }
+        Some((add(&negated(&whole), &number(Rational::ONE)), true))
     }
 
     fn equal_to(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
@@ -393,6 +377,9 @@ impl Prover<'_> {
         }
         let gap = self.gap(a, b)?;
         let signs = self.signs_of(&gap);
+        if self.table.is_never_zero(&gap) {
+            return Ok(self.known(false));
+        }
         if signs == Signs::ZERO || signs.excludes_zero() {
             return Ok(self.known(signs == Signs::ZERO));
         }

@@ -37,6 +37,7 @@ pub const LAWS: &[(&str, &[Law])] = &[
     ("Roots", ROOTS),
     ("Maxima, minima, magnitudes", MAXIMA),
     ("Choices", CHOICES),
+    ("Whole numbers and their binary digits", WHOLE),
     ("Other functions", FUNCTIONS),
 ];
 
@@ -205,6 +206,81 @@ const CHOICES: &[Law] = &[
     ),
 ];
 
+const WHOLE: &[Law] = &[
+    law(
+        "⌊a + n⌋ = ⌊a⌋ + n; ⌈a⌉ = −⌊−a⌋",
+        "n is whole at every input",
+        "n is i32: floor(a + 3*n - 2) == -ceil(-a) + 3*n - 2",
+        &["floor(a + 1/2) != floor(a) + 1/2", "floor(a + b) != floor(a) + b"],
+    ),
+    law(
+        "⌊n⌋ = n, and for all roundings",
+        "n is whole at every input",
+        "n is i8: trunc(n) + round(3*n) == 4*n",
+        &["n is i8: trunc(n/2) != n/2", "trunc(a) != a"],
+    ),
+    law(
+        "n mod m = n − m·⌊n/m⌋",
+        "whole m > 0",
+        "n is i32: mod(n, 16) == n - 16*floor(n/16)",
+        &["n is i32: mod(n, 16) != n - 16*trunc(n/16)"],
+    ),
+    law(
+        "⌊(⌊a⌋ + n)/b⌋ = ⌊(a + n)/b⌋",
+        "whole n and whole b > 0",
+        "n is i32: floor((floor(a/3) + n)/4) == floor((a/3 + n)/4)",
+        &["n is i32: floor(3*floor(n/2)/4) != floor(3*n/8)", "floor((floor(a) + b)/4) != floor((a + b)/4)"],
+    ),
+    law(
+        "⌊a + 1/2⌋ = ⌊2a⌋ − ⌊a⌋",
+        "a is a whole number over a power of two",
+        "n is i16: floor((n + 4)/8) == floor(n/4) - floor(n/8)",
+        &["n is i16: floor((n + 2)/8) != floor(n/4) - floor(n/8)"],
+    ),
+    law(
+        "⌊a⌋ = k",
+        "k ≤ a < k + 1 by the ranges of inputs and of digits",
+        "n is u8: floor(n/256) + floor((mod(n, 16) + 32)/16) == 2",
+        &["n is i8: floor(n/256) != 0", "n is u8: floor(n/255) != 0"],
+    ),
+    law(
+        "⌊c·n⌋ = ⌊c'·n⌋, for the simplest such c'",
+        "for every n of its range",
+        "n is u32: floor(2863311531*n/8589934592) == floor(n/3)",
+        &["n is u32: floor(2863311530*n/8589934592) != floor(n/3)"],
+    ),
+    law(
+        "⌊max(a, b)⌋ = max(⌊a⌋, ⌊b⌋), and for all roundings",
+        "always",
+        "round(max(a, min(b, 7))) == max(round(a), min(round(b), 7))",
+        &["floor(max(a, b)) != max(floor(a), b)"],
+    ),
+    law(
+        "n & m = Σ 2ᵏ·(⌊n/2ᵏ⌋ mod 2), over the ones of m",
+        "a known m",
+        "n is u32: and(n, 240) == 16*mod(floor(n/16), 16)",
+        &["n is u32: and(n, 240) != mod(floor(n/16), 16)"],
+    ),
+    law(
+        "n & n = n; n & (2ᵏ − 1 − n) = 0",
+        "n has no more than k digits",
+        "n is u8, m is u8: and(n, 255 - n) + and(m, m) == m",
+        &["n is u8: and(n, 256 - n) != 0"],
+    ),
+    law(
+        "(n + m − 2·(n & m)) < 2ᵏ",
+        "n and m have no more than k digits",
+        "n is u8, m is u8: floor((n + m - 2*and(n, m))/256) == 0",
+        &["n is u8, m is u8: floor((n + m)/256) != 0"],
+    ),
+    law(
+        "k·n + c > 0 where n + ⌈c/k⌉ > 0, and not where 1 − n − ⌈c/k⌉ > 0",
+        "whole n and whole k > 0",
+        "n is i32: if(2*n > 5, 1, 0) == if(n < 3, 0, 1)",
+        &["n is i32: if(2*n > 5, 1, 0) != if(n < 2, 0, 1)", "if(2*a > 5, 1, 0) != if(a < 3, 0, 1)"],
+    ),
+];
+
 const FUNCTIONS: &[Law] = &[
     law(
         "tanh a = 1 − 2/(1 + e^(2a))",
@@ -217,12 +293,6 @@ const FUNCTIONS: &[Law] = &[
         "always",
         "sin(a - b)*cos(b - a) == -sin(b - a)*cos(a - b)",
         &["sin(-a) != sin(a)"],
-    ),
-    law(
-        "⌊a + n⌋ = ⌊a⌋ + n, and for ⌈a⌉",
-        "integer n",
-        "floor(a + 3) == floor(a) + 3",
-        &["floor(a + 1/2) != floor(a) + 1/2"],
     ),
     law(
         "copysign(p, a) = |a|, copysign(−p, a) = −|a|",

@@ -30,6 +30,7 @@ mod flat;
 mod function;
 mod guard;
 mod instance;
+mod integer;
 mod lattice;
 pub mod laws;
 mod linear;

@@ -341,6 +341,9 @@ impl Printer<'_, '_, '_> {
             Atom::CopySign(sign, magnitude) => {
                 format!("copysign({}, {})", self.inside(*sign, nesting), self.inside(*magnitude, nesting))
             }
+            Atom::BitAnd(a, b) => {
+                format!("({} & {})", self.inside(*a, nesting), self.inside(*b, nesting))
+            }
             Atom::Select(condition, a, b) => format!(
                 "({} ? {} : {})",
                 self.condition(condition, nesting),

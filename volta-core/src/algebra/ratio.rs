@@ -77,6 +77,7 @@ impl Prover<'_> {
                 | Atom::Max(_)
                 | Atom::Apply(..)
                 | Atom::CopySign(..)
+                | Atom::BitAnd(..)
                 | Atom::Select(..) => {
                     let single = self.table.single(*atom);
                     Scale { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) }
@@ -233,6 +234,7 @@ impl Prover<'_> {
                 | Atom::Max(_)
                 | Atom::Apply(..)
                 | Atom::CopySign(..)
+                | Atom::BitAnd(..)
                 | Atom::Select(..) => rest.push((*atom, *power)),
             }
         }
@@ -482,6 +484,7 @@ impl Prover<'_> {
                 | Atom::Max(_)
                 | Atom::Apply(..)
                 | Atom::CopySign(..)
+                | Atom::BitAnd(..)
                 | Atom::Select(..) => kept.push((*atom, *power)),
             }
         }

@@ -192,6 +192,7 @@ impl Prover<'_> {
             TermOp::Floor => or_zero(a, !a.within(Signs::NEGATIVE)),
             TermOp::Ceil => or_zero(a, !a.within(Signs::POSITIVE)),
             TermOp::Trunc | TermOp::RoundEven => or_zero(a, true),
+            TermOp::Mod | TermOp::BitAnd => Signs::NOT_NEGATIVE,
             TermOp::Select => b | c,
             TermOp::CopySign => {
                 let magnitude = b.times_itself();
@@ -206,9 +207,7 @@ impl Prover<'_> {
             | TermOp::Not
             | TermOp::And
             | TermOp::Or
-            | TermOp::Xor
-            | TermOp::Integer
-            | TermOp::IntegerTest => Signs::ANY,
+            | TermOp::Xor => Signs::ANY,
         }
     }
 }

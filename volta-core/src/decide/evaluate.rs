@@ -363,7 +363,7 @@ fn unary<E: Enclosure>(op: TermOp, a: &Value<E>) -> Value<E> {
         RoundEven => a.to_integer(Towards::NearestEven),
         Not => a.not(),
         Add | Sub | Mul | Fma | Div | Max | Min | CopySign | Less | LessEqual | Equal | And | Or | Xor
-        | Select | Integer | IntegerTest => Value::Unresolved,
+        | Select | Mod | BitAnd => Value::Unresolved,
     }
 }
 
@@ -383,8 +383,10 @@ fn binary<E: Enclosure>(op: TermOp, a: &Value<E>, b: &Value<E>) -> Value<E> {
         And => a.and(b),
         Or => a.or(b),
         Xor => a.xor(b),
+        Mod => a.modulo(b),
+        BitAnd => a.bit_and(b),
         Neg | Abs | Saturate | Exp2 | Log2 | Sqrt | Rsqrt | Sin | Cos | Tanh | Floor | Ceil | Trunc
-        | RoundEven | Not | Fma | Select | Integer | IntegerTest => Value::Unresolved,
+        | RoundEven | Not | Fma | Select => Value::Unresolved,
     }
 }
 
@@ -419,8 +421,8 @@ fn ternary<E: Enclosure>(op: TermOp, a: &Value<E>, b: &Value<E>, c: &Value<E>) -
         | TermOp::Not
         | TermOp::And
         | TermOp::Or
-        | TermOp::Integer
-        | TermOp::IntegerTest
+        | TermOp::Mod
+        | TermOp::BitAnd
         | TermOp::Xor => Value::Unresolved,
     }
 }

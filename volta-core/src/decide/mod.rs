@@ -13,10 +13,11 @@ use rustc_hash::FxHashMap;
 
 use crate::algebra::{Facts, Reading};
 use crate::base::budget::Budgets;
-use crate::term::{Store, TermId};
+use crate::term::{Integers, Store, TermId};
 use run::{All, Example, Run};
 
 pub mod evaluate;
+pub mod point;
 pub mod probe;
 pub mod prove;
 pub mod recheck;
@@ -262,4 +263,6 @@ pub struct InputInfo {
     pub shape: Vec<u64>,
     /// What may be assumed of every element.
     pub sign: Sign,
+    /// The integers that elements are; `None` for reals.
+    pub integers: Option<Integers>,
 }

@@ -1,19 +1,15 @@
 //! Looking for an input at which two terms differ.
-//!
-//! The points are a fixed sequence: simple fractions first, then patterns that single conditions out (positive,
-//! sparse, equal, negative, large, zero), then pseudo-random numbers derived from (input, element), then huge ones, so
-//! that a result depends on nothing but the case. All values are dyadic: evaluation keeps polynomials exact, and
-//! ranges are rarely reduced just at an integer.
 
 use rustc_hash::FxHashMap;
 
 use super::evaluate::{Evaluator, Point, dependencies};
+use super::point::{TestPoint, assume, assume_integer, is_assumed};
 use super::witness::{Comparison, Witness, WitnessInput, WitnessKind, compare, element_name, outcomes};
 use super::{InputInfo, Sign};
 use crate::number::Rational;
 use crate::number::interval::{Enclosure, Narrow, Wide};
 use crate::number::value::Value;
-use crate::term::{InputId, Store, TermId};
+use crate::term::{InputId, Integers, Store, TermId};
 
 /// How hard to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,105 +40,6 @@ const TIGHT: f64 = 1e-11;
 const LISTED: usize = 16;
 /// Evaluations that making a witness smaller may take.
 const SHRINKS: u32 = 64;
-
-/// One point of the sequence, over all inputs.
-#[derive(Clone, Copy, Debug)]
-pub struct TestPoint<'i> {
-    inputs: &'i [InputInfo],
-    round: u32,
-}
-
-impl<'i> TestPoint<'i> {
-    /// The point of number `round`.
-    pub fn new(inputs: &'i [InputInfo], round: u32) -> TestPoint<'i> {
-        TestPoint { inputs, round }
-    }
-}
-
-/// A pseudo-random number that depends on all of its bits (the finalizer of `splitmix64`).
-fn mix(seed: u64) -> u64 {
-    let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ bits >> 31
-}
-
-impl Point for TestPoint<'_> {
-    fn at(&self, input: InputId, element: u64) -> Rational {
-        let (mantissa, exp) = self.value(input, element);
-        Rational::from_dyadic(mantissa, exp)
-    }
-
-    fn dyadic_at(&self, input: InputId, element: u64) -> Option<(i64, i32)> {
-        Some(self.value(input, element))
-    }
-}
-
-impl TestPoint<'_> {
-    /// `(mantissa, exponent)` of an element's value.
-    fn value(&self, input: InputId, element: u64) -> (i64, i32) {
-        let hash = mix(mix(u64::from(self.round) << 32 | u64::from(input.0)) ^ element);
-        // A number from 0 to below `count`.
-        let choice = |hash: u64, count: u64| (((hash >> 32) * count) >> 32) as i64;
-        // One of the integers from −most to most, without 0.
-        let signed = |most: u64| {
-            let magnitude = choice(hash, most) + 1;
-            if hash & 1 == 1 { -magnitude } else { magnitude }
-        };
-        let (mantissa, exp) = match self.round {
-            0 => (signed(8), -2),
-            1 => (signed(12).abs(), -2),
-            2 => (signed(40), -4),
-            3 if hash >> 8 & 7 == 0 => (signed(3), 0),
-            3 | 7 => (0, 0),
-            4 => (1, 0),
-            5 => (-signed(64).abs(), -6),
-            6 => (signed(100), 0),
-            8 => (signed(1024), -20),
-            // Few values, so that many comparisons are ties.
-            9 => (signed(2).abs(), 0),
-            12 => (-signed(2).abs(), 0),
-            10 | 13 => (choice(hash, 3) - 1, 0),
-            11 => (choice(mix(element), 5) - 2, 0),
-            // So large that products outweigh masks of -1e9, and of -1e30.
-            16 => (signed(8192), 4),
-            17 => (signed(8192), 40),
-            round if round % 4 == 1 => (signed(8192).abs(), -10),
-            round if round % 4 == 3 => (-signed(8192).abs(), -10),
-            _ => (signed(8192), -10),
-        };
-        let sign = self.inputs.get(input.index()).map_or(Sign::Any, |info| info.sign);
-        assume(mantissa, exp, sign)
-    }
-}
-
-/// `mantissa · 2^exp`, or the like of it that satisfies the assumption.
-fn assume(mantissa: i64, exp: i32, sign: Sign) -> (i64, i32) {
-    let nonzero = |mantissa: i64| if mantissa == 0 { (1, 0) } else { (mantissa, exp) };
-    match sign {
-        Sign::Any => (mantissa, exp),
-        Sign::NonNegative => (mantissa.abs(), exp),
-        Sign::NonPositive => (-mantissa.abs(), exp),
-        Sign::Positive => nonzero(mantissa.abs()),
-        Sign::Negative => {
-            let (mantissa, exp) = nonzero(mantissa.abs());
-            (-mantissa, exp)
-        }
-        Sign::Nonzero => nonzero(mantissa),
-    }
-}
-
-/// Whether a value satisfies the assumption.
-fn is_assumed(value: &Rational, sign: Sign) -> bool {
-    match sign {
-        Sign::Any => true,
-        Sign::NonNegative => !value.is_negative(),
-        Sign::NonPositive => !value.is_positive(),
-        Sign::Positive => value.is_positive(),
-        Sign::Negative => value.is_negative(),
-        Sign::Nonzero => !value.is_zero(),
-    }
-}
 
 /// Compares many pairs of terms of two stores at one point, fast: refutes wrong kernels before anything is proved.
 pub struct Screen<'s, 'i> {
@@ -225,6 +122,9 @@ pub fn refute(
             return Some(witness);
         }
     }
+    if let Some(witness) = search.among_all() {
+        return Some(witness);
+    }
     // Values that agree to fifteen digits: once, look closer.
     let closer = settled.and_then(|round| {
         let point = TestPoint::new(inputs, round);
@@ -238,6 +138,9 @@ pub fn refute(
     })
 }
 
+/// Inputs of so few values are tried with all of them.
+const ALL_POINTS: u64 = 1 << 16;
+
 /// Points near a hint: the others' values come from the sequence.
 const NEAR: u32 = 6;
 
@@ -249,9 +152,7 @@ pub fn refute_near(
     effort: &Effort,
     mut hint: Vec<((InputId, u64), Rational)>,
 ) -> Option<Witness> {
-    hint.retain(|((input, _), value)| {
-        inputs.get(input.index()).is_some_and(|info| is_assumed(value, info.sign))
-    });
+    hint.retain(|((input, _), value)| inputs.get(input.index()).is_some_and(|info| is_assumed(value, info)));
     if hint.is_empty() {
         return None;
     }
@@ -279,6 +180,45 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// A witness among all values of the inputs, where these are a few narrow integers.
+    fn among_all(&mut self) -> Option<Witness> {
+        let mut elements = dependencies(self.reference.0, self.reference.1, self.effort.remembered)?;
+        elements.extend(dependencies(self.opt.0, self.opt.1, self.effort.remembered)?);
+        elements.sort_unstable();
+        elements.dedup();
+        let types: Vec<Integers> = elements
+            .iter()
+            .map(|(input, _)| self.inputs.get(input.index()).and_then(|info| info.integers))
+            .collect::<Option<_>>()?;
+        let bits: u32 = types.iter().map(|of| of.bits).sum();
+        if elements.is_empty() || bits > ALL_POINTS.trailing_zeros() {
+            return None;
+        }
+        for number in 0..1u64 << bits {
+            let mut rest = number;
+            let mut values = FxHashMap::default();
+            for (element, of) in elements.iter().zip(&types) {
+                let value = (rest & ((1 << of.bits) - 1)) as i64;
+                rest >>= of.bits;
+                let wrapped = if i128::from(value) > of.greatest() { value - (1 << of.bits) } else { value };
+                values.insert(*element, Rational::from_integer(wrapped));
+            }
+            let assumed = |((input, _), value): (&(InputId, u64), &Rational)| {
+                self.inputs.get(input.index()).is_some_and(|info| is_assumed(value, info))
+            };
+            if !values.iter().all(assumed) {
+                continue;
+            }
+            let point = Assignment(values);
+            if let Comparison::Different(WitnessKind::Values | WitnessKind::Infinite) = self.first(&point)?.0
+                && let Some(witness) = self.witness(&point, None)
+            {
+                return Some(witness);
+            }
+        }
+        None
+    }
+
     /// Both values at `point`; `None` when the effort is spent.
     fn values<E: Enclosure>(
         &mut self,
@@ -384,8 +324,12 @@ impl Search<'_> {
             let before: Vec<Rational> =
                 group.iter().map(|(input, element)| values.at(*input, *element)).collect();
             for (input, element) in group {
-                let sign = search.inputs.get(input.index()).map_or(Sign::Any, |info| info.sign);
-                let (mantissa, exp) = assume(to, 0, sign);
+                let info = search.inputs.get(input.index());
+                let sign = info.map_or(Sign::Any, |info| info.sign);
+                let (mantissa, exp) = match info.and_then(|info| info.integers) {
+                    Some(of) => assume_integer(to, sign, of),
+                    None => assume(to, 0, sign),
+                };
                 values.0.insert((*input, *element), Rational::from_dyadic(mantissa, exp));
             }
             let changed =
@@ -429,7 +373,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn inputs(sign: Sign) -> Vec<InputInfo> {
-        let tensor = |name: &str| InputInfo { name: name.into(), shape: vec![64, 64], sign };
+        let tensor = |name: &str| InputInfo { name: name.into(), shape: vec![64, 64], sign, integers: None };
         vec![tensor("x"), tensor("y")]
     }
 

@@ -77,8 +77,8 @@ pub struct ElementProver<'s, 'i> {
     options: &'i Options,
 }
 
-/// Of the steps that an element has, one in so many may be spent on proofs by cases.
-const CASES_SHARE: u64 = 10;
+/// Of the steps that an element has, one in so many may be spent on a proof by cases.
+const CASES_SHARE: u64 = 2;
 
 /// What one rung came to.
 enum Attempt {
@@ -104,7 +104,11 @@ impl Sign {
 }
 
 fn signs(inputs: &[InputInfo]) -> Vec<Signs> {
-    inputs.iter().map(|input| input.sign.signs()).collect()
+    let natural = |input: &InputInfo| input.integers.is_some_and(|of| !of.signed);
+    let signs = |input: &InputInfo| {
+        input.sign.signs() & if natural(input) { Signs::NOT_NEGATIVE } else { Signs::ANY }
+    };
+    inputs.iter().map(signs).collect()
 }
 
 impl<'s, 'i> ElementProver<'s, 'i> {

@@ -145,7 +145,11 @@ fn outcome<E: Enclosure>(value: &Value<E>, digits: u32) -> Option<Outcome> {
                 return None;
             }
             let (lower, upper) = enclosure.bounds();
-            let text = decimal(&((&lower + &upper) * Rational::HALF), digits);
+            let text = match lower.to_i64().map(i128::from).or(lower.to_u64().map(i128::from)) {
+                // Of integers every digit counts.
+                Some(whole) if lower == upper => whole.to_string(),
+                _ => decimal(&((&lower + &upper) * Rational::HALF), digits),
+            };
             Some(Outcome::Finite { lower, upper, text })
         }
         Value::PosInf => Some(Outcome::PosInf),
@@ -234,8 +238,8 @@ mod tests {
 
     #[test]
     fn elements_are_named_by_their_indices() {
-        let matrix = InputInfo { name: "a".into(), shape: vec![4, 8], sign: Sign::Any };
-        let scalar = InputInfo { name: "scale".into(), shape: vec![], sign: Sign::Any };
+        let matrix = InputInfo { name: "a".into(), shape: vec![4, 8], sign: Sign::Any, integers: None };
+        let scalar = InputInfo { name: "scale".into(), shape: vec![], sign: Sign::Any, integers: None };
         assert_eq!(element_name(Some(&matrix), InputId(0), 19), "a[2][3]");
         assert_eq!(element_name(Some(&scalar), InputId(1), 0), "scale");
         assert_eq!(element_name(None, InputId(2), 5), "in2[5]");

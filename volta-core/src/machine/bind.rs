@@ -14,7 +14,7 @@ use crate::base::span::LineTable;
 use crate::number::format::{Rounding, encode, is_exact};
 use crate::number::{Extended, Rational};
 use crate::program::{InstId, Joins, Op, Parameter, Program, Space, Special};
-use crate::term::{InputId, TermId, spell_element};
+use crate::term::{InputId, Integers, TermId, spell_element};
 use std::sync::OnceLock;
 
 /// What a tensor of the launch holds before it starts.
@@ -123,6 +123,8 @@ pub(super) struct Launch<'a> {
     pub(super) local_cells: u32,
     /// Names and shapes of the case's parameters, by input number.
     pub(super) names: Vec<(String, Vec<u64>)>,
+    /// The integers that elements of the case's parameters are, by input number.
+    pub(super) integers: Vec<Option<Integers>>,
     /// Found when the first branch on the input asks.
     joins: OnceLock<Joins>,
 }
@@ -249,6 +251,7 @@ impl<'a> Launch<'a> {
             shared_cells: variables.shared_cells,
             local_cells: variables.local_cells,
             names: params.iter().map(name_and_shape).collect(),
+            integers: params.iter().map(integers_of).collect(),
             joins: OnceLock::new(),
         })
     }
@@ -732,6 +735,18 @@ pub fn is_representable(element: Element, value: &Extended) -> bool {
         (Element::Float(format), Extended::Finite(value)) => is_exact(value, format),
         (Element::Float(_), Extended::PosInf | Extended::NegInf) => true,
         (Element::Int { .. }, _) => literal_bits(element, value).is_ok(),
+    }
+}
+
+/// The integers that a parameter's elements are; `None` for reals.
+pub fn integers_of(param: &Param) -> Option<Integers> {
+    let of = |element: Element| match element {
+        Element::Int { bytes, signed } => Some(Integers { bits: 8 * bytes, signed }),
+        Element::Float(_) => None,
+    };
+    match param.kind {
+        ParamKind::Tensor { reference, opt, .. } => of(reference).or(of(opt)),
+        ParamKind::Scalar { element, .. } => of(element),
     }
 }
 

@@ -16,7 +16,7 @@ use super::value::lanes;
 use super::warp::Warp;
 use crate::base::budget::{Budgets, Exhausted, Limit};
 use crate::program::{Hammock, Inst, InstId, Op};
-use crate::term::{NodeId, Store};
+use crate::term::{NodeId, Ranges, Store};
 use std::sync::Arc;
 
 /// Why a run ends early.
@@ -58,6 +58,8 @@ pub(super) struct Cta<'l> {
     pub(super) options: &'l Options,
     pub(super) index: [u32; 3],
     pub(super) store: Store,
+    /// Of terms of integers, as far as somebody asked.
+    pub(super) ranges: Ranges,
     pub(super) composites: Composites,
     pub(super) memory: Memory,
     pub(super) order: Order,
@@ -71,8 +73,6 @@ pub(super) struct Cta<'l> {
     pub(super) hammocks: rustc_hash::FxHashMap<u32, Arc<Hammock>>,
     /// Matrices that warps hold for `wmma`.
     pub(super) fragments: Fragments,
-    /// An integer that depends on the input was divided, or divided by.
-    pub(super) may_divide_by_zero: bool,
     /// Asynchronous copies under way, by thread.
     pub(super) copies: Vec<Copies>,
     /// Terms of literals met so far.
@@ -106,13 +106,16 @@ impl<'l> Cta<'l> {
                 Warp::new(index, exists, program.registers, program.predicates, launch.local_cells)
             })
             .collect();
+        let mut store = if options.plain_terms { Store::without_patterns() } else { Store::new() };
+        store.set_integers(launch.integers.clone());
         Ok(Cta {
             launch,
             options,
             own_bytes,
             looked_at: 0,
             index: launch.cta(linear),
-            store: if options.plain_terms { Store::without_patterns() } else { Store::new() },
+            store,
+            ranges: Ranges::default(),
             composites: Composites::default(),
             memory: Memory::new(launch.shared_cells),
             order: if exact { Order::Exact(Box::new(Exact::new(threads))) } else { Order::Quick(1) },
@@ -122,7 +125,6 @@ impl<'l> Cta<'l> {
             notes: std::collections::BTreeSet::new(),
             hammocks: rustc_hash::FxHashMap::default(),
             fragments: Fragments::default(),
-            may_divide_by_zero: false,
             copies: Vec::new(),
             literals: rustc_hash::FxHashMap::default(),
             warps,
@@ -318,7 +320,12 @@ impl<'l> Cta<'l> {
         };
         budgets.check(
             Limit::MemoryBytes,
-            self.own_bytes + self.memory.bytes() + self.composites.bytes() + self.fragments.bytes() + races,
+            self.own_bytes
+                + self.memory.bytes()
+                + self.composites.bytes()
+                + self.ranges.bytes()
+                + self.fragments.bytes()
+                + races,
         )?;
         Ok(())
     }

@@ -13,11 +13,13 @@ use super::launch::{Element, Options, Param, Role, Side, Which};
 use super::memory::{PAGE, Page};
 use super::pieces::{Cell, Composites};
 use super::race::{Access, Exact};
+use super::residue::{self, Residues, exactly};
 use super::value::{Origin, SymKind, Value};
 use crate::base::budget::{Exhausted, Limit};
+use crate::number::Rational;
 use crate::number::format::{Format, decode};
 use crate::program::{InstId, Program};
-use crate::term::{Constant, Store, TermId, TermOp};
+use crate::term::{Constant, Integers, Ranges, Store, TermId};
 
 /// What an output element holds after the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +28,7 @@ pub enum OutputValue {
     Real(TermId),
     /// A known integer.
     Bits(u64),
-    /// An integer of an input, unchanged.
+    /// An integer that depends on the input, as the number that it is in the tensor's type.
     Integer(TermId),
 }
 
@@ -70,9 +72,6 @@ pub struct Outcome {
     pub exact_ctas: u64,
     /// Remarks for the verdict.
     pub notes: BTreeSet<&'static str>,
-    /// Where the first integer is written that was computed from inputs in a way that is not interpreted: it is some
-    /// integer, but cannot be compared.
-    pub uninterpreted: Option<Box<Fault>>,
 }
 
 /// Why a run gives no outcome.
@@ -159,7 +158,6 @@ struct Ran {
     outputs: Vec<(usize, u64, OutputValue)>,
     counts: Counts,
     notes: BTreeSet<&'static str>,
-    uninterpreted: Option<Box<Fault>>,
     exact: bool,
 }
 
@@ -173,7 +171,6 @@ impl Outcome {
         self.term_bytes += ran.store.bytes();
         self.exact_ctas += u64::from(ran.exact);
         self.notes.extend(ran.notes);
-        self.uninterpreted = self.uninterpreted.take().or(ran.uninterpreted);
         if !ran.outputs.is_empty() {
             let store = self.stores.len();
             self.stores.push(ran.store);
@@ -201,57 +198,39 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64) -> Result<Ran, Stop
 fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, exact: bool) -> Result<Ran, Stop> {
     let mut cta = Cta::new(launch, options, linear, exact)?;
     cta.run()?;
-    let Cta { mut store, mut composites, memory, counts, notes, order, may_divide_by_zero, .. } = cta;
+    let Cta { mut store, mut composites, mut ranges, memory, counts, notes, order, .. } = cta;
     let pages = memory.into_pages();
     let mut outputs = Vec::new();
-    let mut uninterpreted = None;
     for ((number, page), content) in &pages {
         let tensor = &launch.tensors[*number as usize];
         let (Some(param), Role::Out | Role::InOut) = (tensor.param, tensor.role) else { continue };
         for (element, first) in written_elements(tensor, *page, content) {
-            let value = element_value(tensor, content, first, &mut composites);
-            match output_value(tensor, value, &composites, &mut store) {
-                Ok(value) => outputs.push((param, element, value)),
-                Err(error) => {
-                    // A kernel alone may write it, where it certainly is an integer.
-                    let integer =
-                        uninterpreted_integer(tensor, value, &store).filter(|_| !may_divide_by_zero);
-                    outputs.extend(integer.map(|term| (param, element, OutputValue::Integer(term))));
-                    if integer.is_some() && uninterpreted.is_some() {
-                        continue;
-                    }
-                    let (kind, rule, what) = match composites.undefined_part(value) {
-                        Some(Origin::Invalid(inst)) if launch.is_unpredictable(inst) => (
-                            FaultKind::Nondeterministic,
-                            "S4",
-                            "is computed from a value that is different in every run".into(),
-                        ),
-                        _ => error,
-                    };
-                    let place = crate::term::spell_element(&tensor.name, &launch.names[param].1, element);
-                    let site = writer(launch, options, linear, *number, element, tensor, &order);
-                    let message = format!("the output {place} {what}");
-                    let sites = site.into_iter().collect();
-                    let fault =
-                        Box::new(Fault { side: launch.which, kind, rule, message, sites, help: None });
-                    if integer.is_none() {
-                        return Err(Stop::Fault(fault));
-                    }
-                    uninterpreted = Some(fault);
+            let value = element_value(tensor, content, first, &mut composites, &mut store);
+            let mut residues =
+                Residues { composites: &mut composites, store: &mut store, ranges: &mut ranges, pc: 0 };
+            let (kind, rule, what) = match output_value(tensor, value, &mut residues) {
+                Ok(value) => {
+                    outputs.push((param, element, value));
+                    continue;
                 }
-            }
+                Err(error) => match composites.undefined_part(value) {
+                    Some(Origin::Invalid(inst)) if launch.is_unpredictable(inst) => (
+                        FaultKind::Nondeterministic,
+                        "S4",
+                        "is computed from a value that is different in every run".into(),
+                    ),
+                    _ => error,
+                },
+            };
+            let place = crate::term::spell_element(&tensor.name, &launch.names[param].1, element);
+            let site = writer(launch, options, linear, *number, element, tensor, &order);
+            let message = format!("the output {place} {what}");
+            let sites = site.into_iter().collect();
+            let fault = Fault { side: launch.which, kind, rule, message, sites, help: None };
+            return Err(Stop::Fault(Box::new(fault)));
         }
     }
-    Ok(Ran { store, pages, outputs, counts, notes, uninterpreted, exact })
-}
-
-/// The term of an integer that was computed from inputs in a way that is not interpreted, of the tensor's type.
-fn uninterpreted_integer(tensor: &Tensor, value: Value, store: &Store) -> Option<TermId> {
-    let (Element::Int { bytes, .. }, Value::Sym(sym)) = (tensor.element, value) else { return None };
-    match sym.kind() {
-        SymKind::Int(held, term) if held == bytes && store.op(term) == Some(TermOp::Integer) => Some(term),
-        _ => None,
-    }
+    Ok(Ran { store, pages, outputs, counts, notes, exact })
 }
 
 /// Elements of a page of which a byte was written, and where each starts in the page, in bytes.
@@ -273,7 +252,13 @@ fn written_elements<'p>(
 }
 
 /// What an element of a page holds.
-fn element_value(tensor: &Tensor, content: &Page, first: usize, composites: &mut Composites) -> Value {
+fn element_value(
+    tensor: &Tensor,
+    content: &Page,
+    first: usize,
+    composites: &mut Composites,
+    store: &mut Store,
+) -> Value {
     let bytes = tensor.element.bytes();
     let reader = InstId(u32::MAX);
     if bytes == 4
@@ -286,7 +271,7 @@ fn element_value(tensor: &Tensor, content: &Page, first: usize, composites: &mut
         let cell: Cell = content.cells[cell];
         pieces.extend(cell.pieces(composites, reader));
     }
-    match Composites::slice(&pieces, (first % 4) as u32, bytes) {
+    match residue::slice(&pieces, (first % 4) as u32, bytes, store) {
         Ok(slice) => composites.join(&slice),
         Err(_) => composites.join(&pieces),
     }
@@ -296,11 +281,10 @@ fn element_value(tensor: &Tensor, content: &Page, first: usize, composites: &mut
 fn output_value(
     tensor: &Tensor,
     value: Value,
-    composites: &Composites,
-    store: &mut Store,
+    residues: &mut Residues<'_>,
 ) -> Result<OutputValue, (FaultKind, &'static str, String)> {
     let name = tensor.element.name();
-    if let Some(origin) = composites.undefined_part(value) {
+    if let Some(origin) = residues.composites.undefined_part(value) {
         return Err(match origin {
             Origin::Unwritten(_) => (
                 FaultKind::Uninitialised,
@@ -318,11 +302,11 @@ fn output_value(
         Err((FaultKind::SortMismatch, "V1", format!("is declared {name}, but {held} is stored in it")))
     };
     let value = match tensor.element {
-        Element::Float(Format::F32 | Format::Tf32) => composites.as_f32(value),
+        Element::Float(Format::F32 | Format::Tf32) => residues.composites.as_f32(value),
         Element::Float(_) | Element::Int { .. } => value,
     };
-    if let (Element::Float(_), Some(choice)) = (tensor.element, composites.as_choice(value)) {
-        let mut arm = |value| match output_value(tensor, value, composites, store)? {
+    if let (Element::Float(_), Some(choice)) = (tensor.element, residues.composites.as_choice(value)) {
+        let mut arm = |value| match output_value(tensor, value, residues)? {
             OutputValue::Real(term) => Ok(term),
             OutputValue::Bits(_) | OutputValue::Integer(_) => Err((
                 FaultKind::SortMismatch,
@@ -331,15 +315,26 @@ fn output_value(
             )),
         };
         let (then, otherwise) = (arm(choice.then)?, arm(choice.otherwise)?);
-        let term = store.apply(TermOp::Select, &[choice.condition, then, otherwise], 0);
+        let term = residues.chosen(choice.condition, then, otherwise);
         return Ok(OutputValue::Real(term));
+    }
+    if let (Element::Int { bytes, signed }, Value::Sym(_)) = (tensor.element, value)
+        && let Some(term) = residues.residue(value, bytes)
+    {
+        let number = residues.read(term, 8 * bytes, signed);
+        return Ok(OutputValue::Integer(number));
+    }
+    if let (Element::Float(format), Value::Sym(_)) = (tensor.element, value)
+        && let Some(number) = residues.spelled(value, format)
+    {
+        return Ok(OutputValue::Real(number));
     }
     match (tensor.element, value) {
         (Element::Float(format), Value::Bits(bits)) => match decode(format, bits).extended() {
             Some(exact) => {
                 let spelled = Some((format, bits));
                 let constant = Constant { exact, literal: spelled, rounded: spelled };
-                Ok(OutputValue::Real(store.intern(constant)))
+                Ok(OutputValue::Real(residues.store.intern(constant)))
             }
             None => Err((FaultKind::Undefined, "V2", "is NaN".into())),
         },
@@ -350,29 +345,9 @@ fn output_value(
                 Ok(OutputValue::Real(term))
             }
             (_, SymKind::Real(held, _)) => mismatch(format!("a real in format {}", held.name())),
-            (Element::Int { .. }, SymKind::Int(_, term)) if store.op(term) == Some(TermOp::Integer) => Err((
-                FaultKind::Unsupported,
-                "V4",
-                "is computed by arithmetic on integers that depend on the input, which is not supported yet"
-                    .into(),
-            )),
-            (Element::Int { bytes, .. }, SymKind::Int(held, term)) if bytes == held => {
-                Ok(OutputValue::Integer(term))
+            (_, SymKind::Int(held, _)) => {
+                mismatch(format!("an integer of {held} bytes that depends on the input"))
             }
-            (Element::Int { .. }, SymKind::Choice(_)) => Err((
-                FaultKind::Unsupported,
-                "V4",
-                "is an integer that depends on the input, which is not supported yet".into(),
-            )),
-            (Element::Int { bytes, .. }, SymKind::Int(held, _)) => Err((
-                FaultKind::Unsupported,
-                "V4",
-                format!(
-                    "has {bytes} bytes, and an integer of {held} that depends on the input is stored in it, which \
-                     is not supported yet"
-                ),
-            )),
-            (_, SymKind::Int(held, _)) => mismatch(format!("an unknown integer of {held} bytes")),
             (_, SymKind::Half64(..)) => mismatch("half of an f64".into()),
             (_, SymKind::Packed(_)) => mismatch("a pack of smaller values".into()),
             (_, SymKind::Fragment { .. }) => {
@@ -575,5 +550,15 @@ pub fn initial_value(
         return None;
     }
     let value = tensor.value(element, InstId(u32::MAX));
-    output_value(&tensor, value, &Composites::default(), store).ok()
+    let (mut composites, mut ranges) = (Composites::default(), Ranges::default());
+    let mut residues = Residues { composites: &mut composites, store, ranges: &mut ranges, pc: 0 };
+    output_value(&tensor, value, &mut residues).ok()
+}
+
+/// The number that known bits are in a type, as a term.
+pub fn integer_constant(ty: Option<Integers>, bits: u64, store: &mut Store) -> TermId {
+    let (top, signed) = ty.map_or((0, false), |ty| (64 - ty.bits, ty.signed));
+    let bits = bits << top;
+    let number = if signed { i128::from(bits as i64 >> top) } else { i128::from(bits >> top) };
+    exactly(store, Rational::from_i128(number))
 }

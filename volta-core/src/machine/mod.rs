@@ -21,9 +21,10 @@ mod memory;
 mod objects;
 mod pieces;
 mod race;
+mod residue;
 mod schedule;
 mod value;
 mod warp;
 
-pub use bind::{BindError, is_representable, sign_of, signature};
-pub use grid::{Outcome, Output, OutputValue, RunError, initial_value, run};
+pub use bind::{BindError, integers_of, is_representable, sign_of, signature};
+pub use grid::{Outcome, Output, OutputValue, RunError, initial_value, integer_constant, run};

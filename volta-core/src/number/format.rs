@@ -49,6 +49,34 @@ impl Format {
     }
 }
 
+/// Encodings that differ in their fractions only, which are evenly spaced numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binade {
+    /// The bits of the fraction.
+    pub fraction: u64,
+    /// The number whose fraction is zero.
+    pub first: Rational,
+    /// What separates neighbours; below zero for negative numbers.
+    pub unit: Rational,
+}
+
+/// The binade of an encoding; `None` where not all of it are numbers.
+pub fn binade(format: Format, bits: u64) -> Option<Binade> {
+    let layout = Layout::of(format);
+    let fraction = (1 << layout.mantissa_bits) - 1;
+    let exponents = (1 << layout.exponent_bits) - 1;
+    if layout.padding > 0 || bits >> layout.mantissa_bits & exponents == exponents {
+        return None;
+    }
+    let number = |bits| match decode(format, bits) {
+        Decoded::Finite(value) => Some(value),
+        Decoded::PosInf | Decoded::NegInf | Decoded::Nan => None,
+    };
+    let first = number(bits & !fraction)?;
+    let unit = &number(bits & !fraction | 1)? - &first;
+    Some(Binade { fraction, first, unit })
+}
+
 /// A rounding mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounding {

@@ -259,6 +259,23 @@ impl<E: Enclosure> Value<E> {
         }
     }
 
+    /// `a − b·⌊a/b⌋`
+    pub fn modulo(&self, other: &Value<E>) -> Value<E> {
+        self.sub(&other.mul(&self.div(other).to_integer(Towards::Floor)))
+    }
+
+    /// The binary digits that two natural numbers have in common; open where they are not known exactly.
+    pub fn bit_and(&self, other: &Value<E>) -> Value<E> {
+        let natural = |value: &Value<E>| match value {
+            Finite(value) if value.is_point() => value.bounds().0.to_u64(),
+            _ => None,
+        };
+        match (natural(self), natural(other)) {
+            (Some(a), Some(b)) => E::exact(&Rational::from_u64(a & b), 64).into(),
+            _ => Value::tainted(&[self, other]),
+        }
+    }
+
     /// The magnitude of `self` with the sign of `sign`; open where that is 0, since reals have one zero.
     pub fn with_sign_of(&self, sign: &Value<E>) -> Value<E> {
         match (self, sign) {

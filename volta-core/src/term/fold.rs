@@ -65,6 +65,14 @@ pub fn fold(op: TermOp, arguments: &[&Extended]) -> Fold {
         (TermOp::Ceil, [Finite(x)]) => finite(x.ceil()),
         (TermOp::Trunc, [Finite(x)]) => finite(x.trunc()),
         (TermOp::RoundEven, [Finite(x)]) => finite(x.round_even()),
+        (TermOp::Mod, [Finite(a), Finite(b)]) if b.is_positive() => {
+            let quotient = a.checked_div(b).map(|quotient| quotient.floor());
+            quotient.map_or(Fold::Undefined, |quotient| finite(a - &(b * &quotient)))
+        }
+        (TermOp::BitAnd, [Finite(a), Finite(b)]) => match (a.to_u64(), b.to_u64()) {
+            (Some(a), Some(b)) => finite(Rational::from_u64(a & b)),
+            _ => Fold::Irrational,
+        },
         (TermOp::Less, [a, b]) => Fold::Truth(less(a, b)),
         (TermOp::LessEqual, [a, b]) => Fold::Truth(!less(b, a)),
         (TermOp::Equal, [a, b]) => Fold::Truth(a == b),

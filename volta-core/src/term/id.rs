@@ -37,6 +37,27 @@ pub enum Sign {
     Nonzero,
 }
 
+/// The integers of a machine type: what an element of an input may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Integers {
+    /// How many bits, 8 to 64.
+    pub bits: u32,
+    /// Whether in two's complement.
+    pub signed: bool,
+}
+
+impl Integers {
+    /// The least of them.
+    pub fn least(self) -> i128 {
+        if self.signed { -(1 << (self.bits - 1)) } else { 0 }
+    }
+
+    /// The greatest of them.
+    pub fn greatest(self) -> i128 {
+        (1 << (self.bits - u32::from(self.signed))) - 1
+    }
+}
+
 /// One scalar term: an input element, a constant, or one lane of a node.
 ///
 /// Fits in 56 bits, so that a register lane can hold it beside a tag. Ids of neighbouring elements and of

@@ -5,6 +5,9 @@
 //! of rule V8 (denominators, radicands) are read off it and nothing has cancelled them. Only operations on
 //! constants are folded, exactly, and never past a definedness question.
 //!
+//! Integers are reals that happen to be whole: an operation of the machine on bits is one on these numbers, and where
+//! its result wraps around, a [`TermOp::Mod`] says so ([`range`] knows where it does not).
+//!
 //! Readers use [`Store::view`], which shows one scalar term; how lanes are packed is private to `node.rs`.
 
 mod build;
@@ -12,9 +15,11 @@ mod fold;
 mod id;
 mod node;
 mod print;
+mod range;
 
 pub use build::{Operands, Results};
 pub use fold::{Fold, fold};
-pub use id::{ConstantId, InputId, NodeId, Sign, TermId, TermKind};
+pub use id::{ConstantId, InputId, Integers, NodeId, Sign, TermId, TermKind};
 pub use node::{Arity, Constant, Lanes, NodeParts, Store, TermOp, View};
 pub use print::{element_index, expression, spell_element};
+pub use range::{Range, Ranges};

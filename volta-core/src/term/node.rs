@@ -3,7 +3,7 @@
 //! An operand of a node is 32 lanes' worth of terms. Nearly always they are `base + lane·stride`, and then the
 //! operand is one word; otherwise it points to a wide stride or to an explicit list, one entry a lane.
 
-use super::id::{ConstantId, InputId, NodeId, TermId, TermKind};
+use super::id::{ConstantId, InputId, Integers, NodeId, TermId, TermKind};
 use crate::number::Extended;
 use crate::number::format::Format;
 
@@ -71,10 +71,10 @@ pub enum TermOp {
     Xor,
     /// `b` where condition `a` holds, else `c`
     Select,
-    /// Some integer, by an operation that is not interpreted yet: equal to nothing but itself
-    Integer,
-    /// Some condition on integers, not interpreted yet
-    IntegerTest,
+    /// `a − b·⌊a/b⌋` for an integer `a` and a positive constant `b`: what wrapping around leaves
+    Mod,
+    /// The number whose binary digits are 1 where those of both natural numbers `a` and `b` are
+    BitAnd,
 }
 
 /// How many operands an operation takes.
@@ -87,8 +87,8 @@ impl TermOp {
         match self {
             Neg | Abs | Saturate | Exp2 | Log2 | Sqrt | Rsqrt | Sin | Cos | Tanh | Floor | Ceil | Trunc
             | RoundEven | Not => 1,
-            Integer | IntegerTest => 2,
-            Add | Sub | Mul | Div | Max | Min | CopySign | Less | LessEqual | Equal | And | Or | Xor => 2,
+            Add | Sub | Mul | Div | Max | Min | CopySign | Less | LessEqual | Equal | And | Or | Xor
+            | Mod | BitAnd => 2,
             Fma | Select => 3,
         }
     }
@@ -97,9 +97,9 @@ impl TermOp {
     pub fn is_condition(self) -> bool {
         use TermOp::*;
         match self {
-            Less | LessEqual | Equal | Not | And | Or | Xor | IntegerTest => true,
+            Less | LessEqual | Equal | Not | And | Or | Xor => true,
             Add | Sub | Mul | Fma | Div | Neg | Abs | Max | Min | Saturate | Exp2 | Log2 | Sqrt | Rsqrt
-            | Sin | Cos | Tanh | Floor | Ceil | Trunc | RoundEven | CopySign | Select | Integer => false,
+            | Sin | Cos | Tanh | Floor | Ceil | Trunc | RoundEven | CopySign | Select | Mod | BitAnd => false,
         }
     }
 }
@@ -204,6 +204,8 @@ pub struct Store {
     pub(super) sites: Vec<(NodeId, u32)>,
     /// Switches lane-pattern detection off, for tests: every operand becomes a list.
     pub(super) only_lists: bool,
+    /// For each input, the integers that its elements are; `None` for reals.
+    pub(super) integers: Vec<Option<Integers>>,
 }
 
 impl Store {
@@ -215,6 +217,21 @@ impl Store {
     /// An empty store that writes every operand lane by lane. Results must not differ from [`Store::new`]'s.
     pub fn without_patterns() -> Store {
         Store { only_lists: true, ..Store::default() }
+    }
+
+    /// Says which inputs hold integers; all others hold reals.
+    pub fn set_integers(&mut self, integers: Vec<Option<Integers>>) {
+        self.integers = integers;
+    }
+
+    /// For each input, the integers that its elements are.
+    pub fn all_integers(&self) -> &[Option<Integers>] {
+        &self.integers
+    }
+
+    /// The integers that elements of an input are; `None` for reals.
+    pub fn integers(&self, input: InputId) -> Option<Integers> {
+        self.integers.get(input.index()).copied().flatten()
     }
 
     /// Number of nodes.

@@ -2,25 +2,27 @@
 
 use super::id::TermId;
 use super::node::{Store, TermOp, View};
-use crate::number::Extended;
+use crate::number::{Extended, Rational};
 
-/// The expression of `term`, at most `depth` operations deep. `input` spells an input's element.
+/// The expression of `term`, at most `depth` operations deep. `input` spells an input's element, and `number` numbers
+/// that are better spelled in another way, such as addresses.
 pub fn expression(
     store: &Store,
     term: TermId,
     depth: usize,
     input: &dyn Fn(super::InputId, u64) -> String,
+    number: &dyn Fn(&Rational) -> Option<String>,
 ) -> String {
     match store.view(term) {
         View::Input { input: id, element } => input(id, element),
         View::Constant(constant) => match &constant.exact {
-            Extended::Finite(value) => value.to_string(),
+            Extended::Finite(value) => number(value).unwrap_or_else(|| value.to_string()),
             Extended::PosInf => "inf".to_string(),
             Extended::NegInf => "-inf".to_string(),
         },
         View::Apply(..) if depth == 0 => "…".to_string(),
         View::Apply(op, operands) => {
-            let [a, b, c] = operands.map(|operand| expression(store, operand, depth - 1, input));
+            let [a, b, c] = operands.map(|operand| expression(store, operand, depth - 1, input, number));
             match op {
                 TermOp::Add => format!("({a} + {b})"),
                 TermOp::Sub => format!("({a} - {b})"),
@@ -52,9 +54,8 @@ pub fn expression(
                 TermOp::Or => format!("({a} or {b})"),
                 TermOp::Xor => format!("({a} xor {b})"),
                 TermOp::Select => format!("({a} ? {b} : {c})"),
-                TermOp::Integer if operands[0] == operands[1] => format!("integer({a})"),
-                TermOp::Integer => format!("integer({a}, {b})"),
-                TermOp::IntegerTest => format!("test({a}, {b})"),
+                TermOp::Mod => format!("({a} mod {b})"),
+                TermOp::BitAnd => format!("({a} & {b})"),
             }
         }
     }

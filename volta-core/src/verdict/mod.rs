@@ -69,6 +69,8 @@ pub enum How {
 pub struct Witness {
     /// `(input element as "x[3]", value)` in declaration order.
     pub inputs: Vec<(String, String)>,
+    /// How many more elements the values depend on: these are 0.
+    pub zeros: u64,
     /// What the reference computes there: a decimal, `inf`, ….
     pub reference: String,
     /// What the optimized kernel computes there.

@@ -50,6 +50,8 @@ struct Witness<'r> {
     index: &'r [u64],
     how: &'static str,
     inputs: BTreeMap<&'r str, &'r str>,
+    /// How many more elements count, and are 0.
+    zeros: Option<u64>,
     reference: Option<&'r str>,
     opt: Option<&'r str>,
 }
@@ -145,6 +147,7 @@ fn witness(difference: &volta_core::verdict::Difference) -> Witness<'_> {
         index: &difference.index,
         how,
         inputs: inputs.map(|(name, value)| (name.as_str(), value.as_str())).collect(),
+        zeros: values.map(|values| values.zeros),
         reference: values.map(|values| values.reference.as_str()),
         opt: values.map(|values| values.opt.as_str()),
     }

@@ -25,7 +25,12 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
             if witness.inputs.len() > MAX_INPUTS {
                 inputs.push(format!("… and {} more", witness.inputs.len() - MAX_INPUTS));
             }
-            text.push_str(&bullets("at these inputs (any value for the others)", &inputs, paint));
+            let others = match witness.zeros {
+                0 => "any value for the others".to_string(),
+                1 => "0 for one more, any value for the others".to_string(),
+                zeros => format!("0 for {zeros} more, any value for the others"),
+            };
+            text.push_str(&bullets(&format!("at these inputs ({others})"), &inputs, paint));
         }
         How::Unwritten { by } => {
             let (silent, writes) = match by {

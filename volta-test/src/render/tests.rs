@@ -131,6 +131,7 @@ fn differences_show_inputs_and_both_values() {
     let difference = |how| Difference { tensor: "y".into(), element: 3, index: vec![1, 1], how };
     let witness = Witness {
         inputs: (0..30).map(|at| (format!("x[{at}]"), at.to_string())).collect(),
+        zeros: 7,
         reference: "0.5".into(),
         opt: "inf".into(),
     };

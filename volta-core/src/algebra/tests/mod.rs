@@ -2,6 +2,7 @@
 
 mod exponentials;
 mod functions;
+mod integers;
 mod random;
 mod speed;
 mod sums;

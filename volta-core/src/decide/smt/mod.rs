@@ -183,6 +183,11 @@ fn finish(translator: Translator<'_>, body: &str, settings: Settings) -> Script 
             Sign::NonPositive => writeln!(text, "(assert (<= {symbol} 0.0))"),
             Sign::Nonzero => writeln!(text, "(assert (not (= {symbol} 0.0)))"),
         };
+        if let Some(of) = inputs.get(input.index()).and_then(|input| input.integers) {
+            let least = decimal(of.least());
+            let range = format!("(<= {least} {symbol} {}.0)", of.greatest());
+            let _ = writeln!(text, "(assert (and (is_int {symbol}) {range}))");
+        }
     }
     text.push_str(body);
     Script { text, terms, interpreted, exponentials }
@@ -197,6 +202,11 @@ fn input_symbol(inputs: &[InputInfo], input: InputId, element: u64) -> String {
         Some(info) => format!("|{}|", spell_element(&info.name, &info.shape, element)),
         None => format!("|#{}[{element}]|", input.index()),
     }
+}
+
+/// An integer as a real of SMT-LIB, which has no negative literals.
+fn decimal(value: i128) -> String {
+    if value < 0 { format!("(- {}.0)", value.unsigned_abs()) } else { format!("{value}.0") }
 }
 
 /// A comment must not end early.

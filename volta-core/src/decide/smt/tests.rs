@@ -3,7 +3,12 @@ use crate::number::{Extended, Rational};
 use crate::term::{Constant, Store, TermOp};
 
 fn inputs() -> Vec<InputInfo> {
-    let input = |name: &str, shape: &[u64], sign| InputInfo { name: name.into(), shape: shape.into(), sign };
+    let input = |name: &str, shape: &[u64], sign| InputInfo {
+        name: name.into(),
+        shape: shape.into(),
+        sign,
+        integers: None,
+    };
     vec![input("x", &[4], Sign::Any), input("and", &[], Sign::Positive)]
 }
 

@@ -281,10 +281,14 @@ impl<'i> Translator<'i> {
             Or => format!("(or {a} {b})"),
             Xor => format!("(xor {a} {b})"),
             Select => format!("(ite {a} {b} {c})"),
-            Integer | IntegerTest => {
+            Mod => {
+                let quotient = self.floor(&format!("(/ {a} {b})"));
+                format!("(- {a} (* {b} {quotient}))")
+            }
+            // No theory has the digits of whole reals.
+            BitAnd => {
                 self.opaque = true;
-                let sort = if op.is_condition() { "Bool" } else { "Real" };
-                return Meaning::Symbol(self.declared(prefix, sort));
+                return Meaning::Symbol(self.declared(prefix, "Real"));
             }
         };
         Meaning::Symbol(self.named(prefix, expression))

@@ -4,6 +4,7 @@ use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
 use super::super::objects::{from_generic, to_generic};
 use super::super::pieces::{Choice, Piece};
+use super::super::residue;
 use super::super::value::{Origin, Register, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::float::{Terms, held, set_reals};
@@ -58,7 +59,7 @@ impl Cta<'_> {
             warp.register_mut(d).merge_bits(mask, &out);
             return Ok(());
         }
-        self.symbolic_int(warp, mask, pc, (d, to.width), &[a], |table, words| {
+        self.symbolic_int(warp, mask, pc, d, &[a], |table, words| {
             // Whole pieces that the narrower type keeps; zeros above them.
             let kept = bytes_of(from).min(bytes_of(to));
             let widens = bytes_of(to) > bytes_of(from);
@@ -68,7 +69,9 @@ impl Cta<'_> {
             {
                 return Ok(value);
             }
-            table.convert(words, |x| convert_int(x, from, to, saturate))
+            table.convert(words, |x| convert_int(x, from, to, saturate)).or_else(|_| {
+                table.integer(bytes_of(to), |residues| residues.convert(words[0], from, to, saturate))
+            })
         })
     }
 
@@ -97,7 +100,10 @@ impl Cta<'_> {
                 Value::Undefined(origin) => Value::Undefined(origin),
                 value => match self.number_of(value, to, rounding, pc, &number) {
                     Some(result) => result,
-                    None => return Err(self.computes_with_encoding(warp, &[value], lane, pc)),
+                    None => match self.residues(pc).reading(value, from) {
+                        Some(number) => Value::Sym(Sym::real(to, number)),
+                        None => return Err(self.computes_with_encoding(warp, &[value], lane, pc)),
+                    },
                 },
             };
             warp.register_mut(d).set(lane, result);
@@ -147,9 +153,12 @@ impl Cta<'_> {
                 continue;
             };
             let TermKind::Constant(id) = term.kind() else {
-                // Which integer it is depends on the input: no more is known here.
-                let integer = self.store.apply(TermOp::Integer, &[term, term], pc);
-                warp.register_mut(d).set(lane, Value::Sym(Sym::int(to.width.bytes(), integer)));
+                let mut residues = self.residues(pc);
+                let rounded = residues.apply(integral_op(rounding), &[term]);
+                // What lies beyond the type becomes its nearest number.
+                let integer = residues.saturated(rounded, to);
+                let value = residues.value(integer, to.width.bytes());
+                warp.register_mut(d).set(lane, value);
                 continue;
             };
             let constant = self.store.constant(id).clone();
@@ -276,8 +285,7 @@ impl Cta<'_> {
             let pieces = self.composites.split(value, bytes * d.len() as u32);
             for (at, target) in d.iter().enumerate() {
                 let Some(target) = target else { continue };
-                let Ok(slice) = super::super::pieces::Composites::slice(&pieces, at as u32 * bytes, bytes)
-                else {
+                let Ok(slice) = residue::slice(&pieces, at as u32 * bytes, bytes, &mut self.store) else {
                     return Err(self.computes_with_encoding(warp, &[value], lane, pc));
                 };
                 let part = self.composites.join(&slice);

@@ -6,8 +6,9 @@
 use super::super::cta::{Cta, Order, Stop};
 use super::super::fault::FaultKind;
 use super::super::objects::Backing;
-use super::super::pieces::{Cell, Composites, Piece};
+use super::super::pieces::{Cell, Piece};
 use super::super::race::Agent;
+use super::super::residue;
 use super::super::value::{Value, lanes};
 use super::super::warp::Warp;
 use crate::program::{Address, PredSrc, Space, Src};
@@ -70,7 +71,7 @@ impl Cta<'_> {
             };
             let first = (at.offsets[lane] / 4) as u32;
             for step in 0..bytes / 4 {
-                let Ok(content) = Composites::slice(&pieces, 4 * step, 4) else {
+                let Ok(content) = residue::slice(&pieces, 4 * step, 4, &mut self.store) else {
                     let message = "a copy cuts through a value of the memory that it reads".to_string();
                     return Err(self.fault(FaultKind::SortMismatch, "M3", message, warp, lane, pc));
                 };

@@ -346,6 +346,9 @@ impl Cta<'_> {
                     if self.composites.undefined_part(value).is_some() {
                         return Ok(None);
                     }
+                    if let Some(number) = self.residues(0).spelled(value, format) {
+                        return Ok(Some(number));
+                    }
                     Err(self.describe_value(value))
                 }
             },

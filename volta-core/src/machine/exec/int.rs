@@ -307,8 +307,7 @@ impl Cta<'_> {
         let mut scratch = Register::broadcast(0);
         let x = self.operand(warp, a, &mut scratch);
         if !x.is_concrete(mask) {
-            return self
-                .symbolic_int(warp, mask, pc, (d, ty.width), &[a], |table, words| table.int1(op, ty, words));
+            return self.symbolic_int(warp, mask, pc, d, &[a], |table, words| table.int1(op, ty, words));
         }
         let mut out = [0; 32];
         for lane in lanes(mask) {
@@ -341,12 +340,7 @@ impl Cta<'_> {
                     return Ok(());
                 }
             }
-            if matches!(op, Int2::Div | Int2::Rem) {
-                self.may_divide_by_zero = true;
-            }
-            let width = if op == Int2::MulWide { ty.width.twice() } else { ty.width };
-            return self
-                .symbolic_int(warp, mask, pc, (d, width), &[a, b], |table, words| table.int2(op, ty, words));
+            return self.symbolic_int(warp, mask, pc, d, &[a, b], |table, words| table.int2(op, ty, words));
         }
         let mut out = [0; 32];
         if !vector2(op, ty, &x.data, &y.data, &mut out) {
@@ -378,10 +372,7 @@ impl Cta<'_> {
         let y = self.operand(warp, sources[1], s1);
         let z = self.operand(warp, sources[2], s2);
         if !(x.is_concrete(mask) && y.is_concrete(mask) && z.is_concrete(mask)) {
-            let width = if op == Int3::MadWide { ty.width.twice() } else { ty.width };
-            return self.symbolic_int(warp, mask, pc, (d, width), &sources, |table, words| {
-                table.int3(op, ty, words)
-            });
+            return self.symbolic_int(warp, mask, pc, d, &sources, |table, words| table.int3(op, ty, words));
         }
         let mut out = [0; 32];
         match (op, ty.width, ty.signed) {
@@ -416,7 +407,7 @@ impl Cta<'_> {
         d: RegId,
         sources: [Src; 4],
     ) -> Result<(), Stop> {
-        self.symbolic_int(warp, mask, pc, (d, width), &sources, |table, words| table.insert(width, words))
+        self.symbolic_int(warp, mask, pc, d, &sources, |table, words| table.insert(width, words))
     }
 
     pub(super) fn carry(

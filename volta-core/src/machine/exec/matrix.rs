@@ -4,13 +4,14 @@
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
 use super::super::fragment;
-use super::super::pieces::{Composites, Piece};
+use super::super::pieces::Piece;
 use super::super::race::Agent;
+use super::super::residue;
 use super::super::value::{Origin, Sym, Value};
 use super::super::warp::Warp;
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
-use crate::program::{Address, InstId, RegId, Space, Src};
+use crate::program::{Address, InstId, Int, RegId, Space, Src, Width};
 use crate::term::{TermId, TermOp};
 
 /// In place of a term: the element is undefined.
@@ -148,7 +149,7 @@ impl Cta<'_> {
             return Ok(Value::Bits(bits >> (16 * which) & 0xffff));
         }
         let pieces = self.composites.split(value, 4);
-        match Composites::slice(&pieces, 2 * which as u32, 2) {
+        match residue::slice(&pieces, 2 * which as u32, 2, &mut self.store) {
             Ok(half) => Ok(self.composites.join(&half)),
             Err(_) => {
                 let what = self.describe_value(value);
@@ -158,7 +159,7 @@ impl Cta<'_> {
         }
     }
 
-    /// Products of 8-bit integers, wrapping around in 32 bits; all of them must be known.
+    /// Products of 8-bit integers, wrapping around in 32 bits.
     fn integer_mma(
         &mut self,
         warp: &mut Warp,
@@ -169,6 +170,13 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let shape = product.shape;
         let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
+        let is_known = |source: &Src| match source {
+            Src::Reg(register) => warp.register(*register).sym == 0,
+            Src::Imm(_) | Src::Symbol(..) => true,
+        };
+        if ![a, b, c].into_iter().flatten().all(is_known) {
+            return self.integer_mma_of_terms(warp, pc, product, d, [a, b, c]);
+        }
         let read = |source: Src, lane: usize| match self.value(warp, source, lane) {
             Value::Bits(bits) => Ok(bits as u32),
             value @ Value::Undefined(_) => {
@@ -202,6 +210,78 @@ impl Cta<'_> {
             warp.register_mut(*d).merge_bits(u32::MAX, &words);
         }
         Ok(())
+    }
+
+    /// Products of 8-bit integers, some of which depend on the input.
+    fn integer_mma_of_terms(
+        &mut self,
+        warp: &mut Warp,
+        pc: u32,
+        product: MatrixProduct,
+        d: &[RegId],
+        [a, b, c]: [&[Src]; 3],
+    ) -> Result<(), Stop> {
+        let shape = product.shape;
+        let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
+        let (mut left, mut right, mut sum) = (Terms::new(m, k), Terms::new(k, n), Terms::new(m, n));
+        let word = Int { width: Width::W32, signed: true };
+        for lane in 0..32 {
+            for at in 0..4 * a.len() {
+                let factor = self.byte_term(warp, product.a, a[at / 4], at % 4, lane, pc)?;
+                left.set(fragment::of_a(shape, product.a, lane, at), factor.raw());
+            }
+            for at in 0..4 * b.len() {
+                let factor = self.byte_term(warp, product.b, b[at / 4], at % 4, lane, pc)?;
+                right.set(fragment::of_b(product.b, lane, at), factor.raw());
+            }
+            for (at, source) in c.iter().enumerate() {
+                let value = self.value(warp, *source, lane);
+                // Sums that do not wrap around are of the numbers as they are.
+                let term = match (product.saturate, self.residues(pc)) {
+                    (true, mut residues) => residues.reading(value, word),
+                    (false, mut residues) => residues.residue(value, 4),
+                };
+                let Some(term) = term else { return Err(self.no_integer(warp, value, lane, pc)) };
+                sum.set(fragment::of_c(lane, at), term.raw());
+            }
+        }
+        for (at, d) in d.iter().enumerate() {
+            let places: [(usize, usize); 32] = std::array::from_fn(|lane| fragment::of_c(lane, at));
+            let results = self.dot_products(pc, &left, &right, &sum, &places);
+            for (lane, raw) in results.into_iter().enumerate() {
+                let mut residues = self.residues(pc);
+                let term = TermId::from_raw(raw);
+                let term = if product.saturate { residues.saturated(term, word) } else { term };
+                let value = residues.value(term, 4);
+                warp.register_mut(*d).set(lane, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// A byte of a register as the number that it is.
+    fn byte_term(
+        &mut self,
+        warp: &Warp,
+        element: MatrixElement,
+        source: Src,
+        at: usize,
+        lane: usize,
+        pc: u32,
+    ) -> Result<TermId, Stop> {
+        let value = self.value(warp, source, lane);
+        let signed = element == (MatrixElement::Int8 { signed: true });
+        let part = self.residues(pc).part(value, at as u32, Int { width: Width::W8, signed });
+        part.ok_or_else(|| self.no_integer(warp, value, lane, pc))
+    }
+
+    /// The fault of an operand that is undefined, or no integer.
+    #[cold]
+    fn no_integer(&self, warp: &Warp, value: Value, lane: usize, pc: u32) -> Stop {
+        match value {
+            Value::Undefined(_) => self.not_concrete(warp, value, lane, pc, "an integer of a matrix"),
+            Value::Bits(_) | Value::Sym(_) => self.computes_with_encoding(warp, &[value], lane, pc),
+        }
     }
 
     /// Their products would be terms of bits, which there are none of (rule V4).

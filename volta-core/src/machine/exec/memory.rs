@@ -5,15 +5,16 @@ use super::super::cta::{Cta, Order, Stop};
 use super::super::fault::FaultKind;
 use super::super::memory::PAGE;
 use super::super::objects::{Backing, Object, from_generic};
-use super::super::pieces::{Cell, Choice, Composites, Piece};
+use super::super::pieces::{Cell, Choice, Piece};
 use super::super::race::{Agent, Now, Quick};
+use super::super::residue;
 use super::super::value::{Register, Sym, Value, lanes};
 use super::super::warp::Warp;
 use super::access_fault::pretty_name;
 use super::int::sign_extend;
 use crate::machine::bind::Initial;
 use crate::machine::launch::Element;
-use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Src, Width};
+use crate::program::{Access, Address, Inst, InstId, Int, Op, RegId, Space, Src, Width};
 use crate::term::TermId;
 
 /// An access that several lanes make together.
@@ -36,6 +37,10 @@ impl<'l> Cta<'l> {
             Op::Store { space, address, width, a, .. } => (*space, *address, *width, a.len(), true),
             _ => return Ok(()),
         };
+        let mask = mask & !self.load_by_choice(warp, mask, inst, pc)?;
+        if mask == 0 {
+            return Ok(());
+        }
         let addresses = self.addresses(warp, mask, address, pc)?;
         let total = width.bytes() * count as u32;
         let mut rest = mask;
@@ -219,17 +224,36 @@ impl<'l> Cta<'l> {
                 let offset = at.offsets[lane] + step as u64 * u64::from(width.bytes());
                 let value = self.load_value(warp, lane, at, offset, width.bytes())?;
                 let Some(target) = target else { continue };
-                let value = match value {
-                    Value::Bits(bits) if signed => Value::Bits(sign_extend(width, bits)),
-                    Value::Sym(_) if signed && width.bytes() < 4 => {
-                        return Err(self.computes_with_encoding(warp, &[value], lane, at.pc));
-                    }
-                    other => other,
-                };
+                let value = if signed { self.sign_extended(warp, value, width, lane, at.pc)? } else { value };
                 warp.register_mut(*target).set(lane, value);
             }
         }
         Ok(())
+    }
+
+    /// What a register holds after a signed load.
+    pub(super) fn sign_extended(
+        &mut self,
+        warp: &Warp,
+        value: Value,
+        width: Width,
+        lane: usize,
+        pc: u32,
+    ) -> Result<Value, Stop> {
+        match value {
+            Value::Bits(bits) => Ok(Value::Bits(sign_extend(width, bits))),
+            // The register may be wider, by any amount.
+            Value::Sym(_) if width.bytes() < 8 => {
+                let mut residues = self.residues(pc);
+                match residues.reading(value, Int { width, signed: true }) {
+                    Some(number) => Ok(residues.value(number, 8)),
+                    // Encodings of reals stay as they are in registers of their size.
+                    None if width.bytes() == 4 => Ok(value),
+                    None => Err(self.computes_with_encoding(warp, &[value], lane, pc)),
+                }
+            }
+            other => Ok(other),
+        }
     }
 
     /// Words of shared memory, under the quick detector.
@@ -334,7 +358,7 @@ impl<'l> Cta<'l> {
         if bytes > 4 {
             return Ok(self.composites.join(&pieces));
         }
-        match Composites::slice(&pieces, (offset % 4) as u32, bytes) {
+        match residue::slice(&pieces, (offset % 4) as u32, bytes, &mut self.store) {
             Ok(slice) => Ok(self.composites.join(&slice)),
             Err(_) => {
                 let whole = self.composites.join(&pieces);
@@ -344,16 +368,10 @@ impl<'l> Cta<'l> {
         }
     }
 
-    /// Part of a value is taken. Of an integer that has a meaning, which is not supported yet.
+    /// Part of a value is taken that is no integer.
     #[cold]
     fn cuts(&self, message: String, value: Value, warp: &Warp, lane: usize, pc: u32) -> Stop {
         let what = self.describe_value(value);
-        if self.composites.is_unknown_integer(value) {
-            let message = format!(
-                "parts of integers that depend on the input are not supported yet: {message}: {what}"
-            );
-            return self.fault(FaultKind::Unsupported, "V4", message, warp, lane, pc);
-        }
         self.fault(FaultKind::SortMismatch, "M3", format!("{message}: {what}"), warp, lane, pc)
     }
 
@@ -507,7 +525,7 @@ impl<'l> Cta<'l> {
     ) -> Result<(), Stop> {
         let value = self.narrowed(value, bytes);
         let pieces = self.composites.split(value, bytes);
-        let kept = Composites::slice(&pieces, 0, bytes);
+        let kept = residue::slice(&pieces, 0, bytes, &mut self.store);
         let Ok(pieces) = kept else {
             let message = format!("{} stored out of a larger value", bytes_are(bytes));
             return Err(self.cuts(message, value, warp, lane, at.pc));
@@ -517,7 +535,7 @@ impl<'l> Cta<'l> {
             let old = if touched == 0xf { Cell::UNWRITTEN } else { self.peek(warp, lane, at, cell) };
             let start = (cell * 4).max(offset) - offset;
             let length = touched.count_ones();
-            let Ok(new) = Composites::slice(&pieces, start as u32, length) else {
+            let Ok(new) = residue::slice(&pieces, start as u32, length, &mut self.store) else {
                 let message = "a value is stored in parts that cut through it".to_string();
                 return Err(self.cuts(message, value, warp, lane, at.pc));
             };
@@ -527,8 +545,8 @@ impl<'l> Cta<'l> {
                 let old = old.pieces(&self.composites, InstId(at.pc));
                 let first = touched.trailing_zeros();
                 let (Ok(mut pieces), Ok(after)) = (
-                    Composites::slice(&old, 0, first),
-                    Composites::slice(&old, first + length, 4 - first - length),
+                    residue::slice(&old, 0, first, &mut self.store),
+                    residue::slice(&old, first + length, 4 - first - length, &mut self.store),
                 ) else {
                     let message = format!("part of a value in `{}` is overwritten", at.object.name);
                     return Err(self.fault(FaultKind::SortMismatch, "M3", message, warp, lane, at.pc));
@@ -646,7 +664,7 @@ fn quick_write(cell: &mut Quick, now: Now, lane: usize, agent: Agent) -> bool {
 
 /// A space and an address in it, from an address as the instruction has it.
 #[inline]
-fn locate(space: Space, address: u64) -> (Space, u64) {
+pub(super) fn locate(space: Space, address: u64) -> (Space, u64) {
     if space == Space::Generic { from_generic(address) } else { (space, address) }
 }
 

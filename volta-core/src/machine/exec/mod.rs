@@ -5,6 +5,7 @@ mod collective;
 mod convert;
 mod copy;
 mod float;
+mod gather;
 mod hammock;
 mod idiom;
 mod int;
@@ -12,6 +13,7 @@ mod matrix;
 mod memory;
 mod select;
 mod symbolic;
+mod whole;
 mod wmma;
 
 pub(super) use copy::Copies;
@@ -19,11 +21,13 @@ pub(super) use wmma::Fragments;
 
 use super::cta::{Cta, Stop};
 use super::fault::FaultKind;
+use super::objects::from_generic;
 use super::value::{Origin, Register, Truth, Value, lanes};
 use super::warp::Warp;
+use crate::number::Rational;
 use crate::number::format::Rounding;
 use crate::program::{
-    Bool2, Clamp, Float1, Float2, Inst, InstId, Op, PredId, PredSrc, RegId, Special, Src, Width,
+    Bool2, Clamp, Float1, Float2, Inst, InstId, Op, PredId, PredSrc, RegId, Space, Special, Src, Width,
 };
 use crate::term::{TermId, TermOp, expression};
 
@@ -79,11 +83,7 @@ impl Cta<'_> {
                     approximate: reciprocal,
                 };
                 if reciprocal {
-                    let one = crate::number::format::round(
-                        &crate::number::Rational::ONE,
-                        *format,
-                        Rounding::Nearest,
-                    );
+                    let one = crate::number::format::round(&Rational::ONE, *format, Rounding::Nearest);
                     self.float(warp, mask, pc, shape, *d, &[Src::Imm(one), *a])
                 } else {
                     self.float(warp, mask, pc, shape, *d, &[*a])
@@ -327,7 +327,18 @@ impl Cta<'_> {
 
     /// A term in words.
     pub(super) fn describe(&self, term: TermId) -> String {
-        expression(&self.store, term, 6, &|input, element| self.launch.element_name(input, element))
+        let input = |input, element| self.launch.element_name(input, element);
+        // Where objects lie is nobody's business, and not the same in every layout.
+        let number = |value: &Rational| {
+            let address = value.to_u64()?;
+            let narrow = || self.launch.objects.find(Space::Shared, address);
+            let (space, inner) = from_generic(address);
+            let (object, offset) = self.launch.objects.find(space, inner).or_else(narrow)?;
+            let object = self.launch.objects.get(object);
+            // Small numbers are numbers.
+            (0..=object.size as i64).contains(&offset).then(|| format!("&{}", object.name))
+        };
+        expression(&self.store, term, 6, &input, &number)
     }
 
     /// A value in words.

@@ -193,6 +193,20 @@ impl Cta<'_> {
         matches!(value, Value::Bits(_)) || self.composites.as_choice(value).is_some()
     }
 
+    /// Bits, a choice of bits, or an integer that depends on the input.
+    fn is_some_integer(&self, value: Value) -> bool {
+        self.is_integer(value) || self.composites.is_unknown_integer(value)
+    }
+
+    /// The bytes above which an integer is zero: 4 or 8.
+    fn integer_bytes(&self, value: Value) -> u32 {
+        if self.composites.fits(value, 4) && !matches!(value, Value::Bits(bits) if bits >> 32 != 0) {
+            4
+        } else {
+            8
+        }
+    }
+
     /// `then` where the condition holds, else `otherwise`.
     pub(super) fn select_value(
         &mut self,
@@ -220,6 +234,20 @@ impl Cta<'_> {
             (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Ok(Value::Undefined(origin)),
             _ if [then, otherwise].iter().all(|arm| self.is_integer(*arm)) => {
                 Ok(self.composites.choose(Choice { condition: term, then, otherwise }))
+            }
+            _ if [then, otherwise].iter().any(|arm| self.composites.is_unknown_integer(*arm))
+                && [then, otherwise].iter().all(|arm| self.is_some_integer(*arm)) =>
+            {
+                // Its bytes beyond a register's are never looked at.
+                let bytes =
+                    [then, otherwise].into_iter().map(|arm| self.integer_bytes(arm)).max().unwrap_or(8);
+                let mut residues = self.residues(pc);
+                let arms = [then, otherwise].map(|arm| residues.residue(arm, bytes));
+                let [Some(then), Some(otherwise)] = arms else {
+                    return Err(self.computes_with_encoding(warp, &[then, otherwise], lane, pc));
+                };
+                let chosen = residues.chosen(term, then, otherwise);
+                Ok(residues.value(chosen, bytes))
             }
             _ => {
                 let (then, otherwise) = (self.composites.as_f32(then), self.composites.as_f32(otherwise));

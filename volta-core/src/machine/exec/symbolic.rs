@@ -1,9 +1,10 @@
 //! Integer operations on lanes that are not concrete (rules V4, V5): moving whole pieces, choices between two
-//! integers, and nothing else.
+//! integers, and arithmetic on integers that depend on the input.
 
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
 use super::super::pieces::{Choice, Composites, Piece, low_bytes};
+use super::super::residue::{self, Residues};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::idiom;
@@ -12,12 +13,13 @@ use crate::number::format::Format;
 use crate::program::{
     Bool2, Compare, Int, Int1, Int2, Int3, PermuteMode, PredId, PredSrc, RegId, Src, Width,
 };
-use crate::term::{NodeId, Store, TermId, TermOp};
+use crate::term::{NodeId, Ranges, Store, TermId, TermOp};
 
 /// What an integer operation on values may use.
 pub(super) struct Table<'t> {
     pub(super) composites: &'t mut Composites,
     pub(super) store: &'t mut Store,
+    pub(super) ranges: &'t mut Ranges,
     pub(super) reductions: &'t rustc_hash::FxHashMap<NodeId, i64>,
     pub(super) pc: u32,
 }
@@ -37,15 +39,36 @@ impl Table<'_> {
         self.composites.each_arm(words, &mut leaf, &mut join).ok_or(NoMeaning)
     }
 
+    /// Terms of integers.
+    fn residues(&mut self) -> Residues<'_> {
+        let Table { composites, store, ranges, pc, .. } = self;
+        Residues { composites, store, ranges, pc: *pc }
+    }
+
+    /// An integer of some bytes as the value that it is.
+    pub(super) fn integer(
+        &mut self,
+        bytes: u32,
+        term: impl FnOnce(&mut Residues<'_>) -> Option<TermId>,
+    ) -> Outcome {
+        let mut residues = self.residues();
+        let term = term(&mut residues).ok_or(NoMeaning)?;
+        Ok(residues.value(term, bytes))
+    }
+
     pub(super) fn int1(&mut self, op: Int1, ty: Int, words: &[Value]) -> Outcome {
+        let bytes = if op == Int1::Popc { 4 } else { ty.width.bytes() };
         self.choices(words, |x| Some(scalar1(op, ty, x[0])))
+            .or_else(|_| self.integer(bytes, |residues| residues.int1(op, ty, words[0])))
     }
 
     pub(super) fn int2(&mut self, op: Int2, ty: Int, words: &[Value]) -> Outcome {
         if let Some(result) = self.moves(op, ty.width, ty.signed, words) {
             return Ok(result);
         }
+        let bytes = if op == Int2::MulWide { 2 * ty.width.bytes() } else { ty.width.bytes() };
         self.choices(words, |x| scalar2(op, ty, x[0], x[1]))
+            .or_else(|_| self.integer(bytes, |residues| residues.int2(op, ty, words[0], words[1])))
     }
 
     pub(super) fn int3(&mut self, op: Int3, ty: Int, words: &[Value]) -> Outcome {
@@ -70,7 +93,10 @@ impl Table<'_> {
         {
             return Ok(result);
         }
+        let bytes = if op == Int3::MadWide { 2 * ty.width.bytes() } else { ty.width.bytes() };
+        let all = [words[0], words[1], words[2]];
         self.choices(words, |x| Some(scalar3(op, ty, [x[0], x[1], x[2]])))
+            .or_else(|_| self.integer(bytes, |residues| residues.int3(op, ty, all)))
     }
 
     pub(super) fn insert(&mut self, width: Width, words: &[Value]) -> Outcome {
@@ -88,7 +114,9 @@ impl Table<'_> {
                 return Ok(result);
             }
         }
+        let all = [words[0], words[1], words[2], words[3]];
         self.choices(words, |x| Some(scalar_insert(width, x[0], x[1], x[2], x[3])))
+            .or_else(|_| self.integer(width.bytes(), |residues| residues.insert(width, all)))
     }
 
     /// Operations that only move whole pieces, or change a real's sign.
@@ -212,9 +240,10 @@ impl Table<'_> {
     /// `b` with bytes `position .. position + length` taken from the low bytes of `a`.
     fn replace(&mut self, a: Value, b: Value, bytes: u32, position: u32, length: u32) -> Option<Value> {
         let (new, old) = (self.composites.split(a, bytes), self.composites.split(b, bytes));
-        let mut pieces = Composites::slice(&old, 0, position).ok()?;
-        pieces.extend(Composites::slice(&new, 0, length).ok()?);
-        pieces.extend(Composites::slice(&old, position + length, bytes - position - length).ok()?);
+        let after = bytes - position - length;
+        let mut pieces = residue::slice(&old, 0, position, self.store).ok()?;
+        pieces.extend(residue::slice(&new, 0, length, self.store).ok()?);
+        pieces.extend(residue::slice(&old, position + length, after, self.store).ok()?);
         Some(self.composites.join(&pieces))
     }
 
@@ -231,7 +260,8 @@ impl Table<'_> {
         let shift = byte_shift(amount, 4)?;
         let mut pieces = self.composites.split(low, 4);
         pieces.extend(self.composites.split(high, 4));
-        let pieces = Composites::slice(&pieces, if left { 4 - shift } else { shift }, 4).ok()?;
+        let start = if left { 4 - shift } else { shift };
+        let pieces = residue::slice(&pieces, start, 4, self.store).ok()?;
         Some(self.composites.join(&pieces))
     }
 
@@ -253,7 +283,7 @@ impl Table<'_> {
                     // Beyond byte 7 a selector's digit asks for a sign.
                     (0..*length).all(|step| first + step < 8 && nibble(at + step) == first + step)
                 })
-                .filter_map(|length| Some((length, Composites::slice(&source, first, length).ok()?)))
+                .filter_map(|length| Some((length, residue::slice(&source, first, length, self.store).ok()?)))
                 .last()?;
             pieces.extend(run.1);
             at += run.0;
@@ -279,7 +309,7 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: u32,
         pc: u32,
-        (d, width): (RegId, Width),
+        d: RegId,
         sources: &[Src],
         f: impl Fn(&mut Table<'_>, &[Value]) -> Outcome,
     ) -> Result<(), Stop> {
@@ -295,10 +325,7 @@ impl Cta<'_> {
             };
             let value = match result {
                 Ok(value) => value,
-                Err(NoMeaning) => match self.integer(TermOp::Integer, &words, pc) {
-                    Some(term) => Value::Sym(Sym::int(width.bytes(), term)),
-                    None => return Err(self.computes_with_encoding(warp, &words, lane, pc)),
-                },
+                Err(NoMeaning) => return Err(self.computes_with_encoding(warp, &words, lane, pc)),
             };
             warp.register_mut(d).set(lane, value);
         }
@@ -311,32 +338,14 @@ impl Cta<'_> {
         words: &[Value],
         f: &impl Fn(&mut Table<'_>, &[Value]) -> Outcome,
     ) -> Outcome {
-        let Cta { composites, store, reductions, .. } = self;
-        f(&mut Table { composites, store, reductions, pc }, words)
+        let Cta { composites, store, ranges, reductions, .. } = self;
+        f(&mut Table { composites, store, ranges, reductions, pc }, words)
     }
 
-    /// Arithmetic on unknown integers, as an operation that is not interpreted: good for messages about addresses
-    /// and branches that depend on it, and for nothing else. `None` when a word is no integer.
-    pub(super) fn integer(&mut self, op: TermOp, words: &[Value], pc: u32) -> Option<TermId> {
-        let mut terms = Vec::new();
-        for value in words {
-            match value {
-                Value::Bits(_) => {}
-                Value::Sym(sym) => match sym.kind() {
-                    SymKind::Int(_, term) => terms.push(term),
-                    SymKind::Real(..)
-                    | SymKind::Half64(..)
-                    | SymKind::Packed(_)
-                    | SymKind::Choice(_)
-                    | SymKind::Fragment { .. } => {
-                        return None;
-                    }
-                },
-                Value::Undefined(_) => return None,
-            }
-        }
-        let (first, last) = (*terms.first()?, *terms.last()?);
-        Some(self.store.apply(op, &[first, last], pc))
+    /// Terms of integers.
+    pub(super) fn residues(&mut self, pc: u32) -> Residues<'_> {
+        let Cta { composites, store, ranges, .. } = self;
+        Residues { composites, store, ranges, pc }
     }
 
     #[cold]
@@ -350,7 +359,7 @@ impl Cta<'_> {
         let is_choice = matches!(value, Value::Sym(sym) if matches!(sym.kind(), SymKind::Choice(_)));
         if is_choice || self.composites.is_unknown_integer(value) {
             let message =
-                format!("arithmetic on integers that depend on the input is not supported yet: {what}");
+                format!("this operation on integers that depend on the input is not supported yet: {what}");
             return self.fault(FaultKind::Unsupported, "V4", message, warp, lane, pc);
         }
         let message = format!("an integer operation takes the encoding of a real apart: {what}");
@@ -385,8 +394,9 @@ impl Cta<'_> {
                     };
                     match composites.each_arm(&[x, y], &mut leaf, &mut join) {
                         Some(truth) => truth,
-                        None => match self.integer(TermOp::IntegerTest, &[x, y], pc) {
-                            Some(test) => Truth::Condition(test),
+                        None => match self.residues(pc).compare(op, ty, x, y) {
+                            Some(Ok(known)) => Truth::Known(known),
+                            Some(Err(condition)) => Truth::Condition(condition),
                             None => return Err(self.computes_with_encoding(warp, &[x, y], lane, pc)),
                         },
                     }

@@ -1,0 +1,760 @@
+//! Whole numbers: roundings, remainders and binary digits (rule V4).
+//!
+//! Everything about digits is said with floors, of which there is one normal form. A remainder is `a − b·⌊a/b⌋`, the
+//! digits of `a` from the k-th on are `⌊a/2^k⌋`, and those below are what is left; so however a field was cut out of a
+//! word, and a word put together from fields, sums of floors telescope. In the normal form
+//!
+//! * whole summands have moved out of a floor, whole multiples of whole numbers too: coefficients lie in [0, 1);
+//! * floors of floors are one: `⌊(⌊a⌋ + n)/b⌋ = ⌊(a + n)/b⌋` for whole `n` and `b`;
+//! * halves are gone: `⌊a + 1/2⌋ = ⌊2a⌋ − ⌊a⌋` (Hermite);
+//! * a floor is a number if what is rounded lies between two neighbours;
+//! * of the factors that give the same `⌊c·n⌋` for every `n` in its range, the simplest is taken, whatever a compiler
+//!   has put for a division.
+
+use super::Stop;
+use super::atom::{Atom, Function, Table, TermRef};
+use super::canon::Prover;
+use super::facts::INFINITE;
+use super::function::{as_number, negated, number, times_number};
+use super::monomial::MonomialId;
+use super::polynomial::{Key, PolynomialId, Term, add, collect};
+use super::sign::Signs;
+use crate::number::Rational;
+use crate::term::{Range, Ranges, TermOp, View};
+
+/// Maxima are looked through so many deep.
+const MAX_NESTING: u32 = 16;
+/// Steps towards a floor's normal form; each makes denominators or nesting smaller.
+const MAX_STEPS: usize = 256;
+/// Digits are looked for in sums of up to so many terms.
+const MAX_CHAIN: usize = 128;
+/// Fractions are compared for numbers up to this size, whose products fit machine words.
+const MAX_SIZE: i128 = 1 << 62;
+
+/// Bounds of a whole number.
+pub(super) type Bounds = Option<(i128, i128)>;
+
+pub(super) fn to_i128(value: &Rational) -> Option<i128> {
+    value.to_i64().map(i128::from).or_else(|| {
+        let (num, den) = value.to_parts();
+        if den == 1 { num.to_i128() } else { None }
+    })
+}
+
+impl Table {
+    /// Whether a product of powers is a whole number at every input.
+    fn is_whole_monomial(&self, id: MonomialId) -> bool {
+        self.monomials.factors(id).iter().all(|(atom, power)| *power > 0 && self.is_whole_atom(*atom))
+    }
+
+    fn is_whole_key(&self, key: Key) -> bool {
+        key.exponent() == PolynomialId::ZERO && self.is_whole_monomial(key.monomial())
+    }
+
+    /// Whether a sum is a whole number at every input.
+    pub(super) fn is_whole(&self, terms: &[Term]) -> bool {
+        terms.iter().all(|term| term.coefficient.is_integer() && self.is_whole_key(term.key))
+    }
+
+    /// The floor that a term is a multiple of: its argument.
+    fn floor_in(&self, term: &Term) -> Option<PolynomialId> {
+        self.floor_of(term.key)
+    }
+
+    /// What a floor is of, if this is one.
+    pub(super) fn floor_of(&self, key: Key) -> Option<PolynomialId> {
+        if key.exponent() != PolynomialId::ZERO {
+            return None;
+        }
+        let [(atom, 1)] = *self.monomials.factors(key.monomial()) else { return None };
+        match self.atom(atom) {
+            Atom::Apply(Function::Floor, argument) => Some(*argument),
+            _ => None,
+        }
+    }
+
+    /// Bounds of a product, where it is a whole number.
+    pub(super) fn whole_bounds(&self, key: Key) -> Bounds {
+        if key == Key::ONE || !self.is_whole_key(key) { None } else { self.monomial_bounds(key.monomial()) }
+    }
+
+    fn monomial_bounds(&self, id: MonomialId) -> Bounds {
+        let mut bounds = (1i128, 1i128);
+        for (atom, power) in self.monomials.factors(id) {
+            let (low, high) = self.atom_bounds(*atom)?;
+            for _ in 0..u32::try_from(*power).ok()? {
+                let corners = [
+                    bounds.0.checked_mul(low)?,
+                    bounds.0.checked_mul(high)?,
+                    bounds.1.checked_mul(low)?,
+                    bounds.1.checked_mul(high)?,
+                ];
+                bounds = (*corners.iter().min()?, *corners.iter().max()?);
+            }
+        }
+        Some(bounds)
+    }
+
+    /// Numbers between which a sum of multiples of whole numbers lies.
+    ///
+    /// Multiples of `r`, `⌊r/b₁⌋`, `⌊r/b₂⌋`, … are taken together, as multiples of the digits of `r` between them, which
+    /// are bounded each by itself.
+    pub(super) fn bounds_of(&self, terms: &[Term]) -> Option<(Rational, Rational)> {
+        let mut bounds = (Rational::ZERO, Rational::ZERO);
+        let widen = |bounds: &mut (Rational, Rational), weight: &Rational, (low, high): (i128, i128)| {
+            let (mut low, mut high) =
+                (weight * &Rational::from_i128(low), weight * &Rational::from_i128(high));
+            if weight.is_negative() {
+                std::mem::swap(&mut low, &mut high);
+            }
+            bounds.0 = &bounds.0 + &low;
+            bounds.1 = &bounds.1 + &high;
+        };
+        let mut rest: Vec<Term> = terms.to_vec();
+        while let Some(chain) = self.chain_in(&rest) {
+            for (at, (weight, _)) in digits_of(&chain).iter().enumerate() {
+                let own = match chain.get(at + 1) {
+                    Some(above) => (0, to_i128(&above.ratio)? - 1),
+                    None => self.monomial_bounds(chain[at].monomial?)?,
+                };
+                widen(&mut bounds, weight, own);
+            }
+            rest = without(&rest, chain.into_iter().flat_map(|level| level.terms).collect());
+        }
+        while let Some((weights, all, gone)) = self.common_in(&rest) {
+            // The digits of one alone, of the other alone, and of both: what they sum up to is bounded.
+            for end in [weights.iter().min()?, weights.iter().max()?] {
+                let (low, high) = (end.clone().min(Rational::ZERO), end.clone().max(Rational::ZERO));
+                if end == weights.iter().min()? {
+                    bounds.0 = &bounds.0 + &(&low * &all);
+                }
+                if end == weights.iter().max()? {
+                    bounds.1 = &bounds.1 + &(&high * &all);
+                }
+            }
+            rest = without(&rest, gone);
+        }
+        for term in &rest {
+            if !self.is_whole_key(term.key) {
+                return None;
+            }
+            widen(&mut bounds, &term.coefficient, self.monomial_bounds(term.monomial())?);
+        }
+        Some(bounds)
+    }
+
+    /// For a whole number, the least one that is above zero at the same inputs: `k·p + c > 0` where `p + ⌈c/k⌉ > 0`, for
+    /// the largest `k`.
+    pub(super) fn tightest(&self, terms: &[Term]) -> Option<Vec<Term>> {
+        if !self.is_whole(terms) {
+            return None;
+        }
+        let (constant, others): (Vec<Term>, Vec<Term>) =
+            terms.iter().cloned().partition(|term| term.key == Key::ONE);
+        let factor = content(&others)?.recip()?;
+        let constant = as_number(&constant)?;
+        Some(add(&times_number(&others, &factor), &number((&constant * &factor).ceil())))
+    }
+
+    /// Whether a whole number is surely not zero: by its bounds, or since what varies is a multiple of something.
+    pub(super) fn is_never_zero(&self, terms: &[Term]) -> bool {
+        if !self.is_whole(terms) {
+            return false;
+        }
+        let (constant, others): (Vec<Term>, Vec<Term>) =
+            terms.iter().cloned().partition(|term| term.key == Key::ONE);
+        let constant = as_number(&constant).unwrap_or_default();
+        let between = content(&others)
+            .and_then(|factor| constant.checked_div(&factor))
+            .is_some_and(|quotient| !quotient.is_integer());
+        between || self.bounds_of(terms).is_some_and(|(low, high)| low.is_positive() || high.is_negative())
+    }
+
+    /// The signs that a sum of multiples of whole numbers has by its bounds.
+    pub(super) fn signs_by_bounds(&self, terms: &[Term]) -> Signs {
+        match self.bounds_of(terms) {
+            Some((low, _)) if low.is_positive() => Signs::POSITIVE,
+            Some((_, high)) if high.is_negative() => Signs::NEGATIVE,
+            Some((low, _)) if low.is_zero() => Signs::NOT_NEGATIVE,
+            Some((_, high)) if high.is_zero() => Signs::NEGATIVE | Signs::ZERO,
+            _ => Signs::ANY,
+        }
+    }
+
+    /// The multiples of two natural numbers `p` and `q` and of their common digits, in some of the terms, as multiples
+    /// of the digits that `p` has alone, `q` has alone, and both have; the number of which all are digits; and the terms.
+    fn common_in(&self, terms: &[Term]) -> Option<([Rational; 3], Rational, Vec<Term>)> {
+        let found = |term: &Term| {
+            let [(atom, 1)] = *self.monomials.factors(term.monomial()) else { return None };
+            let Atom::BitAnd(p, q) = self.atom(atom) else { return None };
+            let mut gone = vec![term.clone()];
+            let mut all = 0;
+            let mut multiple = |of: PolynomialId| {
+                let [single] = self.polynomials.terms(of) else { return None };
+                let (_, high) = self.bounds_of(std::slice::from_ref(single))?;
+                all |= to_i128(&high).filter(|high| *high >= 0)?;
+                let held = terms.iter().find(|other| other.key == single.key);
+                let Some(held) = held else { return Some(Rational::ZERO) };
+                gone.push(held.clone());
+                held.coefficient.checked_div(&single.coefficient)
+            };
+            let (p, q) = (multiple(*p)?, multiple(*q)?);
+            let both = &(&p + &q) + &term.coefficient;
+            let all = (1i128 << (128 - all.leading_zeros())) - 1;
+            Some((self.place(atom), ([p, q, both], Rational::from_i128(all), gone)))
+        };
+        // Not the first that turned up: what is found must not depend on the order of interning.
+        terms.iter().filter_map(found).min_by_key(|(place, _)| *place).map(|(_, found)| found)
+    }
+
+    /// Multiples of a whole number and of floors of its quotients, in some of the terms; at least two levels.
+    fn chain_in(&self, terms: &[Term]) -> Option<Vec<Level>> {
+        if terms.len() > MAX_CHAIN {
+            return None;
+        }
+        let floors: Vec<(&Term, PolynomialId)> =
+            terms.iter().filter_map(|term| Some((term, self.floor_in(term)?))).collect();
+        let mut chains: Vec<(PolynomialId, Vec<Level>)> = floors
+            .iter()
+            .filter_map(|(_, base)| Some((*base, self.chain_from(*base, &floors, terms)?)))
+            .filter(|(_, chain)| chain.len() > 1)
+            .collect();
+        // Not the first that turned up: what is found must not depend on the order of interning.
+        chains.sort_by_key(|(base, chain)| (std::cmp::Reverse(chain.len()), self.polynomials.place(*base)));
+        chains.into_iter().next().map(|(_, chain)| chain)
+    }
+
+    /// The chain of `⌊base⌋` and of the floors of its quotients, and of what `base` is a quotient of.
+    fn chain_from(
+        &self,
+        base: PolynomialId,
+        floors: &[(&Term, PolynomialId)],
+        terms: &[Term],
+    ) -> Option<Vec<Level>> {
+        let base = self.polynomials.terms(base);
+        if !base.iter().all(|term| self.is_whole_key(term.key)) {
+            return None;
+        }
+        let lead = &base.first()?.coefficient;
+        // ⌊base/ρ⌋ for whole ρ, ascending.
+        let mut levels: Vec<(Rational, &Term)> = floors
+            .iter()
+            .filter_map(|(term, other)| {
+                let other = self.polynomials.terms(*other);
+                let ratio = lead.checked_div(&other.first()?.coefficient)?;
+                let same = other.len() == base.len()
+                    && other.iter().zip(base).all(|(other, base)| {
+                        other.key == base.key && &other.coefficient * &ratio == base.coefficient
+                    });
+                (same && ratio.is_integer() && ratio.is_positive()).then_some((ratio, *term))
+            })
+            .collect();
+        levels.sort_by(|a, b| a.0.cmp(&b.0));
+        let divides = |pair: &[(Rational, &Term)]| {
+            pair[1].0.checked_div(&pair[0].0).is_some_and(|ratio| ratio.is_integer())
+        };
+        if !levels.windows(2).all(divides) {
+            return None;
+        }
+        // The whole number whose quotient is rounded down first, and how much of it there is.
+        let divisor = base
+            .iter()
+            .fold(rug::Integer::from(1), |divisor, term| divisor.lcm(&term.coefficient.to_parts().1));
+        let divisor = Rational::from(divisor);
+        let whole = times_number(base, &divisor);
+        let multiple_of = |part: &Term| {
+            let own = terms.iter().find(|term| term.key == part.key)?;
+            own.coefficient.checked_div(&part.coefficient)
+        };
+        let multiple = whole
+            .first()
+            .and_then(multiple_of)
+            .filter(|first| whole.iter().all(|part| multiple_of(part).as_ref() == Some(first)));
+        let mut chain = Vec::with_capacity(levels.len() + 1);
+        let mut below = Rational::ONE;
+        if let Some(weight) = multiple {
+            let terms = times_number(&whole, &weight);
+            chain.push(Level { weight, ratio: Rational::ONE, monomial: None, terms });
+            // From the whole number to the first floor.
+            below = divisor.recip()?;
+        }
+        for (ratio, term) in levels {
+            let step = if chain.is_empty() { Rational::ONE } else { ratio.checked_div(&below)? };
+            below = ratio;
+            chain.push(Level {
+                weight: term.coefficient.clone(),
+                ratio: step,
+                monomial: Some(term.monomial()),
+                terms: vec![term.clone()],
+            });
+        }
+        Some(chain)
+    }
+}
+
+/// `terms` less some of them.
+fn without(terms: &[Term], mut gone: Vec<Term>) -> Vec<Term> {
+    collect(&mut gone);
+    add(terms, &negated(&gone))
+}
+
+/// A chain as multiples of digits: those between a level and the next, and the last level itself. How much there is of
+/// each, and what it is.
+fn digits_of(chain: &[Level]) -> Vec<(Rational, Vec<Term>)> {
+    let mut weight = Rational::ZERO;
+    let unit = |level: &Level| match level.weight.recip() {
+        Some(inverse) => times_number(&level.terms, &inverse),
+        None => Vec::new(),
+    };
+    let mut out = Vec::with_capacity(chain.len());
+    for (at, level) in chain.iter().enumerate() {
+        weight = &(&weight * &level.ratio) + &level.weight;
+        let digits = match chain.get(at + 1) {
+            Some(above) => add(&unit(level), &times_number(&unit(above), &-&above.ratio)),
+            None => unit(level),
+        };
+        out.push((weight.clone(), digits));
+    }
+    out
+}
+
+/// One of the numbers that telescope.
+struct Level {
+    /// How much of it there is.
+    weight: Rational,
+    /// By what the level below was divided to give this one.
+    ratio: Rational,
+    /// The floor; `None` for what is rounded itself.
+    monomial: Option<MonomialId>,
+    /// What it stands for.
+    terms: Vec<Term>,
+}
+
+impl Prover<'_> {
+    /// Between which integers a term lies.
+    pub(super) fn range(&mut self, at: TermRef) -> Range {
+        let place = at.store as usize;
+        if self.ranges.len() <= place {
+            self.ranges.resize_with(place + 1, Ranges::default);
+        }
+        self.ranges[place].of(self.stores[place].0, at.term)
+    }
+
+    /// A rounding of a term. Roundings are monotone: that of a maximum is the maximum of theirs.
+    pub(super) fn rounding(
+        &mut self,
+        function: Function,
+        at: TermRef,
+        depth: u32,
+    ) -> Result<Vec<Term>, Stop> {
+        if let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.view(at)
+            && depth < MAX_NESTING
+            && self.flags(at) & INFINITE == 0
+        {
+            let mut rounded = Vec::with_capacity(2);
+            for operand in [a, b] {
+                let operand = TermRef { store: at.store, term: operand };
+                let value = self.rounding(function, operand, depth + 1)?;
+                rounded.push(if op == TermOp::Min { negated(&value) } else { value });
+            }
+            let maximum = self.maximum(rounded)?;
+            return Ok(if op == TermOp::Min { negated(&maximum) } else { maximum });
+        }
+        if let View::Apply(TermOp::Neg, [a, ..]) = self.view(at)
+            && depth < MAX_NESTING
+        {
+            let opposite = match function {
+                Function::Floor => Function::Ceil,
+                Function::Ceil => Function::Floor,
+                other => other,
+            };
+            let inside = TermRef { store: at.store, term: a };
+            return Ok(negated(&self.rounding(opposite, inside, depth + 1)?));
+        }
+        let argument = self.argument(at)?;
+        self.rounded(function, argument)
+    }
+
+    /// A rounding of a sum.
+    pub(super) fn rounded(&mut self, function: Function, argument: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        if let Some(value) = as_number(&argument) {
+            return Ok(number(match function {
+                Function::Floor => value.floor(),
+                Function::Ceil => value.ceil(),
+                Function::Trunc => value.trunc(),
+                _ => value.round_even(),
+            }));
+        }
+        if self.table.is_whole(&argument) {
+            return Ok(argument);
+        }
+        if let Some(through) = self.through_maximum(function, &argument)? {
+            return Ok(through);
+        }
+        match function {
+            Function::Floor => self.floored(argument),
+            // `⌈a⌉ = −⌊−a⌋`
+            Function::Ceil => Ok(negated(&self.floored(negated(&argument))?)),
+            Function::Trunc if self.is_not_negative(&argument) => self.floored(argument),
+            Function::Trunc if self.is_not_negative(&negated(&argument)) => {
+                Ok(negated(&self.floored(negated(&argument))?))
+            }
+            _ => {
+                let argument = self.table.polynomial(&argument);
+                Ok(self.atom_term(Atom::Apply(function, argument)))
+            }
+        }
+    }
+
+    fn is_not_negative(&mut self, terms: &[Term]) -> bool {
+        self.signs_of(terms).within(Signs::NOT_NEGATIVE)
+    }
+
+    /// The rounding of a sum with one maximum in it, which is a maximum of sums.
+    fn through_maximum(&mut self, function: Function, argument: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
+        let arms_of = |term: &Term| match *self.table.monomials.factors(term.monomial()) {
+            [(atom, 1)] if term.exponent() == PolynomialId::ZERO => match self.table.atom(atom) {
+                Atom::Max(arms) => Some(arms.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let mut maxima = argument.iter().filter_map(|term| Some((term.clone(), arms_of(term)?)));
+        let (Some((term, arms)), None) = (maxima.next(), maxima.next()) else { return Ok(None) };
+        let rest = without(argument, vec![term.clone()]);
+        // `k·max(a, b) = max(k·a, k·b)` for k > 0, and the least of them for k < 0.
+        let lowest = term.coefficient.is_negative();
+        let mut rounded = Vec::with_capacity(arms.len());
+        for arm in arms.iter() {
+            let arm = times_number(&self.table.polynomials.shared_terms(*arm), &term.coefficient);
+            let arm = self.rounded(function, add(&rest, &arm))?;
+            rounded.push(if lowest { negated(&arm) } else { arm });
+        }
+        let maximum = self.maximum(rounded)?;
+        Ok(Some(if lowest { negated(&maximum) } else { maximum }))
+    }
+
+    /// `⌊rest⌋`
+    pub(super) fn floored(&mut self, mut rest: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let mut out: Vec<Term> = Vec::new();
+        collect(&mut rest);
+        for _ in 0..MAX_STEPS {
+            self.charge(1 + rest.len() as u64)?;
+            self.digits_out(&mut rest, &mut out);
+            if let Some((low, high)) = self.table.bounds_of(&rest)
+                && low.floor() == high.floor()
+            {
+                return Ok(add(&out, &number(low.floor())));
+            }
+            let mut all_whole = true;
+            for term in &mut rest {
+                if self.table.is_whole_key(term.key) {
+                    let whole = term.coefficient.floor();
+                    term.coefficient = &term.coefficient - &whole;
+                    out.push(Term { key: term.key, coefficient: whole });
+                } else {
+                    all_whole = false;
+                }
+            }
+            rest.retain(|term| !term.coefficient.is_zero());
+            collect(&mut out);
+            if as_number(&rest).is_some() {
+                // Between 0 and 1.
+                return Ok(out);
+            }
+            if !all_whole {
+                break;
+            }
+            if let Some((low, high)) = self.table.bounds_of(&rest)
+                && low.floor() == high.floor()
+            {
+                return Ok(add(&out, &number(low.floor())));
+            }
+            if let Some(flat) = self.nested(&rest) {
+                rest = flat;
+                continue;
+            }
+            let half = Rational::from_ratio(1, 2);
+            let constant = rest.iter().find(|term| term.key == Key::ONE).map(|term| &term.coefficient);
+            let dyadic = |term: &Term| term.coefficient.to_parts().1.is_power_of_two();
+            if constant.is_some_and(|constant| *constant >= half) && rest.iter().all(dyadic) {
+                let less = add(&rest, &number(-&half));
+                rest = times_number(&less, &Rational::TWO);
+                let once = self.floored(less)?;
+                out = add(&out, &negated(&once));
+                continue;
+            }
+            if let Some(simple) = self.simpler(&rest) {
+                rest = simple;
+                continue;
+            }
+            break;
+        }
+        let rest = self.table.polynomial(&rest);
+        let floor = self.atom_term(Atom::Apply(Function::Floor, rest));
+        Ok(add(&out, &floor))
+    }
+
+    /// Moves whole multiples of digits out of what is rounded down. What is left keeps its signs, which bounds need.
+    fn digits_out(&self, rest: &mut Vec<Term>, out: &mut Vec<Term>) {
+        let mut kept = Vec::new();
+        while let Some(chain) = self.table.chain_in(rest) {
+            for (weight, digits) in digits_of(&chain).into_iter().filter(|(weight, _)| !weight.is_zero()) {
+                let part = times_number(&digits, &weight);
+                if weight.is_integer() {
+                    *out = add(out, &part);
+                } else {
+                    kept = add(&kept, &part);
+                }
+            }
+            *rest = without(rest, chain.into_iter().flat_map(|level| level.terms).collect());
+        }
+        *rest = add(rest, &kept);
+    }
+
+    /// `a/b + n/b` for `⌊a⌋/b + n/b`, all of it whole multiples of 1/b.
+    fn nested(&self, terms: &[Term]) -> Option<Vec<Term>> {
+        terms.iter().enumerate().find_map(|(at, term)| {
+            let inner = self.table.floor_in(term)?;
+            let divisor = term.coefficient.recip().filter(Rational::is_integer)?;
+            let others = || terms.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, term)| term);
+            if !others().all(|other| (&other.coefficient * &divisor).is_integer()) {
+                return None;
+            }
+            let inner = times_number(self.table.polynomials.terms(inner), &term.coefficient);
+            let others: Vec<Term> = others().cloned().collect();
+            Some(add(&inner, &others))
+        })
+    }
+
+    /// The same floor with the simplest factor, for a multiple of a whole number whose range is known.
+    fn simpler(&self, terms: &[Term]) -> Option<Vec<Term>> {
+        let factor = content(terms)?;
+        let whole = times_number(terms, &factor.recip()?);
+        let (low, high) = self.table.bounds_of(&whole)?;
+        let simplest = simplest_factor(&factor, to_i128(&low)?, to_i128(&high)?)?;
+        (simplest != factor).then(|| times_number(&whole, &simplest))
+    }
+
+    /// `a mod m` for a whole `a` and a whole `m > 0`.
+    pub(super) fn remainder(&mut self, at: TermRef, modulus: TermRef) -> Result<Vec<Term>, Stop> {
+        let modulus = as_number(&self.argument(modulus)?).unwrap_or_default();
+        // What executed the term says more of its range than its form does, where maxima are sums of others.
+        let inside = to_i128(&modulus).is_some_and(|modulus| self.range(at).within(0, modulus - 1));
+        let argument = self.argument(at)?;
+        if inside {
+            return Ok(argument);
+        }
+        let Some(factor) = modulus.recip().filter(|_| modulus.is_integer() && modulus.is_positive()) else {
+            return Err(Stop::Unknown("a remainder by what is no positive integer".to_string()));
+        };
+        if !self.table.is_whole(&argument) {
+            return Err(Stop::Unknown("a remainder of what may be no integer".to_string()));
+        }
+        let quotient = self.floored(times_number(&argument, &factor))?;
+        Ok(add(&argument, &times_number(&quotient, &-&modulus)))
+    }
+
+    /// The binary digits that two natural numbers have in common.
+    pub(super) fn common_digits(&mut self, a: Vec<Term>, b: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        if a == b {
+            return Ok(a);
+        }
+        for (mask, digits) in [(&a, &b), (&b, &a)] {
+            if let Some(mask) = as_number(mask).and_then(|mask| mask.to_u64()) {
+                return self.masked(digits, mask);
+            }
+        }
+        // A number and its complement.
+        if let Some(all) = as_number(&add(&a, &b)).and_then(|all| all.to_u64())
+            && all & all.wrapping_add(1) == 0
+        {
+            return Ok(Vec::new());
+        }
+        let (a, b) = (self.table.polynomial(&a), self.table.polynomial(&b));
+        let place = |id| self.table.polynomials.place(id);
+        let (a, b) = if place(a) <= place(b) { (a, b) } else { (b, a) };
+        Ok(self.atom_term(Atom::BitAnd(a, b)))
+    }
+
+    /// The digits where a mask has ones: run by run.
+    fn masked(&mut self, digits: &[Term], mask: u64) -> Result<Vec<Term>, Stop> {
+        let mut out = Vec::new();
+        let mut left = mask;
+        while left != 0 {
+            let start = left.trailing_zeros();
+            let length = (left >> start).trailing_ones();
+            left &= u64::MAX.checked_shl(start + length).unwrap_or(0);
+            let power = |by: u32| Rational::power_of_two(-(by as i32));
+            let from = self.floored(times_number(digits, &power(start)))?;
+            let above = self.floored(times_number(digits, &power(start + length)))?;
+            let above = times_number(&above, &Rational::power_of_two(length as i32));
+            let run = add(&from, &negated(&above));
+            out = add(&out, &times_number(&run, &Rational::power_of_two(start as i32)));
+        }
+        Ok(out)
+    }
+}
+
+/// The largest number of which all coefficients are whole multiples.
+pub(super) fn content(terms: &[Term]) -> Option<Rational> {
+    let mut parts = terms.iter().map(|term| term.coefficient.to_parts());
+    let (mut num, mut den) = parts.next()?;
+    for (other_num, other_den) in parts {
+        num = num.gcd(&other_num);
+        den = den.lcm(&other_den);
+    }
+    Some(rug::Rational::from((num.abs(), den)).into())
+}
+
+/// The simplest `c'` with `⌊c'·n⌋ = ⌊c·n⌋` for all whole `n` from `low` to `high`; `0 < c < 1`.
+fn simplest_factor(factor: &Rational, low: i128, high: i128) -> Option<Rational> {
+    if low < -MAX_SIZE || high > MAX_SIZE || low > high {
+        return None;
+    }
+    let (num, den) = factor.to_parts();
+    let factor = (num.to_i128()?, den.to_i128()?);
+    if factor.0 <= 0 || factor.0 >= factor.1 {
+        return None;
+    }
+    // From n > 0: the largest fraction up to c, and the least above it, with denominators up to the range's end;
+    // from n < 0: the largest below c, and the least from c on.
+    let (at_most, above) = neighbours(factor, high.max(0), true);
+    let (below, at_least) = neighbours(factor, (-low).max(0), false);
+    let less = |a: (i128, i128), b: (i128, i128)| compare(a, b).is_lt();
+    // From `at_most` on, and above `below`; below `above`, and up to `at_least`.
+    let (from, from_included) = if less(below, at_most) { (at_most, true) } else { (below, false) };
+    let (to, to_included) = if less(at_least, above) { (at_least, true) } else { (above, false) };
+    let (num, den) = simplest_between((from, from_included), (to, to_included))?;
+    Some(rug::Rational::from((num, den)).into())
+}
+
+/// Orders fractions with denominators that are not negative; `1/0` is the largest.
+fn compare(a: (i128, i128), b: (i128, i128)) -> std::cmp::Ordering {
+    let wide = |x: i128, y: i128| rug::Integer::from(x) * y;
+    wide(a.0, b.1).cmp(&wide(b.0, a.1))
+}
+
+/// The neighbours of a fraction among those with denominators up to `size`: the one below it is the fraction itself, if
+/// it is among them and `from_below`; else the one above may be. For `size = 0`: 0 and ∞.
+fn neighbours(factor: (i128, i128), size: i128, from_below: bool) -> ((i128, i128), (i128, i128)) {
+    let (mut low, mut high) = ((0i128, 1i128), (1i128, 0i128));
+    if size == 0 {
+        return (low, high);
+    }
+    // Down the Stern-Brocot tree, as many steps in one direction at once as there are.
+    loop {
+        // low + k·high ≤ c (or < c), while the denominator stays within the size.
+        let goes_up = |k: i128| {
+            let next = (low.0 + k * high.0, low.1 + k * high.1);
+            let order = compare(next, factor);
+            next.1 <= size && if from_below { order.is_le() } else { order.is_lt() }
+        };
+        let up = most(goes_up);
+        low = (low.0 + up * high.0, low.1 + up * high.1);
+        let goes_down = |k: i128| {
+            let next = (high.0 + k * low.0, high.1 + k * low.1);
+            let order = compare(next, factor);
+            next.1 <= size && if from_below { order.is_gt() } else { order.is_ge() }
+        };
+        let down = most(goes_down);
+        high = (high.0 + down * low.0, high.1 + down * low.1);
+        if up == 0 && down == 0 {
+            return (low, high);
+        }
+    }
+}
+
+/// The largest `k ≥ 0` for which a property holds that holds up to some number.
+fn most(holds: impl Fn(i128) -> bool) -> i128 {
+    let (mut known, mut step) = (0, 1);
+    while step <= MAX_SIZE && holds(known + step) {
+        known += step;
+        step *= 2;
+    }
+    while step > 0 {
+        if step <= MAX_SIZE && holds(known + step) {
+            known += step;
+        }
+        step /= 2;
+    }
+    known
+}
+
+/// The fraction with the least denominator between two, whose ends belong to it where it says so.
+fn simplest_between(
+    (low, low_included): ((i128, i128), bool),
+    (high, high_included): ((i128, i128), bool),
+) -> Option<(i128, i128)> {
+    let too_small = |at: (i128, i128)| {
+        let order = compare(at, low);
+        order.is_lt() || order.is_eq() && !low_included
+    };
+    let too_large = |at: (i128, i128)| {
+        let order = compare(at, high);
+        order.is_gt() || order.is_eq() && !high_included
+    };
+    let (mut left, mut right) = ((0i128, 1i128), (1i128, 0i128));
+    for _ in 0..512 {
+        let middle = (left.0 + right.0, left.1 + right.1);
+        if middle.1 > 4 * MAX_SIZE || middle.0 > 4 * MAX_SIZE {
+            return None;
+        }
+        if too_small(middle) {
+            let steps = most(|k| too_small((left.0 + k * right.0, left.1 + k * right.1)));
+            left = (left.0 + steps * right.0, left.1 + steps * right.1);
+        } else if too_large(middle) {
+            let steps = most(|k| too_large((right.0 + k * left.0, right.1 + k * left.1)));
+            right = (right.0 + steps * left.0, right.1 + steps * left.1);
+        } else {
+            return Some(middle);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_simpler_factor_gives_the_same_floors(num in 1i64..5000, den in 2i64..5000, low in -300i128..1, high in 0i128..300) {
+            prop_assume!(num < den);
+            let factor = Rational::from_ratio(num, den);
+            let simple = simplest_factor(&factor, low, high).expect("small numbers");
+            for n in low..=high {
+                let n = Rational::from_i128(n);
+                prop_assert_eq!((&factor * &n).floor(), (&simple * &n).floor(), "n = {}", n);
+            }
+            // None simpler does.
+            let (_, denominator) = simple.to_small_parts().expect("small");
+            for den in 1..denominator.min(200) {
+                for num in 0..=den {
+                    let other = Rational::from_ratio(num as i64, den as i64);
+                    let same = (low..=high).all(|n| {
+                        let n = Rational::from_i128(n);
+                        (&factor * &n).floor() == (&other * &n).floor()
+                    });
+                    prop_assert!(!same || other.is_zero(), "{other} is simpler than {simple}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn multipliers_of_compilers_are_divisions() {
+        let simple = |multiplier: i64, shift: i32, high| {
+            let factor = Rational::from_dyadic(multiplier, -shift);
+            simplest_factor(&factor, 0, high).map(|factor| factor.to_string())
+        };
+        let words = (1 << 32) - 1;
+        assert_eq!(simple(0xaaaa_aaab, 33, words).as_deref(), Some("1/3"));
+        assert_eq!(simple(0xcccc_cccd, 34, words).as_deref(), Some("1/5"));
+        // One less is another function.
+        assert_ne!(simple(0xaaaa_aaaa, 33, words).as_deref(), Some("1/3"));
+        // Enough for bytes.
+        assert_eq!(simple(171, 9, 255).as_deref(), Some("1/3"));
+    }
+}

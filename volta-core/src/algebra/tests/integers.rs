@@ -1,0 +1,461 @@
+//! Integers, as machines have them: forms have the value of what they are forms of, and what is equal is proved.
+
+use super::*;
+use crate::algebra::atom::{Atom, Function};
+use crate::algebra::polynomial::{PolynomialId, Term};
+use crate::term::{Integers, Ranges};
+use proptest::prelude::*;
+
+/// The inputs of these tests: bytes, signed bytes, words, signed words.
+const TYPES: [Integers; 4] = [
+    Integers { bits: 8, signed: false },
+    Integers { bits: 8, signed: true },
+    Integers { bits: 32, signed: false },
+    Integers { bits: 32, signed: true },
+];
+
+fn integers() -> Side {
+    let mut side = Side::new();
+    side.store.set_integers(TYPES.map(Some).to_vec());
+    side
+}
+
+impl Side {
+    fn power(&mut self, by: i32) -> TermId {
+        let exact = Extended::Finite(Rational::power_of_two(by));
+        self.store.intern(Constant { exact, literal: None, rounded: None })
+    }
+
+    fn whole(&mut self, value: i128) -> TermId {
+        let exact = Extended::Finite(Rational::from_i128(value));
+        self.store.intern(Constant { exact, literal: None, rounded: None })
+    }
+
+    /// The lowest bits, unsigned.
+    fn low(&mut self, a: TermId, bits: i32) -> TermId {
+        let modulus = self.power(bits);
+        self.op(TermOp::Mod, &[a, modulus])
+    }
+
+    /// The lowest bits, in two's complement.
+    fn low_signed(&mut self, a: TermId, bits: i32) -> TermId {
+        let half = self.power(bits - 1);
+        let above = self.add(a, half);
+        let low = self.low(above, bits);
+        self.sub(low, half)
+    }
+
+    fn right(&mut self, a: TermId, by: i32) -> TermId {
+        let factor = self.power(-by);
+        let quotient = self.mul(a, factor);
+        self.op(TermOp::Floor, &[quotient])
+    }
+
+    fn left(&mut self, a: TermId, by: i32) -> TermId {
+        let factor = self.power(by);
+        self.mul(a, factor)
+    }
+
+    fn and(&mut self, a: TermId, b: TermId) -> TermId {
+        self.op(TermOp::BitAnd, &[a, b])
+    }
+
+    fn xor(&mut self, a: TermId, b: TermId) -> TermId {
+        let common = self.and(a, b);
+        let twice = self.left(common, 1);
+        let sum = self.add(a, b);
+        self.sub(sum, twice)
+    }
+}
+
+/// A word of the last type but one.
+fn word() -> TermId {
+    TermId::input(InputId(2), 0)
+}
+
+#[track_caller]
+fn same(a: impl FnOnce(&mut Side) -> TermId, b: impl FnOnce(&mut Side) -> TermId) {
+    let (mut left, mut right) = (integers(), integers());
+    let (a, b) = (a(&mut left), b(&mut right));
+    assert_equal((&left, a), (&right, b));
+}
+
+#[track_caller]
+fn other(a: impl FnOnce(&mut Side) -> TermId, b: impl FnOnce(&mut Side) -> TermId) {
+    let (mut left, mut right) = (integers(), integers());
+    let (a, b) = (a(&mut left), b(&mut right));
+    assert_open((&left, a), (&right, b));
+}
+
+#[test]
+fn fields_are_cut_out_in_any_way() {
+    // (w >> 8) & 255, and (w << 16) >> 24 in 32 bits
+    let masked = |side: &mut Side| {
+        let high = side.right(word(), 8);
+        let mask = side.int(255);
+        side.and(high, mask)
+    };
+    same(masked, |side| {
+        let up = side.left(word(), 16);
+        let up = side.low(up, 32);
+        side.right(up, 24)
+    });
+    same(masked, |side| {
+        let mask = side.int(0xff00);
+        let kept = side.and(word(), mask);
+        side.right(kept, 8)
+    });
+    other(masked, |side| {
+        let up = side.left(word(), 16);
+        let up = side.low(up, 32);
+        side.right(up, 23)
+    });
+    // The highest field needs no mask.
+    same(
+        |side| side.right(word(), 24),
+        |side| {
+            let high = side.right(word(), 24);
+            side.low(high, 8)
+        },
+    );
+}
+
+#[test]
+fn a_word_is_the_sum_of_its_bytes() {
+    let bytes = |side: &mut Side, order: [i32; 4]| {
+        let mut sum = side.int(0);
+        for (from, to) in (0..4).zip(order) {
+            let byte = side.right(word(), 8 * from);
+            let byte = side.low(byte, 8);
+            let byte = side.left(byte, 8 * to);
+            sum = side.add(sum, byte);
+        }
+        sum
+    };
+    same(|_| word(), |side| bytes(side, [0, 1, 2, 3]));
+    other(|_| word(), |side| bytes(side, [0, 2, 1, 3]));
+}
+
+#[test]
+fn signs_are_extended_in_any_way() {
+    // A signed nibble: by shifts, by a comparison's digit, by flipping its highest bit.
+    let shifts = |side: &mut Side| {
+        let up = side.left(word(), 20);
+        let up = side.low_signed(up, 32);
+        side.right(up, 28)
+    };
+    let nibble = |side: &mut Side| {
+        let low = side.right(word(), 8);
+        side.low(low, 4)
+    };
+    same(shifts, |side| {
+        let nibble = nibble(side);
+        let sign = side.right(nibble, 3);
+        let sign = side.left(sign, 4);
+        side.sub(nibble, sign)
+    });
+    same(shifts, |side| {
+        let (nibble, eight) = (nibble(side), side.int(8));
+        let flipped = side.xor(nibble, eight);
+        side.sub(flipped, eight)
+    });
+    same(shifts, |side| {
+        let all = side.whole(0x8888_8888);
+        let flipped = side.xor(word(), all);
+        let low = side.right(flipped, 8);
+        let (low, eight) = (side.low(low, 4), side.int(8));
+        side.sub(low, eight)
+    });
+    other(shifts, nibble);
+}
+
+#[test]
+fn wrapping_around_is_arithmetic_in_a_ring() {
+    let (x, y) = (word(), TermId::input(InputId(2), 1));
+    // (x + y)·x mod 2^32, wrapping around on the way or at the end
+    same(
+        |side| {
+            let sum = side.add(x, y);
+            let sum = side.low(sum, 32);
+            let product = side.mul(sum, x);
+            side.low(product, 32)
+        },
+        |side| {
+            let (a, b) = (side.mul(x, x), side.mul(x, y));
+            let (a, b) = (side.low(a, 32), side.low(b, 32));
+            let sum = side.add(a, b);
+            side.low(sum, 32)
+        },
+    );
+    // A sum of bytes does not wrap around in a word, and does in a byte.
+    let (x, y) = (TermId::input(InputId(0), 0), TermId::input(InputId(0), 1));
+    let sum = |side: &mut Side| side.add(x, y);
+    same(sum, |side| {
+        let sum = side.add(x, y);
+        side.low(sum, 32)
+    });
+    other(sum, |side| {
+        let sum = side.add(x, y);
+        side.low(sum, 8)
+    });
+}
+
+#[test]
+fn bits_sum_up() {
+    let (x, y) = (word(), TermId::input(InputId(2), 1));
+    // x + y = 2 (x & y) + (x ^ y), and their mean without an overflow
+    same(
+        |side| side.add(x, y),
+        |side| {
+            let (common, one) = (side.and(x, y), side.xor(x, y));
+            let twice = side.left(common, 1);
+            side.add(twice, one)
+        },
+    );
+    same(
+        |side| {
+            let sum = side.add(x, y);
+            side.right(sum, 1)
+        },
+        |side| {
+            let one = side.xor(x, y);
+            let (half, common) = (side.right(one, 1), side.and(x, y));
+            side.add(half, common)
+        },
+    );
+    // Digits of one alone stay digits.
+    same(
+        |side| {
+            let one = side.xor(x, y);
+            side.low(one, 32)
+        },
+        |side| side.xor(x, y),
+    );
+    // A number and its complement have none in common.
+    same(
+        |side| {
+            let all = side.whole(0xffff_ffff);
+            let complement = side.sub(all, x);
+            side.and(x, complement)
+        },
+        |side| side.int(0),
+    );
+}
+
+#[test]
+fn multiplications_are_divisions() {
+    // x / 10 for words: ⌊x · 0xcccccccd / 2^35⌋
+    let by_multiplier = |multiplier: i128| {
+        move |side: &mut Side| {
+            let multiplier = side.whole(multiplier);
+            let product = side.mul(word(), multiplier);
+            let high = side.right(product, 32);
+            side.right(high, 3)
+        }
+    };
+    let divided = |side: &mut Side| {
+        let ten = side.rational(1, 10);
+        let quotient = side.mul(word(), ten);
+        side.op(TermOp::Floor, &[quotient])
+    };
+    same(divided, by_multiplier(0xcccc_cccd));
+    other(divided, by_multiplier(0xcccc_cccc));
+}
+
+/// A step of a computation on the results before it.
+#[derive(Clone, Debug)]
+enum Step {
+    Add(usize, usize),
+    Sub(usize, usize),
+    Mul(usize, usize),
+    Scale(usize, i64),
+    Offset(usize, i64),
+    Low(usize, i32),
+    LowSigned(usize, i32),
+    Right(usize, i32),
+    Divide(usize, i64),
+    And(usize, usize),
+    Mask(usize, u64),
+    Max(usize, usize),
+    Round(usize, u8),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let at = 0usize..64;
+    prop_oneof![
+        (at.clone(), at.clone()).prop_map(|(a, b)| Step::Add(a, b)),
+        (at.clone(), at.clone()).prop_map(|(a, b)| Step::Sub(a, b)),
+        (at.clone(), at.clone()).prop_map(|(a, b)| Step::Mul(a, b)),
+        (at.clone(), -20i64..20).prop_map(|(a, k)| Step::Scale(a, k)),
+        (at.clone(), -300i64..300).prop_map(|(a, k)| Step::Offset(a, k)),
+        (at.clone(), 1i32..33).prop_map(|(a, k)| Step::Low(a, k)),
+        (at.clone(), 1i32..33).prop_map(|(a, k)| Step::LowSigned(a, k)),
+        (at.clone(), 1i32..16).prop_map(|(a, k)| Step::Right(a, k)),
+        (at.clone(), 2i64..40).prop_map(|(a, k)| Step::Divide(a, k)),
+        (at.clone(), at.clone()).prop_map(|(a, b)| Step::And(a, b)),
+        (at.clone(), any::<u64>()).prop_map(|(a, k)| Step::Mask(a, k & 0xffff_ffff)),
+        (at.clone(), at.clone()).prop_map(|(a, b)| Step::Max(a, b)),
+        (at, 0u8..3).prop_map(|(a, k)| Step::Round(a, k)),
+    ]
+}
+
+/// The terms of some steps, the inputs first.
+fn build(side: &mut Side, steps: &[Step]) -> TermId {
+    let mut terms: Vec<TermId> =
+        (0..4).flat_map(|input| (0..2).map(move |element| TermId::input(InputId(input), element))).collect();
+    for step in steps {
+        let at = |at: usize| terms[at % terms.len()];
+        let term = match *step {
+            Step::Add(a, b) => side.add(at(a), at(b)),
+            Step::Sub(a, b) => side.sub(at(a), at(b)),
+            Step::Mul(a, b) => side.mul(at(a), at(b)),
+            Step::Scale(a, k) => {
+                let k = side.int(k);
+                side.mul(at(a), k)
+            }
+            Step::Offset(a, k) => {
+                let k = side.int(k);
+                side.add(at(a), k)
+            }
+            Step::Low(a, bits) => side.low(at(a), bits),
+            Step::LowSigned(a, bits) => side.low_signed(at(a), bits),
+            Step::Right(a, by) => side.right(at(a), by),
+            Step::Divide(a, by) => {
+                let factor = side.rational(1, by);
+                let quotient = side.mul(at(a), factor);
+                side.op(TermOp::Floor, &[quotient])
+            }
+            Step::And(a, b) => {
+                let (a, b) = (side.low(at(a), 32), side.low(at(b), 32));
+                side.and(a, b)
+            }
+            Step::Mask(a, mask) => {
+                let (a, mask) = (side.low(at(a), 32), side.whole(mask.into()));
+                side.and(a, mask)
+            }
+            Step::Max(a, b) => side.max(at(a), at(b)),
+            Step::Round(a, which) => {
+                let half = side.rational(1, 6);
+                let part = side.mul(at(a), half);
+                side.op([TermOp::Trunc, TermOp::Ceil, TermOp::RoundEven][usize::from(which)], &[part])
+            }
+        };
+        terms.push(term);
+    }
+    terms[terms.len() - 1]
+}
+
+/// Values of the inputs, any of the type or its ends.
+fn point() -> impl Strategy<Value = Vec<i128>> {
+    let one = |of: Integers| {
+        let ends = [of.least(), of.greatest(), 0, 1];
+        prop_oneof![3 => of.least()..=of.greatest(), 1 => (0usize..4).prop_map(move |at| ends[at])]
+    };
+    let all: Vec<_> = TYPES.into_iter().flat_map(|of| [one(of), one(of)]).collect();
+    all
+}
+
+fn at_point(point: &[i128], input: InputId, element: u64) -> Rational {
+    Rational::from_i128(point[2 * input.index() + element as usize])
+}
+
+fn natural(value: &Rational) -> rug::Integer {
+    assert!(value.is_integer() && !value.is_negative(), "{value} has no digits");
+    value.to_parts().0
+}
+
+/// A term's value, as it was executed.
+fn executed(side: &Side, term: TermId, point: &[i128]) -> Rational {
+    let crate::term::View::Apply(op, operands) = side.store.view(term) else {
+        return match side.store.view(term) {
+            crate::term::View::Constant(constant) => constant.exact.finite().expect("finite").clone(),
+            crate::term::View::Input { input, element } => at_point(point, input, element),
+            crate::term::View::Apply(..) => unreachable!("an operation was excluded"),
+        };
+    };
+    let values: Vec<Rational> =
+        operands[..op.arity()].iter().map(|operand| executed(side, *operand, point)).collect();
+    match op {
+        TermOp::Add => &values[0] + &values[1],
+        TermOp::Sub => &values[0] - &values[1],
+        TermOp::Mul => &values[0] * &values[1],
+        TermOp::Max => values[0].clone().max(values[1].clone()),
+        TermOp::Floor => values[0].floor(),
+        TermOp::Ceil => values[0].ceil(),
+        TermOp::Trunc => values[0].trunc(),
+        TermOp::RoundEven => values[0].round_even(),
+        TermOp::Mod => {
+            let quotient = values[0].checked_div(&values[1]).expect("not by zero").floor();
+            &values[0] - &(&quotient * &values[1])
+        }
+        TermOp::BitAnd => (natural(&values[0]) & natural(&values[1])).into(),
+        _ => unreachable!("{op:?} is not built here"),
+    }
+}
+
+/// A form's value.
+fn formed(prover: &Prover<'_>, terms: &[Term], point: &[i128]) -> Rational {
+    let table = prover.table();
+    let inside = |id: PolynomialId| formed(prover, table.polynomials.terms(id), point);
+    let mut sum = Rational::ZERO;
+    for term in terms {
+        assert_eq!(term.exponent(), PolynomialId::ZERO);
+        let mut product = term.coefficient.clone();
+        for (atom, power) in table.monomials.factors(term.monomial()) {
+            let value = match table.atom(*atom) {
+                Atom::Input(input, element) => at_point(point, *input, *element),
+                Atom::Sum(content) => inside(*content),
+                Atom::Max(arms) => arms.iter().map(|arm| inside(*arm)).max().expect("an arm"),
+                Atom::Apply(Function::Floor, argument) => inside(*argument).floor(),
+                Atom::Apply(Function::Ceil, argument) => inside(*argument).ceil(),
+                Atom::Apply(Function::Trunc, argument) => inside(*argument).trunc(),
+                Atom::Apply(Function::RoundEven, argument) => inside(*argument).round_even(),
+                Atom::BitAnd(a, b) => (natural(&inside(*a)) & natural(&inside(*b))).into(),
+                atom => unreachable!("{atom:?} is not built here"),
+            };
+            let (low, high) = table.atom_bounds(*atom).unwrap_or((i128::MIN, i128::MAX));
+            assert!(
+                Rational::from_i128(low) <= value && value <= Rational::from_i128(high),
+                "bounds of {atom:?}"
+            );
+            assert!(!table.is_whole_atom(*atom) || value.is_integer(), "{atom:?} is not whole");
+            product = &product * &value.pow(*power).expect("not of zero");
+        }
+        sum = &sum + &product;
+    }
+    sum
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn forms_have_the_values_of_their_terms(
+        steps in proptest::collection::vec(step(), 1..10),
+        points in proptest::collection::vec(point(), 6),
+    ) {
+        let mut side = integers();
+        let term = build(&mut side, &steps);
+        let range = Ranges::default().of(&side.store, term);
+        let facts = Facts::new(&side.store);
+        let mut prover = Prover::thorough(Vec::new());
+        prover.set_budget(300_000);
+        let at = TermRef { store: prover.add_store(&side.store, &facts), term };
+        let form = prover.settle(|prover| prover.argument(at));
+        for point in &points {
+            let value = executed(&side, term, point);
+            let inside = range.low.is_none_or(|low| Rational::from_i128(low) <= value)
+                && range.high.is_none_or(|high| value <= Rational::from_i128(high));
+            prop_assert!(inside, "{value} is not in {range:?}");
+            prop_assert!(!range.whole || value.is_integer());
+            if range.is_natural() {
+                let digits = value.to_u64().expect("a natural number below 2^64");
+                prop_assert_eq!(digits & !range.ones, 0);
+                prop_assert_eq!(range.sure & !digits, 0);
+            }
+            if let Ok(form) = &form {
+                prop_assert_eq!(formed(&prover, form, point), value);
+            }
+        }
+    }
+}

@@ -1,0 +1,455 @@
+//! Integer operations on integers that depend on the input: each a term congruent to its result (rule V4).
+
+use super::super::residue::{Residues, exactly, slice};
+use super::super::value::Value;
+use crate::number::format::{Format, binade};
+use crate::program::{Compare, Int, Int1, Int2, Int3, PermuteMode, Width};
+use crate::term::{Range, TermId, TermOp, View};
+
+/// A byte, a half word or a word, signed or not.
+fn int(width: Width, signed: bool) -> Int {
+    Int { width, signed }
+}
+
+/// The position and length of a field, as `bfe` and `bfi` read them.
+fn field(position: u64, length: u64) -> (u32, u32) {
+    ((position & 0xff) as u32, (length & 0xff) as u32)
+}
+
+impl Residues<'_> {
+    fn known(&self, value: Value) -> Option<u64> {
+        match value {
+            Value::Bits(bits) => Some(bits),
+            Value::Sym(_) | Value::Undefined(_) => None,
+        }
+    }
+
+    /// A number above or below which nothing is.
+    fn clamped(&mut self, term: TermId, low: i128, high: i128) -> TermId {
+        if self.ranges.of(self.store, term).within(low, high) {
+            return term;
+        }
+        let (low, high) = (self.whole(low), self.whole(high));
+        let lowered = self.apply(TermOp::Min, &[term, high]);
+        self.apply(TermOp::Max, &[lowered, low])
+    }
+
+    /// The nearest number of a type.
+    pub(super) fn saturated(&mut self, term: TermId, ty: Int) -> TermId {
+        let bits = ty.width.bits();
+        let (low, high) =
+            if ty.signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+        self.clamped(term, low, high)
+    }
+
+    /// The digits that two natural numbers have in common.
+    fn common(&mut self, a: TermId, b: TermId) -> TermId {
+        self.apply(TermOp::BitAnd, &[a, b])
+    }
+
+    /// The digits that either of two natural numbers has.
+    fn either(&mut self, a: TermId, b: TermId) -> TermId {
+        let common = self.common(a, b);
+        let sum = self.add(a, b);
+        self.sub(sum, common)
+    }
+
+    /// The digits that one of two natural numbers has.
+    fn one_of(&mut self, a: TermId, b: TermId) -> TermId {
+        let common = self.common(a, b);
+        let twice = self.raised(common, 1);
+        let sum = self.add(a, b);
+        self.sub(sum, twice)
+    }
+
+    /// `a / b`, rounded towards zero. That `b` is not zero is an obligation (V8).
+    fn quotient(&mut self, a: TermId, b: TermId) -> Option<TermId> {
+        let divisor = match self.store.view(b) {
+            View::Constant(constant) => constant.exact.finite().cloned(),
+            View::Input { .. } | View::Apply(..) => None,
+        };
+        let exact = match divisor {
+            Some(number) => {
+                let factor = exactly(self.store, number.recip()?);
+                self.mul(a, factor)
+            }
+            None => self.store.apply(TermOp::Div, &[a, b], self.pc),
+        };
+        let natural = |range: Range| range.low.is_some_and(|low| low >= 0);
+        let down = [a, b].into_iter().all(|term| natural(self.ranges.of(self.store, term)));
+        Some(self.apply(if down { TermOp::Floor } else { TermOp::Trunc }, &[exact]))
+    }
+
+    /// `bits` digits of a natural number from `position` on, as a number in a type of that many bits.
+    fn digits(&mut self, term: TermId, position: u32, bits: u32, signed: bool) -> TermId {
+        let low = self.lowered(term, position);
+        self.read(low, bits, signed)
+    }
+
+    /// An operation on one integer.
+    pub(super) fn int1(&mut self, op: Int1, ty: Int, a: Value) -> Option<TermId> {
+        let bits = ty.width.bits();
+        let x = self.residue(a, ty.width.bytes())?;
+        Some(match op {
+            Int1::Not => {
+                let minus_one = self.whole(-1);
+                self.sub(minus_one, x)
+            }
+            Int1::Neg => {
+                let zero = self.whole(0);
+                self.sub(zero, x)
+            }
+            Int1::Abs => {
+                let x = self.signed(x, bits);
+                self.apply(TermOp::Abs, &[x])
+            }
+            Int1::Cnot => {
+                let (x, zero, one) = (self.unsigned(x, bits), self.whole(0), self.whole(1));
+                let is_zero = self.store.apply(TermOp::Equal, &[x, zero], self.pc);
+                self.chosen(is_zero, one, zero)
+            }
+            // The digits of x sum up to x less all of ⌊x/2⌋, ⌊x/4⌋, … (Legendre).
+            Int1::Popc => {
+                let x = self.unsigned(x, bits);
+                (1..bits).fold(x, |sum, by| {
+                    let part = self.lowered(x, by);
+                    self.sub(sum, part)
+                })
+            }
+            Int1::Brev => {
+                let x = self.unsigned(x, bits);
+                let zero = self.whole(0);
+                (0..bits).fold(zero, |sum, at| {
+                    let digit = self.digits(x, at, 1, false);
+                    let digit = self.raised(digit, bits - 1 - at);
+                    self.add(sum, digit)
+                })
+            }
+            Int1::Clz | Int1::FindTop | Int1::FindTopShift => return None,
+        })
+    }
+
+    /// An operation on two integers.
+    pub(super) fn int2(&mut self, op: Int2, ty: Int, a: Value, b: Value) -> Option<TermId> {
+        let (bits, bytes) = (ty.width.bits(), ty.width.bytes());
+        if matches!(op, Int2::Shl | Int2::Shr) {
+            return self.shift(op, ty, a, b);
+        }
+        let (x, y) = (self.residue(a, bytes)?, self.residue(b, bytes)?);
+        Some(match op {
+            Int2::Add => self.add(x, y),
+            Int2::Sub => self.sub(x, y),
+            Int2::MulLo => self.mul(x, y),
+            Int2::AddSat
+            | Int2::SubSat
+            | Int2::MulHi
+            | Int2::MulWide
+            | Int2::Div
+            | Int2::Rem
+            | Int2::Min
+            | Int2::Max => {
+                let (x, y) = (self.reading(a, ty)?, self.reading(b, ty)?);
+                match op {
+                    Int2::AddSat => {
+                        let sum = self.add(x, y);
+                        self.saturated(sum, ty)
+                    }
+                    Int2::SubSat => {
+                        let difference = self.sub(x, y);
+                        self.saturated(difference, ty)
+                    }
+                    Int2::MulWide => self.mul(x, y),
+                    Int2::MulHi => {
+                        let product = self.mul(x, y);
+                        self.lowered(product, bits)
+                    }
+                    Int2::Div => self.quotient(x, y)?,
+                    Int2::Rem => {
+                        let quotient = self.quotient(x, y)?;
+                        let whole = self.mul(quotient, y);
+                        self.sub(x, whole)
+                    }
+                    Int2::Min => self.apply(TermOp::Min, &[x, y]),
+                    _ => self.apply(TermOp::Max, &[x, y]),
+                }
+            }
+            Int2::And | Int2::Or | Int2::Xor => {
+                let all = ty.width.mask();
+                if op == Int2::Xor && [a, b].iter().any(|word| self.known(*word) == Some(all)) {
+                    let minus_one = self.whole(-1);
+                    return Some(if self.known(a) == Some(all) {
+                        self.sub(minus_one, y)
+                    } else {
+                        self.sub(minus_one, x)
+                    });
+                }
+                let natural = int(ty.width, false);
+                let (x, y) = (self.reading(a, natural)?, self.reading(b, natural)?);
+                match op {
+                    Int2::And => self.common(x, y),
+                    Int2::Or => self.either(x, y),
+                    _ => self.one_of(x, y),
+                }
+            }
+            Int2::Mul24Lo | Int2::Mul24Hi => {
+                let (x, y) = (self.read(x, 24, ty.signed), self.read(y, 24, ty.signed));
+                let product = self.mul(x, y);
+                if op == Int2::Mul24Lo { product } else { self.lowered(product, 16) }
+            }
+            Int2::Shl | Int2::Shr | Int2::MaskClamp | Int2::MaskWrap => return None,
+        })
+    }
+
+    /// Shifts by a known amount.
+    fn shift(&mut self, op: Int2, ty: Int, a: Value, b: Value) -> Option<TermId> {
+        let bits = ty.width.bits();
+        let amount = (self.known(b)? & 0xffff_ffff).min(bits.into()) as u32;
+        if op == Int2::Shl {
+            let x = self.residue(a, ty.width.bytes())?;
+            return Some(if amount == bits { self.whole(0) } else { self.raised(x, amount) });
+        }
+        let x = self.reading(a, ty)?;
+        Some(self.lowered(x, amount))
+    }
+
+    /// An operation on three integers.
+    pub(super) fn int3(&mut self, op: Int3, ty: Int, [a, b, c]: [Value; 3]) -> Option<TermId> {
+        let bytes = ty.width.bytes();
+        Some(match op {
+            Int3::MadLo | Int3::MadHi => {
+                let product =
+                    self.int2(if op == Int3::MadLo { Int2::MulLo } else { Int2::MulHi }, ty, a, b)?;
+                let z = self.residue(c, bytes)?;
+                self.add(product, z)
+            }
+            Int3::MadWide => {
+                let product = self.int2(Int2::MulWide, ty, a, b)?;
+                let z = self.residue(c, 2 * bytes)?;
+                self.add(product, z)
+            }
+            Int3::Sad => {
+                let (x, y) = (self.reading(a, ty)?, self.reading(b, ty)?);
+                let difference = self.sub(x, y);
+                let distance = self.apply(TermOp::Abs, &[difference]);
+                let z = self.residue(c, bytes)?;
+                self.add(distance, z)
+            }
+            Int3::Extract => {
+                let (position, length) = field(self.known(b)?, self.known(c)?);
+                let bits = ty.width.bits();
+                if length == 0 {
+                    return Some(self.whole(0));
+                }
+                if position + length > bits {
+                    // The sign, if any, is the highest bit.
+                    let x = self.reading(a, ty)?;
+                    return Some(self.lowered(x, position.min(bits)));
+                }
+                let x = self.reading(a, int(ty.width, false))?;
+                self.digits(x, position, length, ty.signed)
+            }
+            Int3::ShfLeftWrap | Int3::ShfLeftClamp | Int3::ShfRightWrap | Int3::ShfRightClamp => {
+                let wraps = matches!(op, Int3::ShfLeftWrap | Int3::ShfRightWrap);
+                let amount = self.known(c)?;
+                let amount = if wraps { amount & 31 } else { (amount & 0xffff_ffff).min(32) } as u32;
+                let (low, high) = (self.reading(a, int(Width::W32, false))?, self.residue(b, 4)?);
+                let high = self.raised(high, 32);
+                let double = self.add(low, high);
+                let left = matches!(op, Int3::ShfLeftWrap | Int3::ShfLeftClamp);
+                self.lowered(double, if left { 32 - amount } else { amount })
+            }
+            Int3::Permute(PermuteMode::Generic) => {
+                let selector = self.known(c)?;
+                let word = int(Width::W32, false);
+                let sources = [self.reading(a, word)?, self.reading(b, word)?];
+                let zero = self.whole(0);
+                (0..4).fold(zero, |sum, at| {
+                    let nibble = (selector >> (4 * at) & 0xf) as u32;
+                    let (source, byte) = (sources[(nibble >> 2 & 1) as usize], 8 * (nibble & 3));
+                    let part = if nibble & 8 == 0 {
+                        self.digits(source, byte, 8, false)
+                    } else {
+                        // The byte's sign, eight times.
+                        let sign = self.digits(source, byte + 7, 1, false);
+                        let ones = self.whole(255);
+                        self.mul(sign, ones)
+                    };
+                    let part = self.raised(part, 8 * at);
+                    self.add(sum, part)
+                })
+            }
+            Int3::Permute(_) => return None,
+            Int3::Lop3(table) => {
+                let natural = int(ty.width, false);
+                let words = [self.reading(a, natural)?, self.reading(b, natural)?, self.reading(c, natural)?];
+                let all = self.whole(ty.width.mask().into());
+                self.logic(table, &words, all)
+            }
+            Int3::Dp4a(signed_a, signed_b) => self.dot(a, b, c, &[0, 1, 2, 3], 8, (signed_a, signed_b))?,
+            Int3::Dp2aLo(signed_a, signed_b) => self.dot(a, b, c, &[0, 1], 16, (signed_a, signed_b))?,
+            Int3::Dp2aHi(signed_a, signed_b) => self.dot(a, b, c, &[2, 3], 16, (signed_a, signed_b))?,
+        })
+    }
+
+    /// The number in a type that bytes of a register are, from byte `start` on.
+    pub(super) fn part(&mut self, value: Value, start: u32, ty: Int) -> Option<TermId> {
+        let pieces = slice(&self.composites.split(value, 4), start, ty.width.bytes(), self.store).ok()?;
+        let part = self.composites.join(&pieces);
+        self.reading(part, ty)
+    }
+
+    /// `c` and the products of parts of `a`, of `bits` each from the lowest on, with the bytes of `b` that are named.
+    fn dot(
+        &mut self,
+        a: Value,
+        b: Value,
+        c: Value,
+        bytes: &[u32],
+        bits: u32,
+        signed: (bool, bool),
+    ) -> Option<TermId> {
+        let mut sum = self.residue(c, 4)?;
+        let width = if bits == 8 { Width::W8 } else { Width::W16 };
+        for (at, byte) in bytes.iter().enumerate() {
+            let left = self.part(a, at as u32 * bits / 8, int(width, signed.0))?;
+            let right = self.part(b, *byte, int(Width::W8, signed.1))?;
+            let product = self.mul(left, right);
+            sum = self.add(sum, product);
+        }
+        Some(sum)
+    }
+
+    /// Bit by bit, the entry of a truth table that the bits of natural numbers choose; the first word's counts most.
+    fn logic(&mut self, table: u8, words: &[TermId], all: TermId) -> TermId {
+        let entries = 1 << words.len();
+        if table == 0 {
+            return self.whole(0);
+        }
+        if u32::from(table) == (1 << entries) - 1 {
+            return all;
+        }
+        match (words, table) {
+            ([a, b], 0b1000) => return self.common(*a, *b),
+            ([a, b], 0b1110) => return self.either(*a, *b),
+            ([a, b], 0b0110) => return self.one_of(*a, *b),
+            _ => {}
+        }
+        // By a word that is known, if there is one: what is left is smaller.
+        let is_constant = |word: &TermId| matches!(self.store.view(*word), View::Constant(_));
+        let chosen = words.iter().position(is_constant).unwrap_or(words.len() - 1);
+        let weight = words.len() - 1 - chosen;
+        let half = |bit: usize| {
+            let entries = (0..entries).filter(|entry| entry >> weight & 1 == bit);
+            entries.enumerate().fold(0, |half, (at, entry)| half | (table >> entry & 1) << at)
+        };
+        let rest: Vec<TermId> =
+            words.iter().enumerate().filter(|(at, _)| *at != chosen).map(|(_, word)| *word).collect();
+        let (zeros, ones) = (half(0), half(1));
+        let where_one = self.logic(ones, &rest, all);
+        if zeros == ones {
+            return where_one;
+        }
+        let where_zero = self.logic(zeros, &rest, all);
+        let word = words[chosen];
+        let other = self.sub(all, word);
+        let (left, right) = (self.common(word, where_one), self.common(other, where_zero));
+        self.add(left, right)
+    }
+
+    /// `b` with `length` bits from `position` on taken from the lowest of `a`.
+    pub(super) fn insert(&mut self, width: Width, [a, b, position, length]: [Value; 4]) -> Option<TermId> {
+        let (position, length) = field(self.known(position)?, self.known(length)?);
+        let natural = int(width, false);
+        let old = self.reading(b, natural)?;
+        let bits = width.bits();
+        if position >= bits || length == 0 {
+            return Some(old);
+        }
+        let length = length.min(bits - position);
+        let new = self.residue(a, width.bytes())?;
+        let new = self.unsigned(new, length);
+        let gone = self.digits(old, position, length, false);
+        let change = self.sub(new, gone);
+        let change = self.raised(change, position);
+        Some(self.add(old, change))
+    }
+
+    /// A conversion between integer types.
+    pub(super) fn convert(&mut self, a: Value, from: Int, to: Int, saturate: bool) -> Option<TermId> {
+        if !saturate && to.width.bytes() <= from.width.bytes() {
+            return self.residue(a, to.width.bytes());
+        }
+        let x = self.reading(a, from)?;
+        Some(if saturate { self.saturated(x, to) } else { x })
+    }
+
+    /// A comparison, as a condition or as known.
+    pub(super) fn compare(
+        &mut self,
+        op: Compare,
+        ty: Int,
+        a: Value,
+        b: Value,
+    ) -> Option<Result<bool, TermId>> {
+        let (x, y) = (self.reading(a, ty)?, self.reading(b, ty)?);
+        let (left, right) = (self.ranges.of(self.store, x), self.ranges.of(self.store, y));
+        let surely = |a: Option<i128>, b: Option<i128>, f: fn(&i128, &i128) -> bool| {
+            a.zip(b).is_some_and(|(a, b)| f(&a, &b))
+        };
+        let less = surely(left.high, right.low, i128::lt);
+        let greater = surely(left.low, right.high, i128::gt);
+        let (at_most, at_least) =
+            (surely(left.high, right.low, i128::le), surely(left.low, right.high, i128::ge));
+        let same = x == y;
+        let decided = match op {
+            Compare::Eq if same => Some(true),
+            Compare::Ne if same => Some(false),
+            Compare::Eq if less || greater => Some(false),
+            Compare::Ne if less || greater => Some(true),
+            Compare::Lt if less => Some(true),
+            Compare::Lt if same || at_least => Some(false),
+            Compare::Ge if less => Some(false),
+            Compare::Ge if same || at_least => Some(true),
+            Compare::Gt if greater => Some(true),
+            Compare::Gt if same || at_most => Some(false),
+            Compare::Le if greater => Some(false),
+            Compare::Le if same || at_most => Some(true),
+            _ => None,
+        };
+        if let Some(known) = decided {
+            return Some(Ok(known));
+        }
+        let mut test = |op, operands: [TermId; 2]| self.store.apply(op, &operands, self.pc);
+        Some(Err(match op {
+            Compare::Eq => test(TermOp::Equal, [x, y]),
+            Compare::Ne => {
+                let equal = test(TermOp::Equal, [x, y]);
+                self.store.apply(TermOp::Not, &[equal], self.pc)
+            }
+            Compare::Lt => test(TermOp::Less, [x, y]),
+            Compare::Gt => test(TermOp::Less, [y, x]),
+            Compare::Le => test(TermOp::LessEqual, [x, y]),
+            Compare::Ge => test(TermOp::LessEqual, [y, x]),
+        }))
+    }
+
+    /// The real that an encoding spells whose exponent is known, though not its fraction: bits of integers put under a
+    /// constant exponent, as `0x4b000000 | q` is 2²³ + q.
+    pub(in super::super) fn spelled(&mut self, value: Value, format: Format) -> Option<TermId> {
+        let bits = 8 * format.bytes();
+        let term = self.residue(value, format.bytes())?;
+        let term = self.unsigned(term, bits);
+        let range = self.ranges.of(self.store, term);
+        let (low, high) = (u64::try_from(range.low?).ok()?, u64::try_from(range.high?).ok()?);
+        let binade = binade(format, low)?;
+        // One sign and one exponent for all.
+        if high & !binade.fraction != low & !binade.fraction {
+            return None;
+        }
+        let start = self.whole((low & !binade.fraction).into());
+        let steps = self.sub(term, start);
+        let (unit, base) = (exactly(self.store, binade.unit), exactly(self.store, binade.first));
+        let above = self.mul(steps, unit);
+        Some(self.add(above, base))
+    }
+}

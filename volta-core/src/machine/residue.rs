@@ -1,0 +1,275 @@
+//! Integers that depend on the input, as terms (rule V4).
+//!
+//! An unknown integer of `w` bits is held as a term that is *congruent* to it modulo 2^w: adding, subtracting and
+//! multiplying need nothing else, and wrap around by themselves. Where an operation asks which number it is (a
+//! comparison, a division, a shift to the right, a conversion), the term is brought into the range of the type,
+//! unsigned or signed, by a [`TermOp::Mod`]; and by nothing where it lies there already.
+
+use super::pieces::{Composites, Cut, Piece};
+use super::value::{Sym, SymKind, Value};
+use crate::number::{Extended, Rational};
+use crate::program::Int;
+use crate::term::{Constant, Fold, Ranges, Store, TermId, TermOp, View, fold};
+
+/// What building terms of integers takes.
+pub(super) struct Residues<'t> {
+    pub(super) composites: &'t mut Composites,
+    pub(super) store: &'t mut Store,
+    pub(super) ranges: &'t mut Ranges,
+    /// The instruction that computes.
+    pub(super) pc: u32,
+}
+
+/// The number that a term is, if it is one.
+fn number(store: &Store, term: TermId) -> Option<&Rational> {
+    match store.view(term) {
+        View::Constant(constant) => constant.exact.finite(),
+        View::Input { .. } | View::Apply(..) => None,
+    }
+}
+
+/// The term of a number.
+pub(super) fn exactly(store: &mut Store, value: Rational) -> TermId {
+    store.intern(Constant { exact: Extended::Finite(value), literal: None, rounded: None })
+}
+
+/// `⌊term / 2^bits⌋`
+fn shifted(store: &mut Store, term: TermId, bits: u32, pc: u32) -> TermId {
+    if bits == 0 {
+        return term;
+    }
+    let factor = Rational::power_of_two(-(bits as i32));
+    if let Some(value) = number(store, term) {
+        let value = (value * &factor).floor();
+        return exactly(store, value);
+    }
+    let factor = exactly(store, factor);
+    let quotient = store.apply(TermOp::Mul, &[term, factor], pc);
+    store.apply(TermOp::Floor, &[quotient], pc)
+}
+
+/// Bytes `start .. start + length` of a sequence of pieces, of which integers may be cut: their bytes are integers.
+pub(super) fn slice(pieces: &[Piece], start: u32, length: u32, store: &mut Store) -> Result<Vec<Piece>, Cut> {
+    let mut parts = Vec::with_capacity(pieces.len() + 2);
+    let mut at = 0;
+    for piece in pieces {
+        let (from, to) = (start.max(at), (start + length).min(at + piece.bytes));
+        match piece.value {
+            Value::Sym(sym) if from < to && to - from < piece.bytes => match sym.kind() {
+                SymKind::Int(_, term) => {
+                    let mut byte = at;
+                    for end in [from, to, at + piece.bytes] {
+                        while byte < end {
+                            // Integers have 1, 2, 4 or 8 bytes.
+                            let bytes = 1 << (end - byte).ilog2();
+                            let part = shifted(store, term, 8 * (byte - at), 0);
+                            parts.push(Piece { value: Value::Sym(Sym::int(bytes, part)), bytes });
+                            byte += bytes;
+                        }
+                    }
+                }
+                _ => parts.push(*piece),
+            },
+            Value::Bits(_) | Value::Undefined(_) | Value::Sym(_) => parts.push(*piece),
+        }
+        at += piece.bytes;
+    }
+    Composites::slice(&parts, start, length)
+}
+
+impl Residues<'_> {
+    /// The term of an integer.
+    pub(super) fn whole(&mut self, value: i128) -> TermId {
+        exactly(self.store, Rational::from_i128(value))
+    }
+
+    /// An operation on terms. Constants fold, and what adds or multiplies nothing is left out.
+    pub(super) fn apply(&mut self, op: TermOp, operands: &[TermId]) -> TermId {
+        let numbers: Option<Vec<Extended>> = operands
+            .iter()
+            .map(|operand| number(self.store, *operand).cloned().map(Extended::Finite))
+            .collect();
+        if let Some(numbers) = numbers {
+            let list: Vec<&Extended> = numbers.iter().collect();
+            if let Fold::Value(Extended::Finite(value)) = fold(op, &list) {
+                return exactly(self.store, value);
+            }
+        }
+        if let [a, b] = *operands {
+            let (x, y) = (number(self.store, a), number(self.store, b));
+            let is = |number: Option<&Rational>, value: &Rational| number == Some(value);
+            match op {
+                TermOp::Add if is(x, &Rational::ZERO) => return b,
+                TermOp::Add | TermOp::Sub if is(y, &Rational::ZERO) => return a,
+                TermOp::Mul if is(x, &Rational::ONE) => return b,
+                TermOp::Mul if is(y, &Rational::ONE) => return a,
+                // Integers are finite.
+                TermOp::Mul if is(x, &Rational::ZERO) || is(y, &Rational::ZERO) => return self.whole(0),
+                TermOp::BitAnd if a == b => return a,
+                TermOp::BitAnd => {
+                    let (x, y) = (self.ranges.of(self.store, a), self.ranges.of(self.store, b));
+                    if x.ones & y.ones == 0 {
+                        return self.whole(0);
+                    }
+                    // A mask that keeps every digit.
+                    for (kept, mask, term) in [(x, y, a), (y, x, b)] {
+                        if mask.sure & kept.ones == kept.ones {
+                            return term;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        if let Some(shorter) = self.with_one_constant(op, operands) {
+            return shorter;
+        }
+        self.store.apply(op, operands, self.pc)
+    }
+
+    /// `(x + c) ± d` as `x + (c ± d)`, for numbers `c` and `d`.
+    fn with_one_constant(&mut self, op: TermOp, operands: &[TermId]) -> Option<TermId> {
+        let [a, b] = *operands else { return None };
+        let by = number(self.store, b)?.clone();
+        let by = match op {
+            TermOp::Add => by,
+            TermOp::Sub => -by,
+            _ => return None,
+        };
+        let View::Apply(TermOp::Add, [x, c, _]) = self.store.view(a) else { return None };
+        let sum = number(self.store, c)? + &by;
+        let sum = exactly(self.store, sum);
+        Some(self.apply(TermOp::Add, &[x, sum]))
+    }
+
+    pub(super) fn add(&mut self, a: TermId, b: TermId) -> TermId {
+        self.apply(TermOp::Add, &[a, b])
+    }
+
+    pub(super) fn sub(&mut self, a: TermId, b: TermId) -> TermId {
+        self.apply(TermOp::Sub, &[a, b])
+    }
+
+    pub(super) fn mul(&mut self, a: TermId, b: TermId) -> TermId {
+        self.apply(TermOp::Mul, &[a, b])
+    }
+
+    /// `term · 2^bits`
+    pub(super) fn raised(&mut self, term: TermId, bits: u32) -> TermId {
+        let factor = self.whole(1 << bits);
+        self.mul(term, factor)
+    }
+
+    /// `⌊term / 2^bits⌋`
+    pub(super) fn lowered(&mut self, term: TermId, bits: u32) -> TermId {
+        shifted(self.store, term, bits, self.pc)
+    }
+
+    /// The lowest `bits` binary digits of a term, as a natural number.
+    pub(super) fn unsigned(&mut self, term: TermId, bits: u32) -> TermId {
+        if self.ranges.of(self.store, term).within(0, (1 << bits) - 1) {
+            return term;
+        }
+        let modulus = self.whole(1 << bits);
+        self.apply(TermOp::Mod, &[term, modulus])
+    }
+
+    /// The lowest `bits` binary digits of a term, in two's complement.
+    pub(super) fn signed(&mut self, term: TermId, bits: u32) -> TermId {
+        let half = 1 << (bits - 1);
+        if self.ranges.of(self.store, term).within(-half, half - 1) {
+            return term;
+        }
+        let half = self.whole(half);
+        let above = self.add(term, half);
+        let wrapped = self.unsigned(above, bits);
+        self.sub(wrapped, half)
+    }
+
+    /// The number that the lowest digits of a term are in a type.
+    pub(super) fn read(&mut self, term: TermId, bits: u32, signed: bool) -> TermId {
+        if signed { self.signed(term, bits) } else { self.unsigned(term, bits) }
+    }
+
+    /// A term congruent to a value modulo 2^(8·bytes); `None` for what is no integer.
+    pub(super) fn residue(&mut self, value: Value, bytes: u32) -> Option<TermId> {
+        let sym = match value {
+            Value::Bits(bits) => {
+                // The nearest to zero, which keeps ranges small.
+                let top = 64 - 8 * bytes;
+                return Some(self.whole(i128::from((bits << top) as i64 >> top)));
+            }
+            Value::Sym(sym) => sym,
+            Value::Undefined(_) => return None,
+        };
+        match sym.kind() {
+            SymKind::Int(own, term) if own >= bytes => Some(term),
+            SymKind::Int(own, term) => Some(self.unsigned(term, 8 * own)),
+            SymKind::Packed(_) => {
+                let mut sum = self.whole(0);
+                let mut at = 0;
+                for piece in self.composites.split(value, bytes) {
+                    if at >= bytes {
+                        break;
+                    }
+                    let part = match piece.value {
+                        Value::Bits(bits) => self.whole(bits.into()),
+                        value => {
+                            let term = self.residue(value, piece.bytes)?;
+                            if at + piece.bytes >= bytes {
+                                term
+                            } else {
+                                self.unsigned(term, 8 * piece.bytes)
+                            }
+                        }
+                    };
+                    let part = self.raised(part, 8 * at);
+                    sum = self.add(sum, part);
+                    at += piece.bytes;
+                }
+                Some(sum)
+            }
+            SymKind::Choice(index) => {
+                let choice = self.composites.choice(index);
+                let then = self.residue(choice.then, bytes)?;
+                let otherwise = self.residue(choice.otherwise, bytes)?;
+                Some(self.chosen(choice.condition, then, otherwise))
+            }
+            SymKind::Real(..) | SymKind::Half64(..) | SymKind::Fragment { .. } => None,
+        }
+    }
+
+    /// One of two terms, by a condition.
+    pub(super) fn chosen(&mut self, condition: TermId, then: TermId, otherwise: TermId) -> TermId {
+        if then == otherwise {
+            return then;
+        }
+        self.store.apply(TermOp::Select, &[condition, then, otherwise], self.pc)
+    }
+
+    /// The number that a value is in a type; `None` for what is no integer.
+    pub(super) fn reading(&mut self, value: Value, ty: Int) -> Option<TermId> {
+        if let Value::Bits(bits) = value {
+            let top = 64 - ty.width.bits();
+            let bits = bits << top;
+            let number = if ty.signed { i128::from(bits as i64 >> top) } else { i128::from(bits >> top) };
+            return Some(self.whole(number));
+        }
+        let term = self.residue(value, ty.width.bytes())?;
+        Some(self.read(term, ty.width.bits(), ty.signed))
+    }
+
+    /// An integer of some bytes: bits, where it is known.
+    pub(super) fn value(&mut self, term: TermId, bytes: u32) -> Value {
+        let bits = 8 * bytes;
+        match number(self.store, term) {
+            Some(number) => {
+                let modulus = Rational::power_of_two(bits as i32);
+                let quotient = (number * &Rational::power_of_two(-(bits as i32))).floor();
+                let rest = number - &(&quotient * &modulus);
+                rest.to_u64().map_or(Value::Sym(Sym::int(bytes, term)), Value::Bits)
+            }
+            None => Value::Sym(Sym::int(bytes, term)),
+        }
+    }
+}

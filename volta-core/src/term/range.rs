@@ -1,0 +1,291 @@
+//! Between which integers a term lies, and which binary digits it can have (rule V4).
+//!
+//! An abstract interpretation of terms as executed. It tells where wrapping around changes nothing, where two numbers
+//! have no binary digit in common, and which exponent bits spell.
+
+use rustc_hash::FxHashMap;
+
+use super::id::{TermId, TermKind};
+use super::node::{Store, TermOp, View};
+use crate::number::{Extended, Rational};
+
+/// What a term's value surely is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// An integer not above the value; `None` where no such is known.
+    pub low: Option<i128>,
+    /// An integer not below the value.
+    pub high: Option<i128>,
+    /// Whether the value is an integer.
+    pub whole: bool,
+    /// Of a natural number below 2⁶⁴: the binary digits that may be 1.
+    pub ones: u64,
+    /// Of a natural number below 2⁶⁴: the binary digits that are 1.
+    pub sure: u64,
+}
+
+/// Digits that numbers up to `high` can have.
+fn digits(high: u64) -> u64 {
+    u64::MAX.checked_shr(high.leading_zeros()).unwrap_or(0)
+}
+
+impl Range {
+    const REAL: Range = Range { low: None, high: None, whole: false, ones: u64::MAX, sure: 0 };
+
+    /// Integers between two bounds.
+    fn whole(low: Option<i128>, high: Option<i128>) -> Range {
+        Range { low, high, whole: true, ..Range::REAL }.tight()
+    }
+
+    /// Natural numbers with some binary digits.
+    fn natural(ones: u64, sure: u64) -> Range {
+        Range { low: Some(sure.into()), high: Some(ones.into()), whole: true, ones, sure }
+    }
+
+    fn number(value: &Rational) -> Range {
+        let bound = |value: Rational| value.to_i64().map(i128::from).or(value.to_u64().map(i128::from));
+        let whole = value.is_integer();
+        let range = Range { low: bound(value.floor()), high: bound(value.ceil()), whole, ..Range::REAL };
+        match value.to_u64() {
+            Some(bits) => Range { ones: bits, sure: bits, ..range },
+            None => range,
+        }
+    }
+
+    /// Whether the value is a natural number below 2⁶⁴.
+    pub fn is_natural(&self) -> bool {
+        let limit = i128::from(u64::MAX);
+        self.whole && self.low.is_some_and(|low| low >= 0) && self.high.is_some_and(|high| high <= limit)
+    }
+
+    /// Whether the value is an integer from `low` to `high`.
+    pub fn within(&self, low: i128, high: i128) -> bool {
+        self.whole && self.low.is_some_and(|own| own >= low) && self.high.is_some_and(|own| own <= high)
+    }
+
+    /// What bounds say about digits, and digits about bounds.
+    fn tight(self) -> Range {
+        if !self.is_natural() {
+            return Range { ones: u64::MAX, sure: 0, ..self };
+        }
+        let clip =
+            |bound: Option<i128>| bound.and_then(|bound| u64::try_from(bound).ok()).unwrap_or(u64::MAX);
+        let ones = self.ones & digits(clip(self.high));
+        let low = self.low.max(Some(self.sure.into()));
+        Range { low, high: self.high.min(Some(ones.into())), ones, ..self }
+    }
+
+    fn bounds(&self, f: impl Fn(i128) -> Option<i128>) -> (Option<i128>, Option<i128>) {
+        (self.low.and_then(&f), self.high.and_then(&f))
+    }
+
+    fn plus(self, other: Range) -> Range {
+        let sum = |a: Option<i128>, b: Option<i128>| a?.checked_add(b?);
+        let whole = self.whole && other.whole;
+        let (low, high) = (sum(self.low, other.low), sum(self.high, other.high));
+        let sum = Range { low, high, whole, ..Range::REAL };
+        if self.is_natural() && other.is_natural() && self.ones & other.ones == 0 {
+            return Range { ones: self.ones | other.ones, sure: self.sure | other.sure, ..sum }.tight();
+        }
+        sum.tight()
+    }
+
+    fn negative(self) -> Range {
+        let (low, high) = self.bounds(i128::checked_neg);
+        Range { low: high, high: low, whole: self.whole, ..Range::REAL }.tight()
+    }
+
+    fn times(self, other: Range) -> Range {
+        let whole = self.whole && other.whole;
+        let corner = |a: Option<i128>, b: Option<i128>| a?.checked_mul(b?);
+        let corners = [
+            corner(self.low, other.low),
+            corner(self.low, other.high),
+            corner(self.high, other.low),
+            corner(self.high, other.high),
+        ];
+        let all: Option<Vec<i128>> = corners.into_iter().collect();
+        let (low, high) =
+            all.map_or((None, None), |all| (all.iter().min().copied(), all.iter().max().copied()));
+        Range { low, high, whole, ..Range::REAL }.tight()
+    }
+
+    fn either(self, other: Range) -> Range {
+        let both = |a: Option<i128>, b: Option<i128>, f: fn(i128, i128) -> i128| Some(f(a?, b?));
+        let whole = self.whole && other.whole;
+        let (ones, sure) = (self.ones | other.ones, self.sure & other.sure);
+        let low = both(self.low, other.low, i128::min);
+        Range { low, high: both(self.high, other.high, i128::max), whole, ones, sure }.tight()
+    }
+
+    /// The larger of two.
+    fn or_above(self, other: Range) -> Range {
+        let whole = self.whole && other.whole;
+        let high = self.high.zip(other.high).map(|(a, b)| a.max(b));
+        // One bound from below is enough.
+        Range { low: self.low.max(other.low), high, whole, ..Range::REAL }.tight()
+    }
+
+    /// The remainder after division by `modulus`.
+    fn modulo(self, modulus: i128) -> Range {
+        if self.within(0, modulus - 1) {
+            return self;
+        }
+        let all = Range { low: Some(0), high: Some(modulus - 1), whole: self.whole, ..Range::REAL }.tight();
+        if self.is_natural() && modulus & (modulus - 1) == 0 {
+            let mask = (modulus - 1) as u64;
+            return Range { ones: self.ones & mask, sure: self.sure & mask, ..all }.tight();
+        }
+        all
+    }
+
+    /// `⌊value·factor⌋` for a whole value and a positive factor.
+    fn scaled_down(self, factor: &Rational) -> Range {
+        let scaled = |bound: i128| (&Rational::from_i128(bound) * factor).floor();
+        let bound = |value: Rational| value.to_i64().map(i128::from).or(value.to_u64().map(i128::from));
+        let (low, high) = self.bounds(|at| bound(scaled(at)));
+        let range = Range { low, high, whole: true, ..Range::REAL };
+        let shift = factor.recip().and_then(|divisor| divisor.to_u64()).filter(|by| by.is_power_of_two());
+        match shift {
+            Some(by) if self.is_natural() => {
+                let by = by.trailing_zeros();
+                Range { ones: self.ones >> by, sure: self.sure >> by, ..range }.tight()
+            }
+            _ => range.tight(),
+        }
+    }
+}
+
+/// The ranges of a store's terms, as far as somebody asked.
+#[derive(Debug, Default)]
+pub struct Ranges {
+    known: FxHashMap<TermId, Range>,
+}
+
+impl Ranges {
+    /// Bytes that the table holds.
+    pub fn bytes(&self) -> u64 {
+        (self.known.capacity() * size_of::<(TermId, Range)>()) as u64
+    }
+
+    /// The range of a term of `store`, which is the same at each call.
+    ///
+    /// # Cost
+    /// Each node once.
+    pub fn of(&mut self, store: &Store, root: TermId) -> Range {
+        if let Some(range) = self.known(store, root) {
+            return range;
+        }
+        let mut stack = vec![root];
+        while let Some(&term) = stack.last() {
+            let View::Apply(op, operands) = store.view(term) else {
+                stack.pop();
+                continue;
+            };
+            let operands = &operands[..op.arity()];
+            let before = stack.len();
+            if self.known(store, term).is_none() && depends(op) {
+                stack.extend(operands.iter().filter(|operand| self.known(store, **operand).is_none()));
+            }
+            if stack.len() == before {
+                let range = self.combined(store, op, operands);
+                self.known.insert(term, range);
+                stack.pop();
+            }
+        }
+        self.known(store, root).unwrap_or(Range::REAL)
+    }
+
+    fn known(&self, store: &Store, term: TermId) -> Option<Range> {
+        match term.kind() {
+            TermKind::Input { input, .. } => Some(match store.integers(input) {
+                Some(of) => Range::whole(Some(of.least()), Some(of.greatest())),
+                None => Range::REAL,
+            }),
+            TermKind::Constant(id) => Some(match &store.constant(id).exact {
+                Extended::Finite(value) => Range::number(value),
+                Extended::PosInf | Extended::NegInf => Range::REAL,
+            }),
+            TermKind::Lane(..) => self.known.get(&term).copied(),
+        }
+    }
+
+    /// The range of a result, its operands' known.
+    fn combined(&self, store: &Store, op: TermOp, operands: &[TermId]) -> Range {
+        let at = |which: usize| {
+            let operand = operands.get(which);
+            operand.and_then(|operand| self.known(store, *operand)).unwrap_or(Range::REAL)
+        };
+        let between = |low, high| Range { low: Some(low), high: Some(high), ..Range::REAL };
+        match op {
+            TermOp::Add => at(0).plus(at(1)),
+            TermOp::Sub => at(0).plus(at(1).negative()),
+            TermOp::Mul => at(0).times(at(1)),
+            TermOp::Fma => at(0).times(at(1)).plus(at(2)),
+            TermOp::Neg => at(0).negative(),
+            TermOp::Abs => at(0).or_above(at(0).negative()),
+            TermOp::Max => at(0).or_above(at(1)),
+            TermOp::Min => at(0).negative().or_above(at(1).negative()).negative(),
+            TermOp::Select => at(1).either(at(2)),
+            TermOp::Mod => match finite(store, operands[1]).and_then(|by| by.to_u64()) {
+                Some(modulus) if modulus > 0 => at(0).modulo(modulus.into()),
+                _ if finite(store, operands[1]) == Some(Rational::power_of_two(64)) => at(0).modulo(1 << 64),
+                _ => Range::REAL,
+            },
+            TermOp::BitAnd => {
+                let (a, b) = (at(0), at(1));
+                Range::natural(a.ones & b.ones, a.sure & b.sure)
+            }
+            TermOp::Floor => self.floor(store, operands[0]),
+            TermOp::Ceil | TermOp::Trunc | TermOp::RoundEven => {
+                let of = at(0);
+                Range::whole(of.low, of.high)
+            }
+            TermOp::Saturate => between(0, 1),
+            TermOp::Sin | TermOp::Cos | TermOp::Tanh => between(-1, 1),
+            TermOp::Div
+            | TermOp::Exp2
+            | TermOp::Log2
+            | TermOp::Sqrt
+            | TermOp::Rsqrt
+            | TermOp::CopySign
+            | TermOp::Less
+            | TermOp::LessEqual
+            | TermOp::Equal
+            | TermOp::Not
+            | TermOp::And
+            | TermOp::Or
+            | TermOp::Xor => Range::REAL,
+        }
+    }
+
+    /// `⌊a⌋`, where `a` is most often a multiple of an integer: a shift.
+    fn floor(&self, store: &Store, argument: TermId) -> Range {
+        let of = self.known(store, argument).unwrap_or(Range::REAL);
+        if let View::Apply(TermOp::Mul, [a, b, _]) = store.view(argument)
+            && let Some(factor) = finite(store, b).filter(Rational::is_positive)
+            && let Some(inner) = self.known(store, a).filter(|inner| inner.whole)
+        {
+            return inner.scaled_down(&factor);
+        }
+        Range::whole(of.low, of.high)
+    }
+}
+
+/// Whether the range of a result says more than its operation.
+fn depends(op: TermOp) -> bool {
+    use TermOp::*;
+    match op {
+        Add | Sub | Mul | Fma | Neg | Abs | Max | Min | Select | Mod | BitAnd | Floor | Ceil | Trunc
+        | RoundEven => true,
+        Div | Exp2 | Log2 | Sqrt | Rsqrt | CopySign | Less | LessEqual | Equal | Not | And | Or | Xor
+        | Saturate | Sin | Cos | Tanh => false,
+    }
+}
+
+fn finite(store: &Store, term: TermId) -> Option<Rational> {
+    match store.view(term) {
+        View::Constant(constant) => constant.exact.finite().cloned(),
+        View::Input { .. } | View::Apply(..) => None,
+    }
+}
