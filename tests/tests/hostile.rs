@@ -455,11 +455,10 @@ fn tokens(text: &str) -> Vec<&str> {
     let word = |c: char| c.is_alphanumeric() || "_%.".contains(c);
     for (at, c) in text.char_indices().skip(1) {
         let before = text[..at].chars().next_back().unwrap_or(' ');
-        if c.is_whitespace() || !(word(before) && word(c)) && !before.is_whitespace() {
-            if !text[start..at].trim().is_empty() {
-                tokens.push(&text[start..at]);
-                start = at;
-            }
+        let goes_on = before.is_whitespace() || word(before) && word(c);
+        if (c.is_whitespace() || !goes_on) && !text[start..at].trim().is_empty() {
+            tokens.push(&text[start..at]);
+            start = at;
         }
     }
     tokens.push(&text[start..]);

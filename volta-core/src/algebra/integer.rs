@@ -208,7 +208,7 @@ impl Table {
     }
 
     /// Multiples of a whole number and of floors of its quotients, in some of the terms; at least two levels.
-    fn chain_in(&self, terms: &[Term]) -> Option<Vec<Level>> {
+    pub(super) fn chain_in(&self, terms: &[Term]) -> Option<Vec<Level>> {
         if terms.len() > MAX_CHAIN {
             return None;
         }
@@ -293,19 +293,23 @@ impl Table {
 }
 
 /// `terms` less some of them.
-fn without(terms: &[Term], mut gone: Vec<Term>) -> Vec<Term> {
+pub(super) fn without(terms: &[Term], mut gone: Vec<Term>) -> Vec<Term> {
     collect(&mut gone);
     add(terms, &negated(&gone))
 }
 
-/// A chain as multiples of digits: those between a level and the next, and the last level itself. How much there is of
-/// each, and what it is.
-fn digits_of(chain: &[Level]) -> Vec<(Rational, Vec<Term>)> {
-    let mut weight = Rational::ZERO;
-    let unit = |level: &Level| match level.weight.recip() {
+/// What a level is, once.
+pub(super) fn unit(level: &Level) -> Vec<Term> {
+    match level.weight.recip() {
         Some(inverse) => times_number(&level.terms, &inverse),
         None => Vec::new(),
-    };
+    }
+}
+
+/// A chain as multiples of digits: those between a level and the next, and the last level itself. How much there is of
+/// each, and what it is.
+pub(super) fn digits_of(chain: &[Level]) -> Vec<(Rational, Vec<Term>)> {
+    let mut weight = Rational::ZERO;
     let mut out = Vec::with_capacity(chain.len());
     for (at, level) in chain.iter().enumerate() {
         weight = &(&weight * &level.ratio) + &level.weight;
@@ -319,15 +323,15 @@ fn digits_of(chain: &[Level]) -> Vec<(Rational, Vec<Term>)> {
 }
 
 /// One of the numbers that telescope.
-struct Level {
+pub(super) struct Level {
     /// How much of it there is.
-    weight: Rational,
+    pub(super) weight: Rational,
     /// By what the level below was divided to give this one.
-    ratio: Rational,
+    pub(super) ratio: Rational,
     /// The floor; `None` for what is rounded itself.
     monomial: Option<MonomialId>,
     /// What it stands for.
-    terms: Vec<Term>,
+    pub(super) terms: Vec<Term>,
 }
 
 impl Prover<'_> {

@@ -10,7 +10,8 @@ use super::class::Class;
 use super::condition::{Condition, ConditionId};
 use super::exponent::Scale;
 use super::flat::inputs_of;
-use super::function::negated;
+use super::function::{negated, times_number};
+use super::integer::{digits_of, unit, without};
 use super::monomial::MonomialId;
 use super::obligation::{Demand, Requirement};
 use super::polynomial::{Key, PolynomialId, Term};
@@ -25,6 +26,8 @@ pub type Names<'n> = dyn Fn(InputId, u64) -> String + 'n;
 
 /// Longer lists are cut: so many at the start, one at the end.
 const SHOWN: usize = 4;
+/// Digits are looked for in sums of up to so many terms.
+const MAX_DIGITS: usize = 24;
 /// Nesting beyond this is not shown.
 const MAX_NESTING: u32 = 8;
 /// Longer texts are cut, in bytes.
@@ -128,6 +131,31 @@ fn cut(mut text: String) -> String {
     text
 }
 
+/// An integer; large powers of two as such.
+fn spelled_whole(value: &rug::Integer) -> String {
+    let bits = value.significant_bits();
+    if bits > 20 && value.is_power_of_two() { format!("2^{}", bits - 1) } else { value.to_string() }
+}
+
+/// Whether a text stands in one pair of brackets.
+fn is_enclosed(text: &str) -> bool {
+    let mut depth = 0i32;
+    text.starts_with('(')
+        && text.char_indices().all(|(at, c)| {
+            depth += i32::from(c == '(') - i32::from(c == ')');
+            depth > 0 || at + 1 == text.len()
+        })
+}
+
+/// Where something stands in an order that depends on content alone.
+type Placed = ((u32, u64), Place, Place);
+
+/// What a sum is printed as the sum of.
+enum Part<'t> {
+    Term(&'t Term),
+    Digits { negative: bool, spelled: String },
+}
+
 struct Printer<'p, 's, 'n> {
     prover: &'p Prover<'s>,
     names: &'n Names<'n>,
@@ -138,7 +166,7 @@ impl Printer<'_, '_, '_> {
         &self.prover.table
     }
 
-    fn place(&self, term: &Term) -> ((u32, u64), Place, Place) {
+    fn place(&self, term: &Term) -> Placed {
         let monomial = self.table().monomials.place(term.monomial());
         let exponent = self.table().polynomials.place(term.exponent());
         (monomial.lead.min(exponent.lead), monomial, exponent)
@@ -167,27 +195,121 @@ impl Printer<'_, '_, '_> {
         if nesting > MAX_NESTING {
             return "…".to_string();
         }
-        let mut order: Vec<&Term> = terms.iter().collect();
-        order.sort_by_cached_key(|term| self.place(term));
+        let (digits, rest) = self.with_digits(terms, nesting);
+        let mut order: Vec<(_, Part<'_>)> = digits;
+        order.extend(rest.iter().map(|term| (self.place(term), Part::Term(term))));
+        order.sort_by_key(|(place, _)| *place);
         let mut text = String::new();
         let skipped = order.len().saturating_sub(SHOWN + 1);
-        for (at, term) in order.iter().enumerate() {
+        for (at, (_, part)) in order.iter().enumerate() {
             if skipped > 1 && at >= SHOWN && at < SHOWN + skipped {
                 if at == SHOWN {
                     text.push_str(&format!(" + … {skipped} more terms …"));
                 }
                 continue;
             }
-            let negative = term.coefficient.is_negative();
+            let (negative, spelled) = match part {
+                Part::Term(term) => match self.digits_product(&term.coefficient, term.key, nesting) {
+                    Some(spelled) => (false, spelled),
+                    None => {
+                        let spelled = self.product(&term.coefficient.abs(), term.key, nesting);
+                        (term.coefficient.is_negative(), spelled)
+                    }
+                },
+                Part::Digits { negative, spelled } => (*negative, spelled.clone()),
+            };
             match (at == 0, negative) {
                 (true, true) => text.push('-'),
                 (true, false) => {}
                 (false, true) => text.push_str(" - "),
                 (false, false) => text.push_str(" + "),
             }
+            text.push_str(&spelled);
+        }
+        if text.is_empty() { "0".to_string() } else { text }
+    }
+
+    /// Takes floors that telescope as the digits between them: `n − 16·⌊n/16⌋` is `n mod 16`.
+    fn with_digits<'t>(&self, terms: &[Term], nesting: u32) -> (Vec<(Placed, Part<'t>)>, Vec<Term>) {
+        let mut rest = terms.to_vec();
+        let mut parts = Vec::new();
+        while let Some(chain) = self.table().chain_in(&rest).filter(|_| terms.len() <= MAX_DIGITS) {
+            let all: Vec<Term> = chain.iter().flat_map(|level| level.terms.iter().cloned()).collect();
+            let place = all.iter().map(|term| self.place(term)).min();
+            let digits = digits_of(&chain);
+            let bases: Vec<String> = chain
+                .iter()
+                .enumerate()
+                .map(|(at, level)| {
+                    let base = self.sum_as_it_is(&unit(level), nesting);
+                    let several = level.terms.len() > 1;
+                    let base = if several { format!("({base})") } else { base };
+                    match chain.get(at + 1) {
+                        Some(above) => format!("({base} mod {})", spelled_whole(&above.ratio.to_parts().0)),
+                        None => base,
+                    }
+                })
+                .collect();
+            for ((weight, _), base) in
+                digits.into_iter().zip(bases).filter(|((weight, _), _)| !weight.is_zero())
+            {
+                let (num, den) = weight.abs().to_parts();
+                let factor = if num == 1 { String::new() } else { format!("{}*", spelled_whole(&num)) };
+                let divisor = if den == 1 { String::new() } else { format!(" / {}", spelled_whole(&den)) };
+                let spelled = format!("{factor}{base}{divisor}");
+                if let Some(place) = place {
+                    parts.push((place, Part::Digits { negative: weight.is_negative(), spelled }));
+                }
+            }
+            rest = without(&rest, all);
+        }
+        (parts, rest)
+    }
+
+    /// A short sum, term by term.
+    fn sum_as_it_is(&self, terms: &[Term], nesting: u32) -> String {
+        let mut order: Vec<&Term> = terms.iter().collect();
+        order.sort_by_cached_key(|term| self.place(term));
+        let mut text = String::new();
+        for (at, term) in order.into_iter().enumerate() {
+            let sign = match (at == 0, term.coefficient.is_negative()) {
+                (true, true) => "-",
+                (true, false) => "",
+                (false, true) => " - ",
+                (false, false) => " + ",
+            };
+            text.push_str(sign);
             text.push_str(&self.product(&term.coefficient.abs(), term.key, nesting));
         }
         text
+    }
+
+    /// A product with a sum of digits in it, whose coefficient belongs to the digits.
+    fn digits_product(&self, coefficient: &Rational, key: Key, nesting: u32) -> Option<String> {
+        let factors = self.table().monomials.factors(key.monomial());
+        let (sum, content) = factors.iter().find_map(|(atom, power)| match self.table().atom(*atom) {
+            Atom::Sum(content) if *power == 1 => Some((*atom, *content)),
+            _ => None,
+        })?;
+        let terms = times_number(self.table().polynomials.terms(content), coefficient);
+        let whole = terms.iter().all(|term| term.coefficient.is_integer());
+        if !whole || terms.len() > MAX_DIGITS || self.table().chain_in(&terms).is_none() {
+            return None;
+        }
+        let mut others: Vec<(AtomId, i32)> =
+            factors.iter().copied().filter(|(atom, _)| *atom != sum).collect();
+        if others.iter().any(|(_, power)| *power < 0) || key.exponent() != PolynomialId::ZERO {
+            return None;
+        }
+        others.sort_by_cached_key(|(atom, _)| self.table().place(*atom));
+        let inside = self.sum(&terms, nesting + 1);
+        let mut text = if is_enclosed(&inside) { inside } else { format!("({inside})") };
+        for (atom, power) in others {
+            let base = self.atom(atom, nesting + 1);
+            let power = if power == 1 { String::new() } else { format!("^{power}") };
+            text.push_str(&format!("*{base}{power}"));
+        }
+        Some(text)
     }
 
     /// `coefficient · monomial · 2^exponent`, the coefficient not negative.
@@ -199,10 +321,10 @@ impl Printer<'_, '_, '_> {
         } else {
             let (num, den) = coefficient.to_parts();
             if num != 1 {
-                above.push(num.to_string());
+                above.push(spelled_whole(&num));
             }
             if den != 1 {
-                below.push(den.to_string());
+                below.push(spelled_whole(&den));
             }
         }
         let mut factors = self.table().monomials.factors(key.monomial()).to_vec();
