@@ -82,6 +82,7 @@ pub struct Prover<'s> {
     /// Whether long sums of products are named where they are part of something larger, and whether any was.
     names_products: bool,
     named_products: bool,
+    short_product: usize,
     missing: Vec<Need>,
     depth: u32,
     steps: u64,
@@ -116,6 +117,7 @@ impl<'s> Prover<'s> {
             spare_walks: Vec::new(),
             names_products: true,
             named_products: false,
+            short_product: SHORT_PRODUCT,
             missing: Vec::new(),
             depth: 0,
             steps: 0,
@@ -129,6 +131,11 @@ impl<'s> Prover<'s> {
     /// were put together differently.
     pub fn thorough(input_signs: Vec<Signs>) -> Prover<'s> {
         Prover { names_products: false, ..Prover::new(input_signs) }
+    }
+
+    /// A thorough prover that multiplies nothing out of itself: it proves equal what is one product, grouped in two ways.
+    pub fn factoring(input_signs: Vec<Signs>) -> Prover<'s> {
+        Prover { short_product: 1, ..Prover::thorough(input_signs) }
     }
 
     /// Whether a thorough prover might find more.
@@ -734,7 +741,7 @@ impl<'s> Prover<'s> {
                 let single = Scale { coefficient: single.coefficient.clone(), key: single.key };
                 let single = self.table.scale_power(&single, *power)?;
                 own = self.table.scale_product(&own, &single)?;
-            } else if *power > 0 && !divided && size <= SHORT_PRODUCT {
+            } else if *power > 0 && !divided && size <= self.short_product {
                 let terms = self.spread(&flat)?;
                 for _ in 0..*power {
                     expanded = self.multiply(&expanded, &terms)?.into();

@@ -205,6 +205,9 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                     }
                     undefined => undefined,
                 };
+                if is_one_product(element, facts, inputs, options) {
+                    return learned.compare_requirements(reference, opt, inputs);
+                }
                 let cases = self.cases.get_or_insert_with(|| Prover::thorough(signs(inputs)));
                 cases.set_budget(options.algebra_steps / CASES_SHARE);
                 let [first, second] = terms_of(cases, element, facts);
@@ -251,6 +254,19 @@ fn differs<'s, 'i>(
         *screen = Some((stores, new));
     }
     screen.as_mut().is_some_and(|(_, screen)| screen.differs(element.reference.1, element.opt.1))
+}
+
+/// Whether both sides are products of the same factors, which the other provers have multiplied out in groups.
+fn is_one_product(
+    element: &Element<'_>,
+    facts: [&Facts; 2],
+    inputs: &[InputInfo],
+    options: &Options,
+) -> bool {
+    let mut prover = Prover::factoring(signs(inputs));
+    prover.set_budget(options.algebra_steps / CASES_SHARE);
+    let [reference, opt] = terms_of(&mut prover, element, facts);
+    prover.equal(reference, opt, Rung::Lists) == Ok(Equality::Equal)
 }
 
 /// The two sides of an element, as a prover names them.
