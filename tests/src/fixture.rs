@@ -28,7 +28,7 @@ const LARGE: [&str; 11] = [
     "tilelang::tile_32x32",
 ];
 
-/// Of those that run for several seconds.
+/// Of those that run for several seconds. Their reduced versions are called small, and take up to a second.
 const HUGE: [&str; 5] = ["attention::", "attention_tensor::", "causal::", "conv::", "tilelang::"];
 
 /// How much there is to do for a fixture.
@@ -45,7 +45,9 @@ pub enum Size {
 /// The size of a fixture.
 pub fn size(name: &str) -> Size {
     let is_one_of = |list: &[&str]| list.iter().any(|start| name.starts_with(start));
+    let reduced = name.contains("::small");
     match (is_one_of(&LARGE), is_one_of(&HUGE)) {
+        (_, true) if reduced => Size::Large,
         (true, _) => Size::Large,
         (false, true) => Size::Huge,
         (false, false) => Size::Small,
