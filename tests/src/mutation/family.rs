@@ -19,19 +19,19 @@ pub const SAMPLE: usize = 200;
 pub const LEFT_OUT: [(&str, &str); 1] =
     [("outside", "its cases are about inputs that are refused; the few that pass are single kernels")];
 
-/// Of families whose pairs are large: the ones that are small enough.
+/// Of families whose pairs are large: the ones that are small enough, or made so.
 const REDUCED: [(&str, &[&str]); 8] = [
-    ("attention", &["fa1_warp"]),
-    ("attention_tensor", &["fa2_causal"]),
-    ("causal", &["fa1"]),
-    ("conv", &["conv_between_images"]),
+    ("attention", &["small_fa1", "small_fa1_warp"]),
+    ("attention_tensor", &["small_fa1", "small_fa1_causal", "small_fa2", "small_fa2_causal"]),
+    ("causal", &["small_fa1", "small_attention", "small_attention_added", "small_attention_selected"]),
+    ("conv", &["small"]),
     ("gemm", &["shared_double_buffer"]),
     (
         "gemm_tensor",
         &["small_ldmatrix", "small_mma", "small_wmma", "async", "bf16_wmma", "tf32_wmma", "f64_wmma"],
     ),
     ("matmul", &["small"]),
-    ("tilelang", &["tile_32x32"]),
+    ("tilelang", &["small_32x32", "small_64x64"]),
 ];
 
 /// What is edited in kernels that nothing is compared with: values do not matter there.

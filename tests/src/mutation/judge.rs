@@ -48,6 +48,11 @@ fn verdict(mut case: Case) -> Verdict {
     volta_core::verify(&case).verdict
 }
 
+/// Whether a pair, or a kernel alone, passes as it is, within its own budgets: else its mutants say nothing.
+pub fn stands(subject: &Subject) -> bool {
+    passes(&volta_core::verify(&subject.case).verdict)
+}
+
 /// Verifies a mutant.
 pub fn judge(subject: &Subject, mutant: &Mutant) -> Fate {
     match verdict(subject.with(mutant.edit.apply(subject.text()))) {
@@ -100,16 +105,38 @@ fn undefined(subject: &Subject, mutant: &Mutant) -> Option<String> {
         return None;
     }
     match (instruction.opcode.text.as_str(), instruction.operands.as_slice()) {
-        ("st", [Operand::Address { .. }, Operand::Name(stored)]) if mutant.edit.kind != kinds::INDEX => {
-            let declared = declared(&stored.text)?;
-            let none = [(stored.span, "%none".to_owned())];
+        ("st", [Operand::Address { .. }, stored]) if mutant.edit.kind != kinds::INDEX => {
+            let stored = names(stored)?;
+            let declared = declared(&stored.first()?.text)?;
+            let none: Vec<_> = stored.iter().map(|name| (name.span, "%none".to_owned())).collect();
             let store = within(subject.text(), instruction.span, &none)?;
             Some(format!("{{ .reg .{declared} %none; {store} }}"))
+        }
+        ("ld", [loaded @ Operand::Vector(..), ..]) => {
+            let loaded = names(loaded)?;
+            let declared = declared(&loaded.first()?.text)?;
+            let moves = loaded.iter().map(|name| format!("mov.{declared} {}, %none; ", name.text));
+            Some(format!("{{ .reg .{declared} %none; {}}}", moves.collect::<String>()))
         }
         ("st" | "shfl" | "atom" | "call", _) => None,
         (_, [Operand::Name(result), ..]) => {
             let declared = declared(&result.text)?;
             Some(format!("{{ .reg .{declared} %none; mov.{declared} {}, %none; }}", result.text))
+        }
+        _ => None,
+    }
+}
+
+/// The registers that an operand consists of, if it consists of registers.
+fn names(operand: &Operand) -> Option<Vec<&Name>> {
+    match operand {
+        Operand::Name(name) => Some(vec![name]),
+        Operand::Vector(parts, _) => {
+            let parts = parts.iter().map(|part| match part {
+                Operand::Name(name) => Some(name),
+                _ => None,
+            });
+            parts.collect()
         }
         _ => None,
     }
