@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::bind::Tensor;
 use super::pieces::{Cell, Composites, Piece};
 use super::race::Quick;
+use super::shadow::Parts;
 use crate::program::InstId;
 
 /// Cells of one page.
@@ -30,6 +31,8 @@ pub(super) struct Page {
 pub(super) struct Memory {
     pub(super) shared: Vec<Cell>,
     pub(super) shared_quick: Vec<Quick>,
+    /// Of shared and of global cells.
+    pub(super) parts: Parts,
     pages: FxHashMap<(u32, u64), Box<Page>>,
 }
 
@@ -38,6 +41,7 @@ impl Memory {
         Memory {
             shared: vec![Cell::UNWRITTEN; shared_cells as usize],
             shared_quick: vec![Quick::CLEAN; shared_cells as usize],
+            parts: Parts::default(),
             pages: FxHashMap::default(),
         }
     }
@@ -49,11 +53,11 @@ impl Memory {
 
     /// Bytes of state.
     pub(super) fn bytes(&self) -> u64 {
-        (self.shared.len() * (size_of::<Cell>() + size_of::<Quick>()) + self.pages.len() * size_of::<Page>())
-            as u64
+        let shared = self.shared.len() * (size_of::<Cell>() + size_of::<Quick>());
+        (shared + self.pages.len() * size_of::<Page>() + self.parts.bytes()) as u64
     }
 
-    /// The page of a tensor's cell, filled from the initial contents when it is new.
+    /// The page of a tensor's cell, filled from the initial contents when it is new, and the cells in parts.
     pub(super) fn page(
         &mut self,
         tensor: u32,
@@ -61,9 +65,9 @@ impl Memory {
         initial: &Tensor,
         composites: &mut Composites,
         reader: InstId,
-    ) -> &mut Page {
+    ) -> (&mut Page, &mut Parts) {
         let number = cell / PAGE as u64;
-        self.pages.entry((tensor, number)).or_insert_with(|| {
+        let page = self.pages.entry((tensor, number)).or_insert_with(|| {
             let first = number * PAGE as u64;
             let cells =
                 std::array::from_fn(|at| initial_cell(initial, first + at as u64, composites, reader));
@@ -74,7 +78,8 @@ impl Memory {
                 read: [0; PAGE],
                 uncached: [0; PAGE],
             })
-        })
+        });
+        (page, &mut self.parts)
     }
 
     /// Pages in the order of tensors and addresses.

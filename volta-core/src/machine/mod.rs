@@ -23,6 +23,7 @@ mod pieces;
 mod race;
 mod residue;
 mod schedule;
+mod shadow;
 mod value;
 mod warp;
 

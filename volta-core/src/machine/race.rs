@@ -1,8 +1,8 @@
 //! Data races by happens-before (rules Y1, Y2).
 //!
 //! Two detectors. The *quick* one knows epochs (advanced by barriers at which every thread of the CTA waits) and
-//! whole-warp synchronisation, keeps 24 bytes for 4 bytes of memory, and never misses a race; it may raise a
-//! false alarm (bytes of one cell used by different threads, partial warp masks). The *exact* one keeps a clock
+//! whole-warp synchronisation, keeps 24 bytes for 4 bytes of memory ([`super::shadow`]: or for each byte, where threads
+//! share a cell), and never misses a race; it may raise a false alarm (partial warp masks). The *exact* one keeps a clock
 //! for every thread and every access that is not yet ordered, by byte. A CTA runs with the quick one; an alarm,
 //! or a barrier that the quick one does not model, runs it again with the exact one, whose word is final.
 
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::clock::Clocks;
 use crate::program::InstId;
 
-/// What the quick detector remembers of 4 bytes.
+/// What the quick detector remembers of 4 bytes, or of one.
 ///
 /// Dropping an older reader of the same warp is sound: it happens before the newer one, so whatever conflicts
 /// with it and is ordered after the newer one is ordered after it.
@@ -27,6 +27,8 @@ pub(super) struct Quick {
 }
 
 const MANY: u16 = u16::MAX;
+/// In `read_warp`: the cell is remembered byte by byte, at the place that `read_lanes` holds.
+const IN_PARTS: u16 = u16::MAX - 1;
 /// In `write_thread`: some lane of that warp wrote, and it is not specified which.
 const ANY_LANE: u16 = 1 << 15;
 /// In `write_epoch`: an asynchronous copy may write at any time until it is waited for.
@@ -42,6 +44,17 @@ impl Quick {
         write_thread: 0,
         read_warp: 0,
     };
+
+    /// In place of a cell that is remembered byte by byte, elsewhere.
+    pub(super) fn in_parts(place: u32) -> Quick {
+        Quick { read_warp: IN_PARTS, read_lanes: place, ..Quick::CLEAN }
+    }
+
+    /// Where the cell's bytes are remembered, if one by one.
+    #[inline]
+    pub(super) fn parts(&self) -> Option<u32> {
+        (self.read_warp == IN_PARTS).then_some(self.read_lanes)
+    }
 
     /// Thread `32·warp + lane` reads; true if that may race.
     #[inline]
@@ -64,7 +77,7 @@ impl Quick {
         alarm
     }
 
-    /// All lanes of `mask` read the same 4 bytes; true if that may race.
+    /// All lanes of `mask` read the same bytes; true if that may race.
     #[inline]
     #[must_use]
     pub(super) fn read_together(&mut self, now: Now, mask: u32) -> bool {

@@ -144,7 +144,7 @@ impl Cta<'_> {
                     Order::Quick(_) => {
                         let (first, last) = (copy.first as usize, (copy.first + copy.cells) as usize);
                         for cell in &mut self.memory.shared_quick[first..last] {
-                            cell.end_copy(now, lane as u32);
+                            self.memory.parts.end_copy(cell, now, lane as u32);
                         }
                     }
                     Order::Exact(exact) => exact.end_copy(copy.number, warp.thread(lane)),

@@ -8,6 +8,7 @@ use super::super::objects::{Backing, Object, from_generic};
 use super::super::pieces::{Cell, Choice, Piece};
 use super::super::race::{Agent, Now, Quick};
 use super::super::residue;
+use super::super::shadow::{Parts, WHOLE};
 use super::super::value::{Register, Sym, Value, lanes};
 use super::super::warp::Warp;
 use super::access_fault::pretty_name;
@@ -274,7 +275,8 @@ impl<'l> Cta<'l> {
             let base = cell as usize + step;
             if spread == 0 {
                 let index = base + (at.offsets[first_lane] >> 2) as usize;
-                alarm |= self.memory.shared_quick[index].read_together(now, at.mask);
+                let cell = &mut self.memory.shared_quick[index];
+                alarm |= self.memory.parts.read_together(cell, WHOLE, now, at.mask);
                 let Some(target) = target else { continue };
                 let value = self.cell_value(self.memory.shared[index], reader);
                 let register = warp.register_mut(*target);
@@ -291,7 +293,8 @@ impl<'l> Cta<'l> {
             let Some(target) = target else {
                 for lane in lanes(at.mask) {
                     let index = base + (at.offsets[lane] >> 2) as usize;
-                    alarm |= self.memory.shared_quick[index].read(now, lane as u32);
+                    let cell = &mut self.memory.shared_quick[index];
+                    alarm |= self.memory.parts.read(cell, WHOLE, now, lane as u32);
                 }
                 continue;
             };
@@ -299,7 +302,8 @@ impl<'l> Cta<'l> {
             let (mut symbolic, mut bits) = (0u32, 0u32);
             for lane in lanes(at.mask) {
                 let index = base + (at.offsets[lane] >> 2) as usize;
-                alarm |= self.memory.shared_quick[index].read(now, lane as u32);
+                let cell = &mut self.memory.shared_quick[index];
+                alarm |= self.memory.parts.read(cell, WHOLE, now, lane as u32);
                 let word = self.memory.shared[index].0;
                 if word >> 56 != 0 {
                     register.data[lane] = word;
@@ -392,7 +396,8 @@ impl<'l> Cta<'l> {
                 match &self.order {
                     Order::Quick(_) => {
                         let now = self.now(warp);
-                        if quick_read(&mut self.memory.shared_quick[index], now, lane, at.agent) {
+                        let cell = &mut self.memory.shared_quick[index];
+                        if quick_read(&mut self.memory.parts, (cell, touched), now, lane, at.agent) {
                             return Err(Stop::NeedExact);
                         }
                     }
@@ -416,12 +421,12 @@ impl<'l> Cta<'l> {
                 }
                 let now = self.now(warp);
                 let quick = matches!(self.order, Order::Quick(_));
-                let page = self.memory.page(number, cell, tensor, &mut self.composites, reader);
+                let (page, parts) = self.memory.page(number, cell, tensor, &mut self.composites, reader);
                 let slot = (cell % PAGE as u64) as usize;
                 // What a copy still reads is remembered by the exact detector only.
                 if quick
                     && (matches!(at.agent, Agent::Copy(_))
-                        || quick_read(&mut page.quick[slot], now, lane, at.agent))
+                        || quick_read(parts, (&mut page.quick[slot], touched), now, lane, at.agent))
                 {
                     return Err(Stop::NeedExact);
                 }
@@ -432,9 +437,7 @@ impl<'l> Cta<'l> {
                         return Err(self.uncached_conflict(warp, lane, at));
                     }
                 }
-                let content =
-                    self.memory.page(number, cell, tensor, &mut self.composites, reader).cells[slot];
-                Ok(content)
+                Ok(page.cells[slot])
             }
         }
     }
@@ -471,7 +474,8 @@ impl<'l> Cta<'l> {
                 let value = self.operand(warp, *source, &mut scratch);
                 for lane in lanes(at.mask) {
                     let index = cell as usize + step + (at.offsets[lane] >> 2) as usize;
-                    alarm |= self.memory.shared_quick[index].write(now, lane as u32);
+                    let cell = &mut self.memory.shared_quick[index];
+                    alarm |= self.memory.parts.write(cell, WHOLE, now, lane as u32);
                     self.memory.shared[index] = Cell::of(value.get(lane));
                 }
             }
@@ -568,7 +572,7 @@ impl<'l> Cta<'l> {
             Backing::Shared(first) => self.memory.shared[first as usize + cell as usize],
             Backing::Tensor(number) => {
                 let tensor = &self.launch.tensors[number as usize];
-                let page = self.memory.page(number, cell, tensor, &mut self.composites, InstId(at.pc));
+                let (page, _) = self.memory.page(number, cell, tensor, &mut self.composites, InstId(at.pc));
                 page.cells[(cell % PAGE as u64) as usize]
             }
         }
@@ -591,7 +595,8 @@ impl<'l> Cta<'l> {
                 match &self.order {
                     Order::Quick(_) => {
                         let now = self.now(warp);
-                        if quick_write(&mut self.memory.shared_quick[index], now, lane, at.agent) {
+                        let cell = &mut self.memory.shared_quick[index];
+                        if quick_write(&mut self.memory.parts, (cell, touched), now, lane, at.agent) {
                             return Err(Stop::NeedExact);
                         }
                     }
@@ -606,9 +611,10 @@ impl<'l> Cta<'l> {
                 let tensor = &self.launch.tensors[number as usize];
                 let now = self.now(warp);
                 let quick = matches!(self.order, Order::Quick(_));
-                let page = self.memory.page(number, cell, tensor, &mut self.composites, InstId(at.pc));
+                let (page, parts) =
+                    self.memory.page(number, cell, tensor, &mut self.composites, InstId(at.pc));
                 let slot = (cell % PAGE as u64) as usize;
-                if quick && quick_write(&mut page.quick[slot], now, lane, at.agent) {
+                if quick && quick_write(parts, (&mut page.quick[slot], touched), now, lane, at.agent) {
                     return Err(Stop::NeedExact);
                 }
                 page.cells[slot] = content;
@@ -646,19 +652,31 @@ impl<'l> Cta<'l> {
 }
 
 /// Records a read in the quick detector; true if it may race.
-fn quick_read(cell: &mut Quick, now: Now, lane: usize, agent: Agent) -> bool {
+fn quick_read(
+    parts: &mut Parts,
+    (cell, bytes): (&mut Quick, u8),
+    now: Now,
+    lane: usize,
+    agent: Agent,
+) -> bool {
     match agent {
-        Agent::Thread | Agent::Copy(_) => cell.read(now, lane as u32),
-        Agent::Warp(_) => cell.read_together(now, u32::MAX),
+        Agent::Thread | Agent::Copy(_) => parts.read(cell, bytes, now, lane as u32),
+        Agent::Warp(_) => parts.read_together(cell, bytes, now, u32::MAX),
     }
 }
 
 /// Records a write in the quick detector; true if it may race.
-fn quick_write(cell: &mut Quick, now: Now, lane: usize, agent: Agent) -> bool {
+fn quick_write(
+    parts: &mut Parts,
+    (cell, bytes): (&mut Quick, u8),
+    now: Now,
+    lane: usize,
+    agent: Agent,
+) -> bool {
     match agent {
-        Agent::Thread => cell.write(now, lane as u32),
-        Agent::Warp(_) => cell.write_as_a_warp(now),
-        Agent::Copy(_) => cell.begin_copy(now, lane as u32),
+        Agent::Thread => parts.write(cell, bytes, now, lane as u32),
+        Agent::Warp(_) => parts.write_as_a_warp(cell, bytes, now),
+        Agent::Copy(_) => parts.begin_copy(cell, bytes, now, lane as u32),
     }
 }
 

@@ -1,0 +1,172 @@
+//! What the quick race detector remembers of cells that threads share byte by byte: of a cell as a whole while accesses
+//! cover all of it, and of each of its bytes from the first access on that does not.
+
+use super::race::{Now, Quick};
+
+/// The cells that are remembered byte by byte.
+#[derive(Debug, Default)]
+pub(super) struct Parts(Vec<[Quick; 4]>);
+
+/// All bytes of a cell.
+pub(super) const WHOLE: u8 = 0xf;
+
+impl Parts {
+    /// Bytes that they take.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.0.as_slice())
+    }
+
+    /// Thread `32·warp + lane` reads those bytes of a cell; true if that may race.
+    #[inline]
+    #[must_use]
+    pub(super) fn read(&mut self, cell: &mut Quick, bytes: u8, now: Now, lane: u32) -> bool {
+        self.each(cell, bytes, |part| part.read(now, lane))
+    }
+
+    /// All lanes of `mask` read those bytes of a cell; true if that may race.
+    #[inline]
+    #[must_use]
+    pub(super) fn read_together(&mut self, cell: &mut Quick, bytes: u8, now: Now, mask: u32) -> bool {
+        self.each(cell, bytes, |part| part.read_together(now, mask))
+    }
+
+    /// Thread `32·warp + lane` writes those bytes of a cell; true if that may race.
+    #[inline]
+    #[must_use]
+    pub(super) fn write(&mut self, cell: &mut Quick, bytes: u8, now: Now, lane: u32) -> bool {
+        self.each(cell, bytes, |part| part.write(now, lane))
+    }
+
+    /// The warp writes, and it is not specified which of its lanes; true if that may race.
+    #[must_use]
+    pub(super) fn write_as_a_warp(&mut self, cell: &mut Quick, bytes: u8, now: Now) -> bool {
+        self.each(cell, bytes, |part| part.write_as_a_warp(now))
+    }
+
+    /// A copy that a thread starts will write; true if that may race with what was before.
+    #[must_use]
+    pub(super) fn begin_copy(&mut self, cell: &mut Quick, bytes: u8, now: Now, lane: u32) -> bool {
+        self.each(cell, bytes, |part| part.begin_copy(now, lane))
+    }
+
+    /// The copy has written the cell before what the thread does from now on.
+    pub(super) fn end_copy(&mut self, cell: &mut Quick, now: Now, lane: u32) {
+        self.each(cell, WHOLE, |part| {
+            part.end_copy(now, lane);
+            false
+        });
+    }
+
+    /// Whether `access` alarms at any of those bytes of a cell.
+    #[inline]
+    fn each(&mut self, cell: &mut Quick, bytes: u8, mut access: impl FnMut(&mut Quick) -> bool) -> bool {
+        let place = match cell.parts() {
+            Some(place) => place,
+            None if bytes == WHOLE => return access(cell),
+            None => {
+                let place = self.0.len() as u32;
+                self.0.push([*cell; 4]);
+                *cell = Quick::in_parts(place);
+                place
+            }
+        };
+        let parts = self.0[place as usize].iter_mut().enumerate();
+        let touched = parts.filter(|(at, _)| bytes >> at & 1 == 1);
+        touched.fold(false, |alarm, (_, part)| access(part) | alarm)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::race::{Agent, Exact};
+    use super::*;
+    use crate::program::InstId;
+    use proptest::prelude::*;
+
+    fn now(epoch: u32, sync: u32, warp: u16) -> Now {
+        Now { epoch, sync, warp }
+    }
+
+    #[test]
+    fn threads_may_share_a_cell_and_not_a_byte() {
+        let (mut parts, mut cell) = (Parts::default(), Quick::CLEAN);
+        assert!(!parts.write(&mut cell, 0b0011, now(1, 0, 0), 0));
+        assert!(!parts.write(&mut cell, 0b1100, now(1, 0, 0), 1));
+        assert!(!parts.read(&mut cell, 0b0011, now(1, 0, 0), 0));
+        assert!(parts.read(&mut cell, 0b0110, now(1, 0, 0), 0), "another thread wrote one of the two bytes");
+        assert!(!parts.read(&mut cell, WHOLE, now(2, 0, 1), 5));
+        assert!(parts.write(&mut cell, 0b1000, now(2, 0, 0), 0));
+    }
+
+    #[test]
+    fn what_was_known_of_the_cell_is_known_of_its_bytes() {
+        let (mut parts, mut cell) = (Parts::default(), Quick::CLEAN);
+        assert!(!parts.write(&mut cell, WHOLE, now(1, 0, 0), 0));
+        assert!(parts.read(&mut cell, 0b0001, now(1, 0, 0), 1));
+        assert!(!parts.read(&mut cell, 0b0010, now(1, 0, 0), 0));
+        let (mut parts, mut cell) = (Parts::default(), Quick::CLEAN);
+        assert!(!parts.begin_copy(&mut cell, WHOLE, now(1, 0, 0), 0));
+        assert!(parts.read(&mut cell, 0b0010, now(2, 0, 0), 0), "the copy is under way");
+        parts.end_copy(&mut cell, now(2, 0, 0), 0);
+        assert!(!parts.read(&mut cell, 0b0010, now(2, 0, 0), 0));
+    }
+
+    #[derive(Clone, Debug)]
+    enum Event {
+        Access { thread: u32, bytes: u8, writes: bool },
+        WarpMeets(u32),
+        EverybodyMeets,
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        let bytes = prop::sample::select(vec![1u8, 2, 4, 8, 3, 12, 15, 15]);
+        prop_oneof![
+            6 => (0u32..4, bytes, any::<bool>())
+                .prop_map(|(thread, bytes, writes)| Event::Access { thread, bytes, writes }),
+            1 => (0u32..2).prop_map(Event::WarpMeets),
+            2 => Just(Event::EverybodyMeets),
+        ]
+    }
+
+    proptest! {
+        /// Two warps of two threads: what races by clocks alarms here, and what touches other bytes than anything
+        /// else since the last barrier of all does not.
+        #[test]
+        fn no_race_is_missed(events in prop::collection::vec(event(), 1..40)) {
+            // Threads 0 and 1 are lanes of warp 0, threads 2 and 3 of warp 1.
+            let mut exact = Exact::new(4);
+            let (mut parts, mut cell) = (Parts::default(), Quick::CLEAN);
+            let (mut epoch, mut syncs) = (1, [0; 2]);
+            let mut touched: Vec<(u32, u8)> = Vec::new();
+            for event in events {
+                match event {
+                    Event::Access { thread, bytes, writes } => {
+                        let now = now(epoch, syncs[thread as usize / 2], thread as u16 / 2);
+                        let alarm = if writes {
+                            parts.write(&mut cell, bytes, now, thread % 2)
+                        } else {
+                            parts.read(&mut cell, bytes, now, thread % 2)
+                        };
+                        let races = exact.access((0, 0), (thread, Agent::Thread), bytes, InstId(0), writes);
+                        prop_assert!(alarm || races.is_ok());
+                        let shares = touched.iter().any(|(other, mask)| *other != thread && mask & bytes != 0);
+                        prop_assert!(shares || !alarm);
+                        if alarm {
+                            return Ok(());
+                        }
+                        touched.push((thread, bytes));
+                    }
+                    Event::WarpMeets(warp) => {
+                        syncs[warp as usize] += 1;
+                        exact.clocks.meet(&[2 * warp as usize, 2 * warp as usize + 1]);
+                    }
+                    Event::EverybodyMeets => {
+                        epoch += 1;
+                        exact.clocks.meet(&[0, 1, 2, 3]);
+                        touched.clear();
+                    }
+                }
+            }
+        }
+    }
+}
