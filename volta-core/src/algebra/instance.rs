@@ -237,7 +237,7 @@ impl Classes {
 }
 
 /// Whether the first two operands may trade places.
-fn is_commutative(op: TermOp) -> bool {
+pub(super) fn is_commutative(op: TermOp) -> bool {
     matches!(op, TermOp::Add | TermOp::Mul | TermOp::Fma | TermOp::Max | TermOp::Min)
 }
 

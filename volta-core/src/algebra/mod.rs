@@ -43,6 +43,7 @@ mod print;
 mod ratio;
 mod readings;
 mod root;
+mod shape;
 mod sign;
 #[cfg(test)]
 mod tests;
@@ -57,6 +58,7 @@ pub use instance::{Located, Renaming};
 pub use obligation::{Demand, Obligations, Requirement};
 pub use print::Names;
 pub use readings::{Literal, Reading};
+pub use shape::{Place, Shapes};
 pub use sign::Signs;
 
 /// Why work on a term ended without a result.

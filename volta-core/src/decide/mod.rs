@@ -11,11 +11,12 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::algebra::{Facts, Reading};
+use crate::algebra::{Facts, Reading, Shapes};
 use crate::base::budget::Budgets;
 use crate::term::{Integers, Store, TermId};
 use run::{All, Example, Run};
 
+mod alike;
 pub mod evaluate;
 pub mod point;
 pub mod probe;
@@ -89,92 +90,139 @@ const NODES_A_RUN: usize = 1 << 14;
 /// A run has at most so many elements.
 const MAX_RUN: usize = 128;
 
-/// What one run of neighbouring elements came to.
+/// What one run of elements came to.
 #[derive(Default)]
 struct Part {
-    equal: usize,
-    conditions: Vec<String>,
-    domain: Vec<String>,
+    /// Elements that were proved equal, by position.
+    proofs: Vec<(usize, Proof)>,
     readings: BTreeSet<Reading>,
     failure: Option<(usize, Failure)>,
     steps: u64,
-    canonical: usize,
-}
-
-impl Part {
-    fn add(&mut self, at: usize, result: Result<Proof, Failure>) {
-        match result {
-            Ok(proof) => {
-                self.equal += 1;
-                add_new(&mut self.conditions, proof.conditions);
-                add_new(&mut self.domain, proof.domain);
-            }
-            Err(failure) => self.failure = Some((at, failure)),
-        }
-    }
 }
 
 /// Decides all elements, in parallel; the outcome does not depend on the number of threads.
 ///
-/// The first element is proved alone, since most others are instances of it. The rest is taken in runs whose length
-/// depends on the number of elements and of terms only. Each run has a prover of its own, so what is shared, and
-/// every count of steps, is the same whoever works on it.
+/// Of elements that are one another with their inputs moved, the first is proved, and with it the others, unless it
+/// is equal under conditions only, which name its inputs. The very first is proved alone, since most others resemble
+/// it. The rest is taken in runs whose length depends on the number of elements and of terms only. Each run has a
+/// prover of its own, so what is shared, and every count of steps, is the same whoever works on it.
 pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Outcome {
     let (stores, sides) = stores_of(elements);
     if let Some((at, witness)) = refute_some(elements, &sides, inputs, options) {
         return Outcome { first_failure: Some((at, Failure::Different(witness))), ..Outcome::default() };
     }
     let facts: Vec<Facts> = stores.par_iter().map(|store| Facts::new(store)).collect();
+    let alike = alike_of(elements, &stores, &sides, options);
+    let all = All { elements, sides: &sides, facts: &facts, alike: &alike, inputs, options };
     let nodes = stores.iter().map(|store| store.len()).sum::<usize>();
-    let length = elements.len().div_ceil(nodes / NODES_A_RUN + 1).clamp(1, MAX_RUN);
-    let all = All { elements, sides: &sides, facts: &facts, inputs, options };
-    let prove = |start: usize, end: usize, example: Option<Example>, stop: &dyn Fn() -> bool| {
-        let mut part = Part::default();
-        let mut run = Run::new(all, example);
-        for at in start..end {
-            if part.failure.is_some() || stop() {
-                break;
-            }
-            part.add(at, run.decide(at));
-            part.steps += run.steps();
-        }
-        part.readings = run.prover.readings();
-        part.canonical = run.canonical;
-        (part, run.examples.first().copied())
+
+    let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike[*at] == *at).collect();
+    let (alone, others) = firsts.split_at(firsts.len().min(1));
+    let (first, example) = prove(all, alone, None, &|| false);
+    let mut parts = vec![first];
+    parts.extend(prove_in_runs(all, others, nodes, example, elements.len()));
+    let end = |parts: &[Part]| {
+        let failures = parts.iter().filter_map(|part| part.failure.as_ref());
+        failures.map(|(at, _)| *at).min().unwrap_or(elements.len())
     };
-    let (first, example) = prove(0, elements.len().min(1), None, &|| false);
-    let earliest = AtomicUsize::new(if first.failure.is_some() { 0 } else { usize::MAX });
-    let rest: Vec<Part> = (1..elements.len().max(1))
-        .into_par_iter()
-        .step_by(length)
-        .map(|start| {
-            let (part, _) = prove(start, elements.len().min(start + length), example, &|| {
-                start > earliest.load(Ordering::Relaxed)
-            });
-            if part.failure.is_some() {
-                earliest.fetch_min(start, Ordering::Relaxed);
-            }
-            part
-        })
-        .collect();
-    let mut outcome = Outcome::default();
-    let mut readings = BTreeSet::new();
-    for part in std::iter::once(first).chain(rest) {
-        outcome.equal += part.equal;
-        outcome.steps += part.steps;
-        outcome.canonical += part.canonical;
-        add_new(&mut outcome.conditions, part.conditions);
-        add_new(&mut outcome.domain, part.domain);
-        readings.extend(part.readings);
-        if part.failure.is_some() {
-            outcome.first_failure = part.failure;
+    let mut settled = vec![false; elements.len()];
+    for (at, proof) in parts.iter().flat_map(|part| &part.proofs) {
+        settled[*at] = proof.is_unconditional();
+    }
+    let open: Vec<usize> = (0..end(&parts)).filter(|at| alike[*at] != *at && !settled[alike[*at]]).collect();
+    parts.extend(prove_in_runs(all, &open, nodes, example, end(&parts)));
+    outcome_of(parts, elements.len())
+}
+
+/// Decides the elements at some positions, in order, until one is not proved or `stop` says so; and tells an example.
+fn prove<'s, 'a>(
+    all: All<'s, 'a>,
+    positions: &[usize],
+    example: Option<Example>,
+    stop: &dyn Fn() -> bool,
+) -> (Part, Option<Example>) {
+    let mut part = Part::default();
+    let mut run = Run::new(all, example);
+    for at in positions {
+        if part.failure.is_some() || stop() {
             break;
         }
+        match run.decide(*at) {
+            Ok(proof) => part.proofs.push((*at, proof)),
+            Err(failure) => part.failure = Some((*at, failure)),
+        }
+        part.steps += run.steps();
+    }
+    part.readings = run.prover.readings();
+    (part, run.examples.first().copied())
+}
+
+/// Decides the elements at some positions in parallel. Runs behind one that failed, or behind `end`, end early.
+fn prove_in_runs(
+    all: All<'_, '_>,
+    positions: &[usize],
+    nodes: usize,
+    example: Option<Example>,
+    end: usize,
+) -> Vec<Part> {
+    let length = positions.len().div_ceil(nodes / NODES_A_RUN + 1).clamp(1, MAX_RUN);
+    let earliest = AtomicUsize::new(end);
+    let runs = positions.par_chunks(length).map(|positions| {
+        let stop = || positions[0] > earliest.load(Ordering::Relaxed);
+        let (part, _) = prove(all, positions, example, &stop);
+        if let Some((at, _)) = part.failure {
+            earliest.fetch_min(at, Ordering::Relaxed);
+        }
+        part
+    });
+    runs.collect()
+}
+
+/// What all parts come to, as if elements had been decided one after the other.
+fn outcome_of(parts: Vec<Part>, elements: usize) -> Outcome {
+    let mut outcome = Outcome::default();
+    let mut proofs = Vec::new();
+    let mut readings = BTreeSet::new();
+    let earliest = parts.iter().filter_map(|part| part.failure.as_ref()).map(|(at, _)| *at).min();
+    for part in parts {
+        let first = part.proofs.first().map(|(at, _)| *at);
+        let first = first.or(part.failure.as_ref().map(|(at, _)| *at));
+        // Whether those behind the first failure ran is chance.
+        if first.is_none_or(|first| earliest.is_some_and(|earliest| first > earliest)) {
+            continue;
+        }
+        outcome.steps += part.steps;
+        readings.extend(part.readings);
+        proofs.extend(part.proofs);
+        if let Some((at, failure)) = part.failure.filter(|(at, _)| Some(*at) == earliest) {
+            outcome.first_failure = Some((at, failure));
+        }
+    }
+    outcome.equal = earliest.unwrap_or(elements);
+    outcome.canonical = outcome.equal + usize::from(earliest.is_some());
+    proofs.sort_unstable_by_key(|(at, _)| *at);
+    for (_, proof) in proofs.into_iter().filter(|(at, _)| *at < outcome.equal) {
+        add_new(&mut outcome.conditions, proof.conditions);
+        add_new(&mut outcome.domain, proof.domain);
     }
     outcome.readings = readings.into_iter().collect();
     shorten(&mut outcome.conditions);
     shorten(&mut outcome.domain);
     outcome
+}
+
+/// For each element the first one that it is with its inputs moved.
+fn alike_of(
+    elements: &[Element<'_>],
+    stores: &[&Store],
+    sides: &[[usize; 2]],
+    options: &Options,
+) -> Vec<usize> {
+    if options.every_element || elements.len() < 2 {
+        return (0..elements.len()).collect();
+    }
+    let shapes: Vec<Shapes> = stores.par_iter().map(|store| Shapes::new(store)).collect();
+    alike::first_alike(elements, sides, &shapes)
 }
 
 /// Decides elements one after the other on this thread, as a run of [`decide`] does, each with what the ones before
@@ -187,7 +235,9 @@ pub fn in_turn(
 ) {
     let (stores, sides) = stores_of(elements);
     let facts: Vec<Facts> = stores.iter().map(|store| Facts::new(store)).collect();
-    let mut run = Run::new(All { elements, sides: &sides, facts: &facts, inputs, options }, None);
+    let alike = alike_of(elements, &stores, &sides, options);
+    let all = All { elements, sides: &sides, facts: &facts, alike: &alike, inputs, options };
+    let mut run = Run::new(all, None);
     for at in 0..elements.len() {
         let started = Instant::now();
         let result = run.decide(at);

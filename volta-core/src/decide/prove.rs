@@ -56,6 +56,13 @@ pub struct Proof {
     pub domain: Vec<String>,
 }
 
+impl Proof {
+    /// Whether the two sides are equal wherever there are inputs.
+    pub fn is_unconditional(&self) -> bool {
+        self.conditions.is_empty() && self.domain.is_empty()
+    }
+}
+
 /// A prover, and the requirements that it has looked at.
 struct Learned<'s> {
     prover: Prover<'s>,

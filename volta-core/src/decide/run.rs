@@ -3,6 +3,7 @@
 use super::prove::{ElementProver, Failure, Proof};
 use super::{Element, InputInfo, Options};
 use crate::algebra::{Facts, Located, Renaming};
+use rustc_hash::FxHashSet;
 
 /// What is to be decided, and how.
 #[derive(Clone, Copy)]
@@ -12,6 +13,8 @@ pub(super) struct All<'s, 'a> {
     pub sides: &'a [[usize; 2]],
     /// Of each store.
     pub facts: &'s [Facts],
+    /// For each element, the first one that it is with its inputs moved.
+    pub alike: &'a [usize],
     pub inputs: &'a [InputInfo],
     pub options: &'a Options,
 }
@@ -38,9 +41,9 @@ pub(super) struct Run<'s, 'a> {
     misses: u32,
     worthwhile: bool,
     renaming: Renaming,
+    /// Elements that were proved here, without any condition, and are the first of their kind.
+    proved: FxHashSet<usize>,
     steps: u64,
-    /// Elements brought to canonical form so far, themselves or those that they are instances of.
-    pub canonical: usize,
 }
 
 impl<'s, 'a> Run<'s, 'a> {
@@ -53,8 +56,8 @@ impl<'s, 'a> Run<'s, 'a> {
             misses: 0,
             worthwhile: true,
             renaming: Renaming::default(),
+            proved: FxHashSet::default(),
             steps: 0,
-            canonical: 0,
         }
     }
 
@@ -66,8 +69,11 @@ impl<'s, 'a> Run<'s, 'a> {
     /// Decides the element at a position.
     pub(super) fn decide(&mut self, at: usize) -> Result<Proof, Failure> {
         self.steps = 0;
-        self.canonical += 1;
+        if self.proved.contains(&self.all.alike[at]) {
+            return Ok(Proof::default());
+        }
         if self.is_instance(at) {
+            self.proved.insert(at);
             return Ok(Proof::default());
         }
         let [reference, opt] = self.all.sides[at];
@@ -75,9 +81,9 @@ impl<'s, 'a> Run<'s, 'a> {
         let result = self.prover.decide(&self.all.elements[at], facts);
         self.steps += self.prover.steps();
         if let Ok(proof) = &result
-            && proof.conditions.is_empty()
-            && proof.domain.is_empty()
+            && proof.is_unconditional()
         {
+            self.proved.insert(at);
             if self.examples.len() == MAX_EXAMPLES {
                 self.examples.remove(0);
             }

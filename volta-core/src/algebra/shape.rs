@@ -1,0 +1,567 @@
+//! Terms up to where their inputs lie.
+//!
+//! What is proved of a pair of terms for all inputs holds of every pair that comes from it by moving the elements of
+//! each input by a constant, the same in both terms: it is the proof at some of the inputs. Outputs of a kernel mostly
+//! come from one another so: from `Σ A[0,k]·B[k,0]` to `Σ A[i,k]·B[k,j]`.
+//!
+//! Each term gets a *shape*, a number for all that it computes, and an *anchor*: for each of its inputs, the element
+//! that the shape counts from. Terms of one shape are one another, moved by the difference of their anchors. Shapes
+//! are found in one pass over a store, mostly for all lanes of a node at once: the anchors of lanes then are those of
+//! lane 0 plus a constant for each bit of the lane's number.
+
+use super::instance::is_commutative;
+use crate::term::{Lanes, Store, TermId, TermKind, TermOp};
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
+use std::hash::BuildHasher;
+
+/// Inputs from this one on have no shapes, nor has what depends on them: a bit each.
+const MAX_INPUTS: usize = 31;
+/// A store may have so many shapes, and nodes whose lanes have shapes of their own, whatever it is like. Beyond that,
+/// few of its terms are like others, and terms are left without shapes.
+const FEW: usize = 1 << 14;
+/// Of a large store, one node in so many.
+const RARE: usize = 8;
+
+/// The shapes of a store's terms.
+#[derive(Debug)]
+pub struct Shapes {
+    /// Of each node.
+    forms: Vec<Form>,
+    /// Of each lane of those nodes that have no form for all of their lanes.
+    lanes: Vec<Form>,
+    shapes: Table,
+    steps: Table,
+    anchors: Vec<i64>,
+}
+
+/// Where a term is of its shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The shape's number; terms of one store with the same number have the same shape.
+    pub shape: u32,
+    /// The inputs that the term depends on, as bits.
+    pub inputs: u32,
+    /// For each of them, the element that the shape counts from.
+    pub anchor: SmallVec<[i64; 4]>,
+}
+
+impl Place {
+    /// Each input, and the element of it that the shape counts from.
+    pub fn elements(&self) -> impl Iterator<Item = (u32, i64)> {
+        bits(self.inputs).zip(self.anchor.iter().copied())
+    }
+}
+
+/// The terms of a node, or one of them.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    shape: u32,
+    /// How anchors move from lane to lane.
+    steps: u32,
+    /// Where the anchor of lane 0 begins; for [`LANE_BY_LANE`], where the forms of lanes do.
+    anchor: u32,
+}
+
+/// In place of a shape: there is none.
+const NONE: u32 = u32::MAX;
+/// In place of a shape: each lane has a form.
+const LANE_BY_LANE: u32 = u32::MAX - 1;
+/// Steps of terms that are the same in every lane.
+const STILL: u32 = 0;
+/// How the element of one input moves with each bit of the lane's number.
+type Steps = [i64; 5];
+
+/// An operand of a node, in all lanes or in one.
+#[derive(Clone, Debug)]
+struct Operand {
+    shape: u32,
+    inputs: u32,
+    steps: u32,
+    /// At lane 0.
+    anchor: SmallVec<[i64; 4]>,
+    /// Where that is kept, if it is.
+    kept: Option<u32>,
+}
+
+impl Shapes {
+    /// Reads a store.
+    ///
+    /// # Cost
+    /// A look-up for each node whose operands follow the lanes' bits, one for each lane of others.
+    pub fn new(store: &Store) -> Shapes {
+        let mut shapes = Shapes {
+            forms: Vec::with_capacity(store.len()),
+            lanes: Vec::new(),
+            shapes: Table::default(),
+            steps: Table::default(),
+            anchors: Vec::new(),
+        };
+        shapes.steps.number(&[], 0);
+        for input in 0..MAX_INPUTS {
+            shapes.shapes.number(&[-1, input as i64], 1 << input);
+        }
+        for at in 0..store.len() {
+            let form = shapes.form(store, at);
+            shapes.forms.push(form);
+        }
+        shapes
+    }
+
+    /// The shape of a term of the store, if it has one.
+    pub fn place(&self, term: TermId) -> Option<Place> {
+        let (shape, inputs, anchor) = match term.kind() {
+            TermKind::Input { input, element } if input.index() < MAX_INPUTS => {
+                (input.index() as u32, 1 << input.index(), SmallVec::from_slice(&[element as i64]))
+            }
+            TermKind::Input { .. } => return None,
+            // Shapes of nodes are their numbers from the front.
+            TermKind::Constant(id) => (LANE_BY_LANE - 1 - id.0, 0, SmallVec::new()),
+            TermKind::Lane(node, lane) => {
+                let form = self.form_of_lane(node.index(), lane)?;
+                let (inputs, anchor) = self.anchor(form, lane);
+                (form.shape, inputs, anchor)
+            }
+        };
+        Some(Place { shape, inputs, anchor })
+    }
+
+    /// The form that a lane of a node has, for all of them or alone.
+    fn form_of_lane(&self, node: usize, lane: u32) -> Option<Form> {
+        let mut form = self.forms[node];
+        if form.shape == LANE_BY_LANE {
+            form = self.lanes[form.anchor as usize + lane as usize];
+        }
+        (form.shape != NONE).then_some(form)
+    }
+
+    /// The inputs of a form, and its anchor in a lane.
+    fn anchor(&self, form: Form, lane: u32) -> (u32, SmallVec<[i64; 4]>) {
+        let inputs = self.shapes.note(form.shape);
+        let count = inputs.count_ones() as usize;
+        let mut anchor = SmallVec::from_slice(&self.anchors[form.anchor as usize..][..count]);
+        if form.steps != STILL && lane != 0 {
+            let steps = self.steps.content(form.steps).chunks_exact(5);
+            for (element, steps) in anchor.iter_mut().zip(steps) {
+                *element += along(steps, lane);
+            }
+        }
+        (inputs, anchor)
+    }
+
+    /// The form of a node whose operands have theirs.
+    fn form(&mut self, store: &Store, at: usize) -> Form {
+        let node = store.node(at);
+        let none = Form { shape: NONE, steps: STILL, anchor: 0 };
+        let room = FEW.max(store.len() / RARE);
+        // Integers that are not interpreted are equal to nothing but themselves.
+        if matches!(node.op, TermOp::Integer | TermOp::IntegerTest) || self.shapes.len() > room {
+            return none;
+        }
+        let operands = &node.operands[..node.op.arity()];
+        let together: Option<SmallVec<[Operand; 3]>> =
+            operands.iter().map(|lanes| self.operand(node.mask, *lanes)).collect();
+        if let Some(together) = together
+            && let Some(result) = self.apply(node.op, together)
+        {
+            return self.keep(result);
+        }
+        if self.lanes.len() > 32 * room {
+            return none;
+        }
+        let mut forms = [none; 32];
+        for (rank, lane) in (0..32).filter(|lane| node.mask >> lane & 1 == 1).enumerate() {
+            let own: Option<SmallVec<[Operand; 3]>> =
+                operands.iter().map(|lanes| self.scalar(term_of(*lanes, lane, rank))).collect();
+            if let Some(result) = own.and_then(|own| self.apply(node.op, own)) {
+                forms[lane as usize] = self.keep(result);
+            }
+        }
+        self.together(node.mask, &forms)
+    }
+
+    /// One form for all lanes, if their own ones allow it.
+    fn together(&mut self, mask: u32, forms: &[Form; 32]) -> Form {
+        let start = self.lanes.len() as u32;
+        self.lanes.extend(forms);
+        let own = |lane: u32| {
+            let form = forms[lane as usize];
+            let (inputs, anchor) = (form.shape != NONE).then(|| self.anchor(form, 0))?;
+            Some(Operand { shape: form.shape, inputs, steps: STILL, anchor, kept: Some(form.anchor) })
+        };
+        let gathered: Option<SmallVec<[Operand; 32]>> =
+            (0..32).filter(|lane| mask >> lane & 1 == 1).map(own).collect();
+        match gathered.and_then(|gathered| self.fit(mask, &gathered)) {
+            Some(result) => {
+                self.lanes.truncate(start as usize);
+                self.keep(result)
+            }
+            None => Form { shape: LANE_BY_LANE, steps: STILL, anchor: start },
+        }
+    }
+
+    fn keep(&mut self, result: Operand) -> Form {
+        let anchor = result.kept.unwrap_or_else(|| {
+            self.anchors.extend(&result.anchor);
+            (self.anchors.len() - result.anchor.len()) as u32
+        });
+        Form { shape: result.shape, steps: result.steps, anchor }
+    }
+
+    /// What an operand is in every lane of `mask`, if it is one shape at anchors that follow the lanes' bits.
+    fn operand(&mut self, mask: u32, lanes: Lanes<'_>) -> Option<Operand> {
+        let (first, last) = (mask.trailing_zeros(), 31 - mask.leading_zeros());
+        match lanes {
+            Lanes::Affine { base, stride } if stride == 0 || first == last => {
+                self.scalar(TermId::from_raw(base.wrapping_add_signed(stride * i64::from(first))))
+            }
+            Lanes::Affine { stride, .. } => {
+                let ends = [first, last].map(|lane| term_of(lanes, lane, 0).kind());
+                match ends {
+                    [TermKind::Input { input, element }, TermKind::Input { input: other, .. }]
+                        if input == other && input.index() < MAX_INPUTS =>
+                    {
+                        let steps = std::array::from_fn(|bit| stride << bit);
+                        Some(self.input(input.index(), element as i64 - stride * i64::from(first), steps))
+                    }
+                    [TermKind::Lane(node, from), TermKind::Lane(other, to)]
+                        if node == other && stride == 1 && (from, to) == (first, last) =>
+                    {
+                        let form = self.forms[node.index()];
+                        let whole = form.shape != NONE && form.shape != LANE_BY_LANE;
+                        whole.then(|| {
+                            let (inputs, anchor) = self.anchor(form, 0);
+                            let kept = Some(form.anchor);
+                            Operand { shape: form.shape, inputs, steps: form.steps, anchor, kept }
+                        })
+                    }
+                    _ => self.gather(mask, lanes),
+                }
+            }
+            Lanes::Repeated { list, shift } => self.row(list, shift).or_else(|| self.gather(mask, lanes)),
+            Lanes::List(_) => self.gather(mask, lanes),
+        }
+    }
+
+    /// A row of elements of one input, each of which `2^shift` lanes have, again and again.
+    fn row(&mut self, list: &[u64], shift: u32) -> Option<Operand> {
+        let TermKind::Input { input, element } = TermId::from_raw(list[0]).kind() else { return None };
+        let mut steps = [0; 5];
+        for bit in 0..list.len().trailing_zeros() {
+            steps[(shift + bit) as usize] = list[1 << bit].wrapping_sub(list[0]) as i64;
+        }
+        // Elements of another input are further off than this one has elements.
+        let follows = |at: usize| {
+            let term = TermId::from_raw(list[at]).kind();
+            let moved = element as i64 + along(&steps, (at as u32) << shift);
+            matches!(term, TermKind::Input { input: other, element } if other == input && element as i64 == moved)
+        };
+        ((0..list.len()).all(follows) && input.index() < MAX_INPUTS)
+            .then(|| self.input(input.index(), element as i64, steps))
+    }
+
+    fn input(&mut self, input: usize, anchor: i64, steps: Steps) -> Operand {
+        let steps = if steps == [0; 5] { STILL } else { self.steps.number(&steps, 0) };
+        let anchor = SmallVec::from_slice(&[anchor]);
+        Operand { shape: input as u32, inputs: 1 << input, steps, anchor, kept: None }
+    }
+
+    fn gather(&mut self, mask: u32, lanes: Lanes<'_>) -> Option<Operand> {
+        let active = (0..32).filter(|lane| mask >> lane & 1 == 1).enumerate();
+        let gathered: Option<SmallVec<[Operand; 32]>> =
+            active.map(|(rank, lane)| self.scalar(term_of(lanes, lane, rank))).collect();
+        self.fit(mask, &gathered?)
+    }
+
+    /// One operand from those of the lanes of `mask`, if they follow the lanes' bits.
+    fn fit(&mut self, mask: u32, lanes: &[Operand]) -> Option<Operand> {
+        let first = &lanes[0];
+        if lanes.iter().any(|other| other.shape != first.shape) {
+            return None;
+        }
+        let of = |lane: u32| &lanes[(mask & ((1 << lane) - 1)).count_ones() as usize].anchor;
+        let mut steps: SmallVec<[i64; 20]> = SmallVec::new();
+        let mut anchor = first.anchor.clone();
+        for (at, anchor) in anchor.iter_mut().enumerate() {
+            let own: Steps = std::array::from_fn(|bit| {
+                // Two lanes that differ in this bit alone.
+                let apart = mask & mask >> (1 << bit) & NO_BIT[bit];
+                if apart == 0 {
+                    return 0;
+                }
+                let low = apart.trailing_zeros();
+                of(low | 1 << bit)[at] - of(low)[at]
+            });
+            *anchor -= along(&own, mask.trailing_zeros());
+            let origin = *anchor;
+            let mut active = (0..32).filter(|lane| mask >> lane & 1 == 1);
+            if !active.all(|lane| of(lane)[at] == origin + along(&own, lane)) {
+                return None;
+            }
+            steps.extend(own);
+        }
+        let steps = if steps.iter().all(|step| *step == 0) { STILL } else { self.steps.number(&steps, 0) };
+        let kept = first.kept.filter(|_| anchor == first.anchor);
+        Some(Operand { shape: first.shape, inputs: first.inputs, steps, anchor, kept })
+    }
+
+    /// A term that is the same in every lane.
+    fn scalar(&self, term: TermId) -> Option<Operand> {
+        let Place { shape, inputs, anchor } = self.place(term)?;
+        let kept = match term.kind() {
+            TermKind::Lane(node, lane) => {
+                self.form_of_lane(node.index(), lane).filter(|form| form.steps == STILL || lane == 0)
+            }
+            TermKind::Input { .. } | TermKind::Constant(_) => None,
+        };
+        Some(Operand { shape, inputs, steps: STILL, anchor, kept: kept.map(|form| form.anchor) })
+    }
+
+    /// An operation on operands; `None` where they move differently from lane to lane.
+    fn apply(&mut self, op: TermOp, mut operands: SmallVec<[Operand; 3]>) -> Option<Operand> {
+        if is_commutative(op) {
+            let [first, second] = [&operands[0], &operands[1]];
+            // Operands of one shape are told apart by where they lie to one another.
+            if (first.shape, &first.anchor) > (second.shape, &second.anchor) {
+                operands.swap(0, 1);
+            }
+        }
+        // The anchor is that of the operand with most inputs, so that long sums share one.
+        let main = operands.iter().max_by_key(|operand| operand.inputs.count_ones())?;
+        let inputs = operands.iter().fold(0, |inputs, operand| inputs | operand.inputs);
+        let mut result = main.clone();
+        if inputs != main.inputs {
+            let mut steps: SmallVec<[i64; 20]> = SmallVec::new();
+            (result.anchor, result.kept) = (SmallVec::new(), None);
+            for input in bits(inputs) {
+                let has = |operand: &&Operand| operand.inputs >> input & 1 == 1;
+                let from = Some(main).filter(has).or_else(|| operands.iter().find(has))?;
+                result.anchor.push(from.anchor[rank(from.inputs, input)]);
+                steps.extend(self.steps_of(from, input));
+            }
+            result.inputs = inputs;
+            let still = steps.iter().all(|step| *step == 0);
+            result.steps = if still { STILL } else { self.steps.number(&steps, 0) };
+        }
+        let mut key: SmallVec<[i64; 16]> = SmallVec::new();
+        key.push(op as i64);
+        for operand in &operands {
+            key.push(i64::from(operand.shape));
+            let alike = operand.steps == result.steps && operand.inputs == inputs;
+            for (element, input) in operand.anchor.iter().zip(bits(operand.inputs)) {
+                if !alike && self.steps_of(operand, input) != self.steps_of(&result, input) {
+                    return None;
+                }
+                key.push(element - result.anchor[rank(inputs, input)]);
+            }
+        }
+        result.shape = self.shapes.number(&key, inputs);
+        Some(result)
+    }
+
+    fn steps_of(&self, operand: &Operand, input: u32) -> Steps {
+        if operand.steps == STILL {
+            return [0; 5];
+        }
+        let start = 5 * rank(operand.inputs, input);
+        std::array::from_fn(|bit| self.steps.content(operand.steps)[start + bit])
+    }
+}
+
+/// For each bit, the lanes without it.
+const NO_BIT: [u32; 5] = [0x5555_5555, 0x3333_3333, 0x0f0f_0f0f, 0x00ff_00ff, 0x0000_ffff];
+
+/// How far elements move from lane 0 to another.
+fn along(steps: &[i64], lane: u32) -> i64 {
+    bits(lane).map(|bit| steps[bit as usize]).sum()
+}
+
+/// The bits that are set, lowest first.
+fn bits(mut word: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = word.trailing_zeros();
+        word &= word.wrapping_sub(1);
+        (bit < 32).then_some(bit)
+    })
+}
+
+/// How many of `inputs` come before one.
+fn rank(inputs: u32, input: u32) -> usize {
+    (inputs & ((1 << input) - 1)).count_ones() as usize
+}
+
+/// An operand's term in a lane, of which `rank` active ones come before.
+fn term_of(lanes: Lanes<'_>, lane: u32, rank: usize) -> TermId {
+    TermId::from_raw(match lanes {
+        Lanes::Affine { base, stride } => base.wrapping_add_signed(stride * i64::from(lane)),
+        Lanes::List(list) => list[rank],
+        Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
+    })
+}
+
+/// Lists of numbers, each with a number of its own and a note.
+#[derive(Debug, Default)]
+struct Table {
+    entries: Vec<(u32, u32)>,
+    contents: Vec<i64>,
+    known: HashTable<u32>,
+}
+
+impl Table {
+    fn content(&self, number: u32) -> &[i64] {
+        content_of(&self.entries, &self.contents, number)
+    }
+
+    fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    fn note(&self, number: u32) -> u32 {
+        self.entries[number as usize].1
+    }
+
+    fn number(&mut self, content: &[i64], note: u32) -> u32 {
+        let hash = FxBuildHasher.hash_one(content);
+        if let Some(known) = self.known.find(hash, |known| self.content(*known) == content) {
+            return *known;
+        }
+        let number = self.entries.len() as u32;
+        self.contents.extend(content);
+        self.entries.push((self.contents.len() as u32, note));
+        let (entries, contents) = (&self.entries, &self.contents);
+        let rehash = |known: &u32| FxBuildHasher.hash_one(content_of(entries, contents, *known));
+        self.known.insert_unique(hash, number, rehash);
+        number
+    }
+}
+
+/// The content of an entry; entries hold where theirs ends.
+fn content_of<'c>(entries: &[(u32, u32)], contents: &'c [i64], number: u32) -> &'c [i64] {
+    let start = number.checked_sub(1).map_or(0, |before| entries[before as usize].0);
+    &contents[start as usize..entries[number as usize].0 as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::term::{InputId, NodeId, View};
+    use proptest::prelude::*;
+
+    /// A term with every element counted from the anchor, commutative operands in the order of their spelling: what a
+    /// shape stands for.
+    fn spelled(store: &Store, term: TermId, place: &Place) -> String {
+        match store.view(term) {
+            View::Input { input, element } => {
+                let (_, from) =
+                    place.elements().find(|(bit, _)| *bit == input.0).expect("an input of the term");
+                format!("{}[{}]", input.0, element as i64 - from)
+            }
+            View::Constant(constant) => format!("{:?}", constant.exact),
+            View::Apply(op, operands) => {
+                let mut parts: Vec<String> =
+                    operands[..op.arity()].iter().map(|operand| spelled(store, *operand, place)).collect();
+                if is_commutative(op) {
+                    parts[..2].sort();
+                }
+                format!("{op:?}({})", parts.join(", "))
+            }
+        }
+    }
+
+    /// What the lanes of an operand are, of nodes so far, by some numbers drawn by lot.
+    fn lanes(draw: [u64; 4], nodes: &[(NodeId, u32)], constant: TermId) -> [u64; 32] {
+        let [what, base, stride, row] = draw;
+        let input = |element: u64| TermId::input(InputId((what % 2) as u32), element).raw();
+        let node =
+            nodes.get((base % (nodes.len() as u64 + 1)) as usize).filter(|(_, mask)| *mask == u32::MAX);
+        std::array::from_fn(|lane| {
+            let lane = lane as u64;
+            match (what / 2 % 8, node) {
+                (0, _) => input(100 + base + stride * lane),
+                (1, _) => input(100 + base + row * (lane / 4) + stride * (lane % 4)),
+                (2, _) => input(100 + base * (lane ^ stride)),
+                (3, _) => input(100 + lane * lane % 7),
+                (4, _) => constant.raw(),
+                (5, Some((node, _))) => TermId::lane(*node, (lane ^ stride) as u32 & 31).raw(),
+                (6, Some((node, _))) => TermId::lane(*node, (lane / 4 * stride) as u32 & 31).raw(),
+                (_, Some((node, _))) => TermId::lane(*node, lane as u32).raw(),
+                (_, None) => input(base),
+            }
+        })
+    }
+
+    fn check(draws: &[(u8, u32, [[u64; 4]; 3])], mut store: Store) -> Result<(), TestCaseError> {
+        let ops = [TermOp::Add, TermOp::Sub, TermOp::Fma, TermOp::Max, TermOp::Exp2, TermOp::Select];
+        let constant = store.intern(crate::term::Constant {
+            exact: crate::number::Extended::Finite(crate::number::Rational::ONE),
+            literal: None,
+            rounded: None,
+        });
+        let mut nodes: Vec<(NodeId, u32)> = Vec::new();
+        for (op, mask, operands) in draws {
+            let op = ops[usize::from(*op) % ops.len()];
+            let operands: Vec<[u64; 32]> =
+                operands[..op.arity()].iter().map(|draw| lanes(*draw, &nodes, constant)).collect();
+            let operands: Vec<&[u64; 32]> = operands.iter().collect();
+            nodes.push((store.push(op, *mask, &operands, 0), *mask));
+        }
+        let shapes = Shapes::new(&store);
+        let mut spellings: std::collections::HashMap<u32, String> = std::collections::HashMap::new();
+        let mut numbers: std::collections::HashMap<String, u32> = std::collections::HashMap::new();
+        for (node, mask) in nodes {
+            for lane in bits(mask) {
+                let term = TermId::lane(node, lane);
+                let place = shapes.place(term).expect("few enough");
+                let spelling = spelled(&store, term, &place);
+                let known = spellings.entry(place.shape).or_insert_with(|| spelling.clone());
+                prop_assert_eq!(&*known, &spelling);
+                prop_assert_eq!(*numbers.entry(spelling).or_insert(place.shape), place.shape);
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        /// Terms of one shape are one another with their inputs moved, and the other way round, whatever lanes do.
+        #[test]
+        fn shapes_are_terms_up_to_moving_inputs(
+            draws in prop::collection::vec(
+                (any::<u8>(), prop_oneof![3 => Just(u32::MAX), 1 => 1u32.., 1 => Just(1)], [[0u64..16, 0u64..6, 0u64..4, 0u64..9], [0u64..16, 0u64..6, 0u64..4, 0u64..9], [0u64..16, 0u64..6, 0u64..4, 0u64..9]]),
+                1..7,
+            ),
+        ) {
+            check(&draws, Store::new())?;
+            check(&draws, Store::without_patterns())?;
+        }
+    }
+
+    #[test]
+    fn rows_of_a_product_have_one_shape_for_all_lanes() {
+        let mut store = Store::new();
+        let element = |input: u32, at: u64| TermId::input(InputId(input), at).raw();
+        let mut sum = [store.apply(TermOp::Neg, &[TermId::input(InputId(2), 0)], 0).raw(); 32];
+        for k in 0..64 {
+            let rows = std::array::from_fn(|lane| element(0, 100 * (lane as u64 / 4) + k));
+            let columns = std::array::from_fn(|lane| element(1, 8 * k + lane as u64 % 4));
+            let node = store.push(TermOp::Fma, u32::MAX, &[&rows, &columns, &sum], 0);
+            sum = std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw());
+        }
+        let shapes = Shapes::new(&store);
+        assert!(shapes.lanes.is_empty());
+        assert_eq!(shapes.anchors.len(), 1 + 3, "long sums share an anchor");
+        let [first, other] = [0, 13].map(|lane| shapes.place(TermId::from_raw(sum[lane])).expect("a shape"));
+        assert_eq!(first.shape, other.shape);
+        assert_eq!(other.anchor.as_slice(), [300, 1, 0]);
+    }
+
+    #[test]
+    fn integers_that_are_not_interpreted_have_no_shape() {
+        let mut store = Store::new();
+        let x = TermId::input(InputId(0), 0);
+        let integer = store.apply(TermOp::Integer, &[x, x], 0);
+        let sum = store.apply(TermOp::Add, &[x, integer], 0);
+        let shapes = Shapes::new(&store);
+        assert_eq!([shapes.place(integer), shapes.place(sum)], [None, None]);
+    }
+}
