@@ -174,6 +174,7 @@ impl Outcome {
         if !ran.outputs.is_empty() {
             let store = self.stores.len();
             self.stores.push(ran.store);
+            self.stores[store].close();
             let outputs = ran.outputs.into_iter();
             self.outputs.extend(outputs.map(|(param, element, value)| Output {
                 param,

@@ -1,7 +1,11 @@
 //! Values as sequences of whole pieces (rules V5 and M3): packing, splitting, and reading memory at another
 //! width than it was written, as long as no real's encoding is cut.
 
-use rustc_hash::FxHashMap;
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+use smallvec::{SmallVec, smallvec};
 
 use super::value::{Origin, Sym, SymKind, Value};
 use crate::number::format::Format;
@@ -14,6 +18,9 @@ pub(super) struct Piece {
     pub(super) value: Value,
     pub(super) bytes: u32,
 }
+
+/// A few values side by side, least significant first.
+pub(super) type Pieces = SmallVec<[Piece; 4]>;
 
 /// One of two integers, by a condition. Invariant: the arms are bits or choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,15 +40,16 @@ pub(super) struct Cut;
 /// The composite values of one CTA.
 #[derive(Debug, Default)]
 pub(super) struct Composites {
-    packs: Vec<Box<[Piece]>>,
-    pack_ids: FxHashMap<Box<[Piece]>, usize>,
+    packs: Vec<SmallVec<[Piece; 2]>>,
+    /// Positions in `packs`, to be found by what is there.
+    pack_ids: HashTable<u32>,
     choices: Vec<Choice>,
 }
 
 impl Composites {
     /// Bytes that the table holds.
     pub(super) fn bytes(&self) -> u64 {
-        (self.packs.len() * 160 + self.choices.len() * size_of::<Choice>()) as u64
+        (self.packs.len() * 80 + self.choices.len() * size_of::<Choice>()) as u64
     }
 
     /// The choice that a symbolic value's index names.
@@ -124,13 +132,13 @@ impl Composites {
 
     /// The pieces of a value in `bytes` bytes, least significant first. A value that is larger keeps its size:
     /// [`Composites::slice`] tells whether what is asked for cuts through it.
-    pub(super) fn split(&self, value: Value, bytes: u32) -> Vec<Piece> {
-        let Value::Sym(sym) = value else { return vec![Piece { value, bytes }] };
+    pub(super) fn split(&self, value: Value, bytes: u32) -> Pieces {
+        let Value::Sym(sym) = value else { return smallvec![Piece { value, bytes }] };
         let own = match sym.kind() {
             SymKind::Packed(index) => {
                 let pieces = &self.packs[index as usize];
                 let total: u32 = pieces.iter().map(|piece| piece.bytes).sum();
-                let mut out = pieces.to_vec();
+                let mut out = Pieces::from_slice(pieces);
                 if total < bytes {
                     out.push(Piece { value: Value::Bits(0), bytes: bytes - total });
                 }
@@ -138,7 +146,7 @@ impl Composites {
             }
             SymKind::Real(Format::F64, term) => {
                 let half = |which| Piece { value: Value::Sym(Sym::half(which, term)), bytes: 4 };
-                return vec![half(0), half(1)];
+                return smallvec![half(0), half(1)];
             }
             SymKind::Real(format, _) => format.bytes(),
             SymKind::Half64(..) | SymKind::Fragment { .. } => 4,
@@ -149,7 +157,7 @@ impl Composites {
             SymKind::Int(own, _) => own,
             SymKind::Choice(_) => bytes,
         };
-        let mut out = vec![Piece { value, bytes: own }];
+        let mut out: Pieces = smallvec![Piece { value, bytes: own }];
         if own < bytes {
             out.push(Piece { value: Value::Bits(0), bytes: bytes - own });
         }
@@ -186,8 +194,8 @@ impl Composites {
     }
 
     /// Bytes `start .. start + length` of a sequence of pieces.
-    pub(super) fn slice(pieces: &[Piece], start: u32, length: u32) -> Result<Vec<Piece>, Cut> {
-        let mut out = Vec::new();
+    pub(super) fn slice(pieces: &[Piece], start: u32, length: u32) -> Result<Pieces, Cut> {
+        let mut out = Pieces::new();
         let mut at = 0;
         for piece in pieces {
             let (from, to) = (start.max(at), (start + length).min(at + piece.bytes));
@@ -212,7 +220,7 @@ impl Composites {
 
     /// The value that the pieces make together: at most 8 bytes, simplest representation.
     pub(super) fn join(&mut self, pieces: &[Piece]) -> Value {
-        let mut merged: Vec<Piece> = Vec::with_capacity(pieces.len());
+        let mut merged = Pieces::new();
         for piece in pieces {
             let together = match (merged.last_mut(), piece.value) {
                 (Some(last), Value::Bits(high)) => match last.value {
@@ -247,13 +255,17 @@ impl Composites {
         {
             return only.value;
         }
-        let key = merged.into_boxed_slice();
-        if let Some(index) = self.pack_ids.get(&key) {
-            return Value::Sym(Sym::packed(*index));
+        let hash = FxBuildHasher.hash_one(merged.as_slice());
+        let packs = &self.packs;
+        if let Some(index) = self.pack_ids.find(hash, |known| packs[*known as usize][..] == merged[..]) {
+            return Value::Sym(Sym::packed(*index as usize));
         }
-        self.packs.push(key.clone());
-        self.pack_ids.insert(key, self.packs.len() - 1);
-        Value::Sym(Sym::packed(self.packs.len() - 1))
+        let index = packs.len();
+        self.packs.push(SmallVec::from_slice(&merged));
+        let packs = &self.packs;
+        let rehash = |known: &u32| FxBuildHasher.hash_one(packs[*known as usize].as_slice());
+        self.pack_ids.insert_unique(hash, index as u32, rehash);
+        Value::Sym(Sym::packed(index))
     }
 
     /// Whether nothing is lost of a value in `bytes` bytes.
@@ -282,7 +294,7 @@ impl Composites {
         let Value::Sym(sym) = value else { return value };
         let SymKind::Packed(index) = sym.kind() else { return value };
         let [Piece { value: Value::Bits(0), bytes: 2 }, Piece { value: Value::Sym(upper), .. }] =
-            *self.packs[index as usize]
+            self.packs[index as usize][..]
         else {
             return value;
         };
@@ -376,7 +388,7 @@ impl Cell {
     }
 
     /// The cell's pieces; bytes that nobody wrote are undefined.
-    pub(super) fn pieces(self, composites: &Composites, reader: InstId) -> Vec<Piece> {
+    pub(super) fn pieces(self, composites: &Composites, reader: InstId) -> Pieces {
         match self.whole(reader) {
             Some(value) => composites.split(value, 4),
             None => (0..4)

@@ -197,9 +197,12 @@ impl Register {
         };
     }
 
-    /// What all 32 lanes hold, when all take part, hold the same, and it is defined.
+    /// What the lanes of `mask` hold, when it is all 32 or a single one, they hold the same, and it is defined.
     #[inline]
     pub(super) fn uniform(&self, mask: u32) -> Option<Value> {
+        if mask.is_power_of_two() {
+            return (self.undefined & mask == 0).then(|| self.get(mask.trailing_zeros() as usize));
+        }
         let first = self.data[0];
         if mask != u32::MAX || self.data[1] != first || self.undefined != 0 {
             return None;

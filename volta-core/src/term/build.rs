@@ -21,7 +21,7 @@ impl Results {
     /// The raw id of one lane's result.
     #[inline]
     pub fn lane(self, lane: usize) -> u64 {
-        self.first + self.stride * lane as u64
+        self.first.wrapping_add(self.stride.wrapping_mul(lane as u64))
     }
 
     /// The results of all lanes, raw.

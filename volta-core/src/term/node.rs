@@ -234,6 +234,11 @@ impl Store {
         self.integers.get(input.index()).copied().flatten()
     }
 
+    /// Forgets how to find operations that were computed before: those appended from now on are new nodes.
+    pub fn close(&mut self) {
+        self.uniform = hashbrown::HashTable::new();
+    }
+
     /// Number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()

@@ -5,7 +5,7 @@ use super::super::fault::FaultKind;
 use super::super::objects::{from_generic, to_generic};
 use super::super::pieces::{Choice, Piece};
 use super::super::residue;
-use super::super::value::{Origin, Register, Sym, SymKind, Truth, Value, lanes};
+use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::float::{Terms, held, set_reals};
 use super::int::sign_extend;
@@ -49,7 +49,7 @@ impl Cta<'_> {
         to: Int,
         saturate: bool,
     ) -> Result<(), Stop> {
-        let mut scratch = Register::broadcast(0);
+        let mut scratch = None;
         let x = self.operand(warp, a, &mut scratch);
         if x.is_concrete(mask) {
             let mut out = [0; 32];
@@ -205,10 +205,10 @@ impl Cta<'_> {
             if let Some(direction) = cast.integral {
                 ids = self.store.push_shared(integral_op(direction), rest, &[&ids], pc).all();
             }
-            if let Some(clamped) = self.clamp_all(cast.clamp, rest, &ids, pc) {
+            if let Some(clamped) = self.clamp_ids(cast.clamp, rest, &ids, pc) {
                 ids = clamped.all();
             }
-            set_reals(warp.register_mut(d), cast.to, rest, &ids);
+            set_reals(warp.register_mut(d), cast.to, rest, |lane| ids[lane]);
         }
         for (lane, value) in values {
             warp.register_mut(d).set(lane, value);
@@ -306,7 +306,7 @@ impl Cta<'_> {
         to: bool,
         width: Width,
     ) -> Result<(), Stop> {
-        let mut scratch = Register::broadcast(0);
+        let mut scratch = None;
         let x = self.operand(warp, a, &mut scratch);
         if let Some(lane) = lanes(mask).find(|lane| !matches!(x.get(*lane), Value::Bits(_))) {
             let value = x.get(lane);

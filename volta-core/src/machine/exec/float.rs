@@ -43,15 +43,15 @@ fn is_constant(raw: u64) -> bool {
 
 /// Writes a warp's results to the lanes of `mask`.
 #[inline]
-pub(super) fn set_reals(register: &mut Register, format: Format, mask: u32, ids: &[u64; 32]) {
+pub(super) fn set_reals(register: &mut Register, format: Format, mask: u32, id: impl Fn(usize) -> u64) {
     let tag = Sym::real_tag(format);
     if mask == u32::MAX {
-        for (word, id) in register.data.iter_mut().zip(ids) {
-            *word = tag | id;
+        for (lane, word) in register.data.iter_mut().enumerate() {
+            *word = tag | id(lane);
         }
     } else {
         for lane in lanes(mask) {
-            register.data[lane] = tag | ids[lane];
+            register.data[lane] = tag | id(lane);
         }
     }
     register.sym |= mask;
@@ -163,8 +163,8 @@ impl Cta<'_> {
             && let Some(results) =
                 self.floor_step(rest, [&operands[0].ids, &operands[1].ids, &operands[2].ids], pc)
         {
-            let results = self.clamp_all(shape.clamp, rest, &results.all(), pc).unwrap_or(results);
-            set_reals(warp.register_mut(d), shape.format, rest, &results.all());
+            let results = self.clamp_all(shape.clamp, rest, results, pc);
+            set_reals(warp.register_mut(d), shape.format, rest, |lane| results.lane(lane));
             return;
         }
         let results = match operands {
@@ -173,12 +173,20 @@ impl Cta<'_> {
             [a, b, c] => self.store.push_shared(shape.op, rest, &[&a.ids, &b.ids, &c.ids], pc),
             _ => return,
         };
-        let results = self.clamp_all(shape.clamp, rest, &results.all(), pc).unwrap_or(results);
-        set_reals(warp.register_mut(d), shape.format, rest, &results.all());
+        let results = self.clamp_all(shape.clamp, rest, results, pc);
+        set_reals(warp.register_mut(d), shape.format, rest, |lane| results.lane(lane));
+    }
+
+    /// Clamped values of a warp.
+    pub(super) fn clamp_all(&mut self, clamp: Clamp, mask: u32, results: Results, pc: u32) -> Results {
+        if clamp == Clamp::None {
+            return results;
+        }
+        self.clamp_ids(clamp, mask, &results.all(), pc).unwrap_or(results)
     }
 
     /// Clamped values of a warp; `None` where nothing is to be done.
-    pub(super) fn clamp_all(&mut self, clamp: Clamp, mask: u32, ids: &[u64; 32], pc: u32) -> Option<Results> {
+    pub(super) fn clamp_ids(&mut self, clamp: Clamp, mask: u32, ids: &[u64; 32], pc: u32) -> Option<Results> {
         match clamp {
             Clamp::None => None,
             Clamp::Saturate => Some(self.store.push_shared(TermOp::Saturate, mask, &[ids], pc)),
@@ -226,7 +234,7 @@ impl Cta<'_> {
                 return Ok(());
             }
             Src::Symbol(..) => {
-                scratch = Register::broadcast(0);
+                scratch = None;
                 self.operand(warp, source, &mut scratch)
             }
         };

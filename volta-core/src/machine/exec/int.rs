@@ -2,7 +2,7 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
-use super::super::value::{Register, Truth, lanes};
+use super::super::value::{Truth, lanes};
 use super::super::warp::Warp;
 use crate::number::format::Format;
 use crate::program::{
@@ -304,7 +304,7 @@ impl Cta<'_> {
         d: RegId,
         a: Src,
     ) -> Result<(), Stop> {
-        let mut scratch = Register::broadcast(0);
+        let mut scratch = None;
         let x = self.operand(warp, a, &mut scratch);
         if !x.is_concrete(mask) {
             return self.symbolic_int(warp, mask, pc, d, &[a], |table, words| table.int1(op, ty, words));
@@ -329,14 +329,16 @@ impl Cta<'_> {
         a: Src,
         b: Src,
     ) -> Result<(), Stop> {
-        let (mut left, mut right) = (Register::broadcast(0), Register::broadcast(0));
+        let (mut left, mut right) = (None, None);
         let x = self.operand(warp, a, &mut left);
         let y = self.operand(warp, b, &mut right);
         if !(x.is_concrete(mask) && y.is_concrete(mask)) {
             if op == Int2::Shl && ty.width == Width::W32 && b == Src::Imm(23) {
                 let words = x.clone();
                 if let Some(results) = self.exponent_fields(mask, &words, pc) {
-                    super::float::set_reals(warp.register_mut(d), Format::F32, mask, &results.all());
+                    super::float::set_reals(warp.register_mut(d), Format::F32, mask, |lane| {
+                        results.lane(lane)
+                    });
                     return Ok(());
                 }
             }
@@ -366,7 +368,7 @@ impl Cta<'_> {
         d: RegId,
         sources: [Src; 3],
     ) -> Result<(), Stop> {
-        let mut scratch = [const { Register { data: [0; 32], sym: 0, undefined: 0 } }; 3];
+        let mut scratch = [const { None }; 3];
         let [s0, s1, s2] = &mut scratch;
         let x = self.operand(warp, sources[0], s0);
         let y = self.operand(warp, sources[1], s1);
@@ -452,7 +454,7 @@ impl Cta<'_> {
         (p, q): (PredId, Option<PredId>),
         combine: Option<(Bool2, PredSrc)>,
     ) -> Result<(), Stop> {
-        let (mut left, mut right) = (Register::broadcast(0), Register::broadcast(0));
+        let (mut left, mut right) = (None, None);
         let x = self.operand(warp, a, &mut left);
         let y = self.operand(warp, b, &mut right);
         if !(x.is_concrete(mask) && y.is_concrete(mask)) {

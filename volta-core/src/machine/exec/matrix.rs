@@ -94,14 +94,15 @@ impl Cta<'_> {
         places: &[(usize, usize); 32],
     ) -> [u64; 32] {
         let mut total: [u64; 32] = std::array::from_fn(|lane| sum.at(places[lane].0, places[lane].1));
-        let mut mask = 0u32;
-        for (lane, (row, column)) in places.iter().enumerate() {
-            let defined =
-                (0..left.columns).all(|k| left.at(*row, k) != UNDEFINED && right.at(k, *column) != UNDEFINED);
-            if defined && total[lane] != UNDEFINED {
-                mask |= 1 << lane;
-            } else {
-                total[lane] = UNDEFINED;
+        let mut mask = u32::MAX;
+        if [left, right, sum].into_iter().any(|terms| terms.raw.contains(&UNDEFINED)) {
+            for (lane, (row, column)) in places.iter().enumerate() {
+                let defined = (0..left.columns)
+                    .all(|k| left.at(*row, k) != UNDEFINED && right.at(k, *column) != UNDEFINED);
+                if !defined || total[lane] == UNDEFINED {
+                    total[lane] = UNDEFINED;
+                    mask &= !(1 << lane);
+                }
             }
         }
         if mask == 0 {

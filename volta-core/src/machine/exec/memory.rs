@@ -5,7 +5,7 @@ use super::super::cta::{Cta, Order, Stop};
 use super::super::fault::FaultKind;
 use super::super::memory::PAGE;
 use super::super::objects::{Backing, Object, from_generic};
-use super::super::pieces::{Cell, Choice, Piece};
+use super::super::pieces::{Cell, Choice, Pieces};
 use super::super::race::{Agent, Now, Quick};
 use super::super::residue;
 use super::super::shadow::{Parts, WHOLE};
@@ -161,7 +161,7 @@ impl<'l> Cta<'l> {
         address: Address,
         pc: u32,
     ) -> Result<[u64; 32], Stop> {
-        let mut scratch = Register { data: [0; 32], sym: 0, undefined: 0 };
+        let mut scratch = None;
         let base = self.operand(warp, address.base, &mut scratch);
         if !base.is_concrete(mask) {
             let lane = lanes(mask).find(|lane| !base.is_concrete(1 << lane)).unwrap_or(0);
@@ -350,7 +350,7 @@ impl<'l> Cta<'l> {
                 return Ok(tensor.value(offset / u64::from(bytes), reader));
             }
         }
-        let mut pieces: Vec<Piece> = Vec::new();
+        let mut pieces = Pieces::new();
         for cell in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
             let touched = byte_mask(offset, bytes, cell);
             let content = self.read_cell(warp, lane, at, cell, touched)?;
@@ -469,7 +469,7 @@ impl<'l> Cta<'l> {
         {
             let now = self.now(warp);
             let mut alarm = false;
-            let mut scratch = Register { data: [0; 32], sym: 0, undefined: 0 };
+            let mut scratch = None;
             for (step, source) in a.iter().enumerate() {
                 let value = self.operand(warp, *source, &mut scratch);
                 for lane in lanes(at.mask) {

@@ -251,7 +251,12 @@ impl Cta<'_> {
 
     /// A source as a register; immediates and addresses are spread over `scratch`.
     #[inline]
-    pub(super) fn operand<'w>(&self, warp: &'w Warp, src: Src, scratch: &'w mut Register) -> &'w Register {
+    pub(super) fn operand<'w>(
+        &self,
+        warp: &'w Warp,
+        src: Src,
+        scratch: &'w mut Option<Register>,
+    ) -> &'w Register {
         let bits = match src {
             Src::Reg(id) => return warp.register(id),
             Src::Imm(bits) => bits,
@@ -259,8 +264,7 @@ impl Cta<'_> {
                 self.launch.objects.address(variable).wrapping_add_signed(offset)
             }
         };
-        *scratch = Register::broadcast(bits);
-        scratch
+        scratch.insert(Register::broadcast(bits))
     }
 
     /// One lane of a source.
@@ -430,7 +434,7 @@ impl Cta<'_> {
     }
 
     fn mov(&mut self, warp: &mut Warp, mask: u32, d: RegId, a: Src, width: Width) -> Result<(), Stop> {
-        let mut scratch = Register::broadcast(0);
+        let mut scratch = None;
         let mut result = self.operand(warp, a, &mut scratch).clone();
         if width != Width::W64 && result.is_concrete(mask) {
             let low = width.mask();

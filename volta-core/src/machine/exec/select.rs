@@ -168,7 +168,7 @@ impl Cta<'_> {
         let predicate = &warp.predicates[p.pred.index()];
         if (predicate.sym | predicate.undefined) & mask == 0 {
             let holds = if p.negated { !predicate.bits } else { predicate.bits };
-            let mut scratch = [const { Register { data: [0; 32], sym: 0, undefined: 0 } }; 2];
+            let mut scratch = [const { None }; 2];
             let [s0, s1] = &mut scratch;
             let mut result = self.operand(warp, b, s1).clone();
             result.merge(holds, self.operand(warp, a, s0));

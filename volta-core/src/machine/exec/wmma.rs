@@ -300,7 +300,7 @@ impl Cta<'_> {
             }
             let ids: Vec<&[u64; 32]> = ids.iter().collect();
             let results = self.store.push_shared(shape.op, mask, &ids, pc);
-            let results = self.clamp_all(shape.clamp, mask, &results.all(), pc).unwrap_or(results);
+            let results = self.clamp_all(shape.clamp, mask, results, pc);
             for lane in lanes(mask) {
                 out.raw[first + lane] = results.lane(lane);
             }
