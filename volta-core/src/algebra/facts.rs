@@ -37,7 +37,7 @@ enum Slots {
     /// All nodes have 32.
     Even,
     /// Each node has as many as it has active lanes: where they start, and which they are.
-    Counted(Vec<(u64, u32)>),
+    Counted(Vec<(u32, u32)>),
 }
 
 impl Slots {
@@ -45,14 +45,14 @@ impl Slots {
         let lanes: u64 = (0..store.len()).map(|at| u64::from(store.mask(at).count_ones())).sum();
         let even = store.len() * 32;
         // Kernels of a few threads leave most lanes without a term.
-        if lanes as usize > even / 4 {
+        if lanes as usize > even / 4 || lanes > u64::from(u32::MAX) {
             return (Slots::Even, even);
         }
         let mut start = 0;
         let counted = (0..store.len()).map(|at| {
             let mask = store.mask(at);
             let own = (start, mask);
-            start += u64::from(mask.count_ones());
+            start += mask.count_ones();
             own
         });
         (Slots::Counted(counted.collect()), lanes as usize)
@@ -65,6 +65,15 @@ impl Slots {
                 let (start, mask) = starts[node];
                 start as usize + (mask & ((1 << lane) - 1)).count_ones() as usize
             }
+        }
+    }
+
+    /// The node whose lanes an operand of all lanes is, in order; where nodes have 32 entries each.
+    fn whole_node(&self, base: u64, stride: i64, mask: u32) -> Option<usize> {
+        let Slots::Even = self else { return None };
+        match TermId::from_raw(base).kind() {
+            TermKind::Lane(node, 0) if stride == 1 && mask == u32::MAX => Some(node.index()),
+            TermKind::Lane(..) | TermKind::Input { .. } | TermKind::Constant(_) => None,
         }
     }
 }
@@ -158,23 +167,44 @@ impl Facts {
                             .fold(0, |bits, input| bits | input_bit(input));
                         continue;
                     }
+                    if stride == 0 {
+                        *flags = [self.use_often(base, node.mask.count_ones(), flagged); 32];
+                        any |= flags[0];
+                        inputs |= self.inputs(TermId::from_raw(base));
+                        continue;
+                    }
+                    if let Some(used) = self.slots.whole_node(base, stride, node.mask) {
+                        for uses in &mut self.uses[32 * used..][..32] {
+                            *uses = uses.saturating_add(1);
+                        }
+                        if flagged {
+                            flags.copy_from_slice(&self.flags[32 * used..][..32]);
+                            any |= flags.iter().fold(0, |any, flags| any | flags);
+                        }
+                        inputs |= self.inputs[used];
+                        continue;
+                    }
                     for lane in lanes(node.mask) {
                         let raw = base.wrapping_add_signed(stride.wrapping_mul(lane as i64));
-                        flags[lane] = self.use_once(raw, flagged);
+                        flags[lane] = self.use_often(raw, 1, flagged);
                         any |= flags[lane];
                         inputs |= self.inputs(TermId::from_raw(raw));
                     }
                 }
                 Lanes::Repeated { list, shift } => {
-                    for (lane, flags) in flags.iter_mut().enumerate() {
-                        *flags = self.use_once(list[lane >> shift & (list.len() - 1)], flagged);
-                        any |= *flags;
+                    for (entry, raw) in list.iter().enumerate() {
+                        let own = self.use_often(*raw, 32 / list.len() as u32, flagged);
+                        inputs |= self.inputs(TermId::from_raw(*raw));
+                        if own != 0 {
+                            any |= own;
+                            let has = |lane: &usize| lane >> shift & (list.len() - 1) == entry;
+                            (0..32).filter(has).for_each(|lane| flags[lane] = own);
+                        }
                     }
-                    inputs |= list.iter().fold(0, |bits, raw| bits | self.inputs(TermId::from_raw(*raw)));
                 }
                 Lanes::List(list) => {
                     for (lane, raw) in lanes(node.mask).zip(list) {
-                        flags[lane] = self.use_once(*raw, flagged);
+                        flags[lane] = self.use_often(*raw, 1, flagged);
                         any |= flags[lane];
                         inputs |= self.inputs(TermId::from_raw(*raw));
                     }
@@ -196,11 +226,12 @@ impl Facts {
         inputs
     }
 
-    fn use_once(&mut self, raw: u64, flagged: bool) -> u8 {
+    /// Counts that so many lanes use a term, and gives its flags.
+    fn use_often(&mut self, raw: u64, lanes: u32, flagged: bool) -> u8 {
         match TermId::from_raw(raw).kind() {
             TermKind::Lane(node, lane) => {
                 let at = self.slots.of(node.index(), lane);
-                self.uses[at] = self.uses[at].saturating_add(1);
+                self.uses[at] = self.uses[at].saturating_add(lanes as u8);
                 if flagged { self.flags[at] } else { 0 }
             }
             TermKind::Constant(id) => self.constant_flags[id.index()],

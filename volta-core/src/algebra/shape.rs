@@ -6,8 +6,8 @@
 //!
 //! Each term gets a *shape*, a number for all that it computes, and an *anchor*: for each of its inputs, the element
 //! that the shape counts from. Terms of one shape are one another, moved by the difference of their anchors. Shapes
-//! are found in one pass over a store, mostly for all lanes of a node at once: the anchors of lanes then are those of
-//! lane 0 plus a constant for each bit of the lane's number.
+//! are found in one pass over a store, mostly for all lanes of a node at once: how anchors move from lane to lane is
+//! then one of a few patterns, and mostly a constant for each bit of the lane's number.
 
 use super::instance::is_commutative;
 use crate::term::{Lanes, Store, TermId, TermKind, TermOp};
@@ -18,11 +18,11 @@ use std::hash::BuildHasher;
 
 /// Inputs from this one on have no shapes, nor has what depends on them: a bit each.
 const MAX_INPUTS: usize = 31;
-/// A store may have so many shapes, and nodes whose lanes have shapes of their own, whatever it is like. Beyond that,
-/// few of its terms are like others, and terms are left without shapes.
-const FEW: usize = 1 << 14;
-/// Of a large store, one node in so many.
-const RARE: usize = 8;
+/// A store may have so many shapes, or one for eight nodes. Beyond that, few of its terms are like others, and terms
+/// are left without shapes.
+const FEW_SHAPES: usize = 1 << 18;
+/// So many nodes of a store, or one in eight, may have lanes of different shapes.
+const FEW_NODES: usize = 1 << 15;
 
 /// The shapes of a store's terms.
 #[derive(Debug)]
@@ -32,7 +32,11 @@ pub struct Shapes {
     /// Of each lane of those nodes that have no form for all of their lanes.
     lanes: Vec<Form>,
     shapes: Table,
+    /// How the elements of one input move from lane to lane: by a constant for each bit of the lane's number, or else
+    /// one for each lane.
     steps: Table,
+    /// Lists of those, one for each input.
+    motions: Table,
     anchors: Vec<i64>,
 }
 
@@ -59,7 +63,7 @@ impl Place {
 struct Form {
     shape: u32,
     /// How anchors move from lane to lane.
-    steps: u32,
+    motion: u32,
     /// Where the anchor of lane 0 begins; for [`LANE_BY_LANE`], where the forms of lanes do.
     anchor: u32,
 }
@@ -68,7 +72,7 @@ struct Form {
 const NONE: u32 = u32::MAX;
 /// In place of a shape: each lane has a form.
 const LANE_BY_LANE: u32 = u32::MAX - 1;
-/// Steps of terms that are the same in every lane.
+/// The motion of terms that are the same in every lane, and the steps of inputs that are.
 const STILL: u32 = 0;
 /// How the element of one input moves with each bit of the lane's number.
 type Steps = [i64; 5];
@@ -78,7 +82,7 @@ type Steps = [i64; 5];
 struct Operand {
     shape: u32,
     inputs: u32,
-    steps: u32,
+    motion: u32,
     /// At lane 0.
     anchor: SmallVec<[i64; 4]>,
     /// Where that is kept, if it is.
@@ -89,16 +93,18 @@ impl Shapes {
     /// Reads a store.
     ///
     /// # Cost
-    /// A look-up for each node whose operands follow the lanes' bits, one for each lane of others.
+    /// A look-up or two for each node whose operands are one shape each, for each lane of others.
     pub fn new(store: &Store) -> Shapes {
         let mut shapes = Shapes {
             forms: Vec::with_capacity(store.len()),
             lanes: Vec::new(),
             shapes: Table::default(),
             steps: Table::default(),
+            motions: Table::default(),
             anchors: Vec::new(),
         };
-        shapes.steps.number(&[], 0);
+        shapes.steps.number(&[0; 5], 0);
+        shapes.motions.number(&[], 0);
         for input in 0..MAX_INPUTS {
             shapes.shapes.number(&[-1, input as i64], 1 << input);
         }
@@ -141,10 +147,9 @@ impl Shapes {
         let inputs = self.shapes.note(form.shape);
         let count = inputs.count_ones() as usize;
         let mut anchor = SmallVec::from_slice(&self.anchors[form.anchor as usize..][..count]);
-        if form.steps != STILL && lane != 0 {
-            let steps = self.steps.content(form.steps).chunks_exact(5);
-            for (element, steps) in anchor.iter_mut().zip(steps) {
-                *element += along(steps, lane);
+        if form.motion != STILL && lane != 0 {
+            for (element, steps) in anchor.iter_mut().zip(self.motions.content(form.motion)) {
+                *element += along(self.steps.content(*steps as u32), lane);
             }
         }
         (inputs, anchor)
@@ -153,10 +158,11 @@ impl Shapes {
     /// The form of a node whose operands have theirs.
     fn form(&mut self, store: &Store, at: usize) -> Form {
         let node = store.node(at);
-        let none = Form { shape: NONE, steps: STILL, anchor: 0 };
-        let room = FEW.max(store.len() / RARE);
+        let none = Form { shape: NONE, motion: STILL, anchor: 0 };
         // Integers that are not interpreted are equal to nothing but themselves.
-        if matches!(node.op, TermOp::Integer | TermOp::IntegerTest) || self.shapes.len() > room {
+        if matches!(node.op, TermOp::Integer | TermOp::IntegerTest)
+            || self.shapes.len() > FEW_SHAPES.max(store.len() / 8)
+        {
             return none;
         }
         let operands = &node.operands[..node.op.arity()];
@@ -167,7 +173,7 @@ impl Shapes {
         {
             return self.keep(result);
         }
-        if self.lanes.len() > 32 * room {
+        if self.lanes.len() > 32 * FEW_NODES.max(store.len() / 8) {
             return none;
         }
         let mut forms = [none; 32];
@@ -188,7 +194,7 @@ impl Shapes {
         let own = |lane: u32| {
             let form = forms[lane as usize];
             let (inputs, anchor) = (form.shape != NONE).then(|| self.anchor(form, 0))?;
-            Some(Operand { shape: form.shape, inputs, steps: STILL, anchor, kept: Some(form.anchor) })
+            Some(Operand { shape: form.shape, inputs, motion: STILL, anchor, kept: Some(form.anchor) })
         };
         let gathered: Option<SmallVec<[Operand; 32]>> =
             (0..32).filter(|lane| mask >> lane & 1 == 1).map(own).collect();
@@ -197,7 +203,7 @@ impl Shapes {
                 self.lanes.truncate(start as usize);
                 self.keep(result)
             }
-            None => Form { shape: LANE_BY_LANE, steps: STILL, anchor: start },
+            None => Form { shape: LANE_BY_LANE, motion: STILL, anchor: start },
         }
     }
 
@@ -206,10 +212,10 @@ impl Shapes {
             self.anchors.extend(&result.anchor);
             (self.anchors.len() - result.anchor.len()) as u32
         });
-        Form { shape: result.shape, steps: result.steps, anchor }
+        Form { shape: result.shape, motion: result.motion, anchor }
     }
 
-    /// What an operand is in every lane of `mask`, if it is one shape at anchors that follow the lanes' bits.
+    /// What an operand is in every lane of `mask`, if it is one shape.
     fn operand(&mut self, mask: u32, lanes: Lanes<'_>) -> Option<Operand> {
         let (first, last) = (mask.trailing_zeros(), 31 - mask.leading_zeros());
         match lanes {
@@ -233,7 +239,7 @@ impl Shapes {
                         whole.then(|| {
                             let (inputs, anchor) = self.anchor(form, 0);
                             let kept = Some(form.anchor);
-                            Operand { shape: form.shape, inputs, steps: form.steps, anchor, kept }
+                            Operand { shape: form.shape, inputs, motion: form.motion, anchor, kept }
                         })
                     }
                     _ => self.gather(mask, lanes),
@@ -262,48 +268,81 @@ impl Shapes {
     }
 
     fn input(&mut self, input: usize, anchor: i64, steps: Steps) -> Operand {
-        let steps = if steps == [0; 5] { STILL } else { self.steps.number(&steps, 0) };
+        let steps = self.steps.number(&steps, 0);
+        let motion = self.motion(&[steps.into()]);
         let anchor = SmallVec::from_slice(&[anchor]);
-        Operand { shape: input as u32, inputs: 1 << input, steps, anchor, kept: None }
+        Operand { shape: input as u32, inputs: 1 << input, motion, anchor, kept: None }
     }
 
     fn gather(&mut self, mask: u32, lanes: Lanes<'_>) -> Option<Operand> {
-        let active = (0..32).filter(|lane| mask >> lane & 1 == 1).enumerate();
-        let gathered: Option<SmallVec<[Operand; 32]>> =
-            active.map(|(rank, lane)| self.scalar(term_of(lanes, lane, rank))).collect();
+        let active = || bits(mask).enumerate().map(|(rank, lane)| (lane, term_of(lanes, lane, rank)));
+        if let Some((_, first)) = active().next()
+            && let TermKind::Input { input: only, .. } = first.kind()
+        {
+            let mut elements = [0; 32];
+            let of_one_input = active().all(|(lane, term)| match term.kind() {
+                TermKind::Input { input, element } => {
+                    elements[lane as usize] = element as i64;
+                    input == only
+                }
+                TermKind::Constant(_) | TermKind::Lane(..) => false,
+            });
+            if of_one_input && only.index() < MAX_INPUTS {
+                let (anchor, steps) = self.follow(mask, &elements);
+                let motion = self.motion(&[steps]);
+                let anchor = SmallVec::from_slice(&[anchor]);
+                return Some(Operand { shape: only.0, inputs: 1 << only.0, motion, anchor, kept: None });
+            }
+        }
+        let gathered: Option<SmallVec<[Operand; 32]>> = active().map(|(_, term)| self.scalar(term)).collect();
         self.fit(mask, &gathered?)
     }
 
-    /// One operand from those of the lanes of `mask`, if they follow the lanes' bits.
+    /// The motion in which each input has these steps.
+    fn motion(&mut self, steps: &[i64]) -> u32 {
+        let still = steps.iter().all(|steps| *steps == i64::from(STILL));
+        if still { STILL } else { self.motions.number(steps, 0) }
+    }
+
+    /// One operand from those of the lanes of `mask`, if these have one shape.
     fn fit(&mut self, mask: u32, lanes: &[Operand]) -> Option<Operand> {
         let first = &lanes[0];
         if lanes.iter().any(|other| other.shape != first.shape) {
             return None;
         }
-        let of = |lane: u32| &lanes[(mask & ((1 << lane) - 1)).count_ones() as usize].anchor;
-        let mut steps: SmallVec<[i64; 20]> = SmallVec::new();
+        let mut motion: SmallVec<[i64; 4]> = SmallVec::new();
         let mut anchor = first.anchor.clone();
         for (at, anchor) in anchor.iter_mut().enumerate() {
-            let own: Steps = std::array::from_fn(|bit| {
-                // Two lanes that differ in this bit alone.
-                let apart = mask & mask >> (1 << bit) & NO_BIT[bit];
-                if apart == 0 {
-                    return 0;
-                }
-                let low = apart.trailing_zeros();
-                of(low | 1 << bit)[at] - of(low)[at]
-            });
-            *anchor -= along(&own, mask.trailing_zeros());
-            let origin = *anchor;
-            let mut active = (0..32).filter(|lane| mask >> lane & 1 == 1);
-            if !active.all(|lane| of(lane)[at] == origin + along(&own, lane)) {
-                return None;
+            let mut elements = [0; 32];
+            for (lane, own) in bits(mask).zip(lanes) {
+                elements[lane as usize] = own.anchor[at];
             }
-            steps.extend(own);
+            let (origin, steps) = self.follow(mask, &elements);
+            *anchor = origin;
+            motion.push(steps);
         }
-        let steps = if steps.iter().all(|step| *step == 0) { STILL } else { self.steps.number(&steps, 0) };
+        let motion = self.motion(&motion);
         let kept = first.kept.filter(|_| anchor == first.anchor);
-        Some(Operand { shape: first.shape, inputs: first.inputs, steps, anchor, kept })
+        Some(Operand { shape: first.shape, inputs: first.inputs, motion, anchor, kept })
+    }
+
+    /// Where the element of one input is in lane 0, and its steps, from where it is in the lanes of `mask`.
+    fn follow(&mut self, mask: u32, elements: &[i64; 32]) -> (i64, i64) {
+        let first = mask.trailing_zeros();
+        let steps: Steps = std::array::from_fn(|bit| {
+            // Two lanes that differ in this bit alone.
+            let apart = mask & mask >> (1 << bit) & NO_BIT[bit];
+            let low = apart.trailing_zeros() as usize;
+            if apart == 0 { 0 } else { elements[low | 1 << bit] - elements[low] }
+        });
+        let origin = elements[first as usize] - along(&steps, first);
+        if bits(mask).all(|lane| elements[lane as usize] == origin + along(&steps, lane)) {
+            return (origin, self.steps.number(&steps, 0).into());
+        }
+        let origin = elements[first as usize];
+        let mut steps = [0; 32];
+        bits(mask).for_each(|lane| steps[lane as usize] = elements[lane as usize] - origin);
+        (origin, self.steps.number(&steps, 0).into())
     }
 
     /// A term that is the same in every lane.
@@ -311,11 +350,11 @@ impl Shapes {
         let Place { shape, inputs, anchor } = self.place(term)?;
         let kept = match term.kind() {
             TermKind::Lane(node, lane) => {
-                self.form_of_lane(node.index(), lane).filter(|form| form.steps == STILL || lane == 0)
+                self.form_of_lane(node.index(), lane).filter(|form| form.motion == STILL || lane == 0)
             }
             TermKind::Input { .. } | TermKind::Constant(_) => None,
         };
-        Some(Operand { shape, inputs, steps: STILL, anchor, kept: kept.map(|form| form.anchor) })
+        Some(Operand { shape, inputs, motion: STILL, anchor, kept: kept.map(|form| form.anchor) })
     }
 
     /// An operation on operands; `None` where they move differently from lane to lane.
@@ -332,23 +371,22 @@ impl Shapes {
         let inputs = operands.iter().fold(0, |inputs, operand| inputs | operand.inputs);
         let mut result = main.clone();
         if inputs != main.inputs {
-            let mut steps: SmallVec<[i64; 20]> = SmallVec::new();
+            let mut motion: SmallVec<[i64; 4]> = SmallVec::new();
             (result.anchor, result.kept) = (SmallVec::new(), None);
             for input in bits(inputs) {
                 let has = |operand: &&Operand| operand.inputs >> input & 1 == 1;
                 let from = Some(main).filter(has).or_else(|| operands.iter().find(has))?;
                 result.anchor.push(from.anchor[rank(from.inputs, input)]);
-                steps.extend(self.steps_of(from, input));
+                motion.push(self.steps_of(from, input));
             }
             result.inputs = inputs;
-            let still = steps.iter().all(|step| *step == 0);
-            result.steps = if still { STILL } else { self.steps.number(&steps, 0) };
+            result.motion = self.motion(&motion);
         }
         let mut key: SmallVec<[i64; 16]> = SmallVec::new();
         key.push(op as i64);
         for operand in &operands {
             key.push(i64::from(operand.shape));
-            let alike = operand.steps == result.steps && operand.inputs == inputs;
+            let alike = operand.motion == result.motion && operand.inputs == inputs;
             for (element, input) in operand.anchor.iter().zip(bits(operand.inputs)) {
                 if !alike && self.steps_of(operand, input) != self.steps_of(&result, input) {
                     return None;
@@ -360,20 +398,23 @@ impl Shapes {
         Some(result)
     }
 
-    fn steps_of(&self, operand: &Operand, input: u32) -> Steps {
-        if operand.steps == STILL {
-            return [0; 5];
+    /// The number of an input's steps.
+    fn steps_of(&self, operand: &Operand, input: u32) -> i64 {
+        if operand.motion == STILL {
+            return STILL.into();
         }
-        let start = 5 * rank(operand.inputs, input);
-        std::array::from_fn(|bit| self.steps.content(operand.steps)[start + bit])
+        self.motions.content(operand.motion)[rank(operand.inputs, input)]
     }
 }
 
 /// For each bit, the lanes without it.
 const NO_BIT: [u32; 5] = [0x5555_5555, 0x3333_3333, 0x0f0f_0f0f, 0x00ff_00ff, 0x0000_ffff];
 
-/// How far elements move from lane 0 to another.
+/// How far elements move from lane 0 to another, by bits or by lanes.
 fn along(steps: &[i64], lane: u32) -> i64 {
+    if steps.len() == 32 {
+        return steps[lane as usize];
+    }
     bits(lane).map(|bit| steps[bit as usize]).sum()
 }
 

@@ -145,7 +145,7 @@ impl Prover<'_> {
                 continue;
             };
             let first_new = stack.len();
-            for operand in &operands[..op.arity()] {
+            for operand in &operands[sign_giving(op)] {
                 let operand = TermRef { store: at.store, term: *operand };
                 if self.known_signs(operand).is_none() {
                     stack.push(operand);
@@ -209,6 +209,45 @@ impl Prover<'_> {
             | TermOp::Or
             | TermOp::Xor => Signs::ANY,
         }
+    }
+}
+
+/// The operands that signs of a result are read off.
+fn sign_giving(op: TermOp) -> std::ops::Range<usize> {
+    match op {
+        TermOp::Select => 1..3,
+        // A power of two is positive whatever the exponent, which mostly is a long sum.
+        TermOp::Exp2
+        | TermOp::Rsqrt
+        | TermOp::Log2
+        | TermOp::Sin
+        | TermOp::Cos
+        | TermOp::Less
+        | TermOp::LessEqual
+        | TermOp::Equal
+        | TermOp::Not
+        | TermOp::And
+        | TermOp::Or
+        | TermOp::Xor
+        | TermOp::Integer
+        | TermOp::IntegerTest => 0..0,
+        TermOp::Add
+        | TermOp::Sub
+        | TermOp::Mul
+        | TermOp::Fma
+        | TermOp::Div
+        | TermOp::Neg
+        | TermOp::Abs
+        | TermOp::Max
+        | TermOp::Min
+        | TermOp::Saturate
+        | TermOp::Sqrt
+        | TermOp::Tanh
+        | TermOp::Floor
+        | TermOp::Ceil
+        | TermOp::Trunc
+        | TermOp::RoundEven
+        | TermOp::CopySign => 0..op.arity(),
     }
 }
 
