@@ -85,6 +85,9 @@ const MAX_CONDITIONS: usize = 16;
 
 /// So many elements are evaluated before anything is proved.
 const SAMPLE: usize = 16;
+/// Where terms are many, so many of elements that are one another with their inputs moved: maxima and choices may hide
+/// a difference at one point and not at the next.
+const SAMPLE_A_KIND: usize = 3;
 /// As few terms as this are not worth another run, which would prove anew what its elements share with others.
 const NODES_A_RUN: usize = 1 << 14;
 /// A run has at most so many elements.
@@ -108,13 +111,13 @@ struct Part {
 /// prover of its own, so what is shared, and every count of steps, is the same whoever works on it.
 pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Outcome {
     let (stores, sides) = stores_of(elements);
-    if let Some((at, witness)) = refute_some(elements, &sides, inputs, options) {
+    let alike = alike_of(elements, &stores, &sides, options);
+    let nodes = stores.iter().map(|store| store.len()).sum::<usize>();
+    if let Some((at, witness)) = refute_some(elements, &sides, (&alike, nodes), inputs, options) {
         return Outcome { first_failure: Some((at, Failure::Different(witness))), ..Outcome::default() };
     }
     let facts: Vec<Facts> = stores.par_iter().map(|store| Facts::new(store)).collect();
-    let alike = alike_of(elements, &stores, &sides, options);
     let all = All { elements, sides: &sides, facts: &facts, alike: &alike, inputs, options };
-    let nodes = stores.iter().map(|store| store.len()).sum::<usize>();
 
     let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike[*at] == *at).collect();
     let (alone, others) = firsts.split_at(firsts.len().min(1));
@@ -265,12 +268,21 @@ fn stores_of<'s>(elements: &[Element<'s>]) -> (Vec<&'s Store>, Vec<[usize; 2]>) 
 fn refute_some(
     elements: &[Element<'_>],
     sides: &[[usize; 2]],
+    (alike, nodes): (&[usize], usize),
     inputs: &[InputInfo],
     options: &Options,
 ) -> Option<(usize, witness::Witness)> {
     let last = elements.len().checked_sub(1)?;
     let mut sample: Vec<usize> = (0..SAMPLE).map(|step| last * step / (SAMPLE - 1)).collect();
     sample.dedup();
+    if nodes > NODES_A_RUN {
+        let mut seen: FxHashMap<usize, usize> = FxHashMap::default();
+        sample.retain(|at| {
+            let kin = seen.entry(alike[*at]).or_default();
+            *kin += 1;
+            *kin <= SAMPLE_A_KIND
+        });
+    }
     let differing: Vec<usize> = sample
         .chunk_by(|a, b| sides[*a] == sides[*b])
         .flat_map(|group| {
