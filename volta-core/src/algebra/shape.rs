@@ -21,8 +21,8 @@ const MAX_INPUTS: usize = 31;
 /// A store may have so many shapes, or one for eight nodes. Beyond that, few of its terms are like others, and terms
 /// are left without shapes.
 const FEW_SHAPES: usize = 1 << 18;
-/// So many nodes of a store, or one in eight, may have lanes of different shapes.
-const FEW_NODES: usize = 1 << 15;
+/// So many nodes of a store may have lanes of different shapes, which cost a look-up each.
+const FEW_NODES: usize = 1 << 14;
 
 /// The shapes of a store's terms.
 #[derive(Debug)]
@@ -173,7 +173,7 @@ impl Shapes {
         {
             return self.keep(result);
         }
-        if self.lanes.len() > 32 * FEW_NODES.max(store.len() / 8) {
+        if self.lanes.len() > 32 * FEW_NODES {
             return none;
         }
         let mut forms = [none; 32];
@@ -183,6 +183,9 @@ impl Shapes {
             if let Some(result) = own.and_then(|own| self.apply(node.op, own)) {
                 forms[lane as usize] = self.keep(result);
             }
+        }
+        if forms.iter().all(|form| form.shape == NONE) {
+            return none;
         }
         self.together(node.mask, &forms)
     }
