@@ -159,10 +159,7 @@ impl Shapes {
     fn form(&mut self, store: &Store, at: usize) -> Form {
         let node = store.node(at);
         let none = Form { shape: NONE, motion: STILL, anchor: 0 };
-        // Integers that are not interpreted are equal to nothing but themselves.
-        if matches!(node.op, TermOp::Integer | TermOp::IntegerTest)
-            || self.shapes.len() > FEW_SHAPES.max(store.len() / 8)
-        {
+        if self.shapes.len() > FEW_SHAPES.max(store.len() / 8) {
             return none;
         }
         let operands = &node.operands[..node.op.arity()];
@@ -597,15 +594,5 @@ mod tests {
         let [first, other] = [0, 13].map(|lane| shapes.place(TermId::from_raw(sum[lane])).expect("a shape"));
         assert_eq!(first.shape, other.shape);
         assert_eq!(other.anchor.as_slice(), [300, 1, 0]);
-    }
-
-    #[test]
-    fn integers_that_are_not_interpreted_have_no_shape() {
-        let mut store = Store::new();
-        let x = TermId::input(InputId(0), 0);
-        let integer = store.apply(TermOp::Integer, &[x, x], 0);
-        let sum = store.apply(TermOp::Add, &[x, integer], 0);
-        let shapes = Shapes::new(&store);
-        assert_eq!([shapes.place(integer), shapes.place(sum)], [None, None]);
     }
 }

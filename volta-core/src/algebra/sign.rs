@@ -229,8 +229,8 @@ fn sign_giving(op: TermOp) -> std::ops::Range<usize> {
         | TermOp::And
         | TermOp::Or
         | TermOp::Xor
-        | TermOp::Integer
-        | TermOp::IntegerTest => 0..0,
+        | TermOp::Mod
+        | TermOp::BitAnd => 0..0,
         TermOp::Add
         | TermOp::Sub
         | TermOp::Mul

@@ -152,7 +152,7 @@ impl Composites {
             SymKind::Half64(..) | SymKind::Fragment { .. } => 4,
             // A term that is congruent modulo a power of two is so modulo a smaller one.
             SymKind::Int(own, term) if own > bytes && bytes.is_power_of_two() => {
-                return vec![Piece { value: Value::Sym(Sym::int(bytes, term)), bytes }];
+                return smallvec![Piece { value: Value::Sym(Sym::int(bytes, term)), bytes }];
             }
             SymKind::Int(own, _) => own,
             SymKind::Choice(_) => bytes,

@@ -5,7 +5,7 @@
 //! comparison, a division, a shift to the right, a conversion), the term is brought into the range of the type,
 //! unsigned or signed, by a [`TermOp::Mod`]; and by nothing where it lies there already.
 
-use super::pieces::{Composites, Cut, Piece};
+use super::pieces::{Composites, Cut, Piece, Pieces};
 use super::value::{Sym, SymKind, Value};
 use crate::number::{Extended, Rational};
 use crate::program::Int;
@@ -49,8 +49,8 @@ fn shifted(store: &mut Store, term: TermId, bits: u32, pc: u32) -> TermId {
 }
 
 /// Bytes `start .. start + length` of a sequence of pieces, of which integers may be cut: their bytes are integers.
-pub(super) fn slice(pieces: &[Piece], start: u32, length: u32, store: &mut Store) -> Result<Vec<Piece>, Cut> {
-    let mut parts = Vec::with_capacity(pieces.len() + 2);
+pub(super) fn slice(pieces: &[Piece], start: u32, length: u32, store: &mut Store) -> Result<Pieces, Cut> {
+    let mut parts = Pieces::new();
     let mut at = 0;
     for piece in pieces {
         let (from, to) = (start.max(at), (start + length).min(at + piece.bytes));

@@ -544,13 +544,12 @@ pub enum Op {
         b: Src,
         c: Src,
     },
-    /// Loads; narrow values are zero- or (`signed`) sign-extended. Lowering always zero-extends, and spreads the sign
-    /// by [`Op::CvtInt`], which knows the destination's width
+    /// Loads; narrow values are zero-extended. Lowering spreads signs by [`Op::CvtInt`], which knows the
+    /// destination's width
     Load {
         space: Space,
         address: Address,
         width: Width,
-        signed: bool,
         d: Vec<Option<RegId>>,
         access: Access,
     },

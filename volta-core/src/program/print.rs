@@ -280,9 +280,8 @@ impl Display for Op {
             Op::Fma { format, rounding, clamp, d, a, b, c } => {
                 write!(out, "{d} = fma{} {a}, {b}, {c}", float_suffix(*format, *rounding, *clamp))
             }
-            Op::Load { space, address, width, signed, d, access } => {
-                let sign = if *signed { ".signed" } else { "" };
-                write!(out, "{} = load{}.{space}{sign}.{width} {address}", sinks(d), AccessText(access))
+            Op::Load { space, address, width, d, access } => {
+                write!(out, "{} = load{}.{space}.{width} {address}", sinks(d), AccessText(access))
             }
             Op::Store { space, address, width, a, access } => {
                 write!(out, "store{}.{space}.{width} {address}, {}", AccessText(access), list(a))

@@ -69,7 +69,7 @@ impl Op {
                 visit(Read(*a));
                 d.iter().flatten().for_each(|d| visit(Write(*d)));
             }
-            Op::Load { space: _, address, width: _, signed: _, d, access: _ } => {
+            Op::Load { space: _, address, width: _, d, access: _ } => {
                 visit(Read(address.base));
                 d.iter().flatten().for_each(|d| visit(Write(*d)));
             }

@@ -18,7 +18,6 @@ struct Wanted {
     space: Space,
     offset: i64,
     width: Width,
-    signed: bool,
     count: usize,
     pc: u32,
 }
@@ -34,20 +33,13 @@ impl Cta<'_> {
         inst: &Inst,
         pc: u32,
     ) -> Result<u32, Stop> {
-        let Op::Load { space, address, width, d, signed, .. } = &inst.op else { return Ok(0) };
+        let Op::Load { space, address, width, d, .. } = &inst.op else { return Ok(0) };
         let Src::Reg(base) = address.base else { return Ok(0) };
         let symbolic = warp.register(base).sym & mask;
         if symbolic == 0 {
             return Ok(0);
         }
-        let wanted = Wanted {
-            space: *space,
-            offset: address.offset,
-            width: *width,
-            signed: *signed,
-            count: d.len(),
-            pc,
-        };
+        let wanted = Wanted { space: *space, offset: address.offset, width: *width, count: d.len(), pc };
         let mut done = 0;
         for lane in lanes(symbolic) {
             let address = warp.register(base).get(lane);
@@ -111,11 +103,7 @@ impl Cta<'_> {
         for step in 0..wanted.count as u64 {
             let offset = at.offsets[lane] + step * u64::from(bytes);
             let value = self.load_value(warp, lane, &at, offset, bytes)?;
-            values.push(if wanted.signed {
-                self.sign_extended(warp, value, wanted.width, lane, wanted.pc)?
-            } else {
-                value
-            });
+            values.push(value);
         }
         Ok(Some(values))
     }

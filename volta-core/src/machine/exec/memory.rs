@@ -12,10 +12,9 @@ use super::super::shadow::{Parts, WHOLE};
 use super::super::value::{Register, Sym, Value, lanes};
 use super::super::warp::Warp;
 use super::access_fault::pretty_name;
-use super::int::sign_extend;
 use crate::machine::bind::Initial;
 use crate::machine::launch::Element;
-use crate::program::{Access, Address, Inst, InstId, Int, Op, RegId, Space, Src, Width};
+use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Src, Width};
 use crate::term::TermId;
 
 /// An access that several lanes make together.
@@ -76,7 +75,7 @@ impl<'l> Cta<'l> {
             }
             rest &= !same;
             match &inst.op {
-                Op::Load { d, signed, access, .. } => {
+                Op::Load { d, access, .. } => {
                     let together = Together {
                         object,
                         number,
@@ -86,7 +85,7 @@ impl<'l> Cta<'l> {
                         access: *access,
                         agent: Agent::Thread,
                     };
-                    self.load(warp, &together, width, *signed, d)?;
+                    self.load(warp, &together, width, d)?;
                 }
                 Op::Store { a, access, .. } => {
                     let together = Together {
@@ -181,7 +180,6 @@ impl<'l> Cta<'l> {
         warp: &mut Warp,
         at: &Together<'_>,
         width: Width,
-        signed: bool,
         d: &[Option<RegId>],
     ) -> Result<(), Stop> {
         if let Backing::Tensor(number) = at.object.backing {
@@ -189,7 +187,6 @@ impl<'l> Cta<'l> {
             if tensor.is_read_only()
                 && let Initial::Symbolic(input) = tensor.initial
                 && tensor.element.bytes() == width.bytes()
-                && !(signed && width.bytes() < 8 && !matches!(tensor.element, Element::Float(_)))
             {
                 let zero = TermId::input(input, 0);
                 let tag = match tensor.element {
@@ -225,36 +222,10 @@ impl<'l> Cta<'l> {
                 let offset = at.offsets[lane] + step as u64 * u64::from(width.bytes());
                 let value = self.load_value(warp, lane, at, offset, width.bytes())?;
                 let Some(target) = target else { continue };
-                let value = if signed { self.sign_extended(warp, value, width, lane, at.pc)? } else { value };
                 warp.register_mut(*target).set(lane, value);
             }
         }
         Ok(())
-    }
-
-    /// What a register holds after a signed load.
-    pub(super) fn sign_extended(
-        &mut self,
-        warp: &Warp,
-        value: Value,
-        width: Width,
-        lane: usize,
-        pc: u32,
-    ) -> Result<Value, Stop> {
-        match value {
-            Value::Bits(bits) => Ok(Value::Bits(sign_extend(width, bits))),
-            // The register may be wider, by any amount.
-            Value::Sym(_) if width.bytes() < 8 => {
-                let mut residues = self.residues(pc);
-                match residues.reading(value, Int { width, signed: true }) {
-                    Some(number) => Ok(residues.value(number, 8)),
-                    // Encodings of reals stay as they are in registers of their size.
-                    None if width.bytes() == 4 => Ok(value),
-                    None => Err(self.computes_with_encoding(warp, &[value], lane, pc)),
-                }
-            }
-            other => Ok(other),
-        }
     }
 
     /// Words of shared memory, under the quick detector.

@@ -149,7 +149,7 @@ fn load(x: &mut Operation<'_, '_>, space: Space, access: Access) -> Lowered {
         return Err(x.unsupported("its result cannot be discarded"));
     }
     // What is loaded is extended by zeros; the sign is spread by an operation of its own.
-    x.push(Op::Load { space, address, width: ty.width, signed: false, d, access });
+    x.push(Op::Load { space, address, width: ty.width, d, access });
     for (d, bits) in extended {
         let to = Int { width: bits, signed: true };
         x.push(Op::CvtInt { d, a: Src::Reg(d), from: ty, to, saturate: false });

@@ -171,7 +171,6 @@ impl<'m> Lowering<'m> {
                         space: Space::Param,
                         address: Address { base: Src::Symbol(variable, 0), offset: 0 },
                         width: passed.width,
-                        signed: false,
                         d: vec![Some(register)],
                         access: Access::default(),
                     };
@@ -218,11 +217,7 @@ impl<'m> Lowering<'m> {
                 let address = Address { base: Src::Symbol(variable, 0), offset: 0 };
                 let d = vec![Some(register)];
                 let access = Access::default();
-                self.push(
-                    None,
-                    Op::Load { space: Space::Param, address, width, signed: false, d, access },
-                    span,
-                )?;
+                self.push(None, Op::Load { space: Space::Param, address, width, d, access }, span)?;
                 return Ok(Binding::Register(register, width));
             }
             self.check_argument_size(function, formal, variable, operand)?;
