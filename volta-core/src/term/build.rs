@@ -68,17 +68,17 @@ impl Store {
         if self.only_lists {
             return TermId::lane(self.append(node, site), 0).raw();
         }
-        let hash = hash_of(&node);
-        let same = |known: &NodeId| {
+        // Kept with the node: neither looking nor growing needs to read nodes that are other ones.
+        let digest = digest_of(&node);
+        let same = |(other, known): &(u32, NodeId)| {
             let known = &self.nodes[known.index()];
-            known.op == op && known.operands == words
+            *other == digest && known.op == op && known.operands == words
         };
-        if let Some(known) = self.uniform.find(hash, same) {
+        if let Some((_, known)) = self.uniform.find(spread(digest), same) {
             return TermId::lane(*known, 0).raw();
         }
         let node = self.append(node, site);
-        let nodes = &self.nodes;
-        self.uniform.insert_unique(hash, node, |known| hash_of(&nodes[known.index()]));
+        self.uniform.insert_unique(spread(digest), (digest, node), |(digest, _)| spread(*digest));
         TermId::lane(node, 0).raw()
     }
 
@@ -156,8 +156,14 @@ impl Store {
 }
 
 /// Of what a node computes.
-fn hash_of(node: &Node) -> u64 {
-    FxBuildHasher.hash_one((node.op, node.operands))
+fn digest_of(node: &Node) -> u32 {
+    let hash = FxBuildHasher.hash_one((node.op, node.operands));
+    (hash >> 32 ^ hash) as u32
+}
+
+/// A digest as a hash: tables read the lowest and the highest bits.
+fn spread(digest: u32) -> u64 {
+    u64::from(digest).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// `(shift, count)` with `lanes[i] = lanes[(i >> shift) % count << shift]`, both as small as they can be in turn.

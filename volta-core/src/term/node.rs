@@ -199,7 +199,7 @@ pub struct Store {
     pub(super) large_bytes: u64,
     pub(super) constant_ids: rustc_hash::FxHashMap<Constant, ConstantId>,
     /// Nodes of operations whose lanes all had the same operands, to be found by what they computed.
-    pub(super) uniform: hashbrown::HashTable<NodeId>,
+    pub(super) uniform: hashbrown::HashTable<(u32, NodeId)>,
     /// The instruction of each node whose operation is partial, in node order (obligations, rule V8).
     pub(super) sites: Vec<(NodeId, u32)>,
     /// Switches lane-pattern detection off, for tests: every operand becomes a list.
@@ -251,7 +251,7 @@ impl Store {
 
     /// Bytes that the store holds.
     pub fn bytes(&self) -> u64 {
-        let shared = self.uniform.len() * size_of::<NodeId>();
+        let shared = self.uniform.len() * size_of::<(u32, NodeId)>();
         let words = self.lists.len() * 8 + self.wide.len() * 16 + self.sites.len() * 8 + shared;
         (self.nodes.len() * size_of::<Node>() + words + self.constants.len() * size_of::<Constant>()) as u64
             + self.large_bytes
