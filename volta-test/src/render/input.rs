@@ -4,7 +4,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Snippet};
 use volta_core::case::Which;
 use volta_core::verdict::InputError;
 
-use super::{Paint, clean, clean_line, fault, source};
+use super::{Paint, clean, clean_line, fault, in_place, source};
 use crate::case::Case;
 use crate::manifest::Unreadable;
 use crate::prepare::Texts;
@@ -31,7 +31,7 @@ pub(super) fn render(case: &Case, texts: &Texts, error: &InputError, paint: Pain
 pub fn unreadable(unreadable: &Unreadable, paint: Paint) -> String {
     let path = clean_line(&unreadable.path.to_string_lossy());
     let mut groups: Vec<Group<'_>> = Vec::new();
-    let text = &unreadable.text;
+    let text = &in_place(&unreadable.text);
     for problem in &unreadable.problems {
         let title = Level::ERROR.primary_title(clean(&problem.message));
         let mut group = if text.is_empty() {

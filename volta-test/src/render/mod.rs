@@ -109,6 +109,17 @@ pub fn clean(text: &str) -> String {
     cleaned
 }
 
+/// A text with harmful characters replaced by others of as many bytes, so that places in it stay what they are. Those
+/// of one byte are the renderer's business.
+fn in_place(text: &str) -> String {
+    let harmless = |c: char| match c.len_utf8() {
+        2 if is_harmful(c) => '¿',
+        3 if is_harmful(c) => char::REPLACEMENT_CHARACTER,
+        _ => c,
+    };
+    text.chars().map(harmless).collect()
+}
+
 /// [`clean`], on one line.
 pub fn clean_line(text: &str) -> String {
     clean(&text.replace(['\n', '\t'], " "))
