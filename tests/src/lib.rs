@@ -51,6 +51,22 @@ impl Scratch {
     pub fn read(&self, path: &str) -> String {
         fs::read_to_string(self.0.join(path)).expect("the file can be read")
     }
+
+    /// A program that runs here, in an environment that says nothing to it: without a compiler or a solver, and with
+    /// a build folder of its own.
+    pub fn command(&self, program: &str) -> Command {
+        self.within(Command::new(program))
+    }
+
+    /// The same of a command that is there already.
+    pub fn within(&self, mut command: Command) -> Command {
+        for variable in VARIABLES {
+            command.env_remove(variable);
+        }
+        command.envs([("VOLTA_NVCC", "off"), ("VOLTA_Z3", "off")]);
+        command.env("CARGO_TARGET_DIR", self.0.join("target")).current_dir(&self.0);
+        command
+    }
 }
 
 /// What a program said, and how it ended.
@@ -77,7 +93,7 @@ impl Said {
 }
 
 /// The variables that decide what a suite does; tests start programs without them.
-pub const VARIABLES: [&str; 12] = [
+const VARIABLES: [&str; 12] = [
     "VOLTA_NVCC",
     "VOLTA_Z3",
     "NVCC",

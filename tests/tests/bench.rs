@@ -1,8 +1,6 @@
 //! `volta bench`: its figures, and how it ends.
 
-use std::process::Command;
-
-use volta_suite::{COPY_PTX, Said, Scratch, VARIABLES, copy_case};
+use volta_suite::{COPY_PTX, Said, Scratch, copy_case};
 
 const PUBLISHED: &str = "\
 [[row]]
@@ -28,14 +26,8 @@ fn scratch(name: &str) -> Scratch {
 }
 
 fn bench(scratch: &Scratch, arguments: &[&str]) -> Said {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volta-under-test"));
-    for variable in VARIABLES {
-        command.env_remove(variable);
-    }
-    // No solver either, whatever this machine has.
-    command.env("VOLTA_Z3", "off");
-    command.args(["bench", "--runs", "2"]).args(arguments).current_dir(scratch.path());
-    Said::by(&mut command)
+    let mut command = scratch.command(env!("CARGO_BIN_EXE_volta-under-test"));
+    Said::by(command.args(["bench", "--runs", "2"]).args(arguments))
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use volta_suite::{COPY_PTX, Said, Scratch, VARIABLES, copy_case};
+use volta_suite::{COPY_PTX, Said, Scratch, copy_case};
 
 /// A kernel that stores what it loads, and expects to be clean.
 const CLEAN: &str = r#"
@@ -23,12 +23,8 @@ fn scratch(name: &str) -> Scratch {
 
 /// `volta` in the folder, without a compiler.
 fn command(scratch: &Scratch, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volta-under-test"));
-    for variable in VARIABLES {
-        command.env_remove(variable);
-    }
-    command.env("VOLTA_NVCC", "off").env("CARGO_TARGET_DIR", scratch.path().join("target"));
-    command.args(arguments).current_dir(scratch.path());
+    let mut command = scratch.command(env!("CARGO_BIN_EXE_volta-under-test"));
+    command.args(arguments);
     command
 }
 

@@ -1,8 +1,6 @@
 //! `volta export`: what it writes, and what it says when it cannot.
 
-use std::process::Command;
-
-use volta_suite::{COPY_PTX, Said, Scratch, VARIABLES, copy_case};
+use volta_suite::{COPY_PTX, Said, Scratch, copy_case};
 
 fn scratch(name: &str) -> Scratch {
     let scratch = Scratch::new(env!("CARGO_TARGET_TMPDIR"), &format!("export-{name}"));
@@ -14,12 +12,8 @@ fn scratch(name: &str) -> Scratch {
 }
 
 fn export(scratch: &Scratch, arguments: &[&str]) -> Said {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volta-under-test"));
-    for variable in VARIABLES {
-        command.env_remove(variable);
-    }
-    command.args(["export", "--smt2", "--no-nvcc"]).args(arguments).current_dir(scratch.path());
-    Said::by(&mut command)
+    let mut command = scratch.command(env!("CARGO_BIN_EXE_volta-under-test"));
+    Said::by(command.args(["export", "--smt2"]).args(arguments))
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use volta_suite::{COPY_PTX, Said, Scratch, VARIABLES, copy_case};
+use volta_suite::{COPY_PTX, Said, Scratch, copy_case};
 
 const CASE: &str = r#"
 [params]
@@ -56,11 +56,8 @@ fn nvcc(scratch: &Scratch) -> PathBuf {
 fn command(scratch: &Scratch, before: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("{before} exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_volta-under-test")]);
-    for variable in VARIABLES {
-        command.env_remove(variable);
-    }
-    command.env("VOLTA_NVCC", nvcc(scratch)).env("CARGO_TARGET_DIR", scratch.path().join("target"));
-    command.args(arguments).current_dir(scratch.path());
+    let mut command = scratch.within(command);
+    command.env("VOLTA_NVCC", nvcc(scratch)).args(arguments);
     command
 }
 
@@ -284,13 +281,9 @@ fn a_snapshot_cut_short_does_not_pass() {
     scratch.write("fixtures/case/copy.ptx", COPY_PTX);
     scratch.write("fixtures/case/volta.toml", &copy_case("", "copy_late"));
     let run = |update: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_runner-under-test"));
-        for variable in VARIABLES {
-            command.env_remove(variable);
-        }
+        let mut command = scratch.command(env!("CARGO_BIN_EXE_runner-under-test"));
         command.env("CARGO_MANIFEST_DIR", scratch.path()).env("INSTA_WORKSPACE_ROOT", scratch.path());
-        command.env("VOLTA_NVCC", "off").env("INSTA_UPDATE", update).current_dir(scratch.path());
-        Said::by(&mut command)
+        Said::by(command.env("INSTA_UPDATE", update))
     };
     assert_eq!(run("always").code, 0, "the snapshot is made");
     let path = "fixtures/case/snapshots/case.snap";

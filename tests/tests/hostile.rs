@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use volta_core::base::budget::Budgets;
 use volta_core::case::{Case, Contents, Element, Options, Param, ParamKind, Role, Side, Sign};
-use volta_suite::{Said, Scratch, VARIABLES, limited};
+use volta_suite::{Said, Scratch, limited};
 
 const MANY: usize = 100_000;
 
@@ -77,12 +77,8 @@ fn scratch(name: &str) -> Scratch {
 
 /// `volta check` of the folder's one case, under limits; it ends by itself, and briefly.
 fn check(scratch: &Scratch) -> Said {
-    let mut command = limited(env!("CARGO_BIN_EXE_volta-under-test"), MEBIBYTES, SECONDS);
-    for variable in VARIABLES {
-        command.env_remove(variable);
-    }
-    command.env("VOLTA_NVCC", "off").env("CARGO_TARGET_DIR", scratch.path().join("target"));
-    let said = Said::by(command.args(["check", "cases"]).current_dir(scratch.path()));
+    let limited = limited(env!("CARGO_BIN_EXE_volta-under-test"), MEBIBYTES, SECONDS);
+    let said = Said::by(scratch.within(limited).args(["check", "cases"]));
     let all = format!("{}{}", said.out, said.err);
     let shown: String = all.chars().take(2000).collect();
     assert!((0..=2).contains(&said.code), "ends with {}: {shown}", said.code);

@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::Command;
 
-use volta_suite::{COPY_PTX, Said, Scratch, VARIABLES};
+use volta_suite::{COPY_PTX, Said, Scratch};
 
 const CASE: &str = r#"
 [params]
@@ -24,12 +24,8 @@ fn scratch(name: &str) -> Scratch {
 }
 
 fn command(scratch: &Scratch, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volta-under-test"));
-    for variable in VARIABLES {
-        command.env_remove(variable);
-    }
-    command.env("VOLTA_NVCC", "off").env("CARGO_TARGET_DIR", scratch.path().join("target"));
-    command.args(arguments).current_dir(scratch.path());
+    let mut command = scratch.command(env!("CARGO_BIN_EXE_volta-under-test"));
+    command.args(arguments);
     command
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use volta_suite::{COPY_PTX, Said, Scratch, VARIABLES};
+use volta_suite::{COPY_PTX, Said, Scratch};
 
 const CLEAN: &str = r#"
 [params]
@@ -25,12 +25,8 @@ fn add_case(scratch: &Scratch, path: &str, text: &str) {
 }
 
 fn command(scratch: &Scratch, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_runner-under-test"));
-    for variable in VARIABLES {
-        command.env_remove(variable);
-    }
-    command.env("CARGO_MANIFEST_DIR", scratch.path()).env("VOLTA_NVCC", "off").env("INSTA_UPDATE", "no");
-    command.args(arguments).current_dir(scratch.path());
+    let mut command = scratch.command(env!("CARGO_BIN_EXE_runner-under-test"));
+    command.env("CARGO_MANIFEST_DIR", scratch.path()).env("INSTA_UPDATE", "no").args(arguments);
     command
 }
 

@@ -250,7 +250,8 @@ impl Table {
     fn describe(&self, atom: &Atom) -> AtomInfo {
         let (whole, bounds) = self.whole_of(atom);
         let (place, signs) = self.place_and_signs(atom);
-        AtomInfo { place, signs, whole, bounds }
+        // Who asks for bounds takes what lies between for whole numbers.
+        AtomInfo { place, signs, whole, bounds: bounds.filter(|_| whole) }
     }
 
     fn place_and_signs(&self, atom: &Atom) -> (Place, Signs) {

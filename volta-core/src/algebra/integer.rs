@@ -123,15 +123,10 @@ impl Table {
         }
         while let Some((weights, all, gone)) = self.common_in(&rest) {
             // The digits of one alone, of the other alone, and of both: what they sum up to is bounded.
-            for end in [weights.iter().min()?, weights.iter().max()?] {
-                let (low, high) = (end.clone().min(Rational::ZERO), end.clone().max(Rational::ZERO));
-                if end == weights.iter().min()? {
-                    bounds.0 = &bounds.0 + &(&low * &all);
-                }
-                if end == weights.iter().max()? {
-                    bounds.1 = &bounds.1 + &(&high * &all);
-                }
-            }
+            let low = weights.iter().min()?.clone().min(Rational::ZERO);
+            let high = weights.iter().max()?.clone().max(Rational::ZERO);
+            bounds.0 = &bounds.0 + &(&low * &all);
+            bounds.1 = &bounds.1 + &(&high * &all);
             rest = without(&rest, gone);
         }
         for term in &rest {
@@ -241,11 +236,15 @@ impl Table {
             .iter()
             .filter_map(|(term, other)| {
                 let other = self.polynomials.terms(*other);
+                // Most have other atoms: that costs no arithmetic to see.
+                if !other.iter().map(|term| term.key).eq(base.iter().map(|term| term.key)) {
+                    return None;
+                }
                 let ratio = lead.checked_div(&other.first()?.coefficient)?;
-                let same = other.len() == base.len()
-                    && other.iter().zip(base).all(|(other, base)| {
-                        other.key == base.key && &other.coefficient * &ratio == base.coefficient
-                    });
+                let same = other
+                    .iter()
+                    .zip(base)
+                    .all(|(other, base)| &other.coefficient * &ratio == base.coefficient);
                 (same && ratio.is_integer() && ratio.is_positive()).then_some((ratio, *term))
             })
             .collect();
@@ -443,7 +442,8 @@ impl Prover<'_> {
         let mut out: Vec<Term> = Vec::new();
         collect(&mut rest);
         for _ in 0..MAX_STEPS {
-            self.charge(1 + rest.len() as u64)?;
+            // Digits are looked for among pairs of floors.
+            self.charge(1 + (rest.len().min(MAX_CHAIN) as u64).pow(2) / 8 + rest.len() as u64)?;
             self.digits_out(&mut rest, &mut out);
             if let Some((low, high)) = self.table.bounds_of(&rest)
                 && low.floor() == high.floor()

@@ -60,12 +60,13 @@ pub struct Binade {
     pub unit: Rational,
 }
 
-/// The binade of an encoding; `None` where not all of it are numbers.
+/// The binade of an encoding; `None` where not all of it are normal numbers.
 pub fn binade(format: Format, bits: u64) -> Option<Binade> {
     let layout = Layout::of(format);
     let fraction = (1 << layout.mantissa_bits) - 1;
     let exponents = (1 << layout.exponent_bits) - 1;
-    if layout.padding > 0 || bits >> layout.mantissa_bits & exponents == exponents {
+    let exponent = bits >> layout.mantissa_bits & exponents;
+    if layout.padding > 0 || exponent == 0 || exponent == exponents {
         return None;
     }
     let number = |bits| match decode(format, bits) {

@@ -131,7 +131,8 @@ impl Range {
         if self.within(0, modulus - 1) {
             return self;
         }
-        let all = Range { low: Some(0), high: Some(modulus - 1), whole: self.whole, ..Range::REAL }.tight();
+        let high = if self.whole { modulus - 1 } else { modulus };
+        let all = Range { low: Some(0), high: Some(high), whole: self.whole, ..Range::REAL }.tight();
         if self.is_natural() && modulus & (modulus - 1) == 0 {
             let mask = (modulus - 1) as u64;
             return Range { ones: self.ones & mask, sure: self.sure & mask, ..all }.tight();

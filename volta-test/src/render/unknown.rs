@@ -17,7 +17,7 @@ pub(super) fn render(case: &Case, unknown: &Unknown, paint: Paint) -> String {
     let mut text = format!("{} no claim about {kernel}: {what}\n", paint.doubtful("unknown:"));
     let _ = writeln!(text, "  {}", clean(&unknown.reason));
     if let Some(help) = &unknown.help {
-        let _ = writeln!(text, "  {} {}", paint.bold("help:"), clean(help));
+        let _ = writeln!(text, "  {} {}", paint.bold("help:"), clean(help).replace('\n', "\n    "));
     }
     text
 }

@@ -419,6 +419,7 @@ fn formed(prover: &Prover<'_>, terms: &[Term], point: &[i128]) -> Rational {
                 "bounds of {atom:?}"
             );
             assert!(!table.is_whole_atom(*atom) || value.is_integer(), "{atom:?} is not whole");
+            assert!(table.is_whole_atom(*atom) || table.atom_bounds(*atom).is_none(), "{atom:?} has bounds");
             product = &product * &value.pow(*power).expect("not of zero");
         }
         sum = &sum + &product;
@@ -457,5 +458,29 @@ proptest! {
                 prop_assert_eq!(formed(&prover, form, point), value);
             }
         }
+    }
+}
+
+/// What is looked at value by value must take whole values only: half of a digit does not.
+#[test]
+fn only_whole_numbers_have_bounds() {
+    let side = integers();
+    let facts = Facts::new(&side.store);
+    let mut prover = Prover::thorough(Vec::new());
+    prover.add_store(&side.store, &facts);
+    let bytes = [0, 1].map(|element| {
+        let atom = prover.table.intern(Atom::Input(InputId(0), element));
+        let monomial = prover.table.single(atom);
+        crate::algebra::polynomial::Key::new(monomial, PolynomialId::ZERO)
+    });
+    for (half, whole) in [(Rational::ONE, true), (Rational::from_ratio(1, 2), false)] {
+        let mut terms = vec![
+            Term { key: bytes[0], coefficient: Rational::ONE },
+            Term { key: bytes[1], coefficient: half },
+        ];
+        terms.sort_by_key(|term| term.key);
+        let content = prover.table.polynomial(&terms);
+        let sum = prover.table.intern(Atom::Sum(content));
+        assert_eq!(prover.table.atom_bounds(sum), whole.then_some((0, 510)));
     }
 }
