@@ -284,12 +284,20 @@ impl Table {
                 let mut signs = Signs::ZERO;
                 for key in keys.iter() {
                     place.fingerprint = mix(place.fingerprint, *key);
-                    let mut own = Signs::POSITIVE;
+                    let mut own: Option<(InputId, u64, Signs)> = None;
                     for (input, element) in inputs_of(*key) {
                         place.lead = place.lead.min((input.0, element));
-                        own = own.times(self.input_signs.get(input.index()).copied().unwrap_or(Signs::ANY));
+                        let more = self.input_signs.get(input.index()).copied().unwrap_or(Signs::ANY);
+                        let both = match own {
+                            None => more,
+                            Some((first, at, signs)) if (first, at) == (input, element) => {
+                                signs.times_itself()
+                            }
+                            Some((_, _, signs)) => signs.times(more),
+                        };
+                        own = Some((input, element, both));
                     }
-                    signs = signs.plus(own);
+                    signs = signs.plus(own.map_or(Signs::POSITIVE, |(_, _, signs)| signs));
                 }
                 (place, signs)
             }
@@ -357,6 +365,7 @@ impl Table {
                 lazy: matches!(content, Atom::Lazy(_)),
                 literal: matches!(content, Atom::Literal(_)),
                 compound,
+                named: matches!(content, Atom::Products(_)),
             };
             (info[atom.index()].place, contents)
         })

@@ -20,7 +20,7 @@ use super::class::Class;
 use super::condition::Conditions;
 use super::exponent::Scale;
 use super::facts::{Facts, INFINITE};
-use super::flat::{Flat, NONE, Products, Walk, pack, pack_single};
+use super::flat::{Flat, Walk, pack, pack_single};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use super::readings::Reading;
@@ -42,7 +42,7 @@ const SHORT: usize = 4;
 /// Products of sums are multiplied out at once up to this many terms.
 const SHORT_PRODUCT: usize = 16;
 /// Lists of packed products shorter than this are turned into terms.
-const SHORT_LIST: usize = 8;
+pub(super) const SHORT_LIST: usize = 8;
 
 /// Something that must be known before a walk can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -77,11 +77,14 @@ pub struct Prover<'s> {
     pub(super) exponents: FxHashMap<PolynomialId, Scale>,
     pub(super) substituted: FxHashMap<MonomialId, Scale>,
     pub(super) expansions: FxHashMap<MonomialId, Option<Rc<[Term]>>>,
+    pub(super) joined: FxHashMap<Box<[AtomId]>, MonomialId>,
     pub(super) polynomial_factors: FxHashMap<PolynomialId, Scale>,
     spare_walks: Vec<Walk>,
-    /// Whether long sums of products are named where they are part of something larger, and whether any was.
-    names_products: bool,
-    named_products: bool,
+    /// Whether long sums are named, and whether any was.
+    pub(super) names_sums: bool,
+    /// Whether names are given to what was not a list, and are joined.
+    pub(super) folds: bool,
+    pub(super) has_named: bool,
     short_product: usize,
     missing: Vec<Need>,
     depth: u32,
@@ -113,10 +116,12 @@ impl<'s> Prover<'s> {
             exponents: FxHashMap::default(),
             substituted: FxHashMap::default(),
             expansions: FxHashMap::default(),
+            joined: FxHashMap::default(),
             polynomial_factors: FxHashMap::default(),
             spare_walks: Vec::new(),
-            names_products: true,
-            named_products: false,
+            names_sums: true,
+            folds: true,
+            has_named: false,
             short_product: SHORT_PRODUCT,
             missing: Vec::new(),
             depth: 0,
@@ -130,7 +135,12 @@ impl<'s> Prover<'s> {
     /// A prover that looks into every sum: slower, and it also proves equal what is equal only across sums that
     /// were put together differently.
     pub fn thorough(input_signs: Vec<Signs>) -> Prover<'s> {
-        Prover { names_products: false, ..Prover::new(input_signs) }
+        Prover { names_sums: false, folds: false, ..Prover::new(input_signs) }
+    }
+
+    /// A prover for forms that people read: sums are spelled out where they are not part of something larger.
+    pub fn for_people(input_signs: Vec<Signs>) -> Prover<'s> {
+        Prover { folds: false, ..Prover::new(input_signs) }
     }
 
     /// A thorough prover that multiplies nothing out of itself: it proves equal what is one product, grouped in two ways.
@@ -140,7 +150,7 @@ impl<'s> Prover<'s> {
 
     /// Whether a thorough prover might find more.
     pub fn is_thorough(&self) -> bool {
-        !self.named_products
+        !self.has_named
     }
 
     /// The number of a store within this prover.
@@ -294,7 +304,7 @@ impl<'s> Prover<'s> {
     }
 
     /// The atom of an input element, as a monomial.
-    fn input_monomial(&mut self, raw: u64) -> MonomialId {
+    pub(super) fn input_monomial(&mut self, raw: u64) -> MonomialId {
         let TermKind::Input { input, element } = TermId::from_raw(raw).kind() else { return MonomialId::ONE };
         let atom = self.table.intern(Atom::Input(input, element));
         self.table.single(atom)
@@ -302,73 +312,6 @@ impl<'s> Prover<'s> {
 
     pub(super) fn lazy(&mut self, at: TermRef) -> AtomId {
         self.table.intern(Atom::Lazy(at))
-    }
-
-    /// All terms of a flat form, collected.
-    pub(super) fn spread(&mut self, flat: &Flat) -> Result<Vec<Term>, Stop> {
-        let mut terms = flat.terms.clone();
-        if !flat.products.is_empty() {
-            for products in &flat.products {
-                if self.names_products {
-                    self.name_products(products, &mut terms)?;
-                } else {
-                    self.spread_products(products, &mut terms)?;
-                }
-            }
-            collect(&mut terms);
-        }
-        Ok(terms)
-    }
-
-    fn name_products(&mut self, products: &Products, terms: &mut Vec<Term>) -> Result<(), Stop> {
-        self.charge(1 + products.keys.len() as u64 / 8)?;
-        let mut keys = products.keys.clone();
-        keys.sort_unstable();
-        let atom = self.table.intern(Atom::Products(keys.into()));
-        self.named_products = true;
-        let monomial = self.table.single(atom);
-        let key = self.table.key_product(products.scale.key, Key::new(monomial, PolynomialId::ZERO))?;
-        terms.push(Term { key, coefficient: products.scale.coefficient.clone() });
-        Ok(())
-    }
-
-    /// A sum whose terms name no sums of products, as far as they name one alone.
-    pub(super) fn without_named_products(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
-        let mut out = Vec::with_capacity(terms.len());
-        for term in terms {
-            let factors = self.table.monomials.shared_factors(term.monomial());
-            let named = factors.iter().find_map(|(atom, power)| match self.table.atom(*atom) {
-                Atom::Products(keys) if *power == 1 => Some((*atom, keys.clone())),
-                _ => None,
-            });
-            let Some((named, keys)) = named else {
-                out.push(term);
-                continue;
-            };
-            let rest: Vec<(AtomId, i32)> =
-                factors.iter().copied().filter(|(atom, _)| *atom != named).collect();
-            let key = Key::new(self.table.intern_factors(&rest), term.exponent());
-            let products =
-                Products { scale: Scale { coefficient: term.coefficient, key }, keys: keys.to_vec() };
-            self.spread_products(&products, &mut out)?;
-        }
-        collect(&mut out);
-        Ok(out)
-    }
-
-    fn spread_products(&mut self, products: &Products, terms: &mut Vec<Term>) -> Result<(), Stop> {
-        self.charge(products.keys.len() as u64)?;
-        for key in &products.keys {
-            let (high, low) = ((key >> 64) as u64, *key as u64);
-            let mut monomial = self.input_monomial(high);
-            if low != NONE {
-                let other = self.input_monomial(low);
-                monomial = self.table.times(other, monomial)?;
-            }
-            let key = self.table.key_product(products.scale.key, Key::new(monomial, PolynomialId::ZERO))?;
-            terms.push(Term { key, coefficient: products.scale.coefficient.clone() });
-        }
-        Ok(())
     }
 
     /// Walks one term. The term is finite (the caller has asked its class).

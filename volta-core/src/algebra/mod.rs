@@ -37,6 +37,7 @@ mod linear;
 mod literal;
 mod maximum;
 mod monomial;
+mod named;
 mod obligation;
 mod polynomial;
 mod print;

@@ -25,6 +25,8 @@ pub(super) struct Contents {
     pub(super) literal: bool,
     /// A sum to some power, or a square root to a power other than 1.
     pub(super) compound: bool,
+    /// A long sum under a name.
+    pub(super) named: bool,
 }
 
 /// The monomials of one prover. Powers may be negative: monomials form a group.
@@ -103,6 +105,7 @@ impl Monomials {
             contents.lazy |= inside.lazy;
             contents.literal |= inside.literal;
             contents.compound |= inside.compound;
+            contents.named |= inside.named;
         }
         let id = MonomialId::from_index(self.list.len());
         let shared: Rc<[(AtomId, i32)]> = Rc::from(factors);

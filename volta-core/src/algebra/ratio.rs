@@ -428,7 +428,7 @@ impl Prover<'_> {
         for _ in 0..64 {
             let mut changed = false;
             if terms.iter().all(|term| !self.table.monomials.contents(term.monomial()).compound) {
-                return Ok(terms);
+                return self.fold(terms);
             }
             let mut out = Vec::with_capacity(terms.len());
             for term in terms {
@@ -452,7 +452,7 @@ impl Prover<'_> {
             }
             terms = out;
             if !changed {
-                return Ok(terms);
+                return self.fold(terms);
             }
         }
         Err(Stop::Unknown("square roots are nested too deeply".to_string()))

@@ -341,7 +341,7 @@ pub fn normal_forms(terms: &[(&Store, TermId)], inputs: &[InputInfo], steps: u64
         }
     }
     let facts: Vec<Facts> = stores.iter().map(|store| Facts::new(store)).collect();
-    let mut prover = Prover::new(signs(inputs));
+    let mut prover = Prover::for_people(signs(inputs));
     for (store, facts) in stores.iter().zip(&facts) {
         prover.add_store(store, facts);
     }

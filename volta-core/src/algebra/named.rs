@@ -1,0 +1,353 @@
+//! Long sums under a name: with `s` the sum of n inputs, `(x₁ − s/n)²` has three terms and not n².
+//!
+//! A sum of inputs, or of products of two, is an atom of its own, [`Atom::Products`], unless a prover is thorough. So
+//! an exponent or a maximum of scores costs little, and so does a square of what a mean was subtracted from. Names are
+//! chosen by content, not by how a kernel added up: names under the same factors are joined, terms that all have one
+//! coefficient get a name, and if a few of them have another, the name is that of the whole and what differs stays
+//! beside it. One relation between a name and its terms is applied, `x₁·s = s² − (x₂ + …)·s` from left to right: it
+//! makes `s²` of `(x₁ + … + xₙ)·s`. All of this is exact. What it leaves open, a thorough prover multiplies out.
+
+use super::Stop;
+use super::atom::{Atom, AtomId};
+use super::canon::{Prover, SHORT_LIST};
+use super::exponent::Scale;
+use super::flat::{Flat, NONE, Products, inputs_of, pack, pack_single};
+use super::monomial::MonomialId;
+use super::polynomial::{Key, PolynomialId, Term, collect};
+use crate::number::Rational;
+use crate::term::TermId;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// So many terms of a sum may differ from a named one.
+const FEW: usize = 8;
+/// Names with one another's terms can go in circles: then a form is left as it is.
+const MAX_ROUNDS: u32 = 16;
+
+/// Terms with the same factors and coefficient beside a name: key, coefficient, and whether products of two are named.
+type Group = (Key, Rational, bool);
+
+impl Prover<'_> {
+    /// All terms of a flat form, collected.
+    pub(super) fn spread(&mut self, flat: &Flat) -> Result<Vec<Term>, Stop> {
+        let mut terms = flat.terms.clone();
+        if !flat.products.is_empty() {
+            for products in &flat.products {
+                if self.names_sums {
+                    self.name_products(products, &mut terms)?;
+                } else {
+                    self.spread_products(products, &mut terms)?;
+                }
+            }
+            collect(&mut terms);
+        }
+        Ok(terms)
+    }
+
+    fn name_products(&mut self, products: &Products, terms: &mut Vec<Term>) -> Result<(), Stop> {
+        self.charge(1 + products.keys.len() as u64 / 8)?;
+        let name = self.name(products.keys.clone());
+        let key = self.table.key_product(products.scale.key, Key::new(name, PolynomialId::ZERO))?;
+        terms.push(Term { key, coefficient: products.scale.coefficient.clone() });
+        Ok(())
+    }
+
+    /// A sum whose terms name no sums of products, as far as they name one alone.
+    pub(super) fn without_named_products(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let mut out = Vec::with_capacity(terms.len());
+        for term in terms {
+            let factors = self.table.monomials.shared_factors(term.monomial());
+            let named = factors.iter().find_map(|(atom, power)| match self.table.atom(*atom) {
+                Atom::Products(keys) if *power == 1 => Some((*atom, keys.clone())),
+                _ => None,
+            });
+            let Some((named, keys)) = named else {
+                out.push(term);
+                continue;
+            };
+            let rest: Vec<(AtomId, i32)> =
+                factors.iter().copied().filter(|(atom, _)| *atom != named).collect();
+            let key = Key::new(self.table.intern_factors(&rest), term.exponent());
+            let products =
+                Products { scale: Scale { coefficient: term.coefficient, key }, keys: keys.to_vec() };
+            self.spread_products(&products, &mut out)?;
+        }
+        collect(&mut out);
+        Ok(out)
+    }
+
+    pub(super) fn spread_products(&mut self, products: &Products, terms: &mut Vec<Term>) -> Result<(), Stop> {
+        self.charge(products.keys.len() as u64)?;
+        for key in &products.keys {
+            let (high, low) = ((key >> 64) as u64, *key as u64);
+            let mut monomial = self.input_monomial(high);
+            if low != NONE {
+                let other = self.input_monomial(low);
+                monomial = self.table.times(other, monomial)?;
+            }
+            let key = self.table.key_product(products.scale.key, Key::new(monomial, PolynomialId::ZERO))?;
+            terms.push(Term { key, coefficient: products.scale.coefficient.clone() });
+        }
+        Ok(())
+    }
+
+    /// Gives a name to the long part of a sum, if it has one. Whether it had.
+    fn name_terms(&mut self, terms: &mut Vec<Term>) -> Result<bool, Stop> {
+        if terms.len() < SHORT_LIST {
+            return Ok(false);
+        }
+        self.charge(terms.len() as u64)?;
+        let keys: Vec<Option<u128>> = terms.iter().map(|term| self.packed(term)).collect();
+        for pairs in [false, true] {
+            let of_kind = |key: &Option<u128>| key.filter(|key| is_pair(*key) == pairs);
+            let mut counts: FxHashMap<&Rational, usize> = FxHashMap::default();
+            for (term, _) in terms.iter().zip(&keys).filter(|(_, key)| of_kind(key).is_some()) {
+                *counts.entry(&term.coefficient).or_insert(0) += 1;
+            }
+            let all: usize = counts.values().sum();
+            let most = counts.into_iter().max_by(|a, b| (a.1, b.0).cmp(&(b.1, a.0)));
+            let Some((usual, count)) = most.filter(|(_, count)| *count >= SHORT_LIST && all - count <= FEW)
+            else {
+                continue;
+            };
+            let mut out = Vec::with_capacity(terms.len() - count + 1);
+            for (term, key) in terms.iter().zip(&keys) {
+                match of_kind(key) {
+                    None => out.push(term.clone()),
+                    Some(_) if term.coefficient == *usual => {}
+                    Some(_) => out.push(Term { key: term.key, coefficient: &term.coefficient - usual }),
+                }
+            }
+            let name = self.name(keys.iter().filter_map(of_kind).collect());
+            out.push(Term { key: Key::new(name, PolynomialId::ZERO), coefficient: usual.clone() });
+            collect(&mut out);
+            *terms = out;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// The monomial of a named sum.
+    fn name(&mut self, mut keys: Vec<u128>) -> MonomialId {
+        keys.sort_unstable();
+        let atom = self.table.intern(Atom::Products(keys.into()));
+        self.has_named = true;
+        self.table.single(atom)
+    }
+
+    /// The packed form of a term that is an input or a product of two, but for its coefficient.
+    fn packed(&self, term: &Term) -> Option<u128> {
+        if term.exponent() != PolynomialId::ZERO {
+            return None;
+        }
+        let raw = |atom: AtomId| match self.table.atom(atom) {
+            Atom::Input(input, element) => Some(TermId::input(*input, *element).raw()),
+            _ => None,
+        };
+        match self.table.monomials.factors(term.monomial()) {
+            [(a, 1)] => Some(pack_single(raw(*a)?)),
+            [(a, 2)] => Some(pack(raw(*a)?, raw(*a)?)),
+            [(a, 1), (b, 1)] => Some(pack(raw(*a)?, raw(*b)?)),
+            _ => None,
+        }
+    }
+
+    /// Names what is long in a sum without lazy atoms, and puts names in order.
+    pub(super) fn fold(&mut self, mut terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        if !self.folds {
+            return Ok(terms);
+        }
+        for _ in 0..MAX_ROUNDS {
+            self.name_terms(&mut terms)?;
+            if !terms.iter().any(|term| self.table.monomials.contents(term.monomial()).named) {
+                break;
+            }
+            let joined = self.join_names(&mut terms)?;
+            if !self.multiply_names(&mut terms)? && !joined {
+                break;
+            }
+        }
+        Ok(terms)
+    }
+
+    /// The only named sum of a term, if it has power 1, and what is beside it.
+    fn one_name(&mut self, term: &Term) -> Result<Option<(AtomId, Group)>, Stop> {
+        if !self.table.monomials.contents(term.monomial()).named {
+            return Ok(None);
+        }
+        let mut names = self.names(term.monomial()).into_iter();
+        let (Some((atom, 1, keys)), None) = (names.next(), names.next()) else { return Ok(None) };
+        let without = self.table.atom_power(atom, -1);
+        let rest = self.table.times(term.monomial(), without)?;
+        let pairs = keys.first().is_some_and(|key| is_pair(*key));
+        Ok(Some((atom, (Key::new(rest, term.exponent()), term.coefficient.clone(), pairs))))
+    }
+
+    /// The named sums among the factors of a monomial, with their powers.
+    fn names(&self, monomial: MonomialId) -> Vec<(AtomId, i32, Rc<[u128]>)> {
+        let factors = self.table.monomials.factors(monomial).iter();
+        let name = |(atom, power): &(AtomId, i32)| match self.table.atom(*atom) {
+            Atom::Products(keys) => Some((*atom, *power, keys.clone())),
+            _ => None,
+        };
+        factors.filter_map(name).collect()
+    }
+
+    /// Names under the same factors become one, which takes in single terms as well. Whether there were any.
+    fn join_names(&mut self, terms: &mut Vec<Term>) -> Result<bool, Stop> {
+        let mut groups: FxHashMap<Group, Vec<AtomId>> = FxHashMap::default();
+        let mut others = Vec::with_capacity(terms.len());
+        for term in terms.iter() {
+            self.charge(1)?;
+            match self.one_name(term)? {
+                Some((name, group)) => groups.entry(group).or_default().push(name),
+                None => others.push(term.clone()),
+            }
+        }
+        let mut singles: FxHashMap<Group, Vec<u128>> = FxHashMap::default();
+        let mut out = Vec::with_capacity(others.len());
+        for term in others {
+            let found =
+                groups.keys().any(|(_, coefficient, pairs)| !pairs && *coefficient == term.coefficient);
+            match if found { self.group_of_single(&term, &groups)? } else { None } {
+                Some((group, key)) => singles.entry(group).or_default().push(key),
+                None => out.push(term),
+            }
+        }
+        if singles.is_empty() && groups.values().all(|names| names.len() == 1) {
+            return Ok(false);
+        }
+        for (group, names) in groups {
+            let name = match (names.as_slice(), singles.remove(&group)) {
+                ([name], None) => self.table.single(*name),
+                (names, more) => self.joined(names, more.unwrap_or_default())?,
+            };
+            let key = self.table.key_product(group.0, Key::new(name, PolynomialId::ZERO))?;
+            out.push(Term { key, coefficient: group.1 });
+        }
+        collect(&mut out);
+        *terms = out;
+        Ok(true)
+    }
+
+    /// The name of the sum of named sums and more inputs, as a monomial.
+    fn joined(&mut self, names: &[AtomId], more: Vec<u128>) -> Result<MonomialId, Stop> {
+        if more.is_empty()
+            && let Some(known) = self.joined.get(names)
+        {
+            return Ok(*known);
+        }
+        let remembered = more.is_empty();
+        let mut keys = more;
+        for name in names {
+            if let Atom::Products(of_name) = self.table.atom(*name) {
+                keys.extend_from_slice(of_name);
+            }
+        }
+        self.charge(keys.len() as u64 / 8)?;
+        let name = self.name(keys);
+        if remembered {
+            self.joined.insert(names.into(), name);
+        }
+        Ok(name)
+    }
+
+    /// The group of names that a term without one belongs to: an input that they lack, with their factors.
+    fn group_of_single(
+        &mut self,
+        term: &Term,
+        groups: &FxHashMap<Group, Vec<AtomId>>,
+    ) -> Result<Option<(Group, u128)>, Stop> {
+        self.charge(1)?;
+        let mut inputs: Vec<(AtomId, u128)> = Vec::new();
+        for (atom, power) in self.table.monomials.factors(term.monomial()) {
+            if let (Atom::Input(input, element), 1..) = (self.table.atom(*atom), *power) {
+                inputs.push((*atom, pack_single(TermId::input(*input, *element).raw())));
+            }
+        }
+        inputs.sort_unstable_by_key(|(_, key)| *key);
+        for (atom, key) in inputs {
+            let without = self.table.atom_power(atom, -1);
+            let rest = self.table.times(term.monomial(), without)?;
+            let group = (Key::new(rest, term.exponent()), term.coefficient.clone(), false);
+            let has = |name: &AtomId| match self.table.atom(*name) {
+                Atom::Products(keys) => keys.binary_search(&key).is_ok(),
+                _ => false,
+            };
+            if groups.get(&group).is_some_and(|names| !names.iter().any(has)) {
+                return Ok(Some((group, key)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// `x₁·s = s² − (x₂ + …)·s` wherever a name stands beside the first of its terms. Whether it did anywhere.
+    fn multiply_names(&mut self, terms: &mut Vec<Term>) -> Result<bool, Stop> {
+        let mut out = Vec::with_capacity(terms.len());
+        let mut changed = false;
+        for term in terms.iter() {
+            let Some((name, keys, rest)) = self.beside_its_first(term)? else {
+                out.push(term.clone());
+                continue;
+            };
+            changed = true;
+            self.charge(keys.len() as u64)?;
+            let scale = Scale { coefficient: term.coefficient.clone(), key: rest };
+            let square = self.table.key_product(rest, Key::new(name, PolynomialId::ZERO))?;
+            out.push(Term { key: square, coefficient: scale.coefficient.clone() });
+            for key in &keys[1..] {
+                let other = self.unpacked(*key)?;
+                let key = self.table.key_product(rest, Key::new(other, PolynomialId::ZERO))?;
+                out.push(Term { key, coefficient: -&scale.coefficient });
+            }
+        }
+        if changed {
+            collect(&mut out);
+            *terms = out;
+        }
+        Ok(changed)
+    }
+
+    /// A name in a term that the first of its own terms divides as well: its monomial, its terms, and the rest of the
+    /// term, the name included.
+    fn beside_its_first(&mut self, term: &Term) -> Result<Option<(MonomialId, Rc<[u128]>, Key)>, Stop> {
+        if !self.table.monomials.contents(term.monomial()).named {
+            return Ok(None);
+        }
+        let mut names = self.names(term.monomial());
+        names.retain(|(_, power, _)| *power > 0);
+        names.sort_unstable_by(|a, b| a.2.cmp(&b.2));
+        for (atom, _, keys) in names {
+            let Some(first) = keys.first() else { continue };
+            let first = self.unpacked(*first)?;
+            let inverse = self.table.monomial_power(first, -1)?;
+            let divides = {
+                let factors = self.table.monomials.factors(term.monomial());
+                let power =
+                    |atom: AtomId| factors.iter().find(|(known, _)| *known == atom).map(|(_, power)| *power);
+                let needed = self.table.monomials.factors(first);
+                needed.iter().all(|(atom, needed)| power(*atom).is_some_and(|power| power >= *needed))
+            };
+            if divides {
+                let rest = self.table.times(term.monomial(), inverse)?;
+                return Ok(Some((self.table.single(atom), keys, Key::new(rest, term.exponent()))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The monomial of a packed product.
+    fn unpacked(&mut self, key: u128) -> Result<MonomialId, Stop> {
+        let mut monomial = MonomialId::ONE;
+        for (input, element) in inputs_of(key) {
+            let atom = self.table.intern(Atom::Input(input, element));
+            let single = self.table.single(atom);
+            monomial = self.table.times(monomial, single)?;
+        }
+        Ok(monomial)
+    }
+}
+
+fn is_pair(key: u128) -> bool {
+    key as u64 != NONE
+}
