@@ -138,8 +138,8 @@ impl<'s> Prover<'s> {
         Prover { names_sums: false, folds: false, ..Prover::new(input_signs) }
     }
 
-    /// A prover for forms that people read: sums are spelled out where they are not part of something larger.
-    pub fn for_people(input_signs: Vec<Signs>) -> Prover<'s> {
+    /// A prover that names lists of products only: what it leaves of a sum is spelled out where people read it.
+    pub fn spelling_out(input_signs: Vec<Signs>) -> Prover<'s> {
         Prover { folds: false, ..Prover::new(input_signs) }
     }
 

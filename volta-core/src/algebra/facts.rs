@@ -212,6 +212,7 @@ impl Facts {
             }
         }
         let own = match node.op {
+            TermOp::Div if is_number_but_zero(store, &node.operands[1]) => 0,
             TermOp::Div | TermOp::Log2 | TermOp::Sqrt | TermOp::Rsqrt => PARTIAL,
             TermOp::Select if flagged => CHOICE,
             _ => 0,
@@ -237,6 +238,15 @@ impl Facts {
             TermKind::Constant(id) => self.constant_flags[id.index()],
             TermKind::Input { .. } => 0,
         }
+    }
+}
+
+/// Whether an operand is one number in all lanes, and not zero: what is divided by it needs nothing (V8).
+fn is_number_but_zero(store: &Store, operand: &Lanes<'_>) -> bool {
+    let Lanes::Affine { base, stride: 0 } = *operand else { return false };
+    match TermId::from_raw(base).kind() {
+        TermKind::Constant(id) => store.constant(id).exact.finite().is_some_and(|value| !value.is_zero()),
+        TermKind::Input { .. } | TermKind::Lane(..) => false,
     }
 }
 

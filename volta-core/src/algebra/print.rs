@@ -38,28 +38,65 @@ const LONG: u32 = 1_000_000;
 const MAX_LITERAL: usize = 10;
 
 impl Prover<'_> {
-    /// The normal form of a term. Reasons why there is none read as such.
-    pub fn normal_form(&mut self, at: TermRef, names: &Names<'_>) -> String {
-        match self.class(at) {
-            Ok(Class::Finite) => {}
-            Ok(Class::PosInf) => return "inf".to_string(),
-            Ok(Class::NegInf) => return "-inf".to_string(),
-            Ok(Class::Undefined(why)) => return format!("undefined: {why}"),
-            Ok(Class::Unknown(why)) => return format!("unknown: {why}"),
-            Err(stop) => return format!("unknown: {stop}"),
+    /// The normal form of a term.
+    ///
+    /// # Errors
+    /// Why it has none, or none was found.
+    pub fn normal_form(&mut self, at: TermRef, names: &Names<'_>) -> Result<String, String> {
+        match self.class(at).map_err(|stop| format!("unknown: {stop}"))? {
+            Class::Finite => {}
+            Class::PosInf => return Ok("inf".to_string()),
+            Class::NegInf => return Ok("-inf".to_string()),
+            Class::Undefined(why) => return Err(format!("undefined: {why}")),
+            Class::Unknown(why) => return Err(format!("unknown: {why}")),
         }
-        match self.settle(|prover| prover.whole(at)) {
-            Ok(scale) => cut(Printer { prover: self, names }.scale(&scale)),
-            Err(Stop::Undefined(why)) => format!("undefined: {why}"),
-            Err(stop) => format!("unknown: {stop}"),
+        let whole = self.settle(|prover| prover.whole(at)).map_err(|stop| match stop {
+            Stop::Undefined(why) => format!("undefined: {why}"),
+            stop => format!("unknown: {stop}"),
+        })?;
+        let whole = Printer { prover: self, names }.scale(&whole);
+        // One fraction is not always what a person would write: `g*(x - m) / sqrt(v) + b` is shorter.
+        let parts = self.settle(|prover| prover.by_denominator(at)).unwrap_or_default();
+        let apart =
+            if parts.len() > 1 { Printer { prover: self, names }.sum(&parts, 0) } else { String::new() };
+        Ok(cut(if apart.is_empty() || whole.len() <= apart.len() { whole } else { apart }))
+    }
+
+    /// A term as a sum of products, one for each denominator; nothing where they would be many.
+    fn by_denominator(&mut self, at: TermRef) -> Result<Vec<Term>, Stop> {
+        let flat = self.flatten(at)?;
+        let terms = self.finish(&flat)?;
+        let terms = self.expand(terms)?;
+        let mut groups: Vec<(MonomialId, Vec<Term>)> = Vec::new();
+        for term in terms {
+            let factors = self.table.monomials.shared_factors(term.monomial());
+            let plain = |(atom, _): &&(AtomId, i32)| {
+                !matches!(self.table.atom(*atom), Atom::Input(..) | Atom::Products(_))
+            };
+            let beside: Vec<(AtomId, i32)> = factors.iter().filter(plain).copied().collect();
+            let beside = self.table.intern_factors(&beside);
+            match groups.iter().position(|(known, _)| *known == beside) {
+                Some(group) => groups[group].1.push(term),
+                None if groups.len() == SHOWN => return Ok(Vec::new()),
+                None => groups.push((beside, vec![term])),
+            }
         }
+        let mut parts = Vec::new();
+        for (beside, group) in groups {
+            if beside == MonomialId::ONE {
+                parts.extend(group);
+            } else {
+                parts.push(self.factor_terms(group)?.into_term());
+            }
+        }
+        Ok(parts)
     }
 
     /// A term as one scale: numerator and denominator named, common factors gone.
     fn whole(&mut self, at: TermRef) -> Result<Scale, Stop> {
         let flat = self.flatten(at)?;
         let terms = self.finish(&flat)?;
-        let terms = self.without_named_products(terms)?;
+        let terms = if self.folds { terms } else { self.without_named_products(terms)? };
         let terms = self.expand(terms)?;
         let mut lowest: Vec<(AtomId, i32)> = Vec::new();
         for term in &terms {
@@ -191,6 +228,14 @@ impl Printer<'_, '_, '_> {
     fn sum(&self, terms: &[Term], nesting: u32) -> String {
         if terms.is_empty() {
             return "0".to_string();
+        }
+        if let [term] = terms
+            && term.coefficient.is_one()
+            && term.exponent() == PolynomialId::ZERO
+            && let [(atom, 1)] = self.table().monomials.factors(term.monomial())
+            && let Atom::Products(keys) = self.table().atom(*atom)
+        {
+            return self.products(keys);
         }
         if nesting > MAX_NESTING {
             return "…".to_string();
@@ -328,6 +373,7 @@ impl Printer<'_, '_, '_> {
             }
         }
         let mut factors = self.table().monomials.factors(key.monomial()).to_vec();
+        self.put_roots_below(&mut factors);
         factors.sort_by_cached_key(|(atom, _)| self.table().place(*atom));
         for (atom, power) in factors {
             let base = self.atom(atom, nesting + 1);
@@ -348,6 +394,29 @@ impl Printer<'_, '_, '_> {
             ([], below) => format!("1 / ({})", joined(below)),
             (above, [below]) => format!("{} / {below}", joined(above)),
             (above, below) => format!("{} / ({})", joined(above), joined(below)),
+        }
+    }
+
+    /// `√a / a` is `1 / √a`.
+    fn put_roots_below(&self, factors: &mut Vec<(AtomId, i32)>) {
+        let table = self.table();
+        let below = |factors: &[(AtomId, i32)], radicand: PolynomialId| {
+            let is_it = |(atom, power): &(AtomId, i32)| {
+                *power == -1 && matches!(table.atom(*atom), Atom::Sum(content) if *content == radicand)
+            };
+            factors.iter().position(is_it)
+        };
+        let mut at = 0;
+        while at < factors.len() {
+            if let (Atom::Apply(Function::Sqrt, radicand), 1) = (table.atom(factors[at].0), factors[at].1)
+                && let Some(sum) = below(factors, *radicand)
+            {
+                factors[at].1 = -1;
+                factors.remove(sum);
+                at = 0;
+            } else {
+                at += 1;
+            }
         }
     }
 
@@ -482,7 +551,10 @@ impl Printer<'_, '_, '_> {
         let show = |product: &Vec<(InputId, u64)>| {
             let names: Vec<String> =
                 product.iter().map(|(input, element)| (self.names)(*input, *element)).collect();
-            names.join("*")
+            match names.as_slice() {
+                [a, b] if a == b => format!("{a}^2"),
+                names => names.join("*"),
+            }
         };
         let skipped = products.len().saturating_sub(SHOWN + 1);
         if skipped <= 1 {

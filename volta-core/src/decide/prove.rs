@@ -341,15 +341,21 @@ pub fn normal_forms(terms: &[(&Store, TermId)], inputs: &[InputInfo], steps: u64
         }
     }
     let facts: Vec<Facts> = stores.iter().map(|store| Facts::new(store)).collect();
-    let mut prover = Prover::for_people(signs(inputs));
-    for (store, facts) in stores.iter().zip(&facts) {
-        prover.add_store(store, facts);
-    }
     let names = |input: InputId, element: u64| element_name(inputs.get(input.index()), input, element);
-    let mut form = |(store, term): &(&Store, TermId)| {
+    let form = |prover: &mut Prover<'_>, (store, term): &(&Store, TermId)| {
         prover.set_budget(steps);
-        let store = stores.iter().position(|known| std::ptr::eq(*known, *store)).unwrap_or_default() as u32;
-        prover.normal_form(TermRef { store, term: *term }, &names)
+        let store = stores.iter().position(|known| std::ptr::eq(*known, *store)).unwrap_or_default();
+        prover.normal_form(TermRef { store: store as u32, term: *term }, &names)
     };
-    terms.iter().map(&mut form).collect()
+    // Names for long sums make some forms readable and others not.
+    let ways = [Prover::spelling_out(signs(inputs)), Prover::new(signs(inputs))].map(|mut prover| {
+        for (store, facts) in stores.iter().zip(&facts) {
+            prover.add_store(store, facts);
+        }
+        terms.iter().map(|term| form(&mut prover, term)).collect::<Vec<_>>()
+    });
+    let open = |forms: &[Result<String, String>]| forms.iter().filter(|form| form.is_err()).count();
+    let length = |forms: &[Result<String, String>]| forms.iter().flatten().map(String::len).sum::<usize>();
+    let best = ways.into_iter().min_by_key(|forms| (open(forms), length(forms))).unwrap_or_default();
+    best.into_iter().map(|form| form.unwrap_or_else(|why| why)).collect()
 }

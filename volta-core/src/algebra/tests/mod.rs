@@ -217,7 +217,7 @@ pub(super) fn normal_form(side: &Side, term: TermId) -> String {
     prover.set_budget(50_000_000);
     let store = prover.add_store(&side.store, &facts);
     let names = |input: InputId, element: u64| format!("{}[{element}]", ["x", "y", "z"][input.index()]);
-    prover.normal_form(TermRef { store, term }, &names)
+    prover.normal_form(TermRef { store, term }, &names).unwrap_or_else(|why| why)
 }
 
 /// The requirements of a term as text, under assumed signs.
