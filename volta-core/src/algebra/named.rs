@@ -157,14 +157,20 @@ impl Prover<'_> {
         if !self.folds {
             return Ok(terms);
         }
+        let most = 2 * terms.len() + SHORT_LIST;
         for _ in 0..MAX_ROUNDS {
             self.name_terms(&mut terms)?;
             if !terms.iter().any(|term| self.table.monomials.contents(term.monomial()).named) {
                 break;
             }
             let joined = self.join_names(&mut terms)?;
+            let before = terms.clone();
             if !self.multiply_names(&mut terms)? && !joined {
                 break;
+            }
+            if terms.len() > most {
+                // It was no whole sum that stood beside its name.
+                return Ok(before);
             }
         }
         Ok(terms)

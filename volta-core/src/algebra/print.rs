@@ -86,10 +86,30 @@ impl Prover<'_> {
             if beside == MonomialId::ONE {
                 parts.extend(group);
             } else {
-                parts.push(self.factor_terms(group)?.into_term());
+                let scale = self.factor_terms(group)?;
+                parts.push(self.with_roots_below(scale)?.into_term());
             }
         }
         Ok(parts)
+    }
+
+    /// Writes `√a / a` as `1 / √a`.
+    fn with_roots_below(&mut self, mut scale: Scale) -> Result<Scale, Stop> {
+        let factors = self.table.monomials.shared_factors(scale.key.monomial());
+        for (root, _) in factors.iter().filter(|(_, power)| *power == 1) {
+            let Atom::Apply(Function::Sqrt, radicand) = self.table.atom(*root) else { continue };
+            let radicand = self.factor_polynomial(*radicand)?;
+            let of_it = self.table.monomials.shared_factors(radicand.key.monomial());
+            let ([(sum, 1)], PolynomialId::ZERO) = (&*of_it, radicand.key.exponent()) else { continue };
+            if factors.contains(&(*sum, -1)) {
+                let [above, below] = [self.table.atom_power(*sum, 1), self.table.atom_power(*root, -2)];
+                let turned = self.table.times(above, below)?;
+                let turned =
+                    Scale { coefficient: radicand.coefficient, key: Key::new(turned, PolynomialId::ZERO) };
+                scale = self.table.scale_product(&scale, &turned)?;
+            }
+        }
+        Ok(scale)
     }
 
     /// A term as one scale: numerator and denominator named, common factors gone.
@@ -117,7 +137,11 @@ impl Prover<'_> {
         let numerator = self.expand(numerator)?;
         let numerator = self.factor_terms(numerator)?;
         let inverse = Scale { coefficient: Rational::ONE, key: Key::new(inverse, PolynomialId::ZERO) };
-        if numerator.is_zero() { Ok(numerator) } else { self.table.scale_product(&numerator, &inverse) }
+        if numerator.is_zero() {
+            return Ok(numerator);
+        }
+        let whole = self.table.scale_product(&numerator, &inverse)?;
+        self.with_roots_below(whole)
     }
 
     /// A requirement as a condition that people can read.
@@ -373,7 +397,6 @@ impl Printer<'_, '_, '_> {
             }
         }
         let mut factors = self.table().monomials.factors(key.monomial()).to_vec();
-        self.put_roots_below(&mut factors);
         factors.sort_by_cached_key(|(atom, _)| self.table().place(*atom));
         for (atom, power) in factors {
             let base = self.atom(atom, nesting + 1);
@@ -394,29 +417,6 @@ impl Printer<'_, '_, '_> {
             ([], below) => format!("1 / ({})", joined(below)),
             (above, [below]) => format!("{} / {below}", joined(above)),
             (above, below) => format!("{} / ({})", joined(above), joined(below)),
-        }
-    }
-
-    /// `√a / a` is `1 / √a`.
-    fn put_roots_below(&self, factors: &mut Vec<(AtomId, i32)>) {
-        let table = self.table();
-        let below = |factors: &[(AtomId, i32)], radicand: PolynomialId| {
-            let is_it = |(atom, power): &(AtomId, i32)| {
-                *power == -1 && matches!(table.atom(*atom), Atom::Sum(content) if *content == radicand)
-            };
-            factors.iter().position(is_it)
-        };
-        let mut at = 0;
-        while at < factors.len() {
-            if let (Atom::Apply(Function::Sqrt, radicand), 1) = (table.atom(factors[at].0), factors[at].1)
-                && let Some(sum) = below(factors, *radicand)
-            {
-                factors[at].1 = -1;
-                factors.remove(sum);
-                at = 0;
-            } else {
-                at += 1;
-            }
         }
     }
 

@@ -62,10 +62,10 @@ impl Prover<'_> {
         let mut outside = Scale { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, half) };
         let mut left = Scale::one();
         let is_positive = inside.coefficient.is_positive();
-        if is_positive {
-            outside = self.root_of_number(outside, &inside.coefficient)?;
-        } else {
-            left.coefficient = inside.coefficient.clone();
+        outside = self.root_of_number(outside, &inside.coefficient.abs())?;
+        if !is_positive {
+            // The leading coefficient of a sum may well be negative where the sum is not.
+            left.coefficient = -left.coefficient;
         }
         let factors = self.factors_with_squares(inside.key.monomial())?;
         let all_even = is_positive && factors.iter().all(|(_, power)| power % 2 == 0);
