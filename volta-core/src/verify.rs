@@ -13,7 +13,8 @@ use crate::program::{self, Program};
 use crate::ptx;
 use crate::term::{Store, TermId, element_index, spell_element};
 use crate::verdict::{
-    Coverage, Difference, Form, How, InputError, Report, SideStats, Unknown, UnknownCause, Verdict, Witness,
+    Coverage, Difference, Explanation, Form, How, InputError, Report, SideStats, Unknown, UnknownCause,
+    Verdict, Witness,
 };
 
 /// Verifies a case: two kernels for equivalence and both for faults, or one kernel for faults.
@@ -341,8 +342,13 @@ impl<'c> Verification<'c> {
                         OutputValue::Integer(_) => "an integer".into(),
                         OutputValue::Real(_) => "a real".into(),
                     };
-                    let witness =
-                        Witness { inputs: Vec::new(), zeros: 0, reference: say(left), opt: say(right) };
+                    let witness = Witness {
+                        inputs: Vec::new(),
+                        zeros: 0,
+                        reference: say(left),
+                        opt: say(right),
+                        explanation: None,
+                    };
                     let param = &self.case.params[pair.param];
                     self.report.coverage.compared = at as u64 + 1;
                     // Different inputs' elements differ for some input; constants differ for all.
@@ -386,6 +392,11 @@ impl<'c> Verification<'c> {
                             zeros: witness.zeros,
                             reference: witness.reference.to_string(),
                             opt: witness.opt.to_string(),
+                            explanation: witness.explanation.map(|on_the_way| Explanation {
+                                what: on_the_way.what.to_string(),
+                                reference: on_the_way.reference,
+                                opt: on_the_way.opt,
+                            }),
                         };
                         difference(param, pair.element, How::Values(witness))
                     }

@@ -148,6 +148,15 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         }
     }
 
+    /// Takes a term to have a value, whatever it is computed from; before anything is evaluated.
+    pub fn assume(&mut self, term: TermId, value: Value<E>) {
+        let TermKind::Lane(node, lane) = term.kind() else { return };
+        let slot = &mut self.slots[node.index()];
+        debug_assert!(slot.known == 0, "nothing is known of its node");
+        *slot = Slot { known: 1 << lane, wanted: 0, start: self.values.len() as u32 };
+        self.values.push(value);
+    }
+
     /// Scalar terms evaluated so far.
     pub fn work(&self) -> u64 {
         self.work
@@ -427,37 +436,52 @@ fn ternary<E: Enclosure>(op: TermOp, a: &Value<E>, b: &Value<E>, c: &Value<E>) -
     }
 }
 
-/// The input elements that a term depends on, in order; `None` when it depends on more than `limit` terms.
-pub fn dependencies(store: &Store, term: TermId, limit: usize) -> Option<Vec<(InputId, u64)>> {
+/// What a term is computed from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Leaves {
+    /// Input elements, in order.
+    pub inputs: Vec<(InputId, u64)>,
+    /// Numbers, in order.
+    pub numbers: Vec<Rational>,
+}
+
+/// What two terms are computed from; `None` when one is computed from more than `limit` terms.
+pub fn leaves(sides: [(&Store, TermId); 2], limit: usize) -> Option<Leaves> {
     let mut inputs = FxHashSet::default();
-    let mut seen = vec![0u32; store.len()];
-    let mut count = 0;
-    let mut stack = vec![term];
-    while let Some(term) = stack.pop() {
-        match term.kind() {
-            TermKind::Constant(_) => {}
-            TermKind::Input { input, element } => {
-                inputs.insert((input, element));
-            }
-            TermKind::Lane(node, lane) => {
-                let bit = 1 << lane;
-                if seen[node.index()] & bit != 0 {
-                    continue;
+    let mut numbers = FxHashSet::default();
+    for (store, term) in sides {
+        let mut seen = vec![0u32; store.len()];
+        let mut count = 0;
+        let mut stack = vec![term];
+        while let Some(term) = stack.pop() {
+            match term.kind() {
+                TermKind::Constant(id) => {
+                    numbers.extend(store.constant(id).exact.finite().cloned());
                 }
-                seen[node.index()] |= bit;
-                count += 1;
-                if count > limit {
-                    return None;
+                TermKind::Input { input, element } => {
+                    inputs.insert((input, element));
                 }
-                if let View::Apply(op, operands) = store.view(term) {
-                    stack.extend(&operands[..op.arity()]);
+                TermKind::Lane(node, lane) => {
+                    let bit = 1 << lane;
+                    if seen[node.index()] & bit != 0 {
+                        continue;
+                    }
+                    seen[node.index()] |= bit;
+                    count += 1;
+                    if count > limit {
+                        return None;
+                    }
+                    if let View::Apply(op, operands) = store.view(term) {
+                        stack.extend(&operands[..op.arity()]);
+                    }
                 }
             }
         }
     }
-    let mut inputs: Vec<_> = inputs.into_iter().collect();
-    inputs.sort_unstable();
-    Some(inputs)
+    let mut leaves = Leaves { inputs: inputs.into_iter().collect(), numbers: numbers.into_iter().collect() };
+    leaves.inputs.sort_unstable();
+    leaves.numbers.sort_unstable();
+    Some(leaves)
 }
 
 #[cfg(test)]
@@ -656,8 +680,8 @@ pub(super) mod tests {
         assert_eq!(evaluator.work(), 999_999);
         let mut small = Evaluator::<Narrow, _>::new(&store, point, 53, 1000);
         assert_eq!(small.evaluate(sum), Value::Unresolved);
-        assert_eq!(dependencies(&store, sum, 1 << 20).map(|inputs| inputs.len()), Some(1_000_000));
-        assert_eq!(dependencies(&store, sum, 1000), None);
+        assert_eq!(leaves([(&store, sum); 2], 1 << 20).map(|leaves| leaves.inputs.len()), Some(1_000_000));
+        assert_eq!(leaves([(&store, sum); 2], 1000), None);
     }
 
     #[test]

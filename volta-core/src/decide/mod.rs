@@ -18,6 +18,7 @@ use run::{All, Example, Run};
 
 mod alike;
 pub mod evaluate;
+pub mod explain;
 pub mod point;
 pub mod probe;
 pub mod prove;

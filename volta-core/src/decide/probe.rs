@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::evaluate::{Evaluator, Point, dependencies};
+use super::evaluate::{Evaluator, Leaves, Point, leaves};
+use super::explain::explain;
 use super::point::{TestPoint, assume, assume_integer, is_assumed};
 use super::witness::{Comparison, Witness, WitnessInput, WitnessKind, compare, element_name, outcomes};
 use super::{InputInfo, Sign};
@@ -38,8 +39,10 @@ const PRECISIONS: [u32; 2] = [160, 640];
 const TIGHT: f64 = 1e-11;
 /// Witnesses of at most this many elements are listed with their zeros.
 const LISTED: usize = 16;
-/// Evaluations that making a witness smaller may take.
-const SHRINKS: u32 = 64;
+/// Evaluations that making a witness smaller may take at least and at most, and terms if it takes more than the least.
+const SHRINKS: u64 = 64;
+const MAX_SHRINKS: u64 = 4096;
+const SHRINK_TERMS: u64 = 4_000_000;
 
 /// Compares many pairs of terms of two stores at one point, fast: refutes wrong kernels before anything is proved.
 pub struct Screen<'s, 'i> {
@@ -125,6 +128,11 @@ pub fn refute(
     if let Some(witness) = search.among_all() {
         return Some(witness);
     }
+    if settled.is_some()
+        && let Some(witness) = search.around_literals()
+    {
+        return Some(witness);
+    }
     // Values that agree to fifteen digits: once, look closer.
     let closer = settled.and_then(|round| {
         let point = TestPoint::new(inputs, round);
@@ -140,6 +148,9 @@ pub fn refute(
 
 /// Inputs of so few values are tried with all of them.
 const ALL_POINTS: u64 = 1 << 16;
+
+/// So many numbers that the kernels mention are tried as inputs.
+const LITERALS: usize = 8;
 
 /// Points near a hint: the others' values come from the sequence.
 const NEAR: u32 = 6;
@@ -180,12 +191,39 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// What the two sides are computed from.
+    fn leaves(&self) -> Option<Leaves> {
+        leaves([self.reference, self.opt], self.effort.remembered)
+    }
+
+    /// A witness where all inputs are a number that the kernels mention, or close to it: thresholds, masks, first maxima.
+    fn around_literals(&mut self) -> Option<Witness> {
+        let mut numbers = self.leaves()?.numbers;
+        // Beyond what the sequence of points covers.
+        numbers.retain(|number| number.abs() > Rational::from_integer(8));
+        // Large ones first: masks.
+        numbers.sort_by_key(|number| std::cmp::Reverse(number.abs()));
+        numbers.truncate(LITERALS);
+        for number in numbers {
+            for value in [number.clone(), &number + &Rational::ONE, &number - &Rational::ONE] {
+                let point = |input: InputId, element: u64| match self.inputs.get(input.index()) {
+                    Some(info) if is_assumed(&value, info) => value.clone(),
+                    _ => TestPoint::new(self.inputs, 0).at(input, element),
+                };
+                let outcome = self.values::<Narrow>(&point, 53, 1).map(|(a, b)| compare(&a, &b))?;
+                if let Comparison::Different(WitnessKind::Values | WitnessKind::Infinite) = outcome
+                    && let Some(witness) = self.witness(&point, None)
+                {
+                    return Some(witness);
+                }
+            }
+        }
+        None
+    }
+
     /// A witness among all values of the inputs, where these are a few narrow integers.
     fn among_all(&mut self) -> Option<Witness> {
-        let mut elements = dependencies(self.reference.0, self.reference.1, self.effort.remembered)?;
-        elements.extend(dependencies(self.opt.0, self.opt.1, self.effort.remembered)?);
-        elements.sort_unstable();
-        elements.dedup();
+        let elements = self.leaves()?.inputs;
         let types: Vec<Integers> = elements
             .iter()
             .map(|(input, _)| self.inputs.get(input.index()).and_then(|info| info.integers))
@@ -279,10 +317,7 @@ impl Search<'_> {
 
     /// The witness at `point`, made simple, and evaluated once more. `None` as precision is the first one.
     fn witness(&mut self, point: &dyn Point, precision: Option<u32>) -> Option<Witness> {
-        let mut elements = dependencies(self.reference.0, self.reference.1, self.effort.remembered)?;
-        elements.extend(dependencies(self.opt.0, self.opt.1, self.effort.remembered)?);
-        elements.sort_unstable();
-        elements.dedup();
+        let elements = self.leaves()?.inputs;
         let values = elements.iter().map(|(input, element)| ((*input, *element), point.at(*input, *element)));
         let mut values = Assignment(values.collect());
         self.simplify(&elements, &mut values, precision);
@@ -313,44 +348,92 @@ impl Search<'_> {
             .filter(|input| all || !input.value.is_zero())
             .collect();
         let zeros = (elements.len() - listed.len()) as u64;
-        Some(Witness { inputs: listed, zeros, kind, reference, opt })
+        let explanation = match kind {
+            WitnessKind::Values => explain(self.reference, self.opt, &values),
+            WitnessKind::Infinite | WitnessKind::Undefined => None,
+        };
+        Some(Witness { inputs: listed, zeros, kind, reference, opt, explanation })
     }
 
-    /// Sets elements to 0, in ever smaller groups, and what must stay to 1, while the two sides still differ.
+    /// Sets elements to 0, in ever smaller groups, as long as the two sides differ in the same way; then each that must
+    /// not be 0 to the simplest number that it may be.
     fn simplify(&mut self, elements: &[(InputId, u64)], values: &mut Assignment, precision: Option<u32>) {
-        let mut tries = SHRINKS;
+        let before = self.left;
         let kind = self.differ(values, precision);
-        let mut attempt = |search: &mut Self, values: &mut Assignment, group: &[(InputId, u64)], to: i64| {
-            let before: Vec<Rational> =
-                group.iter().map(|(input, element)| values.at(*input, *element)).collect();
-            for (input, element) in group {
-                let info = search.inputs.get(input.index());
-                let sign = info.map_or(Sign::Any, |info| info.sign);
-                let (mantissa, exp) = match info.and_then(|info| info.integers) {
-                    Some(of) => assume_integer(to, sign, of),
-                    None => assume(to, 0, sign),
-                };
-                values.0.insert((*input, *element), Rational::from_dyadic(mantissa, exp));
+        let cost = (before - self.left).max(1);
+        let mut tries = (SHRINK_TERMS / cost).clamp(SHRINKS, MAX_SHRINKS);
+        // Evaluating has a share of its own for this, whatever the search before has cost.
+        self.left = self.left.max(SHRINK_TERMS);
+        let mut attempt =
+            |search: &mut Self, values: &mut Assignment, group: &[(InputId, u64)], to: Simple| {
+                let old: Vec<Rational> = group.iter().map(|at| values.at(at.0, at.1)).collect();
+                let new: Vec<Rational> =
+                    group.iter().map(|at| to.assumed(search.inputs.get(at.0.index()))).collect();
+                if new == old {
+                    return true;
+                }
+                values.0.extend(group.iter().copied().zip(new));
+                let kept = tries > 0 && search.differ(values, precision) == kind;
+                tries = tries.saturating_sub(1);
+                if !kept {
+                    values.0.extend(group.iter().copied().zip(old));
+                }
+                kept
+            };
+        let mut left = elements.to_vec();
+        // What was needed beside others may not be needed alone.
+        for _ in 0..2 {
+            let mut size = left.len();
+            while size > 0 {
+                for group in left.chunks(size) {
+                    attempt(self, values, group, Simple(0, 0));
+                }
+                size = if size == 1 { 0 } else { size.div_ceil(2) };
             }
-            let changed =
-                group.iter().zip(&before).any(|((input, element), old)| values.at(*input, *element) != *old);
-            if changed && (tries == 0 || search.differ(values, precision) != kind) {
-                values.0.extend(group.iter().copied().zip(before));
-            }
-            tries = tries.saturating_sub(u32::from(changed));
+            left.retain(|(input, element)| !values.at(*input, *element).is_zero());
+        }
+        for element in left {
+            let value = values.at(element.0, element.1);
+            // Then the number that it is, of fewer binary digits.
+            let rounded = |digits: i32| {
+                let whole = (&value * Rational::power_of_two(digits)).round_even();
+                whole.to_i64().map(|whole| Simple(whole, -digits))
+            };
+            let shorter = (0..=ROUNDED).filter_map(rounded);
+            let mut simpler = SIMPLE.into_iter().chain(shorter);
+            let _found = simpler.any(|simple| attempt(self, values, &[element], simple));
+        }
+    }
+}
+
+/// `mantissa · 2^exponent`
+#[derive(Clone, Copy)]
+struct Simple(i64, i32);
+
+/// Witnesses are rounded to so many binary digits behind the point, if they stay witnesses.
+const ROUNDED: i32 = 6;
+
+/// What people would try, simplest first.
+const SIMPLE: [Simple; 8] = [
+    Simple(1, 0),
+    Simple(-1, 0),
+    Simple(2, 0),
+    Simple(-2, 0),
+    Simple(1, -1),
+    Simple(-1, -1),
+    Simple(3, 0),
+    Simple(-3, 0),
+];
+
+impl Simple {
+    /// The value, or the nearest that an input may have.
+    fn assumed(self, info: Option<&InputInfo>) -> Rational {
+        let sign = info.map_or(Sign::Any, |info| info.sign);
+        let (mantissa, exp) = match info.and_then(|info| info.integers) {
+            Some(of) => assume_integer(self.0 >> self.1.unsigned_abs(), sign, of),
+            None => assume(self.0, self.1, sign),
         };
-        let mut size = elements.len();
-        while size > 0 {
-            for group in elements.chunks(size) {
-                attempt(self, values, group, 0);
-            }
-            size = if size == 1 { 0 } else { size.div_ceil(2) };
-        }
-        for element in elements {
-            if !values.at(element.0, element.1).is_zero() {
-                attempt(self, values, &[*element], 1);
-            }
-        }
+        Rational::from_dyadic(mantissa, exp)
     }
 }
 

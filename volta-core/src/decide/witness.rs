@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use rug::ops::Pow;
 
 use super::InputInfo;
+use super::explain::Explanation;
 use crate::number::interval::Enclosure;
 use crate::number::value::Value;
 use crate::number::{Extended, Rational};
@@ -26,6 +27,8 @@ pub struct Witness {
     pub reference: Outcome,
     /// What the optimized kernel is.
     pub opt: Outcome,
+    /// What differs on the way, where something explains it.
+    pub explanation: Option<Explanation>,
 }
 
 /// The value of one input element.

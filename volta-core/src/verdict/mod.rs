@@ -75,6 +75,20 @@ pub struct Witness {
     pub reference: String,
     /// What the optimized kernel computes there.
     pub opt: String,
+    /// What differs on the way there, where one value explains the difference.
+    pub explanation: Option<Explanation>,
+}
+
+/// A value on the way to two different results. With the optimized kernel's in its place, the reference computes what
+/// the optimized kernel does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// What it is: `divisor`, say.
+    pub what: String,
+    /// What the reference has there.
+    pub reference: String,
+    /// What the optimized kernel has there.
+    pub opt: String,
 }
 
 /// Why no claim is made.

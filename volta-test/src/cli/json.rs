@@ -54,6 +54,15 @@ struct Witness<'r> {
     zeros: Option<u64>,
     reference: Option<&'r str>,
     opt: Option<&'r str>,
+    /// What explains the difference.
+    on_the_way: Option<OnTheWay<'r>>,
+}
+
+#[derive(Debug, Serialize)]
+struct OnTheWay<'r> {
+    what: &'r str,
+    reference: &'r str,
+    opt: &'r str,
 }
 
 #[derive(Debug, Serialize)]
@@ -150,6 +159,11 @@ fn witness(difference: &volta_core::verdict::Difference) -> Witness<'_> {
         zeros: values.map(|values| values.zeros),
         reference: values.map(|values| values.reference.as_str()),
         opt: values.map(|values| values.opt.as_str()),
+        on_the_way: values.and_then(|values| values.explanation.as_ref()).map(|explanation| OnTheWay {
+            what: &explanation.what,
+            reference: &explanation.reference,
+            opt: &explanation.opt,
+        }),
     }
 }
 

@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 
 use volta_core::case::Which;
-use volta_core::verdict::{Difference, How, Report};
+use volta_core::verdict::{Difference, How, Report, Witness};
 
 use super::{Paint, bullets, clean_line, proof};
 use crate::case::Case;
 
 /// A witness with more inputs is cut.
 const MAX_INPUTS: usize = 24;
+/// Neighbours of one value share a line from so many on.
+const MIN_RUN: usize = 4;
 
 pub(super) fn render(case: &Case, report: &Report, difference: &Difference, paint: Paint) -> String {
     let reference = case.reference.as_ref().map(|kernel| clean_line(&kernel.shown())).unwrap_or_default();
@@ -20,17 +22,16 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
             let width = reference.chars().count().max(opt.chars().count());
             let _ = writeln!(text, "  {reference:<width$}  computes {}", clean_line(&witness.reference));
             let _ = writeln!(text, "  {opt:<width$}  computes {}", clean_line(&witness.opt));
-            let shown = witness.inputs.iter().take(MAX_INPUTS);
-            let mut inputs: Vec<String> = shown.map(|(name, value)| format!("{name} = {value}")).collect();
-            if witness.inputs.len() > MAX_INPUTS {
-                inputs.push(format!("… and {} more", witness.inputs.len() - MAX_INPUTS));
+            if let Some(on_the_way) = &witness.explanation {
+                let _ = writeln!(
+                    text,
+                    "  because of a {}: {} in the reference, {} in the optimized kernel",
+                    on_the_way.what,
+                    clean_line(&on_the_way.reference),
+                    clean_line(&on_the_way.opt)
+                );
             }
-            let others = match witness.zeros {
-                0 => "any value for the others".to_string(),
-                1 => "0 for one more, any value for the others".to_string(),
-                zeros => format!("0 for {zeros} more, any value for the others"),
-            };
-            text.push_str(&bullets(&format!("at these inputs ({others})"), &inputs, paint));
+            text.push_str(&inputs(witness, paint));
         }
         How::Unwritten { by } => {
             let (silent, writes) = match by {
@@ -48,6 +49,35 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
     let _ = writeln!(text, "  {}", proof::coverage(case, report));
     text.push_str(&bullets("assuming", &report.assumptions, paint));
     text
+}
+
+/// The inputs of a witness; neighbours of one value in one line.
+fn inputs(witness: &Witness, paint: Paint) -> String {
+    let others = match (witness.inputs.is_empty(), witness.zeros) {
+        (true, 0) => return "  at all inputs\n".to_string(),
+        (true, 1) => return "  where the one input that counts is 0\n".to_string(),
+        (true, zeros) => return format!("  where the {zeros} inputs that count are all 0\n"),
+        (false, 0) => "any value for the others".to_string(),
+        (false, 1) => "0 for one more, any value for the others".to_string(),
+        (false, zeros) => format!("0 for {zeros} more, any value for the others"),
+    };
+    let tensor = |name: &str| name.split('[').next().map(str::to_string);
+    let alike = |a: &(String, String), b: &(String, String)| a.1 == b.1 && tensor(&a.0) == tensor(&b.0);
+    let mut lines: Vec<String> = Vec::new();
+    for run in witness.inputs.chunk_by(alike) {
+        match run {
+            [(first, value), .., (last, _)] if run.len() >= MIN_RUN => {
+                lines.push(format!("{first} … {last} = {value} ({} elements)", run.len()));
+            }
+            run => lines.extend(run.iter().map(|(name, value)| format!("{name} = {value}"))),
+        }
+    }
+    let count = lines.len();
+    if count > MAX_INPUTS {
+        lines.truncate(MAX_INPUTS);
+        lines.push(format!("… and {} more", count - MAX_INPUTS));
+    }
+    bullets(&format!("at these inputs ({others})"), &lines, paint)
 }
 
 /// `the kernels differ in y[3]`

@@ -2,7 +2,9 @@ use std::path::PathBuf;
 
 use volta_core::case::{Contents, Element, Options, Param, ParamKind, Role, Sign, Which};
 use volta_core::machine::fault::{CudaPlace, Fault, FaultKind, Place, Site, Thread};
-use volta_core::verdict::{Coverage, Difference, Form, How, InputError, Unknown, UnknownCause, Witness};
+use volta_core::verdict::{
+    Coverage, Difference, Explanation, Form, How, InputError, Unknown, UnknownCause, Witness,
+};
 
 use super::*;
 use crate::case::{Expectation, Home, Kernel};
@@ -134,6 +136,7 @@ fn differences_show_inputs_and_both_values() {
         zeros: 7,
         reference: "0.5".into(),
         opt: "inf".into(),
+        explanation: Some(Explanation { what: "divisor".into(), reference: "7".into(), opt: "0".into() }),
     };
     assert_told("different", &told(&case, Verdict::Different(difference(How::Values(witness)))));
     let unwritten = How::Unwritten { by: Which::Opt };

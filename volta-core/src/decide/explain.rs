@@ -1,0 +1,206 @@
+//! What differs on the way to two different results: a divisor, a radicand, a maximum, a condition.
+//!
+//! Kernels compute one thing in many ways, so that most values on the way differ for no reason. What is named here is a
+//! reason: with the optimized kernel's value in its place, the reference computes what the optimized kernel does.
+
+use rustc_hash::FxHashSet;
+
+use super::evaluate::{Evaluator, Point};
+use super::witness::outcomes;
+use crate::number::interval::{Enclosure, Narrow};
+use crate::number::value::Value;
+use crate::term::{Store, TermId, TermKind, TermOp, View};
+
+/// Terms with more terms below them are not looked through.
+const MAX_TERMS: usize = 1 << 18;
+/// So many values on the way are compared, of each side.
+const MAX_VALUES: usize = 512;
+/// So many that have no counterpart are tried, of each side.
+const MAX_TRIED: usize = 12;
+/// Values of larger relative width are not taken for equal.
+const TIGHT: f64 = 1e-7;
+
+/// The first value on the way that explains a difference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// What it is: `divisor`, say.
+    pub what: &'static str,
+    /// What the reference has there.
+    pub reference: String,
+    /// What the optimized kernel has there.
+    pub opt: String,
+}
+
+/// A value on the way that a function takes, or a choice.
+struct Landmark {
+    what: &'static str,
+    at: TermId,
+    value: Value<Narrow>,
+}
+
+/// What an operation makes of its operands that is worth comparing, and which term that is.
+fn landmark(op: TermOp, term: TermId, operands: [TermId; 3]) -> Option<(&'static str, TermId)> {
+    match op {
+        TermOp::Div => Some(("divisor", operands[1])),
+        TermOp::Sqrt | TermOp::Rsqrt => Some(("number under the root", operands[0])),
+        TermOp::Log2 => Some(("argument of the logarithm", operands[0])),
+        TermOp::Tanh | TermOp::Sin | TermOp::Cos => Some(("argument of the function", operands[0])),
+        TermOp::Floor | TermOp::Ceil | TermOp::Trunc | TermOp::RoundEven => {
+            Some(("number that is rounded", operands[0]))
+        }
+        TermOp::Max => Some(("maximum", term)),
+        TermOp::Min => Some(("minimum", term)),
+        TermOp::Select => Some(("condition", operands[0])),
+        TermOp::Add
+        | TermOp::Sub
+        | TermOp::Mul
+        | TermOp::Fma
+        | TermOp::Neg
+        | TermOp::Abs
+        | TermOp::Saturate
+        | TermOp::Exp2
+        | TermOp::CopySign
+        | TermOp::Mod
+        | TermOp::BitAnd
+        | TermOp::Less
+        | TermOp::LessEqual
+        | TermOp::Equal
+        | TermOp::Not
+        | TermOp::And
+        | TermOp::Or
+        | TermOp::Xor => None,
+    }
+}
+
+/// The landmarks of a term, in the order in which they were computed, each value once.
+fn landmarks(store: &Store, root: TermId, point: &dyn Point) -> Option<Vec<Landmark>> {
+    let mut seen = FxHashSet::default();
+    let mut stack = vec![root];
+    while let Some(term) = stack.pop() {
+        let TermKind::Lane(..) = term.kind() else { continue };
+        if !seen.insert(term) {
+            continue;
+        }
+        if seen.len() > MAX_TERMS {
+            return None;
+        }
+        if let View::Apply(op, operands) = store.view(term) {
+            stack.extend(&operands[..op.arity()]);
+        }
+    }
+    let mut order: Vec<TermId> = seen.into_iter().collect();
+    order.sort_unstable();
+    let found: Vec<(&'static str, TermId)> = order
+        .into_iter()
+        .filter_map(|term| match store.view(term) {
+            View::Apply(op, operands) => landmark(op, term, operands),
+            View::Input { .. } | View::Constant(_) => None,
+        })
+        .filter(|(_, at)| matches!(at.kind(), TermKind::Lane(..)))
+        .collect();
+    let terms: Vec<TermId> = found.iter().map(|(_, at)| *at).collect();
+    let mut evaluator =
+        Evaluator::<Narrow, _>::new(store, |input, at| point.at(input, at), 53, 2 * MAX_TERMS);
+    let mut marks: Vec<Landmark> = Vec::new();
+    for ((what, at), value) in found.into_iter().zip(evaluator.evaluate_all(&terms)) {
+        if marks.len() < MAX_VALUES
+            && !marks.iter().any(|known| known.what == what && same(&known.value, &value))
+        {
+            marks.push(Landmark { what, at, value });
+        }
+    }
+    Some(marks)
+}
+
+/// Whether two values are as good as equal.
+fn same(a: &Value<Narrow>, b: &Value<Narrow>) -> bool {
+    match (a, b) {
+        (Value::Finite(left), Value::Finite(right)) => {
+            !left.is_disjoint(right) && left.relative_width() < TIGHT && right.relative_width() < TIGHT
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// Those of one side that the other lacks, the first first.
+fn alone<'l>(own: &'l [Landmark], others: &[Landmark]) -> Vec<&'l Landmark> {
+    let has = |mark: &Landmark| {
+        let near = |value: &Value<Narrow>| match (value, &mark.value) {
+            (Value::Finite(left), Value::Finite(right)) => !left.is_disjoint(right),
+            (left, right) => left == right,
+        };
+        others.iter().any(|other| other.what == mark.what && near(&other.value))
+    };
+    own.iter().filter(|mark| !has(mark)).take(MAX_TRIED).collect()
+}
+
+/// The first value on the way that, put into the reference, makes it compute what the optimized kernel does.
+pub(super) fn explain(
+    reference: (&Store, TermId),
+    opt: (&Store, TermId),
+    point: &dyn Point,
+) -> Option<Explanation> {
+    let at = |input, element| point.at(input, element);
+    let ours = landmarks(reference.0, reference.1, point)?;
+    let theirs = landmarks(opt.0, opt.1, point)?;
+    let wanted = Evaluator::<Narrow, _>::new(opt.0, at, 53, 2 * MAX_TERMS).evaluate(opt.1);
+    let candidates = alone(&theirs, &ours);
+    for own in alone(&ours, &theirs) {
+        for other in candidates.iter().filter(|other| other.what == own.what) {
+            let mut evaluator = Evaluator::<Narrow, _>::new(reference.0, at, 53, 2 * MAX_TERMS);
+            evaluator.assume(own.at, other.value.clone());
+            if own.at != reference.1 && same(&evaluator.evaluate(reference.1), &wanted) {
+                let (reference, opt) = told(&own.value, &other.value)?;
+                return Some(Explanation { what: own.what, reference, opt });
+            }
+        }
+    }
+    None
+}
+
+fn told(own: &Value<Narrow>, other: &Value<Narrow>) -> Option<(String, String)> {
+    let truth = |value: &Value<Narrow>| match value {
+        Value::True => Some("true".to_string()),
+        Value::False => Some("false".to_string()),
+        _ => None,
+    };
+    match (truth(own), truth(other)) {
+        (Some(own), Some(other)) => Some((own, other)),
+        _ => outcomes(own, other).map(|(own, other)| (own.to_string(), other.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::Rational;
+    use crate::term::InputId;
+
+    #[test]
+    fn a_divisor_that_explains_is_named_and_a_scale_is_not() {
+        let x = |element| TermId::input(InputId(0), element);
+        let share = |scaled: bool, wrong: bool| {
+            let mut store = Store::new();
+            let factor = store.apply(TermOp::Add, &[x(0), x(1)], 0);
+            let mut above = x(2);
+            let mut below = store.apply(TermOp::Add, &[x(2), x(3)], 0);
+            if wrong {
+                below = store.apply(TermOp::Add, &[below, x(3)], 0);
+            }
+            if scaled {
+                above = store.apply(TermOp::Mul, &[above, factor], 0);
+                below = store.apply(TermOp::Mul, &[below, factor], 0);
+            }
+            let share = store.apply(TermOp::Div, &[above, below], 0);
+            (store, share)
+        };
+        let point = |_: InputId, element: u64| Rational::from_integer(element as i64 + 1);
+        let (left, a) = share(false, false);
+        let (right, b) = share(false, true);
+        let explained = explain((&left, a), (&right, b), &point).expect("there is a reason");
+        assert_eq!((explained.what, &*explained.reference, &*explained.opt), ("divisor", "7", "11"));
+        // Both divisors differ, and neither is the reason.
+        let (right, b) = share(true, true);
+        assert_eq!(explain((&left, a), (&right, b), &point), None);
+    }
+}
