@@ -350,6 +350,7 @@ impl Table {
             let compound = match content {
                 Atom::Sum(_) => true,
                 Atom::Apply(Function::Sqrt, _) => power != 1,
+                Atom::Apply(Function::Cos, _) => power > 1,
                 Atom::Input(..)
                 | Atom::Products(_)
                 | Atom::Irrational(_)

@@ -92,6 +92,12 @@ const EXPONENTIALS: &[Law] = &[
         ],
     ),
     law(
+        "log₂ a^k = k·log₂ |a|",
+        "even k; that a ≠ 0 is the logarithm's requirement",
+        "log2(a^2) == 2*log2(abs(a))",
+        &["log2(a^2) == 2*log2(a) where a > 0", "log2(a^2) != log2(a)^2"],
+    ),
+    law(
         "√ under a logarithm: log₂ √a = log₂(a)/2",
         "a > 0 by its signs",
         "a > 0: log2(sqrt(a)) == log2(a)/2",
@@ -113,6 +119,12 @@ const ROOTS: &[Law] = &[
         &["a == sqrt(a)*sqrt(a) where a >= 0"],
     ),
     law("1/√a = √a/a", "a > 0 is the root's requirement", "rsqrt(a) == sqrt(a)/a", &["rsqrt(a) != 1/a"]),
+    law(
+        "√max(a, b) = max(√a, √b)",
+        "neither is negative, by their signs",
+        "sqrt(max(a^2, exp(b))) == max(abs(a), exp(b/2))",
+        &["sqrt(max(a, b)) != max(a, b)"],
+    ),
     law("√(q²·a) = q·√a", "rational q ≥ 0", "sqrt(9/4*a) == 3/2*sqrt(a)", &["sqrt(9*a) != 9*sqrt(a)"]),
     law(
         "√(2^(2a)·b) = 2^a·√b",
@@ -293,6 +305,12 @@ const FUNCTIONS: &[Law] = &[
         "always",
         "sin(a - b)*cos(b - a) == -sin(b - a)*cos(a - b)",
         &["sin(-a) != sin(a)"],
+    ),
+    law(
+        "cos² a = 1 − sin² a",
+        "always",
+        "sin(a)^2 + cos(a)^2 == 1",
+        &["sin(a)^2 + cos(b)^2 != 1", "sin(a)^2 - cos(a)^2 != 1"],
     ),
     law(
         "copysign(p, a) = |a|, copysign(−p, a) = −|a|",

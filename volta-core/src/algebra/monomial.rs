@@ -23,7 +23,7 @@ pub(super) struct Contents {
     pub(super) lazy: bool,
     /// A literal of rule V9.
     pub(super) literal: bool,
-    /// A sum to some power, or a square root to a power other than 1.
+    /// A sum to some power, a square root to a power other than 1, or a square of a cosine.
     pub(super) compound: bool,
     /// A long sum under a name.
     pub(super) named: bool,

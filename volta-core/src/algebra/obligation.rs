@@ -6,9 +6,10 @@ use super::canon::Prover;
 use super::class::Class;
 use super::exponent::Scale;
 use super::facts::INFINITE;
+use super::function::negated;
 use super::guard::Guards;
 use super::monomial::MonomialId;
-use super::polynomial::PolynomialId;
+use super::polynomial::{PolynomialId, Term};
 use super::sign::Signs;
 use crate::term::TermOp;
 use rustc_hash::FxHashMap;
@@ -189,9 +190,27 @@ impl Prover<'_> {
     }
 
     /// A demand on a product, without the factors that meet it, and without guards.
-    pub(super) fn requirement(&mut self, demand: Demand, scale: &Scale) -> Requirement {
+    pub(super) fn requirement(&mut self, mut demand: Demand, scale: &Scale) -> Requirement {
         let mut negative = demand != Demand::Nonzero && scale.coefficient.is_negative();
         let mut factors = self.table.monomials.shared_factors(scale.key.monomial()).to_vec();
+        if let ([(atom, 1)], Demand::Positive) = (factors.as_slice(), demand)
+            && self.of_magnitude(*atom, negative).is_some()
+        {
+            // A magnitude is positive where it is not zero.
+            (demand, negative) = (Demand::Nonzero, false);
+        }
+        if demand == Demand::Nonzero {
+            let mut opened = Vec::with_capacity(factors.len());
+            for (atom, power) in factors {
+                match self.of_magnitude(atom, false).or_else(|| self.of_magnitude(atom, true)) {
+                    Some(inner) => opened.extend(self.table.monomials.factors(inner.key.monomial())),
+                    None => opened.push((atom, power)),
+                }
+            }
+            opened.sort_unstable();
+            opened.dedup_by_key(|(atom, _)| *atom);
+            factors = opened;
+        }
         // A root is zero or positive where its radicand is.
         let radicand = |prover: &Self, atom: AtomId| match prover.table.atom(atom) {
             Atom::Apply(Function::Sqrt, radicand) => Some(*radicand),
@@ -223,6 +242,27 @@ impl Prover<'_> {
         }
         let product = self.table.intern_factors(&factors);
         Requirement { demand, product, negative, guards: Guards::default() }
+    }
+
+    /// What a named sum, or its opposite, is the magnitude of, as a scale: `−a + 2·max(a, 0)`.
+    fn of_magnitude(&mut self, atom: AtomId, opposite: bool) -> Option<Scale> {
+        let Atom::Sum(content) = self.table.atom(atom) else { return None };
+        let terms = self.table.polynomials.shared_terms(*content).to_vec();
+        let terms = if opposite { negated(&terms) } else { terms };
+        let is_maximum = |term: &Term| {
+            let factors = self.table.monomials.factors(term.monomial());
+            factors.iter().any(|(atom, _)| matches!(self.table.atom(*atom), Atom::Max(_)))
+        };
+        let plain: Vec<Term> = terms.iter().filter(|term| !is_maximum(term)).cloned().collect();
+        if plain.is_empty() || plain.len() == terms.len() {
+            return None;
+        }
+        let inner = negated(&plain);
+        let magnitude = self.settle(|prover| prover.magnitude(inner.clone())).ok()?;
+        if magnitude != terms {
+            return None;
+        }
+        self.settle(|prover| prover.factor_terms(inner.clone())).ok()
     }
 
     /// Whether a requirement follows from others, which matter wherever it does.

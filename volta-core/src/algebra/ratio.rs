@@ -475,6 +475,21 @@ impl Prover<'_> {
                     size = size.saturating_mul(content.len().saturating_pow(power.unsigned_abs()));
                     sums.push((content, *power));
                 }
+                Atom::Apply(Function::Cos, argument) if *power > 1 => {
+                    // `cos² = 1 − sin²`
+                    let sine = self.table.intern(Atom::Apply(Function::Sin, *argument));
+                    let square = Key::new(self.table.atom_power(sine, 2), PolynomialId::ZERO);
+                    let content = vec![
+                        Term { key: Key::ONE, coefficient: Rational::ONE },
+                        Term { key: square, coefficient: Rational::MINUS_ONE },
+                    ];
+                    let content: Rc<[Term]> = content.into();
+                    size = size.saturating_mul(1 << (power / 2).min(20));
+                    sums.push((content, power / 2));
+                    if power % 2 != 0 {
+                        kept.push((*atom, 1));
+                    }
+                }
                 Atom::Sum(_)
                 | Atom::Input(..)
                 | Atom::Products(_)

@@ -96,7 +96,11 @@ impl Prover<'_> {
                 let base = self.table.scale_power(&base, out)?;
                 outside = self.table.scale_product(&outside, &base)?;
             }
-            if kept == 1 && (signs == Signs::POSITIVE || none_negative) {
+            if kept == 1
+                && let Some(largest) = self.root_of_maximum(*atom)?
+            {
+                outside = self.table.scale_product(&outside, &largest)?;
+            } else if kept == 1 && (signs == Signs::POSITIVE || none_negative) {
                 let content = self.expand(vec![single.into_term()])?;
                 outside = self.times_root_of(outside, &content)?;
             } else {
@@ -112,6 +116,26 @@ impl Prover<'_> {
             }
             _ => self.times_root_of(outside, &left),
         }
+    }
+
+    /// `√max(a, b) = max(√a, √b)` where neither is negative.
+    fn root_of_maximum(&mut self, atom: AtomId) -> Result<Option<Scale>, Stop> {
+        let Atom::Max(arms) = self.table.atom(atom) else { return Ok(None) };
+        let arms = arms.clone();
+        let mut roots = Vec::with_capacity(arms.len());
+        for arm in arms.iter() {
+            let terms = self.table.polynomials.shared_terms(*arm).to_vec();
+            if !self.table.signs_of(&terms).within(Signs::NOT_NEGATIVE) {
+                return Ok(None);
+            }
+            roots.push(terms);
+        }
+        let mut of_arms = Vec::with_capacity(roots.len());
+        for terms in roots {
+            of_arms.push(vec![self.root(terms)?.into_term()]);
+        }
+        let largest = self.maximum(of_arms)?;
+        Ok(Some(self.factor_terms(largest)?))
     }
 
     /// A scale times the root of a sum, which stays as it is.
@@ -291,15 +315,27 @@ impl Prover<'_> {
         {
             positive.insert(*only, true);
         }
+        // `log₂ a^k = k·log₂ |a|` for even k, where a is all of which the sign is not known.
+        let mut doubtful = factors.iter().filter(|(atom, _)| !positive[atom]);
+        let even = match (doubtful.next(), doubtful.next()) {
+            (Some((only, power)), None) if power % 2 == 0 && inside.coefficient.is_positive() => Some(*only),
+            _ => None,
+        };
         let minus = if inside.coefficient.is_negative() { Rational::MINUS_ONE } else { Rational::ONE };
         let mut left = Scale::number(minus);
         for (atom, power) in factors.iter() {
-            if !positive[atom] {
+            let logarithm = if even == Some(*atom) && depth < MAX_DEPTH {
+                let single = Key::new(self.table.single(*atom), PolynomialId::ZERO);
+                let content = self.expand(vec![Term { key: single, coefficient: Rational::ONE }])?;
+                let magnitude = self.magnitude(content)?;
+                self.logarithm(magnitude, depth + 1)?
+            } else if positive[atom] {
+                self.logarithm_of_positive(*atom, depth)?
+            } else {
                 let kept = self.table.atom_power(*atom, *power);
                 left.key = self.table.key_product(left.key, Key::new(kept, PolynomialId::ZERO))?;
                 continue;
-            }
-            let logarithm = self.logarithm_of_positive(*atom, depth)?;
+            };
             out.extend(times_number(&logarithm, &Rational::from_integer(i64::from(*power))));
         }
         let left = self.expand(vec![left.into_term()])?;
