@@ -298,7 +298,7 @@ impl Printer<'_, '_, '_> {
         if text.is_empty() { "0".to_string() } else { text }
     }
 
-    /// Takes floors that telescope as the digits between them: `n − 16·⌊n/16⌋` is `n mod 16`.
+    /// Takes floors that telescope as the digits between them, `n − 16·⌊n/16⌋` as `n mod 16`, and magnitudes as such.
     fn with_digits<'t>(&self, terms: &[Term], nesting: u32) -> (Vec<(Placed, Part<'t>)>, Vec<Term>) {
         let mut rest = terms.to_vec();
         let mut parts = Vec::new();
@@ -332,7 +332,41 @@ impl Printer<'_, '_, '_> {
             }
             rest = without(&rest, all);
         }
+        while let Some((largest, plain, factor)) = self.magnitude_in(&rest) {
+            let of = self.monomial(rest[plain].monomial(), nesting + 1);
+            let (num, den) = factor.abs().to_parts();
+            let times = if num == 1 { String::new() } else { format!("{}*", spelled_whole(&num)) };
+            let divisor = if den == 1 { String::new() } else { format!(" / {}", spelled_whole(&den)) };
+            let spelled = format!("{times}abs({of}){divisor}");
+            parts.push((self.place(&rest[plain]), Part::Digits { negative: factor.is_negative(), spelled }));
+            let mut at = 0;
+            rest.retain(|_| {
+                at += 1;
+                at - 1 != largest && at - 1 != plain
+            });
+        }
         (parts, rest)
+    }
+
+    /// Two terms that are a magnitude, `−k·a + 2k·max(a, 0)` with a product `a`: their positions, that of the maximum
+    /// first, and `k`.
+    fn magnitude_in(&self, terms: &[Term]) -> Option<(usize, usize, Rational)> {
+        terms.iter().enumerate().find_map(|(largest, term)| {
+            let [(atom, 1)] = self.table().monomials.factors(term.monomial()) else { return None };
+            let Atom::Max(arms) = self.table().atom(*atom) else { return None };
+            let arm = match arms.as_ref() {
+                [a, PolynomialId::ZERO] | [PolynomialId::ZERO, a] => *a,
+                _ => return None,
+            };
+            let [inner] = self.table().polynomials.terms(arm) else { return None };
+            if term.exponent() != PolynomialId::ZERO || inner.exponent() != PolynomialId::ZERO {
+                return None;
+            }
+            let half = &(&term.coefficient * &inner.coefficient) * &Rational::HALF;
+            let is_it = |other: &Term| other.key == inner.key && other.coefficient == -&half;
+            let plain = terms.iter().position(is_it)?;
+            Some((largest, plain, &half * &Rational::from_integer(i64::from(inner.coefficient.signum()))))
+        })
     }
 
     /// A short sum, term by term.
