@@ -2,6 +2,7 @@
 //! cover all of it, and of each of its bytes from the first access on that does not.
 
 use super::race::{Now, Quick};
+use crate::program::Update;
 
 /// The cells that are remembered byte by byte.
 #[derive(Debug, Default)]
@@ -41,6 +42,20 @@ impl Parts {
     #[must_use]
     pub(super) fn write_as_a_warp(&mut self, cell: &mut Quick, bytes: u8, now: Now) -> bool {
         self.each(cell, bytes, |part| part.write_as_a_warp(now))
+    }
+
+    /// Thread `32·warp + lane` updates those bytes atomically; true if that may race or may not commute.
+    #[inline]
+    #[must_use]
+    pub(super) fn update(
+        &mut self,
+        cell: &mut Quick,
+        bytes: u8,
+        now: Now,
+        lane: u32,
+        update: Update,
+    ) -> bool {
+        self.each(cell, bytes, |part| part.update(now, lane, update))
     }
 
     /// A copy that a thread starts will write; true if that may race with what was before.
