@@ -15,6 +15,7 @@ use super::memory::{Contribution, PAGE};
 use super::race::{Access, Agent};
 use super::residue::Residues;
 use super::value::{Origin, Sym, SymKind, Value};
+use crate::base::budget::Limit;
 use crate::program::{InstId, Scope, Update};
 use crate::term::{Imported, Store};
 
@@ -226,7 +227,7 @@ impl Merged {
         outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
         outcome.outputs.dedup_by_key(|output| (output.param, output.element));
         outcome.add_store(cta.store);
-        Ok(())
+        options.budgets.check(Limit::TermBytes, outcome.term_bytes).map_err(RunError::Exhausted)
     }
 }
 

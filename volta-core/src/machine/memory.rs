@@ -8,9 +8,11 @@ use rustc_hash::FxHashMap;
 use super::bind::Tensor;
 use super::pieces::{Cell, Composites, Piece};
 use super::race::Quick;
+use super::residue;
 use super::shadow::Parts;
 use super::value::{Origin, Value};
 use crate::program::{InstId, Scope, Update};
+use crate::term::Store;
 use smallvec::SmallVec;
 
 /// Cells of one page.
@@ -80,14 +82,15 @@ impl Memory {
         tensor: u32,
         cell: u64,
         initial: &Tensor,
-        composites: &mut Composites,
+        (composites, store): (&mut Composites, &mut Store),
         reader: InstId,
     ) -> (&mut Page, &mut Parts) {
         let number = cell / PAGE as u64;
         let page = self.pages.entry((tensor, number)).or_insert_with(|| {
             let first = number * PAGE as u64;
-            let cells =
-                std::array::from_fn(|at| initial_cell(initial, first + at as u64, composites, reader));
+            let cells = std::array::from_fn(|at| {
+                initial_cell(initial, first + at as u64, (composites, store), reader)
+            });
             Box::new(Page {
                 cells,
                 quick: [Quick::CLEAN; PAGE],
@@ -126,7 +129,12 @@ impl Memory {
 }
 
 /// What 4 bytes of a tensor hold before the launch.
-pub(super) fn initial_cell(tensor: &Tensor, cell: u64, composites: &mut Composites, reader: InstId) -> Cell {
+pub(super) fn initial_cell(
+    tensor: &Tensor,
+    cell: u64,
+    (composites, store): (&mut Composites, &mut Store),
+    reader: InstId,
+) -> Cell {
     let bytes = tensor.element.bytes();
     let value = |element: u64| {
         if element < tensor.elements {
@@ -138,15 +146,11 @@ pub(super) fn initial_cell(tensor: &Tensor, cell: u64, composites: &mut Composit
     match bytes {
         4 => Cell::of(value(cell)),
         8 => {
-            let halves = composites.split(value(cell / 2), 8);
-            let half = match halves.as_slice() {
-                [low, high] => [low, high][(cell % 2) as usize].value,
-                [Piece { value: Value::Bits(bits), .. }] => {
-                    Value::Bits(bits >> (32 * (cell % 2)) & 0xffff_ffff)
-                }
-                _ => return Cell::UNWRITTEN,
-            };
-            Cell::of(half)
+            let whole = composites.split(value(cell / 2), 8);
+            match residue::slice(&whole, 4 * (cell % 2) as u32, 4, store).as_deref() {
+                Ok([Piece { value: half @ (Value::Bits(_) | Value::Sym(_)), .. }]) => Cell::of(*half),
+                _ => Cell::UNWRITTEN,
+            }
         }
         narrow => {
             let count = u64::from(4 / narrow);

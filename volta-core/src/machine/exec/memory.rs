@@ -411,7 +411,7 @@ impl<'l> Cta<'l> {
                     return Ok(super::super::memory::initial_cell(
                         tensor,
                         cell,
-                        &mut self.composites,
+                        (&mut self.composites, &mut self.store),
                         reader,
                     ));
                 }
@@ -420,7 +420,8 @@ impl<'l> Cta<'l> {
                 }
                 let now = self.now(warp);
                 let quick = matches!(self.order, Order::Quick(_));
-                let (page, parts) = self.memory.page(number, cell, tensor, &mut self.composites, reader);
+                let (page, parts) =
+                    self.memory.page(number, cell, tensor, (&mut self.composites, &mut self.store), reader);
                 let slot = (cell % PAGE as u64) as usize;
                 // What a copy still reads is remembered by the exact detector only.
                 if quick
@@ -571,7 +572,13 @@ impl<'l> Cta<'l> {
             Backing::Shared(first) => self.memory.shared[first as usize + cell as usize],
             Backing::Tensor(number) => {
                 let tensor = &self.launch.tensors[number as usize];
-                let (page, _) = self.memory.page(number, cell, tensor, &mut self.composites, InstId(at.pc));
+                let (page, _) = self.memory.page(
+                    number,
+                    cell,
+                    tensor,
+                    (&mut self.composites, &mut self.store),
+                    InstId(at.pc),
+                );
                 page.cells[(cell % PAGE as u64) as usize]
             }
         }
@@ -610,8 +617,13 @@ impl<'l> Cta<'l> {
                 let tensor = &self.launch.tensors[number as usize];
                 let now = self.now(warp);
                 let quick = matches!(self.order, Order::Quick(_));
-                let (page, parts) =
-                    self.memory.page(number, cell, tensor, &mut self.composites, InstId(at.pc));
+                let (page, parts) = self.memory.page(
+                    number,
+                    cell,
+                    tensor,
+                    (&mut self.composites, &mut self.store),
+                    InstId(at.pc),
+                );
                 let slot = (cell % PAGE as u64) as usize;
                 if quick && quick_write(parts, (&mut page.quick[slot], touched), now, lane, at.agent) {
                     return Err(Stop::NeedExact);
