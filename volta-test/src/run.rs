@@ -238,7 +238,7 @@ fn unexpected(expect: &Expectation, verdict: &Verdict) -> Vec<String> {
     if let Some(lines) = &expect.lines {
         let places = fault.sites.iter().filter_map(|site| site.place.as_ref());
         let found: BTreeSet<u32> =
-            places.map(|place| place.cuda.as_ref().map_or(place.line, |cuda| own_line(cuda))).collect();
+            places.map(|place| place.cuda.as_ref().map_or(place.line, own_line)).collect();
         if found != *lines {
             failures.push(format!("expected sites in lines {lines:?}, got {found:?}"));
         }

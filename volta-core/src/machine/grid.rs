@@ -10,7 +10,7 @@ use super::cta::{Counts, Cta, Order, Stop};
 use super::fault::{Fault, FaultKind, Site};
 use super::footprint::{Merged, is_output};
 use super::launch::{Element, Options, Param, Side, Which};
-use super::memory::{Contribution, PAGE, Page};
+use super::memory::{Contribution, PAGE, Page, Placed};
 use super::pieces::{Cell, Composites};
 use super::race::{Access, Exact};
 use super::residue::{self, Residues, exactly};
@@ -155,9 +155,9 @@ impl RunError {
 /// A CTA that ran to its end.
 pub(super) struct Ran {
     store: Store,
-    pub(super) pages: Vec<((u32, u64), Box<Page>)>,
+    pub(super) pages: Vec<Placed<Box<Page>>>,
     /// What its atomics did, of a launch with several CTAs.
-    pub(super) contributions: Vec<((u32, u64), Contribution)>,
+    pub(super) contributions: Vec<Placed<Contribution>>,
     outputs: Vec<(usize, u64, OutputValue)>,
     counts: Counts,
     notes: BTreeSet<&'static str>,

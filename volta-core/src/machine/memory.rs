@@ -44,6 +44,9 @@ pub(super) struct Memory {
     contributions: FxHashMap<(u32, u64), Contribution>,
 }
 
+/// Something of a tensor, and where: a page by its number, a location by its byte offset.
+pub(super) type Placed<T> = ((u32, u64), T);
+
 /// What a CTA's atomics did to a location of global memory (rules Y7, S5).
 #[derive(Clone, Debug)]
 pub(super) struct Contribution {
@@ -119,7 +122,7 @@ impl Memory {
     }
 
     /// Pages and contributions in the order of tensors and addresses.
-    pub(super) fn into_parts(self) -> (Vec<((u32, u64), Box<Page>)>, Vec<((u32, u64), Contribution)>) {
+    pub(super) fn into_parts(self) -> (Vec<Placed<Box<Page>>>, Vec<Placed<Contribution>>) {
         let mut pages: Vec<_> = self.pages.into_iter().collect();
         pages.sort_unstable_by_key(|(key, _)| *key);
         let mut contributions: Vec<_> = self.contributions.into_iter().collect();

@@ -38,7 +38,7 @@ impl Cta<'_> {
                 this.fault(FaultKind::SortMismatch, "V1", message, warp, lane, pc)
             };
             let by = self.value(warp, a, lane);
-            let by = self.updating(update, by).map_err(|held| mismatch(self, warp, held))?;
+            let by = self.updating(update, by, pc).map_err(|held| mismatch(self, warp, held))?;
             let old = self.held_value(warp, lane, &at, at.offsets[lane], bytes)?;
             let new = self.updated(update, old, by, pc).map_err(|held| mismatch(self, warp, held))?;
             self.store_value(warp, lane, &at, at.offsets[lane], bytes, new)?;
@@ -84,7 +84,7 @@ impl Cta<'_> {
     }
 
     /// An operand as bits, an integer or a real, or undefined; an error in words when it is nothing of the sort.
-    fn updating(&mut self, update: Update, by: Value) -> Result<Value, String> {
+    fn updating(&mut self, update: Update, by: Value, pc: u32) -> Result<Value, String> {
         if let Some(origin) = self.taint(&[by]) {
             return Ok(Value::Undefined(origin));
         }
@@ -92,12 +92,12 @@ impl Cta<'_> {
             Update::Real(format) => {
                 let real = self.read_real(by, format)?;
                 // NaN, which rule V2 leaves out.
-                let nan = Value::Undefined(Origin::Invalid(InstId(0)));
+                let nan = Value::Undefined(Origin::Invalid(InstId(pc)));
                 Ok(real.map_or(nan, |term| Value::Sym(Sym::real(format, term))))
             }
             Update::Integer(_, ty) => {
                 let bytes = ty.width.bytes();
-                let mut residues = self.residues(0);
+                let mut residues = self.residues(pc);
                 match residues.residue(by, bytes) {
                     Some(term) => Ok(residues.value(term, bytes)),
                     None => Err(self.describe_value(by)),
