@@ -11,7 +11,8 @@
 //! lanes apart), so one member can stand for all of its lanes; in the last warp the rest may be absent, as in a block
 //! that is no multiple of 32. An [`Act`] reads or writes halves of two shared or global words, or of two global words
 //! more, the *source*; copies from the source to shared memory asynchronously; updates one or both of the words
-//! atomically; synchronises, or returns. That two threads are at the same instruction means that they are at the same line.
+//! atomically; synchronises, or returns. That two threads are at the same instruction means that they are at the same
+//! line.
 //!
 //! # What is explored
 //!
@@ -35,8 +36,9 @@
 //! A step that is no access only lets others go on, so agents pass it as soon as they can; [`Pace::Single`] does
 //! without this shortcut, for tests to compare.
 //!
-//! Not modelled: old values of atomics and their scopes, bulk and tensor copies, counts that are no multiple of 32, values of reductions and shuffles, several CTAs, loops and branches (threads are straight lines;
-//! the emitted PTX branches to get there).
+//! Not modelled: old values of atomics and their scopes, bulk and tensor copies, counts that are no multiple of 32,
+//! values of reductions and shuffles, several CTAs, loops and branches (threads are straight lines; the emitted PTX
+//! branches to get there).
 
 pub mod control;
 pub mod emit;

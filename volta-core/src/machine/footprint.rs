@@ -19,7 +19,7 @@ use crate::base::budget::Limit;
 use crate::program::{InstId, Scope, Update};
 use crate::term::{Imported, Store};
 
-/// What the CTAs so far read and wrote.
+/// What the CTAs so far read, wrote and updated.
 #[derive(Default)]
 pub(super) struct Merged {
     pages: FxHashMap<(u32, u64), Box<Footprint>>,
@@ -34,7 +34,7 @@ struct Location {
     kinds: SmallVec<[(Update, Scope); 1]>,
     /// The CTA that was first.
     cta: u64,
-    /// What each CTA contributed, of an output: the number of its store, and a value of it.
+    /// What each CTA contributed, if it is of an output: the number of its store, and a value of it.
     sums: SmallVec<[(usize, Value); 1]>,
 }
 
@@ -187,7 +187,13 @@ impl Merged {
         let mut combined: FxHashMap<(usize, u64), OutputValue> = FxHashMap::default();
         for ((number, offset), location) in shared {
             let tensor = &launch.tensors[*number as usize];
-            let (Some(param), Some((update, _))) = (tensor.param, location.kinds.first()) else { continue };
+            let (Some(param), [(update, _)]) = (tensor.param, location.kinds.as_slice()) else {
+                return Err(RunError::defect(
+                    launch.which,
+                    "Y7",
+                    "atomics of several CTAs are not of one kind",
+                ));
+            };
             let size = tensor.element.bytes();
             let element = offset / u64::from(size);
             let place = crate::term::spell_element(&tensor.name, &launch.names[param].1, element);

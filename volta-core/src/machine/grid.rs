@@ -140,15 +140,23 @@ impl RunError {
         match stop {
             Stop::Fault(fault) => RunError::Fault(fault),
             Stop::Exhausted(exhausted) => RunError::Exhausted(exhausted),
-            Stop::NeedExact => RunError::Fault(Box::new(Fault {
-                side: Which::Opt,
-                kind: FaultKind::Unsupported,
-                rule: "Y1",
-                message: "the exact race detector asked for an exact race detector".into(),
-                sites: Vec::new(),
-                help: Some("this is a defect of the verifier; please report it".into()),
-            })),
+            Stop::NeedExact => {
+                let message = "the exact race detector asked for an exact race detector";
+                RunError::defect(Which::Opt, "Y1", message)
+            }
         }
+    }
+
+    /// Something that cannot be.
+    pub(super) fn defect(side: Which, rule: &'static str, message: &str) -> RunError {
+        RunError::Fault(Box::new(Fault {
+            side,
+            kind: FaultKind::Unsupported,
+            rule,
+            message: message.into(),
+            sites: Vec::new(),
+            help: Some("this is a defect of the verifier; please report it".into()),
+        }))
     }
 }
 
