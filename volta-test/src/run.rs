@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use volta_core::case as core;
+use volta_core::machine::fault::CudaPlace;
 use volta_core::verdict::{Report, Verdict};
 
 use crate::case::{Case, Expectation, Kernel, side_name};
@@ -237,12 +238,20 @@ fn unexpected(expect: &Expectation, verdict: &Verdict) -> Vec<String> {
     if let Some(lines) = &expect.lines {
         let places = fault.sites.iter().filter_map(|site| site.place.as_ref());
         let found: BTreeSet<u32> =
-            places.map(|place| place.cuda.as_ref().map_or(place.line, |cuda| cuda.line)).collect();
+            places.map(|place| place.cuda.as_ref().map_or(place.line, own_line)).collect();
         if found != *lines {
             failures.push(format!("expected sites in lines {lines:?}, got {found:?}"));
         }
     }
     failures
+}
+
+/// The line in the file that holds the kernel: where a function of another one is inlined (a header of the toolkit, say),
+/// that of the call.
+fn own_line(cuda: &CudaPlace) -> u32 {
+    let calls = || std::iter::successors(Some(cuda), |place| place.inlined_at.as_deref());
+    let file = calls().last().map(|place| &place.file);
+    calls().find(|place| Some(&place.file) == file).map_or(cuda.line, |place| place.line)
 }
 
 /// The local compile and the checked-in PTX must lead to the same verdict and snapshot.

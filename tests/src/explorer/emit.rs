@@ -7,8 +7,8 @@
 use std::fmt::Write;
 
 use super::{
-    Act, CELLS, Cell, Count, Final, HALVES, INITIAL, Members, Program, Space, Stored, Transfer, Use, Warp,
-    threads,
+    Act, CELLS, Cell, Count, Final, HALVES, INITIAL, Members, Operation, Program, Space, Stored, Transfer,
+    Update, Use, Warp, threads,
 };
 
 /// How guards become PTX; the meaning is the same.
@@ -34,7 +34,7 @@ const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n\n\
     \t.reg .pred %p, %warp, %member<4>, %true;\n\
     \t.reg .b16 %h;\n\
     \t.reg .b32 %thread, %w, %lane, %r, %t, %s;\n\
-    \t.reg .b64 %base, %source, %y, %o;\n";
+    \t.reg .b64 %base, %source, %y, %o, %u, %v;\n";
 
 /// A program as a kernel `k`.
 pub struct Kernel {
@@ -229,6 +229,7 @@ impl Emitter {
                     self.line(&format!("{guard}st.volatile.{space}.u16 {at}, %h;"));
                 }
             }
+            Act::Update(update) => self.update(update, guard),
             Act::Barrier { how, id, count, aligned } => {
                 let name = if aligned { "bar" } else { "barrier" };
                 let count = match count {
@@ -271,6 +272,30 @@ impl Emitter {
                 self.line("exit;");
             }
         }
+    }
+
+    /// An atomic with an old value that nobody uses, or without one.
+    fn update(&mut self, Update { half, double, operation, operand }: Update, guard: &str) {
+        let (name, sort) = match operation {
+            Operation::Add => ("add", 'u'),
+            Operation::MinSigned => ("min", 's'),
+            Operation::MaxSigned => ("max", 's'),
+            Operation::MaxUnsigned => ("max", 'u'),
+            Operation::And => ("and", 'b'),
+            Operation::Or => ("or", 'b'),
+            Operation::Xor => ("xor", 'b'),
+        };
+        let space = if self.space == Space::Global { "global" } else { "shared" };
+        let (bits, old, value) = if double { (64, "%u", "%v") } else { (32, "%s", "%t") };
+        let word = u64::from(operand);
+        let operand = if double { word << 32 | word } else { word };
+        self.line(&format!("mov.u{bits} {value}, {operand};"));
+        let (opcode, old) = match self.style {
+            Style::Branches => ("red", String::new()),
+            Style::Predicates => ("atom", format!("{old}, ")),
+        };
+        let at = 2 * half;
+        self.line(&format!("{guard}{opcode}.{space}.{name}.{sort}{bits} {old}[%base+{at}], {value};"));
     }
 }
 

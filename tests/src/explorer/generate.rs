@@ -1,12 +1,12 @@
 //! Random programs, the same ones for the same seed.
 //!
 //! A plan that all threads follow is made first: accesses, barriers among some warps, meetings inside a warp,
-//! returns, asynchronous copies. In disciplined plans an access is taken only if the plan orders it after all that it
+//! returns, asynchronous copies, atomics. In disciplined plans an access is taken only if the plan orders it after all that it
 //! conflicts with.
 //! Then some plans are spoilt: lines are dropped, swapped, copied or changed.
 
-use super::{Act, CELLS, COPIES, Cell, Count, HALVES, Line, Members, Program, Space, Stored, Transfer};
-use super::{Use, Warp};
+use super::{Act, CELLS, COPIES, Cell, Count, HALVES, Line, Members, Operation, Program, Space, Stored};
+use super::{Transfer, Update, Use, Warp};
 
 /// Pseudo-random numbers (splitmix64).
 #[derive(Clone, Debug)]
@@ -45,25 +45,88 @@ const LINES: usize = 7;
 
 /// A program for a seed.
 pub fn program(seed: u64) -> Program {
-    let mut plan = Plan::new(Random::new(seed));
+    let mut plan = Plan::new(Random::new(seed), Atomics::new(Random::new(seed ^ 0x41_544f_4d53)));
     let events = 3 + plan.random.below(8);
     for _ in 0..events {
         plan.event();
     }
-    let Plan { mut random, mut program, .. } = plan;
+    let Plan { mut random, mut program, atomics, .. } = plan;
     if random.percent(65) {
         for _ in 0..1 + random.below(2) {
             spoil(&mut random, &mut program);
         }
     }
+    if let Some(Atomics { mut random, .. }) = atomics
+        && random.percent(50)
+    {
+        exchange(&mut random, &mut program);
+    }
     program
 }
 
+/// What a plan has atomics for. They are drawn apart, so that programs without them are the same as ever.
+struct Atomics {
+    random: Random,
+    /// What most of them are.
+    operation: Operation,
+    /// How many of 100 accesses are atomics.
+    share: usize,
+}
+
+impl Atomics {
+    fn new(mut random: Random) -> Option<Atomics> {
+        if !random.percent(45) {
+            return None;
+        }
+        let (operation, share) = (random.pick(&Operation::ALL), random.pick(&[30, 60, 90]));
+        Some(Atomics { random, operation, share })
+    }
+
+    /// An atomic in the place of an access to a half word, by chance.
+    fn update(&mut self, half: u8) -> Option<Update> {
+        if usize::from(half) >= HALVES || !self.random.percent(self.share) {
+            return None;
+        }
+        let operation =
+            if self.random.percent(65) { self.operation } else { self.random.pick(&Operation::ALL) };
+        let double = self.random.percent(12);
+        let half = if double { 0 } else { half & !1 };
+        let operand = self.random.pick(&[1, 0x0001_0001, 0x8000_0003, 0xffff_ffff, 0x7fff_fff1, 6]);
+        Some(Update { half, double, operation, operand })
+    }
+}
+
+/// An access becomes an atomic, or an atomic a plain access or another atomic.
+fn exchange(random: &mut Random, program: &mut Program) {
+    let at = random.below(program.warps.len());
+    let lines = &mut program.warps[at].lines;
+    let accesses: Vec<usize> = (0..lines.len()).filter(|at| lines[*at].act.is_access()).collect();
+    if accesses.is_empty() {
+        return;
+    }
+    let act = &mut lines[random.pick(&accesses)].act;
+    let operation = random.pick(&Operation::ALL);
+    *act = match *act {
+        Act::Update(Update { half, .. }) if random.percent(50) => {
+            let cell = Cell { half, wide: random.percent(50) };
+            if random.percent(50) { Act::Read(cell) } else { Act::Write(cell, Stored::Constant(3)) }
+        }
+        Act::Update(update) => Act::Update(Update { operation, ..update }),
+        Act::Read(cell) | Act::Write(cell, _) if usize::from(cell.half) < HALVES => {
+            Act::Update(Update { half: cell.half & !1, double: false, operation, operand: 5 })
+        }
+        other => other,
+    };
+}
+
 /// A planned access, for discipline.
+#[derive(Clone, Copy)]
 struct Access {
     /// The half words.
     bits: u8,
     writes: bool,
+    /// What it does, if it is atomic.
+    update: Option<Update>,
 }
 
 /// Copies that a thread has begun and not waited for, as accesses.
@@ -81,6 +144,7 @@ impl Begun {
 
 struct Plan {
     random: Random,
+    atomics: Option<Atomics>,
     program: Program,
     /// Members of each warp that have not returned.
     live: Vec<Members>,
@@ -99,7 +163,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(mut random: Random) -> Plan {
+    fn new(mut random: Random, atomics: Option<Atomics>) -> Plan {
         let count = random.pick(&[1, 2, 2, 2, 3, 3, 3, 4]);
         let rests = random.below(3);
         let mut warps = Vec::new();
@@ -129,6 +193,7 @@ impl Plan {
         let knows = warps.iter().map(|warp| vec![0; warp.members()]).collect();
         Plan {
             random,
+            atomics,
             program: Program { space, warps },
             live,
             disciplined,
@@ -186,26 +251,37 @@ impl Plan {
             }
             let members = (0..8usize).filter(|member| guard >> member & 1 == 1);
             let bit = 1u64 << self.accesses.len().min(63);
+            let update = self.atomics.as_mut().and_then(|atomics| atomics.update(cell.half));
+            let writes = writes || update.is_some();
+            let bits = update.map_or(cell.bits(), Update::bits);
             let known = members.clone().fold(u64::MAX, |known, member| known & self.knows[warp][member]);
-            if self.disciplined && self.conflicts(known, cell.bits(), writes) {
+            if self.disciplined && self.conflicts(known, Access { bits, writes, update }) {
                 continue;
             }
             for member in members {
                 self.knows[warp][member] |= bit;
             }
-            self.accesses.push(Access { bits: cell.bits(), writes });
+            self.accesses.push(Access { bits, writes, update });
             let constant = Stored::Constant(0x0010_0010 * self.accesses.len() as u32 + 7);
             let copies = self.program.space != Space::Shared && self.random.percent(40);
             let stored = if copies { Stored::Register } else { constant };
-            let act = if writes { Act::Write(cell, stored) } else { Act::Read(cell) };
+            let act = match update {
+                Some(update) => Act::Update(update),
+                None if writes => Act::Write(cell, stored),
+                None => Act::Read(cell),
+            };
             return self.push(warp, guard, act);
         }
     }
 
     /// Whether an access may race with one that is not `known` to be before it.
-    fn conflicts(&self, known: u64, bits: u8, writes: bool) -> bool {
+    fn conflicts(&self, known: u64, Access { bits, writes, update }: Access) -> bool {
+        let go_together = |other: &Access| match (update, other.update) {
+            (Some(one), Some(other)) => one.meets(other) && one.operation == other.operation,
+            _ => false,
+        };
         let may = |(at, other): (usize, &Access)| {
-            known >> at & 1 == 0 && other.bits & bits != 0 && (writes || other.writes)
+            known >> at & 1 == 0 && other.bits & bits != 0 && (writes || other.writes) && !go_together(other)
         };
         self.accesses.iter().enumerate().any(may)
     }
@@ -224,15 +300,16 @@ impl Plan {
             let transfer = transfer(&mut self.random, self.halves);
             let member = self.random.pick(&active);
             let known = self.knows[warp][member];
-            let conflict = self.conflicts(known, transfer.reads(), false)
-                || self.conflicts(known, transfer.writes(), true);
+            let touched = [(transfer.reads(), false), (transfer.writes(), true)]
+                .map(|(bits, writes)| Access { bits, writes, update: None });
+            let conflict = touched.iter().any(|access| self.conflicts(known, *access));
             if self.disciplined && conflict {
                 continue;
             }
             let mut bits = 0;
-            for (touched, writes) in [(transfer.reads(), false), (transfer.writes(), true)] {
+            for access in touched {
                 bits |= 1u64 << self.accesses.len().min(63);
-                self.accesses.push(Access { bits: touched, writes });
+                self.accesses.push(access);
             }
             let mut guard: Members = 1 << member;
             if active.len() + copies <= COPIES && self.random.percent(5) {
@@ -481,6 +558,9 @@ fn spoil(random: &mut Random, program: &mut Program) {
             Act::WarpSync(mask) | Act::Shuffle { mask, .. } => *mask ^= 1 << random.below(members),
             Act::Read(cell) | Act::Write(cell, _) => {
                 *cell = Cell { half: random.below(HALVES) as u8, wide: false };
+            }
+            Act::Update(update) => {
+                (update.half, update.double) = (random.pick(&[0, 2]), false);
             }
             Act::Copy(copied) => *copied = transfer(random, HALVES),
             Act::Wait(pending) => *pending = random.pick(&[None, Some(0), Some(1), Some(2)]),

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::control::{Arrival, Control};
-use super::{Act, Cell, Final, Findings, Pace, Place, Search, Stored, Thread, TooLarge, Transfer, Use};
-use super::{COPIES, THREADS};
+use super::{Act, Cell, Final, Findings, Operation, Pace, Place, Search, Stored, Thread, TooLarge, Transfer};
+use super::{COPIES, THREADS, Update, Use};
 
 /// The most agents: threads, and the copies that they start.
 const AGENTS: usize = THREADS + COPIES;
@@ -45,6 +45,8 @@ struct Successor<'c> {
 pub(super) struct Memory<'r> {
     threads: &'r [Thread],
     copies: Vec<Copy>,
+    /// Whether there are different atomics of the same bytes.
+    may_matter: bool,
     search: Search,
 }
 
@@ -59,7 +61,21 @@ impl<'r> Memory<'r> {
                 }
             }
         }
-        (copies.len() <= COPIES).then_some(Memory { threads, copies, search })
+        let update = |act| match act {
+            Act::Update(update) => Some(update),
+            _ => None,
+        };
+        let steps = threads.iter().flat_map(|thread| &thread.steps);
+        let updates: Vec<Update> = steps.filter_map(|step| update(step.act)).collect();
+        let differs =
+            |one: &Update| updates.iter().any(|other| one.meets(*other) && one.operation != other.operation);
+        let may_matter = updates.iter().any(differs);
+        (copies.len() <= COPIES).then_some(Memory { threads, copies, may_matter, search })
+    }
+
+    /// Whether there is a race, and nothing more to be known of what is accessed.
+    pub(super) fn is_settled(&self, findings: &Findings) -> bool {
+        findings.race && (findings.matters || !self.may_matter)
     }
 
     /// Explores the accesses of all agents up to where control ends.
@@ -89,7 +105,7 @@ impl<'r> Memory<'r> {
             run.look_for_races(&state, findings);
             findings.unordered_arrival |= successors.iter().any(|successor| successor.may_be_early(&state));
             let ambiguity_is_known = successors.is_empty() || findings.unordered_arrival;
-            if findings.race && ambiguity_is_known && !self.search.all_races {
+            if self.is_settled(findings) && ambiguity_is_known && !self.search.all_races {
                 return Ok(());
             }
             let mut last = true;
@@ -204,9 +220,30 @@ impl Next {
         match self {
             Next::Act(Act::Read(cell)) => Some((cell.bits(), false)),
             Next::Act(Act::Write(cell, _)) => Some((cell.bits(), true)),
+            Next::Act(Act::Update(update)) => Some((update.bits(), true)),
             Next::Act(_) => None,
             Next::Fetch(transfer) => Some((transfer.reads(), false)),
             Next::Deposit(transfer) => Some((transfer.writes(), true)),
+        }
+    }
+}
+
+impl Update {
+    /// What the bytes hold after it that held `old`.
+    fn after(self, old: u64) -> u64 {
+        let bits = if self.double { 64 } else { 32 };
+        let word = u64::from(self.operand);
+        let operand = if self.double { word << 32 | word } else { word };
+        let signed = |x: u64| (x << (64 - bits)) as i64;
+        let by = |wanted: bool| if wanted { old } else { operand };
+        match self.operation {
+            Operation::Add => old.wrapping_add(operand),
+            Operation::MinSigned => by(signed(old) < signed(operand)),
+            Operation::MaxSigned => by(signed(old) > signed(operand)),
+            Operation::MaxUnsigned => by(old > operand),
+            Operation::And => old & operand,
+            Operation::Or => old | operand,
+            Operation::Xor => old ^ operand,
         }
     }
 }
@@ -253,22 +290,34 @@ impl Run<'_> {
 
     /// Whether two agents stand before conflicting accesses.
     fn look_for_races(&self, state: &State, findings: &mut Findings) {
-        let mut enabled: Vec<(usize, u8, bool)> = Vec::new();
+        let mut enabled: Vec<(usize, Next, u8, bool)> = Vec::new();
         for agent in 0..self.agents() {
-            let Some((bits, writes)) = self.next(state, agent).and_then(Next::touches) else { continue };
+            let Some(next) = self.next(state, agent) else { continue };
+            let Some((bits, writes)) = next.touches() else { continue };
             if !self.ready(state, agent) {
                 continue;
             }
-            for (other, _, _) in enabled.iter().filter(|other| other.1 & bits != 0 && (writes || other.2)) {
-                findings.race = true;
-                if !self.memory.search.all_races {
-                    return;
+            for (other, before, others, also) in &enabled {
+                if others & bits == 0 || !(writes || *also) {
+                    continue;
                 }
-                let mut pair = [self.origin(state, *other), self.origin(state, agent)];
-                pair.sort_unstable();
-                findings.races.insert(pair);
+                let races = match (next, before) {
+                    (Next::Act(Act::Update(one)), Next::Act(Act::Update(other))) if one.meets(*other) => {
+                        if one.operation == other.operation {
+                            continue;
+                        }
+                        false
+                    }
+                    _ => true,
+                };
+                *(if races { &mut findings.race } else { &mut findings.matters }) = true;
+                if self.memory.search.all_races {
+                    let mut pair = [self.origin(state, *other), self.origin(state, agent)];
+                    pair.sort_unstable();
+                    (if races { &mut findings.races } else { &mut findings.mattering }).insert(pair);
+                }
             }
-            enabled.push((agent, bits, writes));
+            enabled.push((agent, next, bits, writes));
         }
     }
 
@@ -330,6 +379,16 @@ impl Run<'_> {
                 memory[half] = (value & 0xffff) as u16;
                 if wide {
                     memory[half + 1] = (value >> 16) as u16;
+                }
+            }
+            Next::Act(Act::Update(update)) => {
+                let halves =
+                    usize::from(update.half)..usize::from(update.half) + update.bits().count_ones() as usize;
+                let held = &mut memory[halves];
+                let old = held.iter().rev().fold(0, |word, half| word << 16 | u64::from(*half));
+                let new = update.after(old);
+                for (at, half) in held.iter_mut().enumerate() {
+                    *half = (new >> (16 * at)) as u16;
                 }
             }
             Next::Act(_) => {}

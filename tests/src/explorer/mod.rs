@@ -10,8 +10,9 @@
 //! other lanes of the warp together. The rest executes no memory accesses (and nothing else that could tell its
 //! lanes apart), so one member can stand for all of its lanes; in the last warp the rest may be absent, as in a block
 //! that is no multiple of 32. An [`Act`] reads or writes halves of two shared or global words, or of two global words
-//! more, the *source*; copies from the source to shared memory asynchronously; synchronises, or returns. That two threads
-//! are at the same instruction means that they are at the same line.
+//! more, the *source*; copies from the source to shared memory asynchronously; updates one or both of the words
+//! atomically; synchronises, or returns. That two threads are at the same instruction means that they are at the same
+//! line.
 //!
 //! # What is explored
 //!
@@ -25,7 +26,8 @@
 //!   performs its accesses. It waits where rule Y2 orders memory and nowhere else: behind a barrier or a warp
 //!   barrier, until the agents of all participants have reached their arrivals. Shuffles, `arrive` and returning
 //!   make nobody wait. All interleavings of the agents are enumerated. A race is a state in which two agents
-//!   stand before conflicting accesses. This layer also finds arrivals that do not happen after a release of the
+//!   stand before conflicting accesses; atomics of the same bytes are none (Y7), but if they are different operations,
+//!   the order *matters*. This layer also finds arrivals that do not happen after a release of the
 //!   previous generation (Y3), as a state in which the one has been reached and none of the others passed.
 //!
 //! Values are concrete: every active thread has a register, reads replace it, writes store it or a constant.
@@ -34,9 +36,9 @@
 //! A step that is no access only lets others go on, so agents pass it as soon as they can; [`Pace::Single`] does
 //! without this shortcut, for tests to compare.
 //!
-//! Not modelled: atomics (the verifier calls them *unsupported*, `tests/files/unsupported/atomic.ptx`), bulk and tensor copies, counts that are no
-//! multiple of 32, values of reductions and shuffles, several CTAs, loops and branches (threads are straight lines;
-//! the emitted PTX branches to get there).
+//! Not modelled: old values of atomics and their scopes, bulk and tensor copies, counts that are no multiple of 32,
+//! values of reductions and shuffles, several CTAs, loops and branches (threads are straight lines; the emitted PTX
+//! branches to get there).
 
 pub mod control;
 pub mod emit;
@@ -133,6 +135,57 @@ impl Transfer {
     }
 }
 
+/// What an atomic does to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "they are the ISA's, under its names")]
+pub enum Operation {
+    Add,
+    MinSigned,
+    MaxSigned,
+    MaxUnsigned,
+    And,
+    Or,
+    Xor,
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Operation; 7] = [
+        Operation::Add,
+        Operation::MinSigned,
+        Operation::MaxSigned,
+        Operation::MaxUnsigned,
+        Operation::And,
+        Operation::Or,
+        Operation::Xor,
+    ];
+}
+
+/// An atomic operation on a word, or on both at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Update {
+    /// The first half word: 0 or 2; 0 if both words are one.
+    pub half: u8,
+    /// Both words.
+    pub double: bool,
+    /// What is done.
+    pub operation: Operation,
+    /// With this, in each of the words.
+    pub operand: u32,
+}
+
+impl Update {
+    /// The half words covered, as bits.
+    pub fn bits(self) -> u8 {
+        (if self.double { 0b1111 } else { 0b11 }) << self.half
+    }
+
+    /// Whether it is of the same bytes, so that the two do not race.
+    pub fn meets(self, other: Update) -> bool {
+        self.bits() == other.bits()
+    }
+}
+
 /// A statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Act {
@@ -140,6 +193,8 @@ pub enum Act {
     Read(Cell),
     /// The cell becomes what is stored.
     Write(Cell, Stored),
+    /// What the cells hold is updated atomically.
+    Update(Update),
     /// A CTA barrier.
     Barrier {
         /// What the thread does there.
@@ -174,7 +229,7 @@ pub enum Act {
 impl Act {
     /// Whether the thread reads or writes memory.
     pub fn is_access(self) -> bool {
-        matches!(self, Act::Read(_) | Act::Write(..))
+        matches!(self, Act::Read(_) | Act::Write(..) | Act::Update(_))
     }
 
     /// Whether no other thread has a part in it.
@@ -341,11 +396,15 @@ pub struct Findings {
     /// Which accesses race: the threads, or those whose copies it is, and the lines. All of them, or none if all were
     /// not asked for.
     pub races: BTreeSet<Pair>,
+    /// Two atomics of the same bytes are enabled in some state, and are different operations.
+    pub matters: bool,
+    /// Which these are, as with races.
+    pub mattering: BTreeSet<Pair>,
     /// Some run gets stuck.
     pub stuck: bool,
     /// Some run completes.
     pub completes: bool,
-    /// Some run neither gets stuck nor has a race on its way.
+    /// Some run neither gets stuck nor has a race on its way, or atomics whose order matters.
     pub escapes: bool,
     /// Some run ends in another state of control, or has another generation of a barrier, than another.
     pub parts: bool,
@@ -362,7 +421,8 @@ pub struct Findings {
 impl Findings {
     /// Whether no schedule leads to a fault.
     pub fn faultless(&self) -> bool {
-        !(self.race || self.stuck || self.parts || self.unordered_arrival) && self.broken.is_empty()
+        !(self.race || self.matters || self.stuck || self.parts || self.unordered_arrival)
+            && self.broken.is_empty()
     }
 }
 
@@ -421,13 +481,15 @@ pub fn explore(program: &Program, search: Search) -> Result<Findings, TooLarge> 
         let ambiguous = findings.parts || findings.unordered_arrival;
         let is_broken = matches!(end.how, control::How::Broken(_));
         let tells = search.all_races || findings.stuck && !findings.escapes;
-        if is_broken && findings.race && ambiguous && !tells {
+        if is_broken && run.is_settled(&findings) && ambiguous && !tells {
             continue;
         }
         let races = std::mem::take(&mut findings.race);
+        let matters = std::mem::take(&mut findings.matters);
         run.explore(&end.control, None, &mut findings)?;
-        findings.escapes |= end.how != control::How::Stuck && !findings.race;
+        findings.escapes |= end.how != control::How::Stuck && !findings.race && !findings.matters;
         findings.race |= races;
+        findings.matters |= matters;
     }
     if findings.faultless()
         && let [end] = whole.as_slice()

@@ -25,6 +25,7 @@ pub fn edits(sites: &[Site], at: usize) -> Vec<Edit> {
     all.whole();
     all.moved(sites, at);
     all.words();
+    all.atomic();
     all.guard();
     all.addresses();
     all.literals();
@@ -250,6 +251,49 @@ impl Edits<'_> {
         if let Some(other) = other.filter(|_| simple) {
             // A shift to the left has no sign.
             self.replace(kinds::OPERATION, instruction.opcode.span, other);
+        }
+    }
+
+    /// An atomic that does something else, or is none any more.
+    fn atomic(&mut self) {
+        let instruction = self.instruction;
+        let operands = match (opcode(instruction), instruction.operands.as_slice()) {
+            ("atom", [_, operands @ ..]) | ("red", operands) => operands,
+            _ => return,
+        };
+        for word in &instruction.modifiers {
+            let other = match word.text.as_str() {
+                "min" => "max",
+                "max" => "min",
+                "and" => "or",
+                "or" => "xor",
+                "xor" => "and",
+                "add" if !is_float(instruction) => "max",
+                _ => continue,
+            };
+            self.replace(kinds::ATOMIC, word.span, format!(".{other}"));
+        }
+        let [Operand::Address { base: Some(base), offset, .. }, operand] = operands else { return };
+        let Some(operand) = text(operand) else { return };
+        let spaces = ["global", "shared"].into_iter().find(|space| has(instruction, space));
+        let space = spaces.map_or(String::new(), |space| format!(".{space}"));
+        let bits = 8 * bytes(instruction);
+        if !matches!(bits, 32 | 64) {
+            return;
+        }
+        let at = format!("[{}{offset:+}]", base.text);
+        let store = format!("st{space}.b{bits} {at}, {operand};");
+        let guard = instruction.guard.as_ref().map_or(String::new(), |guard| {
+            format!("@{}{} ", if guard.negated { "!" } else { "" }, guard.register.text)
+        });
+        self.replace(kinds::ATOMIC, instruction.span, format!("{guard}{store}"));
+        let kind = if is_float(instruction) { "f" } else { "u" };
+        if has(instruction, "add") {
+            let parts = format!(
+                "{{ .reg .{kind}{bits} %held; {guard}ld{space}.{kind}{bits} %held, {at}; \
+                 {guard}add.{kind}{bits} %held, %held, {operand}; {guard}st{space}.{kind}{bits} {at}, %held; }}"
+            );
+            self.replace(kinds::ATOMIC, instruction.span, parts);
         }
     }
 

@@ -51,6 +51,8 @@ kinds! {
         "elements stand in the wrong position";
     VECTOR_ORDER = "vector-order", "two elements of a vector access change places",
         "elements are mixed up";
+    ATOMIC = "atomic", "an atomic does another operation, or becomes a plain store of its operand, or a load, an operation and a store",
+        "another value is left, or accesses of threads race";
     GUARD = "guard", "a predicate is negated or left out",
         "what is conditional happens always, or the other way round";
     SPECIAL_REGISTER = "special-register", "another special register",

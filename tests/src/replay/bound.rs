@@ -21,6 +21,8 @@
 //!   it does matter the numbers disagree, so that nothing is excused by this.
 //! - The sum of the products of a matrix may be taken in another order. That the unit is twice what rounding to nearest
 //!   asks for, and that it is taken of magnitudes, makes up for it.
+//! - So may sums in a kernel that adds floats atomically, however they are nested: each of their additions may round
+//!   the magnitudes of all that is added.
 //! - The term does not say in which format it was computed, since to the verifier conversions are nothing. So `u` is of
 //!   the narrowest format in which the kernel computes. Where it only *converts* to a narrower one, that unit is
 //!   charged where converted values go: to factors of products (which is what they are converted for) and to outputs. A
@@ -34,7 +36,7 @@ use super::values;
 use crate::interpreter::decode::Program;
 use crate::interpreter::float::Format;
 use crate::interpreter::matrix::{Element, Elements, Matrix};
-use crate::interpreter::op::{Collective, FloatOp, Op, Type};
+use crate::interpreter::op::{AtomicOp, Collective, FloatOp, Op, Type};
 
 /// What is known of a term at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,6 +66,8 @@ pub struct Precision {
     huge: f64,
     /// The unit of conversions to something narrower.
     conversion: Option<(f64, u32, f64)>,
+    /// Sums are taken in any order.
+    any_order: bool,
 }
 
 /// Twice the unit roundoff to nearest, which serves all roundings; digits; the smallest normal number.
@@ -89,6 +93,7 @@ impl Precision {
                 Op::Float { op: FloatOp::Arithmetic(_) | FloatOp::Function(_), style, .. } => {
                     computed.push(style.format);
                 }
+                Op::Atomic { op: AtomicOp::Add(style), .. } => computed.push(style.format),
                 Op::Convert(conversion) => match (conversion.to, conversion.from) {
                     (Type::Float(to) | Type::FloatPair(to), Type::Float(from) | Type::FloatPair(from))
                         if to.fraction_bits() < from.fraction_bits() && !conversion.integral =>
@@ -114,7 +119,8 @@ impl Precision {
         let format = narrowest(computed).unwrap_or(Format::F64);
         let (unit, digits, tiny) = unit_of(format);
         let conversion = narrowest(converted).map(unit_of).filter(|(_, narrow, _)| *narrow < digits);
-        Precision { unit, digits, tiny, huge: huge(format), conversion }
+        let any_order = program.adds_floats_atomically();
+        Precision { unit, digits, tiny, huge: huge(format), conversion, any_order }
     }
 
     /// The bound of an output that may have been converted before it was stored, into a format.
@@ -240,6 +246,7 @@ impl<'s> Tape<'s> {
     pub fn evaluate(&self, precision: &Precision, input: &dyn Fn(usize, usize) -> Option<f64>) -> Vec<Value> {
         let mut out: Vec<Value> = Vec::with_capacity(self.steps.len());
         let mut wholes: Vec<Option<i128>> = Vec::with_capacity(self.steps.len());
+        let mut sums: Vec<Sum> = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
             let whole = self.whole(step, &out, &wholes, input);
             wholes.push(whole);
@@ -271,7 +278,14 @@ impl<'s> Tape<'s> {
                     apply(&Precision { conversion, ..*precision }, op, operands.map(|at| out[at]))
                 }
             };
+            let (value, sum) = match *step {
+                Step::Apply(TermOp::Add, [a, b, _]) if precision.any_order => {
+                    sums[a].and(sums[b]).bound(precision, value)
+                }
+                _ => (value, Sum::of(value)),
+            };
             out.push(value);
+            sums.push(sum);
         }
         out
     }
@@ -325,6 +339,41 @@ impl<'s> Tape<'s> {
             },
             _ => None,
         }
+    }
+}
+
+/// Everything that a sum adds, however it is nested.
+#[derive(Clone, Copy, Debug)]
+struct Sum {
+    /// Magnitudes of what is added.
+    magnitude: f64,
+    /// What that is off by.
+    carried: f64,
+    additions: f64,
+}
+
+impl Sum {
+    /// Something that is no sum.
+    fn of(value: Value) -> Sum {
+        match value {
+            Value::Real(value, error) => Sum { magnitude: value.abs(), carried: error, additions: 0.0 },
+            _ => Sum { magnitude: 0.0, carried: 0.0, additions: 0.0 },
+        }
+    }
+
+    fn and(self, other: Sum) -> Sum {
+        Sum {
+            magnitude: self.magnitude + other.magnitude,
+            carried: self.carried + other.carried,
+            additions: self.additions + other.additions + 1.0,
+        }
+    }
+
+    /// The sum, with a bound that holds in any order.
+    fn bound(self, precision: &Precision, value: Value) -> (Value, Sum) {
+        let Value::Real(real, error) = value else { return (value, Sum::of(value)) };
+        let rounded = self.additions * precision.round(self.magnitude + self.carried);
+        (Value::Real(real, error.max(self.carried + rounded)), self)
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Checked {
     /// What the verifier says when it goes in order, and under the other schedules.
     pub(crate) verdicts: Vec<String>,
     pub(crate) findings: Findings,
-    /// Races that the verifier reported and that the explorer found, as the same two accesses.
+    /// Conflicts that the verifier reported and that the explorer found, as the same two accesses.
     pub(crate) pairs: u64,
 }
 
@@ -111,6 +111,7 @@ fn judge(verdict: &str, findings: &Findings) -> Result<(), String> {
     let holds = match verdict {
         "clean" => findings.faultless() && findings.completes && findings.finals.len() == 1,
         "race" => findings.race,
+        "nondeterministic" => findings.matters,
         "deadlock" => findings.stuck && !findings.completes && !findings.escapes,
         "ambiguous-barrier" => findings.parts || findings.unordered_arrival || broke(&ambiguous),
         "barrier-divergence" => broke(&[Broken::Divergence, Broken::OutsideMask]),
@@ -150,7 +151,7 @@ pub(crate) fn check(program: &Program, manner: Manner) -> Result<Option<Checked>
     let kernel = emit::kernel(program, style);
     let case = case(program, kernel.ptx.clone(), relaxed);
     let mut verdicts = Vec::new();
-    let mut pairs = BTreeSet::new();
+    let (mut pairs, mut mattering) = (BTreeSet::new(), BTreeSet::new());
     for schedule in schedules(seed) {
         let run = |change: fn(&mut Options)| {
             let mut case = case.clone();
@@ -161,9 +162,10 @@ pub(crate) fn check(program: &Program, manner: Manner) -> Result<Option<Checked>
         let report = run(|_| ());
         let verdict = report.verdict.name();
         judge(&verdict, &findings).map_err(|error| format!("{schedule:?}: {error}\n{report:#?}"))?;
-        if verdict == "race" {
+        if let "race" | "nondeterministic" = verdict.as_str() {
             let pair = reported_pair(&report, program, &kernel);
-            pairs.insert(pair.ok_or(format!("which accesses race is not told:\n{report:#?}"))?);
+            let pair = pair.ok_or(format!("which accesses conflict is not told:\n{report:#?}"))?;
+            (if verdict == "race" { &mut pairs } else { &mut mattering }).insert(pair);
         }
         verdicts.push(verdict);
         let base = essence(report);
@@ -189,13 +191,19 @@ pub(crate) fn check(program: &Program, manner: Manner) -> Result<Option<Checked>
         }
     }
     let mut confirmed = 0;
-    if !pairs.is_empty()
+    if !(pairs.is_empty() && mattering.is_empty())
         && let Ok(thorough) = explore(program, Search { all_races: true, ..search })
     {
         if let Some(pair) = pairs.iter().find(|pair| !thorough.races.contains(*pair)) {
             return Err(format!("{pair:?} are said to race, but only these do: {:?}", thorough.races));
         }
-        confirmed = pairs.len() as u64;
+        if let Some(pair) = mattering.iter().find(|pair| !thorough.mattering.contains(*pair)) {
+            let found = &thorough.mattering;
+            return Err(format!(
+                "the order of {pair:?} is said to matter, but only that of these does: {found:?}"
+            ));
+        }
+        confirmed = (pairs.len() + mattering.len()) as u64;
     }
     Ok(Some(Checked { verdicts, findings, pairs: confirmed }))
 }

@@ -1,5 +1,6 @@
 //! The verifier against the exhaustive explorer (rule Y8).
 
+mod atomics;
 mod check;
 mod copies;
 mod directed;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use volta_suite::explorer::emit::{self, Style};
-use volta_suite::explorer::{Broken, Findings, Pace, Program, Relaxed, Search, explore, generate};
+use volta_suite::explorer::{Act, Broken, Findings, Pace, Program, Relaxed, Search, explore, generate};
 
 use crate::check::{Checked, Manner, VARIANTS, check};
 
@@ -26,7 +26,9 @@ struct Tally {
     judged: u64,
     /// Programs with copies.
     copying: u64,
-    /// Reported races that the explorer has found between the same two accesses.
+    /// Programs with atomics.
+    updating: u64,
+    /// Reported conflicts that the explorer has found between the same two accesses.
     pairs: u64,
     /// Programs of which different schedules show different faults.
     several: u64,
@@ -43,9 +45,11 @@ impl Tally {
         }
         self.states += findings.states as u64;
         self.judged += verdicts.len() as u64;
-        let copies =
-            |line: &volta_suite::explorer::Line| matches!(line.act, volta_suite::explorer::Act::Copy(_));
-        self.copying += u64::from(program.warps.iter().flat_map(|warp| &warp.lines).any(copies));
+        let has = |sort: fn(Act) -> bool| {
+            u64::from(program.warps.iter().flat_map(|warp| &warp.lines).any(|line| sort(line.act)))
+        };
+        self.copying += has(|act| matches!(act, Act::Copy(_)));
+        self.updating += has(|act| matches!(act, Act::Update(_)));
         self.pairs += pairs;
         self.several += u64::from(verdicts.iter().any(|other| *other != verdicts[0]));
     }
@@ -140,11 +144,14 @@ fn first() -> u64 {
 fn random_programs() {
     let tally = survey(wanted().unwrap_or(PROGRAMS), first(), Relaxed::default());
     if wanted().is_none() {
-        for kind in ["clean", "race", "deadlock", "ambiguous-barrier", "barrier-divergence"] {
+        for kind in
+            ["clean", "race", "nondeterministic", "deadlock", "ambiguous-barrier", "barrier-divergence"]
+        {
             let enough = tally.verdicts.get(kind).is_some_and(|count| *count >= 40);
             assert!(enough, "too few programs are {kind}");
         }
         assert!(tally.copying >= PROGRAMS / 5, "too few programs copy");
+        assert!(tally.updating >= PROGRAMS / 5, "too few programs have atomics");
     }
 }
 

@@ -2,7 +2,8 @@
 
 use volta_suite::explorer::emit::Style;
 use volta_suite::explorer::{
-    Act, Cell, Count, HALVES, Line, Members, Program, Relaxed, Space, Stored, Transfer, Use, Warp,
+    Act, Cell, Count, HALVES, Line, Members, Operation, Program, Relaxed, Space, Stored, Transfer, Update,
+    Use, Warp,
 };
 
 use crate::check::{Manner, VARIANTS, check};
@@ -36,6 +37,11 @@ pub(crate) const fn read(half: u8) -> Act {
 
 pub(crate) const fn write(half: u8) -> Act {
     Act::Write(cell(half), Stored::Constant(9))
+}
+
+/// An atomic on the word at a half word.
+pub(crate) const fn update(half: u8, operation: Operation) -> Act {
+    Act::Update(Update { half, double: false, operation, operand: 0x8000_0003 })
 }
 
 pub(crate) const fn sync(id: u8) -> Act {

@@ -346,9 +346,9 @@ impl Cta<'_> {
                 let message = format!("a value that all threads combine depends on the input: {what}");
                 Err(self.fault(FaultKind::NotStructured, "S1", message, warp, lane, pc))
             }
-            Truth::Undefined => {
-                let message = "a predicate that nothing was written to is used".to_string();
-                Err(self.fault(FaultKind::Uninitialised, "V6", message, warp, lane, pc))
+            Truth::Undefined(origin) => {
+                let message = "a predicate that nothing was written to is used";
+                Err(self.undefined_predicate(warp, origin, message, lane, pc))
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::base::budget::{Budgets, Exhausted, Limit};
 use crate::base::span::LineTable;
 use crate::number::format::{Rounding, encode, is_exact};
 use crate::number::{Extended, Rational};
-use crate::program::{InstId, Joins, Op, Parameter, Program, Space, Special};
+use crate::program::{InstId, Joins, Parameter, Program, Space};
 use crate::term::{InputId, Integers, TermId, spell_element};
 use std::sync::OnceLock;
 
@@ -290,12 +290,6 @@ impl<'a> Launch<'a> {
     /// Names a thread by its linear number in a CTA.
     pub(super) fn thread(&self, cta: [u32; 3], linear: u32) -> Thread {
         Thread { cta, thread: unravel(u64::from(linear), self.block) }
-    }
-
-    /// Whether an instruction reads a clock or something else that the schedule decides (rule S4).
-    pub(super) fn is_unpredictable(&self, inst: InstId) -> bool {
-        let inst = self.program.insts.get(inst.index());
-        matches!(inst.map(|inst| &inst.op), Some(Op::Special { special: Special::Unpredictable, .. }))
     }
 
     /// Where an instruction stands.

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use super::bind::{BindError, Initial, Launch, Tensor};
 use super::cta::{Counts, Cta, Order, Stop};
 use super::fault::{Fault, FaultKind, Site};
-use super::launch::{Element, Options, Param, Role, Side, Which};
-use super::memory::{PAGE, Page};
+use super::footprint::{Merged, is_output};
+use super::launch::{Element, Options, Param, Side, Which};
+use super::memory::{Contribution, PAGE, Page, Placed};
 use super::pieces::{Cell, Composites};
 use super::race::{Access, Exact};
 use super::residue::{self, Residues, exactly};
@@ -124,37 +124,48 @@ pub fn run(
         };
         for (cta, ran) in window.iter().zip(runs) {
             let ran = ran.map_err(RunError::from_stop)?;
-            merged.add(&launch, options, *cta, &ran.pages)?;
+            merged.add(&launch, options, *cta, &ran, outcome.stores.len())?;
             options.budgets.check(Limit::MemoryBytes, merged.bytes()).map_err(RunError::Exhausted)?;
             outcome.add(ran);
             options.budgets.check(Limit::TermBytes, outcome.term_bytes).map_err(RunError::Exhausted)?;
         }
     }
+    merged.combine(&launch, options, &mut outcome)?;
     outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
     Ok(outcome)
 }
 
 impl RunError {
-    fn from_stop(stop: Stop) -> RunError {
+    pub(super) fn from_stop(stop: Stop) -> RunError {
         match stop {
             Stop::Fault(fault) => RunError::Fault(fault),
             Stop::Exhausted(exhausted) => RunError::Exhausted(exhausted),
-            Stop::NeedExact => RunError::Fault(Box::new(Fault {
-                side: Which::Opt,
-                kind: FaultKind::Unsupported,
-                rule: "Y1",
-                message: "the exact race detector asked for an exact race detector".into(),
-                sites: Vec::new(),
-                help: Some("this is a defect of the verifier; please report it".into()),
-            })),
+            Stop::NeedExact => {
+                let message = "the exact race detector asked for an exact race detector";
+                RunError::defect(Which::Opt, "Y1", message)
+            }
         }
+    }
+
+    /// Something that cannot be.
+    pub(super) fn defect(side: Which, rule: &'static str, message: &str) -> RunError {
+        RunError::Fault(Box::new(Fault {
+            side,
+            kind: FaultKind::Unsupported,
+            rule,
+            message: message.into(),
+            sites: Vec::new(),
+            help: Some("this is a defect of the verifier; please report it".into()),
+        }))
     }
 }
 
 /// A CTA that ran to its end.
-struct Ran {
+pub(super) struct Ran {
     store: Store,
-    pages: Vec<((u32, u64), Box<Page>)>,
+    pub(super) pages: Vec<Placed<Box<Page>>>,
+    /// What its atomics did, of a launch with several CTAs.
+    pub(super) contributions: Vec<Placed<Contribution>>,
     outputs: Vec<(usize, u64, OutputValue)>,
     counts: Counts,
     notes: BTreeSet<&'static str>,
@@ -162,19 +173,29 @@ struct Ran {
 }
 
 impl Outcome {
+    fn count_terms(&mut self, store: &Store) {
+        self.term_nodes += store.len() as u64;
+        self.term_bytes += store.bytes();
+    }
+
+    pub(super) fn add_store(&mut self, mut store: Store) {
+        self.count_terms(&store);
+        store.close();
+        self.stores.push(store);
+    }
+
     fn add(&mut self, ran: Ran) {
         self.warp_instructions += ran.counts.warp_instructions;
         self.thread_instructions += ran.counts.thread_instructions;
         self.barriers += ran.counts.barriers;
         self.warp_syncs += ran.counts.warp_syncs;
-        self.term_nodes += ran.store.len() as u64;
-        self.term_bytes += ran.store.bytes();
         self.exact_ctas += u64::from(ran.exact);
         self.notes.extend(ran.notes);
-        if !ran.outputs.is_empty() {
+        if ran.outputs.is_empty() {
+            self.count_terms(&ran.store);
+        } else {
             let store = self.stores.len();
-            self.stores.push(ran.store);
-            self.stores[store].close();
+            self.add_store(ran.store);
             let outputs = ran.outputs.into_iter();
             self.outputs.extend(outputs.map(|(param, element, value)| Output {
                 param,
@@ -200,11 +221,11 @@ fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, exact: bool) -> 
     let mut cta = Cta::new(launch, options, linear, exact)?;
     cta.run()?;
     let Cta { mut store, mut composites, mut ranges, memory, counts, notes, order, .. } = cta;
-    let pages = memory.into_pages();
+    let (pages, contributions) = memory.into_parts();
     let mut outputs = Vec::new();
     for ((number, page), content) in &pages {
         let tensor = &launch.tensors[*number as usize];
-        let (Some(param), Role::Out | Role::InOut) = (tensor.param, tensor.role) else { continue };
+        let Some(param) = tensor.param.filter(|_| is_output(tensor)) else { continue };
         for (element, first) in written_elements(tensor, *page, content) {
             let value = element_value(tensor, content, first, &mut composites, &mut store);
             let mut residues =
@@ -214,14 +235,7 @@ fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, exact: bool) -> 
                     outputs.push((param, element, value));
                     continue;
                 }
-                Err(error) => match composites.undefined_part(value) {
-                    Some(Origin::Invalid(inst)) if launch.is_unpredictable(inst) => (
-                        FaultKind::Nondeterministic,
-                        "S4",
-                        "is computed from a value that is different in every run".into(),
-                    ),
-                    _ => error,
-                },
+                Err(error) => error,
             };
             let place = crate::term::spell_element(&tensor.name, &launch.names[param].1, element);
             let site = writer(launch, options, linear, *number, element, tensor, &order);
@@ -231,10 +245,10 @@ fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, exact: bool) -> 
             return Err(Stop::Fault(Box::new(fault)));
         }
     }
-    Ok(Ran { store, pages, outputs, counts, notes, exact })
+    Ok(Ran { store, pages, contributions, outputs, counts, notes, exact })
 }
 
-/// Elements of a page of which a byte was written, and where each starts in the page, in bytes.
+/// Elements of a page of which a byte was written or updated, and where each starts in the page, in bytes.
 fn written_elements<'p>(
     tensor: &'p Tensor,
     page: u64,
@@ -245,8 +259,8 @@ fn written_elements<'p>(
     let count = 4 * PAGE as u64 / bytes;
     (0..count).filter_map(move |at| {
         let first = (at * bytes) as usize;
-        let written =
-            (first..first + bytes as usize).any(|byte| content.written[byte / 4] >> (byte % 4) & 1 == 1);
+        let written = (first..first + bytes as usize)
+            .any(|byte| (content.written[byte / 4] | content.updated[byte / 4]) >> (byte % 4) & 1 == 1);
         let element = (start + at * bytes) / bytes;
         (written && element < tensor.elements).then_some((element, first))
     })
@@ -279,7 +293,7 @@ fn element_value(
 }
 
 /// A value as what the tensor declares it to hold; else the kind of fault, its rule, and words.
-fn output_value(
+pub(super) fn output_value(
     tensor: &Tensor,
     value: Value,
     residues: &mut Residues<'_>,
@@ -291,6 +305,11 @@ fn output_value(
                 FaultKind::Uninitialised,
                 "V6",
                 "is computed from memory or registers that nothing was written to".into(),
+            ),
+            Origin::Unpredictable(_) => (
+                FaultKind::Nondeterministic,
+                "S4",
+                "is computed from a value that is different in every run".into(),
             ),
             Origin::Invalid(_) => (
                 FaultKind::Undefined,
@@ -397,145 +416,6 @@ fn writer(
 
 fn last_write(exact: &Exact, object: u32, cell: u64) -> Option<Access> {
     exact.history(object, cell).0.last().copied()
-}
-
-/// What the CTAs so far read and wrote.
-#[derive(Default)]
-struct Merged {
-    pages: FxHashMap<(u32, u64), Box<Footprint>>,
-}
-
-/// Bytes of a page's cells, and the CTA that touched each byte first.
-struct Footprint {
-    written: [u8; PAGE],
-    read: [u8; PAGE],
-    uncached: [u8; PAGE],
-    writer: [[u32; 4]; PAGE],
-    reader: [[u32; 4]; PAGE],
-}
-
-impl Merged {
-    /// Bytes of the footprints.
-    fn bytes(&self) -> u64 {
-        self.pages.len() as u64 * size_of::<Footprint>() as u64
-    }
-
-    /// Adds a CTA's footprint; two CTAs that touch a byte, one writing it, race (rules S5, Y1).
-    fn add(
-        &mut self,
-        launch: &Launch<'_>,
-        options: &Options,
-        cta: u64,
-        pages: &[((u32, u64), Box<Page>)],
-    ) -> Result<(), RunError> {
-        if launch.ctas.len() == 1 {
-            return Ok(());
-        }
-        for ((tensor, number), page) in pages {
-            let merged = self.pages.entry((*tensor, *number)).or_insert_with(|| {
-                Box::new(Footprint {
-                    written: [0; PAGE],
-                    read: [0; PAGE],
-                    uncached: [0; PAGE],
-                    writer: [[0; 4]; PAGE],
-                    reader: [[0; 4]; PAGE],
-                })
-            });
-            for slot in 0..PAGE {
-                let (written, read) = (page.written[slot], page.read[slot]);
-                let both = merged.written[slot] & (written | read);
-                let after_read = merged.read[slot] & written;
-                if both | after_read != 0 {
-                    // Of the bytes that meet, those that one CTA touched first.
-                    let (met, first) = if both != 0 {
-                        (both, &merged.writer[slot])
-                    } else {
-                        (after_read, &merged.reader[slot])
-                    };
-                    let other = first[met.trailing_zeros() as usize];
-                    let bytes = (0..4).filter(|at| met >> at & 1 == 1 && first[*at] == other);
-                    let bytes = bytes.fold(0, |bytes, at| bytes | 1 << at);
-                    let cell = number * PAGE as u64 + slot as u64;
-                    let uncached = (merged.uncached[slot] | page.uncached[slot]) & (both | after_read) != 0;
-                    let fault = race_between_ctas(
-                        launch,
-                        options,
-                        (u64::from(other), cta),
-                        *tensor,
-                        cell,
-                        bytes,
-                        uncached,
-                    );
-                    return Err(RunError::from_stop(fault));
-                }
-                for at in 0..4 {
-                    if written & !merged.written[slot] & 1 << at != 0 {
-                        merged.writer[slot][at] = cta as u32;
-                    }
-                    if read & !merged.read[slot] & 1 << at != 0 {
-                        merged.reader[slot][at] = cta as u32;
-                    }
-                }
-                merged.written[slot] |= written;
-                merged.read[slot] |= read;
-                merged.uncached[slot] |= page.uncached[slot];
-            }
-        }
-        Ok(())
-    }
-}
-
-#[cold]
-fn race_between_ctas(
-    launch: &Launch<'_>,
-    options: &Options,
-    (first, second): (u64, u64),
-    tensor: u32,
-    cell: u64,
-    bytes: u8,
-    uncached: bool,
-) -> Stop {
-    let found =
-        launch.objects.iter().find(|(_, object)| object.backing == super::objects::Backing::Tensor(tensor));
-    let object = found.map(|(number, _)| number).unwrap_or_default();
-    let mut sites = Vec::new();
-    let mut names = Vec::new();
-    for cta in [first, second] {
-        let mut run = match Cta::new(launch, options, cta, true) {
-            Ok(run) => run,
-            Err(exhausted) => return Stop::Exhausted(exhausted),
-        };
-        if let Err(Stop::Fault(fault)) = run.run() {
-            return Stop::Fault(fault);
-        }
-        let place = run.spell(
-            launch.objects.get(object),
-            cell * 4 + u64::from(bytes.trailing_zeros()),
-            bytes.count_ones(),
-        );
-        let Order::Exact(exact) = &run.order else { continue };
-        let (writes, reads) = exact.history(object, cell);
-        let touches = |access: &&Access| access.bytes & bytes != 0;
-        let write = writes.iter().find(touches).map(|access| (access, "writes"));
-        let read = reads.iter().find(touches).map(|access| (access, "reads"));
-        let Some((access, verb)) = write.or(read) else { continue };
-        let thread = launch.thread(launch.cta(cta), access.thread);
-        names.push(format!("{thread} {verb} {place} ({})", names.len() + 1));
-        sites.push(Site {
-            action: format!("{verb} {place}"),
-            thread: Some(thread),
-            place: launch.place(access.inst),
-        });
-    }
-    let message = format!("{}, and nothing orders two CTAs of one launch", names.join(" and "));
-    Stop::Fault(Box::new(Fault {
-        side: launch.which,
-        kind: FaultKind::Race,
-        rule: if uncached { "M4" } else { "Y1" },
-        message,
-        sites,
-        help: Some("let each CTA write elements of its own, or combine them in a second launch".into()),
-    }))
 }
 
 /// What an element of an output held before the launch, if anything, as the tensor of `which` declares it.

@@ -8,8 +8,12 @@ use rustc_hash::FxHashMap;
 use super::bind::Tensor;
 use super::pieces::{Cell, Composites, Piece};
 use super::race::Quick;
+use super::residue;
 use super::shadow::Parts;
-use crate::program::InstId;
+use super::value::{Origin, Value};
+use crate::program::{InstId, Scope, Update};
+use crate::term::Store;
+use smallvec::SmallVec;
 
 /// Cells of one page.
 pub(super) const PAGE: usize = 256;
@@ -22,6 +26,8 @@ pub(super) struct Page {
     /// For each cell, which of its 4 bytes were written, and read.
     pub(super) written: [u8; PAGE],
     pub(super) read: [u8; PAGE],
+    /// Bytes updated atomically, which is neither of the two.
+    pub(super) updated: [u8; PAGE],
     /// Bytes read through the read-only path (`ld.global.nc`).
     pub(super) uncached: [u8; PAGE],
 }
@@ -34,6 +40,20 @@ pub(super) struct Memory {
     /// Of shared and of global cells.
     pub(super) parts: Parts,
     pages: FxHashMap<(u32, u64), Box<Page>>,
+    /// By tensor and byte offset; of launches with several CTAs only.
+    contributions: FxHashMap<(u32, u64), Contribution>,
+}
+
+/// Something of a tensor, and where: a page by its number, a location by its byte offset.
+pub(super) type Placed<T> = ((u32, u64), T);
+
+/// What a CTA's atomics did to a location of global memory (rules Y7, S5).
+#[derive(Clone, Debug)]
+pub(super) struct Contribution {
+    /// The ways in which it was updated, each once.
+    pub(super) kinds: SmallVec<[(Update, Scope); 1]>,
+    /// All operands together, if there is one way: bits, an integer, a real or undefined.
+    pub(super) sum: Value,
 }
 
 impl Memory {
@@ -43,6 +63,7 @@ impl Memory {
             shared_quick: vec![Quick::CLEAN; shared_cells as usize],
             parts: Parts::default(),
             pages: FxHashMap::default(),
+            contributions: FxHashMap::default(),
         }
     }
 
@@ -54,7 +75,8 @@ impl Memory {
     /// Bytes of state.
     pub(super) fn bytes(&self) -> u64 {
         let shared = self.shared.len() * (size_of::<Cell>() + size_of::<Quick>());
-        (shared + self.pages.len() * size_of::<Page>() + self.parts.bytes()) as u64
+        let contributions = self.contributions.len() * size_of::<((u32, u64), Contribution)>();
+        (shared + self.pages.len() * size_of::<Page>() + self.parts.bytes() + contributions) as u64
     }
 
     /// The page of a tensor's cell, filled from the initial contents when it is new, and the cells in parts.
@@ -63,55 +85,75 @@ impl Memory {
         tensor: u32,
         cell: u64,
         initial: &Tensor,
-        composites: &mut Composites,
+        (composites, store): (&mut Composites, &mut Store),
         reader: InstId,
     ) -> (&mut Page, &mut Parts) {
         let number = cell / PAGE as u64;
         let page = self.pages.entry((tensor, number)).or_insert_with(|| {
             let first = number * PAGE as u64;
-            let cells =
-                std::array::from_fn(|at| initial_cell(initial, first + at as u64, composites, reader));
+            let cells = std::array::from_fn(|at| {
+                initial_cell(initial, first + at as u64, (composites, store), reader)
+            });
             Box::new(Page {
                 cells,
                 quick: [Quick::CLEAN; PAGE],
                 written: [0; PAGE],
                 read: [0; PAGE],
+                updated: [0; PAGE],
                 uncached: [0; PAGE],
             })
         });
         (page, &mut self.parts)
     }
 
-    /// Pages in the order of tensors and addresses.
-    pub(super) fn into_pages(self) -> Vec<((u32, u64), Box<Page>)> {
+    /// What the operands of the atomics on a location of a tensor make together.
+    pub(super) fn contributed(&self, place: (u32, u64)) -> Option<Value> {
+        self.contributions.get(&place).map(|contribution| contribution.sum)
+    }
+
+    /// One more atomic on a location of a tensor, and what all operands make together now.
+    pub(super) fn contribute(&mut self, place: (u32, u64), kind: (Update, Scope), sum: Value) {
+        let new = || Contribution { kinds: SmallVec::new(), sum };
+        let contribution = self.contributions.entry(place).or_insert_with(new);
+        contribution.sum = sum;
+        if !contribution.kinds.contains(&kind) {
+            contribution.kinds.push(kind);
+        }
+    }
+
+    /// Pages and contributions in the order of tensors and addresses.
+    pub(super) fn into_parts(self) -> (Vec<Placed<Box<Page>>>, Vec<Placed<Contribution>>) {
         let mut pages: Vec<_> = self.pages.into_iter().collect();
         pages.sort_unstable_by_key(|(key, _)| *key);
-        pages
+        let mut contributions: Vec<_> = self.contributions.into_iter().collect();
+        contributions.sort_unstable_by_key(|(key, _)| *key);
+        (pages, contributions)
     }
 }
 
 /// What 4 bytes of a tensor hold before the launch.
-pub(super) fn initial_cell(tensor: &Tensor, cell: u64, composites: &mut Composites, reader: InstId) -> Cell {
+pub(super) fn initial_cell(
+    tensor: &Tensor,
+    cell: u64,
+    (composites, store): (&mut Composites, &mut Store),
+    reader: InstId,
+) -> Cell {
     let bytes = tensor.element.bytes();
     let value = |element: u64| {
         if element < tensor.elements {
             tensor.value(element, reader)
         } else {
-            super::value::Value::Undefined(super::value::Origin::Unwritten(reader))
+            Value::Undefined(Origin::Unwritten(reader))
         }
     };
     match bytes {
         4 => Cell::of(value(cell)),
         8 => {
-            let halves = composites.split(value(cell / 2), 8);
-            let half = match halves.as_slice() {
-                [low, high] => [low, high][(cell % 2) as usize].value,
-                [Piece { value: super::value::Value::Bits(bits), .. }] => {
-                    super::value::Value::Bits(bits >> (32 * (cell % 2)) & 0xffff_ffff)
-                }
-                _ => return Cell::UNWRITTEN,
-            };
-            Cell::of(half)
+            let whole = composites.split(value(cell / 2), 8);
+            match residue::slice(&whole, 4 * (cell % 2) as u32, 4, store).as_deref() {
+                Ok([Piece { value: half @ (Value::Bits(_) | Value::Sym(_)), .. }]) => Cell::of(*half),
+                _ => Cell::UNWRITTEN,
+            }
         }
         narrow => {
             let count = u64::from(4 / narrow);

@@ -419,7 +419,7 @@ impl Cell {
                 }
                 Value::Undefined(Origin::Unwritten(_)) => {}
                 // Where it became undefined is worth keeping.
-                Value::Undefined(Origin::Invalid(_)) | Value::Sym(_) => {
+                Value::Undefined(Origin::Invalid(_) | Origin::Unpredictable(_)) | Value::Sym(_) => {
                     return Cell::of(composites.join(pieces));
                 }
             }

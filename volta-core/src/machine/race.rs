@@ -5,11 +5,15 @@
 //! share a cell), and never misses a race; it may raise a false alarm (partial warp masks). The *exact* one keeps a clock
 //! for every thread and every access that is not yet ordered, by byte. A CTA runs with the quick one; an alarm,
 //! or a barrier that the quick one does not model, runs it again with the exact one, whose word is final.
+//!
+//! Atomics (rule Y7) are writes that do not race with one another where they do the same. So what they are ordered
+//! after must not be forgotten for them: the next atomic, which is ordered with nothing, may race with that alone.
 
 use rustc_hash::FxHashMap;
 
 use super::clock::Clocks;
-use crate::program::InstId;
+use crate::number::format::Format;
+use crate::program::{InstId, Int2, Scope, Update};
 
 /// What the quick detector remembers of 4 bytes, or of one.
 ///
@@ -31,6 +35,8 @@ const MANY: u16 = u16::MAX;
 const IN_PARTS: u16 = u16::MAX - 1;
 /// In `write_thread`: some lane of that warp wrote, and it is not specified which.
 const ANY_LANE: u16 = 1 << 15;
+/// In `write_thread`: threads of any warps updated it atomically, in the way that the lower bits say.
+const ATOMIC: u16 = 1 << 14;
 /// In `write_epoch`: an asynchronous copy may write at any time until it is waited for.
 const UNDER_WAY: u32 = u32::MAX;
 
@@ -97,12 +103,7 @@ impl Quick {
     #[inline]
     #[must_use]
     pub(super) fn write(&mut self, now: Now, lane: u32) -> bool {
-        let mut alarm = self.conflicts_with_write(now, lane);
-        if self.read_epoch == now.epoch {
-            let same_warp = self.read_warp == now.warp;
-            let ordered = same_warp && (self.read_sync < now.sync || self.read_lanes & !(1 << lane) == 0);
-            alarm |= !ordered;
-        }
+        let alarm = self.conflicts_with_write(now, lane) | self.conflicts_with_read(now, lane);
         self.write_epoch = now.epoch;
         self.write_sync = now.sync;
         self.write_thread = now.warp << 5 | lane as u16;
@@ -123,6 +124,21 @@ impl Quick {
         alarm
     }
 
+    /// Thread `32·warp + lane` updates atomically; true if that may race or may not commute with what was before.
+    #[inline]
+    #[must_use]
+    pub(super) fn update(&mut self, now: Now, lane: u32, update: Update) -> bool {
+        let writer = ATOMIC | number(update);
+        // Any other write of this epoch, even the thread's own, may race with the next atomic, and is forgotten here.
+        let mut alarm = self.write_epoch == UNDER_WAY;
+        alarm |= self.write_epoch == now.epoch && self.write_thread != writer;
+        alarm |= self.conflicts_with_read(now, lane);
+        self.write_epoch = now.epoch;
+        self.write_sync = now.sync;
+        self.write_thread = writer;
+        alarm
+    }
+
     /// A copy that a thread starts will write; true if that may race with what was before.
     #[must_use]
     pub(super) fn begin_copy(&mut self, now: Now, lane: u32) -> bool {
@@ -139,6 +155,13 @@ impl Quick {
     }
 
     #[inline]
+    fn conflicts_with_read(&self, now: Now, lane: u32) -> bool {
+        let same_warp = self.read_warp == now.warp;
+        let ordered = same_warp && (self.read_sync < now.sync || self.read_lanes & !(1 << lane) == 0);
+        self.read_epoch == now.epoch && !ordered
+    }
+
+    #[inline]
     fn conflicts_with_write(&self, now: Now, lane: u32) -> bool {
         if self.write_epoch != now.epoch {
             return self.write_epoch == UNDER_WAY;
@@ -146,6 +169,31 @@ impl Quick {
         let same_thread = self.write_thread == (now.warp << 5 | lane as u16);
         let same_warp = (self.write_thread & !ANY_LANE) >> 5 == now.warp;
         !(same_thread || same_warp && self.write_sync < now.sync)
+    }
+}
+
+/// A number below [`ATOMIC`] for each kind of update.
+fn number(update: Update) -> u16 {
+    match update {
+        Update::Real(Format::F16) => 0,
+        Update::Real(Format::Bf16) => 1,
+        Update::Real(Format::Tf32) => 2,
+        Update::Real(Format::F32) => 3,
+        Update::Real(Format::F64) => 4,
+        Update::Real(Format::E4m3) => 5,
+        Update::Real(Format::E5m2) => 6,
+        Update::Integer(op, ty) => {
+            let op = match op {
+                Int2::Add => 1,
+                Int2::Min => 2,
+                Int2::Max => 3,
+                Int2::And => 4,
+                Int2::Or => 5,
+                // Of the others there are no atomics.
+                _ => 6,
+            };
+            op << 8 | (ty.width.bits() as u16) << 1 | u16::from(ty.signed)
+        }
     }
 }
 
@@ -167,8 +215,27 @@ pub(super) enum Agent {
     /// Some lane of a warp, in the warp-level operation of that number: each lane is recorded as if it were the
     /// one, and they do not race with each other.
     Warp(u32),
+    /// The thread itself, atomically (rule Y7).
+    Atomic {
+        /// In which way.
+        update: Update,
+        /// Among whom.
+        scope: Scope,
+    },
     /// The asynchronous copy of that number, which the thread started (rule Y6).
     Copy(u32),
+}
+
+impl Agent {
+    /// Whether accesses by the two do not race with each other, within a CTA: parts of one operation, or atomics that
+    /// commute. Atomics of one width that overlap are of one address, since they are aligned.
+    fn goes_with(self, other: Agent) -> bool {
+        match (self, other) {
+            (Agent::Thread, _) => false,
+            (Agent::Atomic { update, .. }, Agent::Atomic { update: other, .. }) => update == other,
+            _ => self == other,
+        }
+    }
 }
 
 /// An access that the exact detector remembers.
@@ -181,6 +248,17 @@ pub(super) struct Access {
     /// Which of the cell's 4 bytes.
     pub(super) bytes: u8,
     pub(super) inst: InstId,
+}
+
+impl Access {
+    /// What it does, in words.
+    pub(super) fn verb(&self, writes: bool) -> String {
+        match self.agent {
+            Agent::Atomic { update, .. } => format!("atomically updates (`{update}`)"),
+            Agent::Thread | Agent::Warp(_) | Agent::Copy(_) if writes => "writes".into(),
+            Agent::Thread | Agent::Warp(_) | Agent::Copy(_) => "reads".into(),
+        }
+    }
 }
 
 /// Accesses to one cell that something later may race with.
@@ -197,6 +275,18 @@ pub(super) struct Conflict {
     pub(super) earlier_writes: bool,
     pub(super) later: Access,
     pub(super) later_writes: bool,
+}
+
+impl Conflict {
+    /// Whether it is between atomics of one location that do not commute: no race, and no less a fault.
+    pub(super) fn is_of_operations(&self) -> bool {
+        match (self.earlier.agent, self.later.agent) {
+            (Agent::Atomic { update, .. }, Agent::Atomic { update: other, .. }) => {
+                update.bytes() == other.bytes()
+            }
+            _ => false,
+        }
+    }
 }
 
 /// The exact detector.
@@ -280,10 +370,9 @@ impl Exact {
         let stamp = self.clocks.now(thread as usize);
         let access = Access { thread, stamp, agent, bytes, inst };
         let Some(history) = self.cells.get(&place) else { return Ok(access) };
-        let together = |earlier: &Access| agent != Agent::Thread && earlier.agent == agent;
         let races = |earlier: &&Access| {
             earlier.bytes & bytes != 0
-                && !together(earlier)
+                && !agent.goes_with(earlier.agent)
                 && !is_before(&self.clocks, &self.copies, earlier, thread)
         };
         let with_write = history.writes.iter().find(races).map(|earlier| (*earlier, true));
@@ -310,9 +399,14 @@ impl Exact {
         let history = self.cells.entry((object, cell)).or_default();
         let before = history.writes.len() + history.reads.len();
         // What is ordered before this access, at bytes that it covers, need not be remembered: anything that
-        // races with it races with this access or is ordered before it.
-        let covered =
-            |earlier: &Access| earlier.bytes & !bytes == 0 && is_before(clocks, copies, earlier, thread);
+        // races with it races with this access or is ordered before it. Not so with an atomic access: what races with
+        // something else may be an atomic that goes with this one.
+        let is_atomic = matches!(agent, Agent::Atomic { .. });
+        let covered = |earlier: &Access| {
+            earlier.bytes & !bytes == 0
+                && (!is_atomic || earlier.agent == agent)
+                && is_before(clocks, copies, earlier, thread)
+        };
         if writes {
             history.writes.retain(|earlier| !covered(earlier));
             history.reads.retain(|earlier| !covered(earlier));
@@ -330,7 +424,7 @@ impl Exact {
 /// Whether an earlier access is ordered before what `thread` does now.
 fn is_before(clocks: &Clocks, copies: &[Option<u32>], earlier: &Access, thread: u32) -> bool {
     let stamp = match earlier.agent {
-        Agent::Thread | Agent::Warp(_) => earlier.stamp,
+        Agent::Thread | Agent::Atomic { .. } | Agent::Warp(_) => earlier.stamp,
         // Until its thread has waited for it, a copy is before nothing.
         Agent::Copy(copy) => match copies[copy as usize] {
             Some(stamp) => stamp,

@@ -2,6 +2,7 @@
 //! cover all of it, and of each of its bytes from the first access on that does not.
 
 use super::race::{Now, Quick};
+use crate::program::Update;
 
 /// The cells that are remembered byte by byte.
 #[derive(Debug, Default)]
@@ -43,6 +44,20 @@ impl Parts {
         self.each(cell, bytes, |part| part.write_as_a_warp(now))
     }
 
+    /// Thread `32·warp + lane` updates those bytes atomically; true if that may race or may not commute.
+    #[inline]
+    #[must_use]
+    pub(super) fn update(
+        &mut self,
+        cell: &mut Quick,
+        bytes: u8,
+        now: Now,
+        lane: u32,
+        update: Update,
+    ) -> bool {
+        self.each(cell, bytes, |part| part.update(now, lane, update))
+    }
+
     /// A copy that a thread starts will write; true if that may race with what was before.
     #[must_use]
     pub(super) fn begin_copy(&mut self, cell: &mut Quick, bytes: u8, now: Now, lane: u32) -> bool {
@@ -80,11 +95,29 @@ impl Parts {
 mod tests {
     use super::super::race::{Agent, Exact};
     use super::*;
-    use crate::program::InstId;
+    use crate::number::format::Format;
+    use crate::program::{InstId, Int, Int2, Scope, Width};
     use proptest::prelude::*;
 
     fn now(epoch: u32, sync: u32, warp: u16) -> Now {
         Now { epoch, sync, warp }
+    }
+
+    #[test]
+    fn atomics_go_with_their_like_alone() {
+        let add = Update::Real(Format::F32);
+        let largest = Update::Integer(Int2::Max, Int { width: Width::W32, signed: true });
+        let (mut parts, mut cell) = (Parts::default(), Quick::CLEAN);
+        assert!(!parts.update(&mut cell, WHOLE, now(1, 0, 0), 0, add));
+        assert!(!parts.update(&mut cell, WHOLE, now(1, 0, 3), 7, add));
+        assert!(parts.update(&mut cell, WHOLE, now(1, 0, 3), 7, largest));
+        let (mut parts, mut cell) = (Parts::default(), Quick::CLEAN);
+        assert!(!parts.update(&mut cell, WHOLE, now(1, 0, 0), 0, add));
+        assert!(parts.read(&mut cell, WHOLE, now(1, 0, 0), 0), "others may have been there");
+        assert!(!parts.update(&mut cell, WHOLE, now(2, 0, 0), 0, largest));
+        let (mut parts, mut cell) = (Parts::default(), Quick::CLEAN);
+        assert!(!parts.write(&mut cell, WHOLE, now(1, 0, 0), 0));
+        assert!(parts.update(&mut cell, WHOLE, now(1, 0, 0), 0, add), "the next one may be another thread's");
     }
 
     #[test]
@@ -114,6 +147,7 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Event {
         Access { thread: u32, bytes: u8, writes: bool },
+        Update { thread: u32, bytes: u8, update: Update },
         WarpMeets(u32),
         EverybodyMeets,
     }
@@ -123,6 +157,12 @@ mod tests {
         prop_oneof![
             6 => (0u32..4, bytes, any::<bool>())
                 .prop_map(|(thread, bytes, writes)| Event::Access { thread, bytes, writes }),
+            3 => (0u32..4, prop::sample::select(vec![
+                (WHOLE, Update::Real(Format::F32)),
+                (WHOLE, Update::Integer(Int2::Max, Int { width: Width::W32, signed: true })),
+                (0b0011, Update::Real(Format::F16)),
+            ]))
+                .prop_map(|(thread, (bytes, update))| Event::Update { thread, bytes, update }),
             1 => (0u32..2).prop_map(Event::WarpMeets),
             2 => Just(Event::EverybodyMeets),
         ]
@@ -155,6 +195,18 @@ mod tests {
                             return Ok(());
                         }
                         touched.push((thread, bytes));
+                    }
+                    Event::Update { thread, bytes, update } => {
+                        let now = now(epoch, syncs[thread as usize / 2], thread as u16 / 2);
+                        let alarm = parts.update(&mut cell, bytes, now, thread % 2, update);
+                        let agent = Agent::Atomic { update, scope: Scope::Launch };
+                        let races = exact.access((0, 0), (thread, agent), bytes, InstId(0), true);
+                        prop_assert!(alarm || races.is_ok());
+                        if alarm {
+                            return Ok(());
+                        }
+                        // Whose it was is not remembered.
+                        touched.push((u32::MAX, bytes));
                     }
                     Event::WarpMeets(warp) => {
                         syncs[warp as usize] += 1;

@@ -113,6 +113,8 @@ pub(super) enum Origin {
     Unwritten(InstId),
     /// An operation without a value (rule V3), executed at this instruction.
     Invalid(InstId),
+    /// A clock or whatever else the schedule decides (rule S4), read at this instruction.
+    Unpredictable(InstId),
 }
 
 impl Origin {
@@ -120,15 +122,23 @@ impl Origin {
         match self {
             Origin::Unwritten(inst) => u64::from(inst.0),
             Origin::Invalid(inst) => u64::from(inst.0) | Self::INVALID,
+            Origin::Unpredictable(inst) => u64::from(inst.0) | Self::UNPREDICTABLE,
         }
     }
 
     pub(super) fn from_raw(word: u64) -> Origin {
         let inst = InstId(word as u32);
-        if word & Self::INVALID != 0 { Origin::Invalid(inst) } else { Origin::Unwritten(inst) }
+        if word & Self::INVALID != 0 {
+            Origin::Invalid(inst)
+        } else if word & Self::UNPREDICTABLE != 0 {
+            Origin::Unpredictable(inst)
+        } else {
+            Origin::Unwritten(inst)
+        }
     }
 
     const INVALID: u64 = 1 << 40;
+    const UNPREDICTABLE: u64 = 1 << 41;
 }
 
 /// One lane's value.
@@ -273,6 +283,8 @@ impl Register {
 
 /// The origin word of a register that nobody wrote.
 const NEVER: u64 = u32::MAX as u64;
+/// The same as an origin.
+const NOBODY: Origin = Origin::Unwritten(InstId(u32::MAX));
 
 /// A predicate register: 32 truth values, some of them conditions on inputs.
 #[derive(Clone, Debug)]
@@ -282,6 +294,8 @@ pub(super) struct Predicate {
     pub(super) undefined: u32,
     /// Condition terms of the symbolic lanes.
     pub(super) terms: Option<Box<[TermId; 32]>>,
+    /// Why lanes are undefined that were made so.
+    origins: Option<Box<[Origin; 32]>>,
 }
 
 /// One lane's truth value.
@@ -289,24 +303,29 @@ pub(super) struct Predicate {
 pub(super) enum Truth {
     Known(bool),
     Condition(TermId),
-    Undefined,
+    Undefined(Origin),
 }
 
 impl Predicate {
     pub(super) fn unwritten() -> Predicate {
-        Predicate { bits: 0, sym: 0, undefined: u32::MAX, terms: None }
+        Predicate { bits: 0, sym: 0, undefined: u32::MAX, terms: None, origins: None }
     }
 
     #[inline]
     pub(super) fn get(&self, lane: usize) -> Truth {
         let bit = 1 << lane;
         if self.undefined & bit != 0 {
-            return Truth::Undefined;
+            return Truth::Undefined(self.origin(lane));
         }
         match &self.terms {
             Some(terms) if self.sym & bit != 0 => Truth::Condition(terms[lane]),
             _ => Truth::Known(self.bits & bit != 0),
         }
+    }
+
+    /// Why a lane is undefined that is.
+    pub(super) fn origin(&self, lane: usize) -> Origin {
+        self.origins.as_ref().map_or(NOBODY, |origins| origins[lane])
     }
 
     pub(super) fn set(&mut self, lane: usize, truth: Truth) {
@@ -321,7 +340,10 @@ impl Predicate {
                 self.sym |= bit;
                 self.terms.get_or_insert_with(|| Box::new([TermId::from_raw(0); 32]))[lane] = term;
             }
-            Truth::Undefined => self.undefined |= bit,
+            Truth::Undefined(origin) => {
+                self.undefined |= bit;
+                self.origins.get_or_insert_with(|| Box::new([NOBODY; 32]))[lane] = origin;
+            }
         }
     }
 
@@ -372,6 +394,7 @@ mod tests {
             Value::Bits(u64::MAX),
             Value::Sym(Sym::packed(5)),
             Value::Undefined(Origin::Invalid(InstId(4))),
+            Value::Undefined(Origin::Unpredictable(InstId(5))),
             Value::Bits(0),
         ];
         for (lane, value) in values.into_iter().enumerate() {

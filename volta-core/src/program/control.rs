@@ -91,6 +91,7 @@ impl Op {
             // The kernel's parameters are the same for all and always there.
             Op::Load { space, .. } => *space == Space::Param,
             Op::Store { .. }
+            | Op::Atomic { .. }
             | Op::Branch { .. }
             | Op::BranchTable { .. }
             | Op::Exit

@@ -361,6 +361,34 @@ pub enum Vote {
     Uni,
 }
 
+/// What an atomic operation does to memory; all of them commute with themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Update {
+    /// Adds a real.
+    Real(Format),
+    /// `add`, `min`, `max`, `and`, `or` or `xor` on integers. Only `min` and `max` ask for a sign.
+    Integer(Int2, Int),
+}
+
+impl Update {
+    /// Bytes that it covers.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Update::Real(format) => format.bytes(),
+            Update::Integer(_, ty) => ty.width.bytes(),
+        }
+    }
+}
+
+/// Among whom an atomic operation is one (rule Y7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// The threads of the CTA: `.cta`, and `.cluster` while clusters have one CTA.
+    Cta,
+    /// All threads of the launch: `.gpu`, `.sys`.
+    Launch,
+}
+
 /// What a CTA barrier does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Barrier {
@@ -559,6 +587,17 @@ pub enum Op {
         width: Width,
         a: Vec<Src>,
         access: Access,
+    },
+    /// `atom`, `red`: the old value that `d` becomes depends on the schedule (rule S4)
+    Atomic {
+        update: Update,
+        scope: Scope,
+        space: Space,
+        address: Address,
+        /// In bytes; of two halves of a pair, the first one answers for both.
+        alignment: u32,
+        d: Option<RegId>,
+        a: Src,
     },
     /// From generic addresses to those of a space (`to`: `cvta.to.global`), or the other way (`cvta.global`)
     Cvta {

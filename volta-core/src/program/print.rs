@@ -13,7 +13,8 @@ use std::fmt::{self, Display, Formatter};
 use super::code::{Inst, Program, Variable};
 use super::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
 use super::op::{
-    Address, Barrier, Bool2, Clamp, Compare, FloatCompare, Int, Op, PredSrc, Space, Src, ToIntegral, Width,
+    Address, Barrier, Bool2, Clamp, Compare, FloatCompare, Int, Op, PredSrc, Scope, Space, Src, ToIntegral,
+    Update, Width,
 };
 use crate::number::format::{Format, Rounding};
 
@@ -286,6 +287,10 @@ impl Display for Op {
             Op::Store { space, address, width, a, access } => {
                 write!(out, "store{}.{space}.{width} {address}, {}", AccessText(access), list(a))
             }
+            Op::Atomic { update, scope, space, address, alignment: _, d, a } => {
+                let scope = if *scope == Scope::Cta { ".cta" } else { "" };
+                write!(out, "{} = atomic{scope}.{space}.{update} {address}, {a}", sink(d))
+            }
             Op::Cvta { d, a, space, to, width } => {
                 let (from, into) = if *to { (Space::Generic, *space) } else { (*space, Space::Generic) };
                 write!(out, "{d} = address.{into}.{from}.{width} {a}")
@@ -393,6 +398,15 @@ impl Display for Fragment {
             FragmentRole::Accumulator => "d",
         };
         write!(out, "{role}.{}.{}", self.shape, self.element)
+    }
+}
+
+impl Display for Update {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Update::Real(format) => write!(out, "add.{}", format.name()),
+            Update::Integer(op, ty) => write!(out, "{}.{ty}", name(op)),
+        }
     }
 }
 

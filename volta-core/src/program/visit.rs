@@ -77,6 +77,10 @@ impl Op {
                 visit(Read(address.base));
                 a.iter().for_each(|a| visit(Read(*a)));
             }
+            Op::Atomic { update: _, scope: _, space: _, address, alignment: _, d, a } => {
+                [Read(address.base), Read(*a)].into_iter().for_each(&mut *visit);
+                d.iter().for_each(|d| visit(Write(*d)));
+            }
             Op::IsSpace { p, a, space: _ } => [WritePredicate(*p), Read(*a)].into_iter().for_each(visit),
             Op::Branch { target } => visit(Target(*target)),
             Op::BranchTable { index, targets } => {

@@ -13,6 +13,7 @@
 mod build;
 mod fold;
 mod id;
+mod import;
 mod node;
 mod print;
 mod range;
@@ -20,6 +21,7 @@ mod range;
 pub use build::{Operands, Results};
 pub use fold::{Fold, fold};
 pub use id::{ConstantId, InputId, Integers, NodeId, Sign, TermId, TermKind};
+pub use import::Imported;
 pub use node::{Arity, Constant, Lanes, NodeParts, Store, TermOp, View};
 pub use print::{element_index, expression, spell_element};
 pub use range::{Range, Ranges};

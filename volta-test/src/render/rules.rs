@@ -220,8 +220,8 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "Y7",
-        "atomics do not race with each other, but with plain accesses",
-        "Fences alone order nothing.",
+        "atomics of one operation may meet in any order; they race with plain accesses",
+        "Different operations need a barrier between them. Neither atomics nor fences order other accesses.",
     ),
     entry(
         "Y8",

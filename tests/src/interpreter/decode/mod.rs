@@ -19,7 +19,7 @@ use volta_core::ptx::{self, tree};
 use self::operand::Modifiers;
 use self::scope::{Entity, Scopes};
 use super::memory::{CONSTANTS, DYNAMIC, GLOBALS, Object};
-use super::op::{Instruction, Op, Space, Type};
+use super::op::{AtomicOp, Instruction, Op, Space, Type};
 
 /// A parameter of a kernel.
 #[derive(Clone, Debug)]
@@ -73,6 +73,14 @@ pub struct Program {
     pub shared_bytes: u64,
     /// Variables in global and constant memory, as the kernel finds them.
     pub objects: Vec<Object>,
+}
+
+impl Program {
+    /// Whether some atomic operation adds floats, which rounds in the order of the schedule.
+    pub fn adds_floats_atomically(&self) -> bool {
+        let mut instructions = self.functions.iter().flat_map(|function| &function.code);
+        instructions.any(|instruction| matches!(instruction.op, Op::Atomic { op: AtomicOp::Add(_), .. }))
+    }
 }
 
 impl Program {

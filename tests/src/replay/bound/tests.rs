@@ -7,7 +7,7 @@ use crate::interpreter::random::Random;
 
 fn precision(format: Format) -> Precision {
     let (unit, digits, tiny) = unit_of(format);
-    Precision { unit, digits, tiny, huge: huge(format), conversion: None }
+    Precision { unit, digits, tiny, huge: huge(format), conversion: None, any_order: false }
 }
 
 /// Numbers between 1/4 and 4 that a format has.

@@ -15,9 +15,8 @@ impl Cta<'_> {
         let shared = conflict.earlier.bytes & conflict.later.bytes;
         let first = cell * 4 + u64::from(shared.trailing_zeros());
         let place = self.spell(object, first, shared.count_ones());
-        let verb = |writes| if writes { "writes" } else { "reads" };
         let site = |access: race::Access, writes| {
-            self.site_of_thread(format!("{} {place}", verb(writes)), access.thread, access.inst.0)
+            self.site_of_thread(format!("{} {place}", access.verb(writes)), access.thread, access.inst.0)
         };
         let is_copy = matches!(conflict.earlier.agent, Agent::Copy(_));
         let is_of_a_warp =
@@ -30,10 +29,16 @@ impl Cta<'_> {
         let message = format!(
             "{} {} {place} (1) and {} {} it (2), and nothing orders the two",
             who(conflict.earlier),
-            verb(conflict.earlier_writes),
+            conflict.earlier.verb(conflict.earlier_writes),
             who(conflict.later),
-            verb(conflict.later_writes)
+            conflict.later.verb(conflict.later_writes)
         );
+        if conflict.is_of_operations() {
+            let message = format!("{message}: what it holds depends on the schedule");
+            let help = "updates in any order agree only if they are the same operation on the same type (Y7); a barrier \
+                        between different ones, such as `__syncthreads()`, orders them";
+            return self.fault_at(FaultKind::Nondeterministic, "Y7", message, sites, Some(help.into()));
+        }
         let help = if is_copy {
             "an asynchronous copy is under way until its thread has waited for it (`cp.async.wait_group`), and is \
              there for other threads after a barrier behind that wait"

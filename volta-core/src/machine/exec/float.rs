@@ -468,7 +468,10 @@ impl Cta<'_> {
             let y = self.real(warp, self.value(warp, b, lane), format, lane, pc)?;
             let truth = match (x, y) {
                 (Some(x), Some(y)) => self.compare_reals(warp, op, x, y, lane, pc)?,
-                _ => Truth::Undefined,
+                _ => {
+                    let words = [a, b].map(|source| self.value(warp, source, lane));
+                    Truth::Undefined(self.taint(&words).unwrap_or(Origin::Invalid(InstId(pc))))
+                }
             };
             self.set_predicates(warp, lane, pc, truth, targets, combine);
         }

@@ -321,10 +321,38 @@ impl<'l> Cta<'l> {
                 return Ok(tensor.value(offset / u64::from(bytes), reader));
             }
         }
+        self.gathered(warp, lane, at, offset, bytes, Self::read_cell)
+    }
+
+    /// As [`Cta::load_value`], but looked at only: no access of its own.
+    pub(super) fn held_value(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        at: &Together<'_>,
+        offset: u64,
+        bytes: u32,
+    ) -> Result<Value, Stop> {
+        self.gathered(warp, lane, at, offset, bytes, |cta, warp, lane, at, cell, _| {
+            Ok(cta.peek(warp, lane, at, cell))
+        })
+    }
+
+    /// The value of `bytes` bytes of an object whose cells `read` gives.
+    fn gathered(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        at: &Together<'_>,
+        offset: u64,
+        bytes: u32,
+        mut read: impl FnMut(&mut Self, &mut Warp, usize, &Together<'_>, u64, u8) -> Result<Cell, Stop>,
+    ) -> Result<Value, Stop> {
+        let reader = InstId(at.pc);
         let mut pieces = Pieces::new();
         for cell in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
             let touched = byte_mask(offset, bytes, cell);
-            let content = self.read_cell(warp, lane, at, cell, touched)?;
+            let content = read(self, warp, lane, at, cell, touched)?;
             if bytes == 4 {
                 return Ok(self.cell_value(content, reader));
             }
@@ -383,7 +411,7 @@ impl<'l> Cta<'l> {
                     return Ok(super::super::memory::initial_cell(
                         tensor,
                         cell,
-                        &mut self.composites,
+                        (&mut self.composites, &mut self.store),
                         reader,
                     ));
                 }
@@ -392,7 +420,8 @@ impl<'l> Cta<'l> {
                 }
                 let now = self.now(warp);
                 let quick = matches!(self.order, Order::Quick(_));
-                let (page, parts) = self.memory.page(number, cell, tensor, &mut self.composites, reader);
+                let (page, parts) =
+                    self.memory.page(number, cell, tensor, (&mut self.composites, &mut self.store), reader);
                 let slot = (cell % PAGE as u64) as usize;
                 // What a copy still reads is remembered by the exact detector only.
                 if quick
@@ -404,7 +433,7 @@ impl<'l> Cta<'l> {
                 page.read[slot] |= touched;
                 if at.access.read_only {
                     page.uncached[slot] |= touched;
-                    if page.written[slot] & touched != 0 {
+                    if (page.written[slot] | page.updated[slot]) & touched != 0 {
                         return Err(self.uncached_conflict(warp, lane, at));
                     }
                 }
@@ -543,7 +572,13 @@ impl<'l> Cta<'l> {
             Backing::Shared(first) => self.memory.shared[first as usize + cell as usize],
             Backing::Tensor(number) => {
                 let tensor = &self.launch.tensors[number as usize];
-                let (page, _) = self.memory.page(number, cell, tensor, &mut self.composites, InstId(at.pc));
+                let (page, _) = self.memory.page(
+                    number,
+                    cell,
+                    tensor,
+                    (&mut self.composites, &mut self.store),
+                    InstId(at.pc),
+                );
                 page.cells[(cell % PAGE as u64) as usize]
             }
         }
@@ -582,14 +617,22 @@ impl<'l> Cta<'l> {
                 let tensor = &self.launch.tensors[number as usize];
                 let now = self.now(warp);
                 let quick = matches!(self.order, Order::Quick(_));
-                let (page, parts) =
-                    self.memory.page(number, cell, tensor, &mut self.composites, InstId(at.pc));
+                let (page, parts) = self.memory.page(
+                    number,
+                    cell,
+                    tensor,
+                    (&mut self.composites, &mut self.store),
+                    InstId(at.pc),
+                );
                 let slot = (cell % PAGE as u64) as usize;
                 if quick && quick_write(parts, (&mut page.quick[slot], touched), now, lane, at.agent) {
                     return Err(Stop::NeedExact);
                 }
                 page.cells[slot] = content;
-                page.written[slot] |= touched;
+                match at.agent {
+                    Agent::Atomic { .. } => page.updated[slot] |= touched,
+                    Agent::Thread | Agent::Warp(_) | Agent::Copy(_) => page.written[slot] |= touched,
+                }
                 if page.uncached[slot] & touched != 0 {
                     return Err(self.uncached_conflict(warp, lane, at));
                 }
@@ -610,7 +653,7 @@ impl<'l> Cta<'l> {
         let Order::Exact(exact) = &mut self.order else { return Ok(()) };
         let (place, inst) = ((at.number, cell), InstId(at.pc));
         let recorded = match at.agent {
-            Agent::Thread | Agent::Copy(_) => {
+            Agent::Thread | Agent::Atomic { .. } | Agent::Copy(_) => {
                 exact.access(place, (warp.thread(lane), at.agent), touched, inst, writes)
             }
             Agent::Warp(_) => {
@@ -631,7 +674,7 @@ fn quick_read(
     agent: Agent,
 ) -> bool {
     match agent {
-        Agent::Thread | Agent::Copy(_) => parts.read(cell, bytes, now, lane as u32),
+        Agent::Thread | Agent::Atomic { .. } | Agent::Copy(_) => parts.read(cell, bytes, now, lane as u32),
         Agent::Warp(_) => parts.read_together(cell, bytes, now, u32::MAX),
     }
 }
@@ -646,6 +689,7 @@ fn quick_write(
 ) -> bool {
     match agent {
         Agent::Thread => parts.write(cell, bytes, now, lane as u32),
+        Agent::Atomic { update, .. } => parts.update(cell, bytes, now, lane as u32, update),
         Agent::Warp(_) => parts.write_as_a_warp(cell, bytes, now),
         Agent::Copy(_) => parts.begin_copy(cell, bytes, now, lane as u32),
     }

@@ -1,6 +1,7 @@
 //! Executes operations, one warp at a time.
 
 mod access_fault;
+mod atomic;
 mod collective;
 mod convert;
 mod copy;
@@ -115,6 +116,10 @@ impl Cta<'_> {
                 self.float(warp, mask, pc, shape, *d, &[*a, *b, *c])
             }
             Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),
+            Op::Atomic { update, scope, space, address, alignment, d, a } => {
+                let place = (*space, *address, *alignment);
+                self.atomic(warp, mask, pc, (*update, *scope), place, *d, *a)
+            }
             Op::Select { width, d, a, b, p } => self.select(warp, mask, pc, *width, *d, [*a, *b], *p),
             Op::Special { d, special, width } => self.special(warp, mask, pc, *d, *special, *width),
             Op::Pred2 { op, p, a, b } => self.pred2(warp, mask, pc, *op, *p, *a, *b),
@@ -240,9 +245,8 @@ impl Cta<'_> {
         let predicate = &warp.predicates[guard.pred.index()];
         if predicate.undefined & mask != 0 {
             let lane = (predicate.undefined & mask).trailing_zeros() as usize;
-            let message =
-                "a guard predicate that nothing was written to decides what is executed".to_string();
-            return Err(self.fault(FaultKind::Uninitialised, "V6", message, warp, lane, pc));
+            let message = "a guard predicate that nothing was written to decides what is executed";
+            return Err(self.undefined_predicate(warp, predicate.origin(lane), message, lane, pc));
         }
         let holds = if guard.negated { !predicate.bits } else { predicate.bits };
         let symbolic = predicate.sym & mask;
@@ -312,6 +316,27 @@ impl Cta<'_> {
         }
     }
 
+    /// The fault of an undefined predicate that decides something; `message` is about one that nobody wrote.
+    #[cold]
+    pub(super) fn undefined_predicate(
+        &self,
+        warp: &Warp,
+        origin: Origin,
+        message: &str,
+        lane: usize,
+        pc: u32,
+    ) -> Stop {
+        match origin {
+            Origin::Unpredictable(_) => {
+                let (kind, why) = self.undefined_reason(origin);
+                self.fault(kind, "S4", format!("a predicate that decides here is {why}"), warp, lane, pc)
+            }
+            Origin::Unwritten(_) | Origin::Invalid(_) => {
+                self.fault(FaultKind::Uninitialised, "V6", message.to_owned(), warp, lane, pc)
+            }
+        }
+    }
+
     /// Words for an undefined value, and the kind of fault that using it is.
     pub(super) fn undefined_reason(&self, origin: Origin) -> (FaultKind, String) {
         let at = |inst: InstId| match self.launch.place(inst) {
@@ -322,7 +347,7 @@ impl Cta<'_> {
             Origin::Unwritten(inst) => {
                 (FaultKind::Uninitialised, format!("read where nothing was written{}", at(inst)))
             }
-            Origin::Invalid(inst) if self.launch.is_unpredictable(inst) => {
+            Origin::Unpredictable(inst) => {
                 (FaultKind::Nondeterministic, format!("different in every run{}", at(inst)))
             }
             Origin::Invalid(inst) => (FaultKind::Undefined, format!("undefined{}", at(inst))),
@@ -374,7 +399,7 @@ impl Cta<'_> {
         match truth {
             Truth::Known(value) => Truth::Known(!value),
             Truth::Condition(term) => Truth::Condition(self.store.apply(TermOp::Not, &[term], pc)),
-            Truth::Undefined => Truth::Undefined,
+            Truth::Undefined(origin) => Truth::Undefined(origin),
         }
     }
 
@@ -414,7 +439,7 @@ impl Cta<'_> {
         match (op, x, y) {
             (Bool2::And, Known(false), _) | (Bool2::And, _, Known(false)) => Known(false),
             (Bool2::Or, Known(true), _) | (Bool2::Or, _, Known(true)) => Known(true),
-            (_, Undefined, _) | (_, _, Undefined) => Undefined,
+            (_, undefined @ Undefined(_), _) | (_, _, undefined @ Undefined(_)) => undefined,
             (Bool2::And, Known(true), other) | (Bool2::And, other, Known(true)) => other,
             (Bool2::Or, Known(false), other) | (Bool2::Or, other, Known(false)) => other,
             (Bool2::Xor, Known(false), other) | (Bool2::Xor, other, Known(false)) => other,
@@ -481,14 +506,14 @@ impl Cta<'_> {
                 Special::NClusterId(n) => of(grid, n),
                 Special::ClusterNctaId(_) | Special::ClusterNctaRank => 1,
                 Special::ClusterCtaId(_) | Special::ClusterCtaRank | Special::GridId => 0,
-                // Undefined from here on: whoever uses it gets the fault of rule S4's kin.
+                // Undefined from here on: whoever uses it gets the fault of rule S4.
                 Special::Unpredictable => 0,
             } & width.mask();
         }
         if special == Special::Unpredictable {
             let pc = InstId(pc);
             for lane in lanes(mask) {
-                warp.register_mut(d).set(lane, Value::Undefined(Origin::Invalid(pc)));
+                warp.register_mut(d).set(lane, Value::Undefined(Origin::Unpredictable(pc)));
             }
             return Ok(());
         }

@@ -66,11 +66,12 @@ impl Cta<'_> {
         let lane = symbolic.trailing_zeros() as usize;
         let condition = match warp.predicates[guard.pred.index()].get(lane) {
             Truth::Condition(term) => self.describe(term),
-            Truth::Known(_) | Truth::Undefined => "an unknown condition".into(),
+            Truth::Known(_) | Truth::Undefined(_) => "an unknown condition".into(),
         };
         let what = match &inst.op {
             Op::Branch { .. } | Op::BranchTable { .. } => "a branch",
             Op::Store { .. } => "whether a store happens",
+            Op::Atomic { .. } => "whether an atomic operation happens",
             Op::Load { .. } => "whether a load happens",
             Op::Exit | Op::Trap => "whether a thread ends",
             _ => "whether this is executed",
@@ -143,7 +144,7 @@ impl Cta<'_> {
         match condition {
             Truth::Known(true) => then,
             Truth::Known(false) => otherwise,
-            Truth::Undefined => Truth::Undefined,
+            Truth::Undefined(origin) => Truth::Undefined(origin),
             Truth::Condition(_) if then == otherwise => then,
             Truth::Condition(term) => {
                 let not = Truth::Condition(self.store.apply(TermOp::Not, &[term], pc));
@@ -220,9 +221,9 @@ impl Cta<'_> {
         let term = match condition {
             Truth::Known(true) => return Ok(then),
             Truth::Known(false) => return Ok(otherwise),
-            Truth::Undefined => {
-                let message = "a choice is made by a predicate that nothing was written to".to_string();
-                return Err(self.fault(FaultKind::Uninitialised, "V6", message, warp, lane, pc));
+            Truth::Undefined(origin) => {
+                let message = "a choice is made by a predicate that nothing was written to";
+                return Err(self.undefined_predicate(warp, origin, message, lane, pc));
             }
             Truth::Condition(term) => term,
         };

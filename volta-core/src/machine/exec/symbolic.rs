@@ -385,7 +385,7 @@ impl Cta<'_> {
             let (x, y) = (self.value(warp, a, lane), self.value(warp, b, lane));
             let truth = match (x, y) {
                 (Value::Bits(x), Value::Bits(y)) => Truth::Known(compare(op, ty, x, y)),
-                (Value::Undefined(_), _) | (_, Value::Undefined(_)) => Truth::Undefined,
+                (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Truth::Undefined(origin),
                 (Value::Sym(_), _) | (_, Value::Sym(_)) => {
                     let Cta { composites, store, .. } = self;
                     let mut leaf = |bits: &[u64]| Some(Truth::Known(compare(op, ty, bits[0], bits[1])));
@@ -417,7 +417,7 @@ impl Cta<'_> {
 fn choose_truth(store: &mut Store, condition: TermId, then: Truth, otherwise: Truth, pc: u32) -> Truth {
     let mut apply = |op, terms: &[TermId]| store.apply(op, terms, pc);
     Truth::Condition(match (then, otherwise) {
-        (Truth::Undefined, _) | (_, Truth::Undefined) => return Truth::Undefined,
+        (undefined @ Truth::Undefined(_), _) | (_, undefined @ Truth::Undefined(_)) => return undefined,
         (Truth::Known(x), Truth::Known(y)) if x == y => return then,
         (Truth::Known(true), Truth::Known(_)) => condition,
         (Truth::Known(false), Truth::Known(_)) => apply(TermOp::Not, &[condition]),

@@ -4,7 +4,7 @@
 //! a barrier orders them (rules Y1, Y2). Cache operators, eviction priorities and prefetch sizes are advice.
 
 use super::{Row, Types, row};
-use crate::program::op::{Access, Int, Op, Space, Src, Width};
+use crate::program::op::{Access, Int, Op, Scope, Space, Src, Width};
 use crate::program::operand::{Element, Lowered, Operation};
 use crate::program::types::Type;
 use crate::ptx::tree::Operand;
@@ -36,7 +36,9 @@ pub(super) fn space(x: &mut Operation<'_, '_>) -> Space {
     x.choose(&SPACES).unwrap_or(Space::Generic)
 }
 
-const SCOPES: [(&str, ()); 4] = [("cta", ()), ("cluster", ()), ("gpu", ()), ("sys", ())];
+/// While clusters have one CTA, it is all of theirs.
+pub(super) const SCOPES: [(&str, Scope); 4] =
+    [("cta", Scope::Cta), ("cluster", Scope::Cta), ("gpu", Scope::Launch), ("sys", Scope::Launch)];
 
 /// Takes the advice to caches that loads and stores carry; `true` when a cache policy is an operand.
 fn advice(x: &mut Operation<'_, '_>) -> bool {
@@ -108,7 +110,7 @@ fn accessed_elements<'m>(
 }
 
 /// A cache policy, which must be a 64-bit register.
-fn policy(x: &mut Operation<'_, '_>, at: usize, present: bool) -> Lowered {
+pub(super) fn policy(x: &mut Operation<'_, '_>, at: usize, present: bool) -> Lowered {
     if present {
         x.source(at, Type::Bits(Width::W64))?;
     }

@@ -1,0 +1,147 @@
+//! Atomics (rule Y7): what a location holds afterwards, as if they were executed in the order of this run. Races and
+//! what does not commute are found where they touch memory; what one CTA contributes is kept for the merge of all (S5).
+
+use super::super::cta::{Cta, Stop};
+use super::super::fault::FaultKind;
+use super::super::objects::Backing;
+use super::super::race::Agent;
+use super::super::value::{Origin, Sym, Value, lanes};
+use super::super::warp::Warp;
+use super::float::Shape;
+use super::int::scalar2;
+use super::memory::Together;
+use crate::number::format::Rounding;
+use crate::program::{Address, Clamp, InstId, RegId, Scope, Space, Src, Update};
+use crate::term::{TermKind, TermOp};
+
+impl Cta<'_> {
+    /// Executes an atomic operation, lane by lane: several may update one location.
+    pub(super) fn atomic(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        (update, scope): (Update, Scope),
+        (space, address, alignment): (Space, Address, u32),
+        d: Option<RegId>,
+        a: Src,
+    ) -> Result<(), Stop> {
+        let addresses = self.addresses(warp, mask, address, pc)?;
+        let agent = Agent::Atomic { update, scope };
+        let bytes = update.bytes();
+        for lane in lanes(mask) {
+            let at = self.spot(warp, lane, pc, (space, addresses[lane]), (bytes, alignment), agent, true)?;
+            self.holds_atomics(warp, lane, &at)?;
+            self.writable(warp, &at, bytes)?;
+            let mismatch = |this: &Self, warp: &Warp, held: String| {
+                let message = format!("an atomic operation, `{update}`, reads {held}");
+                this.fault(FaultKind::SortMismatch, "V1", message, warp, lane, pc)
+            };
+            let by = self.value(warp, a, lane);
+            let by = self.updating(update, by, pc).map_err(|held| mismatch(self, warp, held))?;
+            let old = self.held_value(warp, lane, &at, at.offsets[lane], bytes)?;
+            let new = self.updated(update, old, by, pc).map_err(|held| mismatch(self, warp, held))?;
+            self.store_value(warp, lane, &at, at.offsets[lane], bytes, new)?;
+            if let Backing::Tensor(tensor) = at.object.backing
+                && self.launch.ctas.len() > 1
+            {
+                let place = (tensor, at.offsets[lane]);
+                let sum = match self.memory.contributed(place) {
+                    // If another operation came before, no other CTA may come here, and nobody asks for the sum.
+                    Some(sum) => self.updated(update, sum, by, pc).unwrap_or(by),
+                    None => by,
+                };
+                self.memory.contribute(place, (update, scope), sum);
+            }
+            if let Some(d) = d {
+                // Who was here before is the schedule's business (rule S4).
+                let old = Value::Undefined(Origin::Unpredictable(InstId(pc)));
+                warp.register_mut(d).set(lane, old);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses atomics where there are none, and where the whole of what they add up to is not known.
+    fn holds_atomics(&self, warp: &Warp, lane: usize, at: &Together<'_>) -> Result<(), Stop> {
+        match at.object.backing {
+            Backing::Shared(_) => Ok(()),
+            Backing::Tensor(_) => {
+                let all: u64 = self.launch.grid.iter().map(|n| u64::from(*n)).product();
+                if self.launch.ctas.len() == all {
+                    return Ok(());
+                }
+                let place = self.spell(at.object, at.offsets[lane], 4);
+                let message = format!("{place} is updated atomically, but only some CTAs of the grid run");
+                Err(self.fault(FaultKind::Unsupported, "S5", message, warp, lane, at.pc))
+            }
+            Backing::Constant(_) | Backing::Local(_) => {
+                let name = super::access_fault::pretty_name(&at.object.name);
+                let message = format!("an atomic operation does not access the state space of `{name}`");
+                Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, at.pc))
+            }
+        }
+    }
+
+    /// An operand as bits, an integer or a real, or undefined; an error in words when it is nothing of the sort.
+    fn updating(&mut self, update: Update, by: Value, pc: u32) -> Result<Value, String> {
+        if let Some(origin) = self.taint(&[by]) {
+            return Ok(Value::Undefined(origin));
+        }
+        match update {
+            Update::Real(format) => {
+                let real = self.read_real(by, format)?;
+                // NaN, which rule V2 leaves out.
+                let nan = Value::Undefined(Origin::Invalid(InstId(pc)));
+                Ok(real.map_or(nan, |term| Value::Sym(Sym::real(format, term))))
+            }
+            Update::Integer(_, ty) => {
+                let bytes = ty.width.bytes();
+                let mut residues = self.residues(pc);
+                match residues.residue(by, bytes) {
+                    Some(term) => Ok(residues.value(term, bytes)),
+                    None => Err(self.describe_value(by)),
+                }
+            }
+        }
+    }
+
+    /// What a location that held `old` holds when it was updated; an error in words when it held nothing of the sort.
+    pub(in super::super) fn updated(
+        &mut self,
+        update: Update,
+        old: Value,
+        by: Value,
+        pc: u32,
+    ) -> Result<Value, String> {
+        if let Some(origin) = self.taint(&[old, by]) {
+            return Ok(Value::Undefined(origin));
+        }
+        match update {
+            Update::Real(format) => {
+                let (Some(x), Some(y)) = (self.read_real(old, format)?, self.read_real(by, format)?) else {
+                    return Ok(Value::Undefined(Origin::Invalid(InstId(pc))));
+                };
+                // In which order it is rounded nobody knows (rule V10).
+                let (op, rounding, clamp) = (TermOp::Add, Rounding::Nearest, Clamp::None);
+                let shape = Shape { op, format, rounding, clamp, approximate: true };
+                if [x, y].iter().all(|term| matches!(term.kind(), TermKind::Constant(_))) {
+                    return Ok(self.fold_float(shape, &[x, y], pc));
+                }
+                Ok(Value::Sym(Sym::real(format, self.store.apply(TermOp::Add, &[x, y], pc))))
+            }
+            Update::Integer(op, ty) => {
+                if let (Value::Bits(x), Value::Bits(y)) = (old, by)
+                    && let Some(bits) = scalar2(op, ty, x, y)
+                {
+                    return Ok(Value::Bits(bits));
+                }
+                let mut residues = self.residues(pc);
+                match residues.int2(op, ty, old, by) {
+                    Some(term) => Ok(residues.value(term, ty.width.bytes())),
+                    None => Err(self.describe_value(old)),
+                }
+            }
+        }
+    }
+}

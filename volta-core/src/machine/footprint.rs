@@ -1,0 +1,339 @@
+//! What the CTAs of a launch did to global memory, held against one another (rules S5, Y1), and what their atomics make
+//! together (Y7).
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::bind::{Launch, Tensor};
+use super::cta::{Cta, Order, Stop};
+use super::fault::{Fault, FaultKind, Site};
+use super::grid::{Outcome, OutputValue, Ran, RunError, output_value};
+use super::launch::{Options, Role};
+use super::memory::{Contribution, PAGE};
+use super::race::{Access, Agent};
+use super::residue::Residues;
+use super::value::{Origin, Sym, SymKind, Value};
+use crate::base::budget::Limit;
+use crate::program::{InstId, Scope, Update};
+use crate::term::{Imported, Store};
+
+/// What the CTAs so far read, wrote and updated.
+#[derive(Default)]
+pub(super) struct Merged {
+    pages: FxHashMap<(u32, u64), Box<Footprint>>,
+    /// Locations that were updated atomically, by tensor and byte offset.
+    locations: BTreeMap<(u32, u64), Location>,
+    /// How many sums they have together.
+    sums: usize,
+}
+
+/// A location that CTAs updated atomically. If they are several, then all in one way.
+struct Location {
+    kinds: SmallVec<[(Update, Scope); 1]>,
+    /// The CTA that was first.
+    cta: u64,
+    /// What each CTA contributed, if it is of an output: the number of its store, and a value of it.
+    sums: SmallVec<[(usize, Value); 1]>,
+}
+
+/// Bytes of a page's cells, and the CTA that touched each byte first.
+struct Footprint {
+    written: [u8; PAGE],
+    read: [u8; PAGE],
+    updated: [u8; PAGE],
+    uncached: [u8; PAGE],
+    writer: [[u32; 4]; PAGE],
+    reader: [[u32; 4]; PAGE],
+    updater: [[u32; 4]; PAGE],
+}
+
+impl Merged {
+    /// Bytes of the footprints.
+    pub(super) fn bytes(&self) -> u64 {
+        let locations = self.locations.len() * (2 * size_of::<Location>());
+        let sums = self.sums * size_of::<(usize, Value)>();
+        (self.pages.len() * size_of::<Footprint>() + locations + sums) as u64
+    }
+
+    /// Adds a CTA's footprint; two CTAs that touch a byte, one writing it, race (rules S5, Y1), but for atomics that go
+    /// with one another (Y7). `store` is the number of the CTA's store, if it wrote an output.
+    pub(super) fn add(
+        &mut self,
+        launch: &Launch<'_>,
+        options: &Options,
+        cta: u64,
+        ran: &Ran,
+        store: usize,
+    ) -> Result<(), RunError> {
+        if launch.ctas.len() == 1 {
+            return Ok(());
+        }
+        for ((tensor, number), page) in &ran.pages {
+            let merged = self.pages.entry((*tensor, *number)).or_insert_with(|| {
+                Box::new(Footprint {
+                    written: [0; PAGE],
+                    read: [0; PAGE],
+                    updated: [0; PAGE],
+                    uncached: [0; PAGE],
+                    writer: [[0; 4]; PAGE],
+                    reader: [[0; 4]; PAGE],
+                    updater: [[0; 4]; PAGE],
+                })
+            });
+            for slot in 0..PAGE {
+                let (written, read, updated) = (page.written[slot], page.read[slot], page.updated[slot]);
+                let after_write = merged.written[slot] & (written | read | updated);
+                let after_read = merged.read[slot] & (written | updated);
+                let after_update = merged.updated[slot] & (written | read);
+                if after_write | after_read | after_update != 0 {
+                    // Of the bytes that meet, those that one CTA touched first.
+                    let (met, first) = if after_write != 0 {
+                        (after_write, &merged.writer[slot])
+                    } else if after_read != 0 {
+                        (after_read, &merged.reader[slot])
+                    } else {
+                        (after_update, &merged.updater[slot])
+                    };
+                    let other = first[met.trailing_zeros() as usize];
+                    let bytes = (0..4).filter(|at| met >> at & 1 == 1 && first[*at] == other);
+                    let bytes = bytes.fold(0, |bytes, at| bytes | 1 << at);
+                    let cell = number * PAGE as u64 + slot as u64;
+                    let all_met = after_write | after_read | after_update;
+                    let uncached = (merged.uncached[slot] | page.uncached[slot]) & all_met != 0;
+                    let ctas = (u64::from(other), cta);
+                    let fault = race_between_ctas(launch, options, ctas, *tensor, cell, bytes, uncached);
+                    return Err(RunError::from_stop(fault));
+                }
+                for at in 0..4 {
+                    if written & !merged.written[slot] & 1 << at != 0 {
+                        merged.writer[slot][at] = cta as u32;
+                    }
+                    if read & !merged.read[slot] & 1 << at != 0 {
+                        merged.reader[slot][at] = cta as u32;
+                    }
+                    if updated & !merged.updated[slot] & 1 << at != 0 {
+                        merged.updater[slot][at] = cta as u32;
+                    }
+                }
+                merged.written[slot] |= written;
+                merged.read[slot] |= read;
+                merged.updated[slot] |= updated;
+                merged.uncached[slot] |= page.uncached[slot];
+            }
+        }
+        for ((tensor, offset), contribution) in &ran.contributions {
+            self.add_contribution(launch, options, cta, (*tensor, *offset), contribution, store)?;
+        }
+        Ok(())
+    }
+
+    /// Adds what a CTA's atomics did to a location.
+    fn add_contribution(
+        &mut self,
+        launch: &Launch<'_>,
+        options: &Options,
+        cta: u64,
+        (tensor, offset): (u32, u64),
+        contribution: &Contribution,
+        store: usize,
+    ) -> Result<(), RunError> {
+        let near = (tensor, offset.saturating_sub(WIDEST - 1))..(tensor, offset + WIDEST);
+        for ((_, other), location) in self.locations.range(near) {
+            for (one, two) in
+                location.kinds.iter().flat_map(|one| contribution.kinds.iter().map(move |two| (one, two)))
+            {
+                let start = offset.max(*other);
+                let end = (offset + u64::from(two.0.bytes())).min(other + u64::from(one.0.bytes()));
+                let goes_well = one.0 == two.0 && offset == *other && [one.1, two.1] == [Scope::Launch; 2];
+                if start < end && !goes_well {
+                    let bytes =
+                        (start..end.min(start / 4 * 4 + 4)).fold(0, |bytes, at| bytes | 1 << (at % 4));
+                    let ctas = (location.cta, cta);
+                    let fault = race_between_ctas(launch, options, ctas, tensor, start / 4, bytes, false);
+                    return Err(RunError::from_stop(fault));
+                }
+            }
+        }
+        let location = self.locations.entry((tensor, offset)).or_insert_with(|| Location {
+            kinds: contribution.kinds.clone(),
+            cta,
+            sums: SmallVec::new(),
+        });
+        // What no output holds, nobody sees once the launch is over.
+        if is_output(&launch.tensors[tensor as usize]) {
+            location.sums.push((store, contribution.sum));
+            self.sums += 1;
+        }
+        Ok(())
+    }
+
+    /// Gives the elements of outputs that several CTAs updated atomically the value that all of them make together,
+    /// with what they held before: each CTA's outcome has its own contribution only.
+    pub(super) fn combine(
+        &self,
+        launch: &Launch<'_>,
+        options: &Options,
+        outcome: &mut Outcome,
+    ) -> Result<(), RunError> {
+        let shared: Vec<_> = self.locations.iter().filter(|(_, location)| location.sums.len() > 1).collect();
+        if shared.is_empty() {
+            return Ok(());
+        }
+        // Never runs: it computes on the values that others leave behind.
+        let mut cta = Cta::new(launch, options, 0, false).map_err(RunError::Exhausted)?;
+        let mut known: FxHashMap<usize, Imported> = FxHashMap::default();
+        let mut combined: FxHashMap<(usize, u64), OutputValue> = FxHashMap::default();
+        for ((number, offset), location) in shared {
+            let tensor = &launch.tensors[*number as usize];
+            let (Some(param), [(update, _)]) = (tensor.param, location.kinds.as_slice()) else {
+                return Err(RunError::defect(
+                    launch.which,
+                    "Y7",
+                    "atomics of several CTAs are not of one kind",
+                ));
+            };
+            let size = tensor.element.bytes();
+            let element = offset / u64::from(size);
+            let place = crate::term::spell_element(&tensor.name, &launch.names[param].1, element);
+            let fault = |kind, rule, message| {
+                let (side, sites, help) = (launch.which, Vec::new(), None);
+                RunError::Fault(Box::new(Fault { side, kind, rule, message, sites, help }))
+            };
+            if update.bytes() != size {
+                let message = format!(
+                    "several CTAs update {place} atomically by `{update}`, which is of another size than its elements"
+                );
+                return Err(fault(FaultKind::Unsupported, "S5", message));
+            }
+            let mut value = tensor.value(element, InstId(u32::MAX));
+            for (store, sum) in &location.sums {
+                let known = known.entry(*store).or_default();
+                let by = imported(&mut cta.store, &outcome.stores[*store], *sum, known);
+                value = cta.updated(*update, value, by, 0).map_err(|held| {
+                    let message = format!("an atomic operation on {place}, `{update}`, reads {held}");
+                    fault(FaultKind::SortMismatch, "V1", message)
+                })?;
+            }
+            cta.check_budgets().map_err(RunError::from_stop)?;
+            let Cta { store, composites, ranges, .. } = &mut cta;
+            let value = output_value(tensor, value, &mut Residues { composites, store, ranges, pc: 0 });
+            let value = value
+                .map_err(|(kind, rule, what)| fault(kind, rule, format!("the output {place} {what}")))?;
+            combined.insert((param, element), value);
+        }
+        let own = outcome.stores.len();
+        for output in &mut outcome.outputs {
+            if let Some(value) = combined.get(&(output.param, output.element)) {
+                (output.store, output.value) = (own, *value);
+            }
+        }
+        // Each of the CTAs had it among its outputs.
+        outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
+        outcome.outputs.dedup_by_key(|output| (output.param, output.element));
+        outcome.add_store(cta.store);
+        options.budgets.check(Limit::TermBytes, outcome.term_bytes).map_err(RunError::Exhausted)
+    }
+}
+
+/// The most bytes that an atomic operation covers.
+const WIDEST: u64 = 8;
+
+/// Whether what a tensor holds after the launch is compared.
+pub(super) fn is_output(tensor: &Tensor) -> bool {
+    tensor.param.is_some() && matches!(tensor.role, Role::Out | Role::InOut)
+}
+
+/// A contribution as a value of another store.
+fn imported(to: &mut Store, from: &Store, value: Value, known: &mut Imported) -> Value {
+    let Value::Sym(sym) = value else { return value };
+    match sym.kind() {
+        SymKind::Real(format, term) => Value::Sym(Sym::real(format, to.import(from, term, known))),
+        SymKind::Int(bytes, term) => Value::Sym(Sym::int(bytes, to.import(from, term, known))),
+        SymKind::Half64(..) | SymKind::Packed(_) | SymKind::Choice(_) | SymKind::Fragment { .. } => {
+            // No contribution is one (`Contribution::sum`).
+            debug_assert!(false, "a value that belongs to its CTA");
+            Value::Undefined(Origin::Invalid(InstId(u32::MAX)))
+        }
+    }
+}
+
+#[cold]
+fn race_between_ctas(
+    launch: &Launch<'_>,
+    options: &Options,
+    (first, second): (u64, u64),
+    tensor: u32,
+    cell: u64,
+    bytes: u8,
+    uncached: bool,
+) -> Stop {
+    let found =
+        launch.objects.iter().find(|(_, object)| object.backing == super::objects::Backing::Tensor(tensor));
+    let object = found.map(|(number, _)| number).unwrap_or_default();
+    let mut runs = Vec::new();
+    for cta in [first, second] {
+        let mut run = match Cta::new(launch, options, cta, true) {
+            Ok(run) => run,
+            Err(exhausted) => return Stop::Exhausted(exhausted),
+        };
+        if let Err(Stop::Fault(fault)) = run.run() {
+            return Stop::Fault(fault);
+        }
+        runs.push(run);
+    }
+    let accesses = |run: &Cta<'_>| -> Vec<(Access, bool)> {
+        let Order::Exact(exact) = &run.order else { return Vec::new() };
+        let (writes, reads) = exact.history(object, cell);
+        let all =
+            writes.iter().map(|access| (*access, true)).chain(reads.iter().map(|access| (*access, false)));
+        all.filter(|(access, _)| access.bytes & bytes != 0).collect()
+    };
+    let (ones, others) = (accesses(&runs[0]), accesses(&runs[1]));
+    let pairs = ones.iter().flat_map(|one| others.iter().map(move |other| [*one, *other]));
+    let conflict = pairs.into_iter().find_map(|pair| Some((pair, conflict_of_ctas(pair)?)));
+    let (mut sites, mut names) = (Vec::new(), Vec::new());
+    let (accesses, kind) = match conflict {
+        Some((pair, kind)) => (pair.to_vec(), kind),
+        None => (Vec::new(), FaultKind::Race),
+    };
+    for ((access, writes), (run, cta)) in accesses.iter().zip(runs.iter().zip([first, second])) {
+        let object = launch.objects.get(object);
+        let place = run.spell(object, cell * 4 + u64::from(bytes.trailing_zeros()), bytes.count_ones());
+        let thread = launch.thread(launch.cta(cta), access.thread);
+        let what = format!("{} {place}", access.verb(*writes));
+        names.push(format!("{thread} {what} ({})", names.len() + 1));
+        sites.push(Site { action: what, thread: Some(thread), place: launch.place(access.inst) });
+    }
+    let message = format!("{}, and nothing orders two CTAs of one launch", names.join(" and "));
+    if kind == FaultKind::Nondeterministic {
+        let message = format!("{message}: what it holds depends on the schedule");
+        let (side, rule, help) = (launch.which, "Y7", None);
+        return Stop::Fault(Box::new(Fault { side, kind, rule, message, sites, help }));
+    }
+    Stop::Fault(Box::new(Fault {
+        side: launch.which,
+        kind: FaultKind::Race,
+        rule: if uncached { "M4" } else { "Y1" },
+        message,
+        sites,
+        help: Some("let each CTA write elements of its own, or combine them in a second launch".into()),
+    }))
+}
+
+/// Whether accesses of two CTAs to the same bytes conflict, and how; each with whether it writes.
+fn conflict_of_ctas([(one, one_writes), (other, other_writes)]: [(Access, bool); 2]) -> Option<FaultKind> {
+    if !one_writes && !other_writes {
+        return None;
+    }
+    match (one.agent, other.agent) {
+        (Agent::Atomic { update, scope }, Agent::Atomic { update: other, scope: others }) => {
+            if update.bytes() != other.bytes() || [scope, others] != [Scope::Launch; 2] {
+                return Some(FaultKind::Race);
+            }
+            (update != other).then_some(FaultKind::Nondeterministic)
+        }
+        _ => Some(FaultKind::Race),
+    }
+}

@@ -1,0 +1,70 @@
+//! Terms of one store in another one.
+
+use rustc_hash::FxHashMap;
+
+use super::id::TermId;
+use super::node::{Store, View};
+
+/// Where terms of one store lie in another.
+pub type Imported = FxHashMap<TermId, TermId>;
+
+impl Store {
+    /// The term that `term` of the store `from` is here. Inputs are the same in all stores of a launch; what was copied
+    /// before is found in `known`, which belongs to the two stores.
+    pub fn import(&mut self, from: &Store, term: TermId, known: &mut Imported) -> TermId {
+        let mut work = vec![term];
+        while let Some(&next) = work.last() {
+            if known.contains_key(&next) {
+                work.pop();
+                continue;
+            }
+            let here = match from.view(next) {
+                View::Input { .. } => next,
+                View::Constant(constant) => self.intern(constant.clone()),
+                View::Apply(op, operands) => {
+                    let operands = &operands[..op.arity()];
+                    let before = work.len();
+                    work.extend(operands.iter().filter(|operand| !known.contains_key(operand)));
+                    if work.len() > before {
+                        continue;
+                    }
+                    let copied: Vec<TermId> = operands.iter().map(|operand| known[operand]).collect();
+                    self.apply(op, &copied, from.site(next).unwrap_or_default())
+                }
+            };
+            known.insert(next, here);
+            work.pop();
+        }
+        known[&term]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Constant, InputId, TermOp};
+    use super::*;
+    use crate::number::{Extended, Rational};
+
+    #[test]
+    fn what_is_copied_is_the_same_expression() {
+        let mut from = Store::new();
+        let x = TermId::input(InputId(0), 3);
+        let two = Extended::Finite(Rational::from_integer(2));
+        let two = from.intern(Constant { exact: two, literal: None, rounded: None });
+        let quotient = from.apply(TermOp::Div, &[x, two], 7);
+        let sum = from.apply(TermOp::Add, &[quotient, quotient], 8);
+
+        let (mut to, mut known) = (Store::new(), Imported::default());
+        to.apply(TermOp::Neg, &[x], 0);
+        let copy = to.import(&from, sum, &mut known);
+        let View::Apply(TermOp::Add, [left, right, _]) = to.view(copy) else { panic!("a sum") };
+        assert_eq!(left, right);
+        let View::Apply(TermOp::Div, [numerator, denominator, _]) = to.view(left) else {
+            panic!("a quotient")
+        };
+        assert_eq!((numerator, to.site(left)), (x, Some(7)), "with the place of its obligation");
+        assert!(matches!(to.view(denominator), View::Constant(_)));
+        assert_eq!(to.import(&from, sum, &mut known), copy);
+        assert_eq!(to.len(), 3);
+    }
+}
