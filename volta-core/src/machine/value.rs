@@ -213,6 +213,29 @@ impl Register {
         if mask.is_power_of_two() {
             return (self.undefined & mask == 0).then(|| self.get(mask.trailing_zeros() as usize));
         }
+    /// What lanes 0 and 1 hold and what separates them, where that goes on in all lanes. Words are compared: `sym` and
+    /// `undefined` say what they are.
+    #[inline]
+    pub(super) fn affine(&self) -> Option<(u64, i64)> {
+        let stride = self.data[1].wrapping_sub(self.data[0]);
+        // One pass without an early exit, so that the compiler vectorises it.
+        let mut difference = 0;
+        let mut expected = self.data[0];
+        for word in &self.data {
+            difference |= word ^ expected;
+            expected = expected.wrapping_add(stride);
+        }
+        (difference == 0).then_some((self.data[0], stride as i64))
+    }
+
+    /// Writes concrete bits to one lane.
+    #[inline]
+    pub(super) fn set_bits(&mut self, lane: usize, bits: u64) {
+        self.data[lane] = bits;
+        self.sym &= !(1 << lane);
+        self.undefined &= !(1 << lane);
+    }
+
         let first = self.data[0];
         if mask != u32::MAX || self.data[1] != first || self.undefined != 0 {
             return None;
@@ -362,6 +385,12 @@ pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     let mut rest = mask;
     std::iter::from_fn(move || {
         if rest == 0 {
+/// The lane of a mask that has one.
+#[inline]
+pub(super) fn only_lane(mask: u32) -> Option<usize> {
+    mask.is_power_of_two().then_some(mask.trailing_zeros() as usize)
+}
+
             return None;
         }
         let lane = rest.trailing_zeros() as usize;

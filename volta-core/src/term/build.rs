@@ -1,9 +1,8 @@
 //! Appending to the arena.
 
 use super::id::{ConstantId, NodeId, TermId};
-use std::hash::BuildHasher;
-
-use rustc_hash::FxBuildHasher;
+use hashbrown::hash_table::Entry;
+use smallvec::SmallVec;
 
 use super::node::{AFFINE, Constant, LIST, Node, REPEATED, Store, TermOp, WIDE};
 
@@ -30,6 +29,42 @@ impl Results {
     }
 }
 
+/// An operand of all 32 lanes, of which it is known how lanes repeat terms.
+#[derive(Clone, Copy, Debug)]
+pub enum Pattern<'a> {
+    /// Lane `i` has `list[(i >> shift) % list.len()]`, raw: a power of two of terms, at most `32 >> shift`.
+    Repeated {
+        /// The terms.
+        list: &'a [u64],
+        /// Runs of `2^shift` lanes have the same one.
+        shift: u32,
+    },
+    /// Lane `i` has `base + i·stride`, raw.
+    Affine {
+        /// The term of lane 0.
+        base: u64,
+        /// What separates neighbouring lanes.
+        stride: i64,
+    },
+    /// What another instruction computed.
+    Results(Results),
+}
+
+impl Pattern<'_> {
+    /// The terms of all lanes, raw.
+    pub fn all(self) -> [u64; 32] {
+        match self {
+            Pattern::Repeated { list, shift } => {
+                std::array::from_fn(|lane| list[(lane >> shift) & (list.len() - 1)])
+            }
+            Pattern::Affine { base, stride } => {
+                std::array::from_fn(|lane| base.wrapping_add_signed(stride * lane as i64))
+            }
+            Pattern::Results(results) => results.all(),
+        }
+    }
+}
+
 impl Store {
     /// Appends one operation for the lanes of `mask` and returns its node; lane `i`'s result is
     /// `TermId::lane(node, i)`. Ids come in raw form, their high bits already zero.
@@ -45,6 +80,23 @@ impl Store {
     /// result, and with them every other instruction, of this warp or another, that applies `op` to the same terms.
     pub fn push_shared(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>, site: u32) -> Results {
         let (modes, words) = self.encode_all(op, mask, operands);
+        self.append_shared(op, mask, (modes, words), site)
+    }
+
+    /// As [`Store::push_shared`] for all lanes, of operands whose patterns are known.
+    pub fn push_patterns(&mut self, op: TermOp, operands: &[Pattern<'_>], site: u32) -> Results {
+        debug_assert_eq!(operands.len(), op.arity());
+        let mut words = [0; 3];
+        let mut modes = 0;
+        for (at, pattern) in operands.iter().enumerate() {
+            let (mode, word) = self.encode_pattern(*pattern);
+            modes |= mode << (2 * at);
+            words[at] = word;
+        }
+        self.append_shared(op, u32::MAX, (modes, words), site)
+    }
+
+    fn append_shared(&mut self, op: TermOp, mask: u32, (modes, words): (u8, [u64; 3]), site: u32) -> Results {
         let same = |at: usize| modes >> (2 * at) & 3 == AFFINE && words[at] >> TermId::BITS == 0;
         if !(0..op.arity()).all(same) {
             let node = self.append(Node { op, modes, mask, operands: words }, site);
@@ -70,16 +122,20 @@ impl Store {
         }
         // Kept with the node: neither looking nor growing needs to read nodes that are other ones.
         let digest = digest_of(&node);
+        let nodes = &self.nodes;
         let same = |(other, known): &(u32, NodeId)| {
-            let known = &self.nodes[known.index()];
-            *other == digest && known.op == op && known.operands == words
+            *other == digest && {
+                let known = &nodes[known.index()];
+                known.op == op && known.operands == words
+            }
         };
-        if let Some((_, known)) = self.uniform.find(spread(digest), same) {
-            return TermId::lane(*known, 0).raw();
+        match self.uniform.entry(spread(digest), same, |(digest, _)| spread(*digest)) {
+            Entry::Occupied(known) => TermId::lane(known.get().1, 0).raw(),
+            Entry::Vacant(place) => {
+                place.insert((digest, NodeId::from_index(self.nodes.len())));
+                TermId::lane(self.append(node, site), 0).raw()
+            }
         }
-        let node = self.append(node, site);
-        self.uniform.insert_unique(spread(digest), (digest, node), |(digest, _)| spread(*digest));
-        TermId::lane(node, 0).raw()
     }
 
     fn encode_all(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>) -> (u8, [u64; 3]) {
@@ -126,16 +182,49 @@ impl Store {
         TermId::constant(id)
     }
 
+    fn encode_affine(&mut self, base: u64, stride: i64) -> (u8, u64) {
+        if i64::from(stride as i8) == stride {
+            return (AFFINE, base | (stride as u64) << TermId::BITS);
+        }
+        self.wide.push((base, stride));
+        (WIDE, self.wide.len() as u64 - 1)
+    }
+
+    /// What [`Store::encode`] makes of the same lanes.
+    fn encode_pattern(&mut self, pattern: Pattern<'_>) -> (u8, u64) {
+        let (mut list, shift) = match pattern {
+            _ if self.only_lists => return self.encode(u32::MAX, &pattern.all()),
+            Pattern::Repeated { list, shift } if list.len() << shift < 32 || shift > 0 => (list, shift),
+            Pattern::Results(Results { first, stride }) => {
+                return self.encode_affine(first, stride as i64);
+            }
+            Pattern::Affine { base, stride } => return self.encode_affine(base, stride),
+            // A term for each lane: they may follow one another.
+            Pattern::Repeated { .. } => return self.encode(u32::MAX, &pattern.all()),
+        };
+        // Lanes that repeat terms have a stride only where all of them are one.
+        if list.iter().all(|raw| *raw == list[0]) {
+            return (AFFINE, list[0]);
+        }
+        if list.chunks(2).all(|pair| pair[0] == pair[1]) {
+            let halved: SmallVec<[u64; 16]> = list.iter().step_by(2).copied().collect();
+            return self.encode_pattern(Pattern::Repeated { list: &halved, shift: shift + 1 });
+        }
+        while list[..list.len() / 2] == list[list.len() / 2..] {
+            list = &list[..list.len() / 2];
+        }
+        let at = self.lists.len() as u64;
+        self.lists.extend_from_slice(list);
+        let pattern = u64::from(shift) | u64::from(list.len().trailing_zeros()) << 3;
+        (LIST, at | REPEATED | pattern << TermId::BITS)
+    }
+
     /// The shortest encoding of one operand.
     fn encode(&mut self, mask: u32, lanes: &[u64; 32]) -> (u8, u64) {
         if !self.only_lists
             && let Some((base, stride)) = affine(mask, lanes)
         {
-            if i64::from(stride as i8) == stride {
-                return (AFFINE, base | (stride as u64) << TermId::BITS);
-            }
-            self.wide.push((base, stride));
-            return (WIDE, self.wide.len() as u64 - 1);
+            return self.encode_affine(base, stride);
         }
         let at = self.lists.len() as u64;
         if mask == u32::MAX && !self.only_lists {
@@ -157,8 +246,11 @@ impl Store {
 
 /// Of what a node computes.
 fn digest_of(node: &Node) -> u32 {
-    let hash = FxBuildHasher.hash_one((node.op, node.operands));
-    (hash >> 32 ^ hash) as u32
+    let hash = node
+        .operands
+        .iter()
+        .fold(node.op as u64, |hash, word| (hash.rotate_left(29) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    (hash >> 32) as u32
 }
 
 /// A digest as a hash: tables read the lowest and the highest bits.
@@ -238,6 +330,45 @@ mod tests {
             // Rows and columns of fragments.
             for (shift, count) in [(2, 8), (0, 4), (4, 2), (0, 16), (1, 4), (3, 4), (0, 2)] {
                 check(mask, std::array::from_fn(|lane| at(((lane as u64 >> shift) % count) * 7 % 11)));
+            }
+        }
+    }
+
+    /// Patterns are encoded as their lanes are.
+    #[test]
+    fn patterns_are_encoded_as_lanes_are() {
+        let at = |element: u64| TermId::input(InputId(1), element).raw();
+        for (shift, count, distinct) in [
+            (2, 8, 8),
+            (0, 4, 4),
+            (4, 2, 2),
+            (4, 2, 1),
+            (2, 8, 4),
+            (0, 16, 4),
+            (0, 32, 32),
+            (1, 16, 16),
+            (3, 1, 1),
+        ] {
+            for spread in [1, 2, 3] {
+                // Terms that come again one by one, in runs, or only at first sight.
+                let list: Vec<u64> = (0..count)
+                    .map(|entry| match spread {
+                        1 => at(entry % distinct * 7),
+                        2 => at(entry * distinct / count * 7),
+                        _ => at(entry),
+                    })
+                    .collect();
+                let pattern = Pattern::Repeated { list: &list, shift };
+                for mut store in [Store::new(), Store::without_patterns()] {
+                    let lanes = pattern.all();
+                    let (known, found) = (store.encode_pattern(pattern), store.lists.len());
+                    let (other, again) = (store.encode(u32::MAX, &lanes), store.lists.len());
+                    assert_eq!(again - found, found, "{shift} {count} {distinct} {spread}");
+                    assert_eq!(known.0, other.0, "{shift} {count} {distinct} {spread}");
+                    let offset = if known.0 == LIST { found as u64 } else { 0 };
+                    assert_eq!(known.1 + offset, other.1, "{shift} {count} {distinct} {spread}");
+                    assert_eq!(store.lists[..found], store.lists[found..]);
+                }
             }
         }
     }

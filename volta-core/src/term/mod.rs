@@ -18,7 +18,7 @@ mod node;
 mod print;
 mod range;
 
-pub use build::{Operands, Results};
+pub use build::{Operands, Pattern, Results};
 pub use fold::{Fold, fold};
 pub use id::{ConstantId, InputId, Integers, NodeId, Sign, TermId, TermKind};
 pub use import::Imported;

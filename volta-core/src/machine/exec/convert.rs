@@ -5,9 +5,9 @@ use super::super::fault::FaultKind;
 use super::super::objects::{from_generic, to_generic};
 use super::super::pieces::{Choice, Piece};
 use super::super::residue;
-use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
+use super::super::value::{Origin, Register, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
-use super::float::{Terms, held, set_reals};
+use super::float::{Terms, held, holds_unknown_reals, set_reals};
 use super::int::sign_extend;
 use crate::number::format::{Format, Rounding, encode};
 use crate::number::{Extended, Rational};
@@ -182,6 +182,17 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let converts = cast.integral.is_none() && cast.clamp == Clamp::None;
         if converts && self.convert_fragment(warp, mask, d, a, [cast.from, cast.to]) {
+            return Ok(());
+        }
+        if converts
+            && let Src::Reg(a) = a
+            && holds_unknown_reals(warp.register(a), mask, cast.from)
+        {
+            // The same reals (rule V2), under another name.
+            let renamed = Sym::real_tag(cast.from) ^ Sym::real_tag(cast.to);
+            let mut words = warp.register(a).data;
+            words.iter_mut().for_each(|word| *word ^= renamed);
+            warp.register_mut(d).merge(mask, &Register { data: words, sym: mask, undefined: 0 });
             return Ok(());
         }
         let mut terms = Terms::default();

@@ -5,13 +5,13 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
-use super::super::value::{Origin, Register, Sym, SymKind, Truth, Value, lanes};
+use super::super::value::{Origin, Register, Sym, SymKind, Truth, Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::idiom;
 use crate::number::format::{Decoded, Format, Rounding, decode, encode};
 use crate::number::{Extended, Rational};
 use crate::program::{Bool2, Clamp, Compare, FloatCompare, InstId, PredId, PredSrc, RegId, Src};
-use crate::term::{Constant, Fold, Results, TermId, TermKind, TermOp, fold};
+use crate::term::{Constant, Fold, Pattern, Results, TermId, TermKind, TermOp, fold};
 
 /// What a float instruction computes, apart from its operands.
 #[derive(Clone, Copy, Debug)]
@@ -35,10 +35,27 @@ pub(super) struct Terms {
 /// Numerator and denominator of a constant have at most so many bits together: a few times what f64 spans.
 const MAX_CONSTANT_BITS: u64 = 1 << 14;
 
+/// Lanes further apart than this do not move evenly: their words are compared with wrapping around.
+const MOST_STRIDE: i64 = 1 << 40;
+
 const LOW: u64 = Sym::PAYLOAD;
 
 fn is_constant(raw: u64) -> bool {
     matches!(TermId::from_raw(raw).kind(), TermKind::Constant(_))
+}
+
+/// Whether the lanes of `mask` hold reals in a format, none of them a constant.
+#[inline]
+pub(super) fn holds_unknown_reals(register: &Register, mask: u32, format: Format) -> bool {
+    if register.sym & mask != mask {
+        return false;
+    }
+    // The id's own tag has its lowest bit set for constants only.
+    let odd = |word: u64| (word ^ Sym::real_tag(format)) & !LOW | word & 1 << 54;
+    if mask == u32::MAX {
+        return register.data.iter().fold(0, |all, word| all | odd(*word)) == 0;
+    }
+    lanes(mask).all(|lane| odd(register.data[lane]) == 0)
 }
 
 /// Writes a warp's results to the lanes of `mask`.
@@ -70,7 +87,11 @@ impl Cta<'_> {
         d: RegId,
         sources: &[Src],
     ) -> Result<(), Stop> {
-        if self.uniform_float(warp, mask, pc, shape, d, sources)?
+        if self.float_alone(warp, mask, pc, shape, d, sources) {
+            return Ok(());
+        }
+        if self.affine_float(warp, mask, pc, shape, d, sources)
+            || self.uniform_float(warp, mask, pc, shape, d, sources)?
             || self.fragment_float(warp, mask, pc, shape, d, sources)?.is_some()
         {
             return Ok(());
@@ -97,6 +118,105 @@ impl Cta<'_> {
             warp.register_mut(d).set(lane, Value::Undefined(origin));
         }
         Ok(())
+    }
+
+    /// An operation of one lane on terms, not all of them constants. False where it is something else, and nothing
+    /// was done.
+    #[inline]
+    fn float_alone(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        shape: Shape,
+        d: RegId,
+        sources: &[Src],
+    ) -> bool {
+        // Rounding down is a step of an idiom that is recognised elsewhere.
+        let Some(lane) = only_lane(mask) else { return false };
+        if shape.rounding == Rounding::Down || self.options.plain_terms {
+            return false;
+        }
+        let tag = Sym::real_tag(shape.format);
+        let mut ids = [0; 3];
+        let mut known = true;
+        for (id, source) in ids.iter_mut().zip(sources) {
+            *id = match self.value(warp, *source, lane) {
+                Value::Sym(sym) if sym.raw() & !LOW == tag => sym.raw() & LOW,
+                Value::Bits(bits) => match self.literal(shape.format, bits) {
+                    Some(raw) => raw,
+                    None => return false,
+                },
+                Value::Sym(_) | Value::Undefined(_) => return false,
+            };
+            known &= is_constant(*id);
+        }
+        if known {
+            return false;
+        }
+        let raw = self.store.push_uniform(shape.op, &ids[..sources.len()], pc);
+        let term = self.clamp(shape.clamp, TermId::from_raw(raw), pc);
+        warp.register_mut(d).set(lane, Value::Sym(Sym::real(shape.format, term)));
+        true
+    }
+
+    /// One node for a whole warp of operands that move evenly from lane to lane, one of them at least. False where
+    /// they do not, and nothing was done.
+    #[inline]
+    fn affine_float(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        shape: Shape,
+        d: RegId,
+        sources: &[Src],
+    ) -> bool {
+        // Rounding down is a step of an idiom that is recognised lane by lane.
+        if mask != u32::MAX || self.options.plain_terms || shape.rounding == Rounding::Down {
+            return false;
+        }
+        let mut patterns = [Pattern::Affine { base: 0, stride: 0 }; 3];
+        let mut moves = false;
+        for (pattern, source) in patterns.iter_mut().zip(sources) {
+            let bits = match source {
+                Src::Reg(id) => {
+                    let register = warp.register(*id);
+                    let Some((word, stride)) = register.affine() else { return false };
+                    if register.sym == u32::MAX {
+                        let last = word.wrapping_add_signed(31 * stride.clamp(-MOST_STRIDE, MOST_STRIDE));
+                        let tag = Sym::real_tag(shape.format);
+                        // What lies between two terms of a kind is of that kind.
+                        if stride.abs() > MOST_STRIDE || (word & !LOW, last & !LOW) != (tag, tag) {
+                            return false;
+                        }
+                        if stride != 0 {
+                            if is_constant(word & LOW) || is_constant(last & LOW) {
+                                return false;
+                            }
+                            moves = true;
+                        }
+                        *pattern = Pattern::Affine { base: word & LOW, stride };
+                        continue;
+                    }
+                    if stride != 0 || register.sym | register.undefined != 0 {
+                        return false;
+                    }
+                    word
+                }
+                Src::Imm(bits) => *bits,
+                Src::Symbol(..) => return false,
+            };
+            let Some(base) = self.literal(shape.format, bits) else { return false };
+            *pattern = Pattern::Affine { base, stride: 0 };
+        }
+        if !moves {
+            return false;
+        }
+        let results = self.store.push_patterns(shape.op, &patterns[..sources.len()], pc);
+        let results = self.clamp_all(shape.clamp, mask, results, pc);
+        set_reals(warp.register_mut(d), shape.format, mask, |lane| results.lane(lane));
+        true
     }
 
     /// Computes once what is the same for all lanes. False where it is not, and nothing was done.
@@ -312,6 +432,11 @@ impl Cta<'_> {
         lane: usize,
         pc: u32,
     ) -> Result<Option<TermId>, Stop> {
+        if let Value::Sym(sym) = value
+            && sym.raw() & !LOW == Sym::real_tag(format)
+        {
+            return Ok(Some(TermId::from_raw(sym.raw() & LOW)));
+        }
         match self.read_real(value, format) {
             Ok(term) => Ok(term),
             Err(held) => {

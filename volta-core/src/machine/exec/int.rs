@@ -2,7 +2,7 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
-use super::super::value::{Truth, lanes};
+use super::super::value::{Truth, Value, lanes, only_lane};
 use super::super::warp::Warp;
 use crate::number::format::Format;
 use crate::program::{
@@ -329,6 +329,13 @@ impl Cta<'_> {
         a: Src,
         b: Src,
     ) -> Result<(), Stop> {
+        if let Some(lane) = only_lane(mask)
+            && let (Some(x), Some(y)) = (self.bits(warp, a, lane), self.bits(warp, b, lane))
+            && let Some(result) = scalar2(op, ty, x, y)
+        {
+            warp.register_mut(d).set_bits(lane, result);
+            return Ok(());
+        }
         let (mut left, mut right) = (None, None);
         let x = self.operand(warp, a, &mut left);
         let y = self.operand(warp, b, &mut right);
@@ -368,6 +375,12 @@ impl Cta<'_> {
         d: RegId,
         sources: [Src; 3],
     ) -> Result<(), Stop> {
+        if let Some(lane) = only_lane(mask)
+            && let [Some(x), Some(y), Some(z)] = sources.map(|source| self.bits(warp, source, lane))
+        {
+            warp.register_mut(d).set_bits(lane, scalar3(op, ty, [x, y, z]));
+            return Ok(());
+        }
         let mut scratch = [const { None }; 3];
         let [s0, s1, s2] = &mut scratch;
         let x = self.operand(warp, sources[0], s0);
@@ -433,7 +446,7 @@ impl Cta<'_> {
             };
             let (wide_x, wide_y) = (i128::from(x), i128::from(y) + i128::from(carry));
             let wide = if subtract { wide_x - wide_y } else { wide_x + wide_y };
-            warp.register_mut(d).set(lane, super::Value::Bits(wide as u64 & width.mask()));
+            warp.register_mut(d).set(lane, Value::Bits(wide as u64 & width.mask()));
             if let Some(pred) = carry_out {
                 let out = wide < 0 || wide >> width.bits() != 0;
                 warp.predicate_mut(pred).set(lane, Truth::Known(out));
@@ -454,11 +467,26 @@ impl Cta<'_> {
         (p, q): (PredId, Option<PredId>),
         combine: Option<(Bool2, PredSrc)>,
     ) -> Result<(), Stop> {
+        if let Some(lane) = only_lane(mask)
+            && let (None, None) = (combine, q)
+            && let (Some(x), Some(y)) = (self.bits(warp, a, lane), self.bits(warp, b, lane))
+        {
+            let holds = if compare(op, ty, x, y) { mask } else { 0 };
+            warp.predicate_mut(p).merge_bits(mask, holds);
+            return Ok(());
+        }
         let (mut left, mut right) = (None, None);
         let x = self.operand(warp, a, &mut left);
         let y = self.operand(warp, b, &mut right);
         if !(x.is_concrete(mask) && y.is_concrete(mask)) {
             return self.symbolic_compare(warp, mask, pc, op, ty, [a, b], (p, q), combine);
+        }
+        if let (u32::MAX, None, None) = (mask, combine, q)
+            && let (Some(Value::Bits(x)), Some(Value::Bits(y))) = (x.uniform(mask), y.uniform(mask))
+        {
+            let holds = if compare(op, ty, x, y) { mask } else { 0 };
+            warp.predicate_mut(p).merge_bits(mask, holds);
+            return Ok(());
         }
         let mut bits = 0;
         for lane in 0..32 {

@@ -23,7 +23,7 @@ pub(super) use wmma::Fragments;
 use super::cta::{Cta, Stop};
 use super::fault::FaultKind;
 use super::objects::from_generic;
-use super::value::{Origin, Register, Truth, Value, lanes};
+use super::value::{Origin, Register, Truth, Value, lanes, only_lane};
 use super::warp::Warp;
 use crate::number::Rational;
 use crate::number::format::Rounding;
@@ -283,6 +283,15 @@ impl Cta<'_> {
         }
     }
 
+    /// One lane of a source, if it is concrete.
+    #[inline]
+    pub(super) fn bits(&self, warp: &Warp, src: Src, lane: usize) -> Option<u64> {
+        match self.value(warp, src, lane) {
+            Value::Bits(bits) => Some(bits),
+            Value::Sym(_) | Value::Undefined(_) => None,
+        }
+    }
+
     /// One lane of a source that must be concrete, because `what` it is steers the run.
     pub(super) fn concrete(
         &self,
@@ -459,6 +468,14 @@ impl Cta<'_> {
     }
 
     fn mov(&mut self, warp: &mut Warp, mask: u32, d: RegId, a: Src, width: Width) -> Result<(), Stop> {
+        if let Some(lane) = only_lane(mask) {
+            let value = match self.value(warp, a, lane) {
+                Value::Bits(bits) => Value::Bits(bits & width.mask()),
+                other => other,
+            };
+            warp.register_mut(d).set(lane, value);
+            return Ok(());
+        }
         let mut scratch = None;
         let mut result = self.operand(warp, a, &mut scratch).clone();
         if width != Width::W64 && result.is_concrete(mask) {
