@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::bind::Tensor;
-use super::pieces::{Cell, Composites, Piece};
+use super::pieces::{Cell, Composites, Piece, Pieces};
 use super::race::Quick;
 use super::residue;
 use super::shadow::Parts;
@@ -157,7 +157,7 @@ pub(super) fn initial_cell(
         }
         narrow => {
             let count = u64::from(4 / narrow);
-            let pieces: Vec<Piece> =
+            let pieces: Pieces =
                 (0..count).map(|at| Piece { value: value(cell * count + at), bytes: narrow }).collect();
             Cell::from_pieces(&pieces, composites)
         }

@@ -164,6 +164,59 @@ impl Composites {
         out
     }
 
+    /// The two halves of a value of 4 bytes; `None` where it takes more than a look to tell.
+    #[inline]
+    pub(super) fn halves(&self, value: Value) -> Option<[Value; 2]> {
+        match value {
+            Value::Bits(bits) => Some([0, 16].map(|shift| Value::Bits(bits >> shift & 0xffff))),
+            Value::Sym(sym) => match self.packs[sym.as_packed()?].as_slice() {
+                [low @ Piece { bytes: 2, .. }, high @ Piece { bytes: 2, .. }] => {
+                    Some([low.value, high.value])
+                }
+                _ => None,
+            },
+            Value::Undefined(_) => None,
+        }
+    }
+
+    /// What `bytes` bytes of a cell hold from byte `start` on, where that is one whole value; `None` where it takes
+    /// more than a look to tell.
+    #[inline]
+    pub(super) fn part(&self, cell: Cell, start: u32, bytes: u32) -> Option<Value> {
+        if cell.0 >> 56 != 0 {
+            let whole = Value::Sym(Sym::from_raw(cell.0));
+            return match (start, bytes) {
+                (0, 4) => Some(whole),
+                (0 | 2, 2) => Some(self.halves(whole)?[(start / 2) as usize]),
+                _ => None,
+            };
+        }
+        let touched = ((1 << bytes) - 1) << start;
+        let written = cell.0 >> 32 & 0xf;
+        (written & touched == touched)
+            .then(|| Value::Bits((cell.0 & 0xffff_ffff) >> (8 * start) & low_bytes(bytes)))
+    }
+
+    /// A cell with a value in one of its halves, low (0) or high (1); `None` where it takes more than a look to tell.
+    #[inline]
+    pub(super) fn with_half(&mut self, old: Cell, which: usize, new: Value, reader: InstId) -> Option<Cell> {
+        match new {
+            Value::Bits(_) => {}
+            Value::Sym(sym) => match sym.kind() {
+                SymKind::Real(format, _) if format.bytes() == 2 => {}
+                _ => return None,
+            },
+            Value::Undefined(_) => return None,
+        }
+        let other = match old.whole(reader)? {
+            undefined @ Value::Undefined(_) => undefined,
+            whole => self.halves(whole)?[1 - which],
+        };
+        let mut values = [other; 2];
+        values[which] = new;
+        Some(Cell::from_pieces(&values.map(|value| Piece { value, bytes: 2 }), self))
+    }
+
     /// Two values as pieces of the same lengths; `None` when that would cut through one.
     pub(super) fn align(&self, a: Value, b: Value) -> Option<Vec<(Piece, Piece)>> {
         let (left, right) = (self.split(a, 8), self.split(b, 8));

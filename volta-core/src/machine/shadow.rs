@@ -85,9 +85,13 @@ impl Parts {
                 place
             }
         };
-        let parts = self.0[place as usize].iter_mut().enumerate();
-        let touched = parts.filter(|(at, _)| bytes >> at & 1 == 1);
-        touched.fold(false, |alarm, (_, part)| access(part) | alarm)
+        let parts = &mut self.0[place as usize];
+        let (mut rest, mut alarm) = (bytes, false);
+        while rest != 0 {
+            alarm |= access(&mut parts[rest.trailing_zeros() as usize & 3]);
+            rest &= rest - 1;
+        }
+        alarm
     }
 }
 

@@ -88,6 +88,12 @@ impl Sym {
         Sym(word)
     }
 
+    /// The index of a composite, if it is one.
+    #[inline]
+    pub(super) fn as_packed(self) -> Option<usize> {
+        (self.0 >> TAG_SHIFT == TAG_PACKED).then_some((self.0 & Self::PAYLOAD) as usize)
+    }
+
     pub(super) fn kind(self) -> SymKind {
         let payload = self.0 & Self::PAYLOAD;
         let term = || TermId::from_raw(payload);
@@ -207,12 +213,6 @@ impl Register {
         };
     }
 
-    /// What the lanes of `mask` hold, when it is all 32 or a single one, they hold the same, and it is defined.
-    #[inline]
-    pub(super) fn uniform(&self, mask: u32) -> Option<Value> {
-        if mask.is_power_of_two() {
-            return (self.undefined & mask == 0).then(|| self.get(mask.trailing_zeros() as usize));
-        }
     /// What lanes 0 and 1 hold and what separates them, where that goes on in all lanes. Words are compared: `sym` and
     /// `undefined` say what they are.
     #[inline]
@@ -236,6 +236,12 @@ impl Register {
         self.undefined &= !(1 << lane);
     }
 
+    /// What the lanes of `mask` hold, when it is all 32 or a single one, they hold the same, and it is defined.
+    #[inline]
+    pub(super) fn uniform(&self, mask: u32) -> Option<Value> {
+        if mask.is_power_of_two() {
+            return (self.undefined & mask == 0).then(|| self.get(mask.trailing_zeros() as usize));
+        }
         let first = self.data[0];
         if mask != u32::MAX || self.data[1] != first || self.undefined != 0 {
             return None;
@@ -379,18 +385,18 @@ impl Predicate {
     }
 }
 
-/// The lanes of a mask, lowest first.
-#[inline]
-pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    let mut rest = mask;
-    std::iter::from_fn(move || {
-        if rest == 0 {
 /// The lane of a mask that has one.
 #[inline]
 pub(super) fn only_lane(mask: u32) -> Option<usize> {
     mask.is_power_of_two().then_some(mask.trailing_zeros() as usize)
 }
 
+/// The lanes of a mask, lowest first.
+#[inline]
+pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        if rest == 0 {
             return None;
         }
         let lane = rest.trailing_zeros() as usize;

@@ -5,14 +5,25 @@
 
 use super::super::cta::{Cta, Order, Stop};
 use super::super::fault::FaultKind;
+use super::super::memory::initial_cell;
 use super::super::objects::Backing;
 use super::super::pieces::{Cell, Piece};
 use super::super::race::Agent;
 use super::super::residue;
 use super::super::value::{Value, lanes};
 use super::super::warp::Warp;
-use crate::program::{Address, PredSrc, Space, Src};
+use crate::program::{Address, InstId, PredSrc, Space, Src};
 use std::collections::VecDeque;
+
+/// A copy has at most 16 bytes.
+const MOST_CELLS: usize = 4;
+
+/// What a copy brings.
+enum Brought {
+    /// Whole cells of a tensor that nobody writes.
+    Cells([Cell; MOST_CELLS]),
+    Pieces(Vec<Piece>),
+}
 
 /// A copy under way.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +54,8 @@ impl Cta<'_> {
         ignore: Option<PredSrc>,
     ) -> Result<(), Stop> {
         let targets = self.addresses(warp, mask, to, pc)?;
+        // Where nothing is wanted, there need not be an address.
+        let sources = self.addresses(warp, mask, from, pc).ok();
         for lane in lanes(mask) {
             let mut wanted = match size {
                 Some(size) => self.concrete(warp, size, lane, pc, "the size of a copy")? as u32,
@@ -62,7 +75,12 @@ impl Cta<'_> {
                 Order::Exact(exact) => exact.begin_copy(),
             };
             let agent = Agent::Copy(number);
-            let pieces = self.copied(warp, lane, pc, from, (wanted, bytes), agent)?;
+            let source = match (&sources, wanted) {
+                (_, 0) => None,
+                (Some(sources), _) => Some(sources[lane]),
+                (None, _) => Some(self.addresses(warp, 1 << lane, from, pc)?[lane]),
+            };
+            let cells = self.copied(warp, lane, pc, source, (wanted, bytes), agent)?;
             let at =
                 self.spot(warp, lane, pc, (Space::Shared, targets[lane]), (bytes, bytes), agent, true)?;
             let Backing::Shared(base) = at.object.backing else {
@@ -71,11 +89,17 @@ impl Cta<'_> {
             };
             let first = (at.offsets[lane] / 4) as u32;
             for step in 0..bytes / 4 {
-                let Ok(content) = residue::slice(&pieces, 4 * step, 4, &mut self.store) else {
-                    let message = "a copy cuts through a value of the memory that it reads".to_string();
-                    return Err(self.fault(FaultKind::SortMismatch, "M3", message, warp, lane, pc));
+                let content = match &cells {
+                    Brought::Cells(cells) => cells[step as usize],
+                    Brought::Pieces(pieces) => {
+                        let Ok(content) = residue::slice(pieces, 4 * step, 4, &mut self.store) else {
+                            let message =
+                                "a copy cuts through a value of the memory that it reads".to_string();
+                            return Err(self.fault(FaultKind::SortMismatch, "M3", message, warp, lane, pc));
+                        };
+                        Cell::from_pieces(&content, &mut self.composites)
+                    }
                 };
-                let content = Cell::from_pieces(&content, &mut self.composites);
                 self.write_cell(warp, lane, &at, u64::from(first + step), 0xf, content)?;
             }
             let copy = Copy { first: base + first, cells: bytes / 4, number };
@@ -90,26 +114,38 @@ impl Cta<'_> {
         warp: &mut Warp,
         lane: usize,
         pc: u32,
-        from: Address,
+        source: Option<u64>,
         (wanted, bytes): (u32, u32),
         agent: Agent,
-    ) -> Result<Vec<Piece>, Stop> {
+    ) -> Result<Brought, Stop> {
         let mut pieces: Vec<Piece> = Vec::new();
-        if wanted != 0 {
-            let source = self.addresses(warp, 1 << lane, from, pc)?[lane];
+        if let Some(source) = source {
             let at = self.spot(warp, lane, pc, (Space::Global, source), (wanted, bytes), agent, false)?;
+            let offset = at.offsets[lane];
+            if let Backing::Tensor(number) = at.object.backing
+                && self.launch.tensors[number as usize].is_read_only()
+                && wanted == bytes
+            {
+                let tensor = &self.launch.tensors[number as usize];
+                let mut cells = [Cell::UNWRITTEN; MOST_CELLS];
+                for (step, cell) in cells.iter_mut().enumerate().take(bytes as usize / 4) {
+                    let place = offset / 4 + step as u64;
+                    *cell = initial_cell(tensor, place, &mut self.composites, InstId(pc));
+                }
+                return Ok(Brought::Cells(cells));
+            }
             let mut done = 0;
             while done < wanted {
                 let element = at.object.element.map_or(4, |element| element.bytes()).clamp(1, 4);
                 let step = element.min(wanted - done);
-                let value = self.load_value(warp, lane, &at, at.offsets[lane] + u64::from(done), step)?;
+                let value = self.load_value(warp, lane, &at, offset + u64::from(done), step)?;
                 pieces.extend(self.composites.split(value, step));
                 done += step;
             }
         }
         let zero = |bytes| Piece { value: Value::Bits(0), bytes };
         pieces.extend((wanted..bytes).map(|_| zero(1)));
-        Ok(pieces)
+        Ok(Brought::Pieces(pieces))
     }
 
     fn copies_of(&mut self, warp: &Warp, lane: usize) -> &mut Copies {

@@ -5,11 +5,11 @@ use super::super::cta::{Cta, Order, Stop};
 use super::super::fault::FaultKind;
 use super::super::memory::PAGE;
 use super::super::objects::{Backing, Object, from_generic};
-use super::super::pieces::{Cell, Choice, Pieces};
+use super::super::pieces::{Cell, Choice, Piece, Pieces};
 use super::super::race::{Agent, Now, Quick};
 use super::super::residue;
 use super::super::shadow::{Parts, WHOLE};
-use super::super::value::{Register, Sym, Value, lanes};
+use super::super::value::{Sym, Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::access_fault::pretty_name;
 use crate::machine::bind::Initial;
@@ -41,8 +41,31 @@ impl<'l> Cta<'l> {
         if mask == 0 {
             return Ok(());
         }
-        let addresses = self.addresses(warp, mask, address, pc)?;
+        if let Op::Load { d, .. } = &inst.op
+            && mask == u32::MAX
+            && self.load_evenly(warp, (space, address), width, d)
+        {
+            return Ok(());
+        }
         let total = width.bytes() * count as u32;
+        if let Some(lane) = only_lane(mask)
+            && let Some(base) = self.bits(warp, address.base, lane)
+        {
+            let place = (space, base.wrapping_add_signed(address.offset));
+            let mut at = self.spot(warp, lane, pc, place, (total, total), Agent::Thread, writes)?;
+            return match &inst.op {
+                Op::Load { d, access, .. } => {
+                    at.access = *access;
+                    self.load(warp, &at, width, d)
+                }
+                Op::Store { a, access, .. } => {
+                    at.access = *access;
+                    self.store_to(warp, &at, width, a)
+                }
+                _ => Ok(()),
+            };
+        }
+        let addresses = self.addresses(warp, mask, address, pc)?;
         let mut rest = mask;
         while rest != 0 {
             // Usually one round: all lanes touch one object.
@@ -58,19 +81,25 @@ impl<'l> Cta<'l> {
             let aligned = u64::from(total) - 1;
             let bias = addresses[first].wrapping_sub(inner).wrapping_add(object.base);
             let mut offsets = [0; 32];
-            let mut same = 0u32;
-            let mut odd = 0;
+            let (mut same, mut odd, mut over) = (u32::MAX, 0, 0);
             for lane in 0..32 {
                 let offset = addresses[lane].wrapping_sub(bias);
                 offsets[lane] = offset;
-                same |= u32::from(offset <= limit) << lane;
-                odd |= if rest >> lane & 1 == 1 && offset <= limit { offset & aligned } else { 0 };
+                odd |= offset;
+                // The highest bit is set where it is outside.
+                over |= offset | limit.wrapping_sub(offset);
             }
-            same &= rest;
+            if rest != u32::MAX || over >> 63 == 1 {
+                (same, odd) = (0, 0);
+                for lane in lanes(rest).filter(|lane| offsets[*lane] <= limit) {
+                    same |= 1 << lane;
+                    odd |= offsets[lane];
+                }
+            }
             if !fits || same >> first & 1 == 0 {
                 return Err(self.outside(warp, first, pc, own, inner, total, writes));
             }
-            if odd != 0 || object.align < u64::from(total) {
+            if odd & aligned != 0 || object.align < u64::from(total) {
                 return Err(self.misaligned(warp, same, pc, object, &offsets, total));
             }
             rest &= !same;
@@ -103,6 +132,65 @@ impl<'l> Cta<'l> {
             }
         }
         Ok(())
+    }
+
+    /// Loads by a whole warp whose addresses move evenly from lane to lane, of elements of an input that nobody
+    /// writes. False where it is something else, and nothing was done.
+    #[inline]
+    fn load_evenly(
+        &self,
+        warp: &mut Warp,
+        (space, address): (Space, Address),
+        width: Width,
+        d: &[Option<RegId>],
+    ) -> bool {
+        let Src::Reg(base) = address.base else { return false };
+        let register = warp.register(base);
+        if !register.is_concrete(u32::MAX) {
+            return false;
+        }
+        let Some((first, stride)) = register.affine() else { return false };
+        let (own, inner) = locate(space, first.wrapping_add_signed(address.offset));
+        let Some((number, offset)) = self.launch.objects.find(own, inner) else { return false };
+        let object = self.launch.objects.get(number);
+        let Some((tag, bytes)) = self.unwritten_input(object) else { return false };
+        let total = u64::from(bytes) * d.len() as u64;
+        let last = offset.checked_add(stride.saturating_mul(31));
+        let inside = |offset: i64| {
+            u64::try_from(offset).is_ok_and(|offset| offset.saturating_add(total) <= object.size)
+        };
+        let aligned = (offset | stride).cast_unsigned() & (total - 1) == 0 && object.align >= total;
+        if bytes != width.bytes() || !aligned || !inside(offset) || !last.is_some_and(inside) {
+            return false;
+        }
+        let shift = bytes.trailing_zeros();
+        let (first, apart) = (tag + (offset.cast_unsigned() >> shift), stride >> shift);
+        for (step, target) in d.iter().enumerate() {
+            let Some(target) = target else { continue };
+            let register = warp.register_mut(*target);
+            let mut next = first + step as u64;
+            for word in &mut register.data {
+                *word = next;
+                next = next.wrapping_add_signed(apart);
+            }
+            register.sym = u32::MAX;
+            register.undefined = 0;
+        }
+        true
+    }
+
+    /// Of an input that nobody writes, the word of its first element as a symbolic value, and the bytes of each.
+    #[inline]
+    fn unwritten_input(&self, object: &Object) -> Option<(u64, u32)> {
+        let Backing::Tensor(number) = object.backing else { return None };
+        let tensor = &self.launch.tensors[number as usize];
+        let Initial::Symbolic(input) = tensor.initial else { return None };
+        let zero = TermId::input(input, 0);
+        let word = match tensor.element {
+            Element::Float(format) => Sym::real(format, zero),
+            Element::Int { bytes, .. } => Sym::int(bytes, zero),
+        };
+        tensor.is_read_only().then_some((word.raw(), tensor.element.bytes()))
     }
 
     /// Where `bytes` bytes at one address lie, aligned to `alignment`, for an access of one lane.
@@ -182,40 +270,33 @@ impl<'l> Cta<'l> {
         width: Width,
         d: &[Option<RegId>],
     ) -> Result<(), Stop> {
-        if let Backing::Tensor(number) = at.object.backing {
-            let tensor = &self.launch.tensors[number as usize];
-            if tensor.is_read_only()
-                && let Initial::Symbolic(input) = tensor.initial
-                && tensor.element.bytes() == width.bytes()
-            {
-                let zero = TermId::input(input, 0);
-                let tag = match tensor.element {
-                    Element::Float(format) => Sym::real(format, zero),
-                    Element::Int { bytes, .. } => Sym::int(bytes, zero),
-                };
-                let shift = width.bytes().trailing_zeros();
-                for (step, target) in d.iter().enumerate() {
-                    let Some(target) = target else { continue };
-                    let first = tag.raw() + step as u64;
-                    let register = warp.register_mut(*target);
-                    if at.mask == u32::MAX {
-                        for (word, offset) in register.data.iter_mut().zip(&at.offsets) {
-                            *word = first + (offset >> shift);
-                        }
-                    } else {
-                        for lane in lanes(at.mask) {
-                            register.data[lane] = first + (at.offsets[lane] >> shift);
-                        }
-                    }
-                    register.sym |= at.mask;
-                    register.undefined &= !at.mask;
-                }
-                return Ok(());
-            }
-        }
-        if let (Backing::Shared(cell), Order::Quick(_), Width::W32) = (at.object.backing, &self.order, width)
+        if let Some((tag, bytes)) = self.unwritten_input(at.object)
+            && bytes == width.bytes()
         {
-            return self.load_shared_words(warp, at, cell, d);
+            let shift = bytes.trailing_zeros();
+            for (step, target) in d.iter().enumerate() {
+                let Some(target) = target else { continue };
+                let first = tag + step as u64;
+                let register = warp.register_mut(*target);
+                if at.mask == u32::MAX {
+                    for (word, offset) in register.data.iter_mut().zip(&at.offsets) {
+                        *word = first + (offset >> shift);
+                    }
+                } else {
+                    for lane in lanes(at.mask) {
+                        register.data[lane] = first + (at.offsets[lane] >> shift);
+                    }
+                }
+                register.sym |= at.mask;
+                register.undefined &= !at.mask;
+            }
+            return Ok(());
+        }
+        if let (Backing::Shared(first), Order::Quick(_)) = (at.object.backing, &self.order)
+            && width != Width::W64
+            && self.load_shared(warp, at, first, width.bytes(), d)?
+        {
+            return Ok(());
         }
         for lane in lanes(at.mask) {
             for (step, target) in d.iter().enumerate() {
@@ -228,81 +309,70 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    /// Words of shared memory, under the quick detector.
+    /// Words of shared memory, or whole values in them, under the quick detector. False where some lane reads what
+    /// it takes more than a look to tell; reading all of it again changes nothing.
     #[inline]
-    fn load_shared_words(
+    fn load_shared(
         &mut self,
         warp: &mut Warp,
         at: &Together<'_>,
-        cell: u32,
+        first: u32,
+        bytes: u32,
         d: &[Option<RegId>],
-    ) -> Result<(), Stop> {
+    ) -> Result<bool, Stop> {
         let now = self.now(warp);
-        let reader = InstId(at.pc);
         let first_lane = at.mask.trailing_zeros() as usize;
-        let spread = lanes(at.mask).fold(0, |odd, lane| odd | (at.offsets[lane] ^ at.offsets[first_lane]));
-        let mut alarm = false;
+        let apart = |lane: usize| at.offsets[lane] ^ at.offsets[first_lane];
+        let spread = if at.mask == u32::MAX {
+            (0..32).fold(0, |spread, lane| spread | apart(lane))
+        } else {
+            lanes(at.mask).fold(0, |spread, lane| spread | apart(lane))
+        };
+        let (mut alarm, mut known) = (false, true);
         for (step, target) in d.iter().enumerate() {
-            let base = cell as usize + step;
+            let place = |lane: usize| {
+                let offset = at.offsets[lane] + step as u64 * u64::from(bytes);
+                let start = (offset & 3) as u32;
+                ((u64::from(first) + (offset >> 2)) as usize, start, WHOLE >> (4 - bytes) << start)
+            };
             if spread == 0 {
-                let index = base + (at.offsets[first_lane] >> 2) as usize;
+                let (index, start, touched) = place(first_lane);
                 let cell = &mut self.memory.shared_quick[index];
-                alarm |= self.memory.parts.read_together(cell, WHOLE, now, at.mask);
+                alarm |= self.memory.parts.read_together(cell, touched, now, at.mask);
                 let Some(target) = target else { continue };
-                let value = self.cell_value(self.memory.shared[index], reader);
-                let register = warp.register_mut(*target);
-                match value {
-                    Value::Bits(bits) => register.merge_bits(at.mask, &[bits; 32]),
-                    Value::Sym(sym) => {
-                        let word = Register { data: [sym.raw(); 32], sym: u32::MAX, undefined: 0 };
-                        register.merge(at.mask, &word);
-                    }
-                    Value::Undefined(_) => lanes(at.mask).for_each(|lane| register.set(lane, value)),
+                match self.composites.part(self.memory.shared[index], start, bytes) {
+                    Some(value) => warp.register_mut(*target).fill(at.mask, value),
+                    None => known = false,
                 }
                 continue;
             }
             let Some(target) = target else {
                 for lane in lanes(at.mask) {
-                    let index = base + (at.offsets[lane] >> 2) as usize;
+                    let (index, _, touched) = place(lane);
                     let cell = &mut self.memory.shared_quick[index];
-                    alarm |= self.memory.parts.read(cell, WHOLE, now, lane as u32);
+                    alarm |= self.memory.parts.read(cell, touched, now, lane as u32);
                 }
                 continue;
             };
             let register = warp.register_mut(*target);
-            let (mut symbolic, mut bits) = (0u32, 0u32);
+            let mut symbolic = 0u32;
             for lane in lanes(at.mask) {
-                let index = base + (at.offsets[lane] >> 2) as usize;
+                let (index, start, touched) = place(lane);
                 let cell = &mut self.memory.shared_quick[index];
-                alarm |= self.memory.parts.read(cell, WHOLE, now, lane as u32);
-                let word = self.memory.shared[index].0;
-                if word >> 56 != 0 {
-                    register.data[lane] = word;
-                    symbolic |= 1 << lane;
-                } else if word >> 32 == 0xf {
-                    register.data[lane] = word & 0xffff_ffff;
-                    bits |= 1 << lane;
+                alarm |= self.memory.parts.read(cell, touched, now, lane as u32);
+                match self.composites.part(self.memory.shared[index], start, bytes) {
+                    Some(Value::Bits(bits)) => register.data[lane] = bits,
+                    Some(Value::Sym(sym)) => {
+                        register.data[lane] = sym.raw();
+                        symbolic |= 1 << lane;
+                    }
+                    Some(Value::Undefined(_)) | None => known = false,
                 }
             }
             register.sym = register.sym & !at.mask | symbolic;
             register.undefined &= !at.mask;
-            for lane in lanes(at.mask & !symbolic & !bits) {
-                let index = base + (at.offsets[lane] >> 2) as usize;
-                let value = self.cell_value(self.memory.shared[index], reader);
-                warp.register_mut(*target).set(lane, value);
-            }
         }
-        if alarm { Err(Stop::NeedExact) } else { Ok(()) }
-    }
-
-    fn cell_value(&mut self, cell: Cell, reader: InstId) -> Value {
-        match cell.whole(reader) {
-            Some(value) => value,
-            None => {
-                let pieces = cell.pieces(&self.composites, reader);
-                self.composites.join(&pieces)
-            }
-        }
+        if alarm { Err(Stop::NeedExact) } else { Ok(known) }
     }
 
     /// The value of `bytes` bytes of an object, with race detection.
@@ -349,22 +419,60 @@ impl<'l> Cta<'l> {
         mut read: impl FnMut(&mut Self, &mut Warp, usize, &Together<'_>, u64, u8) -> Result<Cell, Stop>,
     ) -> Result<Value, Stop> {
         let reader = InstId(at.pc);
+        let start = (offset % 4) as u32;
+        if start + bytes <= 4 {
+            let content = read(self, warp, lane, at, offset / 4, WHOLE >> (4 - bytes) << start)?;
+            return match self.composites.part(content, start, bytes) {
+                Some(value) => Ok(value),
+                None => self.value_in(warp, lane, at, content, (start, bytes)),
+            };
+        }
         let mut pieces = Pieces::new();
         for cell in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
             let touched = byte_mask(offset, bytes, cell);
             let content = read(self, warp, lane, at, cell, touched)?;
-            if bytes == 4 {
-                return Ok(self.cell_value(content, reader));
-            }
             pieces.extend(content.pieces(&self.composites, reader));
         }
         if bytes > 4 {
             return Ok(self.composites.join(&pieces));
         }
-        match residue::slice(&pieces, (offset % 4) as u32, bytes, &mut self.store) {
+        self.slice_of(warp, lane, at, &pieces, (start, bytes))
+    }
+
+    /// What bytes of a cell hold.
+    fn value_in(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        at: &Together<'_>,
+        content: Cell,
+        (start, bytes): (u32, u32),
+    ) -> Result<Value, Stop> {
+        let reader = InstId(at.pc);
+        if bytes == 4
+            && let Some(value) = content.whole(reader)
+        {
+            return Ok(value);
+        }
+        let pieces = content.pieces(&self.composites, reader);
+        if bytes == 4 {
+            return Ok(self.composites.join(&pieces));
+        }
+        self.slice_of(warp, lane, at, &pieces, (start, bytes))
+    }
+
+    fn slice_of(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        at: &Together<'_>,
+        pieces: &[Piece],
+        (start, bytes): (u32, u32),
+    ) -> Result<Value, Stop> {
+        match residue::slice(pieces, start, bytes, &mut self.store) {
             Ok(slice) => Ok(self.composites.join(&slice)),
             Err(_) => {
-                let whole = self.composites.join(&pieces);
+                let whole = self.composites.join(pieces);
                 let message = format!("{} read out of the middle of a value", bytes_are(bytes));
                 Err(self.cuts(message, whole, warp, lane, at.pc))
             }
@@ -379,7 +487,7 @@ impl<'l> Cta<'l> {
     }
 
     /// One cell's contents; `touched` are the bytes that the access reads.
-    fn read_cell(
+    pub(super) fn read_cell(
         &mut self,
         warp: &mut Warp,
         lane: usize,
@@ -528,6 +636,13 @@ impl<'l> Cta<'l> {
         value: Value,
     ) -> Result<(), Stop> {
         let value = self.narrowed(value, bytes);
+        if bytes == 2 && offset.is_multiple_of(2) {
+            let (cell, which) = (offset / 4, (offset / 2 % 2) as usize);
+            let old = self.peek(warp, lane, at, cell);
+            if let Some(content) = self.composites.with_half(old, which, value, InstId(at.pc)) {
+                return self.write_cell(warp, lane, at, cell, 0b11 << (2 * which), content);
+            }
+        }
         let pieces = self.composites.split(value, bytes);
         let kept = residue::slice(&pieces, 0, bytes, &mut self.store);
         let Ok(pieces) = kept else {
