@@ -7,12 +7,13 @@ use super::super::fragment;
 use super::super::pieces::Piece;
 use super::super::race::Agent;
 use super::super::residue;
-use super::super::value::{Origin, Sym, Value};
+use super::super::value::{Origin, Sym, Value, lanes};
 use super::super::warp::Warp;
+use super::float::set_reals;
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{Address, InstId, Int, RegId, Space, Src, Width};
-use crate::term::{TermId, TermOp};
+use crate::term::{Pattern, TermId, TermOp};
 
 /// In place of a term: the element is undefined.
 pub(super) const UNDEFINED: u64 = u64::MAX;
@@ -37,6 +38,49 @@ impl Terms {
     }
 }
 
+/// The operands of a product of matrices of terms.
+pub(super) struct Factors<'t> {
+    left: &'t Terms,
+    right: &'t Terms,
+    sum: &'t Terms,
+    /// No element is undefined.
+    complete: bool,
+}
+
+impl<'t> Factors<'t> {
+    pub(super) fn new(left: &'t Terms, right: &'t Terms, sum: &'t Terms) -> Factors<'t> {
+        let complete = ![left, right, sum].into_iter().any(|terms| terms.raw.contains(&UNDEFINED));
+        Factors { left, right, sum, complete }
+    }
+}
+
+/// Which element of a product each lane computes: as many columns as there are, row after row.
+pub(super) struct Places {
+    first: (usize, usize),
+    /// A power of two of each, 32 together.
+    rows: usize,
+    columns: usize,
+    /// What separates columns.
+    apart: usize,
+}
+
+impl Places {
+    /// Those of the elements numbered `at` of lanes' fragments of C or D.
+    fn of_c(at: usize) -> Places {
+        Places { first: fragment::of_c(0, at), rows: 8, columns: 4, apart: 2 }
+    }
+
+    /// 32 elements of a matrix with so many columns, from one on.
+    pub(super) fn in_order(first: usize, columns: usize) -> Places {
+        let inside = columns.min(32);
+        Places { first: (first / columns, first % columns), rows: 32 / inside, columns: inside, apart: 1 }
+    }
+
+    fn of_lane(&self, lane: usize) -> (usize, usize) {
+        (self.first.0 + lane / self.columns, self.first.1 + lane % self.columns * self.apart)
+    }
+}
+
 impl Cta<'_> {
     /// `D = A·B + C`, each element a chain of fused products.
     pub(super) fn mma(
@@ -53,29 +97,29 @@ impl Cta<'_> {
         }
         let (m, n, k) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k));
         let mut left = Terms::new(m, k);
-        self.read_matrix(warp, pc, product.a, a, &mut left, &|lane, at| {
-            fragment::of_a(shape, product.a, lane, at)
-        })?;
+        let of_a = |lane, at| fragment::of_a(shape, product.a, lane, at);
+        self.read_matrix(warp, pc, product.a, a, &mut left, of_a)?;
         let mut right = Terms::new(k, n);
-        self.read_matrix(warp, pc, product.b, b, &mut right, &|lane, at| {
-            fragment::of_b(product.b, lane, at)
-        })?;
+        self.read_matrix(warp, pc, product.b, b, &mut right, |lane, at| fragment::of_b(product.b, lane, at))?;
         let mut sum = Terms::new(m, n);
-        self.read_matrix(warp, pc, product.c, c, &mut sum, &fragment::of_c)?;
-        let per_lane = m * n / 32;
-        let mut results = vec![[UNDEFINED; 32]; per_lane];
-        for (at, result) in results.iter_mut().enumerate() {
-            let places: [(usize, usize); 32] = std::array::from_fn(|lane| fragment::of_c(lane, at));
-            *result = self.dot_products(pc, &left, &right, &sum, &places);
-        }
+        self.read_matrix(warp, pc, product.c, c, &mut sum, fragment::of_c)?;
         let MatrixElement::Float(format) = product.d else { return Ok(()) };
+        let factors = Factors::new(&left, &right, &sum);
         let inside = fragment::elements_in_register(product.d).min(2);
+        let mut results = [[UNDEFINED; 32]; 2];
         for (number, d) in d.iter().enumerate() {
+            for (step, result) in results.iter_mut().enumerate().take(inside) {
+                *result = self.dot_products(pc, &factors, &Places::of_c(number * inside + step));
+            }
+            if inside == 1 && !results[0].contains(&UNDEFINED) {
+                set_reals(warp.register_mut(*d), format, u32::MAX, |lane| results[0][lane]);
+                continue;
+            }
             for lane in 0..32 {
                 let mut pieces = [Piece { value: Value::Bits(0), bytes: 0 }; 2];
                 for (step, piece) in pieces.iter_mut().enumerate().take(inside) {
-                    let raw = results[number * inside + step][lane];
-                    *piece = Piece { value: real_or_undefined(format, raw, pc), bytes: format.bytes() };
+                    let value = real_or_undefined(format, results[step][lane], pc);
+                    *piece = Piece { value, bytes: format.bytes() };
                 }
                 let value = if inside == 1 { pieces[0].value } else { self.composites.join(&pieces) };
                 warp.register_mut(*d).set(lane, value);
@@ -85,35 +129,61 @@ impl Cta<'_> {
     }
 
     /// `sum[p] + Σ left[row][k] · right[k][column]` for 32 places; undefined where an operand is.
-    pub(super) fn dot_products(
+    pub(super) fn dot_products(&mut self, pc: u32, factors: &Factors<'_>, places: &Places) -> [u64; 32] {
+        let Factors { left, right, sum, complete } = *factors;
+        let total: [u64; 32] = std::array::from_fn(|lane| {
+            let (row, column) = places.of_lane(lane);
+            sum.at(row, column)
+        });
+        if !complete {
+            return self.defined_dot_products(pc, factors, places, total);
+        }
+        let mut total = Pattern::Repeated { list: &total, shift: 0 };
+        let (mut x, mut y) = ([0; 32], [0; 32]);
+        let (x, y) = (&mut x[..places.rows], &mut y[..places.columns]);
+        for k in 0..left.columns {
+            for (at, x) in x.iter_mut().enumerate() {
+                *x = left.at(places.first.0 + at, k);
+            }
+            for (at, y) in y.iter_mut().enumerate() {
+                *y = right.at(k, places.first.1 + at * places.apart);
+            }
+            let shift = places.columns.trailing_zeros();
+            let operands =
+                [Pattern::Repeated { list: x, shift }, Pattern::Repeated { list: y, shift: 0 }, total];
+            total = Pattern::Results(self.store.push_patterns(TermOp::Fma, &operands, pc));
+        }
+        total.all()
+    }
+
+    /// The same where some operands are undefined.
+    fn defined_dot_products(
         &mut self,
         pc: u32,
-        left: &Terms,
-        right: &Terms,
-        sum: &Terms,
-        places: &[(usize, usize); 32],
+        factors: &Factors<'_>,
+        places: &Places,
+        mut total: [u64; 32],
     ) -> [u64; 32] {
-        let mut total: [u64; 32] = std::array::from_fn(|lane| sum.at(places[lane].0, places[lane].1));
+        let Factors { left, right, .. } = *factors;
         let mut mask = u32::MAX;
-        if [left, right, sum].into_iter().any(|terms| terms.raw.contains(&UNDEFINED)) {
-            for (lane, (row, column)) in places.iter().enumerate() {
-                let defined = (0..left.columns)
-                    .all(|k| left.at(*row, k) != UNDEFINED && right.at(k, *column) != UNDEFINED);
-                if !defined || total[lane] == UNDEFINED {
-                    total[lane] = UNDEFINED;
-                    mask &= !(1 << lane);
-                }
+        for lane in 0..32 {
+            let (row, column) = places.of_lane(lane);
+            let defined =
+                (0..left.columns).all(|k| left.at(row, k) != UNDEFINED && right.at(k, column) != UNDEFINED);
+            if !defined || total[lane] == UNDEFINED {
+                total[lane] = UNDEFINED;
+                mask &= !(1 << lane);
             }
         }
         if mask == 0 {
             return total;
         }
         for k in 0..left.columns {
-            let x = std::array::from_fn(|lane| left.at(places[lane].0, k));
-            let y = std::array::from_fn(|lane| right.at(k, places[lane].1));
-            let results = self.store.push_shared(TermOp::Fma, mask, &[&x, &y, &total], pc).all();
-            for (lane, total) in total.iter_mut().enumerate().filter(|(lane, _)| mask >> lane & 1 == 1) {
-                *total = results[lane];
+            let x = std::array::from_fn(|lane| left.at(places.of_lane(lane).0, k));
+            let y = std::array::from_fn(|lane| right.at(k, places.of_lane(lane).1));
+            let results = self.store.push_shared(TermOp::Fma, mask, &[&x, &y, &total], pc);
+            for lane in lanes(mask) {
+                total[lane] = results.lane(lane);
             }
         }
         total
@@ -127,15 +197,20 @@ impl Cta<'_> {
         element: MatrixElement,
         registers: &[Src],
         out: &mut Terms,
-        place: &dyn Fn(usize, usize) -> (usize, usize),
+        place: impl Fn(usize, usize) -> (usize, usize),
     ) -> Result<(), Stop> {
         let MatrixElement::Float(format) = element else { return Ok(()) };
         let inside = if format.bytes() == 2 { 2 } else { 1 };
         for (number, source) in registers.iter().enumerate() {
             for lane in 0..32 {
                 let value = self.value(warp, *source, lane);
+                let halves = if inside == 2 { self.composites.halves(value) } else { None };
                 for step in 0..inside {
-                    let part = if inside == 1 { value } else { self.half(warp, value, step, lane, pc)? };
+                    let part = match halves {
+                        Some(halves) => halves[step],
+                        None if inside == 1 => value,
+                        None => self.half(warp, value, step, lane, pc)?,
+                    };
                     let raw = self.real(warp, part, format, lane, pc)?.map_or(UNDEFINED, TermId::raw);
                     out.set(place(lane, number * inside + step), raw);
                 }
@@ -146,8 +221,8 @@ impl Cta<'_> {
 
     /// The low (0) or high (1) two bytes of a register.
     fn half(&mut self, warp: &Warp, value: Value, which: usize, lane: usize, pc: u32) -> Result<Value, Stop> {
-        if let Value::Bits(bits) = value {
-            return Ok(Value::Bits(bits >> (16 * which) & 0xffff));
+        if let Some(halves) = self.composites.halves(value) {
+            return Ok(halves[which]);
         }
         let pieces = self.composites.split(value, 4);
         match residue::slice(&pieces, 2 * which as u32, 2, &mut self.store) {
@@ -246,9 +321,9 @@ impl Cta<'_> {
                 sum.set(fragment::of_c(lane, at), term.raw());
             }
         }
+        let factors = Factors::new(&left, &right, &sum);
         for (at, d) in d.iter().enumerate() {
-            let places: [(usize, usize); 32] = std::array::from_fn(|lane| fragment::of_c(lane, at));
-            let results = self.dot_products(pc, &left, &right, &sum, &places);
+            let results = self.dot_products(pc, &factors, &Places::of_c(at));
             for (lane, raw) in results.into_iter().enumerate() {
                 let mut residues = self.residues(pc);
                 let term = TermId::from_raw(raw);

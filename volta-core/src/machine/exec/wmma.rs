@@ -13,12 +13,15 @@ use super::super::cta::{Cta, Order, Stop};
 use super::super::fault::FaultKind;
 use super::super::fragment::of_wide_c;
 use super::super::launch::WmmaLayout;
+use super::super::objects::Backing;
 use super::super::pieces::{Piece, low_bytes};
 use super::super::race::Agent;
+use super::super::shadow::WHOLE;
 use super::super::value::{Origin, Register, Sym, SymKind, Value, lanes};
 use super::super::warp::Warp;
 use super::float::Shape;
-use super::matrix::{Terms, UNDEFINED, byte_of, real_or_undefined, sum_of_products};
+use super::matrix::{Factors, Places, Terms, UNDEFINED, byte_of, real_or_undefined, sum_of_products};
+use super::memory::Together;
 use crate::number::format::Format;
 use crate::program::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
 use crate::program::{Address, Clamp, InstId, RegId, Space, Src};
@@ -81,14 +84,49 @@ impl Cta<'_> {
         let at = self.spot(warp, 0, pc, (space, base), (bytes, alignment), agent, false)?;
         self.holds_matrices(warp, &at, true)?;
         let (rows, columns) = fragment.extent();
+        let known = self.load_pairs(warp, &at, fragment, column_major, &offsets)?;
         let mut terms = Terms::new(rows, columns);
         for (element, offset) in offsets.iter().enumerate() {
-            let value =
-                self.load_value(warp, 0, &at, at.offsets[0] + offset, held_bytes(fragment.element))?;
+            let value = match known.get(element) {
+                Some(Some(value)) => *value,
+                _ => self.load_value(warp, 0, &at, at.offsets[0] + offset, held_bytes(fragment.element))?,
+            };
             terms.raw[element] = self.raw_element(warp, pc, fragment.element, value, 0)?;
         }
         self.hold(warp, pc, fragment, terms, d);
         Ok(())
+    }
+
+    /// Elements of two bytes in shared memory, of which each cell has two: read once, under the quick detector.
+    /// Those that it takes more than a look to tell are left out.
+    fn load_pairs(
+        &mut self,
+        warp: &mut Warp,
+        at: &Together<'_>,
+        fragment: Fragment,
+        column_major: bool,
+        offsets: &[u64],
+    ) -> Result<Vec<Option<Value>>, Stop> {
+        let is_shared = matches!(at.object.backing, Backing::Shared(_));
+        let is_quick = matches!(self.order, Order::Quick(_));
+        if !is_shared || !is_quick || held_bytes(fragment.element) != 2 {
+            return Ok(Vec::new());
+        }
+        let (rows, columns) = fragment.extent();
+        let (inner, next) = if column_major { (rows, columns) } else { (columns, 1) };
+        let mut known = vec![None; offsets.len()];
+        for pair in 0..offsets.len() / 2 {
+            let (run, step) = (2 * pair / inner, 2 * pair % inner);
+            let low = if column_major { step * columns + run } else { run * columns + step };
+            let offset = at.offsets[0] + offsets[low];
+            if !offset.is_multiple_of(4) {
+                continue;
+            }
+            let cell = self.read_cell(warp, 0, at, offset / 4, WHOLE)?;
+            known[low] = self.composites.part(cell, 0, 2);
+            known[low + next] = self.composites.part(cell, 2, 2);
+        }
+        Ok(known)
     }
 
     /// `wmma.store`
@@ -155,9 +193,9 @@ impl Cta<'_> {
         }
         let (rows, columns) = result.extent();
         let mut terms = Terms::new(rows, columns);
+        let factors = Factors::new(&left, &right, &sum);
         for first in (0..rows * columns).step_by(32) {
-            let places = std::array::from_fn(|lane| ((first + lane) / columns, (first + lane) % columns));
-            let totals = self.dot_products(pc, &left, &right, &sum, &places);
+            let totals = self.dot_products(pc, &factors, &Places::in_order(first, columns));
             terms.raw[first..first + 32].copy_from_slice(&totals);
         }
         self.hold(warp, pc, result, terms, d);
