@@ -2,7 +2,7 @@
 
 use super::readings::{Literal, read};
 use crate::number::{Extended, Rational};
-use crate::term::{ConstantId, Lanes, Store, TermId, TermKind, TermOp};
+use crate::term::{ConstantId, Lanes, NodeParts, Store, TermId, TermKind, TermOp};
 
 /// The term may be −∞.
 pub(super) const NEGATIVE_INFINITE: u8 = 1;
@@ -152,6 +152,9 @@ impl Facts {
     fn visit(&mut self, store: &Store, at: usize, flagged: bool) -> u32 {
         let node = store.node(at);
         let arity = node.op.arity();
+        if node.mask.is_power_of_two() {
+            return self.visit_lane(store, &node, at, flagged);
+        }
         let mut inside = [[0u8; 32]; 3];
         let mut any = 0;
         let mut inputs = 0;
@@ -211,18 +214,37 @@ impl Facts {
                 }
             }
         }
-        let own = match node.op {
-            TermOp::Div if is_number_but_zero(store, &node.operands[1]) => 0,
-            TermOp::Div | TermOp::Log2 | TermOp::Sqrt | TermOp::Rsqrt => PARTIAL,
-            TermOp::Select if flagged => CHOICE,
-            _ => 0,
-        };
+        let own = own_flags(store, &node, flagged);
         if any | own != 0 {
             for lane in lanes(node.mask) {
                 let [a, b, c] = [inside[0][lane], inside[1][lane], inside[2][lane]];
                 let slot = self.slots.of(at, lane as u32);
                 self.flags[slot] = transfer(node.op, a, b, c) | own;
             }
+        }
+        inputs
+    }
+
+    /// The same for a node with one active lane.
+    fn visit_lane(&mut self, store: &Store, node: &NodeParts<'_>, at: usize, flagged: bool) -> u32 {
+        let lane = node.mask.trailing_zeros();
+        let mut inside = [0; 3];
+        let mut inputs = 0;
+        for (operand, flags) in node.operands.iter().zip(&mut inside).take(node.op.arity()) {
+            let raw = match *operand {
+                Lanes::Affine { base, stride } => {
+                    base.wrapping_add_signed(stride.wrapping_mul(i64::from(lane)))
+                }
+                Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
+                Lanes::List(list) => list[0],
+            };
+            *flags = self.use_often(raw, 1, flagged);
+            inputs |= self.inputs(TermId::from_raw(raw));
+        }
+        let own = own_flags(store, node, flagged);
+        if inside != [0; 3] || own != 0 {
+            let slot = self.slots.of(at, lane);
+            self.flags[slot] = transfer(node.op, inside[0], inside[1], inside[2]) | own;
         }
         inputs
     }
@@ -247,6 +269,16 @@ fn is_number_but_zero(store: &Store, operand: &Lanes<'_>) -> bool {
     match TermId::from_raw(base).kind() {
         TermKind::Constant(id) => store.constant(id).exact.finite().is_some_and(|value| !value.is_zero()),
         TermKind::Input { .. } | TermKind::Lane(..) => false,
+    }
+}
+
+/// The flags that come with an operation.
+fn own_flags(store: &Store, node: &NodeParts<'_>, flagged: bool) -> u8 {
+    match node.op {
+        TermOp::Div if is_number_but_zero(store, &node.operands[1]) => 0,
+        TermOp::Div | TermOp::Log2 | TermOp::Sqrt | TermOp::Rsqrt => PARTIAL,
+        TermOp::Select if flagged => CHOICE,
+        _ => 0,
     }
 }
 

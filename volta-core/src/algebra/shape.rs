@@ -37,7 +37,12 @@ pub struct Shapes {
     steps: Table,
     /// Lists of those, one for each input.
     motions: Table,
+    /// Those that forms keep. Behind them, while a form is sought, those that are made on the way.
     anchors: Vec<i64>,
+    /// Lately seen steps of a single input, and their motions.
+    recent: [(Steps, u32); 4],
+    /// Room for what a term computes.
+    key: Vec<i64>,
 }
 
 /// Where a term is of its shape.
@@ -78,15 +83,22 @@ const STILL: u32 = 0;
 type Steps = [i64; 5];
 
 /// An operand of a node, in all lanes or in one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Operand {
     shape: u32,
     inputs: u32,
     motion: u32,
     /// At lane 0.
-    anchor: SmallVec<[i64; 4]>,
-    /// Where that is kept, if it is.
-    kept: Option<u32>,
+    anchor: Anchor,
+}
+
+/// An element of each input.
+#[derive(Clone, Copy, Debug)]
+enum Anchor {
+    /// Of a single input.
+    Alone(i64),
+    /// In the list, from there on.
+    Listed(u32),
 }
 
 impl Shapes {
@@ -102,6 +114,8 @@ impl Shapes {
             steps: Table::default(),
             motions: Table::default(),
             anchors: Vec::new(),
+            recent: [([0; 5], STILL); 4],
+            key: Vec::new(),
         };
         shapes.steps.number(&[0; 5], 0);
         shapes.motions.number(&[], 0);
@@ -163,22 +177,23 @@ impl Shapes {
             return none;
         }
         let operands = &node.operands[..node.op.arity()];
-        let together: Option<SmallVec<[Operand; 3]>> =
-            operands.iter().map(|lanes| self.operand(node.mask, *lanes)).collect();
-        if let Some(together) = together
-            && let Some(result) = self.apply(node.op, together)
-        {
-            return self.keep(result);
+        let mark = self.anchors.len();
+        let result = self.apply_each(node.op, operands, |shapes, lanes| shapes.operand(node.mask, lanes));
+        if let Some(result) = result {
+            return self.keep(mark, result);
         }
+        self.anchors.truncate(mark);
         if self.lanes.len() > 32 * FEW_NODES {
             return none;
         }
         let mut forms = [none; 32];
-        for (rank, lane) in (0..32).filter(|lane| node.mask >> lane & 1 == 1).enumerate() {
-            let own: Option<SmallVec<[Operand; 3]>> =
-                operands.iter().map(|lanes| self.scalar(term_of(*lanes, lane, rank))).collect();
-            if let Some(result) = own.and_then(|own| self.apply(node.op, own)) {
-                forms[lane as usize] = self.keep(result);
+        for (rank, lane) in bits(node.mask).enumerate() {
+            let mark = self.anchors.len();
+            let own =
+                self.apply_each(node.op, operands, |shapes, lanes| shapes.scalar(term_of(lanes, lane, rank)));
+            match own {
+                Some(result) => forms[lane as usize] = self.keep(mark, result),
+                None => self.anchors.truncate(mark),
             }
         }
         if forms.iter().all(|form| form.shape == NONE) {
@@ -187,32 +202,80 @@ impl Shapes {
         self.together(node.mask, &forms)
     }
 
+    /// An operation on operands that are read one by one; `None` where one of them is none.
+    fn apply_each(
+        &mut self,
+        op: TermOp,
+        lanes: &[Lanes<'_>],
+        mut read: impl FnMut(&mut Shapes, Lanes<'_>) -> Option<Operand>,
+    ) -> Option<Operand> {
+        let mut operands = [Operand { shape: NONE, inputs: 0, motion: STILL, anchor: Anchor::Listed(0) }; 3];
+        for (operand, lanes) in operands.iter_mut().zip(lanes) {
+            *operand = read(self, *lanes)?;
+        }
+        self.apply(op, &mut operands[..lanes.len()])
+    }
+
     /// One form for all lanes, if their own ones allow it.
     fn together(&mut self, mask: u32, forms: &[Form; 32]) -> Form {
         let start = self.lanes.len() as u32;
         self.lanes.extend(forms);
         let own = |lane: u32| {
             let form = forms[lane as usize];
-            let (inputs, anchor) = (form.shape != NONE).then(|| self.anchor(form, 0))?;
-            Some(Operand { shape: form.shape, inputs, motion: STILL, anchor, kept: Some(form.anchor) })
+            let inputs = (form.shape != NONE).then(|| self.shapes.note(form.shape))?;
+            Some(Operand { shape: form.shape, inputs, motion: STILL, anchor: Anchor::Listed(form.anchor) })
         };
-        let gathered: Option<SmallVec<[Operand; 32]>> =
-            (0..32).filter(|lane| mask >> lane & 1 == 1).map(own).collect();
+        let gathered: Option<SmallVec<[Operand; 32]>> = bits(mask).map(own).collect();
+        let mark = self.anchors.len();
         match gathered.and_then(|gathered| self.fit(mask, &gathered)) {
             Some(result) => {
                 self.lanes.truncate(start as usize);
-                self.keep(result)
+                self.keep(mark, result)
             }
-            None => Form { shape: LANE_BY_LANE, motion: STILL, anchor: start },
+            None => {
+                self.anchors.truncate(mark);
+                Form { shape: LANE_BY_LANE, motion: STILL, anchor: start }
+            }
         }
     }
 
-    fn keep(&mut self, result: Operand) -> Form {
-        let anchor = result.kept.unwrap_or_else(|| {
-            self.anchors.extend(&result.anchor);
-            (self.anchors.len() - result.anchor.len()) as u32
-        });
+    /// The form of a result, and of all anchors that were listed from `mark` on only its own.
+    fn keep(&mut self, mark: usize, result: Operand) -> Form {
+        let anchor = match result.anchor {
+            Anchor::Alone(element) => {
+                self.anchors.truncate(mark);
+                self.anchors.push(element);
+                mark as u32
+            }
+            Anchor::Listed(at) if at as usize >= mark => {
+                let count = result.inputs.count_ones() as usize;
+                self.anchors.copy_within(at as usize..at as usize + count, mark);
+                self.anchors.truncate(mark + count);
+                mark as u32
+            }
+            Anchor::Listed(at) => {
+                self.anchors.truncate(mark);
+                at
+            }
+        };
         Form { shape: result.shape, motion: result.motion, anchor }
+    }
+
+    /// The elements of an operand's anchor, one for each input.
+    fn elements<'a>(&'a self, operand: &'a Operand) -> &'a [i64] {
+        match &operand.anchor {
+            Anchor::Alone(element) => std::slice::from_ref(element),
+            Anchor::Listed(at) => &self.anchors[*at as usize..][..operand.inputs.count_ones() as usize],
+        }
+    }
+
+    /// An anchor of elements, one for each input.
+    fn list(&mut self, elements: &[i64]) -> Anchor {
+        if let [element] = elements {
+            return Anchor::Alone(*element);
+        }
+        self.anchors.extend_from_slice(elements);
+        Anchor::Listed((self.anchors.len() - elements.len()) as u32)
     }
 
     /// What an operand is in every lane of `mask`, if it is one shape.
@@ -236,10 +299,11 @@ impl Shapes {
                     {
                         let form = self.forms[node.index()];
                         let whole = form.shape != NONE && form.shape != LANE_BY_LANE;
-                        whole.then(|| {
-                            let (inputs, anchor) = self.anchor(form, 0);
-                            let kept = Some(form.anchor);
-                            Operand { shape: form.shape, inputs, motion: form.motion, anchor, kept }
+                        whole.then(|| Operand {
+                            shape: form.shape,
+                            inputs: self.shapes.note(form.shape),
+                            motion: form.motion,
+                            anchor: Anchor::Listed(form.anchor),
                         })
                     }
                     _ => self.gather(mask, lanes),
@@ -257,21 +321,27 @@ impl Shapes {
         for bit in 0..list.len().trailing_zeros() {
             steps[(shift + bit) as usize] = list[1 << bit].wrapping_sub(list[0]) as i64;
         }
-        // Elements of another input are further off than this one has elements.
+        // Each is as far from the one without its lowest bit as that bit says.
         let follows = |at: usize| {
-            let term = TermId::from_raw(list[at]).kind();
-            let moved = element as i64 + along(&steps, (at as u32) << shift);
-            matches!(term, TermKind::Input { input: other, element } if other == input && element as i64 == moved)
+            let apart = list[at].wrapping_sub(list[at & (at - 1)]);
+            let of_input = |raw| matches!(TermId::from_raw(raw).kind(), TermKind::Input { input: other, .. } if other == input);
+            apart == list[at & at.wrapping_neg()].wrapping_sub(list[0]) && of_input(list[at])
         };
-        ((0..list.len()).all(follows) && input.index() < MAX_INPUTS)
+        ((1..list.len()).all(follows) && input.index() < MAX_INPUTS)
             .then(|| self.input(input.index(), element as i64, steps))
     }
 
     fn input(&mut self, input: usize, anchor: i64, steps: Steps) -> Operand {
-        let steps = self.steps.number(&steps, 0);
-        let motion = self.motion(&[steps.into()]);
-        let anchor = SmallVec::from_slice(&[anchor]);
-        Operand { shape: input as u32, inputs: 1 << input, motion, anchor, kept: None }
+        let (known, motion) = self.recent[input % 4];
+        let motion = if known == steps {
+            motion
+        } else {
+            let number = self.steps.number(&steps, 0);
+            let motion = self.motion(&[number.into()]);
+            self.recent[input % 4] = (steps, motion);
+            motion
+        };
+        Operand { shape: input as u32, inputs: 1 << input, motion, anchor: Anchor::Alone(anchor) }
     }
 
     fn gather(&mut self, mask: u32, lanes: Lanes<'_>) -> Option<Operand> {
@@ -290,8 +360,8 @@ impl Shapes {
             if of_one_input && only.index() < MAX_INPUTS {
                 let (anchor, steps) = self.follow(mask, &elements);
                 let motion = self.motion(&[steps]);
-                let anchor = SmallVec::from_slice(&[anchor]);
-                return Some(Operand { shape: only.0, inputs: 1 << only.0, motion, anchor, kept: None });
+                let anchor = Anchor::Alone(anchor);
+                return Some(Operand { shape: only.0, inputs: 1 << only.0, motion, anchor });
             }
         }
         let gathered: Option<SmallVec<[Operand; 32]>> = active().map(|(_, term)| self.scalar(term)).collect();
@@ -311,19 +381,20 @@ impl Shapes {
             return None;
         }
         let mut motion: SmallVec<[i64; 4]> = SmallVec::new();
-        let mut anchor = first.anchor.clone();
-        for (at, anchor) in anchor.iter_mut().enumerate() {
+        let mut origins: SmallVec<[i64; 4]> = SmallVec::new();
+        for at in 0..first.inputs.count_ones() as usize {
             let mut elements = [0; 32];
             for (lane, own) in bits(mask).zip(lanes) {
-                elements[lane as usize] = own.anchor[at];
+                elements[lane as usize] = self.elements(own)[at];
             }
             let (origin, steps) = self.follow(mask, &elements);
-            *anchor = origin;
+            origins.push(origin);
             motion.push(steps);
         }
         let motion = self.motion(&motion);
-        let kept = first.kept.filter(|_| anchor == first.anchor);
-        Some(Operand { shape: first.shape, inputs: first.inputs, motion, anchor, kept })
+        let same = self.elements(first) == origins.as_slice();
+        let anchor = if same { first.anchor } else { self.list(&origins) };
+        Some(Operand { shape: first.shape, inputs: first.inputs, motion, anchor })
     }
 
     /// Where the element of one input is in lane 0, and its steps, from where it is in the lanes of `mask`.
@@ -346,64 +417,99 @@ impl Shapes {
     }
 
     /// A term that is the same in every lane.
-    fn scalar(&self, term: TermId) -> Option<Operand> {
-        let Place { shape, inputs, anchor } = self.place(term)?;
-        let kept = match term.kind() {
+    fn scalar(&mut self, term: TermId) -> Option<Operand> {
+        let (shape, inputs, anchor) = match term.kind() {
             TermKind::Lane(node, lane) => {
-                self.form_of_lane(node.index(), lane).filter(|form| form.motion == STILL || lane == 0)
+                let form = self.form_of_lane(node.index(), lane)?;
+                if form.motion == STILL || lane == 0 {
+                    (form.shape, self.shapes.note(form.shape), Anchor::Listed(form.anchor))
+                } else {
+                    let (inputs, anchor) = self.anchor(form, lane);
+                    (form.shape, inputs, self.list(&anchor))
+                }
             }
-            TermKind::Input { .. } | TermKind::Constant(_) => None,
+            TermKind::Input { input, element } if input.index() < MAX_INPUTS => {
+                (input.0, 1 << input.0, Anchor::Alone(element as i64))
+            }
+            TermKind::Input { .. } | TermKind::Constant(_) => {
+                let Place { shape, inputs, anchor } = self.place(term)?;
+                (shape, inputs, self.list(&anchor))
+            }
         };
-        Some(Operand { shape, inputs, motion: STILL, anchor, kept: kept.map(|form| form.anchor) })
+        Some(Operand { shape, inputs, motion: STILL, anchor })
     }
 
     /// An operation on operands; `None` where they move differently from lane to lane.
-    fn apply(&mut self, op: TermOp, mut operands: SmallVec<[Operand; 3]>) -> Option<Operand> {
+    fn apply(&mut self, op: TermOp, operands: &mut [Operand]) -> Option<Operand> {
         if is_commutative(op) {
             let [first, second] = [&operands[0], &operands[1]];
             // Operands of one shape are told apart by where they lie to one another.
-            if (first.shape, &first.anchor) > (second.shape, &second.anchor) {
+            let order = first.shape.cmp(&second.shape);
+            if order.then_with(|| self.elements(first).cmp(self.elements(second))).is_gt() {
                 operands.swap(0, 1);
             }
         }
         // The anchor is that of the operand with most inputs, so that long sums share one.
-        let main = operands.iter().max_by_key(|operand| operand.inputs.count_ones())?;
+        let main = *operands.iter().max_by_key(|operand| operand.inputs.count_ones())?;
         let inputs = operands.iter().fold(0, |inputs, operand| inputs | operand.inputs);
-        let mut result = main.clone();
+        let mut result = main;
         if inputs != main.inputs {
             let mut motion: SmallVec<[i64; 4]> = SmallVec::new();
-            (result.anchor, result.kept) = (SmallVec::new(), None);
+            let mut anchor: SmallVec<[i64; 4]> = SmallVec::new();
             for input in bits(inputs) {
                 let has = |operand: &&Operand| operand.inputs >> input & 1 == 1;
-                let from = Some(main).filter(has).or_else(|| operands.iter().find(has))?;
-                result.anchor.push(from.anchor[rank(from.inputs, input)]);
-                motion.push(self.steps_of(from, input));
+                let from = Some(&main).filter(has).or_else(|| operands.iter().find(has))?;
+                let at = rank(from.inputs, input);
+                anchor.push(self.elements(from)[at]);
+                motion.push(self.steps_of(from).map_or(STILL.into(), |steps| steps[at]));
             }
+            result.anchor = self.list(&anchor);
             result.inputs = inputs;
             result.motion = self.motion(&motion);
         }
-        let mut key: SmallVec<[i64; 16]> = SmallVec::new();
-        key.push(op as i64);
-        for operand in &operands {
-            key.push(i64::from(operand.shape));
-            let alike = operand.motion == result.motion && operand.inputs == inputs;
-            for (element, input) in operand.anchor.iter().zip(bits(operand.inputs)) {
-                if !alike && self.steps_of(operand, input) != self.steps_of(&result, input) {
-                    return None;
-                }
-                key.push(element - result.anchor[rank(inputs, input)]);
-            }
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        let applies = self.spell(op, operands, &result, &mut key);
+        if applies {
+            result.shape = self.shapes.number(&key, inputs);
         }
-        result.shape = self.shapes.number(&key, inputs);
-        Some(result)
+        self.key = key;
+        applies.then_some(result)
     }
 
-    /// The number of an input's steps.
-    fn steps_of(&self, operand: &Operand, input: u32) -> i64 {
-        if operand.motion == STILL {
-            return STILL.into();
+    /// What an operation on operands computes, counted from the anchor of the result; false where operands move
+    /// differently from lane to lane.
+    fn spell(&self, op: TermOp, operands: &[Operand], result: &Operand, key: &mut Vec<i64>) -> bool {
+        let origin = self.elements(result);
+        key.push(op as i64);
+        for operand in operands {
+            key.push(i64::from(operand.shape));
+            let elements = self.elements(operand);
+            if operand.motion == result.motion && operand.inputs == result.inputs {
+                key.extend(elements.iter().zip(origin).map(|(element, origin)| element - origin));
+                continue;
+            }
+            let (own, all) = (self.steps_of(operand), self.steps_of(result));
+            let mut at = 0;
+            for (place, input) in bits(result.inputs).enumerate() {
+                if operand.inputs >> input & 1 == 0 {
+                    continue;
+                }
+                if own.map_or(STILL.into(), |steps| steps[at])
+                    != all.map_or(STILL.into(), |steps| steps[place])
+                {
+                    return false;
+                }
+                key.push(elements[at] - origin[place]);
+                at += 1;
+            }
         }
-        self.motions.content(operand.motion)[rank(operand.inputs, input)]
+        true
+    }
+
+    /// The numbers of the steps of each input; `None` where nothing moves.
+    fn steps_of(&self, operand: &Operand) -> Option<&[i64]> {
+        (operand.motion != STILL).then(|| self.motions.content(operand.motion))
     }
 }
 

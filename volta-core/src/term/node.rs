@@ -178,6 +178,14 @@ fn repetition(word: u64) -> Option<(u32, usize)> {
     (word & REPEATED != 0).then(|| ((pattern & 7) as u32, 1 << (pattern >> 3 & 7)))
 }
 
+/// The term of a lane, raw, by an affine operand's word.
+#[inline]
+fn affine_lane(word: u64, lane: u32) -> u64 {
+    let base = word & ((1 << TermId::BITS) - 1);
+    let stride = (word as i64) >> TermId::BITS;
+    base.wrapping_add_signed(stride * i64::from(lane))
+}
+
 /// 32 bytes. An affine operand word holds the base in its low 56 bits and a signed stride in its top 8.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
@@ -267,6 +275,15 @@ impl Store {
             TermKind::Constant(id) => View::Constant(&self.constants[id.index()]),
             TermKind::Lane(node, lane) => {
                 let node = &self.nodes[node.index()];
+                if node.modes == 0 {
+                    let [a, b, c] = node.operands.map(|word| TermId::from_raw(affine_lane(word, lane)));
+                    let operands = match node.op.arity() {
+                        1 => [a; 3],
+                        2 => [a, b, a],
+                        _ => [a, b, c],
+                    };
+                    return View::Apply(node.op, operands);
+                }
                 let mut operands = [TermId::from_raw(0); 3];
                 for (at, operand) in operands.iter_mut().enumerate().take(node.op.arity()) {
                     *operand = self.operand(node, at, lane);
@@ -352,11 +369,7 @@ impl Store {
     fn operand(&self, node: &Node, at: usize, lane: u32) -> TermId {
         let word = node.operands[at];
         let raw = match node.modes >> (2 * at) & 3 {
-            AFFINE => {
-                let base = word & ((1 << TermId::BITS) - 1);
-                let stride = (word as i64) >> TermId::BITS;
-                base.wrapping_add_signed(stride * i64::from(lane))
-            }
+            AFFINE => affine_lane(word, lane),
             WIDE => {
                 let (base, stride) = self.wide[word as usize];
                 base.wrapping_add_signed(stride * i64::from(lane))
