@@ -536,6 +536,47 @@ mod tests {
         assert!(matches!(table.join(&swapped), Value::Sym(sym) if matches!(sym.kind(), SymKind::Packed(_))));
     }
 
+    /// What is seen at a look is what taking apart and putting together again gives.
+    #[test]
+    fn a_look_at_a_cell_gives_what_cutting_it_gives() {
+        let mut table = Composites::default();
+        let reader = InstId(7);
+        let half = |value| Piece { value, bytes: 2 };
+        let (first, second) = (real(Format::F16, 1), real(Format::Bf16, 2));
+        let undefined = Value::Undefined(Origin::Invalid(InstId(3)));
+        let pairs = [
+            [first, second],
+            [first, Value::Bits(0x1234)],
+            [Value::Bits(0xabcd), second],
+            [undefined, first],
+            [undefined, undefined],
+            [Value::Bits(0), Value::Bits(0xffff)],
+        ];
+        let mut cells = vec![Cell::UNWRITTEN, Cell::of(real(Format::F32, 9)), Cell::of(first)];
+        for pair in pairs {
+            cells.push(Cell::from_pieces(&pair.map(half), &mut table));
+        }
+        let hole = Piece { value: Value::Undefined(Origin::Unwritten(reader)), bytes: 3 };
+        cells.push(Cell::from_pieces(&[Piece { value: Value::Bits(5), bytes: 1 }, hole], &mut table));
+        for cell in cells {
+            let pieces = cell.pieces(&table, reader);
+            for (start, bytes) in [(0, 1), (1, 1), (3, 1), (0, 2), (2, 2), (0, 4)] {
+                if let Some(seen) = table.part(cell, start, bytes) {
+                    let cut = Composites::slice(&pieces, start, bytes).expect("whole pieces");
+                    assert_eq!(table.join(&cut), seen, "{cell:?} from {start} on, {bytes} bytes");
+                }
+            }
+            for (which, new) in [(0, first), (1, second), (0, Value::Bits(7)), (1, Value::Bits(0xffff))] {
+                if let Some(seen) = table.with_half(cell, which, new, reader) {
+                    let kept = Composites::slice(&pieces, 2 - 2 * which as u32, 2).expect("whole pieces");
+                    let mut halves = Pieces::from_slice(&[half(new)]);
+                    halves.insert_many(if which == 0 { 1 } else { 0 }, kept);
+                    assert_eq!(Cell::from_pieces(&halves, &mut table), seen, "{cell:?}, half {which}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn bytes_that_nobody_wrote_stay_undefined() {
         let mut table = Composites::default();
