@@ -130,7 +130,8 @@ impl Cta<'_> {
                 let mut cells = [Cell::UNWRITTEN; MOST_CELLS];
                 for (step, cell) in cells.iter_mut().enumerate().take(bytes as usize / 4) {
                     let place = offset / 4 + step as u64;
-                    *cell = initial_cell(tensor, place, &mut self.composites, InstId(pc));
+                    let tables = (&mut self.composites, &mut self.store);
+                    *cell = initial_cell(tensor, place, tables, InstId(pc));
                 }
                 return Ok(Brought::Cells(cells));
             }

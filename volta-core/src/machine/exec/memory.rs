@@ -9,13 +9,10 @@ use super::super::pieces::{Cell, Choice, Piece, Pieces};
 use super::super::race::{Agent, Now, Quick};
 use super::super::residue;
 use super::super::shadow::{Parts, WHOLE};
-use super::super::value::{Sym, Value, lanes, only_lane};
+use super::super::value::{Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::access_fault::pretty_name;
-use crate::machine::bind::Initial;
-use crate::machine::launch::Element;
 use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Src, Width};
-use crate::term::TermId;
 
 /// An access that several lanes make together.
 pub(super) struct Together<'o> {
@@ -132,65 +129,6 @@ impl<'l> Cta<'l> {
             }
         }
         Ok(())
-    }
-
-    /// Loads by a whole warp whose addresses move evenly from lane to lane, of elements of an input that nobody
-    /// writes. False where it is something else, and nothing was done.
-    #[inline]
-    fn load_evenly(
-        &self,
-        warp: &mut Warp,
-        (space, address): (Space, Address),
-        width: Width,
-        d: &[Option<RegId>],
-    ) -> bool {
-        let Src::Reg(base) = address.base else { return false };
-        let register = warp.register(base);
-        if !register.is_concrete(u32::MAX) {
-            return false;
-        }
-        let Some((first, stride)) = register.affine() else { return false };
-        let (own, inner) = locate(space, first.wrapping_add_signed(address.offset));
-        let Some((number, offset)) = self.launch.objects.find(own, inner) else { return false };
-        let object = self.launch.objects.get(number);
-        let Some((tag, bytes)) = self.unwritten_input(object) else { return false };
-        let total = u64::from(bytes) * d.len() as u64;
-        let last = offset.checked_add(stride.saturating_mul(31));
-        let inside = |offset: i64| {
-            u64::try_from(offset).is_ok_and(|offset| offset.saturating_add(total) <= object.size)
-        };
-        let aligned = (offset | stride).cast_unsigned() & (total - 1) == 0 && object.align >= total;
-        if bytes != width.bytes() || !aligned || !inside(offset) || !last.is_some_and(inside) {
-            return false;
-        }
-        let shift = bytes.trailing_zeros();
-        let (first, apart) = (tag + (offset.cast_unsigned() >> shift), stride >> shift);
-        for (step, target) in d.iter().enumerate() {
-            let Some(target) = target else { continue };
-            let register = warp.register_mut(*target);
-            let mut next = first + step as u64;
-            for word in &mut register.data {
-                *word = next;
-                next = next.wrapping_add_signed(apart);
-            }
-            register.sym = u32::MAX;
-            register.undefined = 0;
-        }
-        true
-    }
-
-    /// Of an input that nobody writes, the word of its first element as a symbolic value, and the bytes of each.
-    #[inline]
-    fn unwritten_input(&self, object: &Object) -> Option<(u64, u32)> {
-        let Backing::Tensor(number) = object.backing else { return None };
-        let tensor = &self.launch.tensors[number as usize];
-        let Initial::Symbolic(input) = tensor.initial else { return None };
-        let zero = TermId::input(input, 0);
-        let word = match tensor.element {
-            Element::Float(format) => Sym::real(format, zero),
-            Element::Int { bytes, .. } => Sym::int(bytes, zero),
-        };
-        tensor.is_read_only().then_some((word.raw(), tensor.element.bytes()))
     }
 
     /// Where `bytes` bytes at one address lie, aligned to `alignment`, for an access of one lane.

@@ -14,6 +14,7 @@ mod matrix;
 mod memory;
 mod select;
 mod symbolic;
+mod unwritten;
 mod whole;
 mod wmma;
 
