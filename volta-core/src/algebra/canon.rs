@@ -22,6 +22,7 @@ use super::exponent::Scale;
 use super::facts::{Facts, INFINITE};
 use super::flat::{Flat, Walk, pack, pack_single};
 use super::monomial::MonomialId;
+use super::named::Joined;
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use super::readings::Reading;
 use super::sign::Signs;
@@ -77,7 +78,7 @@ pub struct Prover<'s> {
     pub(super) exponents: FxHashMap<PolynomialId, Scale>,
     pub(super) substituted: FxHashMap<MonomialId, Scale>,
     pub(super) expansions: FxHashMap<MonomialId, Option<Rc<[Term]>>>,
-    pub(super) joined: FxHashMap<Box<[AtomId]>, MonomialId>,
+    pub(super) joined: FxHashMap<Box<[AtomId]>, Joined>,
     pub(super) polynomial_factors: FxHashMap<PolynomialId, Scale>,
     spare_walks: Vec<Walk>,
     /// Whether long sums are named, and whether any was.

@@ -24,6 +24,16 @@ const FEW: usize = 8;
 /// Names with one another's terms can go in circles: then a form is left as it is.
 const MAX_ROUNDS: u32 = 16;
 
+/// A name as a monomial, and the number that it is multiplied by.
+pub(super) type Joined = (MonomialId, Rational);
+
+/// A name beside the first of its own terms, as a monomial; its terms; and the rest, which has the name as a factor.
+struct Beside {
+    name: MonomialId,
+    keys: Rc<[u128]>,
+    rest: Key,
+}
+
 /// Terms with the same factors and coefficient beside a name: key, coefficient, and whether products of two are named.
 type Group = (Key, Rational, bool);
 
@@ -46,9 +56,11 @@ impl Prover<'_> {
 
     fn name_products(&mut self, products: &Products, terms: &mut Vec<Term>) -> Result<(), Stop> {
         self.charge(1 + products.keys.len() as u64 / 8)?;
-        let name = self.name(products.keys.clone());
+        let mut keys = products.keys.clone();
+        let times = without_repetition(&mut keys);
+        let name = self.name(keys);
         let key = self.table.key_product(products.scale.key, Key::new(name, PolynomialId::ZERO))?;
-        terms.push(Term { key, coefficient: products.scale.coefficient.clone() });
+        terms.push(Term { key, coefficient: &products.scale.coefficient * &times });
         Ok(())
     }
 
@@ -94,6 +106,11 @@ impl Prover<'_> {
     /// Gives a name to the long part of a sum, if it has one. Whether it had.
     fn name_terms(&mut self, terms: &mut Vec<Term>) -> Result<bool, Stop> {
         if terms.len() < SHORT_LIST {
+            return Ok(false);
+        }
+        self.charge(terms.len() as u64 / 8)?;
+        // Most sums have other terms.
+        if terms.iter().filter(|term| self.packed(term).is_some()).take(SHORT_LIST).count() < SHORT_LIST {
             return Ok(false);
         }
         self.charge(terms.len() as u64)?;
@@ -224,24 +241,24 @@ impl Prover<'_> {
             return Ok(false);
         }
         for (group, names) in groups {
-            let name = match (names.as_slice(), singles.remove(&group)) {
-                ([name], None) => self.table.single(*name),
+            let (name, times) = match (names.as_slice(), singles.remove(&group)) {
+                ([name], None) => (self.table.single(*name), Rational::ONE),
                 (names, more) => self.joined(names, more.unwrap_or_default())?,
             };
             let key = self.table.key_product(group.0, Key::new(name, PolynomialId::ZERO))?;
-            out.push(Term { key, coefficient: group.1 });
+            out.push(Term { key, coefficient: &group.1 * &times });
         }
         collect(&mut out);
         *terms = out;
         Ok(true)
     }
 
-    /// The name of the sum of named sums and more inputs, as a monomial.
-    fn joined(&mut self, names: &[AtomId], more: Vec<u128>) -> Result<MonomialId, Stop> {
+    /// The sum of named sums and more inputs: its name as a monomial, and how often it is there.
+    fn joined(&mut self, names: &[AtomId], more: Vec<u128>) -> Result<Joined, Stop> {
         if more.is_empty()
             && let Some(known) = self.joined.get(names)
         {
-            return Ok(*known);
+            return Ok(known.clone());
         }
         let remembered = more.is_empty();
         let mut keys = more;
@@ -251,11 +268,12 @@ impl Prover<'_> {
             }
         }
         self.charge(keys.len() as u64 / 8)?;
-        let name = self.name(keys);
+        let times = without_repetition(&mut keys);
+        let joined = (self.name(keys), times);
         if remembered {
-            self.joined.insert(names.into(), name);
+            self.joined.insert(names.into(), joined.clone());
         }
-        Ok(name)
+        Ok(joined)
     }
 
     /// The group of names that a term without one belongs to: an input that they lack, with their factors.
@@ -292,7 +310,7 @@ impl Prover<'_> {
         let mut out = Vec::with_capacity(terms.len());
         let mut changed = false;
         for term in terms.iter() {
-            let Some((name, keys, rest)) = self.beside_its_first(term)? else {
+            let Some(Beside { name, keys, rest }) = self.beside_its_first(term)? else {
                 out.push(term.clone());
                 continue;
             };
@@ -314,9 +332,8 @@ impl Prover<'_> {
         Ok(changed)
     }
 
-    /// A name in a term that the first of its own terms divides as well: its monomial, its terms, and the rest of the
-    /// term, the name included.
-    fn beside_its_first(&mut self, term: &Term) -> Result<Option<(MonomialId, Rc<[u128]>, Key)>, Stop> {
+    /// A name in a term that the first of its own terms divides as well.
+    fn beside_its_first(&mut self, term: &Term) -> Result<Option<Beside>, Stop> {
         if !self.table.monomials.contents(term.monomial()).named {
             return Ok(None);
         }
@@ -336,7 +353,8 @@ impl Prover<'_> {
             };
             if divides {
                 let rest = self.table.times(term.monomial(), inverse)?;
-                return Ok(Some((self.table.single(atom), keys, Key::new(rest, term.exponent()))));
+                let rest = Key::new(rest, term.exponent());
+                return Ok(Some(Beside { name: self.table.single(atom), keys, rest }));
             }
         }
         Ok(None)
@@ -352,6 +370,18 @@ impl Prover<'_> {
         }
         Ok(monomial)
     }
+}
+
+/// Sorts a list, and takes out how often each of its entries is there, if that is one number.
+fn without_repetition(keys: &mut Vec<u128>) -> Rational {
+    keys.sort_unstable();
+    let mut counts = keys.chunk_by(|a, b| a == b).map(<[u128]>::len);
+    let times = counts.next().unwrap_or(1);
+    if times == 1 || counts.any(|count| count != times) {
+        return Rational::ONE;
+    }
+    keys.dedup();
+    Rational::from_integer(times as i64)
 }
 
 fn is_pair(key: u128) -> bool {

@@ -148,7 +148,7 @@ pub(super) fn explain(
     for own in alone(&ours, &theirs) {
         for other in candidates.iter().filter(|other| other.what == own.what) {
             let mut evaluator = Evaluator::<Narrow, _>::new(reference.0, at, 53, 2 * MAX_TERMS);
-            evaluator.assume(own.at, other.value.clone());
+            evaluator.assume(own.at, other.value);
             if own.at != reference.1 && same(&evaluator.evaluate(reference.1), &wanted) {
                 let (reference, opt) = told(&own.value, &other.value)?;
                 return Some(Explanation { what: own.what, reference, opt });
