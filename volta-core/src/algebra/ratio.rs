@@ -173,7 +173,9 @@ impl Prover<'_> {
         }
         let scale = self.descend(Need::Exponent(exponent), |prover| {
             let terms = prover.table.polynomials.shared_terms(exponent).to_vec();
-            let terms = prover.canonical(terms)?;
+            // Exponents are added up as they are, so that their long sums are not joined here.
+            let terms = prover.opened(terms)?;
+            let terms = prover.multiplied_out(terms)?;
             prover.exponential(terms)
         })?;
         self.exponents.insert(exponent, scale.clone());
@@ -182,6 +184,12 @@ impl Prover<'_> {
 
     /// A sum without lazy atoms, expanded. Literals stay symbols.
     pub(super) fn canonical(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let terms = self.opened(terms)?;
+        self.expand(terms)
+    }
+
+    /// A sum without lazy atoms.
+    fn opened(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let mut out = Vec::with_capacity(terms.len());
         let mut others = Vec::new();
         let mut missing = false;
@@ -211,8 +219,7 @@ impl Prover<'_> {
             return Err(Stop::Missing);
         }
         collect(&mut out);
-        let out = self.resolve_exponents(out)?;
-        self.expand(out)
+        self.resolve_exponents(out)
     }
 
     /// The only lazy atom of a monomial, if it has power 1, and the other factors.
@@ -422,13 +429,18 @@ impl Prover<'_> {
         Ok(self.table.polynomial(&parts))
     }
 
-    /// Multiplies named sums out where their power is positive, and powers of roots by `√a² = a`.
-    pub(super) fn expand(&mut self, mut terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+    /// Multiplies named sums out where their power is positive, and powers of roots by `√a² = a`; names long sums.
+    pub(super) fn expand(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let terms = self.multiplied_out(terms)?;
+        self.fold(terms)
+    }
+
+    fn multiplied_out(&mut self, mut terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         // Multiplying out may bring powers of roots, and those further sums.
         for _ in 0..64 {
             let mut changed = false;
             if terms.iter().all(|term| !self.table.monomials.contents(term.monomial()).compound) {
-                return self.fold(terms);
+                return Ok(terms);
             }
             let mut out = Vec::with_capacity(terms.len());
             for term in terms {
@@ -452,7 +464,7 @@ impl Prover<'_> {
             }
             terms = out;
             if !changed {
-                return self.fold(terms);
+                return Ok(terms);
             }
         }
         Err(Stop::Unknown("square roots are nested too deeply".to_string()))
