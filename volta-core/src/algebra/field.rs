@@ -9,6 +9,9 @@
 //! an atom that is not a sum or a root has a random value. So what the algebra makes of such a function is believed,
 //! and what it does with the result is checked.
 //!
+//! At the first point such functions have any values at all. Terms that agree then need no forms of them, which are
+//! long where a maximum cancels.
+//!
 //! Rule V9 says where a literal is an irrational constant. Where that cannot be told from one factor after the other
 //! (residuals, products of literals), a power of two has the value of its canonical form, and a term outside of
 //! exponents, in which a form of ln 2 may stand beside a logarithm, has none.
@@ -95,6 +98,8 @@ struct Evaluation<'p, 's> {
     prover: &'p mut Prover<'s>,
     tower: &'static Tower,
     seed: u128,
+    /// Whether functions have the values of their forms; else each one has a value of its own.
+    forms: bool,
     terms: FxHashMap<(TermRef, usize), Value>,
     atoms: FxHashMap<(AtomId, usize), Value>,
     polynomials: FxHashMap<(PolynomialId, usize), Value>,
@@ -124,11 +129,14 @@ impl Prover<'_> {
 
     fn agree_in(&mut self, tower: &'static Tower, a: TermRef, b: TermRef, seed: u64) -> Agreement {
         for attempt in 0..TRIES {
+            // What agrees whatever the functions are needs no forms of them: the maxima of a softmax, which are long.
+            let forms = attempt > 0;
             let seed = mix(u128::from(seed), u128::from(attempt));
             let mut evaluation = Evaluation {
                 prover: &mut *self,
                 tower,
                 seed,
+                forms,
                 terms: FxHashMap::default(),
                 atoms: FxHashMap::default(),
                 polynomials: FxHashMap::default(),
@@ -136,7 +144,8 @@ impl Prover<'_> {
             match (evaluation.term(a), evaluation.term(b)) {
                 (Ok(first), Ok(second)) if first.has(UNCLEAR) || second.has(UNCLEAR) => break,
                 (Ok(first), Ok(second)) if first.number == second.number => return Agreement::Agree,
-                (Ok(_), Ok(_)) => return Agreement::Differ,
+                (Ok(_), Ok(_)) if forms => return Agreement::Differ,
+                (Ok(_), Ok(_)) => {}
                 (Err(Missing::Everywhere), _) | (_, Err(Missing::Everywhere)) => break,
                 (Err(Missing::Here), _) | (_, Err(Missing::Here)) => {}
             }
@@ -297,6 +306,10 @@ impl Evaluation<'_, '_> {
 
     /// The value of a term's canonical form.
     fn by_form(&mut self, at: TermRef, op: TermOp, level: usize) -> Result<Value, Missing> {
+        if !self.forms && self.prover.is_function(at) {
+            let seed = mix(mix(self.seed, u128::MAX - 1 - u128::from(at.store)), u128::from(at.term.raw()));
+            return Ok(Value { number: self.tower.random(level, seed), kinds: VARIES });
+        }
         let form = self.prover.settle(|prover| prover.resolve(at))?;
         let mut value = self.polynomial(form, level, 0)?;
         // Literals are read beside a logarithm before it is looked into.

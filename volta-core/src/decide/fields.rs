@@ -13,11 +13,11 @@ use crate::algebra::{Agreement, Equality, Facts, Prover, Rung};
 /// So many elements are evaluated, spread evenly, where their stores have few terms …
 const SAMPLE: usize = 64;
 /// … and so many where they have more than [`LARGE`], since each is proved anew.
-const SAMPLE_OF_LARGE: usize = 4;
+const SAMPLE_OF_LARGE: usize = 2;
 /// So many terms, times 32, are many.
 const LARGE: usize = 1 << 12;
 /// Of the steps that an element may take to be proved, one in so many may be spent on evaluating it.
-const SHARE: u64 = 4;
+const SHARE: u64 = 16;
 
 /// What became of the elements of a sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
