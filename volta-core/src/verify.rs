@@ -460,9 +460,8 @@ impl<'c> Verification<'c> {
         points: u32,
         positions: &[usize],
     ) {
-        let effort = &conditions.options.effort;
-        let found = decide::recheck::contradiction(elements, &conditions.inputs, points, effort);
-        let Some(at) = found else {
+        let found = decide::recheck::contradiction(elements, &conditions.inputs, points, &conditions.options);
+        let Some((at, place)) = found else {
             self.report.rechecked = Some(points);
             return;
         };
@@ -471,7 +470,9 @@ impl<'c> Verification<'c> {
         let name = spell_element(&param.name, shape(param), pair.element);
         self.report.verdict = Verdict::Unknown(Unknown {
             cause: UnknownCause::Internal,
-            reason: format!("{name} was proved equal, and evaluates to different values: Volta is wrong"),
+            reason: format!(
+                "{name} was proved equal, and evaluates to different values {place}: Volta is wrong"
+            ),
             help: Some("please report it, with this case".into()),
         });
     }

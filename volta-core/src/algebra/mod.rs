@@ -26,6 +26,7 @@ mod condition;
 mod equal;
 mod exponent;
 mod facts;
+mod field;
 mod flat;
 mod function;
 mod guard;
@@ -48,6 +49,7 @@ mod shape;
 mod sign;
 #[cfg(test)]
 mod tests;
+mod tower;
 
 pub use atom::TermRef;
 pub use canon::Prover;
@@ -55,6 +57,7 @@ pub use cases::{Hint, Split};
 pub use class::Class;
 pub use equal::{Equality, Rung};
 pub use facts::Facts;
+pub use field::Agreement;
 pub use instance::{Located, Renaming};
 pub use obligation::{Demand, Obligations, Requirement};
 pub use print::Names;

@@ -267,7 +267,7 @@ impl Prover<'_> {
         Ok(id)
     }
 
-    fn is_function(&self, at: TermRef) -> bool {
+    pub(super) fn is_function(&self, at: TermRef) -> bool {
         match self.view(at) {
             View::Input { .. } | View::Constant(_) => false,
             View::Apply(op, _) => !matches!(

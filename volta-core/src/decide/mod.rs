@@ -19,6 +19,7 @@ use run::{All, Example, Run};
 mod alike;
 pub mod evaluate;
 pub mod explain;
+pub mod fields;
 pub mod point;
 pub mod probe;
 pub mod prove;
@@ -273,9 +274,7 @@ fn refute_some(
     inputs: &[InputInfo],
     options: &Options,
 ) -> Option<(usize, witness::Witness)> {
-    let last = elements.len().checked_sub(1)?;
-    let mut sample: Vec<usize> = (0..SAMPLE).map(|step| last * step / (SAMPLE - 1)).collect();
-    sample.dedup();
+    let mut sample = every(elements.len(), SAMPLE);
     if nodes > NODES_A_RUN {
         let mut seen: FxHashMap<usize, usize> = FxHashMap::default();
         sample.retain(|at| {
@@ -299,6 +298,14 @@ fn refute_some(
         let witness = probe::refute(element.reference, element.opt, inputs, &options.effort)?;
         Some((at, witness))
     })
+}
+
+/// Up to `count` positions, more than one, evenly spread over `elements`, first and last among them.
+fn every(elements: usize, count: usize) -> Vec<usize> {
+    let Some(last) = elements.checked_sub(1) else { return Vec::new() };
+    let mut sample: Vec<usize> = (0..count).map(|step| last * step / (count - 1)).collect();
+    sample.dedup();
+    sample
 }
 
 fn add_new(list: &mut Vec<String>, more: Vec<String>) {

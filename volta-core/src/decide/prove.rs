@@ -110,7 +110,8 @@ impl Sign {
     }
 }
 
-fn signs(inputs: &[InputInfo]) -> Vec<Signs> {
+/// What the algebra is told of the inputs' signs.
+pub(super) fn signs(inputs: &[InputInfo]) -> Vec<Signs> {
     let natural = |input: &InputInfo| input.integers.is_some_and(|of| !of.signed);
     let signs = |input: &InputInfo| {
         input.sign.signs() & if natural(input) { Signs::NOT_NEGATIVE } else { Signs::ANY }
@@ -277,7 +278,11 @@ fn is_one_product(
 }
 
 /// The two sides of an element, as a prover names them.
-fn terms_of<'s>(prover: &mut Prover<'s>, element: &Element<'s>, facts: [&'s Facts; 2]) -> [TermRef; 2] {
+pub(super) fn terms_of<'s>(
+    prover: &mut Prover<'s>,
+    element: &Element<'s>,
+    facts: [&'s Facts; 2],
+) -> [TermRef; 2] {
     let sides = [element.reference, element.opt];
     std::array::from_fn(|side| {
         let (store, term) = sides[side];

@@ -1,26 +1,56 @@
-//! Proofs held against evaluation: at points of their own, and in intervals, which know nothing of the algebra.
+//! Proofs held against evaluation: at points of their own, in intervals, which know nothing of the algebra, and in
+//! prime fields, which know what order, roots and logarithms are from it, and compute exactly.
 
 use rayon::prelude::*;
 
 use super::probe::{Effort, Screen};
-use super::{Element, InputInfo};
+use super::{Element, InputInfo, Options, every, fields};
 
 /// The first of the points that a recheck takes; the search for witnesses ends before.
 const FIRST_ROUND: u32 = 101;
 /// So many elements are evaluated, spread evenly.
 const SAMPLE: usize = 64;
 
-/// Evaluates both sides of some elements that were proved equal at some points. The position of one that differs
-/// although both sides are defined: the proof or the evaluation is wrong.
+/// Where a contradiction was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Where {
+    /// The intervals that enclose the two values have no number in common.
+    Intervals,
+    /// The values modulo a prime are not the same.
+    Fields,
+}
+
+impl std::fmt::Display for Where {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Where::Intervals => "in intervals",
+            Where::Fields => "in a prime field",
+        })
+    }
+}
+
+/// Evaluates both sides of some elements that were proved equal, at some points in intervals and in prime fields. The
+/// position of one that differs although both sides are defined: the proof or the evaluation is wrong.
 pub fn contradiction(
+    elements: &[Element<'_>],
+    inputs: &[InputInfo],
+    points: u32,
+    options: &Options,
+) -> Option<(usize, Where)> {
+    if let Some(at) = in_intervals(elements, inputs, points, &options.effort) {
+        return Some((at, Where::Intervals));
+    }
+    let checked = fields::check(elements, inputs, options);
+    checked.contradiction.map(|at| (at, Where::Fields))
+}
+
+fn in_intervals(
     elements: &[Element<'_>],
     inputs: &[InputInfo],
     points: u32,
     effort: &Effort,
 ) -> Option<usize> {
-    let last = elements.len().checked_sub(1)?;
-    let mut sample: Vec<usize> = (0..SAMPLE).map(|step| last * step / (SAMPLE - 1)).collect();
-    sample.dedup();
+    let sample = every(elements.len(), SAMPLE);
     let same = |a: &usize, b: &usize| {
         let (a, b) = (&elements[*a], &elements[*b]);
         std::ptr::eq(a.reference.0, b.reference.0) && std::ptr::eq(a.opt.0, b.opt.0)
@@ -57,8 +87,9 @@ mod tests {
             .zip(&turned)
             .map(|(reference, opt)| Element { reference: (&left, *reference), opt: (&right, *opt) })
             .collect();
-        assert_eq!(contradiction(&elements, &inputs, 3, &Effort::default()), None);
+        assert_eq!(contradiction(&elements, &inputs, 3, &Options::default()), None);
         elements[5].opt.1 = wrong;
-        assert_eq!(contradiction(&elements, &inputs, 3, &Effort::default()), Some(5));
+        let found = contradiction(&elements, &inputs, 3, &Options::default());
+        assert_eq!(found, Some((5, Where::Intervals)));
     }
 }

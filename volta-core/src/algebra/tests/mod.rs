@@ -1,13 +1,16 @@
 //! The prover, on terms built by hand: what must be proved, and for every law what must not.
 
 mod exponentials;
+mod field;
 mod functions;
 mod integers;
 mod random;
 mod speed;
 mod sums;
 
-use super::{Equality, Facts, Obligations, Prover, Requirement, Rung, Signs, Split, Stop, TermRef};
+use super::{
+    Agreement, Equality, Facts, Obligations, Prover, Requirement, Rung, Signs, Split, Stop, TermRef,
+};
 use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational};
 use crate::term::{Constant, InputId, Store, TermId, TermOp};
@@ -208,6 +211,23 @@ pub(super) fn open(a: impl FnOnce(&mut Side) -> TermId, b: impl FnOnce(&mut Side
     let (mut left, mut right) = (Side::new(), Side::new());
     let (a, b) = (a(&mut left), b(&mut right));
     assert_open((&left, a), (&right, b));
+}
+
+/// What values in prime fields say of two terms, equal or not; and what the provers say.
+pub(super) fn agreement(a: (&Side, TermId), b: (&Side, TermId)) -> (Agreement, bool) {
+    let facts = [Facts::new(&a.0.store), Facts::new(&b.0.store)];
+    let mut last = (Agreement::Unchecked, false);
+    for mut prover in [Prover::new(Vec::new()), Prover::thorough(Vec::new())] {
+        prover.set_budget(5_000_000);
+        let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };
+        let second = TermRef { store: prover.add_store(&b.0.store, &facts[1]), term: b.1 };
+        let equal = prover.equal(first, second, Rung::Expansions) == Ok(Equality::Equal);
+        last = (prover.agree(first, second, 1), equal);
+        if equal {
+            break;
+        }
+    }
+    last
 }
 
 /// The normal form of a term; inputs are called x and y.

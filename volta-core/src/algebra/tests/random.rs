@@ -322,6 +322,33 @@ proptest! {
         prop_assert!(undefined || equal, "{:?}: {:?} and {:?}", result, a, b);
     }
 
+    /// Values in prime fields never contradict a proof by forms, and tell apart what differs.
+    #[test]
+    fn fields_agree_with_proofs(
+        a in any_tree(),
+        b in any_tree(),
+        polynomials in (ring(), ring()),
+        mut rng in any::<[u8; 32]>().prop_perturb(|_, rng| rng),
+    ) {
+        let (mut left, mut right) = (Side::new(), Side::new());
+        let [first, second] = [build(&a, &mut left), build(&b, &mut left)];
+        let product = [left.exp(first), left.exp2(second)];
+        let product = left.mul(product[0], product[1]);
+        let first = left.add(first, product);
+        let [other, second] = [build(&rewrite(&a, &mut rng), &mut right), build(&rewrite(&b, &mut rng), &mut right)];
+        let base = right.f32(0x3FB8_AA3B);
+        let exponent = right.fma(base, other, second);
+        let power = right.exp2(exponent);
+        let second = right.add(power, other);
+        let (found, equal) = agreement((&left, first), (&right, second));
+        prop_assert!(!equal || found != Agreement::Differ, "{:?} and {:?}", a, b);
+
+        let (mut left, mut right) = (Side::new(), Side::new());
+        let (first, second) = (build(&polynomials.0, &mut left), build(&polynomials.1, &mut right));
+        let (found, equal) = agreement((&left, first), (&right, second));
+        prop_assert_eq!(found, if equal { Agreement::Agree } else { Agreement::Differ }, "{:?}", polynomials);
+    }
+
     /// Polynomials that differ are told apart: no two different ones are proved equal.
     #[test]
     fn polynomials_are_equal_exactly_when_their_values_are(a in ring(), b in ring(), points in points()) {

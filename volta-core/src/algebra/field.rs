@@ -1,0 +1,427 @@
+//! Terms evaluated in prime fields: a second opinion on proofs by equal canonical forms.
+//!
+//! What makes a canonical form is mostly rewriting of sums, products, quotients and powers of two. All of that holds
+//! in any field with an exponential, so the *original* terms must have equal values in a [`Tower`] of prime fields as
+//! well, at random points. Two terms of degree d that differ agree with a probability of about d/2⁶⁰.
+//!
+//! Sums, products, quotients and powers of two are evaluated as they stand in the term. There is no order in a field:
+//! maxima, choices, roundings, roots, logarithms and other functions have the value of their canonical form, in which
+//! an atom that is not a sum or a root has a random value. So what the algebra makes of such a function is believed,
+//! and what it does with the result is checked.
+//!
+//! At the first point such functions have any values at all. Terms that agree then need no forms of them, which are
+//! long where a maximum cancels.
+//!
+//! Rule V9 says where a literal is an irrational constant. Where that cannot be told from one factor after the other
+//! (residuals, products of literals), a power of two has the value of its canonical form, and a term outside of
+//! exponents, in which a form of ln 2 may stand beside a logarithm, has none.
+
+use super::Stop;
+use super::atom::{Atom, AtomId, Function, TermRef, mix};
+use super::canon::Prover;
+use super::class::Class;
+use super::facts::INFINITE;
+use super::flat::inputs_of;
+use super::monomial::MonomialId;
+use super::polynomial::PolynomialId;
+use super::readings::{Irrational, Literal, Role};
+use super::tower::{LEVELS, TOWERS, Tower};
+use crate::number::Rational;
+use crate::term::{InputId, TermKind, TermOp, View};
+use rustc_hash::FxHashMap;
+
+/// What evaluation of two terms in prime fields says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// The values are the same: the terms are equal, or a rare accident.
+    Agree,
+    /// The values differ: so do the terms, or the canonical form of a function within them is wrong.
+    Differ,
+    /// No value was found, or none that says anything.
+    Unchecked,
+}
+
+/// Points that are tried until no denominator vanishes and all radicands are squares.
+const TRIES: u32 = 16;
+/// Values that are remembered: 24 bytes each, and the hash table.
+const MAX_VALUES: usize = 1 << 20;
+/// Sums and roots within one another beyond this are not evaluated.
+const MAX_DEPTH: u32 = 100;
+
+/// Depends on a base-2 logarithm.
+const LOGARITHM: u8 = 1;
+/// Has a literal that is an irrational constant in exponents.
+const WHOLE: u8 = 2;
+/// Has a literal that is its reciprocal beside logarithms.
+const RECIPROCAL: u8 = 4;
+/// Has a literal that adds nothing beside another.
+const RESIDUAL: u8 = 8;
+const LITERAL: u8 = WHOLE | RECIPROCAL | RESIDUAL;
+/// Is a sum in which there may be literals.
+const MIXED: u8 = 16;
+/// It is not clear how its literals are to be read: the number means nothing.
+const UNCLEAR: u8 = 32;
+/// Depends on something: is not a number alone.
+const VARIES: u8 = 64;
+
+/// A value in one of the fields, and what is in it that the reading of literals depends on.
+#[derive(Clone, Copy, Debug)]
+struct Value {
+    number: u64,
+    kinds: u8,
+}
+
+impl Value {
+    const UNCLEAR: Value = Value { number: 0, kinds: UNCLEAR };
+
+    fn has(self, kinds: u8) -> bool {
+        self.kinds & kinds != 0
+    }
+}
+
+/// Why there is no value.
+enum Missing {
+    /// At another point there may be one.
+    Here,
+    /// At no point.
+    Everywhere,
+}
+
+impl From<Stop> for Missing {
+    fn from(_: Stop) -> Missing {
+        Missing::Everywhere
+    }
+}
+
+/// One point in one tower, and the values there.
+struct Evaluation<'p, 's> {
+    prover: &'p mut Prover<'s>,
+    tower: &'static Tower,
+    seed: u128,
+    /// Whether functions have the values of their forms; else each one has a value of its own.
+    forms: bool,
+    terms: FxHashMap<(TermRef, usize), Value>,
+    atoms: FxHashMap<(AtomId, usize), Value>,
+    polynomials: FxHashMap<(PolynomialId, usize), Value>,
+}
+
+impl Prover<'_> {
+    /// Holds two terms that this prover has proved equal against their values in two towers of prime fields, at
+    /// points that `seed` chooses. The prover's budget counts.
+    ///
+    /// # Cost
+    /// A table look-up for each term below, and the canonical forms of functions that were never asked for.
+    pub fn agree(&mut self, a: TermRef, b: TermRef, seed: u64) -> Agreement {
+        let finite = [a, b].iter().all(|at| self.class(*at) == Ok(Class::Finite));
+        if !finite {
+            return Agreement::Unchecked;
+        }
+        let mut all = Agreement::Agree;
+        for tower in &TOWERS {
+            match self.agree_in(tower, a, b, seed) {
+                Agreement::Agree => {}
+                Agreement::Differ => return Agreement::Differ,
+                Agreement::Unchecked => all = Agreement::Unchecked,
+            }
+        }
+        all
+    }
+
+    fn agree_in(&mut self, tower: &'static Tower, a: TermRef, b: TermRef, seed: u64) -> Agreement {
+        for attempt in 0..TRIES {
+            // What agrees whatever the functions are needs no forms of them: the maxima of a softmax, which are long.
+            let forms = attempt > 0;
+            let seed = mix(u128::from(seed), u128::from(attempt));
+            let mut evaluation = Evaluation {
+                prover: &mut *self,
+                tower,
+                seed,
+                forms,
+                terms: FxHashMap::default(),
+                atoms: FxHashMap::default(),
+                polynomials: FxHashMap::default(),
+            };
+            match (evaluation.term(a), evaluation.term(b)) {
+                (Ok(first), Ok(second)) if first.has(UNCLEAR) || second.has(UNCLEAR) => break,
+                (Ok(first), Ok(second)) if first.number == second.number => return Agreement::Agree,
+                (Ok(_), Ok(_)) if forms => return Agreement::Differ,
+                (Ok(_), Ok(_)) => {}
+                (Err(Missing::Everywhere), _) | (_, Err(Missing::Everywhere)) => break,
+                (Err(Missing::Here), _) | (_, Err(Missing::Here)) => {}
+            }
+        }
+        Agreement::Unchecked
+    }
+}
+
+impl Evaluation<'_, '_> {
+    /// The value of a term. What stands in an exponent is evaluated one level below.
+    fn term(&mut self, root: TermRef) -> Result<Value, Missing> {
+        let mut stack = vec![(root, 0)];
+        while let Some(&(at, level)) = stack.last() {
+            self.prover.charge(1)?;
+            if self.terms.contains_key(&(at, level)) {
+                stack.pop();
+                continue;
+            }
+            let value = match self.prover.view(at) {
+                View::Input { input, element } => self.input(input, element, level),
+                View::Constant(constant) => match constant.exact.finite() {
+                    Some(value) => self.constant(at, value, level)?,
+                    None => return Err(Missing::Everywhere),
+                },
+                View::Apply(op, operands) => {
+                    let operands = operands.map(|term| TermRef { store: at.store, term });
+                    let used = &operands[..op.arity()];
+                    if self.is_direct(op, used)? {
+                        let below = level + usize::from(op == TermOp::Exp2);
+                        if below == LEVELS {
+                            return Err(Missing::Everywhere);
+                        }
+                        let before = stack.len();
+                        let unknown = |operand: &&TermRef| !self.terms.contains_key(&(**operand, below));
+                        stack.extend(used.iter().filter(unknown).map(|operand| (*operand, below)));
+                        if stack.len() > before {
+                            continue;
+                        }
+                        let values = operands.map(|operand| self.terms.get(&(operand, below)).copied());
+                        self.combine(at, op, values.map(|value| value.unwrap_or(Value::UNCLEAR)), level)?
+                    } else {
+                        self.by_form(at, op, level)?
+                    }
+                }
+            };
+            if self.terms.len() >= MAX_VALUES {
+                return Err(Missing::Everywhere);
+            }
+            self.terms.insert((at, level), value);
+            stack.pop();
+        }
+        self.terms.get(&(root, 0)).copied().ok_or(Missing::Everywhere)
+    }
+
+    /// Whether an operation means in a field what it means among the reals, and all of its operands are finite.
+    fn is_direct(&mut self, op: TermOp, operands: &[TermRef]) -> Result<bool, Missing> {
+        use TermOp::{Add, Div, Exp2, Fma, Mul, Neg, Sub};
+        if !matches!(op, Add | Sub | Mul | Fma | Div | Neg | Exp2) {
+            return Ok(false);
+        }
+        for operand in operands {
+            if self.prover.flags(*operand) & INFINITE != 0 && self.prover.class(*operand)? != Class::Finite {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn combine(
+        &mut self,
+        at: TermRef,
+        op: TermOp,
+        [a, b, c]: [Value; 3],
+        level: usize,
+    ) -> Result<Value, Missing> {
+        Ok(match op {
+            TermOp::Add => self.plus(a, b, level),
+            TermOp::Sub => self.plus(a, self.minus(b, level), level),
+            TermOp::Mul => self.times(a, b, level),
+            TermOp::Fma => self.plus(self.times(a, b, level), c, level),
+            TermOp::Div => self.times(a, self.power(b, -1, level)?, level),
+            TermOp::Neg => self.minus(a, level),
+            // `2^(log₂ a) = a`, and literals that are read beside others.
+            _ if a.has(LOGARITHM | RESIDUAL | UNCLEAR) => self.by_form(at, op, level)?,
+            _ => Value { number: self.tower.power_of_two(level, a.number), kinds: VARIES },
+        })
+    }
+
+    fn plus(&self, a: Value, b: Value, level: usize) -> Value {
+        let kinds = a.kinds | b.kinds;
+        let mixed = if kinds & LITERAL != 0 { MIXED } else { 0 };
+        Value { number: self.tower.add(level, a.number, b.number), kinds: kinds | mixed }
+    }
+
+    fn minus(&self, a: Value, level: usize) -> Value {
+        Value { number: self.tower.neg(level, a.number), ..a }
+    }
+
+    /// A product, unless literals in it are read by what both factors are.
+    fn times(&self, a: Value, b: Value, level: usize) -> Value {
+        let kinds = a.kinds | b.kinds;
+        let beside = |a: Value, b: Value| a.has(RECIPROCAL) && b.has(LOGARITHM);
+        let spread = |a: Value, b: Value| a.has(MIXED) && b.has(VARIES);
+        let in_exponent = level > 0 && (a.has(LITERAL) && b.has(LITERAL) || spread(a, b) || spread(b, a));
+        if kinds & UNCLEAR != 0 || beside(a, b) || beside(b, a) || in_exponent {
+            return Value::UNCLEAR;
+        }
+        Value { number: self.tower.mul(level, a.number, b.number), kinds }
+    }
+
+    fn power(&self, base: Value, exponent: i32, level: usize) -> Result<Value, Missing> {
+        if base.has(UNCLEAR) || level > 0 && exponent != 1 && base.has(LITERAL) {
+            return Ok(Value::UNCLEAR);
+        }
+        let number = self.tower.power(level, base.number, exponent).ok_or(Missing::Here)?;
+        Ok(Value { number, ..base })
+    }
+
+    fn input(&self, input: InputId, element: u64, level: usize) -> Value {
+        let seed = mix(mix(self.seed, u128::from(input.0) + 1), u128::from(element));
+        Value { number: self.tower.random(level, seed), kinds: VARIES }
+    }
+
+    fn rational(&self, value: &Rational, level: usize) -> Result<Value, Missing> {
+        let number = self.tower.rational(level, value).ok_or(Missing::Everywhere)?;
+        Ok(Value { number, kinds: 0 })
+    }
+
+    fn constant(&mut self, at: TermRef, value: &Rational, level: usize) -> Result<Value, Missing> {
+        let TermKind::Constant(id) = at.term.kind() else { return Err(Missing::Everywhere) };
+        match self.prover.facts(at.store).reading(id) {
+            Some((coefficient, literal)) => {
+                let coefficient = self.rational(coefficient, level)?;
+                let literal = self.literal(*literal, level)?;
+                Ok(self.times(coefficient, literal, level))
+            }
+            None => self.rational(value, level),
+        }
+    }
+
+    /// A literal of rule V9: a rational outside of exponents.
+    fn literal(&self, literal: Literal, level: usize) -> Result<Value, Missing> {
+        let (read, kinds) = match literal.role() {
+            Role::Whole(which) => (Some(which), WHOLE),
+            Role::Residual(_) => (None, RESIDUAL),
+            Role::Reciprocal(_) => (None, RECIPROCAL),
+        };
+        let number = match read {
+            Some(which) if level > 0 => self.irrational(which, level),
+            _ => self.rational(&literal.value(), level)?.number,
+        };
+        Ok(Value { number, kinds })
+    }
+
+    fn irrational(&self, which: Irrational, level: usize) -> u64 {
+        self.tower.random(level, mix(mix(self.seed, 0), which as u128))
+    }
+
+    /// The value of a term's canonical form.
+    fn by_form(&mut self, at: TermRef, op: TermOp, level: usize) -> Result<Value, Missing> {
+        if !self.forms && self.prover.is_function(at) {
+            let seed = mix(mix(self.seed, u128::MAX - 1 - u128::from(at.store)), u128::from(at.term.raw()));
+            return Ok(Value { number: self.tower.random(level, seed), kinds: VARIES });
+        }
+        let form = self.prover.settle(|prover| prover.resolve(at))?;
+        let mut value = self.polynomial(form, level, 0)?;
+        // Literals are read beside a logarithm before it is looked into.
+        if op == TermOp::Log2 {
+            value.kinds |= LOGARITHM;
+        }
+        value.kinds |= VARIES;
+        Ok(value)
+    }
+
+    fn polynomial(&mut self, id: PolynomialId, level: usize, depth: u32) -> Result<Value, Missing> {
+        if let Some(value) = self.polynomials.get(&(id, level)) {
+            return Ok(*value);
+        }
+        if depth > MAX_DEPTH {
+            return Err(Missing::Everywhere);
+        }
+        let terms = self.prover.table.polynomials.shared_terms(id);
+        self.prover.charge(terms.len() as u64)?;
+        let mut sum = Value { number: 0, kinds: 0 };
+        for (at, term) in terms.iter().enumerate() {
+            let coefficient = self.rational(&term.coefficient, level)?;
+            let monomial = self.monomial(term.monomial(), level, depth)?;
+            let mut value = self.times(coefficient, monomial, level);
+            if term.exponent() != PolynomialId::ZERO {
+                let power = self.power_of_two(term.exponent(), level, depth)?;
+                value = self.times(value, power, level);
+            }
+            sum = if at == 0 { value } else { self.plus(sum, value, level) };
+        }
+        self.polynomials.insert((id, level), sum);
+        Ok(sum)
+    }
+
+    fn monomial(&mut self, id: MonomialId, level: usize, depth: u32) -> Result<Value, Missing> {
+        let mut product = Value { number: 1, kinds: 0 };
+        for (atom, power) in self.prover.table.monomials.shared_factors(id).iter() {
+            self.prover.charge(1)?;
+            let value = self.atom(*atom, level, depth)?;
+            let value = self.power(value, *power, level)?;
+            product = self.times(product, value, level);
+        }
+        Ok(product)
+    }
+
+    /// `2^exponent` of a canonical form, in which what is read has been read.
+    fn power_of_two(&mut self, exponent: PolynomialId, level: usize, depth: u32) -> Result<Value, Missing> {
+        if level + 1 == LEVELS {
+            return Err(Missing::Everywhere);
+        }
+        for term in self.prover.table.polynomials.shared_terms(exponent).iter() {
+            let factors = self.prover.table.monomials.factors(term.monomial());
+            // `2^(log₂(a)/4)` to the fourth is `a`, which its value is not.
+            if let [(atom, 1)] = factors
+                && matches!(self.prover.table.atom(*atom), Atom::Apply(Function::Log2, _))
+            {
+                return Err(Missing::Everywhere);
+            }
+        }
+        let value = self.polynomial(exponent, level + 1, depth + 1)?;
+        if value.has(LITERAL | UNCLEAR) {
+            return Err(Missing::Everywhere);
+        }
+        Ok(Value { number: self.tower.power_of_two(level, value.number), kinds: VARIES })
+    }
+
+    fn atom(&mut self, id: AtomId, level: usize, depth: u32) -> Result<Value, Missing> {
+        if let Some(value) = self.atoms.get(&(id, level)) {
+            return Ok(*value);
+        }
+        let mut kinds = VARIES;
+        let random = |evaluation: &Self| {
+            let seed = mix(mix(evaluation.seed, u128::MAX), u128::from(id.0));
+            evaluation.tower.random(level, seed)
+        };
+        let number = match self.prover.table.atom(id) {
+            Atom::Input(input, element) => self.input(*input, *element, level).number,
+            Atom::Irrational(which) => self.irrational(*which, level),
+            Atom::Literal(literal) => return self.literal(*literal, level),
+            Atom::Lazy(_) => return Err(Missing::Everywhere),
+            Atom::Products(keys) => {
+                let keys = keys.clone();
+                self.prover.charge(keys.len() as u64)?;
+                keys.iter().fold(0, |sum, key| {
+                    let product = inputs_of(*key).fold(1, |product, (input, element)| {
+                        self.tower.mul(level, product, self.input(input, element, level).number)
+                    });
+                    self.tower.add(level, sum, product)
+                })
+            }
+            Atom::Sum(content) => {
+                let value = self.polynomial(*content, level, depth + 1)?;
+                kinds |= value.kinds;
+                value.number
+            }
+            Atom::Apply(Function::Sqrt, radicand) => {
+                let radicand = self.polynomial(*radicand, level, depth + 1)?;
+                if radicand.has(UNCLEAR) {
+                    return Err(Missing::Everywhere);
+                }
+                self.tower.root(level, radicand.number).ok_or(Missing::Here)?
+            }
+            Atom::Apply(Function::Log2, _) => {
+                kinds |= LOGARITHM;
+                random(self)
+            }
+            Atom::Max(_) | Atom::Apply(..) | Atom::CopySign(..) | Atom::BitAnd(..) | Atom::Select(..) => {
+                random(self)
+            }
+        };
+        let value = Value { number, kinds };
+        self.atoms.insert((id, level), value);
+        Ok(value)
+    }
+}

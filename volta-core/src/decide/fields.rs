@@ -1,0 +1,111 @@
+//! Proofs held against values in prime fields, which have no order but compute exactly.
+//!
+//! Of a sample of the proved elements, a prover of their own proves each once more by equal canonical forms, and the
+//! two original terms are then evaluated as [`Prover::agree`] does. Elements that are equal by cases only are left to
+//! the intervals.
+
+use rayon::prelude::*;
+
+use super::prove::{signs, terms_of};
+use super::{Element, InputInfo, Options, every, stores_of};
+use crate::algebra::{Agreement, Equality, Facts, Prover, Rung};
+
+/// So many elements are evaluated, spread evenly, where their stores have few terms …
+const SAMPLE: usize = 64;
+/// … and so many where they have more than [`LARGE`], since each is proved anew.
+const SAMPLE_OF_LARGE: usize = 2;
+/// So many terms, times 32, are many.
+const LARGE: usize = 1 << 12;
+/// Of the steps that an element may take to be proved, one in so many may be spent on evaluating it.
+const SHARE: u64 = 16;
+
+/// What became of the elements of a sample.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Elements whose values are the same.
+    pub agree: usize,
+    /// Elements that have no values, or are equal by cases only.
+    pub unchecked: usize,
+    /// The position of the first one whose values differ: the proof or the evaluation is wrong.
+    pub contradiction: Option<usize>,
+}
+
+/// Evaluates both sides of some elements that were proved equal in prime fields.
+pub fn check(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Checked {
+    let nodes = |element: &Element<'_>| element.reference.0.len() + element.opt.0.len();
+    let large = elements.iter().any(|element| nodes(element) > LARGE);
+    let sample = every(elements.len(), if large { SAMPLE_OF_LARGE } else { SAMPLE });
+    let picked: Vec<Element<'_>> = sample.iter().map(|at| elements[*at]).collect();
+    let (stores, sides) = stores_of(&picked);
+    let facts: Vec<Facts> = stores.par_iter().map(|store| Facts::new(store)).collect();
+    let agreements: Vec<Agreement> = picked
+        .par_iter()
+        .zip(&sides)
+        .zip(&sample)
+        .map(|((element, sides), at)| {
+            let facts = sides.map(|side| &facts[side]);
+            // What one prover leaves open or cannot evaluate, the other may.
+            [Prover::new, Prover::thorough]
+                .into_iter()
+                .map(|prover| agree(prover(signs(inputs)), element, facts, *at as u64, options))
+                .find(|agreement| *agreement != Agreement::Unchecked)
+                .unwrap_or(Agreement::Unchecked)
+        })
+        .collect();
+    let count = |wanted| agreements.iter().filter(|found| **found == wanted).count();
+    let differing = agreements.iter().position(|found| *found == Agreement::Differ);
+    Checked {
+        agree: count(Agreement::Agree),
+        unchecked: count(Agreement::Unchecked),
+        contradiction: differing.map(|at| sample[at]),
+    }
+}
+
+/// Whether an element's sides have the same values, if the prover proves them equal.
+fn agree<'s>(
+    mut prover: Prover<'s>,
+    element: &Element<'s>,
+    facts: [&'s Facts; 2],
+    seed: u64,
+    options: &Options,
+) -> Agreement {
+    prover.set_budget(options.algebra_steps / SHARE);
+    let [reference, opt] = terms_of(&mut prover, element, facts);
+    match prover.equal(reference, opt, Rung::Expansions) {
+        Ok(Equality::Equal) => prover.agree(reference, opt, seed),
+        _ => Agreement::Unchecked,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decide::Sign;
+    use crate::term::{InputId, Store, TermId, TermOp};
+
+    #[test]
+    fn what_is_proved_by_forms_is_evaluated_and_what_is_open_is_not() {
+        let (mut left, mut right) = (Store::new(), Store::new());
+        let x = |element| TermId::input(InputId(0), element);
+        let inputs = [InputInfo { name: "x".into(), shape: vec![100], sign: Sign::Any, integers: None }];
+        let sums: Vec<_> = (0..100).map(|at| left.apply(TermOp::Add, &[x(at), x(0)], 0)).collect();
+        let turned: Vec<_> = (0..100).map(|at| right.apply(TermOp::Add, &[x(0), x(at)], 0)).collect();
+        let wrong = right.apply(TermOp::Sub, &[x(99), x(0)], 0);
+        let mut elements: Vec<Element<'_>> = sums
+            .iter()
+            .zip(&turned)
+            .map(|(reference, opt)| Element { reference: (&left, *reference), opt: (&right, *opt) })
+            .collect();
+        let options = Options::default();
+        assert_eq!(
+            check(&elements, &inputs, &options),
+            Checked { agree: SAMPLE, unchecked: 0, contradiction: None }
+        );
+        elements[99].opt.1 = wrong;
+        assert_eq!(
+            check(&elements, &inputs, &options),
+            Checked { agree: SAMPLE - 1, unchecked: 1, contradiction: None }
+        );
+        assert_eq!(check(&[], &inputs, &options), Checked::default());
+    }
+}
