@@ -6,8 +6,8 @@
 //!
 //! Sums, products, quotients and powers of two are evaluated as they stand in the term. There is no order in a field:
 //! maxima, choices, roundings, roots, logarithms and other functions have the value of their canonical form, in which
-//! an atom that is not a sum or a root has a random value. So what the algebra makes of such a function is believed,
-//! and what it does with the result is checked.
+//! an atom that is not a sum or a root has a random value; sine and cosine of one argument are on the circle. So what
+//! the algebra makes of such a function is believed, and what it does with the result is checked.
 //!
 //! At the first point such functions have any values at all. Terms that agree then need no forms of them, which are
 //! long where a maximum cancels.
@@ -411,6 +411,19 @@ impl Evaluation<'_, '_> {
                     return Err(Missing::Everywhere);
                 }
                 self.tower.root(level, radicand.number).ok_or(Missing::Here)?
+            }
+            Atom::Apply(which @ (Function::Sin | Function::Cos), argument) => {
+                // A random point of the circle.
+                let seed = mix(mix(self.seed, u128::MAX - (1 << 64)), u128::from(argument.0));
+                let tower = &self.tower;
+                let slope = tower.random(level, seed);
+                let square = tower.mul(level, slope, slope);
+                let above = match which {
+                    Function::Sin => tower.add(level, slope, slope),
+                    _ => tower.add(level, 1, tower.neg(level, square)),
+                };
+                let below = tower.inverse(level, tower.add(level, 1, square)).ok_or(Missing::Here)?;
+                tower.mul(level, above, below)
             }
             Atom::Apply(Function::Log2, _) => {
                 kinds |= LOGARITHM;
