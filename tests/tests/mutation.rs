@@ -15,11 +15,9 @@ use volta_suite::mutation::record::{Record, records};
 /// Mutants of each family in every run.
 const SHARE: usize = 10;
 /// Families whose smallest pairs take up to a second each: only in full runs.
-const LARGE: [&str; 2] = ["attention_tensor", "gemm"];
-/// Those of which it is not argued yet what survives: only with `--ignored` or by name.
-const OPEN: [&str; 1] = ["conv"];
+const LARGE: [&str; 3] = ["attention_tensor", "conv", "gemm"];
 /// Families that have fewer mutants than a sample: all of them are taken.
-const FEW: [&str; 2] = ["faults", "integer"];
+const FEW: [&str; 1] = ["faults"];
 
 /// One family: what is edited passes as it is, every survivor is recorded, and in a full run every record has survivors.
 fn family(name: &str, full: bool) -> Result<(), Failed> {
@@ -92,7 +90,7 @@ fn main() -> ExitCode {
     let full = std::env::var("VOLTA_SLOW").is_ok_and(|value| value == "1");
     let mut trials = vec![Trial::test("records_are_arguments", records_are_arguments)];
     for name in families() {
-        let skipped = OPEN.contains(&name.as_str()) || !full && LARGE.contains(&name.as_str());
+        let skipped = !full && LARGE.contains(&name.as_str());
         trials.push(Trial::test(name.clone(), move || family(&name, full)).with_ignored_flag(skipped));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
