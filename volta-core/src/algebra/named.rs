@@ -91,12 +91,7 @@ impl Prover<'_> {
     pub(super) fn spread_products(&mut self, products: &Products, terms: &mut Vec<Term>) -> Result<(), Stop> {
         self.charge(products.keys.len() as u64)?;
         for key in &products.keys {
-            let (high, low) = ((key >> 64) as u64, *key as u64);
-            let mut monomial = self.input_monomial(high);
-            if low != NONE {
-                let other = self.input_monomial(low);
-                monomial = self.table.times(other, monomial)?;
-            }
+            let monomial = self.unpacked(*key)?;
             let key = self.table.key_product(products.scale.key, Key::new(monomial, PolynomialId::ZERO))?;
             terms.push(Term { key, coefficient: products.scale.coefficient.clone() });
         }
@@ -181,13 +176,12 @@ impl Prover<'_> {
                 break;
             }
             let joined = self.join_names(&mut terms)?;
-            let before = terms.clone();
-            if !self.multiply_names(&mut terms)? && !joined {
-                break;
-            }
-            if terms.len() > most {
-                // It was no whole sum that stood beside its name.
-                return Ok(before);
+            match self.multiply_names(&terms)? {
+                // Else it was no whole sum that stood beside its name.
+                Some(multiplied) if multiplied.len() <= most => terms = multiplied,
+                Some(_) => break,
+                None if joined => {}
+                None => break,
             }
         }
         Ok(terms)
@@ -305,8 +299,8 @@ impl Prover<'_> {
         Ok(None)
     }
 
-    /// `x₁·s = s² − (x₂ + …)·s` wherever a name stands beside the first of its terms. Whether it did anywhere.
-    fn multiply_names(&mut self, terms: &mut Vec<Term>) -> Result<bool, Stop> {
+    /// `x₁·s = s² − (x₂ + …)·s` wherever a name stands beside the first of its terms, if it does anywhere.
+    fn multiply_names(&mut self, terms: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
         let mut out = Vec::with_capacity(terms.len());
         let mut changed = false;
         for term in terms.iter() {
@@ -327,9 +321,8 @@ impl Prover<'_> {
         }
         if changed {
             collect(&mut out);
-            *terms = out;
         }
-        Ok(changed)
+        Ok(changed.then_some(out))
     }
 
     /// A name in a term that the first of its own terms divides as well.

@@ -201,37 +201,21 @@ impl Prover<'_> {
         }
         if demand == Demand::Nonzero {
             let mut opened = Vec::with_capacity(factors.len());
-            for (atom, power) in factors {
-                match self.of_magnitude(atom, false).or_else(|| self.of_magnitude(atom, true)) {
-                    Some(inner) => opened.extend(self.table.monomials.factors(inner.key.monomial())),
+            while let Some((atom, power)) = factors.pop() {
+                match self.zero_together(atom) {
+                    Some(inner) => factors.extend(self.table.monomials.factors(inner.key.monomial())),
                     None => opened.push((atom, power)),
                 }
             }
             opened.sort_unstable();
             opened.dedup_by_key(|(atom, _)| *atom);
             factors = opened;
-        }
-        // A root is zero or positive where its radicand is.
-        let radicand = |prover: &Self, atom: AtomId| match prover.table.atom(atom) {
-            Atom::Apply(Function::Sqrt, radicand) => Some(*radicand),
-            _ => None,
-        };
-        let alone = factors.len() == 1 && demand == Demand::Positive && !negative;
-        if demand == Demand::Nonzero || alone {
-            let mut opened = Vec::with_capacity(factors.len());
-            for (atom, power) in factors {
-                let inner = radicand(self, atom).and_then(|inner| self.factor_polynomial(inner).ok());
-                match inner {
-                    Some(inner) => {
-                        opened.extend(self.table.monomials.factors(inner.key.monomial()));
-                        negative = alone && inner.coefficient.is_negative();
-                    }
-                    None => opened.push((atom, power)),
-                }
-            }
-            opened.sort_unstable();
-            opened.dedup_by_key(|(atom, _)| *atom);
-            factors = opened;
+        } else if let ([(atom, _)], Demand::Positive, false) = (factors.as_slice(), demand, negative)
+            && let Some(inner) = self.radicand(*atom)
+        {
+            // A root is positive where its radicand is.
+            negative = inner.coefficient.is_negative();
+            factors = self.table.monomials.factors(inner.key.monomial()).to_vec();
         }
         factors.retain(|(atom, _)| self.table.atom_signs(*atom) != Signs::POSITIVE);
         if demand == Demand::Nonzero {
@@ -242,6 +226,18 @@ impl Prover<'_> {
         }
         let product = self.table.intern_factors(&factors);
         Requirement { demand, product, negative, guards: Guards::default() }
+    }
+
+    /// What is zero where an atom is: the sum that it is the magnitude of, or what it is the root of.
+    fn zero_together(&mut self, atom: AtomId) -> Option<Scale> {
+        let magnitude = self.of_magnitude(atom, false).or_else(|| self.of_magnitude(atom, true));
+        magnitude.or_else(|| self.radicand(atom))
+    }
+
+    fn radicand(&mut self, atom: AtomId) -> Option<Scale> {
+        let Atom::Apply(Function::Sqrt, radicand) = self.table.atom(atom) else { return None };
+        let radicand = *radicand;
+        self.factor_polynomial(radicand).ok()
     }
 
     /// What a named sum, or its opposite, is the magnitude of, as a scale: `−a + 2·max(a, 0)`.

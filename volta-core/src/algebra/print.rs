@@ -50,23 +50,29 @@ impl Prover<'_> {
             Class::Undefined(why) => return Err(format!("undefined: {why}")),
             Class::Unknown(why) => return Err(format!("unknown: {why}")),
         }
-        let whole = self.settle(|prover| prover.whole(at)).map_err(|stop| match stop {
+        let scattered = |stop| match stop {
             Stop::Undefined(why) => format!("undefined: {why}"),
             stop => format!("unknown: {stop}"),
-        })?;
+        };
+        let terms = self.settle(|prover| prover.spread_out(at)).map_err(scattered)?;
+        let whole = self.settle(|prover| prover.whole(&terms)).map_err(scattered)?;
         let whole = Printer { prover: self, names }.scale(&whole);
         // One fraction is not always what a person would write: `g*(x - m) / sqrt(v) + b` is shorter.
-        let parts = self.settle(|prover| prover.by_denominator(at)).unwrap_or_default();
+        let parts = self.settle(|prover| prover.by_denominator(&terms)).unwrap_or_default();
         let apart =
             if parts.len() > 1 { Printer { prover: self, names }.sum(&parts, 0) } else { String::new() };
         Ok(cut(if apart.is_empty() || whole.len() <= apart.len() { whole } else { apart }))
     }
 
-    /// A term as a sum of products, one for each denominator; nothing where they would be many.
-    fn by_denominator(&mut self, at: TermRef) -> Result<Vec<Term>, Stop> {
+    /// A term as a sum.
+    fn spread_out(&mut self, at: TermRef) -> Result<Vec<Term>, Stop> {
         let flat = self.flatten(at)?;
         let terms = self.finish(&flat)?;
-        let terms = self.expand(terms)?;
+        self.expand(terms)
+    }
+
+    /// A sum of products, one for each denominator; nothing where they would be many.
+    fn by_denominator(&mut self, terms: &[Term]) -> Result<Vec<Term>, Stop> {
         let mut groups: Vec<(MonomialId, Vec<Term>)> = Vec::new();
         for term in terms {
             let factors = self.table.monomials.shared_factors(term.monomial());
@@ -76,9 +82,9 @@ impl Prover<'_> {
             let beside: Vec<(AtomId, i32)> = factors.iter().filter(plain).copied().collect();
             let beside = self.table.intern_factors(&beside);
             match groups.iter().position(|(known, _)| *known == beside) {
-                Some(group) => groups[group].1.push(term),
+                Some(group) => groups[group].1.push(term.clone()),
                 None if groups.len() == SHOWN => return Ok(Vec::new()),
-                None => groups.push((beside, vec![term])),
+                None => groups.push((beside, vec![term.clone()])),
             }
         }
         let mut parts = Vec::new();
@@ -112,14 +118,19 @@ impl Prover<'_> {
         Ok(scale)
     }
 
-    /// A term as one scale: numerator and denominator named, common factors gone.
-    fn whole(&mut self, at: TermRef) -> Result<Scale, Stop> {
-        let flat = self.flatten(at)?;
-        let terms = self.finish(&flat)?;
-        let terms = if self.folds { terms } else { self.without_named_products(terms)? };
-        let terms = self.expand(terms)?;
+    /// A sum as one scale: numerator and denominator named, common factors gone.
+    fn whole(&mut self, terms: &[Term]) -> Result<Scale, Stop> {
+        if !self.folds && terms.iter().any(|term| self.table.monomials.contents(term.monomial()).named) {
+            let terms = self.without_named_products(terms.to_vec())?;
+            let terms = self.expand(terms)?;
+            return self.one_fraction(&terms);
+        }
+        self.one_fraction(terms)
+    }
+
+    fn one_fraction(&mut self, terms: &[Term]) -> Result<Scale, Stop> {
         let mut lowest: Vec<(AtomId, i32)> = Vec::new();
-        for term in &terms {
+        for term in terms {
             for (atom, power) in self.table.monomials.factors(term.monomial()) {
                 if *power < 0 && matches!(self.table.atom(*atom), Atom::Sum(_)) {
                     match lowest.iter_mut().find(|(known, _)| known == atom) {
@@ -133,7 +144,7 @@ impl Prover<'_> {
         let inverse = self.table.intern_factors(&lowest);
         let denominator = self.table.monomial_power(inverse, -1)?;
         let scale = Scale { coefficient: Rational::ONE, key: Key::new(denominator, PolynomialId::ZERO) };
-        let numerator = self.scaled(&terms, &scale)?;
+        let numerator = self.scaled(terms, &scale)?;
         let numerator = self.expand(numerator)?;
         let numerator = self.factor_terms(numerator)?;
         let inverse = Scale { coefficient: Rational::ONE, key: Key::new(inverse, PolynomialId::ZERO) };
@@ -214,7 +225,17 @@ type Placed = ((u32, u64), Place, Place);
 /// What a sum is printed as the sum of.
 enum Part<'t> {
     Term(&'t Term),
-    Digits { negative: bool, spelled: String },
+    Spelled { negative: bool, text: String },
+}
+
+impl Part<'_> {
+    /// A number times what is spelled already.
+    fn times(factor: &Rational, base: &str) -> Self {
+        let (num, den) = factor.abs().to_parts();
+        let times = if num == 1 { String::new() } else { format!("{}*", spelled_whole(&num)) };
+        let divisor = if den == 1 { String::new() } else { format!(" / {}", spelled_whole(&den)) };
+        Part::Spelled { negative: factor.is_negative(), text: format!("{times}{base}{divisor}") }
+    }
 }
 
 struct Printer<'p, 's, 'n> {
@@ -264,8 +285,7 @@ impl Printer<'_, '_, '_> {
         if nesting > MAX_NESTING {
             return "…".to_string();
         }
-        let (digits, rest) = self.with_digits(terms, nesting);
-        let mut order: Vec<(_, Part<'_>)> = digits;
+        let (mut order, rest) = self.recognised(terms, nesting);
         order.extend(rest.iter().map(|term| (self.place(term), Part::Term(term))));
         order.sort_by_key(|(place, _)| *place);
         let mut text = String::new();
@@ -285,7 +305,7 @@ impl Printer<'_, '_, '_> {
                         (term.coefficient.is_negative(), spelled)
                     }
                 },
-                Part::Digits { negative, spelled } => (*negative, spelled.clone()),
+                Part::Spelled { negative, text } => (*negative, text.clone()),
             };
             match (at == 0, negative) {
                 (true, true) => text.push('-'),
@@ -299,7 +319,7 @@ impl Printer<'_, '_, '_> {
     }
 
     /// Takes floors that telescope as the digits between them, `n − 16·⌊n/16⌋` as `n mod 16`, and magnitudes as such.
-    fn with_digits<'t>(&self, terms: &[Term], nesting: u32) -> (Vec<(Placed, Part<'t>)>, Vec<Term>) {
+    fn recognised<'t>(&self, terms: &[Term], nesting: u32) -> (Vec<(Placed, Part<'t>)>, Vec<Term>) {
         let mut rest = terms.to_vec();
         let mut parts = Vec::new();
         while let Some(chain) = self.table().chain_in(&rest).filter(|_| terms.len() <= MAX_DIGITS) {
@@ -322,28 +342,18 @@ impl Printer<'_, '_, '_> {
             for ((weight, _), base) in
                 digits.into_iter().zip(bases).filter(|((weight, _), _)| !weight.is_zero())
             {
-                let (num, den) = weight.abs().to_parts();
-                let factor = if num == 1 { String::new() } else { format!("{}*", spelled_whole(&num)) };
-                let divisor = if den == 1 { String::new() } else { format!(" / {}", spelled_whole(&den)) };
-                let spelled = format!("{factor}{base}{divisor}");
                 if let Some(place) = place {
-                    parts.push((place, Part::Digits { negative: weight.is_negative(), spelled }));
+                    parts.push((place, Part::times(&weight, &base)));
                 }
             }
             rest = without(&rest, all);
         }
         while let Some((largest, plain, factor)) = self.magnitude_in(&rest) {
             let of = self.monomial(rest[plain].monomial(), nesting + 1);
-            let (num, den) = factor.abs().to_parts();
-            let times = if num == 1 { String::new() } else { format!("{}*", spelled_whole(&num)) };
-            let divisor = if den == 1 { String::new() } else { format!(" / {}", spelled_whole(&den)) };
-            let spelled = format!("{times}abs({of}){divisor}");
-            parts.push((self.place(&rest[plain]), Part::Digits { negative: factor.is_negative(), spelled }));
-            let mut at = 0;
-            rest.retain(|_| {
-                at += 1;
-                at - 1 != largest && at - 1 != plain
-            });
+            let magnitude = Part::times(&factor, &format!("abs({of})"));
+            parts.push((self.place(&rest[plain]), magnitude));
+            let both = vec![rest[largest].clone(), rest[plain].clone()];
+            rest = without(&rest, both);
         }
         (parts, rest)
     }
