@@ -311,6 +311,16 @@ impl<'s> Prover<'s> {
         self.table.single(atom)
     }
 
+    /// The number that an input element is in the case at hand.
+    fn number_of_input(&mut self, term: TermId) -> Option<Rational> {
+        if !self.case.has_numbers() {
+            return None;
+        }
+        let TermKind::Input { input, element } = term.kind() else { return None };
+        let atom = self.table.intern(Atom::Input(input, element));
+        self.case.number(atom).cloned()
+    }
+
     pub(super) fn lazy(&mut self, at: TermRef) -> AtomId {
         self.table.intern(Atom::Lazy(at))
     }
@@ -359,6 +369,9 @@ impl<'s> Prover<'s> {
             let at = TermRef { store, term };
             let (op, [a, b, c]) = match self.view(at) {
                 View::Apply(op, operands) => (op, operands),
+                View::Input { .. } if self.case.has_numbers() => {
+                    return self.product(walk, &[(term, 1)], scale);
+                }
                 View::Input { .. } => {
                     let bucket = walk.bucket(scale);
                     walk.products[bucket].keys.push(pack_single(term.raw()));
@@ -375,7 +388,9 @@ impl<'s> Prover<'s> {
             }
             match op {
                 TermOp::Fma => {
-                    if let (TermKind::Input { .. }, TermKind::Input { .. }) = (a.kind(), b.kind()) {
+                    if let (TermKind::Input { .. }, TermKind::Input { .. }) = (a.kind(), b.kind())
+                        && !self.case.has_numbers()
+                    {
                         let bucket = walk.bucket(scale);
                         walk.products[bucket].keys.push(pack(a.raw(), b.raw()));
                     } else {
@@ -519,6 +534,15 @@ impl<'s> Prover<'s> {
             let at = TermRef { store, term };
             if self.vanishes(at, power)? {
                 zero = true;
+                continue;
+            }
+            if let Some(value) = self.number_of_input(term) {
+                if value.is_zero() && power > 0 {
+                    zero = true;
+                    continue;
+                }
+                let value = self.table.scale_power(&Scale::number(value), power)?;
+                own = self.table.scale_product(&own, &value)?;
                 continue;
             }
             let (op, [a, b, _]) = match self.view(at) {

@@ -12,7 +12,7 @@
 use super::Stop;
 use super::atom::{Atom, AtomId, Function, TermRef};
 use super::canon::Prover;
-use super::condition::{Condition, ConditionId};
+use super::comparison::MAX_COMPARISONS;
 use super::equal::Rung;
 use super::facts::INFINITE;
 use super::function::{as_number, negated, number, times_number};
@@ -22,18 +22,11 @@ use super::polynomial::{Key, PolynomialId, Term, add, collect};
 use super::sign::Signs;
 use crate::number::Rational;
 use crate::term::InputId;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// Cases looked at for one pair of terms.
 const MAX_CASES: u64 = 8_192;
-/// Maxima of more arms have too many orders, and are not split.
-const MAX_ARMS: usize = 32;
-/// Comparisons looked at for the best one to split by.
-const MAX_COMPARISONS: usize = 256;
-
-/// Whole numbers of more values are not looked at one by one.
-const MAX_VALUES: u8 = 3;
 
 /// Values of some input elements.
 pub type Hint = Vec<((InputId, u64), Rational)>;
@@ -54,16 +47,18 @@ pub enum Split {
 
 /// `sum > 0`, or `sum ≥ 0`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Assumption {
-    sum: Rc<[Term]>,
-    strict: bool,
+pub(super) struct Assumption {
+    pub(super) sum: Rc<[Term]>,
+    pub(super) strict: bool,
 }
 
 /// What holds in the case at hand.
 #[derive(Debug, Default)]
 pub(super) struct Case {
-    assumptions: Vec<Assumption>,
+    pub(super) assumptions: Vec<Assumption>,
     signs: FxHashMap<PolynomialId, Signs>,
+    /// Input elements that are one number, by their atoms.
+    numbers: FxHashMap<AtomId, Rational>,
 }
 
 impl Case {
@@ -71,61 +66,25 @@ impl Case {
     pub(super) fn is_trivial(&self) -> bool {
         self.assumptions.is_empty()
     }
-}
 
-/// A comparison with zero that a form still makes.
-#[derive(Clone, Debug)]
-struct Comparison {
-    sum: Vec<Term>,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Whether it is negative; at zero both ways agree.
-    Order,
-    /// Whether it is positive.
-    Positive,
-    /// Whether it is zero.
-    Zero,
-    /// Which sign it has.
-    Sign,
-    /// Which of the whole numbers from 0 up to this one it is.
-    Value(u8),
-}
-
-impl Kind {
-    /// Whether these signs answer it.
-    fn is_decided(self, signs: Signs) -> bool {
-        match self {
-            Kind::Order => signs.within(Signs::NOT_NEGATIVE) || signs.within(!Signs::POSITIVE),
-            Kind::Positive => signs == Signs::POSITIVE || signs.within(!Signs::POSITIVE),
-            Kind::Zero => signs == Signs::ZERO || signs.excludes_zero(),
-            Kind::Sign => [Signs::NEGATIVE, Signs::ZERO, Signs::POSITIVE].contains(&signs),
-            // Only what was assumed puts the number in its place.
-            Kind::Value(_) => false,
-        }
-    }
-}
-
-impl Comparison {
-    /// That it is a number.
-    fn is(&self, value: u8) -> [Assumption; 2] {
-        let above = add(&self.sum, &number(Rational::from_integer(-i64::from(value))));
-        let below = negated(&above);
-        [above, below].map(|sum| Assumption { sum: sum.into(), strict: false })
+    /// The number that an input element is.
+    pub(super) fn number(&self, atom: AtomId) -> Option<&Rational> {
+        self.numbers.get(&atom)
     }
 
-    /// The ways that it can come out.
-    fn outcomes(&self) -> Vec<Vec<Assumption>> {
-        let up = |strict| Assumption { sum: self.sum.as_slice().into(), strict };
-        let down = |strict| Assumption { sum: negated(&self.sum).into(), strict };
-        match self.kind {
-            Kind::Order => vec![vec![up(false)], vec![down(true)]],
-            Kind::Positive => vec![vec![up(true)], vec![down(false)]],
-            Kind::Zero | Kind::Sign => vec![vec![up(true)], vec![down(true)], vec![up(false), down(false)]],
-            Kind::Value(most) => (0..=most).map(|value| self.is(value).into()).collect(),
-        }
+    /// Whether any input element is one number.
+    pub(super) fn has_numbers(&self) -> bool {
+        !self.numbers.is_empty()
+    }
+
+    /// Sums that are assumed to be zero.
+    fn zeros(&self) -> impl Iterator<Item = &[Term]> {
+        self.assumptions.iter().enumerate().filter_map(|(at, assumption)| {
+            let opposite = negated(&assumption.sum);
+            let is_opposite = |other: &Assumption| !other.strict && other.sum[..] == opposite[..];
+            let is_zero = !assumption.strict && self.assumptions[at + 1..].iter().any(is_opposite);
+            is_zero.then_some(&assumption.sum[..])
+        })
     }
 }
 
@@ -195,7 +154,14 @@ impl Prover<'_> {
                 break Ok(Split::Open { hints: Vec::new(), reason });
             }
             self.assume(assumptions.clone());
-            let left = match what_is_left(self) {
+            let mut left = what_is_left(self);
+            if self.case.has_numbers() && matches!(left, Err(Stop::Undefined(_))) {
+                // Whose fault that is, and whether it matters, is for requirements to say.
+                self.case.numbers.clear();
+                self.forget();
+                left = what_is_left(self);
+            }
+            let left = match left {
                 Ok(left) => left,
                 Err(stop @ Stop::Exhausted(_)) => break Err(stop),
                 Err(_) => break Ok(self.open_case(&assumptions)),
@@ -260,7 +226,15 @@ impl Prover<'_> {
 
     /// Begins a case: what was learned in another is forgotten.
     fn assume(&mut self, assumptions: Vec<Assumption>) {
-        self.case = Case { assumptions, signs: FxHashMap::default() };
+        self.case = Case { assumptions, ..Case::default() };
+        let zeros: Vec<Vec<Term>> = self.case.zeros().map(<[Term]>::to_vec).collect();
+        for sum in zeros {
+            if let Some((atom, value)) = self.solved(&sum)
+                && let (Atom::Input(..), Some(value)) = (self.table.atom(atom), as_number(&value))
+            {
+                self.case.numbers.insert(atom, value);
+            }
+        }
         self.forget();
     }
 
@@ -303,9 +277,9 @@ impl Prover<'_> {
         left
     }
 
-    /// Sums whose signs multiply to that of a sum: what is common to all terms by itself, `p² − q²` as
-    /// `(p − q)·(p + q)`, and `f(a) − f(b)` as `a − b` where `f` grows.
-    fn sign_factors(&mut self, terms: &[Term]) -> Vec<Vec<Term>> {
+    /// Sums whose signs multiply to that of a sum: what is common to all terms by itself, squares as two roots,
+    /// `p² − q²` as `(p − q)·(p + q)`, and `f(a) − f(b)` as `a − b` where `f` grows.
+    pub(super) fn sign_factors(&mut self, terms: &[Term]) -> Vec<Vec<Term>> {
         let Ok((common, rest)) = self.take_common(terms.to_vec()) else { return vec![terms.to_vec()] };
         let mut factors = Vec::new();
         for (atom, power) in self.table.monomials.shared_factors(common.key.monomial()).iter() {
@@ -322,9 +296,22 @@ impl Prover<'_> {
             Some(value) if factors.is_empty() => factors.push(number(value)),
             Some(value) if value.is_negative() => factors[0] = negated(&factors[0]),
             Some(_) => {}
-            None => factors.extend(self.factors_of_difference(&rest).unwrap_or_else(|| vec![rest])),
+            None => factors.extend(match self.factors_of_square(&rest) {
+                Some(square) => square,
+                None => self.factors_of_difference(&rest).unwrap_or_else(|| vec![rest]),
+            }),
         }
         factors
+    }
+
+    /// `±r²` as `±r` and `r`: a square says less than its root.
+    fn factors_of_square(&mut self, terms: &[Term]) -> Option<Vec<Vec<Term>>> {
+        let opposite = negated(terms);
+        if let Some(root) = self.root_of_square(terms).ok()? {
+            return Some(vec![root.clone(), root]);
+        }
+        let root = self.root_of_square(&opposite).ok()??;
+        Some(vec![negated(&root), root])
     }
 
     /// Two terms of opposite signs, taken apart.
@@ -504,24 +491,25 @@ impl Prover<'_> {
         hint
     }
 
-    /// Makes use of sums that are zero in the case at hand: an atom that such a sum has once is replaced by the rest.
-    fn reduced(&mut self, mut difference: Vec<Term>) -> Result<Vec<Term>, Stop> {
-        let assumptions = self.case.assumptions.clone();
-        for (at, assumption) in assumptions.iter().enumerate() {
-            let opposite = negated(&assumption.sum);
-            let is_zero = !assumption.strict
-                && assumptions[at + 1..].iter().any(|other| !other.strict && other.sum[..] == opposite[..]);
-            if !is_zero {
-                continue;
-            }
-            let Some((atom, value)) = self.solved(&assumption.sum) else { continue };
-            difference = self.replaced(&difference, atom, &value)?;
-        }
+    /// A difference without what the case at hand makes zero, and without denominators.
+    fn reduced(&mut self, difference: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let difference = self.at_zeros(difference)?;
         if difference.is_empty() {
             return Ok(difference);
         }
         let difference = self.expand(difference)?;
         self.settle(|prover| prover.clear_denominators(difference.clone()))
+    }
+
+    /// Makes use of sums that are zero in the case at hand: an atom that such a sum has once is replaced by the rest.
+    pub(super) fn at_zeros(&mut self, mut terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        let zeros: Vec<Vec<Term>> = self.case.zeros().map(<[Term]>::to_vec).collect();
+        for sum in zeros {
+            if let Some((atom, value)) = self.solved(&sum) {
+                terms = self.replaced(&terms, atom, &value)?;
+            }
+        }
+        Ok(terms)
     }
 
     /// An atom that a sum has in one term, alone, and what it must be for the sum to be zero.
@@ -563,180 +551,5 @@ impl Prover<'_> {
         }
         collect(&mut out);
         Ok(out)
-    }
-
-    /// The simplest comparison that a sum still makes and that the case at hand leaves open.
-    fn comparison_in(&mut self, sum: &[Term]) -> Option<Comparison> {
-        let mut found = self.comparisons(sum);
-        found.sort_by_key(|(turn, comparison)| {
-            let place = comparison.sum.iter().map(|term| self.table.monomials.place(term.monomial())).min();
-            (*turn, comparison.sum.len(), place)
-        });
-        found.truncate(MAX_COMPARISONS);
-        for (_, comparison) in found {
-            if let Kind::Value(_) = comparison.kind {
-                if self.is_placed(&comparison) {
-                    continue;
-                }
-                return Some(comparison);
-            }
-            if comparison.kind.is_decided(self.signs_of(&comparison.sum)) {
-                continue;
-            }
-            let factors = self.sign_factors(&comparison.sum);
-            let [single] = &factors[..] else {
-                // Where one of several is zero, all is.
-                let sum = factors.into_iter().find(|part| !Kind::Sign.is_decided(self.signs_of(part)))?;
-                return Some(Comparison { sum, kind: Kind::Sign });
-            };
-            return Some(Comparison { sum: single.clone(), kind: comparison.kind });
-        }
-        None
-    }
-
-    /// Whether it is assumed which number a digit is.
-    fn is_placed(&self, digit: &Comparison) -> bool {
-        let Kind::Value(most) = digit.kind else { return false };
-        (0..=most).any(|value| self.case.assumptions.contains(&digit.is(value)[0]))
-    }
-
-    /// A digit that something assumed depends on: that no whole number is in the case may show in each of its values.
-    fn digit_in(&self, assumptions: &[Assumption]) -> Option<Comparison> {
-        let digits = assumptions.iter().flat_map(|assumption| self.comparisons(&assumption.sum));
-        let mut digits: Vec<Comparison> = digits
-            .map(|(_, comparison)| comparison)
-            .filter(|comparison| matches!(comparison.kind, Kind::Value(_)) && !self.is_placed(comparison))
-            .collect();
-        digits.sort_by_key(|digit| {
-            digit.sum.iter().map(|term| self.table.monomials.place(term.monomial())).min()
-        });
-        digits.into_iter().next()
-    }
-
-    /// All comparisons within a sum, each with its turn: those that have others within them are not the first, and
-    /// digits the last.
-    fn comparisons(&self, sum: &[Term]) -> Vec<(u8, Comparison)> {
-        let mut found = Vec::new();
-        let mut seen: FxHashSet<AtomId> = FxHashSet::default();
-        let mut open: Vec<AtomId> = self.atoms_in(sum);
-        while let Some(atom) = open.pop() {
-            if !seen.insert(atom) || found.len() > 4 * MAX_COMPARISONS {
-                continue;
-            }
-            let inside = |id: PolynomialId| self.table.polynomials.terms(id);
-            let mut compare = |sum: Vec<Term>, kind| {
-                let compares = self.atoms_in(&sum).into_iter().any(|atom| self.compares(atom));
-                found.push((u8::from(compares), Comparison { sum, kind }));
-            };
-            match self.table.atom(atom) {
-                Atom::Sum(content) | Atom::Apply(_, content) => {
-                    open.extend(self.atoms_in(inside(*content)));
-                    // A digit or a sign.
-                    if let Some((low, high)) = self.table.atom_bounds(atom)
-                        && let Ok(most) = u8::try_from(high - low)
-                        && (1..=MAX_VALUES).contains(&most)
-                        && let Some(single) = self.table.monomials.known_single(atom)
-                    {
-                        let key = Key::new(single, PolynomialId::ZERO);
-                        let digit = [Term { key, coefficient: Rational::ONE }];
-                        let sum = add(&digit, &number(Rational::from_i128(-low)));
-                        found.push((2, Comparison { sum, kind: Kind::Value(most) }));
-                    }
-                }
-                Atom::Max(arms) => {
-                    for (at, arm) in arms.iter().enumerate() {
-                        for other in arms[at + 1..].iter().filter(|_| arms.len() <= MAX_ARMS) {
-                            compare(add(inside(*arm), &negated(inside(*other))), Kind::Order);
-                        }
-                        open.extend(self.atoms_in(inside(*arm)));
-                    }
-                }
-                Atom::BitAnd(a, b) => {
-                    open.extend([*a, *b].into_iter().flat_map(|part| self.atoms_in(inside(part))));
-                }
-                Atom::CopySign(sign, magnitude) => {
-                    compare(inside(*sign).to_vec(), Kind::Positive);
-                    open.extend([*sign, *magnitude].into_iter().flat_map(|part| self.atoms_in(inside(part))));
-                }
-                Atom::Select(condition, a, b) => {
-                    for (sum, kind) in self.compared_by(condition) {
-                        open.extend(self.atoms_in(inside(sum)));
-                        compare(inside(sum).to_vec(), kind);
-                    }
-                    open.extend([*a, *b].into_iter().flat_map(|part| self.atoms_in(inside(part))));
-                }
-                Atom::Input(..)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Lazy(_)
-                | Atom::Products(_) => {}
-            }
-        }
-        found
-    }
-
-    /// Whether an atom compares, or something within it does.
-    fn compares(&self, atom: AtomId) -> bool {
-        let mut seen: FxHashSet<AtomId> = FxHashSet::default();
-        let mut open = vec![atom];
-        while let Some(atom) = open.pop() {
-            match self.table.atom(atom) {
-                Atom::Max(_) | Atom::CopySign(..) | Atom::Select(..) => return true,
-                Atom::Sum(content) | Atom::Apply(_, content) => {
-                    if seen.insert(atom) {
-                        open.extend(self.atoms_in(self.table.polynomials.terms(*content)));
-                    }
-                }
-                Atom::BitAnd(a, b) => {
-                    if seen.insert(atom) {
-                        let inside = |part: &PolynomialId| self.table.polynomials.terms(*part);
-                        open.extend([a, b].into_iter().flat_map(|part| self.atoms_in(inside(part))));
-                    }
-                }
-                Atom::Input(..)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Lazy(_)
-                | Atom::Products(_) => {}
-            }
-        }
-        false
-    }
-
-    /// The atoms of a sum and of its exponents.
-    fn atoms_in(&self, sum: &[Term]) -> Vec<AtomId> {
-        let mut atoms = Vec::new();
-        let mut exponents = Vec::new();
-        let mut add = |terms: &[Term], exponents: &mut Vec<PolynomialId>| {
-            for term in terms {
-                atoms.extend(self.table.monomials.factors(term.monomial()).iter().map(|(atom, _)| *atom));
-                if term.exponent() != PolynomialId::ZERO {
-                    exponents.push(term.exponent());
-                }
-            }
-        };
-        add(sum, &mut exponents);
-        while let Some(exponent) = exponents.pop() {
-            add(self.table.polynomials.terms(exponent), &mut exponents);
-        }
-        atoms.sort_unstable();
-        atoms.dedup();
-        atoms
-    }
-
-    /// What a condition compares with zero.
-    fn compared_by(&self, condition: &ConditionId) -> Vec<(PolynomialId, Kind)> {
-        let mut found = Vec::new();
-        let mut open = vec![condition];
-        while let Some(condition) = open.pop() {
-            match self.conditions.get(condition) {
-                Condition::Known(_) => {}
-                Condition::Positive(sum) => found.push((*sum, Kind::Positive)),
-                Condition::Zero(sum) => found.push((*sum, Kind::Zero)),
-                Condition::Not(inner) => open.push(inner),
-                Condition::And(a, b) | Condition::Xor(a, b) => open.extend([a, b]),
-            }
-        }
-        found
     }
 }

@@ -210,8 +210,14 @@ impl Prover<'_> {
         if signs == Signs::NEGATIVE {
             return Ok(negated(&magnitude));
         }
+        let mut magnitude = self.plain(magnitude)?;
+        if signs == Signs::ZERO {
+            magnitude = self.at_zeros(magnitude)?;
+        }
+        if magnitude.is_empty() {
+            return Ok(magnitude);
+        }
         let sign = self.table.polynomial(&sign);
-        let magnitude = self.plain(magnitude)?;
         let magnitude = self.table.polynomial(&magnitude);
         Ok(self.atom_term(Atom::CopySign(sign, magnitude)))
     }

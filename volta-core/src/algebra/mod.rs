@@ -22,6 +22,7 @@ mod atom;
 mod canon;
 mod cases;
 mod class;
+mod comparison;
 mod condition;
 mod equal;
 mod exponent;

@@ -96,13 +96,14 @@ impl Prover<'_> {
                 let base = self.table.scale_power(&base, out)?;
                 outside = self.table.scale_product(&outside, &base)?;
             }
-            if kept == 1
-                && let Some(largest) = self.root_of_maximum(*atom)?
-            {
-                outside = self.table.scale_product(&outside, &largest)?;
-            } else if kept == 1 && (signs == Signs::POSITIVE || none_negative) {
-                let content = self.expand(vec![single.into_term()])?;
-                outside = self.times_root_of(outside, &content)?;
+            if kept == 1 && (signs == Signs::POSITIVE || none_negative) {
+                outside = match self.root_of_maximum(*atom)? {
+                    Some(largest) => self.table.scale_product(&outside, &largest)?,
+                    None => {
+                        let content = self.expand(vec![single.into_term()])?;
+                        self.times_root_of(outside, &content)?
+                    }
+                };
             } else {
                 let kept = self.table.atom_power(*atom, kept);
                 left.key = self.table.key_product(left.key, Key::new(kept, PolynomialId::ZERO))?;
@@ -204,7 +205,7 @@ impl Prover<'_> {
     }
 
     /// The sum whose square a short polynomial is.
-    fn root_of_square(&mut self, terms: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
+    pub(super) fn root_of_square(&mut self, terms: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
         let plain = |prover: &Self, term: &Term| {
             let factors = prover.table.monomials.factors(term.monomial());
             term.exponent() == PolynomialId::ZERO && factors.iter().all(|(_, power)| *power > 0)

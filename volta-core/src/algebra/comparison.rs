@@ -1,0 +1,251 @@
+//! What a form still compares: the comparisons with zero that proofs by cases ([`super::cases`]) split by.
+
+use super::atom::{Atom, AtomId};
+use super::canon::Prover;
+use super::cases::Assumption;
+use super::condition::{Condition, ConditionId};
+use super::function::{negated, number};
+use super::polynomial::{Key, PolynomialId, Term, add};
+use super::sign::Signs;
+use crate::number::Rational;
+use rustc_hash::FxHashSet;
+
+/// Maxima of more arms have too many orders, and are not split.
+const MAX_ARMS: usize = 32;
+/// Comparisons looked at for the best one to split by.
+pub(super) const MAX_COMPARISONS: usize = 256;
+/// Whole numbers of more values are not looked at one by one.
+const MAX_VALUES: u8 = 3;
+
+/// A comparison with zero that a form still makes.
+#[derive(Clone, Debug)]
+pub(super) struct Comparison {
+    pub(super) sum: Vec<Term>,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Whether it is negative; at zero both ways agree.
+    Order,
+    /// Whether it is positive.
+    Positive,
+    /// Whether it is zero.
+    Zero,
+    /// Which sign it has.
+    Sign,
+    /// Which of the whole numbers from 0 up to this one it is.
+    Value(u8),
+}
+
+impl Kind {
+    /// Whether these signs answer it.
+    pub(super) fn is_decided(self, signs: Signs) -> bool {
+        match self {
+            Kind::Order => signs.within(Signs::NOT_NEGATIVE) || signs.within(!Signs::POSITIVE),
+            Kind::Positive => signs == Signs::POSITIVE || signs.within(!Signs::POSITIVE),
+            Kind::Zero => signs == Signs::ZERO || signs.excludes_zero(),
+            Kind::Sign => [Signs::NEGATIVE, Signs::ZERO, Signs::POSITIVE].contains(&signs),
+            // Only what was assumed puts the number in its place.
+            Kind::Value(_) => false,
+        }
+    }
+}
+
+impl Comparison {
+    /// That it is a number.
+    fn is(&self, value: u8) -> [Assumption; 2] {
+        let above = add(&self.sum, &number(Rational::from_integer(-i64::from(value))));
+        let below = negated(&above);
+        [above, below].map(|sum| Assumption { sum: sum.into(), strict: false })
+    }
+
+    /// The ways that it can come out.
+    pub(super) fn outcomes(&self) -> Vec<Vec<Assumption>> {
+        let up = |strict| Assumption { sum: self.sum.as_slice().into(), strict };
+        let down = |strict| Assumption { sum: negated(&self.sum).into(), strict };
+        match self.kind {
+            Kind::Order => vec![vec![up(false)], vec![down(true)]],
+            Kind::Positive => vec![vec![up(true)], vec![down(false)]],
+            Kind::Zero | Kind::Sign => vec![vec![up(true)], vec![down(true)], vec![up(false), down(false)]],
+            Kind::Value(most) => (0..=most).map(|value| self.is(value).into()).collect(),
+        }
+    }
+}
+
+impl Prover<'_> {
+    /// The simplest comparison that a sum still makes and that the case at hand leaves open.
+    pub(super) fn comparison_in(&mut self, sum: &[Term]) -> Option<Comparison> {
+        let mut found = self.comparisons(sum);
+        found.sort_by_key(|(turn, comparison)| {
+            let place = comparison.sum.iter().map(|term| self.table.monomials.place(term.monomial())).min();
+            (*turn, comparison.sum.len(), place)
+        });
+        found.truncate(MAX_COMPARISONS);
+        for (_, comparison) in found {
+            if let Kind::Value(_) = comparison.kind {
+                if self.is_placed(&comparison) {
+                    continue;
+                }
+                return Some(comparison);
+            }
+            if comparison.kind.is_decided(self.signs_of(&comparison.sum)) {
+                continue;
+            }
+            let factors = self.sign_factors(&comparison.sum);
+            let [single] = &factors[..] else {
+                // Where one of several is zero, all is.
+                let sum = factors.into_iter().find(|part| !Kind::Sign.is_decided(self.signs_of(part)))?;
+                return Some(Comparison { sum, kind: Kind::Sign });
+            };
+            return Some(Comparison { sum: single.clone(), kind: comparison.kind });
+        }
+        None
+    }
+
+    /// Whether it is assumed which number a digit is.
+    fn is_placed(&self, digit: &Comparison) -> bool {
+        let Kind::Value(most) = digit.kind else { return false };
+        (0..=most).any(|value| self.case.assumptions.contains(&digit.is(value)[0]))
+    }
+
+    /// A digit that something assumed depends on: that no whole number is in the case may show in each of its values.
+    pub(super) fn digit_in(&self, assumptions: &[Assumption]) -> Option<Comparison> {
+        let digits = assumptions.iter().flat_map(|assumption| self.comparisons(&assumption.sum));
+        let mut digits: Vec<Comparison> = digits
+            .map(|(_, comparison)| comparison)
+            .filter(|comparison| matches!(comparison.kind, Kind::Value(_)) && !self.is_placed(comparison))
+            .collect();
+        digits.sort_by_key(|digit| {
+            digit.sum.iter().map(|term| self.table.monomials.place(term.monomial())).min()
+        });
+        digits.into_iter().next()
+    }
+
+    /// All comparisons within a sum, each with its turn: those that have others within them are not the first, and
+    /// digits the last.
+    fn comparisons(&self, sum: &[Term]) -> Vec<(u8, Comparison)> {
+        let mut found = Vec::new();
+        let mut seen: FxHashSet<AtomId> = FxHashSet::default();
+        let mut open: Vec<AtomId> = self.atoms_in(sum);
+        while let Some(atom) = open.pop() {
+            if !seen.insert(atom) || found.len() > 4 * MAX_COMPARISONS {
+                continue;
+            }
+            let inside = |id: PolynomialId| self.table.polynomials.terms(id);
+            let mut compare = |sum: Vec<Term>, kind| {
+                let compares = self.atoms_in(&sum).into_iter().any(|atom| self.compares(atom));
+                found.push((u8::from(compares), Comparison { sum, kind }));
+            };
+            match self.table.atom(atom) {
+                Atom::Sum(content) | Atom::Apply(_, content) => {
+                    open.extend(self.atoms_in(inside(*content)));
+                    // A digit or a sign.
+                    if let Some((low, high)) = self.table.atom_bounds(atom)
+                        && let Ok(most) = u8::try_from(high - low)
+                        && (1..=MAX_VALUES).contains(&most)
+                        && let Some(single) = self.table.monomials.known_single(atom)
+                    {
+                        let key = Key::new(single, PolynomialId::ZERO);
+                        let digit = [Term { key, coefficient: Rational::ONE }];
+                        let sum = add(&digit, &number(Rational::from_i128(-low)));
+                        found.push((2, Comparison { sum, kind: Kind::Value(most) }));
+                    }
+                }
+                Atom::Max(arms) => {
+                    for (at, arm) in arms.iter().enumerate() {
+                        for other in arms[at + 1..].iter().filter(|_| arms.len() <= MAX_ARMS) {
+                            compare(add(inside(*arm), &negated(inside(*other))), Kind::Order);
+                        }
+                        open.extend(self.atoms_in(inside(*arm)));
+                    }
+                }
+                Atom::BitAnd(a, b) => {
+                    open.extend([*a, *b].into_iter().flat_map(|part| self.atoms_in(inside(part))));
+                }
+                Atom::CopySign(sign, magnitude) => {
+                    compare(inside(*sign).to_vec(), Kind::Sign);
+                    open.extend([*sign, *magnitude].into_iter().flat_map(|part| self.atoms_in(inside(part))));
+                }
+                Atom::Select(condition, a, b) => {
+                    for (sum, kind) in self.compared_by(condition) {
+                        open.extend(self.atoms_in(inside(sum)));
+                        compare(inside(sum).to_vec(), kind);
+                    }
+                    open.extend([*a, *b].into_iter().flat_map(|part| self.atoms_in(inside(part))));
+                }
+                Atom::Input(..)
+                | Atom::Irrational(_)
+                | Atom::Literal(_)
+                | Atom::Lazy(_)
+                | Atom::Products(_) => {}
+            }
+        }
+        found
+    }
+
+    /// Whether an atom compares, or something within it does.
+    fn compares(&self, atom: AtomId) -> bool {
+        let mut seen: FxHashSet<AtomId> = FxHashSet::default();
+        let mut open = vec![atom];
+        while let Some(atom) = open.pop() {
+            match self.table.atom(atom) {
+                Atom::Max(_) | Atom::CopySign(..) | Atom::Select(..) => return true,
+                Atom::Sum(content) | Atom::Apply(_, content) => {
+                    if seen.insert(atom) {
+                        open.extend(self.atoms_in(self.table.polynomials.terms(*content)));
+                    }
+                }
+                Atom::BitAnd(a, b) => {
+                    if seen.insert(atom) {
+                        let inside = |part: &PolynomialId| self.table.polynomials.terms(*part);
+                        open.extend([a, b].into_iter().flat_map(|part| self.atoms_in(inside(part))));
+                    }
+                }
+                Atom::Input(..)
+                | Atom::Irrational(_)
+                | Atom::Literal(_)
+                | Atom::Lazy(_)
+                | Atom::Products(_) => {}
+            }
+        }
+        false
+    }
+
+    /// The atoms of a sum and of its exponents.
+    fn atoms_in(&self, sum: &[Term]) -> Vec<AtomId> {
+        let mut atoms = Vec::new();
+        let mut exponents = Vec::new();
+        let mut add = |terms: &[Term], exponents: &mut Vec<PolynomialId>| {
+            for term in terms {
+                atoms.extend(self.table.monomials.factors(term.monomial()).iter().map(|(atom, _)| *atom));
+                if term.exponent() != PolynomialId::ZERO {
+                    exponents.push(term.exponent());
+                }
+            }
+        };
+        add(sum, &mut exponents);
+        while let Some(exponent) = exponents.pop() {
+            add(self.table.polynomials.terms(exponent), &mut exponents);
+        }
+        atoms.sort_unstable();
+        atoms.dedup();
+        atoms
+    }
+
+    /// What a condition compares with zero.
+    fn compared_by(&self, condition: &ConditionId) -> Vec<(PolynomialId, Kind)> {
+        let mut found = Vec::new();
+        let mut open = vec![condition];
+        while let Some(condition) = open.pop() {
+            match self.conditions.get(condition) {
+                Condition::Known(_) => {}
+                Condition::Positive(sum) => found.push((*sum, Kind::Positive)),
+                Condition::Zero(sum) => found.push((*sum, Kind::Zero)),
+                Condition::Not(inner) => open.push(inner),
+                Condition::And(a, b) | Condition::Xor(a, b) => open.extend([a, b]),
+            }
+        }
+        found
+    }
+}
