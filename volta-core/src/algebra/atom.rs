@@ -276,7 +276,7 @@ impl Table {
                 (Place { rank: 1, fingerprint, ..Place::CONSTANT }, Signs::POSITIVE)
             }
             Atom::Literal(literal) => {
-                let fingerprint = mix(2, *literal as u128);
+                let fingerprint = mix(2, literal.fingerprint());
                 (Place { rank: 2, fingerprint, ..Place::CONSTANT }, Signs::POSITIVE)
             }
             Atom::Products(keys) => {

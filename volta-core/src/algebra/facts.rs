@@ -1,8 +1,8 @@
 //! One pass over a store before anything is proved: who is used how often, what may be infinite, what is partial.
 
-use super::readings::{Literal, read};
+use super::readings::{Encoded, Literal, folded, read};
 use crate::number::{Extended, Rational};
-use crate::term::{ConstantId, Lanes, NodeParts, Store, TermId, TermKind, TermOp};
+use crate::term::{Constant, ConstantId, Lanes, NodeParts, Store, TermId, TermKind, TermOp};
 
 /// The term may be −∞.
 pub(super) const NEGATIVE_INFINITE: u8 = 1;
@@ -89,7 +89,7 @@ impl Facts {
     /// # Cost
     /// About a nanosecond for each lane of each node.
     pub fn new(store: &Store) -> Facts {
-        let constants = (0..store.constant_count()).map(|at| store.constant(ConstantId::from_index(at)));
+        let constants = constants_of(store);
         let constant_flags: Vec<u8> = constants
             .clone()
             .map(|constant| match constant.exact {
@@ -109,6 +109,23 @@ impl Facts {
             facts.inputs.push(inputs);
         }
         facts
+    }
+
+    /// Reads literals of this store that are a scale of the other kernel's and log₂ e in one (V9).
+    pub fn read_scales(&mut self, store: &Store, others: &[&Store]) {
+        let products = folded(constants_of(store), others.iter().flat_map(|other| constants_of(other)));
+        if products.is_empty() {
+            return;
+        }
+        for (reading, constant) in self.readings.iter_mut().zip(constants_of(store)) {
+            let Some((format, bits)) = constant.literal.filter(|_| reading.is_none()) else { continue };
+            let sign = 1 << (8 * format.bytes() - 1);
+            let product: Encoded = (format, bits & !sign);
+            if let Some(scale) = products.get(&product) {
+                let sign = if bits & sign == 0 { Rational::ONE } else { Rational::MINUS_ONE };
+                *reading = Some((sign, Literal::Folded { product, scale: *scale }));
+            }
+        }
     }
 
     /// How many operands name a term; inputs and constants count as used once.
@@ -283,6 +300,10 @@ fn own_flags(store: &Store, node: &NodeParts<'_>, flagged: bool) -> u8 {
 }
 
 /// The input that an id names an element of.
+fn constants_of(store: &Store) -> impl Iterator<Item = &Constant> + Clone {
+    (0..store.constant_count()).map(|at| store.constant(ConstantId::from_index(at)))
+}
+
 fn input_of(raw: u64) -> Option<usize> {
     match TermId::from_raw(raw).kind() {
         TermKind::Input { input, .. } => Some(input.index()),

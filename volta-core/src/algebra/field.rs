@@ -294,7 +294,10 @@ impl Evaluation<'_, '_> {
             Role::Reciprocal(_) => (None, RECIPROCAL),
         };
         let number = match read {
-            Some(which) if level > 0 => self.irrational(which, level),
+            Some(which) if level > 0 => {
+                let scale = self.rational(&literal.scale(), level)?;
+                self.tower.mul(level, scale.number, self.irrational(which, level))
+            }
             _ => self.rational(&literal.value(), level)?.number,
         };
         Ok(Value { number, kinds })

@@ -109,6 +109,18 @@ const EXPONENTIALS: &[Law] = &[
         "exp2(a*0x3fb8aa3b)^2 == exp(2*a)",
         &["exp2(a*1.442) != exp(a)", "a*0x3fb8aa3b != a*1.442"],
     ),
+    law(
+        "literals that are the rounded r·log₂ e, where r is a literal of the other side, are that (V9)",
+        "in exponents of two; recorded with the verdict",
+        "exp2(a*0x3e252b5b) == exp(a*0x3de4f92e)",
+        &["exp2(a*0x3e252b6b) != exp(a*0x3de4f92e)", "a*0x3e252b5b != a*0x3de4f92e"],
+    ),
+    law(
+        "log₂ e and ln 2 as literals are each other's reciprocals (V9)",
+        "in a sum in which the latter multiplies a logarithm, too; recorded with the verdict",
+        "(a*0x3fb8aa3b + log2(b))*0x3f317218 == a + log2(b)*0x3f317218",
+        &["(a*0x3fb8aa3b + log2(b))*0x3f317228 != a + log2(b)*0x3f317228"],
+    ),
 ];
 
 const ROOTS: &[Law] = &[

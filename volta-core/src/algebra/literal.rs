@@ -6,7 +6,7 @@ use super::canon::Prover;
 use super::exponent::Scale;
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
-use super::readings::{Irrational, Literal, Reading, Role};
+use super::readings::{Form, Irrational, Literal, Reading, Role};
 use crate::number::Rational;
 use crate::term::{TermOp, View};
 
@@ -93,15 +93,17 @@ impl Prover<'_> {
             match literal.role() {
                 Role::Whole(which) => {
                     self.readings.insert(Reading { literal });
-                    out.push(self.with_irrational(term, &rest, which, 1)?);
+                    let mut read = self.with_irrational(term, &rest, which, 1)?;
+                    read.coefficient = &read.coefficient * &literal.scale();
+                    out.push(read);
                 }
                 Role::Residual(which) => {
                     let whole = match which {
-                        Irrational::Log2E => Literal::Log2E,
-                        Irrational::Log2Ten => Literal::Log2Ten,
+                        Irrational::Log2E => Form::Log2E,
+                        Irrational::Log2Ten => Form::Log2Ten,
                     };
                     let rest = self.table.intern_factors(&rest);
-                    let atom = self.table.intern(Atom::Literal(whole));
+                    let atom = self.table.intern(Atom::Literal(Literal::Form(whole)));
                     let atom = self.table.single(atom);
                     let partner = Key::new(self.table.times(rest, atom)?, term.exponent());
                     let pair = |other: &Term| other.key == partner && other.coefficient == term.coefficient;
@@ -136,13 +138,54 @@ impl Prover<'_> {
         if terms.iter().all(|term| !self.table.monomials.contents(term.monomial()).literal) {
             return Ok(terms);
         }
-        let mut out = Vec::with_capacity(terms.len());
+        let mut read = Vec::with_capacity(terms.len());
         for term in terms {
-            let term = self.read_reciprocal(term)?;
-            out.push(self.value_of_literals(&term)?);
+            read.push(self.read_reciprocal(term)?);
+        }
+        let mut out = Vec::with_capacity(read.len());
+        for term in &read {
+            match self.read_product(term, &read) {
+                Some(term) => out.push(term),
+                None => out.push(self.value_of_literals(term)?),
+            }
         }
         collect(&mut out);
         Ok(out)
+    }
+
+    /// Reads the product of a form of log₂ e and a form of ln 2 as 1, if the latter multiplies a logarithm in the
+    /// same sum: `(m·log₂ e + log₂ s)·ln 2`.
+    fn read_product(&mut self, term: &Term, sum: &[Term]) -> Option<Term> {
+        let factors = self.table.monomials.factors(term.monomial());
+        let (mut whole, mut reciprocal) = (None, None);
+        let mut rest = Vec::new();
+        for (atom, power) in factors {
+            match self.table.atom(*atom) {
+                Atom::Literal(literal) => {
+                    let place = match literal.role() {
+                        Role::Whole(which) => (&mut whole, which),
+                        Role::Reciprocal(which) => (&mut reciprocal, which),
+                        Role::Residual(_) => return None,
+                    };
+                    if *power != 1 || place.0.replace((*literal, place.1)).is_some() {
+                        return None;
+                    }
+                }
+                _ => rest.push((*atom, *power)),
+            }
+        }
+        let ((whole, which), (reciprocal, other)) = (whole?, reciprocal?);
+        // Only what stands beside a logarithm has been divided by log₂ e.
+        let is_divided = |other: &Term| {
+            let mut factors = self.table.monomials.factors(other.monomial()).iter();
+            factors.any(|(atom, power)| *self.table.atom(*atom) == Atom::Irrational(which) && *power == -1)
+        };
+        if which != other || !sum.iter().any(is_divided) {
+            return None;
+        }
+        self.readings.extend([whole, reciprocal].map(|literal| Reading { literal }));
+        let key = Key::new(self.table.intern_factors(&rest), term.exponent());
+        Some(Term { key, coefficient: &term.coefficient * &whole.scale() })
     }
 
     /// The literal of a monomial that has one, to the power 1, and the other factors.

@@ -62,7 +62,7 @@ pub use field::Agreement;
 pub use instance::{Located, Renaming};
 pub use obligation::{Demand, Obligations, Requirement};
 pub use print::Names;
-pub use readings::{Literal, Reading};
+pub use readings::{Encoded, Form, Literal, Reading};
 pub use shape::{Place, Shapes};
 pub use sign::Signs;
 

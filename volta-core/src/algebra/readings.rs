@@ -4,10 +4,14 @@
 //! form of log₂ e is read as log₂ e, and its residual, added with the same factor, adds nothing; beside a
 //! logarithm a form of ln 2 is read as 1/log₂ e. Anywhere else a literal is the rational that its bits spell.
 //! A power of two times a literal has the literal's bits but for the exponent field, and is read alike.
+//!
+//! A literal that is the rounded product of log₂ e and a scale which the other kernel spells out is read as that
+//! product, in exponents again.
 
-use crate::number::Rational;
-use crate::number::format::{Format, decode};
+use crate::number::format::{Format, Rounding, decode, encode};
+use crate::number::{Extended, Rational};
 use crate::term::Constant;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 
 /// A constant that no float is.
@@ -19,10 +23,27 @@ pub enum Irrational {
     Log2Ten,
 }
 
-/// A literal of the table, up to powers of two and sign.
+/// A float as its bits in a format.
+pub type Encoded = (Format, u64);
+
+/// A literal that is not always the rational that its bits spell, up to powers of two and sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Literal {
+    /// One of the table.
+    Form(Form),
+    /// A scale and log₂ e in one.
+    Folded {
+        /// The rounded product.
+        product: Encoded,
+        /// The scale, a literal of the other kernel.
+        scale: Encoded,
+    },
+}
+
+/// A literal of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Literal {
+pub enum Form {
     /// f32 nearest to log₂ e
     Log2E,
     /// f32 next above it
@@ -61,47 +82,79 @@ pub(super) enum Role {
 }
 
 struct Row {
-    literal: Literal,
+    form: Form,
     format: Format,
     bits: u64,
     role: Role,
 }
 
-const fn row(literal: Literal, format: Format, bits: u64, role: Role) -> Row {
-    Row { literal, format, bits, role }
+const fn row(form: Form, format: Format, bits: u64, role: Role) -> Row {
+    Row { form, format, bits, role }
 }
 
-/// In the order of [`Literal`].
+/// In the order of [`Form`].
 const TABLE: [Row; 12] = [
-    row(Literal::Log2E, Format::F32, 0x3FB8_AA3B, Role::Whole(Irrational::Log2E)),
-    row(Literal::Log2EAbove, Format::F32, 0x3FB8_AA3C, Role::Whole(Irrational::Log2E)),
-    row(Literal::Log2EResidual, Format::F32, 0x32A5_7060, Role::Residual(Irrational::Log2E)),
-    row(Literal::Log2EPowerResidual, Format::F32, 0x32A5_5E34, Role::Residual(Irrational::Log2E)),
-    row(Literal::Log2EHalf, Format::F16, 0x3DC5, Role::Whole(Irrational::Log2E)),
-    row(Literal::Log2EBrain, Format::Bf16, 0x3FB9, Role::Whole(Irrational::Log2E)),
-    row(Literal::Log2EDouble, Format::F64, 0x3FF7_1547_652B_82FE, Role::Whole(Irrational::Log2E)),
-    row(Literal::Ln2, Format::F32, 0x3F31_7218, Role::Reciprocal(Irrational::Log2E)),
-    row(Literal::Ln2Double, Format::F64, 0x3FE6_2E42_FEFA_39EF, Role::Reciprocal(Irrational::Log2E)),
-    row(Literal::Log2Ten, Format::F32, 0x4054_9A78, Role::Whole(Irrational::Log2Ten)),
-    row(Literal::Log2TenResidual, Format::F32, 0x3397_9A37, Role::Residual(Irrational::Log2Ten)),
-    row(Literal::Log10Two, Format::F32, 0x3E9A_209B, Role::Reciprocal(Irrational::Log2Ten)),
+    row(Form::Log2E, Format::F32, 0x3FB8_AA3B, Role::Whole(Irrational::Log2E)),
+    row(Form::Log2EAbove, Format::F32, 0x3FB8_AA3C, Role::Whole(Irrational::Log2E)),
+    row(Form::Log2EResidual, Format::F32, 0x32A5_7060, Role::Residual(Irrational::Log2E)),
+    row(Form::Log2EPowerResidual, Format::F32, 0x32A5_5E34, Role::Residual(Irrational::Log2E)),
+    row(Form::Log2EHalf, Format::F16, 0x3DC5, Role::Whole(Irrational::Log2E)),
+    row(Form::Log2EBrain, Format::Bf16, 0x3FB9, Role::Whole(Irrational::Log2E)),
+    row(Form::Log2EDouble, Format::F64, 0x3FF7_1547_652B_82FE, Role::Whole(Irrational::Log2E)),
+    row(Form::Ln2, Format::F32, 0x3F31_7218, Role::Reciprocal(Irrational::Log2E)),
+    row(Form::Ln2Double, Format::F64, 0x3FE6_2E42_FEFA_39EF, Role::Reciprocal(Irrational::Log2E)),
+    row(Form::Log2Ten, Format::F32, 0x4054_9A78, Role::Whole(Irrational::Log2Ten)),
+    row(Form::Log2TenResidual, Format::F32, 0x3397_9A37, Role::Residual(Irrational::Log2Ten)),
+    row(Form::Log10Two, Format::F32, 0x3E9A_209B, Role::Reciprocal(Irrational::Log2Ten)),
 ];
 
-impl Literal {
+impl Form {
     fn row(self) -> &'static Row {
         &TABLE[self as usize]
+    }
+}
+
+impl Literal {
+    fn encoded(self) -> Encoded {
+        match self {
+            Literal::Form(form) => (form.row().format, form.row().bits),
+            Literal::Folded { product, .. } => product,
+        }
     }
 
     /// The rational that its bits spell.
     pub fn value(self) -> Rational {
-        let row = self.row();
-        let value = decode(row.format, row.bits).extended();
-        value.and_then(|value| value.finite().cloned()).unwrap_or_default()
+        value_of(self.encoded())
     }
 
     pub(super) fn role(self) -> Role {
-        self.row().role
+        match self {
+            Literal::Form(form) => form.row().role,
+            Literal::Folded { .. } => Role::Whole(Irrational::Log2E),
+        }
     }
+
+    /// What the irrational constant is multiplied by where the literal is read as one.
+    pub(super) fn scale(self) -> Rational {
+        match self {
+            Literal::Form(_) => Rational::ONE,
+            Literal::Folded { scale, .. } => value_of(scale),
+        }
+    }
+
+    /// Distinguishes literals.
+    pub(super) fn fingerprint(self) -> u128 {
+        let spread = |(format, bits): Encoded| u128::from(bits) << 8 | format as u128;
+        match self {
+            Literal::Form(form) => form as u128,
+            Literal::Folded { product, scale } => spread(product).rotate_left(40) ^ spread(scale) ^ 1 << 127,
+        }
+    }
+}
+
+fn value_of((format, bits): Encoded) -> Rational {
+    let value = decode(format, bits).extended();
+    value.and_then(|value| value.finite().cloned()).unwrap_or_default()
 }
 
 /// A literal that was read as an irrational constant: an assumption of the verdict.
@@ -113,14 +166,18 @@ pub struct Reading {
 
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let row = self.literal.row();
         let name = |which: Irrational| match which {
             Irrational::Log2E => "log2(e)",
             Irrational::Log2Ten => "log2(10)",
         };
-        let digits = row.format.bytes() as usize * 2;
-        write!(f, "{} literal 0x{:0digits$x}, up to a power of two, read as ", row.format.name(), row.bits)?;
-        match row.role {
+        let (format, bits) = self.literal.encoded();
+        let digits = format.bytes() as usize * 2;
+        write!(f, "{} literal 0x{bits:0digits$x}", format.name())?;
+        if let Literal::Folded { scale: (_, scale), .. } = self.literal {
+            return write!(f, " read as log2(e) times 0x{scale:0digits$x}, a literal of the other kernel");
+        }
+        write!(f, ", up to a power of two, read as ")?;
+        match self.literal.role() {
             Role::Whole(which) => write!(f, "{}", name(which)),
             Role::Residual(which) => write!(f, "the rest of {}", name(which)),
             Role::Reciprocal(Irrational::Log2E) => write!(f, "ln(2)"),
@@ -138,12 +195,70 @@ pub(super) fn read(constant: &Constant) -> Option<(Rational, Literal)> {
         return None;
     }
     for row in TABLE.iter().filter(|row| row.format == format) {
-        let quotient = exact.checked_div(&row.literal.value())?;
+        let literal = Literal::Form(row.form);
+        let quotient = exact.checked_div(&literal.value())?;
         if is_power_of_two(&quotient.abs()) {
-            return Some((quotient, row.literal));
+            return Some((quotient, literal));
         }
     }
     None
+}
+
+/// Kernels with more literals are not searched for scales.
+const MAX_SCALES: usize = 1 << 10;
+
+/// The literals of one kernel that are the rounded product of log₂ e and a literal of the other, which does not have
+/// the product itself: their bits without the sign, and those of the scale. A product of two scales is left out.
+pub(super) fn folded<'c>(
+    own: impl Iterator<Item = &'c Constant>,
+    others: impl Iterator<Item = &'c Constant>,
+) -> FxHashMap<Encoded, Encoded> {
+    let scales: FxHashSet<Encoded> = others.filter_map(magnitude).collect();
+    let own: FxHashSet<Encoded> = own.filter_map(magnitude).filter(|own| !scales.contains(own)).collect();
+    let mut found: FxHashMap<Encoded, Option<Encoded>> = FxHashMap::default();
+    if own.is_empty() || scales.len() > MAX_SCALES {
+        return FxHashMap::default();
+    }
+    for scale in scales {
+        for product in products_with_log2_e(scale).into_iter().flatten().filter(|of| own.contains(of)) {
+            found
+                .entry(product)
+                .and_modify(|known| *known = known.filter(|known| *known == scale))
+                .or_insert(Some(scale));
+        }
+    }
+    found.into_iter().filter_map(|(product, scale)| Some((product, scale?))).collect()
+}
+
+/// A literal that is no power of two, without its sign.
+fn magnitude(constant: &Constant) -> Option<Encoded> {
+    let (format, bits) = constant.literal?;
+    let exact = constant.exact.finite()?;
+    if decode(format, bits).extended()? != constant.exact || exact.is_zero() || is_power_of_two(&exact.abs())
+    {
+        return None;
+    }
+    Some((format, rounded(&exact.abs(), format)))
+}
+
+fn rounded(value: &Rational, format: Format) -> u64 {
+    encode(&Extended::Finite(value.clone()), format, Rounding::Nearest)
+}
+
+/// log₂ e lies between this many 10⁻⁴⁰ and one more.
+const LOG2_E: &str = "14426950408889634073599246810018921374266";
+
+/// A scale times log₂ e, rounded once, and rounded from the rounded log₂ e.
+fn products_with_log2_e(scale: Encoded) -> [Option<Encoded>; 2] {
+    let (format, _) = scale;
+    let value = value_of(scale);
+    let digits: rug::Integer = LOG2_E.parse().unwrap_or_default();
+    let unit = rug::Integer::from(rug::Integer::u_pow_u(10, 40));
+    let bound =
+        |more: u32| Rational::from(rug::Rational::from((rug::Integer::from(&digits + more), unit.clone())));
+    let [below, above] = [0, 1].map(|more| rounded(&(&value * &bound(more)), format));
+    let nearest = value_of((format, rounded(&bound(0), format)));
+    [(below == above).then_some((format, below)), Some((format, rounded(&(&value * &nearest), format)))]
 }
 
 fn is_power_of_two(value: &Rational) -> bool {
@@ -165,20 +280,23 @@ mod tests {
     #[test]
     fn the_table_is_in_the_order_of_its_literals() {
         for (at, row) in TABLE.iter().enumerate() {
-            assert_eq!(row.literal as usize, at);
-            assert!(row.literal.value().is_positive());
+            assert_eq!(row.form as usize, at);
+            assert!(Literal::Form(row.form).value().is_positive());
         }
     }
 
     #[test]
     fn powers_of_two_and_signs_come_out_as_coefficients() {
         let eighth = Rational::from_ratio(1, 8);
-        assert_eq!(read(&literal(Format::F32, 0x3E38_AA3B)), Some((eighth, Literal::Log2E)));
+        assert_eq!(read(&literal(Format::F32, 0x3E38_AA3B)), Some((eighth, Literal::Form(Form::Log2E))));
         assert_eq!(
             read(&literal(Format::F32, 0xBFB8_AA3C)),
-            Some((Rational::MINUS_ONE, Literal::Log2EAbove))
+            Some((Rational::MINUS_ONE, Literal::Form(Form::Log2EAbove)))
         );
-        assert_eq!(read(&literal(Format::F16, 0x3DC5)), Some((Rational::ONE, Literal::Log2EHalf)));
+        assert_eq!(
+            read(&literal(Format::F16, 0x3DC5)),
+            Some((Rational::ONE, Literal::Form(Form::Log2EHalf)))
+        );
     }
 
     #[test]
@@ -186,8 +304,39 @@ mod tests {
         for bits in [0x3FB8_AA3A, 0x3FB8_AA3D, 0x3F31_7217, 0x3F31_7219, 0x3F80_0000, 0] {
             assert_eq!(read(&literal(Format::F32, bits)), None, "{bits:x}");
         }
-        let folded =
-            Constant { exact: Extended::Finite(Literal::Log2E.value()), literal: None, rounded: None };
+        let folded = Constant {
+            exact: Extended::Finite(Literal::Form(Form::Log2E).value()),
+            literal: None,
+            rounded: None,
+        };
         assert_eq!(read(&folded), None);
+    }
+
+    #[test]
+    fn scales_are_found_in_products_rounded_once_or_twice() {
+        let scale = literal(Format::F32, 0x3DE4_F92E);
+        let [once, twice] =
+            products_with_log2_e((Format::F32, 0x3DE4_F92E)).map(|product| product.expect("one").1);
+        assert!(once.abs_diff(twice) <= 2, "{once:x} {twice:x}");
+        for product in [once, twice, once | 1 << 31] {
+            let known = folded([literal(Format::F32, product)].iter(), [scale.clone()].iter());
+            assert_eq!(known.get(&(Format::F32, product & 0x7FFF_FFFF)), Some(&(Format::F32, 0x3DE4_F92E)));
+        }
+        let near = once.max(twice) + 1;
+        assert!(folded([literal(Format::F32, near)].iter(), [scale.clone()].iter()).is_empty());
+        // A kernel that has the product as well means the same number.
+        let both = [scale, literal(Format::F32, once)];
+        assert!(folded([literal(Format::F32, once)].iter(), both.iter()).is_empty());
+    }
+
+    #[test]
+    fn digits_of_log2_e_are_its_nearest_floats() {
+        for (format, form) in
+            [(Format::F32, Form::Log2E), (Format::F64, Form::Log2EDouble), (Format::F16, Form::Log2EHalf)]
+        {
+            let one = rounded(&Rational::ONE, format);
+            let products = products_with_log2_e((format, one));
+            assert_eq!(products, [Some((format, form.row().bits)); 2]);
+        }
     }
 }

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::prove::{signs, terms_of};
-use super::{Element, InputInfo, Options, every, stores_of};
+use super::{Element, InputInfo, Options, every, facts_of, stores_of};
 use crate::algebra::{Agreement, Equality, Facts, Prover, Rung};
 
 /// So many elements are evaluated, spread evenly, where their stores have few terms …
@@ -37,7 +37,7 @@ pub fn check(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) 
     let sample = every(elements.len(), if large { SAMPLE_OF_LARGE } else { SAMPLE });
     let picked: Vec<Element<'_>> = sample.iter().map(|at| elements[*at]).collect();
     let (stores, sides) = stores_of(&picked);
-    let facts: Vec<Facts> = stores.par_iter().map(|store| Facts::new(store)).collect();
+    let facts = facts_of(&stores, &sides);
     let agreements: Vec<Agreement> = picked
         .par_iter()
         .zip(&sides)

@@ -118,7 +118,7 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     if let Some((at, witness)) = refute_some(elements, &sides, (&alike, nodes), inputs, options) {
         return Outcome { first_failure: Some((at, Failure::Different(witness))), ..Outcome::default() };
     }
-    let facts: Vec<Facts> = stores.par_iter().map(|store| Facts::new(store)).collect();
+    let facts = facts_of(&stores, &sides);
     let all = All { elements, sides: &sides, facts: &facts, alike: &alike, inputs, options };
 
     let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike[*at] == *at).collect();
@@ -239,7 +239,7 @@ pub fn in_turn(
     mut tell: impl FnMut(usize, Result<Proof, Failure>, Duration),
 ) {
     let (stores, sides) = stores_of(elements);
-    let facts: Vec<Facts> = stores.iter().map(|store| Facts::new(store)).collect();
+    let facts = facts_of(&stores, &sides);
     let alike = alike_of(elements, &stores, &sides, options);
     let all = All { elements, sides: &sides, facts: &facts, alike: &alike, inputs, options };
     let mut run = Run::new(all, None);
@@ -263,6 +263,22 @@ fn stores_of<'s>(elements: &[Element<'s>]) -> (Vec<&'s Store>, Vec<[usize; 2]>) 
     let sides = elements.iter().map(|element| [position(element.reference.0), position(element.opt.0)]);
     let sides = sides.collect();
     (stores, sides)
+}
+
+/// What proofs need to know of each store. Literals are read with a view to those of the other side.
+fn facts_of(stores: &[&Store], sides: &[[usize; 2]]) -> Vec<Facts> {
+    let mut others: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); stores.len()];
+    for [reference, opt] in sides.iter().filter(|[reference, opt]| reference != opt) {
+        others[*reference].insert(*opt);
+        others[*opt].insert(*reference);
+    }
+    let facts = stores.par_iter().zip(&others).map(|(store, others)| {
+        let mut facts = Facts::new(store);
+        let others: Vec<&Store> = others.iter().map(|other| stores[*other]).collect();
+        facts.read_scales(store, &others);
+        facts
+    });
+    facts.collect()
 }
 
 /// Evaluates a few elements, first and last among them, at one point: most wrong kernels are wrong everywhere or

@@ -92,6 +92,83 @@ fn all_forms_of_log2_e_are_read_alike_in_exponents() {
 }
 
 #[test]
+fn a_literal_may_be_a_scale_of_the_other_side_and_log2_e_in_one() {
+    // 0.1118034 · log₂ e = 0.1612982…
+    let scaled = |side: &mut Side, bits: u64| {
+        let (x, factor) = (side.x(0), side.f32(bits));
+        side.mul(x, factor)
+    };
+    let power = |side: &mut Side, bits: u64| {
+        let exponent = scaled(side, bits);
+        side.exp(exponent)
+    };
+    let folded = |side: &mut Side, bits: u64| {
+        let exponent = scaled(side, bits);
+        side.exp2(exponent)
+    };
+    for sign in [0, 1 << 31] {
+        equal(|side| power(side, 0x3DE4_F92E | sign), |side| folded(side, 0x3E25_2B5B | sign));
+    }
+    open(|side| power(side, 0x3DE4_F92E), |side| folded(side, 0x3E25_2B5D));
+    open(|side| power(side, 0x3DE4_F92E), |side| folded(side, 0xBE25_2B5A));
+    // The scale must be one of the other side, and the product none of it.
+    open(|side| side.x(1), |side| folded(side, 0x3E25_2B5B));
+    equal(|side| folded(side, 0x3E25_2B5B), |side| folded(side, 0x3E25_2B5B));
+    // Outside of exponents it is a number.
+    open(
+        |side| scaled(side, 0x3DE4_F92E),
+        |side| {
+            let (product, log2_e) = (scaled(side, 0x3E25_2B5B), side.f32(0x3FB8_AA3B));
+            side.op(TermOp::Div, &[product, log2_e])
+        },
+    );
+}
+
+#[test]
+fn to_base_two_and_back() {
+    let sum = |side: &mut Side, factor: Option<u64>| {
+        let arms = [0, 1].map(|at| {
+            let x = side.x(at);
+            match factor {
+                Some(bits) => {
+                    let factor = side.f32(bits);
+                    side.mul(x, factor)
+                }
+                None => x,
+            }
+        });
+        let most = side.max(arms[0], arms[1]);
+        let powers = arms.map(|arm| {
+            let less = side.sub(arm, most);
+            if factor.is_some() { side.exp2(less) } else { side.exp(less) }
+        });
+        let sum = side.add(powers[0], powers[1]);
+        (most, side.op(TermOp::Log2, &[sum]))
+    };
+    let natural = |side: &mut Side| {
+        let (most, log) = sum(side, None);
+        let ln_2 = side.f32(0x3F31_7218);
+        side.fma(log, ln_2, most)
+    };
+    let there_and_back = |side: &mut Side, back: u64| {
+        let (most, log) = sum(side, Some(0x3FB8_AA3B));
+        let (both, ln_2) = (side.add(most, log), side.f32(back));
+        side.mul(both, ln_2)
+    };
+    equal(natural, |side| there_and_back(side, 0x3F31_7218));
+    open(natural, |side| there_and_back(side, 0x3F31_7219));
+    // Where there is no logarithm, they are numbers whose product is not 1.
+    open(
+        |side| side.x(0),
+        |side| {
+            let (x, there, back) = (side.x(0), side.f32(0x3FB8_AA3B), side.f32(0x3F31_7218));
+            let scaled = side.mul(x, there);
+            side.mul(scaled, back)
+        },
+    );
+}
+
+#[test]
 fn literals_are_numbers_everywhere_else() {
     open(
         |side| {
@@ -109,7 +186,7 @@ fn literals_are_numbers_everywhere_else() {
             side.mul(x, base)
         },
         |side| {
-            let value = crate::algebra::Literal::Log2E.value();
+            let value = crate::algebra::Literal::Form(crate::algebra::Form::Log2E).value();
             let (num, den) = value.to_small_parts().expect("small");
             let (x, base) = (side.x(0), side.rational(num, den as i64));
             side.mul(x, base)

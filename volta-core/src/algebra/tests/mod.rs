@@ -149,9 +149,18 @@ impl Side {
     }
 }
 
+/// What is known of two sides, as `decide` finds it.
+fn facts_of(a: &Side, b: &Side) -> [Facts; 2] {
+    [(a, b), (b, a)].map(|(own, other)| {
+        let mut facts = Facts::new(&own.store);
+        facts.read_scales(&own.store, &[&other.store]);
+        facts
+    })
+}
+
 /// What the prover says of two terms, with its budget.
 pub(super) fn compare_within(a: (&Side, TermId), b: (&Side, TermId), steps: u64) -> Result<Equality, Stop> {
-    let facts = [Facts::new(&a.0.store), Facts::new(&b.0.store)];
+    let facts = facts_of(a.0, b.0);
     // As `decide` does: what the quick prover leaves open, the thorough one decides.
     let mut result = Ok(Equality::Open(String::new()));
     for mut prover in [Prover::new(Vec::new()), Prover::thorough(Vec::new())] {
@@ -172,7 +181,7 @@ pub(super) fn compare_by_cases(a: (&Side, TermId), b: (&Side, TermId)) -> Result
         Ok(Equality::Open(_)) => {}
         other => return other,
     }
-    let facts = [Facts::new(&a.0.store), Facts::new(&b.0.store)];
+    let facts = facts_of(a.0, b.0);
     let mut prover = Prover::thorough(Vec::new());
     prover.set_budget(1_000_000);
     let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };
@@ -215,7 +224,7 @@ pub(super) fn open(a: impl FnOnce(&mut Side) -> TermId, b: impl FnOnce(&mut Side
 
 /// What values in prime fields say of two terms, equal or not; and what the provers say.
 pub(super) fn agreement(a: (&Side, TermId), b: (&Side, TermId)) -> (Agreement, bool) {
-    let facts = [Facts::new(&a.0.store), Facts::new(&b.0.store)];
+    let facts = facts_of(a.0, b.0);
     let mut last = (Agreement::Unchecked, false);
     for mut prover in [Prover::new(Vec::new()), Prover::thorough(Vec::new())] {
         prover.set_budget(5_000_000);
@@ -253,7 +262,7 @@ pub(super) fn requirements(side: &Side, term: TermId, signs: &[Signs]) -> Result
 
 /// Whether it is proved that wherever `a` has a value, `b` has the same.
 pub(super) fn refines(a: (&Side, TermId), b: (&Side, TermId)) -> bool {
-    let facts = [Facts::new(&a.0.store), Facts::new(&b.0.store)];
+    let facts = facts_of(a.0, b.0);
     let mut prover = Prover::thorough(Vec::new());
     prover.set_budget(50_000_000);
     let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };
