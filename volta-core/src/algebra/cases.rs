@@ -52,6 +52,21 @@ pub(super) struct Assumption {
     pub(super) strict: bool,
 }
 
+/// What holds wherever a term has a value.
+#[derive(Debug, Default)]
+struct Domain {
+    assumptions: Vec<Assumption>,
+    /// Sums that are not zero.
+    nonzero: Vec<Vec<Term>>,
+}
+
+impl Domain {
+    fn extend(&mut self, other: Domain) {
+        self.assumptions.extend(other.assumptions);
+        self.nonzero.extend(other.nonzero);
+    }
+}
+
 /// What holds in the case at hand.
 #[derive(Debug, Default)]
 pub(super) struct Case {
@@ -92,8 +107,8 @@ impl Prover<'_> {
     /// Tries to prove two terms equal wherever both are defined, in each order of what they compare.
     pub fn equal_by_cases(&mut self, a: TermRef, b: TermRef) -> Result<Split, Stop> {
         // What the second term requires beyond the first becomes a condition of the verdict.
-        let mut granted = self.assumptions_of(a);
-        granted.extend(self.assumptions_of(b));
+        let mut granted = self.domain_of(a);
+        granted.extend(self.domain_of(b));
         self.in_all_cases(granted, |prover| {
             let difference = prover.difference(a, b, Rung::Expansions)?;
             prover.reduced(difference)
@@ -110,7 +125,8 @@ impl Prover<'_> {
         if self.flags(operand) & INFINITE != 0 {
             return Ok(false);
         }
-        let mut assumptions = self.assumptions_of(reference);
+        let mut granted = self.domain_of(reference);
+        let assumptions = &mut granted.assumptions;
         for guard in requirement.guards.conditions() {
             let Some((sum, signs)) = self.signs_under(guard) else { continue };
             let sum = self.table.polynomials.shared_terms(sum);
@@ -123,7 +139,7 @@ impl Prover<'_> {
             }
         }
         let wanted = requirement.demand.signs();
-        let split = self.in_all_cases(assumptions, |prover| {
+        let split = self.in_all_cases(granted, |prover| {
             let value = prover.settle(|prover| prover.argument(operand))?;
             if prover.signs_of(&value).within(wanted) {
                 return Ok(Vec::new());
@@ -137,10 +153,10 @@ impl Prover<'_> {
     /// Follows all cases until `what_is_left` leaves nothing.
     fn in_all_cases(
         &mut self,
-        granted: Vec<Assumption>,
+        granted: Domain,
         what_is_left: impl Fn(&mut Self) -> Result<Vec<Term>, Stop>,
     ) -> Result<Split, Stop> {
-        let mut open = vec![granted];
+        let mut open = vec![granted.assumptions];
         let mut cases = 0;
         let result = loop {
             let Some(assumptions) = open.pop() else { break Ok(Split::Equal) };
@@ -154,6 +170,10 @@ impl Prover<'_> {
                 break Ok(Split::Open { hints: Vec::new(), reason });
             }
             self.assume(assumptions.clone());
+            if granted.nonzero.iter().any(|sum| self.signs_of(sum) == Signs::ZERO) {
+                // Nothing has a value in this case.
+                continue;
+            }
             let mut left = what_is_left(self);
             if self.case.has_numbers() && matches!(left, Err(Stop::Undefined(_))) {
                 // Whose fault that is, and whether it matters, is for requirements to say.
@@ -197,31 +217,34 @@ impl Prover<'_> {
     }
 
     /// What holds wherever a term is defined.
-    fn assumptions_of(&mut self, at: TermRef) -> Vec<Assumption> {
-        let granted = self.granted(at).unwrap_or_default();
-        granted.iter().filter_map(|requirement| self.as_assumption(requirement)).collect()
+    fn domain_of(&mut self, at: TermRef) -> Domain {
+        let mut domain = Domain::default();
+        for requirement in self.granted(at).unwrap_or_default() {
+            if !requirement.guards.is_empty() {
+                continue;
+            }
+            let mut sum = self.required_sum(&requirement);
+            if requirement.negative {
+                sum = negated(&sum);
+            }
+            match requirement.demand {
+                Demand::Nonzero => domain.nonzero.push(sum),
+                Demand::Positive => domain.assumptions.push(Assumption { sum: sum.into(), strict: true }),
+                Demand::NotNegative => domain.assumptions.push(Assumption { sum: sum.into(), strict: false }),
+            }
+        }
+        domain
     }
 
-    fn as_assumption(&mut self, requirement: &Requirement) -> Option<Assumption> {
-        let strict = match requirement.demand {
-            Demand::Nonzero => return None,
-            Demand::Positive => true,
-            Demand::NotNegative => false,
-        };
-        if !requirement.guards.is_empty() {
-            return None;
-        }
-        let content = self.requirement_content(requirement);
-        let sum: Vec<Term> = match content {
+    /// What a requirement is about, but for its sign.
+    fn required_sum(&self, requirement: &Requirement) -> Vec<Term> {
+        match self.requirement_content(requirement) {
             Some(content) => self.table.polynomials.terms(content).to_vec(),
             None => {
-                vec![Term {
-                    key: Key::new(requirement.product, PolynomialId::ZERO),
-                    coefficient: Rational::ONE,
-                }]
+                let key = Key::new(requirement.product, PolynomialId::ZERO);
+                vec![Term { key, coefficient: Rational::ONE }]
             }
-        };
-        Some(Assumption { sum: if requirement.negative { negated(&sum).into() } else { sum.into() }, strict })
+        }
     }
 
     /// Begins a case: what was learned in another is forgotten.
