@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// More operations than this on the two sides of a branch are not turned into a choice.
 const MAX_OPERATIONS: usize = 512;
 
-/// A branch whose two sides do nothing but compute in registers until they meet.
+/// A branch whose two sides do nothing but load, and compute in registers, until they meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hammock {
     /// The first operation that all ways from the branch reach: its immediate post-dominator.
@@ -30,7 +30,7 @@ pub struct Joins(Vec<Option<u32>>);
 pub enum NoHammock {
     /// They do not meet: one returns or never ends.
     Apart,
-    /// This operation on one of them does more than compute in registers.
+    /// This operation on one of them does more than load, and compute in registers.
     Effect(InstId),
     /// A side runs in circles.
     Loop,
@@ -57,6 +57,12 @@ impl Op {
             Named::Read(_) | Named::ReadPredicate(_) | Named::Target(_) => {}
         });
         written
+    }
+
+    /// Whether it may be done where it is not wanted, as far as can be told before it is executed: it computes in
+    /// registers, or loads.
+    pub fn may_be_tried(&self) -> bool {
+        self.only_computes() || matches!(self, Op::Load { .. })
     }
 
     /// Whether it does nothing but compute in registers: executing it where it is not wanted, and dropping what
@@ -122,7 +128,7 @@ impl Op {
 }
 
 impl Program {
-    /// What a branch decides, if its sides only compute.
+    /// What a branch decides, if its sides only load and compute.
     ///
     /// # Errors
     /// When they do more than that, or do not meet.
@@ -137,7 +143,7 @@ impl Program {
                 continue;
             }
             let op = &self.insts[at as usize].op;
-            if op.only_computes() {
+            if op.may_be_tried() {
                 let own = op.written();
                 written.registers.extend(own.registers);
                 written.predicates.extend(own.predicates);

@@ -10,6 +10,13 @@ use std::sync::Arc;
 /// are executed once for each way to them.
 const MAX_STEPS: u32 = 4096;
 
+/// A branch that the input decides.
+struct DecidedByInput<'p> {
+    inst: &'p Inst,
+    pc: u32,
+    guard: PredSrc,
+}
+
 impl Cta<'_> {
     /// Executes both sides of a branch for the lanes of `symbolic`; returns where they meet.
     pub(super) fn choose_sides(
@@ -53,12 +60,13 @@ impl Cta<'_> {
         let conditions = self.conditions(warp, symbolic, guard, pc);
         let contents = |warp: &Warp| Snapshot::new(warp, &hammock.live);
         let before = Snapshot::new(warp, &hammock.written);
-        if !self.run_side(warp, symbolic, target, join, steps)? {
+        let branch = DecidedByInput { inst, pc, guard };
+        if !self.run_side(warp, symbolic, target, join, &branch, steps)? {
             return Ok(None);
         }
         let taken = contents(warp);
         before.restore(warp, symbolic);
-        if !self.run_side(warp, symbolic, pc + 1, join, steps)? {
+        if !self.run_side(warp, symbolic, pc + 1, join, &branch, steps)? {
             return Ok(None);
         }
         let passed = contents(warp);
@@ -73,6 +81,7 @@ impl Cta<'_> {
         mask: u32,
         mut pc: u32,
         join: u32,
+        branch: &DecidedByInput<'_>,
         steps: &mut u32,
     ) -> Result<bool, Stop> {
         let insts = &self.launch.program.insts;
@@ -93,6 +102,11 @@ impl Cta<'_> {
                     },
                 };
                 if active != 0 {
+                    if let Err(why) = self.is_harmless(warp, active, &inst.op) {
+                        let why = format!("on one of its sides {why}{}", self.where_is(InstId(pc)));
+                        let DecidedByInput { inst, pc, guard } = *branch;
+                        return Err(self.decided_by_input(warp, mask, inst, pc, guard, Some(why)));
+                    }
                     self.execute(warp, active, inst, pc)?;
                 }
                 pc += 1;
@@ -117,7 +131,7 @@ impl Cta<'_> {
                 continue;
             }
             for (part, pc) in parts {
-                if !self.run_side(warp, part, pc, join, steps)? {
+                if !self.run_side(warp, part, pc, join, branch, steps)? {
                     return Ok(false);
                 }
             }
@@ -142,15 +156,20 @@ impl Cta<'_> {
             NoHammock::Loop => "one of its sides holds a loop".to_string(),
             NoHammock::Long => "its sides are too long".to_string(),
             NoHammock::Effect(inst) => {
-                let place = self.launch.place(inst).map(|place| match place.cuda {
-                    Some(cuda) => {
-                        let name = cuda.file.rsplit('/').next().unwrap_or_default().to_string();
-                        format!(" ({name}:{})", cuda.line)
-                    }
-                    None => format!(" (line {}: `{}`)", place.line, place.text),
-                });
-                format!("one of its sides does more than compute values{}", place.unwrap_or_default())
+                format!("one of its sides does more than load and compute{}", self.where_is(inst))
             }
         }
+    }
+
+    /// Where an operation stands, in brackets.
+    fn where_is(&self, inst: InstId) -> String {
+        let place = self.launch.place(inst).map(|place| match place.cuda {
+            Some(cuda) => {
+                let name = cuda.file.rsplit('/').next().unwrap_or_default().to_string();
+                format!(" ({name}:{})", cuda.line)
+            }
+            None => format!(" (line {}: `{}`)", place.line, place.text),
+        });
+        place.unwrap_or_default()
     }
 }

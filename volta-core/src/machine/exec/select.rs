@@ -46,10 +46,12 @@ impl Cta<'_> {
         pc: u32,
         guard: PredSrc,
     ) -> Result<(), Stop> {
-        if inst.op.only_computes() {
-            return Ok(());
-        }
-        Err(self.decided_by_input(warp, symbolic, inst, pc, guard, None))
+        let why = match self.is_harmless(warp, symbolic, &inst.op) {
+            Ok(true) => return Ok(()),
+            Ok(false) => None,
+            Err(why) => Some(why.to_string()),
+        };
+        Err(self.decided_by_input(warp, symbolic, inst, pc, guard, why))
     }
 
     /// The fault of an operation whose guard depends on the input, and `why` it cannot be a choice.
@@ -81,7 +83,8 @@ impl Cta<'_> {
         let message = format!("{what} depends on the input: {not}{condition}{why}");
         let site = self.site("depends on the input".into(), warp, lane, pc);
         let help = "control flow must be the same for all inputs of the given sizes (S1), except in short branches \
-                    that only compute values; load and store on both sides, or write `condition ? a : b`";
+                    that only compute values or load from inputs; else load and store on both sides, or write \
+                    `condition ? a : b`";
         self.fault_at(FaultKind::NotStructured, "S1", message, vec![site], Some(help.into()))
     }
 

@@ -4,10 +4,10 @@ use super::super::bind::Initial;
 use super::super::cta::Cta;
 use super::super::launch::Element;
 use super::super::objects::{Backing, Object};
-use super::super::value::Sym;
+use super::super::value::{Sym, lanes};
 use super::super::warp::Warp;
 use super::memory::locate;
-use crate::program::{Address, RegId, Space, Src, Width};
+use crate::program::{Address, Op, RegId, Space, Src, Width};
 use crate::term::TermId;
 
 impl Cta<'_> {
@@ -54,6 +54,41 @@ impl Cta<'_> {
             register.undefined = 0;
         }
         true
+    }
+
+    /// Whether some lanes may execute an operation though they need not: it only computes, or loads what is there and
+    /// nobody writes, so that whether they do makes no difference.
+    ///
+    /// # Errors
+    /// Why a load is another one.
+    pub(super) fn is_harmless(&self, warp: &Warp, mask: u32, op: &Op) -> Result<bool, &'static str> {
+        if op.only_computes() {
+            return Ok(true);
+        }
+        let Op::Load { space, address, width, d, .. } = op else { return Ok(false) };
+        let bytes = u64::from(width.bytes()) * d.len() as u64;
+        for lane in lanes(mask) {
+            let base = self
+                .bits(warp, address.base, lane)
+                .ok_or("it loads from an address that depends on it, too")?;
+            let (own, inner) = locate(*space, base.wrapping_add_signed(address.offset));
+            let (number, offset) =
+                self.launch.objects.find(own, inner).ok_or("it loads from no variable or tensor")?;
+            let object = self.launch.objects.get(number);
+            let offset =
+                u64::try_from(offset).ok().filter(|offset| offset.saturating_add(bytes) <= object.size);
+            let offset = offset.ok_or("it loads from outside of a variable or tensor")?;
+            if !offset.is_multiple_of(bytes) || object.align < bytes {
+                return Err("it loads from a misaligned address");
+            }
+            let Backing::Tensor(tensor) = object.backing else {
+                return Err("it loads from what may be written");
+            };
+            if !self.launch.tensors[tensor as usize].is_read_only() {
+                return Err("it loads from a tensor that may be written");
+            }
+        }
+        Ok(true)
     }
 
     /// Of an input that nobody writes, the word of its first element as a symbolic value, and the bytes of each.
