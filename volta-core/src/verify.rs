@@ -392,11 +392,7 @@ impl<'c> Verification<'c> {
                             zeros: witness.zeros,
                             reference: witness.reference.to_string(),
                             opt: witness.opt.to_string(),
-                            explanation: witness.explanation.map(|on_the_way| Explanation {
-                                what: on_the_way.what.to_string(),
-                                reference: on_the_way.reference,
-                                opt: on_the_way.opt,
-                            }),
+                            explanation: witness.explanation.map(|on_the_way| self.explained(*on_the_way)),
                         };
                         difference(param, pair.element, How::Values(witness))
                     }
@@ -512,6 +508,25 @@ impl<'c> Verification<'c> {
             })
             .collect()
     }
+
+    fn explained(&self, on_the_way: decide::explain::Explanation) -> Explanation {
+        let [ours, theirs] = on_the_way.sites;
+        let ours = ours.zip(self.case.reference.as_ref());
+        let ours = ours.and_then(|(site, side)| place_of_site(Which::Reference, side, site));
+        let theirs = theirs.and_then(|site| place_of_site(Which::Opt, &self.case.opt, site));
+        Explanation {
+            what: on_the_way.what.to_string(),
+            reference: on_the_way.reference,
+            opt: on_the_way.opt,
+            places: [ours, theirs].map(|place| place.map(Box::new)),
+        }
+    }
+}
+
+/// An instruction of a side's kernel in its text.
+fn place_of_site(which: Which, side: &Side, site: u32) -> Option<Place> {
+    let program = load(which, side).ok()?;
+    machine::place_in(&program, &side.ptx, program::InstId(site))
 }
 
 fn shape(param: &Param) -> &[u64] {

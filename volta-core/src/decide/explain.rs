@@ -29,11 +29,15 @@ pub struct Explanation {
     pub reference: String,
     /// What the optimized kernel has there.
     pub opt: String,
+    /// The instructions of both that take it, by the number that the machine gave them, where that is known.
+    pub sites: [Option<u32>; 2],
 }
 
 /// A value on the way that a function takes, or a choice.
 struct Landmark {
     what: &'static str,
+    /// What takes it.
+    by: TermId,
     at: TermId,
     value: Value<Narrow>,
 }
@@ -90,23 +94,23 @@ fn landmarks(store: &Store, root: TermId, point: &dyn Point) -> Option<Vec<Landm
     }
     let mut order: Vec<TermId> = seen.into_iter().collect();
     order.sort_unstable();
-    let found: Vec<(&'static str, TermId)> = order
+    let found: Vec<(&'static str, TermId, TermId)> = order
         .into_iter()
         .filter_map(|term| match store.view(term) {
-            View::Apply(op, operands) => landmark(op, term, operands),
+            View::Apply(op, operands) => landmark(op, term, operands).map(|(what, at)| (what, term, at)),
             View::Input { .. } | View::Constant(_) => None,
         })
-        .filter(|(_, at)| matches!(at.kind(), TermKind::Lane(..)))
+        .filter(|(.., at)| matches!(at.kind(), TermKind::Lane(..)))
         .collect();
-    let terms: Vec<TermId> = found.iter().map(|(_, at)| *at).collect();
+    let terms: Vec<TermId> = found.iter().map(|(.., at)| *at).collect();
     let mut evaluator =
         Evaluator::<Narrow, _>::new(store, |input, at| point.at(input, at), 53, 2 * MAX_TERMS);
     let mut marks: Vec<Landmark> = Vec::new();
-    for ((what, at), value) in found.into_iter().zip(evaluator.evaluate_all(&terms)) {
+    for ((what, by, at), value) in found.into_iter().zip(evaluator.evaluate_all(&terms)) {
         if marks.len() < MAX_VALUES
             && !marks.iter().any(|known| known.what == what && same(&known.value, &value))
         {
-            marks.push(Landmark { what, at, value });
+            marks.push(Landmark { what, by, at, value });
         }
     }
     Some(marks)
@@ -150,8 +154,9 @@ pub(super) fn explain(
             let mut evaluator = Evaluator::<Narrow, _>::new(reference.0, at, 53, 2 * MAX_TERMS);
             evaluator.assume(own.at, other.value);
             if own.at != reference.1 && same(&evaluator.evaluate(reference.1), &wanted) {
+                let sites = [reference.0.site(own.by), opt.0.site(other.by)];
                 let (reference, opt) = told(&own.value, &other.value)?;
-                return Some(Explanation { what: own.what, reference, opt });
+                return Some(Explanation { what: own.what, reference, opt, sites });
             }
         }
     }
@@ -191,7 +196,7 @@ mod tests {
                 above = store.apply(TermOp::Mul, &[above, factor], 0);
                 below = store.apply(TermOp::Mul, &[below, factor], 0);
             }
-            let share = store.apply(TermOp::Div, &[above, below], 0);
+            let share = store.apply(TermOp::Div, &[above, below], if wrong { 7 } else { 5 });
             (store, share)
         };
         let point = |_: InputId, element: u64| Rational::from_integer(element as i64 + 1);
@@ -199,6 +204,7 @@ mod tests {
         let (right, b) = share(false, true);
         let explained = explain((&left, a), (&right, b), &point).expect("there is a reason");
         assert_eq!((explained.what, &*explained.reference, &*explained.opt), ("divisor", "7", "11"));
+        assert_eq!(explained.sites, [Some(5), Some(7)]);
         // Both divisors differ, and neither is the reason.
         let (right, b) = share(true, true);
         assert_eq!(explain((&left, a), (&right, b), &point), None);

@@ -352,7 +352,7 @@ impl Search<'_> {
             WitnessKind::Values => explain(self.reference, self.opt, &values),
             WitnessKind::Infinite | WitnessKind::Undefined => None,
         };
-        Some(Witness { inputs: listed, zeros, kind, reference, opt, explanation })
+        Some(Witness { inputs: listed, zeros, kind, reference, opt, explanation: explanation.map(Box::new) })
     }
 
     /// Sets elements to 0, in ever smaller groups, as long as the two sides differ in the same way; then each that must

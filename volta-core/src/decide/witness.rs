@@ -28,7 +28,7 @@ pub struct Witness {
     /// What the optimized kernel is.
     pub opt: Outcome,
     /// What differs on the way, where something explains it.
-    pub explanation: Option<Explanation>,
+    pub explanation: Option<Box<Explanation>>,
 }
 
 /// The value of one input element.

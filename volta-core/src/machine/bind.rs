@@ -307,6 +307,12 @@ fn name_and_shape(param: &Param) -> (String, Vec<u64>) {
     (param.name.clone(), shape)
 }
 
+/// Where an instruction of a program stands in its PTX text, and in the CUDA source.
+pub fn place_in(program: &Program, text: &str, inst: InstId) -> Option<Place> {
+    let inst = program.insts.get(inst.index())?;
+    Some(place(program, text, &LineTable::new(text), inst))
+}
+
 /// Where an instruction stands in the PTX text, and in the CUDA source.
 fn place(program: &Program, text: &str, lines: &LineTable, inst: &crate::program::Inst) -> Place {
     let position = lines.position(text, inst.span.start);

@@ -28,5 +28,5 @@ mod shadow;
 mod value;
 mod warp;
 
-pub use bind::{BindError, integers_of, is_representable, sign_of, signature};
+pub use bind::{BindError, integers_of, is_representable, place_in, sign_of, signature};
 pub use grid::{Outcome, Output, OutputValue, RunError, initial_value, integer_constant, run};

@@ -89,6 +89,8 @@ pub struct Explanation {
     pub reference: String,
     /// What the optimized kernel has there.
     pub opt: String,
+    /// The instructions of both that take it, where that is known.
+    pub places: [Option<Box<Place>>; 2],
 }
 
 /// Why no claim is made.

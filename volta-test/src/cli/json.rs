@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use volta_core::machine::fault::Fault;
+use volta_core::machine::fault::{Fault, Place};
 use volta_core::verdict::{How, Verdict};
 
 use super::table::Figures;
@@ -63,6 +63,24 @@ struct OnTheWay<'r> {
     what: &'r str,
     reference: &'r str,
     opt: &'r str,
+    /// The lines of both in their CUDA or PTX files.
+    lines: [Option<LineOf<'r>>; 2],
+}
+
+/// Where an instruction stands.
+#[derive(Debug, Serialize)]
+struct LineOf<'r> {
+    ptx_line: u32,
+    file: Option<&'r str>,
+    line: Option<u32>,
+}
+
+impl<'r> LineOf<'r> {
+    fn new(place: &'r Place) -> Self {
+        let cuda = place.cuda.as_ref();
+        let (file, line) = (cuda.map(|cuda| cuda.file.as_str()), cuda.map(|cuda| cuda.line));
+        LineOf { ptx_line: place.line, file, line }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -163,6 +181,7 @@ fn witness(difference: &volta_core::verdict::Difference) -> Witness<'_> {
             what: &explanation.what,
             reference: &explanation.reference,
             opt: &explanation.opt,
+            lines: explanation.places.each_ref().map(|place| place.as_deref().map(LineOf::new)),
         }),
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use volta_core::case::Which;
+use volta_core::machine::fault::Place;
 use volta_core::verdict::{Difference, How, Report, Witness};
 
 use super::{Paint, bullets, clean_line, proof};
@@ -23,9 +24,10 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
             let _ = writeln!(text, "  {reference:<width$}  computes {}", clean_line(&witness.reference));
             let _ = writeln!(text, "  {opt:<width$}  computes {}", clean_line(&witness.opt));
             if let Some(on_the_way) = &witness.explanation {
+                let [ours, theirs] = on_the_way.places.each_ref().map(|place| line(place.as_deref()));
                 let _ = writeln!(
                     text,
-                    "  because of a {}: {} in the reference, {} in the optimized kernel",
+                    "  because of a {}: {} in the reference{ours}, {} in the optimized kernel{theirs}",
                     on_the_way.what,
                     clean_line(&on_the_way.reference),
                     clean_line(&on_the_way.opt)
@@ -49,6 +51,17 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
     let _ = writeln!(text, "  {}", proof::coverage(case, report));
     text.push_str(&bullets("assuming", &report.assumptions, paint));
     text
+}
+
+/// Where an instruction stands, in brackets: the CUDA line if there is one.
+fn line(place: Option<&Place>) -> String {
+    match place {
+        Some(Place { cuda: Some(cuda), .. }) => {
+            format!(" ({}:{})", clean_line(cuda.file.rsplit('/').next().unwrap_or_default()), cuda.line)
+        }
+        Some(place) => format!(" (line {} of its PTX)", place.line),
+        None => String::new(),
+    }
 }
 
 /// The inputs of a witness; neighbours of one value in one line.

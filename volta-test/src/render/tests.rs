@@ -136,7 +136,12 @@ fn differences_show_inputs_and_both_values() {
         zeros: 7,
         reference: "0.5".into(),
         opt: "inf".into(),
-        explanation: Some(Explanation { what: "divisor".into(), reference: "7".into(), opt: "0".into() }),
+        explanation: Some(Explanation {
+            what: "divisor".into(),
+            reference: "7".into(),
+            opt: "0".into(),
+            places: [Some(1), None].map(|line| race(line).sites[0].place.clone().map(Box::new)),
+        }),
     };
     assert_told("different", &told(&case, Verdict::Different(difference(How::Values(witness)))));
     let unwritten = How::Unwritten { by: Which::Opt };
