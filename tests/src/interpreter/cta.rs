@@ -157,6 +157,15 @@ impl<'r> Cta<'r> {
                 let operands = s.map(|source| thread.get(source, &launch));
                 thread.set(*d, integer::compute(*op, *ty, operands)?);
             }
+            Op::Carry { op, ty, carry_in, carry_out, d, s } => {
+                let operands = s.map(|source| thread.get(source, &launch));
+                let carry = *carry_in && thread.carry;
+                let (result, out) = thread::carry(*op, *ty, operands, carry)?;
+                thread.set(*d, result);
+                if *carry_out {
+                    thread.carry = out;
+                }
+            }
             Op::Float { op, style, d, s } => {
                 let operands = s.map(|source| thread.get(source, &launch));
                 thread.set(*d, thread::compute_float(*op, *style, operands));

@@ -257,6 +257,16 @@ pub struct Barrier {
     pub reduction: Option<(Reduction, Source, Register)>,
 }
 
+/// Operations that carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are the ISA's, under its names")]
+pub enum CarryOp {
+    Add,
+    Sub,
+    MadLo,
+    MadHi,
+}
+
 /// Modes of `shfl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are the ISA's, under its names")]
@@ -330,6 +340,15 @@ pub enum Op {
     Int {
         op: IntOp,
         ty: IntType,
+        d: Register,
+        s: [Source; 3],
+    },
+    /// The last operand, or the one before, is added to the first or to a product, or subtracted, with the thread's carry.
+    Carry {
+        op: CarryOp,
+        ty: IntType,
+        carry_in: bool,
+        carry_out: bool,
         d: Register,
         s: [Source; 3],
     },

@@ -4,7 +4,9 @@ use super::decode::Function;
 use super::float::{self, Arithmetic, Clamp, Format, mask};
 use super::integer::{self, IntOp, IntType};
 use super::memory;
-use super::op::{Class, Comparison, FloatOp, FloatStyle, Register, Source, Space, Special, Test, Type};
+use super::op::{
+    CarryOp, Class, Comparison, FloatOp, FloatStyle, Register, Source, Space, Special, Test, Type,
+};
 
 /// A call that has not returned.
 #[derive(Clone, Debug, Default)]
@@ -86,6 +88,8 @@ pub struct Thread {
     pub copies: Vec<Copy>,
     /// How many groups of copies were committed.
     pub groups: u64,
+    /// The carry flag.
+    pub carry: bool,
 }
 
 impl Thread {
@@ -99,6 +103,7 @@ impl Thread {
             params: Vec::new(),
             copies: Vec::new(),
             groups: 0,
+            carry: false,
         };
         thread.enter(function, kernel);
         thread.params[..arguments.len()].copy_from_slice(arguments);
@@ -240,6 +245,23 @@ fn compute_one(op: FloatOp, style: FloatStyle, operands: [u64; 3]) -> u64 {
         FloatOp::CopySign => float::copy_sign(format, a, b),
     };
     float::clamp(format, clamp, flush(result))
+}
+
+/// The result of an operation with a carry, and whether it carries, or for a difference borrows.
+///
+/// # Errors
+/// See [`integer::compute`].
+pub fn carry(op: CarryOp, ty: IntType, [a, b, c]: [u64; 3], carry: bool) -> Result<(u64, bool), String> {
+    let (x, y) = match op {
+        CarryOp::Add | CarryOp::Sub => (a, b),
+        CarryOp::MadLo => (integer::compute(IntOp::MulLo, ty, [a, b, 0])?, c),
+        CarryOp::MadHi => (integer::compute(IntOp::MulHi, ty, [a, b, 0])?, c),
+    };
+    let cut = mask(ty.bits);
+    let (x, y) = (u128::from(x & cut), u128::from(y & cut) + u128::from(carry));
+    let (result, out) =
+        if op == CarryOp::Sub { (x.wrapping_sub(y), x < y) } else { (x + y, x + y > u128::from(cut)) };
+    Ok((result as u64 & cut, out))
 }
 
 /// An operation on two 16-bit integers in a word.

@@ -290,6 +290,26 @@ impl<'s> Tape<'s> {
         out
     }
 
+    /// The constant that a term is, or that it chooses.
+    fn chosen(&self, mut at: usize, out: &[Value]) -> Option<f64> {
+        loop {
+            at = match self.steps[at] {
+                Step::Constant { value, .. } => return Some(value),
+                Step::Apply(TermOp::Select, [condition, then, otherwise]) => match out[condition] {
+                    Value::Truth(Some(holds)) => {
+                        if holds {
+                            then
+                        } else {
+                            otherwise
+                        }
+                    }
+                    _ => return None,
+                },
+                _ => return None,
+            };
+        }
+    }
+
     /// A term as integers have it, which do not round: whole numbers and what is made of them.
     fn whole(
         &self,
@@ -329,9 +349,9 @@ impl<'s> Tape<'s> {
             },
             // A shift to the right.
             TermOp::Floor => match self.steps[operands[0]] {
-                Step::Apply(TermOp::Mul, [number, factor, _]) => match self.steps[factor] {
-                    Step::Constant { value, .. } if value > 0.0 && value < 1.0 => {
-                        Some(wholes[number]?.div_euclid(whole_power(1.0 / value)?))
+                Step::Apply(TermOp::Mul, [number, factor, _]) => match self.chosen(factor, out)? {
+                    factor if factor > 0.0 && factor < 1.0 => {
+                        Some(wholes[number]?.div_euclid(whole_power(1.0 / factor)?))
                     }
                     _ => None,
                 },

@@ -1,5 +1,6 @@
 //! Runs one instruction on many rows of operands: a row is a thread.
 
+use super::unknown;
 use volta_core::case::{Argument, Contents, Element, Options, Param, ParamKind, Role, Side, Sign, Which};
 use volta_core::machine::{self, Outcome, OutputValue};
 use volta_core::number::format::Format;
@@ -19,7 +20,7 @@ pub(crate) enum Sort {
 }
 
 impl Sort {
-    fn bits(self) -> u32 {
+    pub(crate) fn bits(self) -> u32 {
         match self {
             Sort::Bits(bits) => bits,
             Sort::Pred => 32,
@@ -62,7 +63,7 @@ pub(crate) const BEFORE: u64 = 0xdead_beef_5eed_1234;
 
 /// How the instruction stands in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub(crate) enum Form {
     Plain,
     /// Threads with an even number execute it.
     Guarded,
@@ -70,7 +71,7 @@ enum Form {
     Onto(usize),
 }
 
-fn kernel(instruction: &Instruction<'_>, form: Form) -> String {
+pub(crate) fn kernel(instruction: &Instruction<'_>, form: Form) -> String {
     use std::fmt::Write as _;
     let mut out = String::from(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(");
     let parameters = instruction.sources.len() + instruction.results.len();
@@ -150,12 +151,37 @@ pub(crate) fn execute(
     grid: u32,
     block: u32,
 ) -> Result<Vec<Vec<Held>>, String> {
+    let known = |(bits, values): &(u32, Vec<u64>)| {
+        let list = values.iter().map(|value| Extended::Finite(Rational::from_u64(value & mask(*bits))));
+        (*bits, values.len() as u64, Contents::List(list.collect()))
+    };
+    let inputs: Vec<(u32, u64, Contents)> = inputs.iter().map(known).collect();
+    let outcome = launch(ptx, &inputs, outputs, grid, block)?;
+    let mut held = vec![Vec::new(); outputs.len()];
+    for output in &outcome.outputs {
+        held[output.param - inputs.len()].push(value_of(&outcome, output.store, output.value));
+    }
+    for (list, (_, count)) in held.iter().zip(outputs) {
+        assert_eq!(list.len() as u64, *count, "every element is written");
+    }
+    Ok(held)
+}
+
+/// Runs PTX on integers: of each input their bits, how many there are, and which.
+///
+/// # Errors
+/// The fault's name and message.
+pub(crate) fn launch(
+    ptx: &str,
+    inputs: &[(u32, u64, Contents)],
+    outputs: &[(Element, u64)],
+    grid: u32,
+    block: u32,
+) -> Result<Outcome, String> {
     let int = |bits: u32| Element::Int { bytes: bits / 8, signed: false };
     let mut params = Vec::new();
-    for (at, (bits, values)) in inputs.iter().enumerate() {
-        let list = values.iter().map(|value| Extended::Finite(Rational::from_u64(value & mask(*bits))));
-        let contents = Contents::List(list.collect());
-        params.push(tensor(format!("in{at}"), int(*bits), values.len() as u64, Role::In, contents));
+    for (at, (bits, count, contents)) in inputs.iter().enumerate() {
+        params.push(tensor(format!("in{at}"), int(*bits), *count, Role::In, contents.clone()));
     }
     for (at, (element, count)) in outputs.iter().enumerate() {
         params.push(tensor(format!("out{at}"), *element, *count, Role::Out, Contents::Undefined));
@@ -174,18 +200,10 @@ pub(crate) fn execute(
         ctas: None,
     };
     let outcome = machine::run(Which::Opt, &program, &side, &params, &Options::default());
-    let outcome = outcome.map_err(|error| match error {
+    outcome.map_err(|error| match error {
         machine::RunError::Fault(fault) => format!("{}: {}", fault.kind, fault.message),
         other => format!("{other:?}"),
-    })?;
-    let mut held = vec![Vec::new(); outputs.len()];
-    for output in &outcome.outputs {
-        held[output.param - inputs.len()].push(value_of(&outcome, output.store, output.value));
-    }
-    for (list, (_, count)) in held.iter().zip(outputs) {
-        assert_eq!(list.len() as u64, *count, "every element is written");
-    }
-    Ok(held)
+    })
 }
 
 fn value_of(outcome: &Outcome, store: usize, value: OutputValue) -> Held {
@@ -215,15 +233,17 @@ fn run(instruction: &Instruction<'_>, form: Form, rows: &[Vec<u64>]) -> Result<V
             (sort.bits(), values)
         })
         .collect();
-    let outputs: Vec<(Element, u64)> = instruction
-        .results
-        .iter()
-        .map(|sort| match sort {
-            Sort::Real(format) => (Element::Float(*format), padded as u64),
-            sort => (Element::Int { bytes: sort.bits() / 8, signed: false }, padded as u64),
-        })
-        .collect();
+    let outputs: Vec<(Element, u64)> =
+        instruction.results.iter().map(|sort| (output_element(*sort), padded as u64)).collect();
     execute(&kernel(instruction, form), &inputs, &outputs, grid as u32, block as u32)
+}
+
+/// What a tensor of results of a sort holds.
+pub(crate) fn output_element(sort: Sort) -> Element {
+    match sort {
+        Sort::Real(format) => Element::Float(format),
+        sort => Element::Int { bytes: sort.bits() / 8, signed: false },
+    }
 }
 
 /// Runs an instruction once and returns its results row by row.
@@ -231,9 +251,10 @@ pub(crate) fn results(instruction: &Instruction<'_>, rows: &[Vec<u64>]) -> Resul
     run(instruction, Form::Plain, rows)
 }
 
-/// Runs an instruction plainly, under a guard, and onto each source of the result's sort; compares every result
-/// with the oracle's.
+/// Runs an instruction plainly, under a guard, and onto each source of the result's sort; and with operands that are
+/// not known. Compares every result with the oracle's.
 pub(crate) fn check(instruction: &Instruction<'_>, rows: &[Vec<u64>], oracle: impl Fn(&[u64]) -> Vec<u64>) {
+    unknown::check(instruction, rows, &oracle);
     let Instruction { text, results, sources } = instruction;
     let mut forms = vec![Form::Plain, Form::Guarded];
     if !text.contains("%e") {

@@ -575,10 +575,23 @@ impl Prover<'_> {
         {
             return Ok(Vec::new());
         }
+        if self.is_above(&a, &b) || self.is_above(&b, &a) {
+            return Ok(Vec::new());
+        }
         let (a, b) = (self.table.polynomial(&a), self.table.polynomial(&b));
         let place = |id| self.table.polynomials.place(id);
         let (a, b) = if place(a) <= place(b) { (a, b) } else { (b, a) };
         Ok(self.atom_term(Atom::BitAnd(a, b)))
+    }
+
+    /// Whether a number is a whole multiple of a power of two that is above another.
+    fn is_above(&self, multiple: &[Term], low: &[Term]) -> bool {
+        let below = |(least, most): (Rational, Rational)| {
+            let most = to_i128(&most.floor()).filter(|_| !least.is_negative())?;
+            Some(Rational::power_of_two(-((128 - most.leading_zeros()) as i32)))
+        };
+        let unit = self.table.bounds_of(low).and_then(below);
+        unit.is_some_and(|unit| self.table.is_whole(&times_number(multiple, &unit)))
     }
 
     /// The digits where a mask has ones: run by run.

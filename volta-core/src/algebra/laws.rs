@@ -292,6 +292,12 @@ const WHOLE: &[Law] = &[
         &["n is u8: and(n, 256 - n) != 0"],
     ),
     law(
+        "n & 2ᵏ·m = 0",
+        "0 ≤ n < 2ᵏ, whole m",
+        "n is u8, m is u8: and(n, 256*m) == 0",
+        &["n is u8, m is u8: and(n, 128*m) != 0"],
+    ),
+    law(
         "(n + m − 2·(n & m)) < 2ᵏ",
         "n and m have no more than k digits",
         "n is u8, m is u8: floor((n + m - 2*and(n, m))/256) == 0",

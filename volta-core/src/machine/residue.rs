@@ -239,10 +239,33 @@ impl Residues<'_> {
         }
     }
 
+    /// Whether a digit is 1, as a condition.
+    pub(super) fn is_one(&mut self, digit: TermId) -> TermId {
+        let one = self.whole(1);
+        self.store.apply(TermOp::Equal, &[digit, one], self.pc)
+    }
+
+    /// The digit of which a condition says that it is 1.
+    fn digit_in(&mut self, condition: TermId) -> Option<TermId> {
+        let one = self.whole(1);
+        match self.store.view(condition) {
+            View::Apply(TermOp::Equal, [digit, other, _]) if other == one => {
+                self.ranges.of(self.store, digit).within(0, 1).then_some(digit)
+            }
+            View::Apply(..) | View::Constant(_) | View::Input { .. } => None,
+        }
+    }
+
     /// One of two terms, by a condition.
     pub(super) fn chosen(&mut self, condition: TermId, then: TermId, otherwise: TermId) -> TermId {
         if then == otherwise {
             return then;
+        }
+        let both = number(self.store, then).is_some() && number(self.store, otherwise).is_some();
+        if both && let Some(digit) = self.digit_in(condition) {
+            let step = self.sub(then, otherwise);
+            let steps = self.mul(digit, step);
+            return self.add(steps, otherwise);
         }
         self.store.apply(TermOp::Select, &[condition, then, otherwise], self.pc)
     }

@@ -95,7 +95,23 @@ impl Range {
         Range { low: high, high: low, whole: self.whole, ..Range::REAL }.tight()
     }
 
+    /// The power of two that the value is: its exponent.
+    fn shift(&self) -> Option<u32> {
+        let known = self.low.is_some() && self.low == self.high && self.ones == self.sure;
+        (known && self.is_natural() && self.ones.is_power_of_two()).then(|| self.ones.trailing_zeros())
+    }
+
     fn times(self, other: Range) -> Range {
+        for (number, by) in [(&self, other.shift()), (&other, self.shift())] {
+            if let Some(by) = by
+                && number.is_natural()
+                && number.ones.leading_zeros() >= by
+            {
+                let bounds = number.bounds(|at| at.checked_mul(1 << by));
+                let (ones, sure) = (number.ones << by, number.sure << by);
+                return Range { low: bounds.0, high: bounds.1, whole: true, ones, sure }.tight();
+            }
+        }
         let whole = self.whole && other.whole;
         let corner = |a: Option<i128>, b: Option<i128>| a?.checked_mul(b?);
         let corners = [

@@ -4,7 +4,7 @@ use volta_core::ptx::tree::Operand;
 
 use super::super::float::{Arithmetic, Clamp, Format, Function, Round};
 use super::super::integer::{IntOp, IntType, Prmt};
-use super::super::op::{FloatOp, FloatStyle, Op, Source, Type};
+use super::super::op::{CarryOp, FloatOp, FloatStyle, Op, Source, Type};
 use super::Decoder;
 use super::operand::Modifiers;
 
@@ -158,6 +158,20 @@ impl Decoder {
             let s = self.sources(operands, Type::Int(ty))?;
             Ok(Some(Op::Int { op, ty, d: self.destination(operands)?, s }))
         };
+        let carries = modifiers.take("cc");
+        if carries || matches!(opcode, "addc" | "subc" | "madc") {
+            let part = modifiers.one_of(&[("lo", CarryOp::MadLo), ("hi", CarryOp::MadHi)]);
+            let op = match (opcode, part) {
+                ("add" | "addc", None) => CarryOp::Add,
+                ("sub" | "subc", None) => CarryOp::Sub,
+                ("mad" | "madc", Some(part)) => part,
+                _ => return Err("it does not carry".into()),
+            };
+            let Type::Int(ty) = modifiers.ty()? else { return Err("it is an operation on integers".into()) };
+            let (d, s) = (self.destination(operands)?, self.sources(operands, Type::Int(ty))?);
+            let carry_in = opcode.ends_with('c');
+            return Ok(Some(Op::Carry { op, ty, carry_in, carry_out: carries, d, s }));
+        }
         match opcode {
             "bfi" => {
                 let ty = modifiers.ty()?;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::algebra::atom::{Atom, Function};
+use crate::algebra::condition::{Condition, ConditionId};
 use crate::algebra::polynomial::{PolynomialId, Term};
 use crate::term::{Integers, Ranges};
 use proptest::prelude::*;
@@ -54,6 +55,18 @@ impl Side {
     fn left(&mut self, a: TermId, by: i32) -> TermId {
         let factor = self.power(by);
         self.mul(a, factor)
+    }
+
+    /// Two to the power of a number from 0 to 3, or its inverse.
+    fn power_by(&mut self, amount: TermId, down: bool) -> TermId {
+        let powers = [0, 1, 2, 3].map(|by| self.power(if down { -by } else { by }));
+        let [one, two, three] = [1, 2, 3].map(|from| {
+            let from = self.int(from);
+            self.op(TermOp::Less, &[amount, from])
+        });
+        let below = self.op(TermOp::Select, &[one, powers[0], powers[1]]);
+        let above = self.op(TermOp::Select, &[three, powers[2], powers[3]]);
+        self.op(TermOp::Select, &[two, below, above])
     }
 
     fn and(&mut self, a: TermId, b: TermId) -> TermId {
@@ -278,6 +291,9 @@ enum Step {
     Mask(usize, u64),
     Max(usize, usize),
     Round(usize, u8),
+    Choose(usize, i64, usize, usize),
+    ShiftBy(usize, usize, bool),
+    Apart(usize, usize, i32),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -295,7 +311,10 @@ fn step() -> impl Strategy<Value = Step> {
         (at.clone(), at.clone()).prop_map(|(a, b)| Step::And(a, b)),
         (at.clone(), any::<u64>()).prop_map(|(a, k)| Step::Mask(a, k & 0xffff_ffff)),
         (at.clone(), at.clone()).prop_map(|(a, b)| Step::Max(a, b)),
-        (at, 0u8..3).prop_map(|(a, k)| Step::Round(a, k)),
+        (at.clone(), 0u8..3).prop_map(|(a, k)| Step::Round(a, k)),
+        (at.clone(), -10i64..300, at.clone(), at.clone()).prop_map(|(a, k, b, c)| Step::Choose(a, k, b, c)),
+        (at.clone(), at.clone(), any::<bool>()).prop_map(|(a, b, down)| Step::ShiftBy(a, b, down)),
+        (at.clone(), at, 1i32..16).prop_map(|(a, b, k)| Step::Apart(a, b, k)),
     ]
 }
 
@@ -338,6 +357,23 @@ fn build(side: &mut Side, steps: &[Step]) -> TermId {
                 let half = side.rational(1, 6);
                 let part = side.mul(at(a), half);
                 side.op([TermOp::Trunc, TermOp::Ceil, TermOp::RoundEven][usize::from(which)], &[part])
+            }
+            Step::Choose(a, k, b, c) => {
+                let k = side.int(k);
+                let condition = side.op(TermOp::Less, &[at(a), k]);
+                side.op(TermOp::Select, &[condition, at(b), at(c)])
+            }
+            Step::ShiftBy(a, b, down) => {
+                let amount = side.low(at(b), 2);
+                let factor = side.power_by(amount, down);
+                let shifted = side.mul(at(a), factor);
+                if down { side.op(TermOp::Floor, &[shifted]) } else { shifted }
+            }
+            Step::Apart(a, b, k) => {
+                let (high, low) = (side.low(at(a), 16), side.low(at(b), k));
+                let high = side.left(high, k);
+                let common = side.and(high, low);
+                side.add(common, high)
             }
         };
         terms.push(term);
@@ -389,6 +425,8 @@ fn executed(side: &Side, term: TermId, point: &[i128]) -> Rational {
             &values[0] - &(&quotient * &values[1])
         }
         TermOp::BitAnd => (natural(&values[0]) & natural(&values[1])).into(),
+        TermOp::Less => Rational::from_integer((values[0] < values[1]).into()),
+        TermOp::Select => values[if values[0].is_zero() { 2 } else { 1 }].clone(),
         _ => unreachable!("{op:?} is not built here"),
     }
 }
@@ -411,6 +449,9 @@ fn formed(prover: &Prover<'_>, terms: &[Term], point: &[i128]) -> Rational {
                 Atom::Apply(Function::Trunc, argument) => inside(*argument).trunc(),
                 Atom::Apply(Function::RoundEven, argument) => inside(*argument).round_even(),
                 Atom::BitAnd(a, b) => (natural(&inside(*a)) & natural(&inside(*b))).into(),
+                Atom::Select(condition, then, otherwise) => {
+                    inside(if holds(prover, condition, point) { *then } else { *otherwise })
+                }
                 atom => unreachable!("{atom:?} is not built here"),
             };
             let (low, high) = table.atom_bounds(*atom).unwrap_or((i128::MIN, i128::MAX));
@@ -425,6 +466,19 @@ fn formed(prover: &Prover<'_>, terms: &[Term], point: &[i128]) -> Rational {
         sum = &sum + &product;
     }
     sum
+}
+
+/// Whether a form's condition holds.
+fn holds(prover: &Prover<'_>, condition: &ConditionId, point: &[i128]) -> bool {
+    let value = |id: PolynomialId| formed(prover, prover.table().polynomials.terms(id), point);
+    match prover.conditions.get(condition) {
+        Condition::Known(known) => *known,
+        Condition::Positive(id) => value(*id).is_positive(),
+        Condition::Zero(id) => value(*id).is_zero(),
+        Condition::Not(inner) => !holds(prover, inner, point),
+        Condition::And(a, b) => holds(prover, a, point) && holds(prover, b, point),
+        Condition::Xor(a, b) => holds(prover, a, point) != holds(prover, b, point),
+    }
 }
 
 proptest! {

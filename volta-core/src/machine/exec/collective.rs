@@ -6,7 +6,8 @@ use super::super::fault::FaultKind;
 use super::super::value::{Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::int::scalar2;
-use crate::program::{Inst, Int, Op, PredSrc, Shuffle, Src, Vote, Width};
+use super::symbolic::NoMeaning;
+use crate::program::{Inst, Int, Int2, Op, PredSrc, Shuffle, Src, Vote, Width};
 
 fn mask_of(op: &Op) -> Option<Src> {
     match op {
@@ -164,13 +165,16 @@ impl Cta<'_> {
             }
             Op::Redux { op, signed, d, a, .. } => {
                 let ty = Int { width: Width::W32, signed: *signed };
-                let values = self.concrete_lanes(warp, members, *a, Width::W32, pc)?;
-                let result = lanes(members)
-                    .map(|lane| values[lane])
-                    .reduce(|x, y| scalar2(*op, ty, x, y).unwrap_or(0))
-                    .unwrap_or(0);
+                let what = "a value that lanes combine";
+                let values = lanes(members).map(|lane| match self.value(warp, *a, lane) {
+                    Value::Bits(bits) => Ok(Value::Bits(bits & Width::W32.mask())),
+                    value @ Value::Undefined(_) => Err(self.not_concrete(warp, value, lane, pc, what)),
+                    value @ Value::Sym(_) => Ok(value),
+                });
+                let values: Vec<Value> = values.collect::<Result<_, _>>()?;
+                let result = self.reduced(warp, *op, ty, &values, pc)?;
                 for lane in lanes(members) {
-                    warp.register_mut(*d).set(lane, Value::Bits(result));
+                    warp.register_mut(*d).set(lane, result);
                 }
             }
             Op::Elect { d, p, .. } => {
@@ -187,6 +191,20 @@ impl Cta<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The values of lanes combined, which is the same in any order.
+    fn reduced(&mut self, warp: &Warp, op: Int2, ty: Int, values: &[Value], pc: u32) -> Result<Value, Stop> {
+        let (first, rest) = values.split_first().unwrap_or((&Value::Bits(0), &[]));
+        rest.iter().try_fold(*first, |sum, value| {
+            let words = [sum, *value];
+            if let [Value::Bits(x), Value::Bits(y)] = words {
+                return Ok(Value::Bits(scalar2(op, ty, x, y).unwrap_or(0)));
+            }
+            let both = self.apply_table(pc, &words, &|table, words| table.int2(op, ty, words));
+            let lane = warp.live().trailing_zeros() as usize;
+            both.map_err(|NoMeaning| self.computes_with_encoding(warp, &words, lane, pc))
+        })
     }
 
     fn ballot(&mut self, warp: &Warp, members: u32, a: PredSrc, pc: u32) -> Result<u32, Stop> {

@@ -200,16 +200,20 @@ pub(in super::super) fn scalar_insert(width: Width, a: u64, b: u64, position: u6
 fn permute(mode: PermuteMode, x: u64, y: u64, selector: u64) -> u64 {
     let source = (y & 0xffff_ffff) << 32 | x & 0xffff_ffff;
     let byte = |at: u64| source >> (8 * (at & 7)) & 0xff;
+    let selector = selector_of(mode, selector);
+    (0..4).fold(0, |out, at| {
+        let nibble = selector >> (4 * at) & 0xf;
+        let value = byte(nibble);
+        let value = if nibble & 8 == 0 { value } else { (value >> 7) * 0xff };
+        out | value << (8 * at)
+    })
+}
+
+/// The selector with which `prmt` without a mode does what it does in one.
+pub(super) fn selector_of(mode: PermuteMode, selector: u64) -> u64 {
     let n = selector & 3;
     let pick: [u64; 4] = match mode {
-        PermuteMode::Generic => {
-            return (0..4).fold(0, |out, at| {
-                let nibble = selector >> (4 * at) & 0xf;
-                let value = byte(nibble);
-                let value = if nibble & 8 == 0 { value } else { (value >> 7) * 0xff };
-                out | value << (8 * at)
-            });
-        }
+        PermuteMode::Generic => return selector,
         PermuteMode::F4e => [n, n + 1, n + 2, n + 3],
         PermuteMode::B4e => [n, n + 7, n + 6, n + 5],
         PermuteMode::Rc8 => [n, n, n, n],
@@ -217,7 +221,7 @@ fn permute(mode: PermuteMode, x: u64, y: u64, selector: u64) -> u64 {
         PermuteMode::Ecr => [0, n.min(1), n.min(2), n],
         PermuteMode::Rc16 => [(n & 1) * 2, (n & 1) * 2 + 1, (n & 1) * 2, (n & 1) * 2 + 1],
     };
-    pick.iter().enumerate().fold(0, |out, (at, from)| out | byte(*from) << (8 * at))
+    pick.iter().enumerate().fold(0, |out, (at, from)| out | (from & 7) << (4 * at))
 }
 
 /// Whether two integers compare as asked.
@@ -438,18 +442,24 @@ impl Cta<'_> {
         carry_out: Option<PredId>,
     ) -> Result<(), Stop> {
         for lane in lanes(mask) {
-            let x = self.concrete(warp, a, lane, pc, "an operand of an addition with carry")? & width.mask();
-            let y = self.concrete(warp, b, lane, pc, "an operand of an addition with carry")? & width.mask();
+            let words = [a, b].map(|source| self.value(warp, source, lane));
             let carry = match carry_in {
-                None => false,
-                Some(pred) => self.known_truth(warp, PredSrc { pred, negated: false }, lane, pc)?,
+                None => Truth::Known(false),
+                Some(pred) => self.truth(warp, PredSrc { pred, negated: false }, lane, pc),
             };
-            let (wide_x, wide_y) = (i128::from(x), i128::from(y) + i128::from(carry));
-            let wide = if subtract { wide_x - wide_y } else { wide_x + wide_y };
-            warp.register_mut(d).set(lane, Value::Bits(wide as u64 & width.mask()));
+            let (result, out) = match (words, carry) {
+                ([Value::Bits(x), Value::Bits(y)], Truth::Known(carry)) => {
+                    let (x, y) = (x & width.mask(), y & width.mask());
+                    let (x, y) = (i128::from(x), i128::from(y) + i128::from(carry));
+                    let wide = if subtract { x - y } else { x + y };
+                    let out = wide < 0 || wide >> width.bits() != 0;
+                    (Value::Bits(wide as u64 & width.mask()), Truth::Known(out))
+                }
+                _ => self.symbolic_carry(warp, lane, pc, (subtract, width), words, carry)?,
+            };
+            warp.register_mut(d).set(lane, result);
             if let Some(pred) = carry_out {
-                let out = wide < 0 || wide >> width.bits() != 0;
-                warp.predicate_mut(pred).set(lane, Truth::Known(out));
+                warp.predicate_mut(pred).set(lane, out);
             }
         }
         Ok(())

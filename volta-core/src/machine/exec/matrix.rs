@@ -258,7 +258,7 @@ impl Cta<'_> {
             value @ Value::Undefined(_) => {
                 Err(self.not_concrete(warp, value, lane, pc, "an integer of a matrix"))
             }
-            Value::Sym(_) => Err(self.unknown_factors(warp, lane, pc)),
+            value @ Value::Sym(_) => Err(self.no_integer(warp, value, lane, pc)),
         };
         let byte = |element, word: u32, at: usize| byte_of(element, (word >> (8 * at)) as u8);
         let (mut left, mut right) = (vec![0i64; m * k], vec![0i64; k * n]);
@@ -353,18 +353,11 @@ impl Cta<'_> {
 
     /// The fault of an operand that is undefined, or no integer.
     #[cold]
-    fn no_integer(&self, warp: &Warp, value: Value, lane: usize, pc: u32) -> Stop {
+    pub(super) fn no_integer(&self, warp: &Warp, value: Value, lane: usize, pc: u32) -> Stop {
         match value {
             Value::Undefined(_) => self.not_concrete(warp, value, lane, pc, "an integer of a matrix"),
             Value::Bits(_) | Value::Sym(_) => self.computes_with_encoding(warp, &[value], lane, pc),
         }
-    }
-
-    /// Their products would be terms of bits, which there are none of (rule V4).
-    #[cold]
-    pub(super) fn unknown_factors(&self, warp: &Warp, lane: usize, pc: u32) -> Stop {
-        let message = "products of integers that depend on the input are not supported yet".to_string();
-        self.fault(FaultKind::Unsupported, "V4", message, warp, lane, pc)
     }
 
     /// `ldmatrix`. Each row is read by the lane that gives its address, which may fetch it, and by the lanes that

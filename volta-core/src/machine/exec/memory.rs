@@ -581,7 +581,8 @@ impl<'l> Cta<'l> {
                 return self.write_cell(warp, lane, at, cell, 0b11 << (2 * which), content);
             }
         }
-        let pieces = self.composites.split(value, bytes);
+        let halves = if bytes == 8 { self.halves_of_choice(value, at.pc) } else { None };
+        let pieces = halves.unwrap_or_else(|| self.composites.split(value, bytes));
         let kept = residue::slice(&pieces, 0, bytes, &mut self.store);
         let Ok(pieces) = kept else {
             let message = format!("{} stored out of a larger value", bytes_are(bytes));

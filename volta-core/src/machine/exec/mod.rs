@@ -13,6 +13,7 @@ mod int;
 mod matrix;
 mod memory;
 mod select;
+mod steps;
 mod symbolic;
 mod unwritten;
 mod whole;

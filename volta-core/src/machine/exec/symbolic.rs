@@ -3,16 +3,14 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
-use super::super::pieces::{Choice, Composites, Piece, low_bytes};
+use super::super::pieces::{Choice, Composites, Piece, Pieces, low_bytes};
 use super::super::residue::{self, Residues};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::idiom;
-use super::int::{compare, scalar_insert, scalar1, scalar2, scalar3};
+use super::int::{compare, scalar_insert, scalar1, scalar2, scalar3, selector_of};
 use crate::number::format::Format;
-use crate::program::{
-    Bool2, Compare, Int, Int1, Int2, Int3, PermuteMode, PredId, PredSrc, RegId, Src, Width,
-};
+use crate::program::{Bool2, Compare, Int, Int1, Int2, Int3, PredId, PredSrc, RegId, Src, Width};
 use crate::term::{NodeId, Ranges, Store, TermId, TermOp};
 
 /// What an integer operation on values may use.
@@ -57,7 +55,8 @@ impl Table<'_> {
     }
 
     pub(super) fn int1(&mut self, op: Int1, ty: Int, words: &[Value]) -> Outcome {
-        let bytes = if op == Int1::Popc { 4 } else { ty.width.bytes() };
+        let counts = matches!(op, Int1::Popc | Int1::Clz | Int1::FindTop | Int1::FindTopShift);
+        let bytes = if counts { 4 } else { ty.width.bytes() };
         self.choices(words, |x| Some(scalar1(op, ty, x[0])))
             .or_else(|_| self.integer(bytes, |residues| residues.int1(op, ty, words[0])))
     }
@@ -72,8 +71,8 @@ impl Table<'_> {
     }
 
     pub(super) fn int3(&mut self, op: Int3, ty: Int, words: &[Value]) -> Outcome {
-        if let (Int3::Permute(PermuteMode::Generic), Value::Bits(selector)) = (op, words[2])
-            && let Some(result) = self.permute(words[0], words[1], selector)
+        if let (Int3::Permute(mode), Value::Bits(selector)) = (op, words[2])
+            && let Some(result) = self.permute(words[0], words[1], selector_of(mode, selector))
         {
             return Ok(result);
         }
@@ -332,7 +331,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    fn apply_table(
+    pub(super) fn apply_table(
         &mut self,
         pc: u32,
         words: &[Value],
@@ -340,6 +339,20 @@ impl Cta<'_> {
     ) -> Outcome {
         let Cta { composites, store, ranges, reductions, .. } = self;
         f(&mut Table { composites, store, ranges, reductions, pc }, words)
+    }
+
+    /// A choice between integers of 8 bytes, as two of 4.
+    pub(super) fn halves_of_choice(&mut self, value: Value, pc: u32) -> Option<Pieces> {
+        self.composites.as_choice(value)?;
+        [0, 32]
+            .into_iter()
+            .map(|shift| {
+                let half = self.apply_table(pc, &[value], &|table, words| {
+                    table.choices(words, |x| Some(x[0] >> shift & 0xffff_ffff))
+                });
+                Some(Piece { value: half.ok()?, bytes: 4 })
+            })
+            .collect()
     }
 
     /// Terms of integers.
@@ -405,6 +418,39 @@ impl Cta<'_> {
             self.set_predicates(warp, lane, pc, truth, targets, combine);
         }
         Ok(())
+    }
+
+    /// An addition or a subtraction with a carry where a lane is not concrete: the result, and what is carried on.
+    pub(super) fn symbolic_carry(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        (subtract, width): (bool, Width),
+        words: [Value; 2],
+        carry: Truth,
+    ) -> Result<(Value, Truth), Stop> {
+        if let Some(origin) = self.taint(&words) {
+            return Ok((Value::Undefined(origin), Truth::Undefined(origin)));
+        }
+        let mut residues = self.residues(pc);
+        let carry = match carry {
+            Truth::Known(carry) => residues.whole(carry.into()),
+            Truth::Condition(condition) => {
+                let [zero, one] = [0, 1].map(|digit| residues.whole(digit));
+                residues.chosen(condition, one, zero)
+            }
+            Truth::Undefined(origin) => return Ok((Value::Undefined(origin), carry)),
+        };
+        let Some((total, out)) = residues.carried(subtract, width, words, carry) else {
+            return Err(self.computes_with_encoding(warp, &words, lane, pc));
+        };
+        let result = residues.value(total, width.bytes());
+        let out = match residues.value(out, 1) {
+            Value::Bits(bit) => Truth::Known(bit == 1),
+            _ => Truth::Condition(residues.is_one(out)),
+        };
+        Ok((result, out))
     }
 
     /// The origin that an undefined result takes from its operands.

@@ -2,9 +2,10 @@
 
 use super::super::residue::{Residues, exactly, slice};
 use super::super::value::Value;
+use super::int::selector_of;
 use crate::number::format::{Format, binade};
-use crate::program::{Compare, Int, Int1, Int2, Int3, PermuteMode, Width};
-use crate::term::{Range, TermId, TermOp, View};
+use crate::program::{Compare, Int, Int1, Int2, Int3, Width};
+use crate::term::{Range, Store, TermId, TermOp, View};
 
 /// A byte, a half word or a word, signed or not.
 fn int(width: Width, signed: bool) -> Int {
@@ -125,15 +126,17 @@ impl Residues<'_> {
                     self.add(sum, digit)
                 })
             }
-            Int1::Clz | Int1::FindTop | Int1::FindTopShift => return None,
+            Int1::Clz | Int1::FindTop | Int1::FindTopShift => return self.highest(op, ty, a),
         })
     }
 
     /// An operation on two integers.
     pub(super) fn int2(&mut self, op: Int2, ty: Int, a: Value, b: Value) -> Option<TermId> {
         let (bits, bytes) = (ty.width.bits(), ty.width.bytes());
-        if matches!(op, Int2::Shl | Int2::Shr) {
-            return self.shift(op, ty, a, b);
+        match op {
+            Int2::Shl | Int2::Shr => return self.shift(op, ty, a, b),
+            Int2::MaskClamp | Int2::MaskWrap => return self.ones(op, [a, b]),
+            _ => {}
         }
         let (x, y) = (self.residue(a, bytes)?, self.residue(b, bytes)?);
         Some(match op {
@@ -200,18 +203,6 @@ impl Residues<'_> {
         })
     }
 
-    /// Shifts by a known amount.
-    fn shift(&mut self, op: Int2, ty: Int, a: Value, b: Value) -> Option<TermId> {
-        let bits = ty.width.bits();
-        let amount = (self.known(b)? & 0xffff_ffff).min(bits.into()) as u32;
-        if op == Int2::Shl {
-            let x = self.residue(a, ty.width.bytes())?;
-            return Some(if amount == bits { self.whole(0) } else { self.raised(x, amount) });
-        }
-        let x = self.reading(a, ty)?;
-        Some(self.lowered(x, amount))
-    }
-
     /// An operation on three integers.
     pub(super) fn int3(&mut self, op: Int3, ty: Int, [a, b, c]: [Value; 3]) -> Option<TermId> {
         let bytes = ty.width.bytes();
@@ -235,7 +226,10 @@ impl Residues<'_> {
                 self.add(distance, z)
             }
             Int3::Extract => {
-                let (position, length) = field(self.known(b)?, self.known(c)?);
+                let Some((position, length)) = self.known(b).zip(self.known(c)) else {
+                    return self.field_at(ty, [a, b, c]);
+                };
+                let (position, length) = field(position, length);
                 let bits = ty.width.bits();
                 if length == 0 {
                     return Some(self.whole(0));
@@ -249,17 +243,11 @@ impl Residues<'_> {
                 self.digits(x, position, length, ty.signed)
             }
             Int3::ShfLeftWrap | Int3::ShfLeftClamp | Int3::ShfRightWrap | Int3::ShfRightClamp => {
-                let wraps = matches!(op, Int3::ShfLeftWrap | Int3::ShfRightWrap);
-                let amount = self.known(c)?;
-                let amount = if wraps { amount & 31 } else { (amount & 0xffff_ffff).min(32) } as u32;
-                let (low, high) = (self.reading(a, int(Width::W32, false))?, self.residue(b, 4)?);
-                let high = self.raised(high, 32);
-                let double = self.add(low, high);
-                let left = matches!(op, Int3::ShfLeftWrap | Int3::ShfLeftClamp);
-                self.lowered(double, if left { 32 - amount } else { amount })
+                return self.funnel(op, [a, b, c]);
             }
-            Int3::Permute(PermuteMode::Generic) => {
-                let selector = self.known(c)?;
+            Int3::Permute(mode) => {
+                let Some(selector) = self.known(c) else { return self.permuted_by(mode, [a, b, c]) };
+                let selector = selector_of(mode, selector);
                 let word = int(Width::W32, false);
                 let sources = [self.reading(a, word)?, self.reading(b, word)?];
                 let zero = self.whole(0);
@@ -278,7 +266,6 @@ impl Residues<'_> {
                     self.add(sum, part)
                 })
             }
-            Int3::Permute(_) => return None,
             Int3::Lop3(table) => {
                 let natural = int(ty.width, false);
                 let words = [self.reading(a, natural)?, self.reading(b, natural)?, self.reading(c, natural)?];
@@ -289,6 +276,48 @@ impl Residues<'_> {
             Int3::Dp2aLo(signed_a, signed_b) => self.dot(a, b, c, &[0, 1], 16, (signed_a, signed_b))?,
             Int3::Dp2aHi(signed_a, signed_b) => self.dot(a, b, c, &[2, 3], 16, (signed_a, signed_b))?,
         })
+    }
+
+    /// A sum or a difference of words and of what was carried; and what is carried on, 0 or 1.
+    pub(super) fn carried(
+        &mut self,
+        subtract: bool,
+        width: Width,
+        [a, b]: [Value; 2],
+        carry: TermId,
+    ) -> Option<(TermId, TermId)> {
+        let natural = int(width, false);
+        let (x, y) = (self.reading(a, natural)?, self.reading(b, natural)?);
+        let y = self.add(y, carry);
+        let total = if subtract { self.sub(x, y) } else { self.add(x, y) };
+        let above = self.lowered(total, width.bits());
+        let zero = self.whole(0);
+        let out = if subtract { self.sub(zero, above) } else { above };
+        Some((total, out))
+    }
+
+    /// What is carried out of a sum of words, where one is compared with an addend: the sum wrapped around if it is less.
+    fn carry_by_comparison(&mut self, width: Width, sum: TermId, addend: TermId) -> Option<TermId> {
+        let modulus = self.whole(1 << width.bits());
+        let operands = |store: &Store, op: TermOp, term: TermId| match store.view(term) {
+            View::Apply(other, [a, b, _]) if other == op => Some((a, b)),
+            View::Apply(..) | View::Constant(_) | View::Input { .. } => None,
+        };
+        let wrapped = |store: &Store, term| {
+            operands(store, TermOp::Mod, term).filter(|(_, by)| *by == modulus).map(|(inner, _)| inner)
+        };
+        let (a, b) = operands(self.store, TermOp::Add, wrapped(self.store, sum)?)?;
+        let inner = wrapped(self.store, addend).unwrap_or(addend);
+        let other = if a == inner {
+            b
+        } else if b == inner {
+            a
+        } else {
+            return None;
+        };
+        let other = self.unsigned(other, width.bits());
+        let total = self.add(addend, other);
+        Some(self.lowered(total, width.bits()))
     }
 
     /// The number in a type that bytes of a register are, from byte `start` on.
@@ -358,7 +387,10 @@ impl Residues<'_> {
 
     /// `b` with `length` bits from `position` on taken from the lowest of `a`.
     pub(super) fn insert(&mut self, width: Width, [a, b, position, length]: [Value; 4]) -> Option<TermId> {
-        let (position, length) = field(self.known(position)?, self.known(length)?);
+        let Some((at, long)) = self.known(position).zip(self.known(length)) else {
+            return self.insert_at(width, [a, b, position, length]);
+        };
+        let (position, length) = field(at, long);
         let natural = int(width, false);
         let old = self.reading(b, natural)?;
         let bits = width.bits();
@@ -418,6 +450,17 @@ impl Residues<'_> {
         };
         if let Some(known) = decided {
             return Some(Ok(known));
+        }
+        let carry = match op {
+            Compare::Lt | Compare::Ge if !ty.signed => self.carry_by_comparison(ty.width, x, y),
+            Compare::Gt | Compare::Le if !ty.signed => self.carry_by_comparison(ty.width, y, x),
+            _ => None,
+        };
+        if let Some(carry) = carry {
+            let carries = self.is_one(carry);
+            let holds = matches!(op, Compare::Lt | Compare::Gt);
+            let opposite = |store: &mut Store| store.apply(TermOp::Not, &[carries], self.pc);
+            return Some(Err(if holds { carries } else { opposite(self.store) }));
         }
         let mut test = |op, operands: [TermId; 2]| self.store.apply(op, &operands, self.pc);
         Some(Err(match op {

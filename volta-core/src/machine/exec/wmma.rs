@@ -14,18 +14,19 @@ use super::super::fault::FaultKind;
 use super::super::fragment::of_wide_c;
 use super::super::launch::WmmaLayout;
 use super::super::objects::Backing;
-use super::super::pieces::{Piece, low_bytes};
+use super::super::pieces::Piece;
 use super::super::race::Agent;
+use super::super::residue::Residues;
 use super::super::shadow::WHOLE;
 use super::super::value::{Origin, Register, Sym, SymKind, Value, lanes};
 use super::super::warp::Warp;
 use super::float::Shape;
-use super::matrix::{Factors, Places, Terms, UNDEFINED, byte_of, real_or_undefined, sum_of_products};
+use super::matrix::{Factors, Places, Terms, UNDEFINED, real_or_undefined, sum_of_products};
 use super::memory::Together;
 use crate::number::format::Format;
 use crate::program::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
-use crate::program::{Address, Clamp, InstId, RegId, Space, Src};
-use crate::term::{TermId, TermOp};
+use crate::program::{Address, Clamp, InstId, Int, RegId, Space, Src, Width};
+use crate::term::{Store, TermId, TermKind, TermOp};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -37,7 +38,8 @@ const LAID_OUT: Fragment = Fragment {
 };
 const LAID_OUT_REGISTERS: usize = 8;
 
-/// A matrix that some warp holds. Its elements are terms, or known integers.
+/// A matrix that some warp holds. Its elements are terms: of integers of 8 bits their numbers, of those of 32 bits
+/// what is congruent to them.
 struct Matrix {
     fragment: Fragment,
     registers: usize,
@@ -151,7 +153,7 @@ impl Cta<'_> {
         elements.sort_unstable();
         let mut rest = elements.as_slice();
         while let [(offset, raw), after @ ..] = rest {
-            let value = element_value(fragment.element, *raw, pc);
+            let value = self.element_value(fragment.element, *raw, pc);
             let place = at.offsets[0] + offset;
             // Cells are written once: two halves together.
             if let [(next, other), after @ ..] = after
@@ -159,7 +161,7 @@ impl Cta<'_> {
                 && place.is_multiple_of(4)
                 && *next == offset + 2
             {
-                let second = Piece { value: element_value(fragment.element, *other, pc), bytes: 2 };
+                let second = Piece { value: self.element_value(fragment.element, *other, pc), bytes: 2 };
                 let both = self.composites.join(&[Piece { value, bytes: 2 }, second]);
                 self.store_value(warp, 0, &at, place, 4, both)?;
                 rest = after;
@@ -186,20 +188,63 @@ impl Cta<'_> {
         let right = self.held(warp, pc, part(FragmentRole::B, product.b), b)?;
         let sum = self.held(warp, pc, part(FragmentRole::Accumulator, product.c), c)?;
         let result = part(FragmentRole::Accumulator, product.d);
-        if product.a.is_integer() {
-            let terms = integer_products(product, &left, &right, &sum);
-            self.hold(warp, pc, result, terms, d);
-            return Ok(());
-        }
-        let (rows, columns) = result.extent();
-        let mut terms = Terms::new(rows, columns);
-        let factors = Factors::new(&left, &right, &sum);
-        for first in (0..rows * columns).step_by(32) {
-            let totals = self.dot_products(pc, &factors, &Places::in_order(first, columns));
-            terms.raw[first..first + 32].copy_from_slice(&totals);
-        }
+        let terms = if product.a.is_integer() {
+            self.integer_products(pc, product, [&left, &right, &sum])
+        } else {
+            self.products(pc, [&left, &right, &sum])
+        };
         self.hold(warp, pc, result, terms, d);
         Ok(())
+    }
+
+    /// `D = A·B + C`
+    fn products(&mut self, pc: u32, [left, right, sum]: [&Terms; 3]) -> Terms {
+        let (rows, columns) = (sum.raw.len() / sum.columns, sum.columns);
+        let mut out = Terms::new(rows, columns);
+        let factors = Factors::new(left, right, sum);
+        for first in (0..rows * columns).step_by(32) {
+            let totals = self.dot_products(pc, &factors, &Places::in_order(first, columns));
+            out.raw[first..first + 32].copy_from_slice(&totals);
+        }
+        out
+    }
+
+    /// `D = A·B + C` of integers: numbers where all are known, as they may steer the run.
+    fn integer_products(&mut self, pc: u32, product: MatrixProduct, operands: [&Terms; 3]) -> Terms {
+        let [left, right, sum] = operands;
+        if let [Some(x), Some(y), Some(z)] = operands.map(|terms| known_integers(&self.store, terms)) {
+            let mut out = Terms::new(z.len() / sum.columns, sum.columns);
+            for (at, start) in z.iter().enumerate() {
+                let (row, column) = (at / sum.columns, at % sum.columns);
+                let factors = (0..left.columns)
+                    .map(|k| x[row * left.columns + k].zip(y[k * right.columns + column]))
+                    .collect::<Option<Vec<(i64, i64)>>>();
+                if let (Some(start), Some(factors)) = (start, factors) {
+                    let total = sum_of_products(product, *start as u32, factors.into_iter());
+                    out.raw[at] = self.residues(pc).whole(total.cast_signed().into()).raw();
+                }
+            }
+            return out;
+        }
+        if !product.saturate {
+            return self.products(pc, operands);
+        }
+        // Sums that do not wrap around are of the numbers as they are.
+        let word = Int { width: Width::W32, signed: true };
+        let start = self.each_defined(pc, sum, |residues, term| residues.signed(term, 32));
+        let out = self.products(pc, [left, right, &start]);
+        self.each_defined(pc, &out, |residues, term| residues.saturated(term, word))
+    }
+
+    fn each_defined(
+        &mut self,
+        pc: u32,
+        terms: &Terms,
+        f: impl Fn(&mut Residues<'_>, TermId) -> TermId,
+    ) -> Terms {
+        let mut each = |raw: u64| f(&mut self.residues(pc), TermId::from_raw(raw)).raw();
+        let raw = terms.raw.iter().map(|raw| if *raw == UNDEFINED { UNDEFINED } else { each(*raw) });
+        Terms { columns: terms.columns, raw: raw.collect() }
     }
 
     /// Arithmetic on fragments; `None` when no operand is one.
@@ -360,7 +405,7 @@ impl Cta<'_> {
             for (at, d) in d.iter().enumerate() {
                 for lane in 0..32 {
                     let (row, column) = of_wide_c(lane, at);
-                    let value = element_value(fragment.element, terms.at(row, column), pc);
+                    let value = self.element_value(fragment.element, terms.at(row, column), pc);
                     warp.register_mut(*d).set(lane, value);
                 }
             }
@@ -441,7 +486,7 @@ impl Cta<'_> {
         Ok(Rc::new(terms))
     }
 
-    /// A value as an element of a matrix: a term, or an integer, which must be known.
+    /// A value as an element of a matrix.
     fn raw_element(
         &mut self,
         warp: &Warp,
@@ -450,14 +495,31 @@ impl Cta<'_> {
         value: Value,
         lane: usize,
     ) -> Result<u64, Stop> {
-        let MatrixElement::Float(format) = element else {
-            return match value {
-                Value::Bits(bits) => Ok(bits & low_bytes(element.bytes())),
-                Value::Undefined(_) => Ok(UNDEFINED),
-                Value::Sym(_) => Err(self.unknown_factors(warp, lane, pc)),
-            };
+        if let MatrixElement::Float(format) = element {
+            return Ok(self.real(warp, value, format, lane, pc)?.map_or(UNDEFINED, TermId::raw));
+        }
+        if self.composites.undefined_part(value).is_some() {
+            return Ok(UNDEFINED);
+        }
+        let mut residues = self.residues(pc);
+        let term = match element {
+            MatrixElement::Int8 { signed } => residues.reading(value, Int { width: Width::W8, signed }),
+            _ => residues.residue(value, element.bytes()),
         };
-        Ok(self.real(warp, value, format, lane, pc)?.map_or(UNDEFINED, TermId::raw))
+        Ok(term.ok_or_else(|| self.no_integer(warp, value, lane, pc))?.raw())
+    }
+
+    /// An element of a matrix as a value.
+    fn element_value(&mut self, element: MatrixElement, raw: u64, pc: u32) -> Value {
+        match element {
+            MatrixElement::Float(format) => real_or_undefined(format, raw, pc),
+            MatrixElement::Int8 { .. } | MatrixElement::Int32 if raw == UNDEFINED => {
+                Value::Undefined(Origin::Invalid(InstId(pc)))
+            }
+            MatrixElement::Int8 { .. } | MatrixElement::Int32 => {
+                self.residues(pc).value(TermId::from_raw(raw), element.bytes())
+            }
+        }
     }
 
     /// The bytes from the matrix's address to each element, row by row.
@@ -536,31 +598,18 @@ impl Cta<'_> {
     }
 }
 
-/// An element of a matrix as a value.
-fn element_value(element: MatrixElement, raw: u64, pc: u32) -> Value {
-    match element {
-        MatrixElement::Float(format) => real_or_undefined(format, raw, pc),
-        MatrixElement::Int8 { .. } | MatrixElement::Int32 if raw == UNDEFINED => {
-            Value::Undefined(Origin::Invalid(InstId(pc)))
+/// The integers that terms are, `None` for the undefined, if no other is unknown.
+fn known_integers(store: &Store, terms: &Terms) -> Option<Vec<Option<i64>>> {
+    let known = |raw: &u64| {
+        if *raw == UNDEFINED {
+            return Some(None);
         }
-        MatrixElement::Int8 { .. } | MatrixElement::Int32 => Value::Bits(raw),
-    }
-}
-
-/// `D = A·B + C` of known integers; undefined where an operand is.
-fn integer_products(product: MatrixProduct, left: &Terms, right: &Terms, sum: &Terms) -> Terms {
-    let mut out = Terms::new(left.raw.len() / left.columns, right.columns);
-    let rows = left.raw.chunks(left.columns).enumerate();
-    for (row, column) in rows.flat_map(|(row, _)| (0..right.columns).map(move |column| (row, column))) {
-        let factors = || (0..left.columns).map(|k| (left.at(row, k), right.at(k, column)));
-        let start = sum.at(row, column);
-        if start == UNDEFINED || factors().any(|(x, y)| x == UNDEFINED || y == UNDEFINED) {
-            continue;
+        match TermId::from_raw(*raw).kind() {
+            TermKind::Constant(id) => Some(Some(store.constant(id).exact.finite()?.to_i64()?)),
+            TermKind::Input { .. } | TermKind::Lane(..) => None,
         }
-        let factors = factors().map(|(x, y)| (byte_of(product.a, x as u8), byte_of(product.b, y as u8)));
-        out.set((row, column), sum_of_products(product, start as u32, factors).into());
-    }
-    out
+    };
+    terms.raw.iter().map(known).collect()
 }
 
 /// Bytes of an element in memory.
