@@ -381,10 +381,11 @@ impl Cta<'_> {
         let addresses = self.addresses(warp, needed, address, pc)?;
         for (number, d) in d.iter().enumerate() {
             let mut cells = [[Value::Bits(0); 4]; 8];
+            let mut offsets = [0; 32];
             for (row, cells) in cells.iter_mut().enumerate() {
                 let owner = 8 * number + row;
                 let place = (space, addresses[owner]);
-                let at = self.spot(warp, owner, pc, place, (16, 16), Agent::Thread, false)?;
+                let at = self.spot(warp, owner, pc, place, (16, 16), Agent::Thread, false, &mut offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 for (step, cell) in cells.iter_mut().enumerate() {
                     let offset = at.offsets[owner] + 4 * step as u64;
@@ -432,10 +433,11 @@ impl Cta<'_> {
         let addresses = self.addresses(warp, needed, address, pc)?;
         for (number, source) in a.iter().enumerate() {
             let mut spots = Vec::with_capacity(8);
-            for row in 0..8 {
+            let mut offsets = [[0; 32]; 8];
+            for (row, offsets) in offsets.iter_mut().enumerate() {
                 let owner = 8 * number + row;
-                let at =
-                    self.spot(warp, owner, pc, (space, addresses[owner]), (16, 16), Agent::Thread, true)?;
+                let place = (space, addresses[owner]);
+                let at = self.spot(warp, owner, pc, place, (16, 16), Agent::Thread, true, offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 spots.push((at.offsets[owner], at));
             }
