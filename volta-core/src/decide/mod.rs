@@ -113,12 +113,21 @@ struct Part {
 /// prover of its own, so what is shared, and every count of steps, is the same whoever works on it.
 pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Outcome {
     let (stores, sides) = stores_of(elements);
-    let alike = alike_of(elements, &stores, &sides, options);
     let nodes = stores.iter().map(|store| store.len()).sum::<usize>();
+    // The shapes of a store that is most of all leave other threads with nothing else to do.
+    let most = stores.iter().position(|store| store.len() > NODES_A_RUN && store.len() > nodes / 3 * 2);
+    let (alike, early) = rayon::join(
+        || alike_of(elements, &stores, &sides, options),
+        || most.map(|most| (most, Facts::new(stores[most]))),
+    );
     if let Some((at, witness)) = refute_some(elements, &sides, (&alike, nodes), inputs, options) {
         return Outcome { first_failure: Some((at, Failure::Different(witness))), ..Outcome::default() };
     }
-    let facts: Vec<Facts> = stores.par_iter().map(|store| Facts::new(store)).collect();
+    let others = stores.par_iter().enumerate().filter(|(at, _)| Some(*at) != most);
+    let mut facts: Vec<Facts> = others.map(|(_, store)| Facts::new(store)).collect();
+    if let Some((at, early)) = early {
+        facts.insert(at, early);
+    }
     let all = All { elements, sides: &sides, facts: &facts, alike: &alike, inputs, options };
 
     let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike[*at] == *at).collect();
