@@ -12,7 +12,7 @@ use hashbrown::hash_table::Entry;
 /// So many operations whose newest operand is a term of one node are in its list; further ones are in the table.
 const FEW_USERS: usize = 4;
 /// Lists are kept for so many nodes together, where one of them has some.
-const PAGE: usize = 1 << 10;
+const PAGE: usize = 1 << 7;
 
 /// One scalar operation, as a node of one lane holds it: raw ids, zeros behind the last operand.
 #[derive(Clone, Copy, Debug)]
@@ -139,7 +139,7 @@ mod tests {
             let mut known: FxHashMap<(TermOp, Vec<u64>), u64> = FxHashMap::default();
             for (op, operands, gap) in draws {
                 let op = [TermOp::Neg, TermOp::Add, TermOp::Fma][op];
-                // Nodes of other operations lie between, a whole page of them or none.
+                // Nodes of other operations lie between, pages of them or none.
                 for _ in 0..if gap == 0 { 700 } else { 0 } {
                     store.push(TermOp::Neg, u32::MAX, &[&[terms[0]; 32]], 0);
                 }
