@@ -36,6 +36,8 @@ pub struct Facts {
 enum Slots {
     /// All nodes have 32.
     Even,
+    /// All nodes have one: those of a kernel of one thread.
+    Alone,
     /// Each node has as many as it has active lanes: where they start, and which they are.
     Counted(Vec<(u32, u32)>),
 }
@@ -44,6 +46,9 @@ impl Slots {
     fn new(store: &Store) -> (Slots, usize) {
         let lanes: u64 = (0..store.len()).map(|at| u64::from(store.mask(at).count_ones())).sum();
         let even = store.len() * 32;
+        if lanes == store.len() as u64 {
+            return (Slots::Alone, store.len());
+        }
         // Kernels of a few threads leave most lanes without a term.
         if lanes as usize > even / 4 || lanes > u64::from(u32::MAX) {
             return (Slots::Even, even);
@@ -61,6 +66,7 @@ impl Slots {
     fn of(&self, node: usize, lane: u32) -> usize {
         match self {
             Slots::Even => node * 32 + lane as usize,
+            Slots::Alone => node,
             Slots::Counted(starts) => {
                 let (start, mask) = starts[node];
                 start as usize + (mask & ((1 << lane) - 1)).count_ones() as usize

@@ -21,16 +21,16 @@ const MAX_INPUTS: usize = 31;
 /// A store may have so many shapes, or one for eight nodes. Beyond that, few of its terms are like others, and terms
 /// are left without shapes.
 const FEW_SHAPES: usize = 1 << 18;
-/// So many nodes of a store may have lanes of different shapes, which cost a look-up each.
-const FEW_NODES: usize = 1 << 14;
+/// The nodes of a store whose lanes have different shapes may have so many forms in all, which cost a look-up each.
+const FEW_PARTS: usize = 1 << 19;
 
 /// The shapes of a store's terms.
 #[derive(Debug)]
 pub struct Shapes {
     /// Of each node.
     forms: Vec<Form>,
-    /// Of each lane of those nodes that have no form for all of their lanes.
-    lanes: Vec<Form>,
+    /// Of those nodes that have no form for all of their lanes, forms for some of them each.
+    parts: Vec<Part>,
     shapes: Table,
     /// How the elements of one input move from lane to lane: by a constant for each bit of the lane's number, or else
     /// one for each lane.
@@ -69,14 +69,21 @@ struct Form {
     shape: u32,
     /// How anchors move from lane to lane.
     motion: u32,
-    /// Where the anchor of lane 0 begins; for [`LANE_BY_LANE`], where the forms of lanes do.
+    /// Where the anchor of lane 0 begins; for [`IN_PARTS`], where the parts do.
     anchor: u32,
+}
+
+/// Some lanes of a node.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    lanes: u32,
+    form: Form,
 }
 
 /// In place of a shape: there is none.
 const NONE: u32 = u32::MAX;
-/// In place of a shape: each lane has a form.
-const LANE_BY_LANE: u32 = u32::MAX - 1;
+/// In place of a shape: there are parts, as many as the motion says.
+const IN_PARTS: u32 = u32::MAX - 1;
 /// The motion of terms that are the same in every lane, and the steps of inputs that are.
 const STILL: u32 = 0;
 /// How the element of one input moves with each bit of the lane's number.
@@ -88,28 +95,19 @@ struct Operand {
     shape: u32,
     inputs: u32,
     motion: u32,
-    /// At lane 0.
-    anchor: Anchor,
-}
-
-/// An element of each input.
-#[derive(Clone, Copy, Debug)]
-enum Anchor {
-    /// Of a single input.
-    Alone(i64),
-    /// In the list, from there on.
-    Listed(u32),
+    /// Where the anchor of lane 0 begins.
+    anchor: u32,
 }
 
 impl Shapes {
     /// Reads a store.
     ///
     /// # Cost
-    /// A look-up or two for each node whose operands are one shape each, for each lane of others.
+    /// A look-up or two for each node whose operands are one shape each; of others, for the lanes that are alike.
     pub fn new(store: &Store) -> Shapes {
         let mut shapes = Shapes {
             forms: Vec::with_capacity(store.len()),
-            lanes: Vec::new(),
+            parts: Vec::new(),
             shapes: Table::default(),
             steps: Table::default(),
             motions: Table::default(),
@@ -137,7 +135,7 @@ impl Shapes {
             }
             TermKind::Input { .. } => return None,
             // Shapes of nodes are their numbers from the front.
-            TermKind::Constant(id) => (LANE_BY_LANE - 1 - id.0, 0, SmallVec::new()),
+            TermKind::Constant(id) => (IN_PARTS - 1 - id.0, 0, SmallVec::new()),
             TermKind::Lane(node, lane) => {
                 let form = self.form_of_lane(node.index(), lane)?;
                 let (inputs, anchor) = self.anchor(form, lane);
@@ -147,13 +145,30 @@ impl Shapes {
         Some(Place { shape, inputs, anchor })
     }
 
-    /// The form that a lane of a node has, for all of them or alone.
-    fn form_of_lane(&self, node: usize, lane: u32) -> Option<Form> {
-        let mut form = self.forms[node];
-        if form.shape == LANE_BY_LANE {
-            form = self.lanes[form.anchor as usize + lane as usize];
+    /// The shape of a term, if it has one.
+    fn shape(&self, term: TermId) -> Option<u32> {
+        match term.kind() {
+            TermKind::Input { input, .. } => (input.index() < MAX_INPUTS).then_some(input.0),
+            TermKind::Constant(id) => Some(IN_PARTS - 1 - id.0),
+            TermKind::Lane(node, lane) => self.form_of_lane(node.index(), lane).map(|form| form.shape),
         }
-        (form.shape != NONE).then_some(form)
+    }
+
+    /// The form that a lane of a node has, with all of them or with some.
+    fn form_of_lane(&self, node: usize, lane: u32) -> Option<Form> {
+        let form = self.forms[node];
+        match form.shape {
+            NONE => None,
+            IN_PARTS => {
+                self.parts_of(form).iter().find(|part| part.lanes >> lane & 1 == 1).map(|part| part.form)
+            }
+            _ => Some(form),
+        }
+    }
+
+    /// The parts of a node that is in parts.
+    fn parts_of(&self, form: Form) -> &[Part] {
+        &self.parts[form.anchor as usize..][..form.motion as usize]
     }
 
     /// The inputs of a form, and its anchor in a lane.
@@ -177,29 +192,88 @@ impl Shapes {
             return none;
         }
         let operands = &node.operands[..node.op.arity()];
-        let mark = self.anchors.len();
-        let result = self.apply_each(node.op, operands, |shapes, lanes| shapes.operand(node.mask, lanes));
-        if let Some(result) = result {
-            return self.keep(mark, result);
-        }
-        self.anchors.truncate(mark);
-        if self.lanes.len() > 32 * FEW_NODES {
-            return none;
-        }
-        let mut forms = [none; 32];
-        for (rank, lane) in bits(node.mask).enumerate() {
+        if !operands.iter().any(|own| self.whole(*own).is_some_and(|form| form.shape == IN_PARTS)) {
             let mark = self.anchors.len();
-            let own =
-                self.apply_each(node.op, operands, |shapes, lanes| shapes.scalar(term_of(lanes, lane, rank)));
-            match own {
-                Some(result) => forms[lane as usize] = self.keep(mark, result),
-                None => self.anchors.truncate(mark),
+            let result = self.apply_each(node.op, operands, |shapes, own| shapes.operand(node.mask, own));
+            if let Some(result) = result {
+                return self.keep(mark, result);
+            }
+            self.anchors.truncate(mark);
+        }
+        if self.parts.len() > FEW_PARTS { none } else { self.in_parts(node.op, node.mask, operands) }
+    }
+
+    /// The form of a node whose lanes have none together: one for lanes of the same shape, found for those of them
+    /// together whose operands have the same shapes, or else one by one.
+    fn in_parts(&mut self, op: TermOp, mask: u32, operands: &[Lanes<'_>]) -> Form {
+        let mut parts: SmallVec<[Part; 32]> = SmallVec::new();
+        for lanes in self.alike(mask, operands) {
+            let mark = self.anchors.len();
+            let result = self.apply_each(op, operands, |shapes, own| shapes.operand_in(mask, lanes, own));
+            if let Some(result) = result {
+                parts.push(Part { lanes, form: self.keep(mark, result) });
+                continue;
+            }
+            self.anchors.truncate(mark);
+            for lane in bits(lanes) {
+                let mark = self.anchors.len();
+                match self.apply_each(op, operands, |shapes, own| shapes.scalar(term_of(own, lane, mask))) {
+                    Some(result) => parts.push(Part { lanes: 1 << lane, form: self.keep(mark, result) }),
+                    None => self.anchors.truncate(mark),
+                }
             }
         }
-        if forms.iter().all(|form| form.shape == NONE) {
-            return none;
+        self.together(mask, parts)
+    }
+
+    /// The form of the node whose lanes an operand is, in order.
+    fn whole(&self, own: Lanes<'_>) -> Option<Form> {
+        let Lanes::Affine { base, stride: 1 } = own else { return None };
+        match TermId::from_raw(base).kind() {
+            TermKind::Lane(node, 0) => Some(self.forms[node.index()]),
+            TermKind::Lane(..) | TermKind::Input { .. } | TermKind::Constant(_) => None,
         }
-        self.together(node.mask, &forms)
+    }
+
+    /// The lanes of `mask` in groups: those whose operands have the same shapes. Lanes with an operand that has no
+    /// shape are left out.
+    fn alike(&self, mask: u32, operands: &[Lanes<'_>]) -> SmallVec<[u32; 32]> {
+        let mut groups: SmallVec<[u32; 32]> = SmallVec::from_slice(&[mask]);
+        for own in operands {
+            let form = self.whole(*own);
+            if let Some(form) = form.filter(|form| form.shape == IN_PARTS) {
+                let parts = || self.parts_of(form).iter();
+                let split = groups.iter().flat_map(|group| parts().map(move |part| part.lanes & group));
+                groups = split.filter(|lanes| *lanes != 0).collect();
+                continue;
+            }
+            if form.is_some_and(|form| form.shape != NONE) {
+                continue;
+            }
+            let mut shapes = [NONE; 32];
+            let mut last = None;
+            for lane in bits(mask) {
+                let term = term_of(*own, lane, mask);
+                let known = last.filter(|(other, _)| *other == term);
+                let (_, shape) =
+                    *last.insert(known.unwrap_or_else(|| (term, self.shape(term).unwrap_or(NONE))));
+                shapes[lane as usize] = shape;
+            }
+            let mut finer = SmallVec::new();
+            for mut group in groups {
+                while group != 0 {
+                    let shape = shapes[group.trailing_zeros() as usize];
+                    let same = bits(group).filter(|lane| shapes[*lane as usize] == shape);
+                    let same = same.fold(0, |lanes, lane| lanes | 1 << lane);
+                    group &= !same;
+                    if shape != NONE {
+                        finer.push(same);
+                    }
+                }
+            }
+            groups = finer;
+        }
+        groups
     }
 
     /// An operation on operands that are read one by one; `None` where one of them is none.
@@ -209,76 +283,79 @@ impl Shapes {
         lanes: &[Lanes<'_>],
         mut read: impl FnMut(&mut Shapes, Lanes<'_>) -> Option<Operand>,
     ) -> Option<Operand> {
-        let mut operands = [Operand { shape: NONE, inputs: 0, motion: STILL, anchor: Anchor::Listed(0) }; 3];
+        let mut operands = [Operand { shape: NONE, inputs: 0, motion: STILL, anchor: 0 }; 3];
         for (operand, lanes) in operands.iter_mut().zip(lanes) {
             *operand = read(self, *lanes)?;
         }
         self.apply(op, &mut operands[..lanes.len()])
     }
 
-    /// One form for all lanes, if their own ones allow it.
-    fn together(&mut self, mask: u32, forms: &[Form; 32]) -> Form {
-        let start = self.lanes.len() as u32;
-        self.lanes.extend(forms);
-        let own = |lane: u32| {
-            let form = forms[lane as usize];
-            let inputs = (form.shape != NONE).then(|| self.shapes.note(form.shape))?;
-            Some(Operand { shape: form.shape, inputs, motion: STILL, anchor: Anchor::Listed(form.anchor) })
-        };
-        let gathered: Option<SmallVec<[Operand; 32]>> = bits(mask).map(own).collect();
-        let mark = self.anchors.len();
-        match gathered.and_then(|gathered| self.fit(mask, &gathered)) {
-            Some(result) => {
-                self.lanes.truncate(start as usize);
-                self.keep(mark, result)
+    /// The form of a node from forms for some of its lanes each.
+    fn together(&mut self, mask: u32, mut parts: SmallVec<[Part; 32]>) -> Form {
+        let start = self.parts.len();
+        while let Some(first) = parts.first().copied() {
+            let (same, others): (SmallVec<[Part; 32]>, _) =
+                parts.into_iter().partition(|part| part.form.shape == first.form.shape);
+            parts = others;
+            let part = if same.len() == 1 { first } else { self.join(&same) };
+            self.parts.push(part);
+        }
+        match &self.parts[start..] {
+            [] => Form { shape: NONE, motion: STILL, anchor: 0 },
+            [Part { lanes, form }] if *lanes == mask => {
+                let form = *form;
+                self.parts.truncate(start);
+                form
             }
-            None => {
-                self.anchors.truncate(mark);
-                Form { shape: LANE_BY_LANE, motion: STILL, anchor: start }
+            parts => Form { shape: IN_PARTS, motion: parts.len() as u32, anchor: start as u32 },
+        }
+    }
+
+    /// One part of several that have the same shape.
+    fn join(&mut self, parts: &[Part]) -> Part {
+        let mark = self.anchors.len();
+        let shape = parts[0].form.shape;
+        let inputs = self.shapes.note(shape);
+        let mut all = 0;
+        let mut operands = [Operand { shape, inputs, motion: STILL, anchor: 0 }; 32];
+        for part in parts {
+            all |= part.lanes;
+            for lane in bits(part.lanes) {
+                let (_, anchor) = self.anchor(part.form, lane);
+                operands[lane as usize].anchor = self.list(&anchor);
             }
         }
+        let result = self.fit(all, &operands);
+        Part { lanes: all, form: self.keep(mark, result) }
     }
 
     /// The form of a result, and of all anchors that were listed from `mark` on only its own.
     fn keep(&mut self, mark: usize, result: Operand) -> Form {
-        let anchor = match result.anchor {
-            Anchor::Alone(element) => {
-                self.anchors.truncate(mark);
-                self.anchors.push(element);
-                mark as u32
-            }
-            Anchor::Listed(at) if at as usize >= mark => {
-                let count = result.inputs.count_ones() as usize;
-                self.anchors.copy_within(at as usize..at as usize + count, mark);
-                self.anchors.truncate(mark + count);
-                mark as u32
-            }
-            Anchor::Listed(at) => {
-                self.anchors.truncate(mark);
-                at
-            }
-        };
+        let mut anchor = result.anchor;
+        if anchor as usize >= mark {
+            let count = result.inputs.count_ones() as usize;
+            self.anchors.copy_within(anchor as usize..anchor as usize + count, mark);
+            self.anchors.truncate(mark + count);
+            anchor = mark as u32;
+        } else {
+            self.anchors.truncate(mark);
+        }
         Form { shape: result.shape, motion: result.motion, anchor }
     }
 
     /// The elements of an operand's anchor, one for each input.
-    fn elements<'a>(&'a self, operand: &'a Operand) -> &'a [i64] {
-        match &operand.anchor {
-            Anchor::Alone(element) => std::slice::from_ref(element),
-            Anchor::Listed(at) => &self.anchors[*at as usize..][..operand.inputs.count_ones() as usize],
-        }
+    fn elements(&self, operand: &Operand) -> &[i64] {
+        &self.anchors[operand.anchor as usize..][..operand.inputs.count_ones() as usize]
     }
 
     /// An anchor of elements, one for each input.
-    fn list(&mut self, elements: &[i64]) -> Anchor {
-        if let [element] = elements {
-            return Anchor::Alone(*element);
-        }
+    fn list(&mut self, elements: &[i64]) -> u32 {
         self.anchors.extend_from_slice(elements);
-        Anchor::Listed((self.anchors.len() - elements.len()) as u32)
+        (self.anchors.len() - elements.len()) as u32
     }
 
     /// What an operand is in every lane of `mask`, if it is one shape.
+    #[inline(always)] // What is returned in pieces through memory is slow to read as a whole.
     fn operand(&mut self, mask: u32, lanes: Lanes<'_>) -> Option<Operand> {
         let (first, last) = (mask.trailing_zeros(), 31 - mask.leading_zeros());
         match lanes {
@@ -286,7 +363,7 @@ impl Shapes {
                 self.scalar(TermId::from_raw(base.wrapping_add_signed(stride * i64::from(first))))
             }
             Lanes::Affine { stride, .. } => {
-                let ends = [first, last].map(|lane| term_of(lanes, lane, 0).kind());
+                let ends = [first, last].map(|lane| term_of(lanes, lane, mask).kind());
                 match ends {
                     [TermKind::Input { input, element }, TermKind::Input { input: other, .. }]
                         if input == other && input.index() < MAX_INPUTS =>
@@ -298,19 +375,21 @@ impl Shapes {
                         if node == other && stride == 1 && (from, to) == (first, last) =>
                     {
                         let form = self.forms[node.index()];
-                        let whole = form.shape != NONE && form.shape != LANE_BY_LANE;
+                        let whole = form.shape != NONE && form.shape != IN_PARTS;
                         whole.then(|| Operand {
                             shape: form.shape,
                             inputs: self.shapes.note(form.shape),
                             motion: form.motion,
-                            anchor: Anchor::Listed(form.anchor),
+                            anchor: form.anchor,
                         })
                     }
-                    _ => self.gather(mask, lanes),
+                    _ => self.gather(mask, mask, lanes),
                 }
             }
-            Lanes::Repeated { list, shift } => self.row(list, shift).or_else(|| self.gather(mask, lanes)),
-            Lanes::List(_) => self.gather(mask, lanes),
+            Lanes::Repeated { list, shift } => {
+                self.row(list, shift).or_else(|| self.gather(mask, mask, lanes))
+            }
+            Lanes::List(_) => self.gather(mask, mask, lanes),
         }
     }
 
@@ -341,16 +420,32 @@ impl Shapes {
             self.recent[input % 4] = (steps, motion);
             motion
         };
-        Operand { shape: input as u32, inputs: 1 << input, motion, anchor: Anchor::Alone(anchor) }
+        Operand { shape: input as u32, inputs: 1 << input, motion, anchor: self.list(&[anchor]) }
     }
 
-    fn gather(&mut self, mask: u32, lanes: Lanes<'_>) -> Option<Operand> {
-        let active = || bits(mask).enumerate().map(|(rank, lane)| (lane, term_of(lanes, lane, rank)));
-        if let Some((_, first)) = active().next()
-            && let TermKind::Input { input: only, .. } = first.kind()
+    /// What an operand of a node with the lanes of `mask` is in some of them, if it is one shape there.
+    fn operand_in(&mut self, mask: u32, lanes: u32, own: Lanes<'_>) -> Option<Operand> {
+        if let Lanes::Affine { base, stride: 0 } = own {
+            return self.scalar(TermId::from_raw(base));
+        }
+        if let Some(form) = self.whole(own).filter(|form| form.shape == IN_PARTS)
+            && let Some(part) = self.parts_of(form).iter().find(|part| part.lanes == lanes)
         {
+            let Form { shape, motion, anchor } = part.form;
+            let inputs = self.shapes.note(shape);
+            return Some(Operand { shape, inputs, motion, anchor });
+        }
+        self.gather(mask, lanes, own)
+    }
+
+    /// The same, read lane by lane.
+    fn gather(&mut self, mask: u32, lanes: u32, own: Lanes<'_>) -> Option<Operand> {
+        let mut terms = [TermId::from_raw(0); 32];
+        bits(lanes).for_each(|lane| terms[lane as usize] = term_of(own, lane, mask));
+        let first = terms[lanes.trailing_zeros() as usize];
+        if let TermKind::Input { input: only, .. } = first.kind() {
             let mut elements = [0; 32];
-            let of_one_input = active().all(|(lane, term)| match term.kind() {
+            let of_one_input = bits(lanes).all(|lane| match terms[lane as usize].kind() {
                 TermKind::Input { input, element } => {
                     elements[lane as usize] = element as i64;
                     input == only
@@ -358,14 +453,33 @@ impl Shapes {
                 TermKind::Constant(_) | TermKind::Lane(..) => false,
             });
             if of_one_input && only.index() < MAX_INPUTS {
-                let (anchor, steps) = self.follow(mask, &elements);
-                let motion = self.motion(&[steps]);
-                let anchor = Anchor::Alone(anchor);
-                return Some(Operand { shape: only.0, inputs: 1 << only.0, motion, anchor });
+                return Some(match evenly(lanes, &elements) {
+                    Some((anchor, steps)) => self.input(only.index(), anchor, steps),
+                    None => {
+                        let (anchor, steps) = self.follow(lanes, &elements);
+                        let (motion, anchor) = (self.motion(&[steps]), self.list(&[anchor]));
+                        Operand { shape: only.0, inputs: 1 << only.0, motion, anchor }
+                    }
+                });
             }
         }
-        let gathered: Option<SmallVec<[Operand; 32]>> = active().map(|(_, term)| self.scalar(term)).collect();
-        self.fit(mask, &gathered?)
+        // Runs of lanes mostly have the same term, which is looked up once.
+        let mut last = (first, self.scalar(first)?);
+        let mut operands = [last.1; 32];
+        let mut same = true;
+        for lane in bits(lanes) {
+            let term = terms[lane as usize];
+            if term != last.0 {
+                if self.shape(term) != Some(last.1.shape) {
+                    return None;
+                }
+                let (before, own) = (last.1, self.scalar(term)?);
+                same &= self.elements(&own) == self.elements(&before);
+                last = (term, own);
+            }
+            operands[lane as usize] = last.1;
+        }
+        if same { Some(last.1) } else { Some(self.fit(lanes, &operands)) }
     }
 
     /// The motion in which each input has these steps.
@@ -374,62 +488,52 @@ impl Shapes {
         if still { STILL } else { self.motions.number(steps, 0) }
     }
 
-    /// One operand from those of the lanes of `mask`, if these have one shape.
-    fn fit(&mut self, mask: u32, lanes: &[Operand]) -> Option<Operand> {
-        let first = &lanes[0];
-        if lanes.iter().any(|other| other.shape != first.shape) {
-            return None;
-        }
+    /// One operand from those of some lanes, which have one shape.
+    fn fit(&mut self, lanes: u32, operands: &[Operand; 32]) -> Operand {
+        let first = operands[lanes.trailing_zeros() as usize];
         let mut motion: SmallVec<[i64; 4]> = SmallVec::new();
         let mut origins: SmallVec<[i64; 4]> = SmallVec::new();
         for at in 0..first.inputs.count_ones() as usize {
             let mut elements = [0; 32];
-            for (lane, own) in bits(mask).zip(lanes) {
-                elements[lane as usize] = self.elements(own)[at];
+            for lane in bits(lanes) {
+                elements[lane as usize] = self.elements(&operands[lane as usize])[at];
             }
-            let (origin, steps) = self.follow(mask, &elements);
+            let (origin, steps) = self.follow(lanes, &elements);
             origins.push(origin);
             motion.push(steps);
         }
         let motion = self.motion(&motion);
-        let same = self.elements(first) == origins.as_slice();
+        let same = self.elements(&first) == origins.as_slice();
         let anchor = if same { first.anchor } else { self.list(&origins) };
-        Some(Operand { shape: first.shape, inputs: first.inputs, motion, anchor })
+        Operand { shape: first.shape, inputs: first.inputs, motion, anchor }
     }
 
-    /// Where the element of one input is in lane 0, and its steps, from where it is in the lanes of `mask`.
-    fn follow(&mut self, mask: u32, elements: &[i64; 32]) -> (i64, i64) {
-        let first = mask.trailing_zeros();
-        let steps: Steps = std::array::from_fn(|bit| {
-            // Two lanes that differ in this bit alone.
-            let apart = mask & mask >> (1 << bit) & NO_BIT[bit];
-            let low = apart.trailing_zeros() as usize;
-            if apart == 0 { 0 } else { elements[low | 1 << bit] - elements[low] }
-        });
-        let origin = elements[first as usize] - along(&steps, first);
-        if bits(mask).all(|lane| elements[lane as usize] == origin + along(&steps, lane)) {
-            return (origin, self.steps.number(&steps, 0).into());
+    /// Where the element of one input is in lane 0, and its steps, from where it is in some lanes.
+    fn follow(&mut self, lanes: u32, elements: &[i64; 32]) -> (i64, i64) {
+        if let Some((origin, steps)) = evenly(lanes, elements) {
+            return (origin, if steps == [0; 5] { STILL } else { self.steps.number(&steps, 0) }.into());
         }
-        let origin = elements[first as usize];
+        let origin = elements[lanes.trailing_zeros() as usize];
         let mut steps = [0; 32];
-        bits(mask).for_each(|lane| steps[lane as usize] = elements[lane as usize] - origin);
+        bits(lanes).for_each(|lane| steps[lane as usize] = elements[lane as usize] - origin);
         (origin, self.steps.number(&steps, 0).into())
     }
 
     /// A term that is the same in every lane.
+    #[inline(always)] // As operands are.
     fn scalar(&mut self, term: TermId) -> Option<Operand> {
         let (shape, inputs, anchor) = match term.kind() {
             TermKind::Lane(node, lane) => {
                 let form = self.form_of_lane(node.index(), lane)?;
                 if form.motion == STILL || lane == 0 {
-                    (form.shape, self.shapes.note(form.shape), Anchor::Listed(form.anchor))
+                    (form.shape, self.shapes.note(form.shape), form.anchor)
                 } else {
                     let (inputs, anchor) = self.anchor(form, lane);
                     (form.shape, inputs, self.list(&anchor))
                 }
             }
             TermKind::Input { input, element } if input.index() < MAX_INPUTS => {
-                (input.0, 1 << input.0, Anchor::Alone(element as i64))
+                (input.0, 1 << input.0, self.list(&[element as i64]))
             }
             TermKind::Input { .. } | TermKind::Constant(_) => {
                 let Place { shape, inputs, anchor } = self.place(term)?;
@@ -450,21 +554,20 @@ impl Shapes {
             }
         }
         // The anchor is that of the operand with most inputs, so that long sums share one.
-        let main = *operands.iter().max_by_key(|operand| operand.inputs.count_ones())?;
+        let main = operands.iter().max_by_key(|operand| operand.inputs.count_ones())?;
         let inputs = operands.iter().fold(0, |inputs, operand| inputs | operand.inputs);
-        let mut result = main;
+        let mut result = Operand { shape: NONE, inputs, motion: main.motion, anchor: main.anchor };
         if inputs != main.inputs {
             let mut motion: SmallVec<[i64; 4]> = SmallVec::new();
             let mut anchor: SmallVec<[i64; 4]> = SmallVec::new();
             for input in bits(inputs) {
                 let has = |operand: &&Operand| operand.inputs >> input & 1 == 1;
-                let from = Some(&main).filter(has).or_else(|| operands.iter().find(has))?;
+                let from = Some(main).filter(has).or_else(|| operands.iter().find(has))?;
                 let at = rank(from.inputs, input);
                 anchor.push(self.elements(from)[at]);
                 motion.push(self.steps_of(from).map_or(STILL.into(), |steps| steps[at]));
             }
             result.anchor = self.list(&anchor);
-            result.inputs = inputs;
             result.motion = self.motion(&motion);
         }
         let mut key = std::mem::take(&mut self.key);
@@ -516,6 +619,25 @@ impl Shapes {
 /// For each bit, the lanes without it.
 const NO_BIT: [u32; 5] = [0x5555_5555, 0x3333_3333, 0x0f0f_0f0f, 0x00ff_00ff, 0x0000_ffff];
 
+/// Where the element of one input is in lane 0, and its steps, if it moves by a constant for each bit of the lane's
+/// number.
+fn evenly(lanes: u32, elements: &[i64; 32]) -> Option<(i64, Steps)> {
+    let first = lanes.trailing_zeros();
+    let origin = elements[first as usize];
+    if bits(lanes).all(|lane| elements[lane as usize] == origin) {
+        return Some((origin, [0; 5]));
+    }
+    let steps: Steps = std::array::from_fn(|bit| {
+        // Two lanes that differ in this bit alone.
+        let apart = lanes & lanes >> (1 << bit) & NO_BIT[bit];
+        let low = apart.trailing_zeros() as usize;
+        if apart == 0 { 0 } else { elements[low | 1 << bit] - elements[low] }
+    });
+    let origin = origin - along(&steps, first);
+    let even = bits(lanes).all(|lane| elements[lane as usize] == origin + along(&steps, lane));
+    even.then_some((origin, steps))
+}
+
 /// How far elements move from lane 0 to another, by bits or by lanes.
 fn along(steps: &[i64], lane: u32) -> i64 {
     if steps.len() == 32 {
@@ -538,11 +660,11 @@ fn rank(inputs: u32, input: u32) -> usize {
     (inputs & ((1 << input) - 1)).count_ones() as usize
 }
 
-/// An operand's term in a lane, of which `rank` active ones come before.
-fn term_of(lanes: Lanes<'_>, lane: u32, rank: usize) -> TermId {
+/// An operand's term in a lane of a node with the lanes of `mask`.
+fn term_of(lanes: Lanes<'_>, lane: u32, mask: u32) -> TermId {
     TermId::from_raw(match lanes {
         Lanes::Affine { base, stride } => base.wrapping_add_signed(stride * i64::from(lane)),
-        Lanes::List(list) => list[rank],
+        Lanes::List(list) => list[rank(mask, lane)],
         Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
     })
 }
@@ -695,7 +817,7 @@ mod tests {
             sum = std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw());
         }
         let shapes = Shapes::new(&store);
-        assert!(shapes.lanes.is_empty());
+        assert!(shapes.parts.is_empty());
         assert_eq!(shapes.anchors.len(), 1 + 3, "long sums share an anchor");
         let [first, other] = [0, 13].map(|lane| shapes.place(TermId::from_raw(sum[lane])).expect("a shape"));
         assert_eq!(first.shape, other.shape);

@@ -113,12 +113,17 @@ struct Part {
 /// prover of its own, so what is shared, and every count of steps, is the same whoever works on it.
 pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Outcome {
     let (stores, sides) = stores_of(elements);
-    let alike = alike_of(elements, &stores, &sides, options);
     let nodes = stores.iter().map(|store| store.len()).sum::<usize>();
+    // The shapes of a store that is most of all leave other threads with nothing else to do.
+    let most = stores.iter().position(|store| store.len() > NODES_A_RUN && store.len() > nodes / 3 * 2);
+    let (alike, early) = rayon::join(
+        || alike_of(elements, &stores, &sides, options),
+        || most.map(|most| (most, Facts::new(stores[most]))),
+    );
     if let Some((at, witness)) = refute_some(elements, &sides, (&alike, nodes), inputs, options) {
         return Outcome { first_failure: Some((at, Failure::Different(witness))), ..Outcome::default() };
     }
-    let facts = facts_of(&stores, &sides);
+    let facts = facts_of(&stores, &sides, early);
     let all = All { elements, sides: &sides, facts: &facts, alike: &alike, inputs, options };
 
     let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike[*at] == *at).collect();
@@ -239,7 +244,7 @@ pub fn in_turn(
     mut tell: impl FnMut(usize, Result<Proof, Failure>, Duration),
 ) {
     let (stores, sides) = stores_of(elements);
-    let facts = facts_of(&stores, &sides);
+    let facts = facts_of(&stores, &sides, None);
     let alike = alike_of(elements, &stores, &sides, options);
     let all = All { elements, sides: &sides, facts: &facts, alike: &alike, inputs, options };
     let mut run = Run::new(all, None);
@@ -265,20 +270,25 @@ fn stores_of<'s>(elements: &[Element<'s>]) -> (Vec<&'s Store>, Vec<[usize; 2]>) 
     (stores, sides)
 }
 
-/// What proofs need to know of each store. Literals are read with a view to those of the other side.
-fn facts_of(stores: &[&Store], sides: &[[usize; 2]]) -> Vec<Facts> {
+/// What proofs need to know of each store, of which one may be known already. Literals are read with a view to those
+/// of the other side.
+fn facts_of(stores: &[&Store], sides: &[[usize; 2]], early: Option<(usize, Facts)>) -> Vec<Facts> {
     let mut others: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); stores.len()];
     for [reference, opt] in sides.iter().filter(|[reference, opt]| reference != opt) {
         others[*reference].insert(*opt);
         others[*opt].insert(*reference);
     }
-    let facts = stores.par_iter().zip(&others).map(|(store, others)| {
-        let mut facts = Facts::new(store);
+    let known = early.as_ref().map(|(at, _)| *at);
+    let open = stores.par_iter().enumerate().filter(|(at, _)| Some(*at) != known);
+    let mut facts: Vec<Facts> = open.map(|(_, store)| Facts::new(store)).collect();
+    if let Some((at, early)) = early {
+        facts.insert(at, early);
+    }
+    for ((facts, store), others) in facts.iter_mut().zip(stores).zip(&others) {
         let others: Vec<&Store> = others.iter().map(|other| stores[*other]).collect();
         facts.read_scales(store, &others);
-        facts
-    });
-    facts.collect()
+    }
+    facts
 }
 
 /// Evaluates a few elements, first and last among them, at one point: most wrong kernels are wrong everywhere or

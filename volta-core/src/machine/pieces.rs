@@ -4,6 +4,7 @@
 use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use rustc_hash::FxBuildHasher;
 use smallvec::{SmallVec, smallvec};
 
@@ -41,8 +42,9 @@ pub(super) struct Cut;
 #[derive(Debug, Default)]
 pub(super) struct Composites {
     packs: Vec<SmallVec<[Piece; 2]>>,
-    /// Positions in `packs`, to be found by what is there.
-    pack_ids: HashTable<u32>,
+    /// Positions in `packs`, to be found by what is there. A digest of that stands beside each, so that neither looking
+    /// nor growing needs to read packs that are other ones.
+    pack_ids: HashTable<(u32, u32)>,
     choices: Vec<Choice>,
 }
 
@@ -164,15 +166,13 @@ impl Composites {
         out
     }
 
-    /// The two halves of a value of 4 bytes; `None` where it takes more than a look to tell.
+    /// The low (0) or high (1) half of a value of 4 bytes; `None` where it takes more than a look to tell.
     #[inline]
-    pub(super) fn halves(&self, value: Value) -> Option<[Value; 2]> {
+    pub(super) fn half(&self, value: Value, which: usize) -> Option<Value> {
         match value {
-            Value::Bits(bits) => Some([0, 16].map(|shift| Value::Bits(bits >> shift & 0xffff))),
+            Value::Bits(bits) => Some(Value::Bits(bits >> (16 * which) & 0xffff)),
             Value::Sym(sym) => match self.packs[sym.as_packed()?].as_slice() {
-                [low @ Piece { bytes: 2, .. }, high @ Piece { bytes: 2, .. }] => {
-                    Some([low.value, high.value])
-                }
+                halves @ [Piece { bytes: 2, .. }, Piece { bytes: 2, .. }] => Some(halves[which].value),
                 _ => None,
             },
             Value::Undefined(_) => None,
@@ -187,7 +187,7 @@ impl Composites {
             let whole = Value::Sym(Sym::from_raw(cell.0));
             return match (start, bytes) {
                 (0, 4) => Some(whole),
-                (0 | 2, 2) => Some(self.halves(whole)?[(start / 2) as usize]),
+                (0 | 2, 2) => self.half(whole, (start / 2) as usize),
                 _ => None,
             };
         }
@@ -210,7 +210,7 @@ impl Composites {
         }
         let other = match old.whole(reader)? {
             undefined @ Value::Undefined(_) => undefined,
-            whole => self.halves(whole)?[1 - which],
+            whole => self.half(whole, 1 - which)?,
         };
         let mut values = [other; 2];
         values[which] = new;
@@ -308,17 +308,21 @@ impl Composites {
         {
             return only.value;
         }
-        let hash = FxBuildHasher.hash_one(merged.as_slice());
+        let digest = (FxBuildHasher.hash_one(merged.as_slice()) >> 32) as u32;
         let packs = &self.packs;
-        if let Some(index) = self.pack_ids.find(hash, |known| packs[*known as usize][..] == merged[..]) {
-            return Value::Sym(Sym::packed(*index as usize));
+        let same = |(other, known): &(u32, u32)| *other == digest && packs[*known as usize][..] == merged[..];
+        match self
+            .pack_ids
+            .entry(FxBuildHasher.hash_one(digest), same, |(digest, _)| FxBuildHasher.hash_one(digest))
+        {
+            Entry::Occupied(known) => Value::Sym(Sym::packed(known.get().1 as usize)),
+            Entry::Vacant(place) => {
+                let index = packs.len();
+                place.insert((digest, index as u32));
+                self.packs.push(SmallVec::from_slice(&merged));
+                Value::Sym(Sym::packed(index))
+            }
         }
-        let index = packs.len();
-        self.packs.push(SmallVec::from_slice(&merged));
-        let packs = &self.packs;
-        let rehash = |known: &u32| FxBuildHasher.hash_one(packs[*known as usize].as_slice());
-        self.pack_ids.insert_unique(hash, index as u32, rehash);
-        Value::Sym(Sym::packed(index))
     }
 
     /// Whether nothing is lost of a value in `bytes` bytes.

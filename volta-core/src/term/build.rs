@@ -1,10 +1,10 @@
 //! Appending to the arena.
 
 use super::id::{ConstantId, NodeId, TermId};
-use hashbrown::hash_table::Entry;
 use smallvec::SmallVec;
 
 use super::node::{AFFINE, Constant, LIST, Node, REPEATED, Store, TermOp, WIDE};
+use super::share::Scalar;
 
 /// The operands of a warp instruction: for each, 32 term ids (raw); lanes outside the mask are not read.
 pub type Operands<'a> = [&'a [u64; 32]];
@@ -102,40 +102,29 @@ impl Store {
             let node = self.append(Node { op, modes, mask, operands: words }, site);
             return Results { first: TermId::lane(node, 0).raw(), stride: 1 };
         }
-        Results { first: self.share(op, words, site), stride: 0 }
+        let [a, b, c] = words;
+        Results { first: self.share(Scalar { op, a, b, c }, site), stride: 0 }
     }
 
     /// As [`Store::push_shared`] where every lane is known to read the same operands: their raw ids.
     pub fn push_uniform(&mut self, op: TermOp, operands: &[u64], site: u32) -> u64 {
         debug_assert_eq!(operands.len(), op.arity());
-        let mut words = [0; 3];
-        words[..operands.len()].copy_from_slice(operands);
-        self.share(op, words, site)
+        let word = |at: usize| operands.get(at).copied().unwrap_or(0);
+        self.share(Scalar { op, a: word(0), b: word(1), c: word(2) }, site)
     }
 
-    /// The scalar result of an operation on terms, computed once. `words` are raw ids, which is how an operand
-    /// that is the same in every lane is encoded.
-    fn share(&mut self, op: TermOp, words: [u64; 3], site: u32) -> u64 {
-        let node = Node { op, modes: 0, mask: 1, operands: words };
-        if self.only_lists {
-            return TermId::lane(self.append(node, site), 0).raw();
+    /// The scalar result of an operation on terms, computed once. An operand that is the same in every lane is encoded
+    /// as its raw id.
+    #[inline]
+    fn share(&mut self, scalar: Scalar, site: u32) -> u64 {
+        let new = NodeId::from_index(self.nodes.len());
+        if !self.only_lists
+            && let Some(known) = self.shared.find_or_note(&self.nodes, scalar, new)
+        {
+            return TermId::lane(known, 0).raw();
         }
-        // Kept with the node: neither looking nor growing needs to read nodes that are other ones.
-        let digest = digest_of(&node);
-        let nodes = &self.nodes;
-        let same = |(other, known): &(u32, NodeId)| {
-            *other == digest && {
-                let known = &nodes[known.index()];
-                known.op == op && known.operands == words
-            }
-        };
-        match self.uniform.entry(spread(digest), same, |(digest, _)| spread(*digest)) {
-            Entry::Occupied(known) => TermId::lane(known.get().1, 0).raw(),
-            Entry::Vacant(place) => {
-                place.insert((digest, NodeId::from_index(self.nodes.len())));
-                TermId::lane(self.append(node, site), 0).raw()
-            }
-        }
+        let Scalar { op, a, b, c } = scalar;
+        TermId::lane(self.append(Node { op, modes: 0, mask: 1, operands: [a, b, c] }, site), 0).raw()
     }
 
     fn encode_all(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>) -> (u8, [u64; 3]) {
@@ -242,20 +231,6 @@ impl Store {
         }
         (LIST, at)
     }
-}
-
-/// Of what a node computes.
-fn digest_of(node: &Node) -> u32 {
-    let hash = node
-        .operands
-        .iter()
-        .fold(node.op as u64, |hash, word| (hash.rotate_left(29) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    (hash >> 32) as u32
-}
-
-/// A digest as a hash: tables read the lowest and the highest bits.
-fn spread(digest: u32) -> u64 {
-    u64::from(digest).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// `(shift, count)` with `lanes[i] = lanes[(i >> shift) % count << shift]`, both as small as they can be in turn.

@@ -17,6 +17,7 @@ mod import;
 mod node;
 mod print;
 mod range;
+mod share;
 
 pub use build::{Operands, Pattern, Results};
 pub use fold::{Fold, fold};

@@ -4,6 +4,7 @@
 //! operand is one word; otherwise it points to a wide stride or to an explicit list, one entry a lane.
 
 use super::id::{ConstantId, InputId, Integers, NodeId, TermId, TermKind};
+use super::share::Shared;
 use crate::number::Extended;
 use crate::number::format::Format;
 
@@ -207,7 +208,7 @@ pub struct Store {
     pub(super) large_bytes: u64,
     pub(super) constant_ids: rustc_hash::FxHashMap<Constant, ConstantId>,
     /// Nodes of operations whose lanes all had the same operands, to be found by what they computed.
-    pub(super) uniform: hashbrown::HashTable<(u32, NodeId)>,
+    pub(super) shared: Shared,
     /// The instruction of each node whose operation is partial, in node order (obligations, rule V8).
     pub(super) sites: Vec<(NodeId, u32)>,
     /// Switches lane-pattern detection off, for tests: every operand becomes a list.
@@ -244,7 +245,7 @@ impl Store {
 
     /// Forgets how to find operations that were computed before: those appended from now on are new nodes.
     pub fn close(&mut self) {
-        self.uniform = hashbrown::HashTable::new();
+        self.shared = Shared::default();
     }
 
     /// Number of nodes.
@@ -259,8 +260,7 @@ impl Store {
 
     /// Bytes that the store holds.
     pub fn bytes(&self) -> u64 {
-        let shared = self.uniform.len() * size_of::<(u32, NodeId)>();
-        let words = self.lists.len() * 8 + self.wide.len() * 16 + self.sites.len() * 8 + shared;
+        let words = self.lists.len() * 8 + self.wide.len() * 16 + self.sites.len() * 8 + self.shared.bytes();
         (self.nodes.len() * size_of::<Node>() + words + self.constants.len() * size_of::<Constant>()) as u64
             + self.large_bytes
     }

@@ -30,7 +30,9 @@ impl Cta<'_> {
         let agent = Agent::Atomic { update, scope };
         let bytes = update.bytes();
         for lane in lanes(mask) {
-            let at = self.spot(warp, lane, pc, (space, addresses[lane]), (bytes, alignment), agent, true)?;
+            let mut offsets = [0; 32];
+            let (place, extent) = ((space, addresses[lane]), (bytes, alignment));
+            let at = self.spot(warp, lane, pc, place, extent, agent, true, &mut offsets)?;
             self.holds_atomics(warp, lane, &at)?;
             self.writable(warp, &at, bytes)?;
             let mismatch = |this: &Self, warp: &Warp, held: String| {

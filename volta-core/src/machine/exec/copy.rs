@@ -56,6 +56,7 @@ impl Cta<'_> {
         let targets = self.addresses(warp, mask, to, pc)?;
         // Where nothing is wanted, there need not be an address.
         let sources = self.addresses(warp, mask, from, pc).ok();
+        let mut offsets = [0; 32];
         for lane in lanes(mask) {
             let mut wanted = match size {
                 Some(size) => self.concrete(warp, size, lane, pc, "the size of a copy")? as u32,
@@ -81,8 +82,8 @@ impl Cta<'_> {
                 (None, _) => Some(self.addresses(warp, 1 << lane, from, pc)?[lane]),
             };
             let cells = self.copied(warp, lane, pc, source, (wanted, bytes), agent)?;
-            let at =
-                self.spot(warp, lane, pc, (Space::Shared, targets[lane]), (bytes, bytes), agent, true)?;
+            let target = (Space::Shared, targets[lane]);
+            let at = self.spot(warp, lane, pc, target, (bytes, bytes), agent, true, &mut offsets)?;
             let Backing::Shared(base) = at.object.backing else {
                 let message = "the target of a copy is not in shared memory".to_string();
                 return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
@@ -120,7 +121,8 @@ impl Cta<'_> {
     ) -> Result<Brought, Stop> {
         let mut pieces: Vec<Piece> = Vec::new();
         if let Some(source) = source {
-            let at = self.spot(warp, lane, pc, (Space::Global, source), (wanted, bytes), agent, false)?;
+            let (place, mut offsets) = ((Space::Global, source), [0; 32]);
+            let at = self.spot(warp, lane, pc, place, (wanted, bytes), agent, false, &mut offsets)?;
             let offset = at.offsets[lane];
             if let Backing::Tensor(number) = at.object.backing
                 && self.launch.tensors[number as usize].is_read_only()

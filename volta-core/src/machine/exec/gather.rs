@@ -95,8 +95,10 @@ impl Cta<'_> {
         if *left == 0 || !is_fixed {
             return Ok(None);
         }
+        let mut offsets = [0; 32];
+        let place = (wanted.space, address);
         let spot =
-            self.spot(warp, lane, wanted.pc, (wanted.space, address), (total, total), Agent::Thread, false);
+            self.spot(warp, lane, wanted.pc, place, (total, total), Agent::Thread, false, &mut offsets);
         // An address that is never taken need not be valid: that this one may be taken is not known.
         let Ok(at) = spot else { return Ok(None) };
         let mut values = Vec::with_capacity(wanted.count);

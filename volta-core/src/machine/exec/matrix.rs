@@ -204,13 +204,8 @@ impl Cta<'_> {
         for (number, source) in registers.iter().enumerate() {
             for lane in 0..32 {
                 let value = self.value(warp, *source, lane);
-                let halves = if inside == 2 { self.composites.halves(value) } else { None };
                 for step in 0..inside {
-                    let part = match halves {
-                        Some(halves) => halves[step],
-                        None if inside == 1 => value,
-                        None => self.half(warp, value, step, lane, pc)?,
-                    };
+                    let part = if inside == 1 { value } else { self.half(warp, value, step, lane, pc)? };
                     let raw = self.real(warp, part, format, lane, pc)?.map_or(UNDEFINED, TermId::raw);
                     out.set(place(lane, number * inside + step), raw);
                 }
@@ -221,8 +216,8 @@ impl Cta<'_> {
 
     /// The low (0) or high (1) two bytes of a register.
     fn half(&mut self, warp: &Warp, value: Value, which: usize, lane: usize, pc: u32) -> Result<Value, Stop> {
-        if let Some(halves) = self.composites.halves(value) {
-            return Ok(halves[which]);
+        if let Some(half) = self.composites.half(value, which) {
+            return Ok(half);
         }
         let pieces = self.composites.split(value, 4);
         match residue::slice(&pieces, 2 * which as u32, 2, &mut self.store) {
@@ -374,10 +369,11 @@ impl Cta<'_> {
         let addresses = self.addresses(warp, needed, address, pc)?;
         for (number, d) in d.iter().enumerate() {
             let mut cells = [[Value::Bits(0); 4]; 8];
+            let mut offsets = [0; 32];
             for (row, cells) in cells.iter_mut().enumerate() {
                 let owner = 8 * number + row;
                 let place = (space, addresses[owner]);
-                let at = self.spot(warp, owner, pc, place, (16, 16), Agent::Thread, false)?;
+                let at = self.spot(warp, owner, pc, place, (16, 16), Agent::Thread, false, &mut offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 for (step, cell) in cells.iter_mut().enumerate() {
                     let offset = at.offsets[owner] + 4 * step as u64;
@@ -425,10 +421,11 @@ impl Cta<'_> {
         let addresses = self.addresses(warp, needed, address, pc)?;
         for (number, source) in a.iter().enumerate() {
             let mut spots = Vec::with_capacity(8);
-            for row in 0..8 {
+            let mut offsets = [[0; 32]; 8];
+            for (row, offsets) in offsets.iter_mut().enumerate() {
                 let owner = 8 * number + row;
-                let at =
-                    self.spot(warp, owner, pc, (space, addresses[owner]), (16, 16), Agent::Thread, true)?;
+                let place = (space, addresses[owner]);
+                let at = self.spot(warp, owner, pc, place, (16, 16), Agent::Thread, true, offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 spots.push((at.offsets[owner], at));
             }

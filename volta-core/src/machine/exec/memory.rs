@@ -19,7 +19,7 @@ pub(super) struct Together<'o> {
     pub(super) object: &'o Object,
     pub(super) number: u32,
     /// Byte offsets of the lanes of the mask.
-    pub(super) offsets: [u64; 32],
+    pub(super) offsets: &'o [u64; 32],
     pub(super) mask: u32,
     pub(super) pc: u32,
     pub(super) access: Access,
@@ -49,18 +49,10 @@ impl<'l> Cta<'l> {
             && let Some(base) = self.bits(warp, address.base, lane)
         {
             let place = (space, base.wrapping_add_signed(address.offset));
-            let mut at = self.spot(warp, lane, pc, place, (total, total), Agent::Thread, writes)?;
-            return match &inst.op {
-                Op::Load { d, access, .. } => {
-                    at.access = *access;
-                    self.load(warp, &at, width, d)
-                }
-                Op::Store { a, access, .. } => {
-                    at.access = *access;
-                    self.store_to(warp, &at, width, a)
-                }
-                _ => Ok(()),
-            };
+            let mut offsets = [0; 32];
+            let (extent, agent) = ((total, total), Agent::Thread);
+            let at = self.spot(warp, lane, pc, place, extent, agent, writes, &mut offsets)?;
+            return self.perform(warp, at, inst);
         }
         let addresses = self.addresses(warp, mask, address, pc)?;
         let mut rest = mask;
@@ -100,39 +92,33 @@ impl<'l> Cta<'l> {
                 return Err(self.misaligned(warp, same, pc, object, &offsets, total));
             }
             rest &= !same;
-            match &inst.op {
-                Op::Load { d, access, .. } => {
-                    let together = Together {
-                        object,
-                        number,
-                        offsets,
-                        mask: same,
-                        pc,
-                        access: *access,
-                        agent: Agent::Thread,
-                    };
-                    self.load(warp, &together, width, d)?;
-                }
-                Op::Store { a, access, .. } => {
-                    let together = Together {
-                        object,
-                        number,
-                        offsets,
-                        mask: same,
-                        pc,
-                        access: *access,
-                        agent: Agent::Thread,
-                    };
-                    self.store_to(warp, &together, width, a)?;
-                }
-                _ => {}
-            }
+            let access = Access { read_only: false, volatile: false };
+            let (offsets, agent) = (&offsets, Agent::Thread);
+            self.perform(warp, Together { object, number, offsets, mask: same, pc, access, agent }, inst)?;
         }
         Ok(())
     }
 
-    /// Where `bytes` bytes at one address lie, aligned to `alignment`, for an access of one lane.
-    pub(super) fn spot(
+    /// A load or a store of which it is known where it goes.
+    #[inline]
+    fn perform(&mut self, warp: &mut Warp, mut at: Together<'_>, inst: &Inst) -> Result<(), Stop> {
+        match &inst.op {
+            Op::Load { d, access, width, .. } => {
+                at.access = *access;
+                self.load(warp, &at, *width, d)
+            }
+            Op::Store { a, access, width, .. } => {
+                at.access = *access;
+                self.store_to(warp, &at, *width, a)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Where `bytes` bytes at one address lie, aligned to `alignment`, for an access of one lane. `offsets` is room for
+    /// what it holds.
+    #[inline(always)] // What is returned in pieces through memory is slow to read as a whole.
+    pub(super) fn spot<'o>(
         &self,
         warp: &Warp,
         lane: usize,
@@ -141,7 +127,11 @@ impl<'l> Cta<'l> {
         (bytes, alignment): (u32, u32),
         agent: Agent,
         writes: bool,
-    ) -> Result<Together<'l>, Stop> {
+        offsets: &'o mut [u64; 32],
+    ) -> Result<Together<'o>, Stop>
+    where
+        'l: 'o,
+    {
         let launch: &'l Launch<'l> = self.launch;
         let (own, inner) = locate(space, address);
         let outside = || self.outside(warp, lane, pc, own, inner, bytes, writes);
@@ -151,10 +141,9 @@ impl<'l> Cta<'l> {
             Ok(offset) if offset + u64::from(bytes) <= object.size => offset,
             _ => return Err(outside()),
         };
-        let mut offsets = [0; 32];
         offsets[lane] = offset;
         if !offset.is_multiple_of(u64::from(alignment)) || object.align < u64::from(alignment) {
-            return Err(self.misaligned(warp, 1 << lane, pc, object, &offsets, alignment));
+            return Err(self.misaligned(warp, 1 << lane, pc, object, offsets, alignment));
         }
         let access = Access { read_only: false, volatile: false };
         Ok(Together { object, number, offsets, mask: 1 << lane, pc, access, agent })
@@ -217,7 +206,7 @@ impl<'l> Cta<'l> {
                 let first = tag + step as u64;
                 let register = warp.register_mut(*target);
                 if at.mask == u32::MAX {
-                    for (word, offset) in register.data.iter_mut().zip(&at.offsets) {
+                    for (word, offset) in register.data.iter_mut().zip(at.offsets) {
                         *word = first + (offset >> shift);
                     }
                 } else {

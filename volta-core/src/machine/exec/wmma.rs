@@ -83,7 +83,8 @@ impl Cta<'_> {
         let base = self.common_address(warp, pc, address)?;
         let agent = self.warp_agent();
         let (bytes, alignment) = extent(fragment, &offsets, d.len());
-        let at = self.spot(warp, 0, pc, (space, base), (bytes, alignment), agent, false)?;
+        let mut own = [0; 32];
+        let at = self.spot(warp, 0, pc, (space, base), (bytes, alignment), agent, false, &mut own)?;
         self.holds_matrices(warp, &at, true)?;
         let (rows, columns) = fragment.extent();
         let known = self.load_pairs(warp, &at, fragment, column_major, &offsets)?;
@@ -145,7 +146,8 @@ impl Cta<'_> {
         let base = self.common_address(warp, pc, address)?;
         let agent = self.warp_agent();
         let (bytes, alignment) = extent(fragment, &offsets, a.len());
-        let at = self.spot(warp, 0, pc, (space, base), (bytes, alignment), agent, true)?;
+        let mut own = [0; 32];
+        let at = self.spot(warp, 0, pc, (space, base), (bytes, alignment), agent, true, &mut own)?;
         self.holds_matrices(warp, &at, true)?;
         self.writable(warp, &at, bytes)?;
         let size = held_bytes(fragment.element);
