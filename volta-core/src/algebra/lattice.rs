@@ -39,8 +39,18 @@ impl Prover<'_> {
         let mut values: Vec<PolynomialId> = Vec::new();
         let mut sets: FxHashMap<TermRef, Vec<u32>> = FxHashMap::default();
         for at in network.generators {
-            if self.class(at)? != Class::Finite {
-                return Ok(None);
+            match self.class(at)? {
+                Class::Finite => {}
+                // The largest of no set, and the smallest of no generator.
+                Class::NegInf => {
+                    sets.insert(at, Vec::new());
+                    continue;
+                }
+                Class::PosInf => {
+                    sets.insert(at, vec![0]);
+                    continue;
+                }
+                Class::Undefined(_) | Class::Unknown(_) => return Ok(None),
             }
             match self.resolve(at) {
                 Err(Stop::Missing) => missing = true,
@@ -72,7 +82,10 @@ impl Prover<'_> {
             }
             sets.insert(at, least);
         }
-        let Some(form) = sets.remove(&root) else { return Ok(None) };
+        // What is infinite is no sum.
+        let Some(form) = sets.remove(&root).filter(|form| !form.is_empty() && form[0] != 0) else {
+            return Ok(None);
+        };
         let mut arms = Vec::with_capacity(form.len());
         for set in form {
             let members = (0..values.len()).filter(|number| set >> number & 1 == 1);
