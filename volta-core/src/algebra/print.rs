@@ -14,7 +14,7 @@ use super::function::{negated, times_number};
 use super::integer::{digits_of, unit, without};
 use super::monomial::MonomialId;
 use super::obligation::{Demand, Requirement};
-use super::polynomial::{Key, PolynomialId, Term};
+use super::polynomial::{Key, PolynomialId, Term, add};
 use super::readings::Irrational;
 use crate::number::format::{Format, Rounding, decode, encode};
 use crate::number::{Extended, Rational};
@@ -228,6 +228,14 @@ enum Part<'t> {
     Spelled { negative: bool, text: String },
 }
 
+/// Terms that are a number times a minimum; of the arms as they are, or of their opposites.
+struct Minimum<'t> {
+    terms: Vec<Term>,
+    factor: Rational,
+    arms: &'t [PolynomialId],
+    turned: bool,
+}
+
 impl Part<'_> {
     /// A number times what is spelled already.
     fn times(factor: &Rational, base: &str) -> Self {
@@ -318,7 +326,8 @@ impl Printer<'_, '_, '_> {
         if text.is_empty() { "0".to_string() } else { text }
     }
 
-    /// Takes floors that telescope as the digits between them, `n − 16·⌊n/16⌋` as `n mod 16`, and magnitudes as such.
+    /// Takes floors that telescope as the digits between them, `n − 16·⌊n/16⌋` as `n mod 16`, and magnitudes and minima
+    /// as such.
     fn recognised<'t>(&self, terms: &[Term], nesting: u32) -> (Vec<(Placed, Part<'t>)>, Vec<Term>) {
         let mut rest = terms.to_vec();
         let mut parts = Vec::new();
@@ -355,6 +364,14 @@ impl Printer<'_, '_, '_> {
             let both = vec![rest[largest].clone(), rest[plain].clone()];
             rest = without(&rest, both);
         }
+        while let Some(minimum) = self.minimum_in(&rest) {
+            let place = minimum.terms.iter().map(|term| self.place(term)).min();
+            let spelled = format!("min({})", self.list(minimum.arms, minimum.turned, nesting + 1));
+            if let Some(place) = place {
+                parts.push((place, Part::times(&minimum.factor, &spelled)));
+            }
+            rest = without(&rest, minimum.terms);
+        }
         (parts, rest)
     }
 
@@ -376,6 +393,37 @@ impl Printer<'_, '_, '_> {
             let is_it = |other: &Term| other.key == inner.key && other.coefficient == -&half;
             let plain = terms.iter().position(is_it)?;
             Some((largest, plain, &half * &Rational::from_integer(i64::from(inner.coefficient.signum()))))
+        })
+    }
+
+    /// What reads better as a minimum than as a maximum: `a + b − max(a, b)`, and `−max(−a, −b)`.
+    fn minimum_in(&self, terms: &[Term]) -> Option<Minimum<'_>> {
+        terms.iter().find_map(|term| {
+            let factors = self.table().monomials.factors(term.monomial());
+            let ([(atom, 1)], PolynomialId::ZERO) = (factors, term.exponent()) else { return None };
+            let Atom::Max(arms) = self.table().atom(*atom) else { return None };
+            let inside = |arm: &PolynomialId| self.table().polynomials.terms(*arm);
+            let factor = -&term.coefficient;
+            // An arm that is a minimum itself reads well as it is.
+            let negative = |arm: &PolynomialId| {
+                let terms = inside(arm);
+                !terms.is_empty()
+                    && terms.iter().all(|term| term.coefficient.is_negative())
+                    && self.minimum_in(terms).is_none()
+            };
+            if arms.iter().all(negative) {
+                return Some(Minimum { terms: vec![term.clone()], factor, arms, turned: true });
+            }
+            let [a, b] = arms.as_ref() else { return None };
+            let mut all = times_number(&add(inside(a), inside(b)), &factor);
+            let is_there = |wanted: &Term| {
+                terms.iter().any(|other| other.key == wanted.key && other.coefficient == wanted.coefficient)
+            };
+            if all.is_empty() || !all.iter().all(is_there) {
+                return None;
+            }
+            all.push(term.clone());
+            Some(Minimum { terms: all, factor, arms, turned: false })
         })
     }
 
@@ -529,10 +577,14 @@ impl Printer<'_, '_, '_> {
         text
     }
 
-    fn list(&self, parts: &[PolynomialId], nesting: u32) -> String {
+    /// Arms in order, or their opposites.
+    fn list(&self, parts: &[PolynomialId], turned: bool, nesting: u32) -> String {
         let mut order = parts.to_vec();
         order.sort_by_cached_key(|part| self.table().polynomials.place(*part));
-        let show = |part: &PolynomialId| self.sum(self.table().polynomials.terms(*part), nesting);
+        let show = |part: &PolynomialId| match self.table().polynomials.terms(*part) {
+            terms if turned => self.sum(&negated(terms), nesting),
+            terms => self.sum(terms, nesting),
+        };
         let skipped = order.len().saturating_sub(SHOWN + 1);
         if skipped > 1 {
             let first: Vec<String> = order[..SHOWN].iter().map(show).collect();
@@ -559,7 +611,7 @@ impl Printer<'_, '_, '_> {
             Atom::Literal(literal) => literal.value().to_string(),
             Atom::Lazy(_) => "…".to_string(),
             Atom::Sum(content) => format!("({})", self.inside(*content, nesting)),
-            Atom::Max(arms) => format!("max({})", self.list(arms, nesting)),
+            Atom::Max(arms) => format!("max({})", self.list(arms, false, nesting)),
             Atom::Apply(function, argument) => {
                 let name = match function {
                     Function::Sqrt => "sqrt",
