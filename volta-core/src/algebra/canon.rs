@@ -652,9 +652,13 @@ impl<'s> Prover<'s> {
             walk.products[bucket].keys.push(key);
             return Ok(());
         }
-        for raw in inputs {
-            let monomial = self.input_monomial(raw);
-            own.key = self.table.key_product(own.key, Key::new(monomial, PolynomialId::ZERO))?;
+        if !inputs.is_empty() {
+            let mut parts = vec![own];
+            for raw in inputs {
+                let key = Key::new(self.input_monomial(raw), PolynomialId::ZERO);
+                parts.push(Scale { coefficient: Rational::ONE, key });
+            }
+            own = self.table.product_of(parts)?;
         }
         match sums.as_slice() {
             [] => {
@@ -694,6 +698,7 @@ impl<'s> Prover<'s> {
         };
         // What is multiplied out can no longer cancel with what is divided by.
         let divided = sums.iter().any(|(_, power)| *power < 0);
+        let mut parts = Vec::with_capacity(sums.len() + 1);
         for (term, power) in sums.iter().filter(|(term, power)| *power < 0 || Some(*term) != linear) {
             let at = TermRef { store, term: *term };
             let flat = self.flat(at)?;
@@ -707,8 +712,7 @@ impl<'s> Prover<'s> {
             let size = flat.len().saturating_pow(count).saturating_mul(expanded.len());
             if let ([single], []) = (flat.terms.as_slice(), flat.products.as_slice()) {
                 let single = Scale { coefficient: single.coefficient.clone(), key: single.key };
-                let single = self.table.scale_power(&single, *power)?;
-                own = self.table.scale_product(&own, &single)?;
+                parts.push(self.table.scale_power(&single, *power)?);
             } else if *power > 0 && !divided && size <= self.short_product {
                 let terms = self.spread(&flat)?;
                 for _ in 0..*power {
@@ -716,9 +720,13 @@ impl<'s> Prover<'s> {
                 }
             } else {
                 let atom = self.lazy(at);
-                let monomial = self.table.atom_power(atom, *power);
-                own.key = self.table.key_product(own.key, Key::new(monomial, PolynomialId::ZERO))?;
+                let key = Key::new(self.table.atom_power(atom, *power), PolynomialId::ZERO);
+                parts.push(Scale { coefficient: Rational::ONE, key });
             }
+        }
+        if !parts.is_empty() {
+            parts.push(own);
+            own = self.table.product_of(parts)?;
         }
         if let Some(term) = linear {
             let scale = walk.push_scale(own);

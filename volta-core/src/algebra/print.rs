@@ -26,6 +26,8 @@ pub type Names<'n> = dyn Fn(InputId, u64) -> String + 'n;
 
 /// Longer lists are cut: so many at the start, one at the end.
 const SHOWN: usize = 4;
+/// Longer products are cut likewise.
+const MAX_FACTORS: usize = 12;
 /// Digits are looked for in sums of up to so many terms.
 const MAX_DIGITS: usize = 24;
 /// Nesting beyond this is not shown.
@@ -501,7 +503,14 @@ impl Printer<'_, '_, '_> {
         if key.exponent() != PolynomialId::ZERO {
             above.push(self.power(key.exponent(), nesting + 1));
         }
-        let joined = |parts: &[String]| parts.join("*");
+        let joined = |parts: &[String]| match parts.len() {
+            0..=MAX_FACTORS => parts.join("*"),
+            count => {
+                let skipped = count - SHOWN - 1;
+                let (first, last) = (parts[..SHOWN].join("*"), &parts[parts.len() - 1]);
+                format!("{first}*… {skipped} more factors …*{last}")
+            }
+        };
         match (above.as_slice(), below.as_slice()) {
             ([], []) => "1".to_string(),
             (above, []) => joined(above),

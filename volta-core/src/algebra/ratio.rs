@@ -53,8 +53,8 @@ impl Prover<'_> {
         if let Some(scale) = self.substituted.get(&monomial) {
             return Ok(scale.clone());
         }
-        let mut scale = Scale::one();
         let factors = self.table.monomials.shared_factors(monomial);
+        let mut parts = Vec::with_capacity(factors.len());
         let mut missing = false;
         let mut vanishes = false;
         for (atom, power) in factors.iter() {
@@ -87,12 +87,12 @@ impl Prover<'_> {
                 vanishes = true;
                 continue;
             }
-            let inner = self.table.scale_power(&inner, *power)?;
-            scale = self.table.scale_product(&scale, &inner)?;
+            parts.push(self.table.scale_power(&inner, *power)?);
         }
         if missing {
             return Err(Stop::Missing);
         }
+        let mut scale = self.table.product_of(parts)?;
         if vanishes {
             scale = Scale::number(Rational::ZERO);
         }
