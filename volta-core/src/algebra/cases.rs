@@ -17,6 +17,7 @@ use super::equal::Rung;
 use super::facts::INFINITE;
 use super::function::{as_number, negated, number, times_number};
 use super::linear::{Inequality, Solution, solve};
+use super::monomial::MonomialId;
 use super::obligation::{Demand, Requirement};
 use super::polynomial::{Key, PolynomialId, Term, add, collect};
 use super::sign::Signs;
@@ -228,6 +229,9 @@ impl Prover<'_> {
                 sum = negated(&sum);
             }
             match requirement.demand {
+                // What is left of a product whose factors are all positive, or is there already.
+                Demand::Nonzero
+                    if requirement.product == MonomialId::ONE || domain.nonzero.contains(&sum) => {}
                 Demand::Nonzero => domain.nonzero.push(sum),
                 Demand::Positive => domain.assumptions.push(Assumption { sum: sum.into(), strict: true }),
                 Demand::NotNegative => domain.assumptions.push(Assumption { sum: sum.into(), strict: false }),

@@ -103,7 +103,7 @@ impl Cta<'_> {
                 };
                 if active != 0 {
                     if let Err(why) = self.is_harmless(warp, active, &inst.op) {
-                        let why = format!("on one of its sides {why}{}", self.where_is(InstId(pc)));
+                        let why = format!("one of its sides {why}{}", self.where_is(InstId(pc)));
                         let DecidedByInput { inst, pc, guard } = *branch;
                         return Err(self.decided_by_input(warp, mask, inst, pc, guard, Some(why)));
                     }

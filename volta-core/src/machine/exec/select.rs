@@ -49,7 +49,7 @@ impl Cta<'_> {
         let why = match self.is_harmless(warp, symbolic, &inst.op) {
             Ok(true) => return Ok(()),
             Ok(false) => None,
-            Err(why) => Some(why.to_string()),
+            Err(why) => Some(format!("it {why}")),
         };
         Err(self.decided_by_input(warp, symbolic, inst, pc, guard, why))
     }

@@ -60,7 +60,7 @@ impl Cta<'_> {
     /// nobody writes, so that whether they do makes no difference.
     ///
     /// # Errors
-    /// Why a load is another one.
+    /// What it does that may matter.
     pub(super) fn is_harmless(&self, warp: &Warp, mask: u32, op: &Op) -> Result<bool, &'static str> {
         if op.only_computes() {
             return Ok(true);
@@ -70,22 +70,22 @@ impl Cta<'_> {
         for lane in lanes(mask) {
             let base = self
                 .bits(warp, address.base, lane)
-                .ok_or("it loads from an address that depends on it, too")?;
+                .ok_or("loads from an address that depends on the input")?;
             let (own, inner) = locate(*space, base.wrapping_add_signed(address.offset));
             let (number, offset) =
-                self.launch.objects.find(own, inner).ok_or("it loads from no variable or tensor")?;
+                self.launch.objects.find(own, inner).ok_or("loads from no variable or tensor")?;
             let object = self.launch.objects.get(number);
             let offset =
                 u64::try_from(offset).ok().filter(|offset| offset.saturating_add(bytes) <= object.size);
-            let offset = offset.ok_or("it loads from outside of a variable or tensor")?;
+            let offset = offset.ok_or("loads from outside of a variable or tensor")?;
             if !offset.is_multiple_of(bytes) || object.align < bytes {
-                return Err("it loads from a misaligned address");
+                return Err("loads from a misaligned address");
             }
             let Backing::Tensor(tensor) = object.backing else {
-                return Err("it loads from what may be written");
+                return Err("loads from what may be written");
             };
             if !self.launch.tensors[tensor as usize].is_read_only() {
-                return Err("it loads from a tensor that may be written");
+                return Err("loads from a tensor that may be written");
             }
         }
         Ok(true)
