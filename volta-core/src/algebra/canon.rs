@@ -75,6 +75,9 @@ pub struct Prover<'s> {
     powers: FxHashMap<TermRef, Scale>,
     pub(super) factored: FxHashMap<TermRef, Scale>,
     pub(super) resolved: FxHashMap<TermRef, PolynomialId>,
+    pub(super) factored_sums: FxHashMap<PolynomialId, Scale>,
+    pub(super) resolved_sums: FxHashMap<PolynomialId, PolynomialId>,
+    pub(super) roots: FxHashMap<PolynomialId, Scale>,
     pub(super) exponents: FxHashMap<PolynomialId, Scale>,
     pub(super) substituted: FxHashMap<MonomialId, Scale>,
     pub(super) expansions: FxHashMap<MonomialId, Option<Rc<[Term]>>>,
@@ -114,6 +117,9 @@ impl<'s> Prover<'s> {
             powers: FxHashMap::default(),
             factored: FxHashMap::default(),
             resolved: FxHashMap::default(),
+            factored_sums: FxHashMap::default(),
+            resolved_sums: FxHashMap::default(),
+            roots: FxHashMap::default(),
             exponents: FxHashMap::default(),
             substituted: FxHashMap::default(),
             expansions: FxHashMap::default(),
@@ -206,6 +212,9 @@ impl<'s> Prover<'s> {
         self.powers.clear();
         self.factored.clear();
         self.resolved.clear();
+        self.factored_sums.clear();
+        self.resolved_sums.clear();
+        self.roots.clear();
         self.exponents.clear();
         self.substituted.clear();
         self.expansions.clear();
@@ -713,7 +722,7 @@ impl<'s> Prover<'s> {
             if let ([single], []) = (flat.terms.as_slice(), flat.products.as_slice()) {
                 let single = Scale { coefficient: single.coefficient.clone(), key: single.key };
                 parts.push(self.table.scale_power(&single, *power)?);
-            } else if *power > 0 && !divided && size <= self.short_product {
+            } else if *power > 0 && !divided && size <= self.short_product && !self.names_long_sums(&flat) {
                 let terms = self.spread(&flat)?;
                 for _ in 0..*power {
                     expanded = self.multiply(&expanded, &terms)?.into();
@@ -738,6 +747,17 @@ impl<'s> Prover<'s> {
             walk.terms.push(Term { key, coefficient: &own.coefficient * &term.coefficient });
         }
         Ok(())
+    }
+
+    /// Whether a sum is short only because long ones stand in it as lazy atoms.
+    fn names_long_sums(&self, flat: &Flat) -> bool {
+        flat.terms.iter().filter(|term| self.table.monomials.contents(term.monomial()).lazy).any(|term| {
+            let factors = self.table.monomials.factors(term.monomial());
+            factors.iter().any(|(atom, _)| match self.table.atom(*atom) {
+                Atom::Lazy(at) => !self.is_function(*at),
+                _ => false,
+            })
+        })
     }
 
     /// A constant as a scale: its value, or a power of two times a literal of rule V9.

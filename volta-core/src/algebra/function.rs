@@ -74,16 +74,14 @@ impl Prover<'_> {
                 }
             },
             TermOp::Sqrt => {
-                let argument = self.argument(a)?;
-                let root = self.root(argument)?;
+                let root = self.root_of(a)?;
                 self.expand(vec![root.into_term()]).map(drop_zeros)
             }
             TermOp::Rsqrt => {
                 if self.class(a)? == Class::PosInf {
                     return Ok(Vec::new());
                 }
-                let argument = self.argument(a)?;
-                let root = self.root(argument)?;
+                let root = self.root_of(a)?;
                 let root = self.table.scale_power(&root, -1)?;
                 self.expand(vec![root.into_term()])
             }

@@ -254,17 +254,32 @@ impl Prover<'_> {
             return Ok(*id);
         }
         let id = self.descend(Need::Resolved(at), |prover| {
-            let terms = if prover.is_function(at) {
-                prover.resolve_function(at)?
-            } else {
-                let flat = prover.flat(at)?;
-                let terms = prover.spread(&flat)?;
-                prover.canonical(terms)?
-            };
-            Ok(prover.table.polynomial(&terms))
+            if prover.is_function(at) {
+                let terms = prover.resolve_function(at)?;
+                return Ok(prover.table.polynomial(&terms));
+            }
+            let flat = prover.flat(at)?;
+            let terms = prover.spread(&flat)?;
+            let sum = prover.lazy_sum(&terms);
+            if let Some(known) = sum.and_then(|sum| prover.resolved_sums.get(&sum)) {
+                return Ok(*known);
+            }
+            let terms = prover.canonical(terms)?;
+            let id = prover.table.polynomial(&terms);
+            if let Some(sum) = sum {
+                prover.resolved_sums.insert(sum, id);
+            }
+            Ok(id)
         })?;
         self.resolved.insert(at, id);
         Ok(id)
+    }
+
+    /// A name for a sum with lazy atoms. The threads of a block that each add up the same parts, in orders of their
+    /// own, have one, so that the sum is opened once.
+    fn lazy_sum(&mut self, terms: &[Term]) -> Option<PolynomialId> {
+        let lazy = |term: &Term| self.table.monomials.contents(term.monomial()).lazy;
+        terms.iter().any(lazy).then(|| self.table.polynomial(terms))
     }
 
     pub(super) fn is_function(&self, at: TermRef) -> bool {
@@ -295,8 +310,16 @@ impl Prover<'_> {
             }
             let flat = prover.flat(at)?;
             let terms = prover.spread(&flat)?;
+            let sum = prover.lazy_sum(&terms);
+            if let Some(known) = sum.and_then(|sum| prover.factored_sums.get(&sum)) {
+                return Ok(known.clone());
+            }
             let terms = prover.substitute_terms(terms)?;
-            prover.factor_terms(terms)
+            let scale = prover.factor_terms(terms)?;
+            if let Some(sum) = sum {
+                prover.factored_sums.insert(sum, scale.clone());
+            }
+            Ok(scale)
         })?;
         self.factored.insert(at, scale.clone());
         Ok(scale)

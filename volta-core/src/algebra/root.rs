@@ -1,7 +1,7 @@
 //! Square roots and logarithms of products: what can be said of a factor comes out by itself.
 
 use super::Stop;
-use super::atom::{Atom, AtomId, Function};
+use super::atom::{Atom, AtomId, Function, TermRef};
 use super::canon::Prover;
 use super::exponent::Scale;
 use super::function::{as_number, number, times_number};
@@ -50,6 +50,19 @@ fn primes(value: &rug::Integer) -> Vec<(rug::Integer, u32)> {
 }
 
 impl Prover<'_> {
+    /// The square root of a term.
+    pub(super) fn root_of(&mut self, at: TermRef) -> Result<Scale, Stop> {
+        let radicand = self.resolve(at)?;
+        if let Some(known) = self.roots.get(&radicand) {
+            return Ok(known.clone());
+        }
+        let terms = self.table.polynomials.shared_terms(radicand).to_vec();
+        let terms = self.plain(terms)?;
+        let root = self.root(terms)?;
+        self.roots.insert(radicand, root.clone());
+        Ok(root)
+    }
+
     /// The square root of a sum, its obligation aside: square numbers, powers of two, even powers of what is
     /// not negative, and the roots of what is positive come out; `√(a²) = |a|` where nothing else is under the root.
     pub(super) fn root(&mut self, terms: Vec<Term>) -> Result<Scale, Stop> {

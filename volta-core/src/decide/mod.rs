@@ -92,8 +92,10 @@ const SAMPLE: usize = 16;
 const SAMPLE_A_KIND: usize = 3;
 /// As few terms as this are not worth another run, which would prove anew what its elements share with others.
 const NODES_A_RUN: usize = 1 << 14;
-/// A run has at most so many elements.
+/// A run has at most so many elements, unless there would be more than [`FEW_RUNS`].
 const MAX_RUN: usize = 128;
+/// So many runs may each bring what their elements share, such as the variance of a row, to its form.
+const FEW_RUNS: usize = 8;
 
 /// What one run of elements came to.
 #[derive(Default)]
@@ -175,7 +177,8 @@ fn prove_in_runs(
     example: Option<Example>,
     end: usize,
 ) -> Vec<Part> {
-    let length = positions.len().div_ceil(nodes / NODES_A_RUN + 1).clamp(1, MAX_RUN);
+    let most = positions.len().div_ceil(FEW_RUNS).max(MAX_RUN);
+    let length = positions.len().div_ceil(nodes / NODES_A_RUN + 1).clamp(1, most);
     let earliest = AtomicUsize::new(end);
     let runs = positions.par_chunks(length).map(|positions| {
         let stop = || positions[0] > earliest.load(Ordering::Relaxed);
