@@ -2,7 +2,8 @@
 
 use super::atom::TermRef;
 use super::exponent::Scale;
-use super::polynomial::Term;
+use super::polynomial::{Key, Term};
+use crate::number::Rational;
 use crate::term::{InputId, TermId, TermKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -59,6 +60,32 @@ impl Flat {
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// Lists under one key as lists of other numbers, so that each term is in one of them.
+pub(super) fn by_coefficient(key: Key, lists: Vec<Products>) -> Vec<Products> {
+    let mut entries: Vec<(u128, Rational)> = Vec::new();
+    for list in lists {
+        entries.extend(list.keys.into_iter().map(|key| (key, list.scale.coefficient.clone())));
+    }
+    entries.sort_by_key(|(key, _)| *key);
+    let mut places: FxHashMap<Rational, usize> = FxHashMap::default();
+    let mut out: Vec<Products> = Vec::new();
+    for same in entries.chunk_by(|a, b| a.0 == b.0) {
+        let mut coefficient = same[0].1.clone();
+        for (_, more) in &same[1..] {
+            coefficient = &coefficient + more;
+        }
+        if coefficient.is_zero() {
+            continue;
+        }
+        let place = *places.entry(coefficient).or_insert_with_key(|coefficient| {
+            out.push(Products { scale: Scale { coefficient: coefficient.clone(), key }, keys: Vec::new() });
+            out.len() - 1
+        });
+        out[place].keys.push(same[0].0);
+    }
+    out
 }
 
 /// A walk under way. Walks are many and short: one that has ended lends its memory to the next.

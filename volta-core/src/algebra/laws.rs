@@ -50,6 +50,12 @@ const SUMS: &[Law] = &[
     ),
     law("a·b = b·a, (a·b)·c = a·(b·c)", "always", "(a*b)*c == b*(c*a)", &["a*b*c != a*b"]),
     law("a·(b + c) = a·b + a·c", "always", "a*(b + c) == a*b + a*c", &["a*(b + c) != a*b + c"]),
+    law(
+        "a·b = ((a + b)² − a² − b²)/2",
+        "always; used of long sums, whose squares cancel",
+        "a*b == ((a + b)^2 - a^2 - b^2)/2",
+        &["a*b != (a + b)^2 - a^2 - b^2", "a*b != ((a - b)^2 - a^2 - b^2)/2"],
+    ),
     law("a − a = 0", "a is defined", "a/b - a/b == 0", &["0 == a/b - a/b where b != 0", "a/b - b/a != 0"]),
     law("0·a = 0", "a is defined", "0*(a/b) == 0", &["0 == 0*(a/b) where b != 0", "0*a + b != 0"]),
     law("a/a = 1", "a ≠ 0", "a/a == 1", &["1 == a/a where a != 0", "a/a != 0"]),

@@ -43,11 +43,13 @@ mod named;
 mod obligation;
 mod polynomial;
 mod print;
+mod product;
 mod ratio;
 mod readings;
 mod root;
 mod shape;
 mod sign;
+mod squares;
 #[cfg(test)]
 mod tests;
 mod tower;

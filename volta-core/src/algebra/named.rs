@@ -16,11 +16,11 @@ use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use crate::number::Rational;
 use crate::term::TermId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// So many terms of a sum may differ from a named one.
-const FEW: usize = 8;
+pub(super) const FEW: usize = 8;
 /// Names with one another's terms can go in circles: then a form is left as it is.
 const MAX_ROUNDS: u32 = 16;
 
@@ -98,7 +98,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// Gives a name to the long part of a sum, if it has one. Whether it had.
+    /// Gives names to the long parts of a sum, each of one coefficient, if little else is left. Whether it did.
     fn name_terms(&mut self, terms: &mut Vec<Term>) -> Result<bool, Stop> {
         if terms.len() < SHORT_LIST {
             return Ok(false);
@@ -117,21 +117,36 @@ impl Prover<'_> {
                 *counts.entry(&term.coefficient).or_insert(0) += 1;
             }
             let all: usize = counts.values().sum();
-            let most = counts.into_iter().max_by(|a, b| (a.1, b.0).cmp(&(b.1, a.0)));
-            let Some((usual, count)) = most.filter(|(_, count)| *count >= SHORT_LIST && all - count <= FEW)
-            else {
+            let mut usual: Vec<(&Rational, usize)> =
+                counts.into_iter().filter(|(_, count)| *count >= SHORT_LIST).collect();
+            usual.sort_unstable_by(|a, b| (b.1, a.0).cmp(&(a.1, b.0)));
+            let named: usize = usual.iter().map(|(_, count)| count).sum();
+            if usual.is_empty() || usual.len() > FEW || all - named > FEW {
                 continue;
-            };
-            let mut out = Vec::with_capacity(terms.len() - count + 1);
+            }
+            let usual: Vec<Rational> =
+                usual.into_iter().map(|(coefficient, _)| coefficient.clone()).collect();
+            let mut out = Vec::with_capacity(terms.len() - named + usual.len());
+            let mut sums: Vec<Vec<u128>> = vec![Vec::new(); usual.len()];
             for (term, key) in terms.iter().zip(&keys) {
-                match of_kind(key) {
+                let Some(key) = of_kind(key) else {
+                    out.push(term.clone());
+                    continue;
+                };
+                match usual.iter().position(|usual| *usual == term.coefficient) {
+                    Some(at) => sums[at].push(key),
+                    // One sum takes in what differs.
+                    None if usual.len() == 1 => {
+                        sums[0].push(key);
+                        out.push(Term { key: term.key, coefficient: &term.coefficient - &usual[0] });
+                    }
                     None => out.push(term.clone()),
-                    Some(_) if term.coefficient == *usual => {}
-                    Some(_) => out.push(Term { key: term.key, coefficient: &term.coefficient - usual }),
                 }
             }
-            let name = self.name(keys.iter().filter_map(of_kind).collect());
-            out.push(Term { key: Key::new(name, PolynomialId::ZERO), coefficient: usual.clone() });
+            for (coefficient, keys) in usual.into_iter().zip(sums) {
+                let name = self.name(keys);
+                out.push(Term { key: Key::new(name, PolynomialId::ZERO), coefficient });
+            }
             collect(&mut out);
             *terms = out;
             return Ok(true);
@@ -140,7 +155,7 @@ impl Prover<'_> {
     }
 
     /// The monomial of a named sum.
-    fn name(&mut self, mut keys: Vec<u128>) -> MonomialId {
+    pub(super) fn name(&mut self, mut keys: Vec<u128>) -> MonomialId {
         keys.sort_unstable();
         let atom = self.table.intern(Atom::Products(keys.into()));
         self.has_named = true;
@@ -148,7 +163,7 @@ impl Prover<'_> {
     }
 
     /// The packed form of a term that is an input or a product of two, but for its coefficient.
-    fn packed(&self, term: &Term) -> Option<u128> {
+    pub(super) fn packed(&self, term: &Term) -> Option<u128> {
         if term.exponent() != PolynomialId::ZERO {
             return None;
         }
@@ -171,6 +186,9 @@ impl Prover<'_> {
         }
         let most = 2 * terms.len() + SHORT_LIST;
         for _ in 0..MAX_ROUNDS {
+            if let Some(squares) = self.in_squares(&terms)? {
+                terms = squares;
+            }
             self.name_terms(&mut terms)?;
             if !terms.iter().any(|term| self.table.monomials.contents(term.monomial()).named) {
                 break;
@@ -221,11 +239,15 @@ impl Prover<'_> {
                 None => others.push(term.clone()),
             }
         }
+        let beside: FxHashSet<Rational> = groups
+            .keys()
+            .filter(|(_, _, pairs)| !pairs)
+            .map(|(_, coefficient, _)| coefficient.clone())
+            .collect();
         let mut singles: FxHashMap<Group, Vec<u128>> = FxHashMap::default();
         let mut out = Vec::with_capacity(others.len());
         for term in others {
-            let found =
-                groups.keys().any(|(_, coefficient, pairs)| !pairs && *coefficient == term.coefficient);
+            let found = beside.contains(&term.coefficient);
             match if found { self.group_of_single(&term, &groups)? } else { None } {
                 Some((group, key)) => singles.entry(group).or_default().push(key),
                 None => out.push(term),
@@ -354,7 +376,7 @@ impl Prover<'_> {
     }
 
     /// The monomial of a packed product.
-    fn unpacked(&mut self, key: u128) -> Result<MonomialId, Stop> {
+    pub(super) fn unpacked(&mut self, key: u128) -> Result<MonomialId, Stop> {
         let mut monomial = MonomialId::ONE;
         for (input, element) in inputs_of(key) {
             let atom = self.table.intern(Atom::Input(input, element));

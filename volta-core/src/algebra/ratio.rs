@@ -50,7 +50,7 @@ impl Prover<'_> {
 
     /// A scale with the lazy atoms of a monomial replaced by what they stand for.
     fn substitute(&mut self, monomial: MonomialId) -> Result<Scale, Stop> {
-        if let Some(scale) = self.substituted.get(&monomial) {
+        if let Some(scale) = self.forms.substituted.get(&monomial) {
             return Ok(scale.clone());
         }
         let factors = self.table.monomials.shared_factors(monomial);
@@ -96,7 +96,7 @@ impl Prover<'_> {
         if vanishes {
             scale = Scale::number(Rational::ZERO);
         }
-        self.substituted.insert(monomial, scale.clone());
+        self.forms.substituted.insert(monomial, scale.clone());
         Ok(scale)
     }
 
@@ -168,7 +168,7 @@ impl Prover<'_> {
         if self.is_settled(exponent) {
             return Ok(Scale { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, exponent) });
         }
-        if let Some(scale) = self.exponents.get(&exponent) {
+        if let Some(scale) = self.forms.exponents.get(&exponent) {
             return Ok(scale.clone());
         }
         let scale = self.descend(Need::Exponent(exponent), |prover| {
@@ -178,14 +178,21 @@ impl Prover<'_> {
             let terms = prover.multiplied_out(terms)?;
             prover.exponential(terms)
         })?;
-        self.exponents.insert(exponent, scale.clone());
+        self.forms.exponents.insert(exponent, scale.clone());
         Ok(scale)
     }
 
     /// A sum without lazy atoms, expanded. Literals stay symbols.
-    pub(super) fn canonical(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+    fn canonical(&mut self, terms: Vec<Term>) -> Result<PolynomialId, Stop> {
         let terms = self.opened(terms)?;
-        self.expand(terms)
+        let opened = self.table.polynomial(&terms);
+        if let Some(known) = self.forms.expanded.get(&opened) {
+            return Ok(*known);
+        }
+        let terms = self.expand(terms)?;
+        let expanded = self.table.polynomial(&terms);
+        self.forms.expanded.insert(opened, expanded);
+        Ok(expanded)
     }
 
     /// A sum without lazy atoms.
@@ -250,7 +257,7 @@ impl Prover<'_> {
 
     /// A term as an interned polynomial: expanded, nothing lazy; literals are symbols at its top.
     pub(super) fn resolve(&mut self, at: TermRef) -> Result<PolynomialId, Stop> {
-        if let Some(id) = self.resolved.get(&at) {
+        if let Some(id) = self.forms.resolved.get(&at) {
             return Ok(*id);
         }
         let id = self.descend(Need::Resolved(at), |prover| {
@@ -261,17 +268,16 @@ impl Prover<'_> {
             let flat = prover.flat(at)?;
             let terms = prover.spread(&flat)?;
             let sum = prover.lazy_sum(&terms);
-            if let Some(known) = sum.and_then(|sum| prover.resolved_sums.get(&sum)) {
+            if let Some(known) = sum.and_then(|sum| prover.forms.resolved_sums.get(&sum)) {
                 return Ok(*known);
             }
-            let terms = prover.canonical(terms)?;
-            let id = prover.table.polynomial(&terms);
+            let id = prover.canonical(terms)?;
             if let Some(sum) = sum {
-                prover.resolved_sums.insert(sum, id);
+                prover.forms.resolved_sums.insert(sum, id);
             }
             Ok(id)
         })?;
-        self.resolved.insert(at, id);
+        self.forms.resolved.insert(at, id);
         Ok(id)
     }
 
@@ -300,7 +306,7 @@ impl Prover<'_> {
 
     /// A term as a scale whose monomial names the sum that is left; exponents may still be lazy.
     pub(super) fn factor(&mut self, at: TermRef) -> Result<Scale, Stop> {
-        if let Some(scale) = self.factored.get(&at) {
+        if let Some(scale) = self.forms.factored.get(&at) {
             return Ok(scale.clone());
         }
         let scale = self.descend(Need::Factored(at), |prover| {
@@ -311,28 +317,28 @@ impl Prover<'_> {
             let flat = prover.flat(at)?;
             let terms = prover.spread(&flat)?;
             let sum = prover.lazy_sum(&terms);
-            if let Some(known) = sum.and_then(|sum| prover.factored_sums.get(&sum)) {
+            if let Some(known) = sum.and_then(|sum| prover.forms.factored_sums.get(&sum)) {
                 return Ok(known.clone());
             }
             let terms = prover.substitute_terms(terms)?;
             let scale = prover.factor_terms(terms)?;
             if let Some(sum) = sum {
-                prover.factored_sums.insert(sum, scale.clone());
+                prover.forms.factored_sums.insert(sum, scale.clone());
             }
             Ok(scale)
         })?;
-        self.factored.insert(at, scale.clone());
+        self.forms.factored.insert(at, scale.clone());
         Ok(scale)
     }
 
     /// An interned polynomial as a scale.
     pub(super) fn factor_polynomial(&mut self, id: PolynomialId) -> Result<Scale, Stop> {
-        if let Some(scale) = self.polynomial_factors.get(&id) {
+        if let Some(scale) = self.forms.polynomial_factors.get(&id) {
             return Ok(scale.clone());
         }
         let terms = self.table.polynomials.shared_terms(id).to_vec();
         let scale = self.factor_terms(terms)?;
-        self.polynomial_factors.insert(id, scale.clone());
+        self.forms.polynomial_factors.insert(id, scale.clone());
         Ok(scale)
     }
 
@@ -495,7 +501,7 @@ impl Prover<'_> {
 
     /// The content of a monomial, unless it is itself or too long.
     fn expansion(&mut self, monomial: MonomialId) -> Result<Option<Rc<[Term]>>, Stop> {
-        if let Some(known) = self.expansions.get(&monomial) {
+        if let Some(known) = self.forms.expansions.get(&monomial) {
             return Ok(known.clone());
         }
         let scale = self.without_root_powers(monomial)?;
@@ -552,7 +558,7 @@ impl Prover<'_> {
             }
             Some(Rc::from(product))
         };
-        self.expansions.insert(monomial, result.clone());
+        self.forms.expansions.insert(monomial, result.clone());
         Ok(result)
     }
 

@@ -53,13 +53,13 @@ impl Prover<'_> {
     /// The square root of a term.
     pub(super) fn root_of(&mut self, at: TermRef) -> Result<Scale, Stop> {
         let radicand = self.resolve(at)?;
-        if let Some(known) = self.roots.get(&radicand) {
+        if let Some(known) = self.forms.roots.get(&radicand) {
             return Ok(known.clone());
         }
         let terms = self.table.polynomials.shared_terms(radicand).to_vec();
         let terms = self.plain(terms)?;
         let root = self.root(terms)?;
-        self.roots.insert(radicand, root.clone());
+        self.forms.roots.insert(radicand, root.clone());
         Ok(root)
     }
 

@@ -95,7 +95,7 @@ const NODES_A_RUN: usize = 1 << 14;
 /// A run has at most so many elements, unless there would be more than [`FEW_RUNS`].
 const MAX_RUN: usize = 128;
 /// So many runs may each bring what their elements share, such as the variance of a row, to its form.
-const FEW_RUNS: usize = 8;
+const FEW_RUNS: usize = 4;
 
 /// What one run of elements came to.
 #[derive(Default)]

@@ -87,6 +87,9 @@ pub struct ElementProver<'s, 'i> {
 /// Of the steps that an element has, one in so many may be spent on a proof by cases.
 const CASES_SHARE: u64 = 2;
 
+/// So many steps may be spent on a form in which all sums are spelled out.
+const SPELLING_STEPS: u64 = 200_000;
+
 /// What one rung came to.
 enum Attempt {
     Equal,
@@ -347,17 +350,18 @@ pub fn normal_forms(terms: &[(&Store, TermId)], inputs: &[InputInfo], steps: u64
     }
     let facts: Vec<Facts> = stores.iter().map(|store| Facts::new(store)).collect();
     let names = |input: InputId, element: u64| element_name(inputs.get(input.index()), input, element);
-    let form = |prover: &mut Prover<'_>, (store, term): &(&Store, TermId)| {
+    let form = |prover: &mut Prover<'_>, steps: u64, (store, term): &(&Store, TermId)| {
         prover.set_budget(steps);
         let store = stores.iter().position(|known| std::ptr::eq(*known, *store)).unwrap_or_default();
         prover.normal_form(TermRef { store: store as u32, term: *term }, &names)
     };
-    // Names for long sums make some forms readable and others not.
-    let ways = [Prover::spelling_out(signs(inputs)), Prover::new(signs(inputs))].map(|mut prover| {
+    // Names for long sums make some forms readable and others not; what is long to spell out is no longer read.
+    let spelling_out = (Prover::spelling_out(signs(inputs)), steps.min(SPELLING_STEPS));
+    let ways = [spelling_out, (Prover::new(signs(inputs)), steps)].map(|(mut prover, steps)| {
         for (store, facts) in stores.iter().zip(&facts) {
             prover.add_store(store, facts);
         }
-        terms.iter().map(|term| form(&mut prover, term)).collect::<Vec<_>>()
+        terms.iter().map(|term| form(&mut prover, steps, term)).collect::<Vec<_>>()
     });
     let open = |forms: &[Result<String, String>]| forms.iter().filter(|form| form.is_err()).count();
     let length = |forms: &[Result<String, String>]| forms.iter().flatten().map(String::len).sum::<usize>();

@@ -7,6 +7,7 @@ mod integers;
 mod random;
 mod speed;
 mod sums;
+mod variances;
 
 use super::{
     Agreement, Equality, Facts, Obligations, Prover, Requirement, Rung, Signs, Split, Stop, TermRef,

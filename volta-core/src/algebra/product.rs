@@ -1,0 +1,308 @@
+//! Products met on a walk: what is a single product goes into the scale, and of sums that multiply one is walked
+//! into, short ones are multiplied out, and others stay lazy.
+
+use super::Stop;
+use super::atom::{Atom, TermRef};
+use super::canon::{Need, Prover};
+use super::class::Class;
+use super::exponent::Scale;
+use super::facts::{Facts, INFINITE};
+use super::flat::{Flat, Walk, pack, pack_single};
+use super::polynomial::{Key, PolynomialId, Term};
+use crate::number::Rational;
+use crate::term::{TermId, TermKind, TermOp, View};
+use smallvec::{SmallVec, smallvec};
+
+impl Prover<'_> {
+    pub(super) fn require_finite(&mut self, at: TermRef) -> Result<(), Stop> {
+        match self.class(at)? {
+            Class::Finite => Ok(()),
+            Class::PosInf | Class::NegInf => {
+                Err(Stop::Unknown("an infinity inside an expression".to_string()))
+            }
+            Class::Undefined(why) => Err(Stop::Undefined(why.to_string())),
+            Class::Unknown(why) => Err(Stop::Unknown(why.to_string())),
+        }
+    }
+
+    /// Whether a factor is an infinity that is divided by, which makes the product zero (V3).
+    fn vanishes(&mut self, at: TermRef, power: i32) -> Result<bool, Stop> {
+        if self.flags(at) & INFINITE == 0 {
+            return Ok(false);
+        }
+        match self.class(at)? {
+            Class::PosInf | Class::NegInf if power < 0 => Ok(true),
+            _ => self.require_finite(at).map(|()| false),
+        }
+    }
+
+    /// Adds a product of powers to a walk.
+    pub(super) fn product(
+        &mut self,
+        walk: &mut Walk,
+        factors: &[(TermId, i32)],
+        scale: u32,
+    ) -> Result<(), Stop> {
+        let store = walk.root.store;
+        let facts = self.facts(store);
+        let mut own = walk.scales[scale as usize].0.clone();
+        let mut work: SmallVec<[(TermId, i32); 8]> = factors.into();
+        let mut sums: SmallVec<[(TermId, i32); 4]> = SmallVec::new();
+        let mut zero = false;
+        let mut inputs: SmallVec<[u64; 4]> = SmallVec::new();
+        while let Some((term, power)) = work.pop() {
+            self.charge(1)?;
+            let at = TermRef { store, term };
+            if self.vanishes(at, power)? {
+                zero = true;
+                continue;
+            }
+            if let Some(value) = self.number_of_input(term) {
+                if value.is_zero() && power > 0 {
+                    zero = true;
+                    continue;
+                }
+                let value = self.table.scale_power(&Scale::number(value), power)?;
+                own = self.table.scale_product(&own, &value)?;
+                continue;
+            }
+            let (op, [a, b, _]) = match self.view(at) {
+                View::Input { .. } if power == 1 => {
+                    inputs.push(term.raw());
+                    continue;
+                }
+                View::Input { .. } => {
+                    let monomial = self.input_monomial(term.raw());
+                    let monomial = self.table.monomial_power(monomial, power)?;
+                    own.key = self.table.key_product(own.key, Key::new(monomial, PolynomialId::ZERO))?;
+                    continue;
+                }
+                View::Constant(constant) => {
+                    let value = self.constant_scale(facts, term, constant.exact.finite());
+                    if value.is_zero() && power > 0 {
+                        zero = true;
+                        continue;
+                    }
+                    let value = self.table.scale_power(&value, power)?;
+                    own = self.table.scale_product(&own, &value)?;
+                    continue;
+                }
+                View::Apply(op, operands) => (op, operands),
+            };
+            let root = term == walk.root.term;
+            match op {
+                TermOp::Mul | TermOp::Div if !root && facts.uses(term) > 1 => {
+                    let flat = self.flat(at)?;
+                    match (flat.terms.as_slice(), flat.products.as_slice()) {
+                        ([], []) if power > 0 => zero = true,
+                        ([single], []) => {
+                            let single = Scale { coefficient: single.coefficient.clone(), key: single.key };
+                            let single = self.table.scale_power(&single, power)?;
+                            own = self.table.scale_product(&own, &single)?;
+                        }
+                        _ => sums.push((term, power)),
+                    }
+                }
+                TermOp::Mul => work.extend([(a, power), (b, power)]),
+                TermOp::Div => work.extend([(a, power), (b, -power)]),
+                TermOp::Neg => {
+                    if power % 2 != 0 {
+                        own.coefficient = -own.coefficient;
+                    }
+                    work.push((a, power));
+                }
+                TermOp::Exp2 => {
+                    let value = self.power_of_two(at)?;
+                    if value.is_zero() && power > 0 {
+                        zero = true;
+                        continue;
+                    }
+                    let value = self.table.scale_power(&value, power)?;
+                    own = self.table.scale_product(&own, &value)?;
+                }
+                TermOp::Add | TermOp::Sub | TermOp::Fma => sums.push((term, power)),
+                TermOp::Less
+                | TermOp::LessEqual
+                | TermOp::Equal
+                | TermOp::Not
+                | TermOp::And
+                | TermOp::Or
+                | TermOp::Xor => {
+                    return Err(Stop::Unknown("a condition is used as a number".to_string()));
+                }
+                TermOp::Abs
+                | TermOp::Max
+                | TermOp::Min
+                | TermOp::Saturate
+                | TermOp::Log2
+                | TermOp::Sqrt
+                | TermOp::Rsqrt
+                | TermOp::Sin
+                | TermOp::Cos
+                | TermOp::Tanh
+                | TermOp::Floor
+                | TermOp::Ceil
+                | TermOp::Trunc
+                | TermOp::RoundEven
+                | TermOp::CopySign
+                | TermOp::Mod
+                | TermOp::BitAnd
+                | TermOp::Select => {
+                    let atom = self.lazy(at);
+                    let monomial = self.table.atom_power(atom, power);
+                    own.key = self.table.key_product(own.key, Key::new(monomial, PolynomialId::ZERO))?;
+                }
+            }
+        }
+        if zero || own.is_zero() {
+            // `0·t = 0`: whether `t` is finite has been asked, whether it is defined is an obligation (V8).
+            return Ok(());
+        }
+        // A product of inputs, but for a number, is kept packed like those of two inputs alone.
+        let packed = match inputs.as_slice() {
+            [a] => Some(pack_single(*a)),
+            [a, b] => Some(pack(*a, *b)),
+            _ => None,
+        };
+        if let Some(key) = packed
+            && sums.is_empty()
+            && own.key == walk.scales[scale as usize].0.key
+        {
+            let scale = walk.push_scale(own);
+            let bucket = walk.bucket(scale);
+            walk.products[bucket].keys.push(key);
+            return Ok(());
+        }
+        if !inputs.is_empty() {
+            let mut parts = vec![own];
+            for raw in inputs {
+                let key = Key::new(self.input_monomial(raw), PolynomialId::ZERO);
+                parts.push(Scale { coefficient: Rational::ONE, key });
+            }
+            own = self.table.product_of(parts)?;
+        }
+        match sums.as_slice() {
+            [] => {
+                walk.terms.push(own.into_term());
+                Ok(())
+            }
+            _ => {
+                // `s/s = 1`; that `s` is not zero remains an obligation.
+                sums.sort_unstable();
+                let mut merged: SmallVec<[(TermId, i32); 4]> = SmallVec::new();
+                for (term, power) in sums {
+                    match merged.last_mut() {
+                        Some((last, total)) if *last == term => *total = total.saturating_add(power),
+                        _ => merged.push((term, power)),
+                    }
+                }
+                merged.retain(|(_, power)| *power != 0);
+                self.product_of_sums(walk, &merged, own)
+            }
+        }
+    }
+
+    /// Goes on with the only sum that multiplies, under the scale of everything else. Of several, multiplies
+    /// short ones out and leaves long ones as lazy atoms, as it does those that are divided by.
+    fn product_of_sums(
+        &mut self,
+        walk: &mut Walk,
+        sums: &[(TermId, i32)],
+        mut own: Scale,
+    ) -> Result<(), Stop> {
+        let store = walk.root.store;
+        let mut expanded: SmallVec<[Term; 1]> = smallvec![Term { key: Key::ONE, coefficient: Rational::ONE }];
+        let mut multiplying = sums.iter().filter(|(_, power)| *power > 0);
+        let linear = match (multiplying.next(), multiplying.next()) {
+            (Some((term, 1)), None) => Some(*term),
+            _ => None,
+        };
+        // What is multiplied out can no longer cancel with what is divided by.
+        let divided = sums.iter().any(|(_, power)| *power < 0);
+        let mut parts = Vec::with_capacity(sums.len() + 1);
+        for (term, power) in sums.iter().filter(|(term, power)| *power < 0 || Some(*term) != linear) {
+            let at = TermRef { store, term: *term };
+            let flat = self.flat(at)?;
+            if flat.is_empty() {
+                if *power > 0 {
+                    return Ok(());
+                }
+                return Err(Stop::Undefined("division by zero".to_string()));
+            }
+            let count = power.unsigned_abs().min(16);
+            let size = flat.len().saturating_pow(count).saturating_mul(expanded.len());
+            if let ([single], []) = (flat.terms.as_slice(), flat.products.as_slice()) {
+                let single = Scale { coefficient: single.coefficient.clone(), key: single.key };
+                parts.push(self.table.scale_power(&single, *power)?);
+            } else if *power > 0 && !divided && size <= self.short_product && !self.names_long_sums(&flat) {
+                let terms = self.spread(&flat)?;
+                for _ in 0..*power {
+                    expanded = self.multiply(&expanded, &terms)?.into();
+                }
+            } else {
+                let atom = self.lazy(at);
+                let key = Key::new(self.table.atom_power(atom, *power), PolynomialId::ZERO);
+                parts.push(Scale { coefficient: Rational::ONE, key });
+            }
+        }
+        if !parts.is_empty() {
+            parts.push(own);
+            own = self.table.product_of(parts)?;
+        }
+        if let Some(term) = linear {
+            let scale = walk.push_scale(own);
+            walk.stack.push((term, scale));
+            return Ok(());
+        }
+        for term in expanded {
+            let key = self.table.key_product(own.key, term.key)?;
+            walk.terms.push(Term { key, coefficient: &own.coefficient * &term.coefficient });
+        }
+        Ok(())
+    }
+
+    /// Whether a sum is short only because long ones stand in it as lazy atoms.
+    fn names_long_sums(&self, flat: &Flat) -> bool {
+        flat.terms.iter().filter(|term| self.table.monomials.contents(term.monomial()).lazy).any(|term| {
+            let factors = self.table.monomials.factors(term.monomial());
+            factors.iter().any(|(atom, _)| match self.table.atom(*atom) {
+                Atom::Lazy(at) => !self.is_function(*at),
+                _ => false,
+            })
+        })
+    }
+
+    /// A constant as a scale: its value, or a power of two times a literal of rule V9.
+    fn constant_scale(&mut self, facts: &Facts, term: TermId, value: Option<&Rational>) -> Scale {
+        if let TermKind::Constant(id) = term.kind()
+            && let Some((coefficient, literal)) = facts.reading(id)
+        {
+            let atom = self.table.intern(Atom::Literal(*literal));
+            let monomial = self.table.single(atom);
+            return Scale { coefficient: coefficient.clone(), key: Key::new(monomial, PolynomialId::ZERO) };
+        }
+        Scale::number(value.cloned().unwrap_or_default())
+    }
+
+    /// The scale that an [`TermOp::Exp2`] node is; zero for `2^(−∞)`.
+    pub(super) fn power_of_two(&mut self, at: TermRef) -> Result<Scale, Stop> {
+        if let Some(scale) = self.forms.powers.get(&at) {
+            return Ok(scale.clone());
+        }
+        let View::Apply(_, [argument, ..]) = self.view(at) else {
+            return Err(Stop::Unknown("a power of two that is none".to_string()));
+        };
+        let argument = TermRef { store: at.store, term: argument };
+        let scale = match self.class(argument)? {
+            Class::NegInf => Scale::number(Rational::ZERO),
+            _ => self.descend(Need::Power(at), |prover| {
+                prover.require_finite(argument)?;
+                let flat = prover.flatten(argument)?;
+                let terms = prover.spread(&flat)?;
+                prover.exponential(terms)
+            })?,
+        };
+        self.forms.powers.insert(at, scale.clone());
+        Ok(scale)
+    }
+}

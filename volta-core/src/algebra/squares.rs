@@ -1,0 +1,216 @@
+//! Products of long sums as squares: `s·t = ((s + t)² − s² − t²)/2`.
+//!
+//! Welford's running variance adds `(x − s/k)·(x − (s + x)/(k + 1))` for each new element `x`, and the merge of two
+//! parts adds `(s/m − t/n)²`. In squares, what one step adds is what the next takes away: a row of n elements has some
+//! n terms on the way, and not n². Rewritten are products of sums under names ([`super::named`]) of elements of one
+//! tensor that share no element, or of which one has all of the other's, and products of a name and an element. Where
+//! many elements stand beside one name they are a sum themselves, or nearly, and stay.
+
+use super::Stop;
+use super::atom::{Atom, AtomId};
+use super::canon::{Prover, SHORT_LIST};
+use super::flat::{NONE, inputs_of, pack_single};
+use super::monomial::MonomialId;
+use super::named::FEW;
+use super::polynomial::{Key, PolynomialId, Term, collect};
+use crate::number::Rational;
+use crate::term::{InputId, TermId};
+use rustc_hash::FxHashMap;
+
+/// A sum of elements of one tensor and a sum or an element beside it, and what multiplies both.
+#[derive(Clone, Copy)]
+struct Pair {
+    name: AtomId,
+    other: AtomId,
+    rest: Key,
+}
+
+/// A sum of elements made of two others.
+#[derive(Clone, Copy)]
+pub(super) enum Made {
+    /// Of those of both, which share none.
+    Sum(MonomialId),
+    /// Of those that only the longer has, which has all of the other's.
+    Difference(MonomialId),
+    /// They share some.
+    Neither,
+}
+
+impl Prover<'_> {
+    /// Writes products of names as squares; `None` if there are none to be rewritten.
+    pub(super) fn in_squares(&mut self, terms: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
+        let mut beside: FxHashMap<(Key, AtomId), usize> = FxHashMap::default();
+        let mut pairs = Vec::new();
+        for (at, term) in terms.iter().enumerate() {
+            self.charge(1)?;
+            let Some(pair) = self.pair(term) else { continue };
+            if self.is_element(pair.other) {
+                *beside.entry((pair.rest, pair.name)).or_default() += 1;
+            }
+            pairs.push((at, pair));
+        }
+        pairs.retain(|(_, pair)| {
+            !self.is_element(pair.other)
+                || beside.get(&(pair.rest, pair.name)).is_none_or(|count| *count <= FEW)
+        });
+        if pairs.is_empty() {
+            return Ok(None);
+        }
+        let mut out = Vec::with_capacity(terms.len() + 2 * pairs.len());
+        let mut next = 0;
+        for (at, pair) in pairs {
+            out.extend_from_slice(&terms[next..at]);
+            next = at + 1;
+            self.push_in_squares(pair, &terms[at], &mut out)?;
+        }
+        out.extend_from_slice(&terms[next..]);
+        collect(&mut out);
+        if out == terms {
+            return Ok(None);
+        }
+        let mut spelled = Vec::with_capacity(out.len());
+        for term in out {
+            self.push_spelled(term, &mut spelled)?;
+        }
+        collect(&mut spelled);
+        Ok(Some(spelled))
+    }
+
+    fn is_element(&self, atom: AtomId) -> bool {
+        matches!(self.table.atom(atom), Atom::Input(..))
+    }
+
+    /// The two sums that a term is the product of, but for a rest.
+    fn pair(&mut self, term: &Term) -> Option<Pair> {
+        if !self.table.monomials.contents(term.monomial()).named {
+            return None;
+        }
+        let factors = self.table.monomials.shared_factors(term.monomial());
+        let mut names: Vec<(AtomId, InputId)> = Vec::new();
+        let mut elements = Vec::new();
+        for (atom, _) in factors.iter().filter(|(_, power)| *power == 1) {
+            match self.table.atom(*atom) {
+                Atom::Input(input, _) => elements.push((*atom, *input)),
+                Atom::Products(_) => names.extend(self.tensor_of(*atom).map(|tensor| (*atom, tensor))),
+                _ => {}
+            }
+        }
+        let (name, other) = match names.as_slice() {
+            [(a, tensor), (b, other)] if tensor == other => (*a, *b),
+            [(name, tensor)] => {
+                let mut elements = elements.iter().filter(|(_, input)| input == tensor);
+                match (elements.next(), elements.next()) {
+                    (Some((element, _)), None) => (*name, *element),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        let rest: Vec<(AtomId, i32)> =
+            factors.iter().copied().filter(|(atom, _)| ![name, other].contains(atom)).collect();
+        Some(Pair { name, other, rest: Key::new(self.table.intern_factors(&rest), term.exponent()) })
+    }
+
+    /// The tensor of which a name is a sum of elements, each there once.
+    fn tensor_of(&mut self, name: AtomId) -> Option<InputId> {
+        if let Some(known) = self.tensors.get(&name) {
+            return *known;
+        }
+        let Atom::Products(keys) = self.table.atom(name) else { return None };
+        let input = |key: &u128| inputs_of(*key).next().map(|(input, _)| input);
+        let first = keys.first().and_then(input);
+        let alone = |key: &u128| *key as u64 == NONE && input(key) == first;
+        let is_one = keys.iter().all(alone) && keys.windows(2).all(|pair| pair[0] < pair[1]);
+        let tensor = first.filter(|_| is_one);
+        self.tensors.insert(name, tensor);
+        tensor
+    }
+
+    fn push_in_squares(&mut self, pair: Pair, term: &Term, out: &mut Vec<Term>) -> Result<(), Stop> {
+        let (a, b) = (self.table.single(pair.name), self.table.single(pair.other));
+        let half = &term.coefficient * &Rational::HALF;
+        let squares = match self.made(pair)? {
+            Made::Neither => {
+                out.push(term.clone());
+                return Ok(());
+            }
+            Made::Sum(sum) => [(sum, half.clone()), (a, -&half), (b, -half)],
+            Made::Difference(difference) => [(a, half.clone()), (b, half.clone()), (difference, -half)],
+        };
+        for (base, coefficient) in squares {
+            let square = Key::new(self.table.monomial_power(base, 2)?, PolynomialId::ZERO);
+            out.push(Term { key: self.table.key_product(pair.rest, square)?, coefficient });
+        }
+        Ok(())
+    }
+
+    /// The sum or the difference of a pair, as far as it is a sum of elements.
+    fn made(&mut self, pair: Pair) -> Result<Made, Stop> {
+        if let Some(known) = self.made.get(&(pair.name, pair.other)) {
+            return Ok(*known);
+        }
+        let (mut a, mut b) = (self.elements(pair.name), self.elements(pair.other));
+        if a.len() < b.len() {
+            std::mem::swap(&mut a, &mut b);
+        }
+        self.charge((a.len() + b.len()) as u64 / 8)?;
+        let shared = b.iter().filter(|key| a.binary_search(key).is_ok()).count();
+        let made = if shared == 0 {
+            a.extend_from_slice(&b);
+            Made::Sum(self.sum_of_elements(a)?)
+        } else if shared == b.len() && a.len() > b.len() {
+            a.retain(|key| b.binary_search(key).is_err());
+            Made::Difference(self.sum_of_elements(a)?)
+        } else {
+            Made::Neither
+        };
+        self.made.insert((pair.name, pair.other), made);
+        Ok(made)
+    }
+
+    /// The elements that an atom is the sum of, packed and sorted.
+    fn elements(&self, atom: AtomId) -> Vec<u128> {
+        match self.table.atom(atom) {
+            Atom::Input(input, element) => vec![pack_single(TermId::input(*input, *element).raw())],
+            Atom::Products(keys) => keys.to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn sum_of_elements(&mut self, keys: Vec<u128>) -> Result<MonomialId, Stop> {
+        match keys.as_slice() {
+            [key] => self.unpacked(*key),
+            _ => Ok(self.name(keys)),
+        }
+    }
+
+    /// Spells the square of a name out if its parts may have been too short for names.
+    fn push_spelled(&mut self, term: Term, out: &mut Vec<Term>) -> Result<(), Stop> {
+        let factors = self.table.monomials.shared_factors(term.monomial());
+        let short = factors.iter().find_map(|(atom, power)| match self.table.atom(*atom) {
+            Atom::Products(keys) if *power == 2 && keys.len() < 2 * SHORT_LIST => Some((*atom, keys.clone())),
+            _ => None,
+        });
+        let Some((name, keys)) = short else {
+            out.push(term);
+            return Ok(());
+        };
+        self.charge(keys.len() as u64 * keys.len() as u64 / 2)?;
+        let rest: Vec<(AtomId, i32)> = factors.iter().copied().filter(|(atom, _)| *atom != name).collect();
+        let rest = Key::new(self.table.intern_factors(&rest), term.exponent());
+        let twice = &term.coefficient + &term.coefficient;
+        let mut elements = Vec::with_capacity(keys.len());
+        for key in keys.iter() {
+            elements.push(Key::new(self.unpacked(*key)?, PolynomialId::ZERO));
+        }
+        for (at, first) in elements.iter().enumerate() {
+            let outer = self.table.key_product(rest, *first)?;
+            for second in &elements[at..] {
+                let coefficient = if first == second { &term.coefficient } else { &twice };
+                let key = self.table.key_product(outer, *second)?;
+                out.push(Term { key, coefficient: coefficient.clone() });
+            }
+        }
+        Ok(())
+    }
+}
