@@ -228,7 +228,13 @@ fn alike_of(elements: &[Element<'_>], stores: &[&Store], sides: &[[usize; 2]], o
     if options.every_element || elements.len() < 2 {
         return Alike::unknown(elements.len());
     }
-    let shapes: Vec<Shapes> = stores.par_iter().map(|store| Shapes::new(store)).collect();
+    let mut roots: Vec<Vec<TermId>> = vec![Vec::new(); stores.len()];
+    for (element, [reference, opt]) in elements.iter().zip(sides) {
+        roots[*reference].push(element.reference.1);
+        roots[*opt].push(element.opt.1);
+    }
+    let shapes = stores.par_iter().zip(&roots).map(|(store, roots)| Shapes::new(store, roots));
+    let shapes: Vec<Shapes> = shapes.collect();
     Alike::new(elements, sides, &shapes)
 }
 
@@ -306,16 +312,17 @@ fn refute_some(
             *kin <= SAMPLE_A_KIND
         });
     }
-    let differing: Vec<usize> = sample
-        .chunk_by(|a, b| sides[*a] == sides[*b])
-        .flat_map(|group| {
-            let (reference, opt) = (elements[group[0]].reference.0, elements[group[0]].opt.0);
-            let mut screen = probe::Screen::new(reference, opt, inputs, 0, options.effort.remembered);
-            let pairs: Vec<_> =
-                group.iter().map(|at| (elements[*at].reference.1, elements[*at].opt.1)).collect();
-            screen.differing(&pairs).into_iter().map(|at| group[at]).collect::<Vec<usize>>()
-        })
-        .collect();
+    let groups = sample.chunk_by(|a, b| sides[*a] == sides[*b]);
+    // In halves: threads of which each has one finish earlier, even where what both evaluate is the same.
+    let groups: Vec<&[usize]> =
+        groups.flat_map(|group| <[_; 2]>::from(group.split_at(group.len() / 2))).collect();
+    let differing = groups.into_par_iter().filter(|group| !group.is_empty()).flat_map_iter(|group| {
+        let (reference, opt) = (elements[group[0]].reference.0, elements[group[0]].opt.0);
+        let mut screen = probe::Screen::new(reference, opt, inputs, 0, options.effort.remembered);
+        let pairs: Vec<_> = group.iter().map(|at| (elements[*at].reference.1, elements[*at].opt.1)).collect();
+        screen.differing(&pairs).into_iter().map(|at| group[at])
+    });
+    let differing: Vec<usize> = differing.collect();
     differing.into_iter().find_map(|at| {
         let element = &elements[at];
         let witness = probe::refute(element.reference, element.opt, inputs, &options.effort)?;
