@@ -57,6 +57,10 @@ impl Prover<'_> {
                 zero = true;
                 continue;
             }
+            // `0·t = 0`: that `t` is finite has been asked, whether it is defined is an obligation (V8).
+            if zero {
+                continue;
+            }
             if let Some(value) = self.number_of_input(term) {
                 if value.is_zero() && power > 0 {
                     zero = true;
@@ -155,7 +159,6 @@ impl Prover<'_> {
             }
         }
         if zero || own.is_zero() {
-            // `0·t = 0`: whether `t` is finite has been asked, whether it is defined is an obligation (V8).
             return Ok(());
         }
         // A product of inputs, but for a number, is kept packed like those of two inputs alone.

@@ -7,14 +7,15 @@
 //! Each term gets a *shape*, a number for all that it computes, and an *anchor*: for each of its inputs, the element
 //! that the shape counts from. Terms of one shape are one another, moved by the difference of their anchors. Shapes
 //! are found in one pass over a store, mostly for all lanes of a node at once: how anchors move from lane to lane is
-//! then one of a few patterns, and mostly a constant for each bit of the lane's number.
+//! then one of a few patterns, and mostly a constant for each bit of the lane's number. Where lanes differ, only those
+//! are looked at that somebody asks for: fragments of a matrix have rows that no output depends on.
 
 use super::instance::is_commutative;
 use crate::term::{Lanes, Store, TermId, TermKind, TermOp};
 use hashbrown::HashTable;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHasher;
 use smallvec::SmallVec;
-use std::hash::BuildHasher;
+use std::hash::Hasher;
 
 /// Inputs from this one on have no shapes, nor has what depends on them: a bit each.
 const MAX_INPUTS: usize = 31;
@@ -31,6 +32,8 @@ pub struct Shapes {
     forms: Vec<Form>,
     /// Of those nodes that have no form for all of their lanes, forms for some of them each.
     parts: Vec<Part>,
+    /// The lanes of each node that anybody asks for, once there was a node whose lanes have no form together.
+    wanted: Option<Vec<u32>>,
     shapes: Table,
     /// How the elements of one input move from lane to lane: by a constant for each bit of the lane's number, or else
     /// one for each lane.
@@ -100,14 +103,15 @@ struct Operand {
 }
 
 impl Shapes {
-    /// Reads a store.
+    /// Reads a store, of which only `roots` will be asked for.
     ///
     /// # Cost
     /// A look-up or two for each node whose operands are one shape each; of others, for the lanes that are alike.
-    pub fn new(store: &Store) -> Shapes {
+    pub fn new(store: &Store, roots: &[TermId]) -> Shapes {
         let mut shapes = Shapes {
             forms: Vec::with_capacity(store.len()),
             parts: Vec::new(),
+            wanted: None,
             shapes: Table::default(),
             steps: Table::default(),
             motions: Table::default(),
@@ -121,13 +125,13 @@ impl Shapes {
             shapes.shapes.number(&[-1, input as i64], 1 << input);
         }
         for at in 0..store.len() {
-            let form = shapes.form(store, at);
+            let form = shapes.form(store, roots, at);
             shapes.forms.push(form);
         }
         shapes
     }
 
-    /// The shape of a term of the store, if it has one.
+    /// The shape of one of the roots, if it has one.
     pub fn place(&self, term: TermId) -> Option<Place> {
         let (shape, inputs, anchor) = match term.kind() {
             TermKind::Input { input, element } if input.index() < MAX_INPUTS => {
@@ -185,12 +189,13 @@ impl Shapes {
     }
 
     /// The form of a node whose operands have theirs.
-    fn form(&mut self, store: &Store, at: usize) -> Form {
-        let node = store.node(at);
+    fn form(&mut self, store: &Store, roots: &[TermId], at: usize) -> Form {
         let none = Form { shape: NONE, motion: STILL, anchor: 0 };
-        if self.shapes.len() > FEW_SHAPES.max(store.len() / 8) {
+        let unwanted = self.wanted.as_ref().is_some_and(|wanted| wanted[at] == 0);
+        if unwanted || self.shapes.len() > FEW_SHAPES.max(store.len() / 8) {
             return none;
         }
+        let node = store.node(at);
         let operands = &node.operands[..node.op.arity()];
         if !operands.iter().any(|own| self.whole(*own).is_some_and(|form| form.shape == IN_PARTS)) {
             let mark = self.anchors.len();
@@ -200,14 +205,20 @@ impl Shapes {
             }
             self.anchors.truncate(mark);
         }
-        if self.parts.len() > FEW_PARTS { none } else { self.in_parts(node.op, node.mask, operands) }
+        if self.parts.len() > FEW_PARTS {
+            return none;
+        }
+        match self.wanted.get_or_insert_with(|| wanted(store, roots))[at] {
+            0 => none,
+            wanted => self.in_parts(node.op, node.mask, wanted, operands),
+        }
     }
 
-    /// The form of a node whose lanes have none together: one for lanes of the same shape, found for those of them
-    /// together whose operands have the same shapes, or else one by one.
-    fn in_parts(&mut self, op: TermOp, mask: u32, operands: &[Lanes<'_>]) -> Form {
+    /// The form of a node whose lanes have none together, as far as they are wanted: one for lanes of the same shape,
+    /// found for those of them together whose operands have the same shapes, or else one by one.
+    fn in_parts(&mut self, op: TermOp, mask: u32, wanted: u32, operands: &[Lanes<'_>]) -> Form {
         let mut parts: SmallVec<[Part; 32]> = SmallVec::new();
-        for lanes in self.alike(mask, operands) {
+        for lanes in self.alike(operands, mask, wanted) {
             let mark = self.anchors.len();
             let result = self.apply_each(op, operands, |shapes, own| shapes.operand_in(mask, lanes, own));
             if let Some(result) = result {
@@ -223,22 +234,18 @@ impl Shapes {
                 }
             }
         }
-        self.together(mask, parts)
+        self.together(wanted, parts)
     }
 
     /// The form of the node whose lanes an operand is, in order.
     fn whole(&self, own: Lanes<'_>) -> Option<Form> {
-        let Lanes::Affine { base, stride: 1 } = own else { return None };
-        match TermId::from_raw(base).kind() {
-            TermKind::Lane(node, 0) => Some(self.forms[node.index()]),
-            TermKind::Lane(..) | TermKind::Input { .. } | TermKind::Constant(_) => None,
-        }
+        whole_node(own).map(|node| self.forms[node])
     }
 
-    /// The lanes of `mask` in groups: those whose operands have the same shapes. Lanes with an operand that has no
-    /// shape are left out.
-    fn alike(&self, mask: u32, operands: &[Lanes<'_>]) -> SmallVec<[u32; 32]> {
-        let mut groups: SmallVec<[u32; 32]> = SmallVec::from_slice(&[mask]);
+    /// Some lanes of a node with the lanes of `mask` in groups: those whose operands have the same shapes. Lanes with
+    /// an operand that has no shape are left out.
+    fn alike(&self, operands: &[Lanes<'_>], mask: u32, lanes: u32) -> SmallVec<[u32; 32]> {
+        let mut groups: SmallVec<[u32; 32]> = SmallVec::from_slice(&[lanes]);
         for own in operands {
             let form = self.whole(*own);
             if let Some(form) = form.filter(|form| form.shape == IN_PARTS) {
@@ -252,7 +259,7 @@ impl Shapes {
             }
             let mut shapes = [NONE; 32];
             let mut last = None;
-            for lane in bits(mask) {
+            for lane in bits(lanes) {
                 let term = term_of(*own, lane, mask);
                 let known = last.filter(|(other, _)| *other == term);
                 let (_, shape) =
@@ -291,7 +298,7 @@ impl Shapes {
     }
 
     /// The form of a node from forms for some of its lanes each.
-    fn together(&mut self, mask: u32, mut parts: SmallVec<[Part; 32]>) -> Form {
+    fn together(&mut self, all: u32, mut parts: SmallVec<[Part; 32]>) -> Form {
         let start = self.parts.len();
         while let Some(first) = parts.first().copied() {
             let (same, others): (SmallVec<[Part; 32]>, _) =
@@ -302,7 +309,7 @@ impl Shapes {
         }
         match &self.parts[start..] {
             [] => Form { shape: NONE, motion: STILL, anchor: 0 },
-            [Part { lanes, form }] if *lanes == mask => {
+            [Part { lanes, form }] if *lanes == all => {
                 let form = *form;
                 self.parts.truncate(start);
                 form
@@ -554,15 +561,18 @@ impl Shapes {
             }
         }
         // The anchor is that of the operand with most inputs, so that long sums share one.
-        let main = operands.iter().max_by_key(|operand| operand.inputs.count_ones())?;
         let inputs = operands.iter().fold(0, |inputs, operand| inputs | operand.inputs);
-        let mut result = Operand { shape: NONE, inputs, motion: main.motion, anchor: main.anchor };
-        if inputs != main.inputs {
+        let with_all = operands.iter().rposition(|operand| operand.inputs == inputs);
+        let most = || (0..operands.len()).max_by_key(|at| operands[*at].inputs.count_ones());
+        let main = with_all.or_else(most)?;
+        let Operand { motion, anchor, .. } = operands[main];
+        let mut result = Operand { shape: NONE, inputs, motion, anchor };
+        if with_all.is_none() {
             let mut motion: SmallVec<[i64; 4]> = SmallVec::new();
             let mut anchor: SmallVec<[i64; 4]> = SmallVec::new();
             for input in bits(inputs) {
                 let has = |operand: &&Operand| operand.inputs >> input & 1 == 1;
-                let from = Some(main).filter(has).or_else(|| operands.iter().find(has))?;
+                let from = Some(&operands[main]).filter(has).or_else(|| operands.iter().find(has))?;
                 let at = rank(from.inputs, input);
                 anchor.push(self.elements(from)[at]);
                 motion.push(self.steps_of(from).map_or(STILL.into(), |steps| steps[at]));
@@ -571,8 +581,7 @@ impl Shapes {
             result.motion = self.motion(&motion);
         }
         let mut key = std::mem::take(&mut self.key);
-        key.clear();
-        let applies = self.spell(op, operands, &result, &mut key);
+        let applies = self.spell(op, operands, main, &result, &mut key);
         if applies {
             result.shape = self.shapes.number(&key, inputs);
         }
@@ -580,31 +589,41 @@ impl Shapes {
         applies.then_some(result)
     }
 
-    /// What an operation on operands computes, counted from the anchor of the result; false where operands move
-    /// differently from lane to lane.
-    fn spell(&self, op: TermOp, operands: &[Operand], result: &Operand, key: &mut Vec<i64>) -> bool {
-        let origin = self.elements(result);
-        key.push(op as i64);
-        for operand in operands {
-            key.push(i64::from(operand.shape));
-            let elements = self.elements(operand);
-            if operand.motion == result.motion && operand.inputs == result.inputs {
-                key.extend(elements.iter().zip(origin).map(|(element, origin)| element - origin));
+    /// What an operation on operands computes, counted from the anchor of the result, which is that of the main one as
+    /// far as it goes; false where operands move differently from lane to lane.
+    fn spell(
+        &self,
+        op: TermOp,
+        operands: &[Operand],
+        main: usize,
+        result: &Operand,
+        key: &mut Vec<i64>,
+    ) -> bool {
+        let shape = |at: usize| operands.get(at).map_or(0, |operand| i64::from(operand.shape));
+        key.clear();
+        key.extend([(op as i64) << 32 | shape(0), shape(1) << 32 | shape(2)]);
+        let origin = &self.anchors[result.anchor as usize..];
+        for (which, operand) in operands.iter().enumerate() {
+            if which == main {
                 continue;
             }
-            let (own, all) = (self.steps_of(operand), self.steps_of(result));
-            let mut at = 0;
-            for (place, input) in bits(result.inputs).enumerate() {
-                if operand.inputs >> input & 1 == 0 {
-                    continue;
+            let elements = &self.anchors[operand.anchor as usize..];
+            let (own, whole) = (self.steps_of(operand), self.steps_of(result));
+            let moves = |steps: Option<&[i64]>, at: usize| steps.map_or(STILL.into(), |steps| steps[at]);
+            // The operand's inputs among those of the result, which has all of them.
+            let (mut rest, mut all) = (operand.inputs, result.inputs);
+            let (mut at, mut place) = (0, 0);
+            while rest != 0 {
+                if rest & all & all.wrapping_neg() != 0 {
+                    if moves(own, at) != moves(whole, place) {
+                        return false;
+                    }
+                    key.push(elements[at] - origin[place]);
+                    rest &= rest - 1;
+                    at += 1;
                 }
-                if own.map_or(STILL.into(), |steps| steps[at])
-                    != all.map_or(STILL.into(), |steps| steps[place])
-                {
-                    return false;
-                }
-                key.push(elements[at] - origin[place]);
-                at += 1;
+                all &= all - 1;
+                place += 1;
             }
         }
         true
@@ -660,6 +679,41 @@ fn rank(inputs: u32, input: u32) -> usize {
     (inputs & ((1 << input) - 1)).count_ones() as usize
 }
 
+/// The node whose lanes an operand is, in order.
+fn whole_node(own: Lanes<'_>) -> Option<usize> {
+    let Lanes::Affine { base, stride: 1 } = own else { return None };
+    match TermId::from_raw(base).kind() {
+        TermKind::Lane(node, 0) => Some(node.index()),
+        TermKind::Lane(..) | TermKind::Input { .. } | TermKind::Constant(_) => None,
+    }
+}
+
+/// For each node, the lanes that some of `roots` are computed from.
+fn wanted(store: &Store, roots: &[TermId]) -> Vec<u32> {
+    fn want(wanted: &mut [u32], term: TermId) {
+        if let TermKind::Lane(node, lane) = term.kind() {
+            wanted[node.index()] |= 1 << lane;
+        }
+    }
+    let mut wanted = vec![0; store.len()];
+    roots.iter().for_each(|root| want(&mut wanted, *root));
+    for at in (0..store.len()).rev() {
+        let lanes = wanted[at];
+        if lanes == 0 {
+            continue;
+        }
+        let node = store.node(at);
+        for own in &node.operands[..node.op.arity()] {
+            match (whole_node(*own), *own) {
+                (Some(whole), _) => wanted[whole] |= lanes,
+                (None, Lanes::Affine { base, stride: 0 }) => want(&mut wanted, TermId::from_raw(base)),
+                (None, own) => bits(lanes).for_each(|lane| want(&mut wanted, term_of(own, lane, node.mask))),
+            }
+        }
+    }
+    wanted
+}
+
 /// An operand's term in a lane of a node with the lanes of `mask`.
 fn term_of(lanes: Lanes<'_>, lane: u32, mask: u32) -> TermId {
     TermId::from_raw(match lanes {
@@ -691,7 +745,7 @@ impl Table {
     }
 
     fn number(&mut self, content: &[i64], note: u32) -> u32 {
-        let hash = FxBuildHasher.hash_one(content);
+        let hash = hash_of(content);
         if let Some(known) = self.known.find(hash, |known| self.content(*known) == content) {
             return *known;
         }
@@ -699,10 +753,17 @@ impl Table {
         self.contents.extend(content);
         self.entries.push((self.contents.len() as u32, note));
         let (entries, contents) = (&self.entries, &self.contents);
-        let rehash = |known: &u32| FxBuildHasher.hash_one(content_of(entries, contents, *known));
+        let rehash = |known: &u32| hash_of(content_of(entries, contents, *known));
         self.known.insert_unique(hash, number, rehash);
         number
     }
+}
+
+/// Word by word: contents are short.
+fn hash_of(content: &[i64]) -> u64 {
+    let mut hasher = FxHasher::default();
+    content.iter().for_each(|word| hasher.write_i64(*word));
+    hasher.finish()
 }
 
 /// The content of an entry; entries hold where theirs ends.
@@ -775,18 +836,25 @@ mod tests {
             let operands: Vec<&[u64; 32]> = operands.iter().collect();
             nodes.push((store.push(op, *mask, &operands, 0), *mask));
         }
-        let shapes = Shapes::new(&store);
+        // All lanes of some nodes, and one of the last.
+        let (rest, last) = nodes.split_at(nodes.len() - 1);
+        let asked = rest.iter().filter(|(node, _)| node.index() % 2 == 0).copied();
+        let asked = asked.chain(last.iter().map(|(node, mask)| (*node, 1 << mask.trailing_zeros())));
+        let each = |(node, lanes): (NodeId, u32)| bits(lanes).map(move |lane| TermId::lane(node, lane));
+        check_roots(&store, &asked.flat_map(each).collect::<Vec<_>>())?;
+        check_roots(&store, &nodes.iter().copied().flat_map(each).collect::<Vec<_>>())
+    }
+
+    fn check_roots(store: &Store, roots: &[TermId]) -> Result<(), TestCaseError> {
+        let shapes = Shapes::new(store, roots);
         let mut spellings: std::collections::HashMap<u32, String> = std::collections::HashMap::new();
         let mut numbers: std::collections::HashMap<String, u32> = std::collections::HashMap::new();
-        for (node, mask) in nodes {
-            for lane in bits(mask) {
-                let term = TermId::lane(node, lane);
-                let place = shapes.place(term).expect("few enough");
-                let spelling = spelled(&store, term, &place);
-                let known = spellings.entry(place.shape).or_insert_with(|| spelling.clone());
-                prop_assert_eq!(&*known, &spelling);
-                prop_assert_eq!(*numbers.entry(spelling).or_insert(place.shape), place.shape);
-            }
+        for term in roots {
+            let place = shapes.place(*term).expect("few enough");
+            let spelling = spelled(store, *term, &place);
+            let known = spellings.entry(place.shape).or_insert_with(|| spelling.clone());
+            prop_assert_eq!(&*known, &spelling);
+            prop_assert_eq!(*numbers.entry(spelling).or_insert(place.shape), place.shape);
         }
         Ok(())
     }
@@ -816,7 +884,7 @@ mod tests {
             let node = store.push(TermOp::Fma, u32::MAX, &[&rows, &columns, &sum], 0);
             sum = std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw());
         }
-        let shapes = Shapes::new(&store);
+        let shapes = Shapes::new(&store, &sum.map(TermId::from_raw));
         assert!(shapes.parts.is_empty());
         assert_eq!(shapes.anchors.len(), 1 + 3, "long sums share an anchor");
         let [first, other] = [0, 13].map(|lane| shapes.place(TermId::from_raw(sum[lane])).expect("a shape"));

@@ -53,6 +53,11 @@ impl Signs {
         out
     }
 
+    /// Whether one sign is among them.
+    fn contains(self, sign: Signs) -> bool {
+        self.0 & sign.0 != 0
+    }
+
     /// Whether every sign in `self` is in `other`.
     pub fn within(self, other: Signs) -> bool {
         self.0 & !other.0 == 0
@@ -60,12 +65,14 @@ impl Signs {
 
     /// Whether zero is excluded.
     pub fn excludes_zero(self) -> bool {
-        self.0 & Signs::ZERO.0 == 0
+        !self.contains(Signs::ZERO)
     }
 
     /// Signs of products.
     pub fn times(self, other: Signs) -> Signs {
-        self.combine(other, |a, b| Signs::from_signum(a * b))
+        let when = |sign: Signs, product: Signs| if self.contains(sign) { product } else { Signs(0) };
+        let zero = if other == Signs(0) { Signs(0) } else { Signs::ZERO };
+        when(Signs::POSITIVE, other) | when(Signs::NEGATIVE, -other) | when(Signs::ZERO, zero)
     }
 
     /// Signs of squares.
@@ -75,12 +82,15 @@ impl Signs {
 
     /// Signs of sums.
     pub fn plus(self, other: Signs) -> Signs {
-        self.combine(other, |a, b| match (a, b) {
-            (0, b) => Signs::from_signum(b),
-            (a, 0) => Signs::from_signum(a),
-            (a, b) if a == b => Signs::from_signum(a),
-            _ => Signs::ANY,
-        })
+        // Of two numbers of one sign that one, of a number and zero the number's, and of opposite ones any.
+        let of_one = self & other;
+        let beside_zero =
+            |zero: Signs, signs: Signs| if zero.contains(Signs::ZERO) { signs } else { Signs(0) };
+        let opposite = |a: Signs, b: Signs| a.contains(Signs::NEGATIVE) && b.contains(Signs::POSITIVE);
+        if opposite(self, other) || opposite(other, self) {
+            return Signs::ANY;
+        }
+        of_one | beside_zero(self, other) | beside_zero(other, self)
     }
 
     /// Signs of the larger of two.
@@ -254,6 +264,21 @@ fn sign_giving(op: TermOp) -> std::ops::Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn signs_of_sums_and_products_are_those_of_numbers() {
+        let sets: Vec<Signs> = (0..8).map(Signs).collect();
+        for a in &sets {
+            for b in &sets {
+                assert_eq!(a.times(*b), a.combine(*b, |a, b| Signs::from_signum(a * b)));
+                // Opposite signs: the sum of two numbers of any size.
+                let sum = |a: i32, b: i32| {
+                    if a * b < 0 { Signs::ANY } else { Signs::from_signum((a + b).signum()) }
+                };
+                assert_eq!(a.plus(*b), a.combine(*b, sum));
+            }
+        }
+    }
 
     #[test]
     fn signs_of_sums_and_products_are_rigorous() {

@@ -15,18 +15,50 @@ struct Kind {
     apart: SmallVec<[i64; 4]>,
 }
 
-/// For each element the first one that it is, or itself. `sides` says which stores an element's terms lie in.
-pub(super) fn first_alike(elements: &[Element<'_>], sides: &[[usize; 2]], shapes: &[Shapes]) -> Vec<usize> {
-    let mut first: FxHashMap<Kind, usize> = FxHashMap::default();
-    let alike = elements.iter().zip(sides).enumerate().map(|(at, (element, sides))| {
-        let reference = shapes[sides[0]].place(element.reference.1);
-        let opt = shapes[sides[1]].place(element.opt.1);
-        match (reference, opt) {
-            (Some(reference), Some(opt)) => *first.entry(kind(*sides, &reference, &opt)).or_insert(at),
-            _ => at,
+/// Which elements are others with their inputs moved, as far as shapes tell.
+#[derive(Debug)]
+pub(super) struct Alike {
+    /// For each element the first one that it is, or itself.
+    first: Vec<usize>,
+    /// Whether both terms of an element have shapes.
+    told: Vec<bool>,
+}
+
+impl Alike {
+    /// Elements of which nothing is known.
+    pub(super) fn unknown(elements: usize) -> Alike {
+        Alike { first: (0..elements).collect(), told: vec![false; elements] }
+    }
+
+    /// Reads shapes, those of each store. `sides` says which stores an element's terms lie in.
+    pub(super) fn new(elements: &[Element<'_>], sides: &[[usize; 2]], shapes: &[Shapes]) -> Alike {
+        let mut alike = Alike::unknown(elements.len());
+        let mut first: FxHashMap<Kind, usize> = FxHashMap::default();
+        for (at, (element, sides)) in elements.iter().zip(sides).enumerate() {
+            let reference = shapes[sides[0]].place(element.reference.1);
+            let opt = shapes[sides[1]].place(element.opt.1);
+            if let (Some(reference), Some(opt)) = (reference, opt) {
+                alike.told[at] = true;
+                alike.first[at] = *first.entry(kind(*sides, &reference, &opt)).or_insert(at);
+            }
         }
-    });
-    alike.collect()
+        alike
+    }
+
+    /// The first element that one is with its inputs moved.
+    pub(super) fn first(&self, at: usize) -> usize {
+        self.first[at]
+    }
+
+    /// Whether an element is none of those before it, as far as is known.
+    pub(super) fn is_first(&self, at: usize) -> bool {
+        self.first[at] == at
+    }
+
+    /// Whether two elements of the same stores are known to be no renamings of one another.
+    pub(super) fn surely_differ(&self, a: usize, b: usize) -> bool {
+        self.told[a] && self.told[b] && self.first[a] != self.first[b]
+    }
 }
 
 fn kind(sides: [usize; 2], reference: &Place, opt: &Place) -> Kind {

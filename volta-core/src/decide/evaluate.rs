@@ -4,6 +4,8 @@
 //! stack, and what output elements share is computed once. Literals are read loosely (see [`literal`]): what is
 //! told apart here differs under every reading of rule V9.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashSet;
 
 use crate::number::format::Format;
@@ -106,10 +108,44 @@ impl Slot {
     }
 }
 
+/// Some nodes of a store, a bit each: most of what is marked lies close together, and needs no sorting.
+#[derive(Default)]
+struct Marks {
+    words: Vec<u64>,
+    /// Words outside have no bit.
+    range: Range<usize>,
+}
+
+impl Marks {
+    fn new(nodes: usize) -> Marks {
+        Marks { words: vec![0; nodes.div_ceil(64)], range: 0..0 }
+    }
+
+    fn insert(&mut self, node: usize) {
+        let at = node / 64;
+        self.words[at] |= 1 << (node % 64);
+        if self.range.is_empty() {
+            self.range = at..at + 1;
+        }
+        self.range = self.range.start.min(at)..self.range.end.max(at + 1);
+    }
+
+    /// Takes all nodes out, in order.
+    fn drain(&mut self, mut visit: impl FnMut(usize)) {
+        for at in std::mem::take(&mut self.range) {
+            let mut word = std::mem::take(&mut self.words[at]);
+            while word != 0 {
+                visit(at * 64 + word.trailing_zeros() as usize);
+                word &= word - 1;
+            }
+        }
+    }
+}
+
 /// Evaluates terms of one store at one point, remembering what it has computed.
 ///
 /// # Cost
-/// Twelve bytes a node of the store (untouched until used), and a value for each scalar term reached, of which it
+/// Twelve bytes and a bit for each node of the store (untouched until used), and a value for each scalar term reached, of which it
 /// keeps at most `limit`; beyond, it forgets them and starts over.
 pub struct Evaluator<'s, E, P> {
     store: &'s Store,
@@ -120,7 +156,7 @@ pub struct Evaluator<'s, E, P> {
     values: Vec<Value<E>>,
     constants: Vec<Option<Value<E>>>,
     /// Nodes marked for the sweep to come, and how many lanes of them.
-    marked: Vec<u32>,
+    marked: Marks,
     fresh: usize,
     stack: Vec<TermId>,
     work: u64,
@@ -141,7 +177,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
             slots: vec![Slot::default(); store.len()],
             values: Vec::new(),
             constants: Vec::new(),
-            marked: Vec::new(),
+            marked: Marks::new(store.len()),
             fresh: 0,
             stack: Vec::new(),
             work: 0,
@@ -216,9 +252,8 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
     }
 
     fn unmark(&mut self) {
-        for node in self.marked.drain(..) {
-            self.slots[node as usize].wanted = 0;
-        }
+        let slots = &mut self.slots;
+        self.marked.drain(|node| slots[node].wanted = 0);
         self.fresh = 0;
         self.stack.clear();
     }
@@ -234,7 +269,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
                 continue;
             }
             if slot.wanted == 0 {
-                self.marked.push(node.0);
+                self.marked.insert(node.index());
                 // A node that already has values moves to a block of its own.
                 self.fresh += if slot.known == 0 { 0 } else { 31 };
             }
@@ -259,16 +294,15 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
     /// Evaluates what is marked: operands come before the nodes that use them.
     fn sweep(&mut self) {
         let mut marked = std::mem::take(&mut self.marked);
-        marked.sort_unstable();
         self.values.reserve(self.fresh);
-        for node in marked.drain(..) {
-            let slot = self.slots[node as usize];
+        marked.drain(|node| {
+            let slot = self.slots[node];
             let start = self.values.len();
             let full = slot.known != 0;
             let lanes = if full { u32::MAX } else { slot.wanted };
             for lane in ones(lanes) {
                 let value = if slot.wanted >> lane & 1 == 1 {
-                    self.compute(TermId::lane(NodeId(node), lane))
+                    self.compute(TermId::lane(NodeId(node as u32), lane))
                 } else if slot.known >> lane & 1 == 1 {
                     self.values[slot.position(lane)].clone()
                 } else {
@@ -277,9 +311,9 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
                 self.values.push(value);
             }
             let flag = if full { ALL_LANES } else { 0 };
-            self.slots[node as usize] =
+            self.slots[node] =
                 Slot { known: slot.known | slot.wanted, wanted: 0, start: start as u32 | flag };
-        }
+        });
         self.work += self.fresh as u64;
         self.fresh = 0;
         self.marked = marked;

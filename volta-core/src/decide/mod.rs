@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::algebra::{Facts, Reading, Shapes};
 use crate::base::budget::Budgets;
 use crate::term::{Integers, Store, TermId};
+use alike::Alike;
 use run::{All, Example, Run};
 
 mod alike;
@@ -128,7 +129,7 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     let facts = facts_of(&stores, &sides, early);
     let all = All { elements, sides: &sides, facts: &facts, alike: &alike, inputs, options };
 
-    let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike[*at] == *at).collect();
+    let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike.is_first(*at)).collect();
     let (alone, others) = firsts.split_at(firsts.len().min(1));
     let (first, example) = prove(all, alone, None, &|| false);
     let mut parts = vec![first];
@@ -141,7 +142,8 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     for (at, proof) in parts.iter().flat_map(|part| &part.proofs) {
         settled[*at] = proof.is_unconditional();
     }
-    let open: Vec<usize> = (0..end(&parts)).filter(|at| alike[*at] != *at && !settled[alike[*at]]).collect();
+    let open: Vec<usize> =
+        (0..end(&parts)).filter(|at| !alike.is_first(*at) && !settled[alike.first(*at)]).collect();
     parts.extend(prove_in_runs(all, &open, nodes, example, end(&parts)));
     outcome_of(parts, elements.len())
 }
@@ -224,18 +226,19 @@ fn outcome_of(parts: Vec<Part>, elements: usize) -> Outcome {
     outcome
 }
 
-/// For each element the first one that it is with its inputs moved.
-fn alike_of(
-    elements: &[Element<'_>],
-    stores: &[&Store],
-    sides: &[[usize; 2]],
-    options: &Options,
-) -> Vec<usize> {
+/// Which elements are others with their inputs moved.
+fn alike_of(elements: &[Element<'_>], stores: &[&Store], sides: &[[usize; 2]], options: &Options) -> Alike {
     if options.every_element || elements.len() < 2 {
-        return (0..elements.len()).collect();
+        return Alike::unknown(elements.len());
     }
-    let shapes: Vec<Shapes> = stores.par_iter().map(|store| Shapes::new(store)).collect();
-    alike::first_alike(elements, sides, &shapes)
+    let mut roots: Vec<Vec<TermId>> = vec![Vec::new(); stores.len()];
+    for (element, [reference, opt]) in elements.iter().zip(sides) {
+        roots[*reference].push(element.reference.1);
+        roots[*opt].push(element.opt.1);
+    }
+    let shapes = stores.par_iter().zip(&roots).map(|(store, roots)| Shapes::new(store, roots));
+    let shapes: Vec<Shapes> = shapes.collect();
+    Alike::new(elements, sides, &shapes)
 }
 
 /// Decides elements one after the other on this thread, as a run of [`decide`] does, each with what the ones before
@@ -299,7 +302,7 @@ fn facts_of(stores: &[&Store], sides: &[[usize; 2]], early: Option<(usize, Facts
 fn refute_some(
     elements: &[Element<'_>],
     sides: &[[usize; 2]],
-    (alike, nodes): (&[usize], usize),
+    (alike, nodes): (&Alike, usize),
     inputs: &[InputInfo],
     options: &Options,
 ) -> Option<(usize, witness::Witness)> {
@@ -307,21 +310,22 @@ fn refute_some(
     if nodes > NODES_A_RUN {
         let mut seen: FxHashMap<usize, usize> = FxHashMap::default();
         sample.retain(|at| {
-            let kin = seen.entry(alike[*at]).or_default();
+            let kin = seen.entry(alike.first(*at)).or_default();
             *kin += 1;
             *kin <= SAMPLE_A_KIND
         });
     }
-    let differing: Vec<usize> = sample
-        .chunk_by(|a, b| sides[*a] == sides[*b])
-        .flat_map(|group| {
-            let (reference, opt) = (elements[group[0]].reference.0, elements[group[0]].opt.0);
-            let mut screen = probe::Screen::new(reference, opt, inputs, 0, options.effort.remembered);
-            let pairs: Vec<_> =
-                group.iter().map(|at| (elements[*at].reference.1, elements[*at].opt.1)).collect();
-            screen.differing(&pairs).into_iter().map(|at| group[at]).collect::<Vec<usize>>()
-        })
-        .collect();
+    let groups = sample.chunk_by(|a, b| sides[*a] == sides[*b]);
+    // In halves: threads of which each has one finish earlier, even where what both evaluate is the same.
+    let groups: Vec<&[usize]> =
+        groups.flat_map(|group| <[_; 2]>::from(group.split_at(group.len() / 2))).collect();
+    let differing = groups.into_par_iter().filter(|group| !group.is_empty()).flat_map_iter(|group| {
+        let (reference, opt) = (elements[group[0]].reference.0, elements[group[0]].opt.0);
+        let mut screen = probe::Screen::new(reference, opt, inputs, 0, options.effort.remembered);
+        let pairs: Vec<_> = group.iter().map(|at| (elements[*at].reference.1, elements[*at].opt.1)).collect();
+        screen.differing(&pairs).into_iter().map(|at| group[at])
+    });
+    let differing: Vec<usize> = differing.collect();
     differing.into_iter().find_map(|at| {
         let element = &elements[at];
         let witness = probe::refute(element.reference, element.opt, inputs, &options.effort)?;

@@ -68,25 +68,28 @@ impl<'s, 'i> Screen<'s, 'i> {
 
     /// Whether a pair (reference, optimized) surely differs at the point, where both are defined.
     pub fn differs(&mut self, reference: TermId, opt: TermId) -> bool {
-        !self.differing(&[(reference, opt)]).is_empty()
+        surely_differ(&self.reference.evaluate(reference), &self.opt.evaluate(opt))
     }
 
     /// Which of the pairs (reference, optimized) surely differ at the point, both defined, as positions, ascending.
+    /// The sides are evaluated side by side.
     pub fn differing(&mut self, pairs: &[(TermId, TermId)]) -> Vec<usize> {
         let (left, right): (Vec<TermId>, Vec<TermId>) = pairs.iter().copied().unzip();
-        let left = self.reference.evaluate_all(&left);
-        let right = self.opt.evaluate_all(&right);
-        let differ = |at: &usize| {
-            let comparison = compare(&left[*at], &right[*at]);
-            matches!(comparison, Comparison::Different(WitnessKind::Values | WitnessKind::Infinite))
-        };
-        (0..pairs.len()).filter(differ).collect()
+        let (left, right) =
+            rayon::join(|| self.reference.evaluate_all(&left), || self.opt.evaluate_all(&right));
+        (0..pairs.len()).filter(|at| surely_differ(&left[*at], &right[*at])).collect()
     }
 
     /// Terms evaluated so far, both sides.
     pub fn work(&self) -> u64 {
         self.reference.work() + self.opt.work()
     }
+}
+
+/// Whether two values surely differ, both defined.
+fn surely_differ(reference: &Value<Narrow>, opt: &Value<Narrow>) -> bool {
+    let comparison = compare(reference, opt);
+    matches!(comparison, Comparison::Different(WitnessKind::Values | WitnessKind::Infinite))
 }
 
 /// Looks for a witness. `None` says nothing: it is not a proof of anything. Values that differ come before a value on

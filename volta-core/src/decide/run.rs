@@ -1,5 +1,6 @@
 //! Elements decided one after the other, each with what the ones before taught.
 
+use super::alike::Alike;
 use super::prove::{ElementProver, Failure, Proof};
 use super::{Element, InputInfo, Options};
 use crate::algebra::{Facts, Located, Renaming};
@@ -13,8 +14,7 @@ pub(super) struct All<'s, 'a> {
     pub sides: &'a [[usize; 2]],
     /// Of each store.
     pub facts: &'s [Facts],
-    /// For each element, the first one that it is with its inputs moved.
-    pub alike: &'a [usize],
+    pub alike: &'a Alike,
     pub inputs: &'a [InputInfo],
     pub options: &'a Options,
 }
@@ -69,7 +69,7 @@ impl<'s, 'a> Run<'s, 'a> {
     /// Decides the element at a position.
     pub(super) fn decide(&mut self, at: usize) -> Result<Proof, Failure> {
         self.steps = 0;
-        if self.proved.contains(&self.all.alike[at]) {
+        if self.proved.contains(&self.all.alike.first(at)) {
             return Ok(Proof::default());
         }
         if self.is_instance(at) {
@@ -98,8 +98,13 @@ impl<'s, 'a> Run<'s, 'a> {
         if self.all.options.every_element || !self.worthwhile || self.misses >= MAX_MISSES {
             return false;
         }
+        let mut held_against = false;
         for which in (0..self.examples.len()).rev() {
             let Example { at: example, steps } = self.examples[which];
+            if self.all.sides[example] == self.all.sides[at] && self.all.alike.surely_differ(example, at) {
+                continue;
+            }
+            held_against = true;
             let (from, to) = (self.located(example), self.located(at));
             let allowed = self.all.options.algebra_steps.saturating_sub(self.steps);
             let found = self.renaming.exists(from, to, self.all.inputs.len(), allowed);
@@ -114,7 +119,7 @@ impl<'s, 'a> Run<'s, 'a> {
                 return true;
             }
         }
-        self.misses += 1;
+        self.misses += u32::from(held_against);
         false
     }
 

@@ -308,32 +308,28 @@ impl Store {
     ///
     /// # Panics
     /// When there is no such node.
+    #[inline]
     pub fn node(&self, at: usize) -> NodeParts<'_> {
         let node = &self.nodes[at];
-        let mut operands = [Lanes::Affine { base: 0, stride: 0 }; 3];
-        for (at, operand) in operands.iter_mut().enumerate().take(node.op.arity()) {
+        let lanes = |at: usize| {
             let word = node.operands[at];
-            *operand = match node.modes >> (2 * at) & 3 {
-                AFFINE => Lanes::Affine {
-                    base: word & ((1 << TermId::BITS) - 1),
-                    stride: (word as i64) >> TermId::BITS,
-                },
+            let base = word & ((1 << TermId::BITS) - 1);
+            match node.modes >> (2 * at) & 3 {
+                // So are words that no operand has.
+                AFFINE => Lanes::Affine { base, stride: (word as i64) >> TermId::BITS },
                 WIDE => {
                     let (base, stride) = self.wide[word as usize];
                     Lanes::Affine { base, stride }
                 }
-                _ => {
-                    let start = (word & ((1 << TermId::BITS) - 1)) as usize;
-                    match repetition(word) {
-                        Some((shift, count)) => {
-                            Lanes::Repeated { list: &self.lists[start..start + count], shift }
-                        }
-                        None => Lanes::List(&self.lists[start..start + node.mask.count_ones() as usize]),
+                _ => match repetition(word) {
+                    Some((shift, count)) => {
+                        Lanes::Repeated { list: &self.lists[base as usize..][..count], shift }
                     }
-                }
-            };
-        }
-        NodeParts { op: node.op, mask: node.mask, operands }
+                    None => Lanes::List(&self.lists[base as usize..][..node.mask.count_ones() as usize]),
+                },
+            }
+        };
+        NodeParts { op: node.op, mask: node.mask, operands: [lanes(0), lanes(1), lanes(2)] }
     }
 
     /// Number of constants; their ids count from zero.
