@@ -20,7 +20,9 @@ pub(super) enum SymKind {
     Half64(u32, TermId),
     /// An unknown integer of that many bytes.
     Int(u32, TermId),
-    /// Values side by side: an index into the CTA's table of composites.
+    /// Two reals of 16 bits side by side, whose terms are near each other: the low one first.
+    Pair(Format, TermId, TermId),
+    /// Any other values side by side: an index into the CTA's table of composites.
     Packed(u32),
     /// One of two integers, by a condition: an index into the CTA's table of choices.
     Choice(u32),
@@ -42,6 +44,13 @@ const TAG_INT: u64 = 24;
 const TAG_PACKED: u64 = 32;
 const TAG_CHOICE: u64 = 33;
 const TAG_FRAGMENT: u64 = 34;
+const TAG_PAIR: u64 = 40;
+/// The formats of 16 bits are this many, and the first ones of all.
+const PAIRED: u64 = 2;
+/// Of a pair's payload: what separates its terms, signed; above that the low term without its upper bits, which are
+/// those of few and small inputs or of a lane; and on top whether it is a lane's.
+const APART_BITS: u32 = 18;
+const NEAR_BITS: u32 = TAG_SHIFT - 1 - APART_BITS;
 const FORMATS: [Format; 7] =
     [Format::F16, Format::Bf16, Format::Tf32, Format::F32, Format::F64, Format::E4m3, Format::E5m2];
 
@@ -78,6 +87,39 @@ impl Sym {
         Sym(TAG_FRAGMENT << TAG_SHIFT | payload)
     }
 
+    /// Two reals of 16 bits side by side, if their terms are near each other: then, and only then, a pair is how they
+    /// are held.
+    #[inline]
+    pub(super) fn pair(low: Sym, high: Sym) -> Option<Sym> {
+        let format = (low.0 >> TAG_SHIFT).wrapping_sub(TAG_REAL);
+        let apart = high.0.wrapping_sub(low.0) as i64;
+        let fits = (-(1 << (APART_BITS - 1))..1 << (APART_BITS - 1)).contains(&apart);
+        if format >= PAIRED || (low.0 ^ high.0) >> TAG_SHIFT != 0 || !fits {
+            return None;
+        }
+        let near = TermId::from_raw(low.0 & Self::PAYLOAD).short(NEAR_BITS)?;
+        let apart = apart as u64 & ((1 << APART_BITS) - 1);
+        Some(Sym((TAG_PAIR + format) << TAG_SHIFT | near << APART_BITS | apart))
+    }
+
+    /// The two reals of a pair, the low one first.
+    #[inline]
+    pub(super) fn as_pair(self) -> Option<[Sym; 2]> {
+        let format = (self.0 >> TAG_SHIFT).wrapping_sub(TAG_PAIR);
+        if format >= PAIRED {
+            return None;
+        }
+        Some(self.halves().map(|term| Sym((TAG_REAL + format) << TAG_SHIFT | term)))
+    }
+
+    /// The raw terms of a pair.
+    #[inline]
+    fn halves(self) -> [u64; 2] {
+        let low = TermId::from_short((self.0 & Self::PAYLOAD) >> APART_BITS, NEAR_BITS).raw();
+        let apart = (self.0 << (64 - APART_BITS)) as i64 >> (64 - APART_BITS);
+        [low, low.wrapping_add_signed(apart)]
+    }
+
     pub(super) fn raw(self) -> u64 {
         self.0
     }
@@ -101,6 +143,10 @@ impl Sym {
             tag @ 1..=7 => SymKind::Real(FORMATS[(tag - TAG_REAL) as usize], term()),
             tag @ 16..=17 => SymKind::Half64((tag - TAG_HALF) as u32, term()),
             tag @ 24..=27 => SymKind::Int(1 << (tag - TAG_INT), term()),
+            tag @ 40..=41 => {
+                let [low, high] = self.halves().map(TermId::from_raw);
+                SymKind::Pair(FORMATS[(tag - TAG_PAIR) as usize], low, high)
+            }
             TAG_PACKED => SymKind::Packed(payload as u32),
             TAG_FRAGMENT => SymKind::Fragment {
                 matrix: (payload >> 16) as u32,
@@ -408,7 +454,7 @@ pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::term::InputId;
+    use crate::term::{ConstantId, InputId, NodeId};
 
     #[test]
     fn symbolic_words_keep_what_they_hold() {
@@ -420,6 +466,51 @@ mod tests {
         assert_eq!(Sym::int(4, term).kind(), SymKind::Int(4, term));
         assert_eq!(Sym::packed(9).kind(), SymKind::Packed(9));
         assert_eq!(Sym::choice(9).kind(), SymKind::Choice(9));
+    }
+
+    /// Terms that a pair has room for come back from it as they are, and others have no pair.
+    #[test]
+    fn pairs_keep_both_of_their_terms() {
+        let input = |input, element| TermId::input(InputId(input), element);
+        let lane = |node, lane| TermId::lane(NodeId(node), lane);
+        let near = [
+            (input(0, 0), input(0, 1)),
+            (input(0, 1), input(0, 0)),
+            (input(3, 5000), input(3, 5000 + 4096)),
+            (input(63, (1 << 31) - 1), input(63, 1 << 31)),
+            (input(2, 131_072), input(2, 0)),
+            (input(2, 0), input(2, 131_071)),
+            (input(2, 9), input(2, 9)),
+            (lane(0, 0), lane(1, 0)),
+            (lane(u32::MAX, 31), lane(u32::MAX, 30)),
+            (lane(4096, 7), lane(0, 7)),
+        ];
+        let far = [
+            (input(0, 0), input(0, 131_072)),
+            (input(0, 131_073), input(0, 0)),
+            (input(64, 0), input(64, 1)),
+            (input(0, 1 << 31), input(0, (1 << 31) + 1)),
+            (input(0, 1), input(1, 1)),
+            (input(0, 1), lane(0, 1)),
+            (TermId::constant(ConstantId(1)), TermId::constant(ConstantId(2))),
+        ];
+        for format in FORMATS {
+            let real = |term| Sym::real(format, term);
+            for (low, high) in near {
+                let pair = Sym::pair(real(low), real(high));
+                assert_eq!(pair.is_some(), format.bytes() == 2, "{format:?}");
+                let Some(pair) = pair else { continue };
+                assert_eq!(pair.kind(), SymKind::Pair(format, low, high));
+                assert_eq!(pair.as_pair(), Some([real(low), real(high)]));
+            }
+            for (low, high) in far {
+                assert_eq!(Sym::pair(real(low), real(high)), None);
+            }
+            assert_eq!(real(input(0, 1)).as_pair(), None);
+        }
+        let mixed = (Sym::real(Format::F16, input(0, 1)), Sym::real(Format::Bf16, input(0, 2)));
+        assert_eq!(Sym::pair(mixed.0, mixed.1), None);
+        assert_eq!(Sym::packed(7).as_pair(), None);
     }
 
     #[test]

@@ -50,6 +50,13 @@ pub enum Pattern<'a> {
     Results(Results),
 }
 
+/// An operand of all 32 lanes as a store has it, for any number of its instructions.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand {
+    mode: u8,
+    word: u64,
+}
+
 impl Pattern<'_> {
     /// The terms of all lanes, raw.
     pub fn all(self) -> [u64; 32] {
@@ -84,14 +91,30 @@ impl Store {
     }
 
     /// As [`Store::push_shared`] for all lanes, of operands whose patterns are known.
-    pub fn push_patterns(&mut self, op: TermOp, operands: &[Pattern<'_>], site: u32) -> Results {
+    pub fn push_patterns(&mut self, op: TermOp, patterns: &[Pattern<'_>], site: u32) -> Results {
+        let mut operands = [Operand { mode: AFFINE, word: 0 }; 3];
+        for (operand, pattern) in operands.iter_mut().zip(patterns) {
+            *operand = self.take_in(*pattern);
+        }
+        self.push_operands(op, &operands[..patterns.len()], site)
+    }
+
+    /// Takes in an operand that several instructions have.
+    #[inline]
+    pub fn take_in(&mut self, pattern: Pattern<'_>) -> Operand {
+        let (mode, word) = self.encode_pattern(pattern);
+        Operand { mode, word }
+    }
+
+    /// As [`Store::push_shared`] for all lanes, of operands that the store has taken in.
+    #[inline]
+    pub fn push_operands(&mut self, op: TermOp, operands: &[Operand], site: u32) -> Results {
         debug_assert_eq!(operands.len(), op.arity());
         let mut words = [0; 3];
         let mut modes = 0;
-        for (at, pattern) in operands.iter().enumerate() {
-            let (mode, word) = self.encode_pattern(*pattern);
-            modes |= mode << (2 * at);
-            words[at] = word;
+        for (at, operand) in operands.iter().enumerate() {
+            modes |= operand.mode << (2 * at);
+            words[at] = operand.word;
         }
         self.append_shared(op, u32::MAX, (modes, words), site)
     }

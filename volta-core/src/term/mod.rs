@@ -19,7 +19,7 @@ mod print;
 mod range;
 mod share;
 
-pub use build::{Operands, Pattern, Results};
+pub use build::{Operand, Operands, Pattern, Results};
 pub use fold::{Fold, fold};
 pub use id::{ConstantId, InputId, Integers, NodeId, Sign, TermId, TermKind};
 pub use import::Imported;

@@ -475,7 +475,11 @@ impl Cta<'_> {
                     let (Some(then), Some(otherwise)) = (then, otherwise) else { return Ok(None) };
                     Ok(Some(self.store.apply(TermOp::Select, &[choice.condition, then, otherwise], 0)))
                 }
-                SymKind::Half64(..) | SymKind::Int(..) | SymKind::Packed(_) | SymKind::Fragment { .. } => {
+                SymKind::Half64(..)
+                | SymKind::Int(..)
+                | SymKind::Pair(..)
+                | SymKind::Packed(_)
+                | SymKind::Fragment { .. } => {
                     if self.composites.undefined_part(value).is_some() {
                         return Ok(None);
                     }

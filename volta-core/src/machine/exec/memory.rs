@@ -321,6 +321,32 @@ impl<'l> Cta<'l> {
         self.gathered(warp, lane, at, offset, bytes, Self::read_cell)
     }
 
+    /// A word that a lane loads for others, and those of `readers` as well.
+    #[inline]
+    pub(super) fn load_word(
+        &mut self,
+        warp: &mut Warp,
+        at: &Together<'_>,
+        offset: u64,
+        (owner, readers): (usize, u32),
+    ) -> Result<Value, Stop> {
+        if let (Backing::Shared(first), Order::Quick(_)) = (at.object.backing, &self.order) {
+            let (now, index) = (self.now(warp), (u64::from(first) + offset / 4) as usize);
+            let cell = &mut self.memory.shared_quick[index];
+            if self.memory.parts.read_together(cell, WHOLE, now, readers | 1 << owner) {
+                return Err(Stop::NeedExact);
+            }
+            if let Some(value) = self.composites.part(self.memory.shared[index], 0, 4) {
+                return Ok(value);
+            }
+        }
+        let value = self.load_value(warp, owner, at, offset, 4)?;
+        for reader in lanes(readers) {
+            self.load_value(warp, reader, at, offset, 4)?;
+        }
+        Ok(value)
+    }
+
     /// As [`Cta::load_value`], but looked at only: no access of its own.
     pub(super) fn held_value(
         &mut self,

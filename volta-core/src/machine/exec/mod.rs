@@ -390,7 +390,7 @@ impl Cta<'_> {
             Value::Sym(sym) => match sym.kind() {
                 SymKind::Real(_, term) | SymKind::Int(_, term) => self.describe(term),
                 SymKind::Half64(_, term) => format!("half of {}", self.describe(term)),
-                SymKind::Packed(_) => "several values packed together".into(),
+                SymKind::Pair(..) | SymKind::Packed(_) => "several values packed together".into(),
                 SymKind::Fragment { .. } => "an element of a `wmma` fragment, nobody knows which".into(),
                 SymKind::Choice(index) => {
                     // Not the integers themselves: they may be addresses, which mean nothing to anybody.
