@@ -181,7 +181,7 @@ impl<'l> Cta<'l> {
             let lane = lanes(mask).find(|lane| !base.is_concrete(1 << lane)).unwrap_or(0);
             return Err(self.not_concrete(warp, base.get(lane), lane, pc, "an address"));
         }
-        let mut out = base.data;
+        let mut out = *base.words();
         if address.offset != 0 {
             for word in &mut out {
                 *word = word.wrapping_add_signed(address.offset);
@@ -206,12 +206,13 @@ impl<'l> Cta<'l> {
                 let first = tag + step as u64;
                 let register = warp.register_mut(*target);
                 if at.mask == u32::MAX {
-                    for (word, offset) in register.data.iter_mut().zip(at.offsets) {
+                    for (word, offset) in register.words_mut().iter_mut().zip(at.offsets) {
                         *word = first + (offset >> shift);
                     }
                 } else {
+                    let words = register.words_mut();
                     for lane in lanes(at.mask) {
-                        register.data[lane] = first + (at.offsets[lane] >> shift);
+                        words[lane] = first + (at.offsets[lane] >> shift);
                     }
                 }
                 register.sym |= at.mask;
@@ -282,15 +283,16 @@ impl<'l> Cta<'l> {
                 continue;
             };
             let register = warp.register_mut(*target);
+            let words = register.words_mut();
             let mut symbolic = 0u32;
             for lane in lanes(at.mask) {
                 let (index, start, touched) = place(lane);
                 let cell = &mut self.memory.shared_quick[index];
                 alarm |= self.memory.parts.read(cell, touched, now, lane as u32);
                 match self.composites.part(self.memory.shared[index], start, bytes) {
-                    Some(Value::Bits(bits)) => register.data[lane] = bits,
+                    Some(Value::Bits(bits)) => words[lane] = bits,
                     Some(Value::Sym(sym)) => {
-                        register.data[lane] = sym.raw();
+                        words[lane] = sym.raw();
                         symbolic |= 1 << lane;
                     }
                     Some(Value::Undefined(_)) | None => known = false,

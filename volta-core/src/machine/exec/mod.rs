@@ -5,6 +5,7 @@ mod atomic;
 mod collective;
 mod convert;
 mod copy;
+mod even;
 mod float;
 mod gather;
 mod hammock;
@@ -478,11 +479,18 @@ impl Cta<'_> {
             warp.register_mut(d).set(lane, value);
             return Ok(());
         }
+        if mask == u32::MAX
+            && let Some(even) = self.even(warp, a)
+            && let Some(even) = even::narrowed(width, even)
+        {
+            warp.register_mut(d).spread(even, false);
+            return Ok(());
+        }
         let mut scratch = None;
         let mut result = self.operand(warp, a, &mut scratch).clone();
         if width != Width::W64 && result.is_concrete(mask) {
             let low = width.mask();
-            for word in &mut result.data {
+            for word in result.words_mut() {
                 *word &= low;
             }
         }
