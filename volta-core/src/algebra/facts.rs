@@ -222,11 +222,16 @@ impl Facts {
                         inputs |= (first..=last).fold(0, |bits, input| bits | input_bit(input));
                         continue;
                     }
-                    for lane in lanes(node.mask) {
-                        let raw = moved(base, steps, lane as u32);
-                        flags[lane] = self.use_often(raw, 1, flagged);
-                        any |= flags[lane];
+                    // Lanes that differ in bits without a step have the same term.
+                    let moving = (0..5).fold(0, |bits, bit| bits | usize::from(steps[bit] != 0) << bit);
+                    for first in (0..32).filter(|lane| lane & !moving == 0) {
+                        let raw = moved(base, steps, first as u32);
+                        let own = self.use_often(raw, 32 >> moving.count_ones(), flagged);
                         inputs |= self.inputs(TermId::from_raw(raw));
+                        if own != 0 {
+                            any |= own;
+                            (0..32).filter(|lane| lane & moving == first).for_each(|lane| flags[lane] = own);
+                        }
                     }
                 }
                 Lanes::Repeated { list, shift } => {

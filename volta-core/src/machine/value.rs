@@ -276,7 +276,7 @@ impl Register {
     }
 
     /// Writes words to all lanes: concrete ones, or those of symbolic values.
-    #[inline]
+    #[inline(never)] // Where it is inlined, the compiler does not vectorise it.
     pub(super) fn spread(&mut self, even: Even, symbolic: bool) {
         let mut next = even.first;
         for word in &mut self.words {

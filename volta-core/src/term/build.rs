@@ -50,13 +50,6 @@ pub enum Pattern<'a> {
     Results(Results),
 }
 
-/// An operand of all 32 lanes as a store has it, for any number of its instructions.
-#[derive(Clone, Copy, Debug)]
-pub struct Operand {
-    mode: u8,
-    word: u64,
-}
-
 impl Pattern<'_> {
     /// The terms of all lanes, raw.
     pub fn all(self) -> [u64; 32] {
@@ -71,6 +64,16 @@ impl Pattern<'_> {
         }
     }
 }
+
+/// An operand of all 32 lanes as a store has it, for any number of its instructions.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand {
+    mode: u8,
+    word: u64,
+}
+
+/// A store tells so many ways to move apart, which are looked through one by one.
+const MOTIONS: usize = 64;
 
 impl Store {
     /// Appends one operation for the lanes of `mask` and returns its node; lane `i`'s result is
@@ -194,6 +197,7 @@ impl Store {
         TermId::constant(id)
     }
 
+    #[inline]
     fn encode_affine(&mut self, base: u64, stride: i64) -> Option<(u8, u64)> {
         if i64::from(stride as i8) == stride {
             return Some((AFFINE, base | (stride as u64) << TermId::BITS));
@@ -201,41 +205,38 @@ impl Store {
         self.encode_steps(base, steps_of(stride))
     }
 
-    /// Terms that move in steps; `None` where a store has other ones already, as many as a word can tell apart.
+    /// Terms that move in steps; `None` where a store has other ones already, as many as it tells apart.
     fn encode_steps(&mut self, base: u64, steps: Steps) -> Option<(u8, u64)> {
-        let number = match self.motion_ids.get(&steps) {
-            Some(number) => *number,
+        let number = match self.motions.iter().position(|(known, _)| *known == steps) {
+            Some(number) => number,
+            None if self.motions.len() == MOTIONS => return None,
             None => {
-                let number = u8::try_from(self.motions.len()).ok()?;
                 let stride = Some(steps[0]).filter(|stride| steps == steps_of(*stride));
                 self.motions.push((steps, stride));
-                self.motion_ids.insert(steps, number);
-                number
+                self.motions.len() - 1
             }
         };
-        Some((STEPS, base | u64::from(number) << TermId::BITS))
+        Some((STEPS, base | (number as u64) << TermId::BITS))
     }
 
     /// What [`Store::encode`] makes of the same lanes.
+    #[inline]
     fn encode_pattern(&mut self, pattern: Pattern<'_>) -> (u8, u64) {
-        let (mut list, shift) = match pattern {
-            Pattern::Repeated { list, shift }
-                if !self.only_lists && (list.len() << shift < 32 || shift > 0) =>
-            {
-                (list, shift)
+        let even = match pattern {
+            _ if self.only_lists => None,
+            Pattern::Results(Results { first, stride }) => self.encode_affine(first, stride as i64),
+            Pattern::Affine { base, stride } => self.encode_affine(base, stride),
+            Pattern::Repeated { list, shift } if list.len() << shift < 32 || shift > 0 => {
+                return self.encode_repeated(list, shift);
             }
-            // A term for each lane: they may follow one another.
+            // Terms of which each lane has its own may follow one another.
             Pattern::Repeated { .. } => return self.encode(u32::MAX, &pattern.all()),
-            Pattern::Affine { .. } | Pattern::Results(_) => {
-                let (base, stride) = match pattern {
-                    Pattern::Results(Results { first, stride }) => (first, stride as i64),
-                    Pattern::Affine { base, stride } => (base, stride),
-                    Pattern::Repeated { .. } => (0, 0),
-                };
-                let even = if self.only_lists { None } else { self.encode_affine(base, stride) };
-                return even.unwrap_or_else(|| self.encode_list(u32::MAX, &pattern.all()));
-            }
         };
+        even.unwrap_or_else(|| self.encode_list(u32::MAX, &pattern.all()))
+    }
+
+    /// The same of terms that fewer lanes than all have for themselves.
+    fn encode_repeated(&mut self, mut list: &[u64], shift: u32) -> (u8, u64) {
         // Lanes that repeat terms have a stride only where all of them are one.
         if list.iter().all(|raw| *raw == list[0]) {
             return (AFFINE, list[0]);
@@ -247,7 +248,7 @@ impl Store {
         }
         if list.chunks(2).all(|pair| pair[0] == pair[1]) {
             let halved: SmallVec<[u64; 16]> = list.iter().step_by(2).copied().collect();
-            return self.encode_pattern(Pattern::Repeated { list: &halved, shift: shift + 1 });
+            return self.encode_repeated(&halved, shift + 1);
         }
         while list[..list.len() / 2] == list[list.len() / 2..] {
             list = &list[..list.len() / 2];
@@ -451,7 +452,7 @@ mod tests {
                 assert_eq!(own.raw(), lanes[lane as usize], "however many ways there are");
             }
         }
-        assert_eq!(store.motions.len(), 256);
+        assert_eq!(store.motions.len(), MOTIONS);
     }
 
     #[test]

@@ -167,7 +167,9 @@ pub type Steps = [i64; 5];
 /// The term of a lane, raw, where terms move in steps.
 #[inline]
 pub fn moved(base: u64, steps: &Steps, lane: u32) -> u64 {
-    (0..5).fold(base, |raw, bit| raw.wrapping_add_signed(steps[bit] * i64::from(lane >> bit & 1)))
+    // Without a branch: all bits of a step, or none.
+    let step = |bit: usize| steps[bit] & i64::from(lane >> bit & 1).wrapping_neg();
+    (0..5).fold(base, |raw, bit| raw.wrapping_add_signed(step(bit)))
 }
 
 /// The lowest and the highest term, raw, of 32 lanes whose terms move in steps.
@@ -234,7 +236,6 @@ pub struct Store {
     pub(super) nodes: Vec<Node>,
     /// Steps in which operands move, each once, and the stride that they are, if they are one.
     pub(super) motions: Vec<(Steps, Option<i64>)>,
-    pub(super) motion_ids: rustc_hash::FxHashMap<Steps, u8>,
     pub(super) lists: Vec<u64>,
     pub(super) constants: Vec<Constant>,
     /// Bytes that numbers too large for machine words take, twice: the table of constants holds them too.
@@ -293,7 +294,7 @@ impl Store {
 
     /// Bytes that the store holds.
     pub fn bytes(&self) -> u64 {
-        let motions = self.motions.len() * 2 * size_of::<(Steps, Option<i64>)>();
+        let motions = self.motions.len() * size_of::<(Steps, Option<i64>)>();
         let words = self.lists.len() * 8 + motions + self.sites.len() * 8 + self.shared.bytes();
         (self.nodes.len() * size_of::<Node>() + words + self.constants.len() * size_of::<Constant>()) as u64
             + self.large_bytes
@@ -342,35 +343,34 @@ impl Store {
     ///
     /// # Panics
     /// When there is no such node.
+    #[inline]
     pub fn node(&self, at: usize) -> NodeParts<'_> {
         let node = &self.nodes[at];
-        let mut operands = [Lanes::Affine { base: 0, stride: 0 }; 3];
-        for (at, operand) in operands.iter_mut().enumerate().take(node.op.arity()) {
-            let word = node.operands[at];
-            *operand = match node.modes >> (2 * at) & 3 {
-                AFFINE => Lanes::Affine {
-                    base: word & ((1 << TermId::BITS) - 1),
-                    stride: (word as i64) >> TermId::BITS,
-                },
-                STEPS => {
-                    let base = word & ((1 << TermId::BITS) - 1);
-                    match &self.motions[(word >> TermId::BITS) as usize] {
-                        (_, Some(stride)) => Lanes::Affine { base, stride: *stride },
-                        (steps, None) => Lanes::Steps { base, steps },
-                    }
-                }
-                _ => {
-                    let start = (word & ((1 << TermId::BITS) - 1)) as usize;
-                    match repetition(word) {
-                        Some((shift, count)) => {
-                            Lanes::Repeated { list: &self.lists[start..start + count], shift }
-                        }
-                        None => Lanes::List(&self.lists[start..start + node.mask.count_ones() as usize]),
-                    }
-                }
-            };
-        }
+        let operands = std::array::from_fn(|at| self.lanes(node, at));
         NodeParts { op: node.op, mask: node.mask, operands }
+    }
+
+    /// The terms of one operand of a node, of which the last ones may be none: nothing then, affine.
+    #[inline]
+    fn lanes(&self, node: &Node, at: usize) -> Lanes<'_> {
+        let word = node.operands[at];
+        let base = word & ((1 << TermId::BITS) - 1);
+        match node.modes >> (2 * at) & 3 {
+            AFFINE => Lanes::Affine { base, stride: (word as i64) >> TermId::BITS },
+            STEPS => match &self.motions[(word >> TermId::BITS) as usize] {
+                (_, Some(stride)) => Lanes::Affine { base, stride: *stride },
+                (steps, None) => Lanes::Steps { base, steps },
+            },
+            _ => {
+                let start = base as usize;
+                match repetition(word) {
+                    Some((shift, count)) => {
+                        Lanes::Repeated { list: &self.lists[start..start + count], shift }
+                    }
+                    None => Lanes::List(&self.lists[start..start + node.mask.count_ones() as usize]),
+                }
+            }
+        }
     }
 
     /// Number of constants; their ids count from zero.

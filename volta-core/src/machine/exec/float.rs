@@ -125,6 +125,20 @@ impl Cta<'_> {
         {
             return Ok(());
         }
+        self.float_by_lanes(warp, mask, pc, shape, d, sources)
+    }
+
+    /// The same lane by lane, where operands are nothing in particular together.
+    #[inline(never)] // Its room on the stack is not made for nothing.
+    fn float_by_lanes(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        shape: Shape,
+        d: RegId,
+        sources: &[Src],
+    ) -> Result<(), Stop> {
         let mut operands = [const { Terms { ids: [0; 32], constant: 0, undefined: 0 } }; 3];
         for (terms, source) in operands.iter_mut().zip(sources) {
             self.terms(warp, mask, pc, shape.format, *source, terms)?;

@@ -349,6 +349,21 @@ impl Cta<'_> {
             warp.register_mut(d).spread(results, false);
             return Ok(());
         }
+        self.int2_by_lanes(warp, mask, pc, op, ty, d, [a, b])
+    }
+
+    /// The same where results are not known to move evenly.
+    #[inline(never)] // Its room on the stack is not made for nothing.
+    fn int2_by_lanes(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        op: Int2,
+        ty: Int,
+        d: RegId,
+        [a, b]: [Src; 2],
+    ) -> Result<(), Stop> {
         let (mut left, mut right) = (None, None);
         let x = self.operand(warp, a, &mut left);
         let y = self.operand(warp, b, &mut right);

@@ -28,22 +28,26 @@ pub(super) struct Together<'o> {
 
 impl<'l> Cta<'l> {
     /// Executes a load or a store.
+    #[inline]
     pub(super) fn access(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
+        let mask = mask & !self.load_by_choice(warp, mask, inst, pc)?;
+        let evenly = match &inst.op {
+            Op::Load { space, address, width, d, .. } if mask == u32::MAX => {
+                self.load_evenly(warp, (*space, *address), *width, d)
+            }
+            _ => false,
+        };
+        if mask == 0 || evenly { Ok(()) } else { self.access_by_lanes(warp, mask, inst, pc) }
+    }
+
+    /// The same of lanes that access memory wherever they do.
+    #[inline(never)] // Its room on the stack is not made for nothing.
+    fn access_by_lanes(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
         let (space, address, width, count, writes) = match &inst.op {
             Op::Load { space, address, width, d, .. } => (*space, *address, *width, d.len(), false),
             Op::Store { space, address, width, a, .. } => (*space, *address, *width, a.len(), true),
             _ => return Ok(()),
         };
-        let mask = mask & !self.load_by_choice(warp, mask, inst, pc)?;
-        if mask == 0 {
-            return Ok(());
-        }
-        if let Op::Load { d, .. } = &inst.op
-            && mask == u32::MAX
-            && self.load_evenly(warp, (space, address), width, d)
-        {
-            return Ok(());
-        }
         let total = width.bytes() * count as u32;
         if let Some(lane) = only_lane(mask)
             && let Some(base) = self.bits(warp, address.base, lane)
