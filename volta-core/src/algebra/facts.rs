@@ -2,7 +2,7 @@
 
 use super::readings::{Encoded, Literal, folded, read};
 use crate::number::{Extended, Rational};
-use crate::term::{Constant, ConstantId, Lanes, NodeParts, Store, TermId, TermKind, TermOp};
+use crate::term::{Constant, ConstantId, Lanes, NodeParts, Store, TermId, TermKind, TermOp, ends, moved};
 
 /// The term may be −∞.
 pub(super) const NEGATIVE_INFINITE: u8 = 1;
@@ -217,6 +217,23 @@ impl Facts {
                         inputs |= self.inputs(TermId::from_raw(raw));
                     }
                 }
+                Lanes::Steps { base, steps } => {
+                    if let [Some(first), Some(last)] = ends(base, steps).map(input_of) {
+                        inputs |= (first..=last).fold(0, |bits, input| bits | input_bit(input));
+                        continue;
+                    }
+                    // Lanes that differ in bits without a step have the same term.
+                    let moving = (0..5).fold(0, |bits, bit| bits | usize::from(steps[bit] != 0) << bit);
+                    for first in (0..32).filter(|lane| lane & !moving == 0) {
+                        let raw = moved(base, steps, first as u32);
+                        let own = self.use_often(raw, 32 >> moving.count_ones(), flagged);
+                        inputs |= self.inputs(TermId::from_raw(raw));
+                        if own != 0 {
+                            any |= own;
+                            (0..32).filter(|lane| lane & moving == first).for_each(|lane| flags[lane] = own);
+                        }
+                    }
+                }
                 Lanes::Repeated { list, shift } => {
                     for (entry, raw) in list.iter().enumerate() {
                         let own = self.use_often(*raw, 32 / list.len() as u32, flagged);
@@ -258,6 +275,7 @@ impl Facts {
                 Lanes::Affine { base, stride } => {
                     base.wrapping_add_signed(stride.wrapping_mul(i64::from(lane)))
                 }
+                Lanes::Steps { base, steps } => moved(base, steps, lane),
                 Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
                 Lanes::List(list) => list[0],
             };

@@ -11,7 +11,7 @@
 //! are looked at that somebody asks for: fragments of a matrix have rows that no output depends on.
 
 use super::instance::is_commutative;
-use crate::term::{Lanes, Store, TermId, TermKind, TermOp};
+use crate::term::{Lanes, Steps, Store, TermId, TermKind, TermOp, ends, moved};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
@@ -89,9 +89,6 @@ const NONE: u32 = u32::MAX;
 const IN_PARTS: u32 = u32::MAX - 1;
 /// The motion of terms that are the same in every lane, and the steps of inputs that are.
 const STILL: u32 = 0;
-/// How the element of one input moves with each bit of the lane's number.
-type Steps = [i64; 5];
-
 /// An operand of a node, in all lanes or in one.
 #[derive(Clone, Copy, Debug)]
 struct Operand {
@@ -393,28 +390,20 @@ impl Shapes {
                     _ => self.gather(mask, mask, lanes),
                 }
             }
-            Lanes::Repeated { list, shift } => {
-                self.row(list, shift).or_else(|| self.gather(mask, mask, lanes))
+            Lanes::Steps { base, steps } => {
+                match ends(base, steps).map(|raw| TermId::from_raw(raw).kind()) {
+                    // What lies between elements of one input is of that input.
+                    [TermKind::Input { input, .. }, TermKind::Input { input: other, .. }]
+                        if input == other && input.index() < MAX_INPUTS =>
+                    {
+                        let element = base - TermId::input(input, 0).raw();
+                        Some(self.input(input.index(), element as i64, *steps))
+                    }
+                    _ => self.gather(mask, mask, lanes),
+                }
             }
-            Lanes::List(_) => self.gather(mask, mask, lanes),
+            Lanes::Repeated { .. } | Lanes::List(_) => self.gather(mask, mask, lanes),
         }
-    }
-
-    /// A row of elements of one input, each of which `2^shift` lanes have, again and again.
-    fn row(&mut self, list: &[u64], shift: u32) -> Option<Operand> {
-        let TermKind::Input { input, element } = TermId::from_raw(list[0]).kind() else { return None };
-        let mut steps = [0; 5];
-        for bit in 0..list.len().trailing_zeros() {
-            steps[(shift + bit) as usize] = list[1 << bit].wrapping_sub(list[0]) as i64;
-        }
-        // Each is as far from the one without its lowest bit as that bit says.
-        let follows = |at: usize| {
-            let apart = list[at].wrapping_sub(list[at & (at - 1)]);
-            let of_input = |raw| matches!(TermId::from_raw(raw).kind(), TermKind::Input { input: other, .. } if other == input);
-            apart == list[at & at.wrapping_neg()].wrapping_sub(list[0]) && of_input(list[at])
-        };
-        ((1..list.len()).all(follows) && input.index() < MAX_INPUTS)
-            .then(|| self.input(input.index(), element as i64, steps))
     }
 
     fn input(&mut self, input: usize, anchor: i64, steps: Steps) -> Operand {
@@ -718,6 +707,7 @@ fn wanted(store: &Store, roots: &[TermId]) -> Vec<u32> {
 fn term_of(lanes: Lanes<'_>, lane: u32, mask: u32) -> TermId {
     TermId::from_raw(match lanes {
         Lanes::Affine { base, stride } => base.wrapping_add_signed(stride * i64::from(lane)),
+        Lanes::Steps { base, steps } => moved(base, steps, lane),
         Lanes::List(list) => list[rank(mask, lane)],
         Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
     })

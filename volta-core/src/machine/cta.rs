@@ -186,7 +186,7 @@ impl<'l> Cta<'l> {
         loop {
             let inst = &insts[pc as usize];
             self.counts.warp_instructions += 1;
-            self.counts.thread_instructions += u64::from(mask.count_ones());
+            self.counts.thread_instructions += if mask == u32::MAX { 32 } else { mask.count_ones().into() };
             if self.counts.warp_instructions & 0xfff == 0 {
                 self.check_budgets()?;
             }

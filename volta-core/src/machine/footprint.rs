@@ -251,7 +251,11 @@ fn imported(to: &mut Store, from: &Store, value: Value, known: &mut Imported) ->
     match sym.kind() {
         SymKind::Real(format, term) => Value::Sym(Sym::real(format, to.import(from, term, known))),
         SymKind::Int(bytes, term) => Value::Sym(Sym::int(bytes, to.import(from, term, known))),
-        SymKind::Half64(..) | SymKind::Packed(_) | SymKind::Choice(_) | SymKind::Fragment { .. } => {
+        SymKind::Half64(..)
+        | SymKind::Pair(..)
+        | SymKind::Packed(_)
+        | SymKind::Choice(_)
+        | SymKind::Fragment { .. } => {
             // No contribution is one (`Contribution::sum`).
             debug_assert!(false, "a value that belongs to its CTA");
             Value::Undefined(Origin::Invalid(InstId(u32::MAX)))

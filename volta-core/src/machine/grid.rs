@@ -369,7 +369,7 @@ pub(super) fn output_value(
                 mismatch(format!("an integer of {held} bytes that depends on the input"))
             }
             (_, SymKind::Half64(..)) => mismatch("half of an f64".into()),
-            (_, SymKind::Packed(_)) => mismatch("a pack of smaller values".into()),
+            (_, SymKind::Pair(..) | SymKind::Packed(_)) => mismatch("a pack of smaller values".into()),
             (_, SymKind::Fragment { .. }) => {
                 mismatch("some element of a `wmma` fragment (which one is not specified)".into())
             }

@@ -155,6 +155,10 @@ pub(super) fn initial_cell(
                 _ => Cell::UNWRITTEN,
             }
         }
+        2 => {
+            let halves = [value(2 * cell), value(2 * cell + 1)];
+            Cell::from_pieces(&halves.map(|value| Piece { value, bytes: 2 }), composites)
+        }
         narrow => {
             let count = u64::from(4 / narrow);
             let pieces: Pieces =

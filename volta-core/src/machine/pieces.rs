@@ -67,6 +67,7 @@ impl Composites {
             SymKind::Real(..)
             | SymKind::Half64(..)
             | SymKind::Int(..)
+            | SymKind::Pair(..)
             | SymKind::Packed(_)
             | SymKind::Fragment { .. } => None,
         }
@@ -150,6 +151,14 @@ impl Composites {
                 let half = |which| Piece { value: Value::Sym(Sym::half(which, term)), bytes: 4 };
                 return smallvec![half(0), half(1)];
             }
+            SymKind::Pair(format, low, high) => {
+                let half = |term| Piece { value: Value::Sym(Sym::real(format, term)), bytes: 2 };
+                let mut out: Pieces = smallvec![half(low), half(high)];
+                if bytes > 4 {
+                    out.push(Piece { value: Value::Bits(0), bytes: bytes - 4 });
+                }
+                return out;
+            }
             SymKind::Real(format, _) => format.bytes(),
             SymKind::Half64(..) | SymKind::Fragment { .. } => 4,
             // A term that is congruent modulo a power of two is so modulo a smaller one.
@@ -171,6 +180,7 @@ impl Composites {
     pub(super) fn half(&self, value: Value, which: usize) -> Option<Value> {
         match value {
             Value::Bits(bits) => Some(Value::Bits(bits >> (16 * which) & 0xffff)),
+            Value::Sym(sym) if let Some(halves) = sym.as_pair() => Some(Value::Sym(halves[which])),
             Value::Sym(sym) => match self.packs[sym.as_packed()?].as_slice() {
                 halves @ [Piece { bytes: 2, .. }, Piece { bytes: 2, .. }] => Some(halves[which].value),
                 _ => None,
@@ -273,6 +283,11 @@ impl Composites {
 
     /// The value that the pieces make together: at most 8 bytes, simplest representation.
     pub(super) fn join(&mut self, pieces: &[Piece]) -> Value {
+        if let [Piece { value: Value::Sym(low), .. }, Piece { value: Value::Sym(high), .. }] = pieces
+            && let Some(pair) = Sym::pair(*low, *high)
+        {
+            return Value::Sym(pair);
+        }
         let mut merged = Pieces::new();
         for piece in pieces {
             let together = match (merged.last_mut(), piece.value) {
@@ -330,7 +345,7 @@ impl Composites {
         let Value::Sym(sym) = value else { return true };
         match sym.kind() {
             SymKind::Real(format, _) => format.bytes() <= bytes,
-            SymKind::Half64(..) | SymKind::Fragment { .. } => bytes >= 4,
+            SymKind::Half64(..) | SymKind::Pair(..) | SymKind::Fragment { .. } => bytes >= 4,
             SymKind::Int(own, _) => own <= bytes,
             SymKind::Packed(index) => {
                 self.packs[index as usize].iter().map(|piece| piece.bytes).sum::<u32>() <= bytes
@@ -375,7 +390,11 @@ impl Composites {
                 };
                 pieces.iter().all(integer) && pieces.iter().any(|piece| matches!(piece.value, Value::Sym(_)))
             }
-            SymKind::Real(..) | SymKind::Half64(..) | SymKind::Choice(_) | SymKind::Fragment { .. } => false,
+            SymKind::Real(..)
+            | SymKind::Half64(..)
+            | SymKind::Pair(..)
+            | SymKind::Choice(_)
+            | SymKind::Fragment { .. } => false,
         }
     }
 
@@ -391,6 +410,7 @@ impl Composites {
                 SymKind::Real(..)
                 | SymKind::Half64(..)
                 | SymKind::Int(..)
+                | SymKind::Pair(..)
                 | SymKind::Choice(_)
                 | SymKind::Fragment { .. } => None,
             },

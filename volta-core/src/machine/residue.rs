@@ -235,7 +235,7 @@ impl Residues<'_> {
                 let otherwise = self.residue(choice.otherwise, bytes)?;
                 Some(self.chosen(choice.condition, then, otherwise))
             }
-            SymKind::Real(..) | SymKind::Half64(..) | SymKind::Fragment { .. } => None,
+            SymKind::Real(..) | SymKind::Half64(..) | SymKind::Pair(..) | SymKind::Fragment { .. } => None,
         }
     }
 

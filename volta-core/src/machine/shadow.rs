@@ -173,6 +173,37 @@ mod tests {
     }
 
     proptest! {
+        /// Two warps of four lanes: what lanes read together they may as well read one after another.
+        #[test]
+        fn reading_together_is_reading_one_by_one(
+            events in prop::collection::vec((0u16..2, 1u32..16, any::<bool>(), 0u32..6), 1..30)
+        ) {
+            let (mut together, mut alone) = (Parts::default(), Parts::default());
+            let mut cells = [Quick::CLEAN; 2];
+            let (mut epoch, mut syncs) = (1, [0; 2]);
+            for (warp, mask, writes, meets) in events {
+                match meets {
+                    0 => epoch += 1,
+                    1 | 2 => syncs[usize::from(warp)] += 1,
+                    _ => {}
+                }
+                let now = now(epoch, syncs[usize::from(warp)], warp);
+                let lanes = (0..4).filter(|lane| mask >> lane & 1 == 1);
+                let [first, second] = &mut cells;
+                let alarms = if writes {
+                    let lane = mask.trailing_zeros();
+                    [together.write(first, WHOLE, now, lane), alone.write(second, WHOLE, now, lane)]
+                } else {
+                    let each = lanes.fold(false, |alarm, lane| alarm | alone.read(second, WHOLE, now, lane));
+                    [together.read_together(first, WHOLE, now, mask), each]
+                };
+                prop_assert_eq!(alarms[0], alarms[1]);
+                if alarms[0] {
+                    return Ok(());
+                }
+            }
+        }
+
         /// Two warps of two threads: what races by clocks alarms here, and what touches other bytes than anything
         /// else since the last barrier of all does not.
         #[test]

@@ -20,7 +20,9 @@ pub(super) enum SymKind {
     Half64(u32, TermId),
     /// An unknown integer of that many bytes.
     Int(u32, TermId),
-    /// Values side by side: an index into the CTA's table of composites.
+    /// Two reals of 16 bits side by side, whose terms are near each other: the low one first.
+    Pair(Format, TermId, TermId),
+    /// Any other values side by side: an index into the CTA's table of composites.
     Packed(u32),
     /// One of two integers, by a condition: an index into the CTA's table of choices.
     Choice(u32),
@@ -42,6 +44,13 @@ const TAG_INT: u64 = 24;
 const TAG_PACKED: u64 = 32;
 const TAG_CHOICE: u64 = 33;
 const TAG_FRAGMENT: u64 = 34;
+const TAG_PAIR: u64 = 40;
+/// The formats of 16 bits are this many, and the first ones of all.
+const PAIRED: u64 = 2;
+/// Of a pair's payload: what separates its terms, signed; above that the low term without its upper bits, which are
+/// those of few and small inputs or of a lane; and on top whether it is a lane's.
+const APART_BITS: u32 = 18;
+const NEAR_BITS: u32 = TAG_SHIFT - 1 - APART_BITS;
 const FORMATS: [Format; 7] =
     [Format::F16, Format::Bf16, Format::Tf32, Format::F32, Format::F64, Format::E4m3, Format::E5m2];
 
@@ -78,6 +87,39 @@ impl Sym {
         Sym(TAG_FRAGMENT << TAG_SHIFT | payload)
     }
 
+    /// Two reals of 16 bits side by side, if their terms are near each other: then, and only then, a pair is how they
+    /// are held.
+    #[inline]
+    pub(super) fn pair(low: Sym, high: Sym) -> Option<Sym> {
+        let format = (low.0 >> TAG_SHIFT).wrapping_sub(TAG_REAL);
+        let apart = high.0.wrapping_sub(low.0) as i64;
+        let fits = (-(1 << (APART_BITS - 1))..1 << (APART_BITS - 1)).contains(&apart);
+        if format >= PAIRED || (low.0 ^ high.0) >> TAG_SHIFT != 0 || !fits {
+            return None;
+        }
+        let near = TermId::from_raw(low.0 & Self::PAYLOAD).short(NEAR_BITS)?;
+        let apart = apart as u64 & ((1 << APART_BITS) - 1);
+        Some(Sym((TAG_PAIR + format) << TAG_SHIFT | near << APART_BITS | apart))
+    }
+
+    /// The two reals of a pair, the low one first.
+    #[inline]
+    pub(super) fn as_pair(self) -> Option<[Sym; 2]> {
+        let format = (self.0 >> TAG_SHIFT).wrapping_sub(TAG_PAIR);
+        if format >= PAIRED {
+            return None;
+        }
+        Some(self.halves().map(|term| Sym((TAG_REAL + format) << TAG_SHIFT | term)))
+    }
+
+    /// The raw terms of a pair.
+    #[inline]
+    fn halves(self) -> [u64; 2] {
+        let low = TermId::from_short((self.0 & Self::PAYLOAD) >> APART_BITS, NEAR_BITS).raw();
+        let apart = (self.0 << (64 - APART_BITS)) as i64 >> (64 - APART_BITS);
+        [low, low.wrapping_add_signed(apart)]
+    }
+
     pub(super) fn raw(self) -> u64 {
         self.0
     }
@@ -101,6 +143,10 @@ impl Sym {
             tag @ 1..=7 => SymKind::Real(FORMATS[(tag - TAG_REAL) as usize], term()),
             tag @ 16..=17 => SymKind::Half64((tag - TAG_HALF) as u32, term()),
             tag @ 24..=27 => SymKind::Int(1 << (tag - TAG_INT), term()),
+            tag @ 40..=41 => {
+                let [low, high] = self.halves().map(TermId::from_raw);
+                SymKind::Pair(FORMATS[(tag - TAG_PAIR) as usize], low, high)
+            }
             TAG_PACKED => SymKind::Packed(payload as u32),
             TAG_FRAGMENT => SymKind::Fragment {
                 matrix: (payload >> 16) as u32,
@@ -155,12 +201,52 @@ pub(super) enum Value {
     Undefined(Origin),
 }
 
+/// Words that move evenly from lane to lane: lane `i`'s is `first + i·stride`, with wrapping around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Even {
+    pub(super) first: u64,
+    pub(super) stride: i64,
+}
+
+impl Even {
+    /// The same word in every lane.
+    pub(super) fn uniform(word: u64) -> Even {
+        Even { first: word, stride: 0 }
+    }
+
+    /// One lane's word.
+    #[inline]
+    pub(super) fn lane(self, lane: u32) -> u64 {
+        self.first.wrapping_add_signed(self.stride.wrapping_mul(i64::from(lane)))
+    }
+
+    /// How the words of 32 lanes move, if evenly.
+    #[inline]
+    fn of(words: &[u64; 32]) -> Option<Even> {
+        let even = Even { first: words[0], stride: words[1].wrapping_sub(words[0]) as i64 };
+        // A look tells most that do not.
+        if words[2] != even.lane(2) || words[31] != even.lane(31) {
+            return None;
+        }
+        // One pass without an early exit, so that the compiler vectorises it.
+        let mut difference = 0;
+        let mut expected = even.first;
+        for word in words {
+            difference |= word ^ expected;
+            expected = expected.wrapping_add_signed(even.stride);
+        }
+        (difference == 0).then_some(even)
+    }
+}
+
 /// A register: 32 lanes.
 ///
-/// Invariant: `sym` and `undefined` are disjoint.
+/// Invariants: `sym` and `undefined` are disjoint; where a stride is known, words move by it from lane to lane.
 #[derive(Clone, Debug)]
 pub(super) struct Register {
-    pub(super) data: [u64; 32],
+    words: [u64; 32],
+    /// Known where all lanes were written together.
+    stride: Option<i64>,
     pub(super) sym: u32,
     pub(super) undefined: u32,
 }
@@ -168,12 +254,50 @@ pub(super) struct Register {
 impl Register {
     /// A register that nobody wrote; `NEVER` marks its origin until an instruction reads it.
     pub(super) fn unwritten() -> Register {
-        Register { data: [NEVER; 32], sym: 0, undefined: u32::MAX }
+        Register { undefined: u32::MAX, ..Register::broadcast(NEVER) }
     }
 
     /// The same bits in every lane.
     pub(super) fn broadcast(bits: u64) -> Register {
-        Register { data: [bits; 32], sym: 0, undefined: 0 }
+        Register { words: [bits; 32], stride: Some(0), sym: 0, undefined: 0 }
+    }
+
+    /// What the lanes hold: `sym` and `undefined` say what it is.
+    #[inline]
+    pub(super) fn words(&self) -> &[u64; 32] {
+        &self.words
+    }
+
+    /// The same, to be written.
+    #[inline]
+    pub(super) fn words_mut(&mut self) -> &mut [u64; 32] {
+        self.stride = None;
+        &mut self.words
+    }
+
+    /// Writes words to all lanes: concrete ones, or those of symbolic values.
+    #[inline(never)] // Where it is inlined, the compiler does not vectorise it.
+    pub(super) fn spread(&mut self, even: Even, symbolic: bool) {
+        let mut next = even.first;
+        for word in &mut self.words {
+            *word = next;
+            next = next.wrapping_add_signed(even.stride);
+        }
+        self.stride = Some(even.stride);
+        self.sym = if symbolic { u32::MAX } else { 0 };
+        self.undefined = 0;
+    }
+
+    /// How words move from lane to lane, where it is known without a look at them.
+    #[inline]
+    pub(super) fn known_even(&self) -> Option<Even> {
+        self.stride.map(|stride| Even { first: self.words[0], stride })
+    }
+
+    /// How words move from lane to lane, if evenly.
+    #[inline]
+    pub(super) fn even(&self) -> Option<Even> {
+        self.known_even().or_else(|| Even::of(&self.words))
     }
 
     /// Whether all lanes of `mask` are concrete.
@@ -185,7 +309,7 @@ impl Register {
     #[inline]
     pub(super) fn get(&self, lane: usize) -> Value {
         let bit = 1 << lane;
-        let word = self.data[lane];
+        let word = self.words[lane];
         if self.sym & bit != 0 {
             Value::Sym(Sym(word))
         } else if self.undefined & bit != 0 {
@@ -200,7 +324,7 @@ impl Register {
         let bit = 1 << lane;
         self.sym &= !bit;
         self.undefined &= !bit;
-        self.data[lane] = match value {
+        self.words_mut()[lane] = match value {
             Value::Bits(bits) => bits,
             Value::Sym(sym) => {
                 self.sym |= bit;
@@ -213,25 +337,10 @@ impl Register {
         };
     }
 
-    /// What lanes 0 and 1 hold and what separates them, where that goes on in all lanes. Words are compared: `sym` and
-    /// `undefined` say what they are.
-    #[inline]
-    pub(super) fn affine(&self) -> Option<(u64, i64)> {
-        let stride = self.data[1].wrapping_sub(self.data[0]);
-        // One pass without an early exit, so that the compiler vectorises it.
-        let mut difference = 0;
-        let mut expected = self.data[0];
-        for word in &self.data {
-            difference |= word ^ expected;
-            expected = expected.wrapping_add(stride);
-        }
-        (difference == 0).then_some((self.data[0], stride as i64))
-    }
-
     /// Writes concrete bits to one lane.
     #[inline]
     pub(super) fn set_bits(&mut self, lane: usize, bits: u64) {
-        self.data[lane] = bits;
+        self.words_mut()[lane] = bits;
         self.sym &= !(1 << lane);
         self.undefined &= !(1 << lane);
     }
@@ -242,16 +351,8 @@ impl Register {
         if mask.is_power_of_two() {
             return (self.undefined & mask == 0).then(|| self.get(mask.trailing_zeros() as usize));
         }
-        let first = self.data[0];
-        if mask != u32::MAX || self.data[1] != first || self.undefined != 0 {
-            return None;
-        }
-        if self.sym != 0 && self.sym != u32::MAX {
-            return None;
-        }
-        // One pass without an early exit, so that the compiler vectorises it.
-        let difference = self.data.iter().fold(0, |difference, word| difference | word ^ first);
-        (difference == 0).then(|| self.get(0))
+        let together = mask == u32::MAX && self.undefined == 0 && (self.sym == 0 || self.sym == u32::MAX);
+        (together && self.even()?.stride == 0).then(|| self.get(0))
     }
 
     /// Writes one value to the lanes of `mask`.
@@ -263,10 +364,12 @@ impl Register {
             Value::Undefined(origin) => (origin.raw(), 0, mask),
         };
         if mask == u32::MAX {
-            self.data = [word; 32];
+            self.words = [word; 32];
+            self.stride = Some(0);
         } else {
+            let words = self.words_mut();
             for lane in lanes(mask) {
-                self.data[lane] = word;
+                words[lane] = word;
             }
         }
         self.sym = self.sym & !mask | sym;
@@ -277,14 +380,13 @@ impl Register {
     #[inline]
     pub(super) fn merge(&mut self, mask: u32, other: &Register) {
         if mask == u32::MAX {
-            self.data = other.data;
-            self.sym = other.sym;
-            self.undefined = other.undefined;
+            self.clone_from(other);
             return;
         }
+        let words = self.words_mut();
         for lane in 0..32 {
             if mask >> lane & 1 == 1 {
-                self.data[lane] = other.data[lane];
+                words[lane] = other.words[lane];
             }
         }
         self.sym = self.sym & !mask | other.sym & mask;
@@ -295,14 +397,16 @@ impl Register {
     #[inline]
     pub(super) fn merge_bits(&mut self, mask: u32, bits: &[u64; 32]) {
         if mask == u32::MAX {
-            self.data = *bits;
+            self.words = *bits;
+            self.stride = Even::of(bits).map(|even| even.stride);
             self.sym = 0;
             self.undefined = 0;
             return;
         }
+        let words = self.words_mut();
         for lane in 0..32 {
             if mask >> lane & 1 == 1 {
-                self.data[lane] = bits[lane];
+                words[lane] = bits[lane];
             }
         }
         self.sym &= !mask;
@@ -408,7 +512,7 @@ pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::term::InputId;
+    use crate::term::{ConstantId, InputId, NodeId};
 
     #[test]
     fn symbolic_words_keep_what_they_hold() {
@@ -420,6 +524,51 @@ mod tests {
         assert_eq!(Sym::int(4, term).kind(), SymKind::Int(4, term));
         assert_eq!(Sym::packed(9).kind(), SymKind::Packed(9));
         assert_eq!(Sym::choice(9).kind(), SymKind::Choice(9));
+    }
+
+    /// Terms that a pair has room for come back from it as they are, and others have no pair.
+    #[test]
+    fn pairs_keep_both_of_their_terms() {
+        let input = |input, element| TermId::input(InputId(input), element);
+        let lane = |node, lane| TermId::lane(NodeId(node), lane);
+        let near = [
+            (input(0, 0), input(0, 1)),
+            (input(0, 1), input(0, 0)),
+            (input(3, 5000), input(3, 5000 + 4096)),
+            (input(63, (1 << 31) - 1), input(63, 1 << 31)),
+            (input(2, 131_072), input(2, 0)),
+            (input(2, 0), input(2, 131_071)),
+            (input(2, 9), input(2, 9)),
+            (lane(0, 0), lane(1, 0)),
+            (lane(u32::MAX, 31), lane(u32::MAX, 30)),
+            (lane(4096, 7), lane(0, 7)),
+        ];
+        let far = [
+            (input(0, 0), input(0, 131_072)),
+            (input(0, 131_073), input(0, 0)),
+            (input(64, 0), input(64, 1)),
+            (input(0, 1 << 31), input(0, (1 << 31) + 1)),
+            (input(0, 1), input(1, 1)),
+            (input(0, 1), lane(0, 1)),
+            (TermId::constant(ConstantId(1)), TermId::constant(ConstantId(2))),
+        ];
+        for format in FORMATS {
+            let real = |term| Sym::real(format, term);
+            for (low, high) in near {
+                let pair = Sym::pair(real(low), real(high));
+                assert_eq!(pair.is_some(), format.bytes() == 2, "{format:?}");
+                let Some(pair) = pair else { continue };
+                assert_eq!(pair.kind(), SymKind::Pair(format, low, high));
+                assert_eq!(pair.as_pair(), Some([real(low), real(high)]));
+            }
+            for (low, high) in far {
+                assert_eq!(Sym::pair(real(low), real(high)), None);
+            }
+            assert_eq!(real(input(0, 1)).as_pair(), None);
+        }
+        let mixed = (Sym::real(Format::F16, input(0, 1)), Sym::real(Format::Bf16, input(0, 2)));
+        assert_eq!(Sym::pair(mixed.0, mixed.1), None);
+        assert_eq!(Sym::packed(7).as_pair(), None);
     }
 
     #[test]
@@ -439,5 +588,47 @@ mod tests {
             assert_eq!(register.get(lane), value);
         }
         assert!(matches!(register.get(31), Value::Undefined(Origin::Unwritten(_))));
+    }
+
+    /// Every way of writing a register leaves a stride that its words have, or none.
+    #[test]
+    fn what_is_known_of_words_is_so() {
+        let check = |register: &Register| {
+            if let Some(even) = register.known_even() {
+                assert!((0..32).all(|lane| register.words[lane as usize] == even.lane(lane)));
+            }
+        };
+        let even = Even { first: 5, stride: -3 };
+        let mut spread = Register::unwritten();
+        spread.spread(even, false);
+        assert_eq!(spread.known_even(), Some(even));
+        let words = *spread.words();
+        let writes: [fn(&mut Register, &Register); 8] = [
+            |register, _| register.set(31, Value::Bits(1)),
+            |register, _| register.set_bits(2, 1),
+            |register, _| register.words_mut()[7] = 1,
+            |register, _| register.fill(0xff, Value::Bits(1)),
+            |register, _| register.fill(u32::MAX, Value::Sym(Sym::packed(3))),
+            |register, other| register.merge(0xf0f0, other),
+            |register, other| register.merge(u32::MAX, other),
+            |register, other| register.merge_bits(0xffff, other.words()),
+        ];
+        for write in writes {
+            for mut register in [spread.clone(), Register::broadcast(9), Register::unwritten()] {
+                write(&mut register, &spread);
+                check(&register);
+                write(&mut register, &Register::broadcast(4));
+                check(&register);
+            }
+        }
+        for lane in 0..32 {
+            let mut bits = words;
+            bits[lane] ^= 1 << 40;
+            let mut register = Register::unwritten();
+            register.merge_bits(u32::MAX, &bits);
+            assert_eq!((register.known_even(), register.even()), (None, None), "lane {lane}");
+            register.merge_bits(u32::MAX, &words);
+            assert_eq!((register.known_even(), register.even()), (Some(even), Some(even)));
+        }
     }
 }

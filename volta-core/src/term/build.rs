@@ -3,7 +3,7 @@
 use super::id::{ConstantId, NodeId, TermId};
 use smallvec::SmallVec;
 
-use super::node::{AFFINE, Constant, LIST, Node, REPEATED, Store, TermOp, WIDE};
+use super::node::{AFFINE, Constant, LIST, Node, REPEATED, STEPS, Steps, Store, TermOp, steps_of};
 use super::share::Scalar;
 
 /// The operands of a warp instruction: for each, 32 term ids (raw); lanes outside the mask are not read.
@@ -65,6 +65,16 @@ impl Pattern<'_> {
     }
 }
 
+/// An operand of all 32 lanes as a store has it, for any number of its instructions.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand {
+    mode: u8,
+    word: u64,
+}
+
+/// A store tells so many ways to move apart, which are looked through one by one.
+const MOTIONS: usize = 64;
+
 impl Store {
     /// Appends one operation for the lanes of `mask` and returns its node; lane `i`'s result is
     /// `TermId::lane(node, i)`. Ids come in raw form, their high bits already zero.
@@ -84,14 +94,30 @@ impl Store {
     }
 
     /// As [`Store::push_shared`] for all lanes, of operands whose patterns are known.
-    pub fn push_patterns(&mut self, op: TermOp, operands: &[Pattern<'_>], site: u32) -> Results {
+    pub fn push_patterns(&mut self, op: TermOp, patterns: &[Pattern<'_>], site: u32) -> Results {
+        let mut operands = [Operand { mode: AFFINE, word: 0 }; 3];
+        for (operand, pattern) in operands.iter_mut().zip(patterns) {
+            *operand = self.take_in(*pattern);
+        }
+        self.push_operands(op, &operands[..patterns.len()], site)
+    }
+
+    /// Takes in an operand that several instructions have.
+    #[inline]
+    pub fn take_in(&mut self, pattern: Pattern<'_>) -> Operand {
+        let (mode, word) = self.encode_pattern(pattern);
+        Operand { mode, word }
+    }
+
+    /// As [`Store::push_shared`] for all lanes, of operands that the store has taken in.
+    #[inline]
+    pub fn push_operands(&mut self, op: TermOp, operands: &[Operand], site: u32) -> Results {
         debug_assert_eq!(operands.len(), op.arity());
         let mut words = [0; 3];
         let mut modes = 0;
-        for (at, pattern) in operands.iter().enumerate() {
-            let (mode, word) = self.encode_pattern(*pattern);
-            modes |= mode << (2 * at);
-            words[at] = word;
+        for (at, operand) in operands.iter().enumerate() {
+            modes |= operand.mode << (2 * at);
+            words[at] = operand.word;
         }
         self.append_shared(op, u32::MAX, (modes, words), site)
     }
@@ -171,33 +197,58 @@ impl Store {
         TermId::constant(id)
     }
 
-    fn encode_affine(&mut self, base: u64, stride: i64) -> (u8, u64) {
+    #[inline]
+    fn encode_affine(&mut self, base: u64, stride: i64) -> Option<(u8, u64)> {
         if i64::from(stride as i8) == stride {
-            return (AFFINE, base | (stride as u64) << TermId::BITS);
+            return Some((AFFINE, base | (stride as u64) << TermId::BITS));
         }
-        self.wide.push((base, stride));
-        (WIDE, self.wide.len() as u64 - 1)
+        self.encode_steps(base, steps_of(stride))
+    }
+
+    /// Terms that move in steps; `None` where a store has other ones already, as many as it tells apart.
+    fn encode_steps(&mut self, base: u64, steps: Steps) -> Option<(u8, u64)> {
+        let number = match self.motions.iter().position(|(known, _)| *known == steps) {
+            Some(number) => number,
+            None if self.motions.len() == MOTIONS => return None,
+            None => {
+                let stride = Some(steps[0]).filter(|stride| steps == steps_of(*stride));
+                self.motions.push((steps, stride));
+                self.motions.len() - 1
+            }
+        };
+        Some((STEPS, base | (number as u64) << TermId::BITS))
     }
 
     /// What [`Store::encode`] makes of the same lanes.
+    #[inline]
     fn encode_pattern(&mut self, pattern: Pattern<'_>) -> (u8, u64) {
-        let (mut list, shift) = match pattern {
-            _ if self.only_lists => return self.encode(u32::MAX, &pattern.all()),
-            Pattern::Repeated { list, shift } if list.len() << shift < 32 || shift > 0 => (list, shift),
-            Pattern::Results(Results { first, stride }) => {
-                return self.encode_affine(first, stride as i64);
+        let even = match pattern {
+            _ if self.only_lists => None,
+            Pattern::Results(Results { first, stride }) => self.encode_affine(first, stride as i64),
+            Pattern::Affine { base, stride } => self.encode_affine(base, stride),
+            Pattern::Repeated { list, shift } if list.len() << shift < 32 || shift > 0 => {
+                return self.encode_repeated(list, shift);
             }
-            Pattern::Affine { base, stride } => return self.encode_affine(base, stride),
-            // A term for each lane: they may follow one another.
+            // Terms of which each lane has its own may follow one another.
             Pattern::Repeated { .. } => return self.encode(u32::MAX, &pattern.all()),
         };
+        even.unwrap_or_else(|| self.encode_list(u32::MAX, &pattern.all()))
+    }
+
+    /// The same of terms that fewer lanes than all have for themselves.
+    fn encode_repeated(&mut self, mut list: &[u64], shift: u32) -> (u8, u64) {
         // Lanes that repeat terms have a stride only where all of them are one.
         if list.iter().all(|raw| *raw == list[0]) {
             return (AFFINE, list[0]);
         }
+        if let Some(steps) = steps_in(list, shift)
+            && let Some(word) = self.encode_steps(list[0], steps)
+        {
+            return word;
+        }
         if list.chunks(2).all(|pair| pair[0] == pair[1]) {
             let halved: SmallVec<[u64; 16]> = list.iter().step_by(2).copied().collect();
-            return self.encode_pattern(Pattern::Repeated { list: &halved, shift: shift + 1 });
+            return self.encode_repeated(&halved, shift + 1);
         }
         while list[..list.len() / 2] == list[list.len() / 2..] {
             list = &list[..list.len() / 2];
@@ -210,11 +261,17 @@ impl Store {
 
     /// The shortest encoding of one operand.
     fn encode(&mut self, mask: u32, lanes: &[u64; 32]) -> (u8, u64) {
-        if !self.only_lists
-            && let Some((base, stride)) = affine(mask, lanes)
-        {
-            return self.encode_affine(base, stride);
+        if self.only_lists {
+            return self.encode_list(mask, lanes);
         }
+        let even = affine(mask, lanes).and_then(|(base, stride)| self.encode_affine(base, stride));
+        let stepped = || steps_in(lanes, 0).filter(|_| mask == u32::MAX);
+        even.or_else(|| stepped().and_then(|steps| self.encode_steps(lanes[0], steps)))
+            .unwrap_or_else(|| self.encode_list(mask, lanes))
+    }
+
+    /// An operand as a list.
+    fn encode_list(&mut self, mask: u32, lanes: &[u64; 32]) -> (u8, u64) {
         let at = self.lists.len() as u64;
         if mask == u32::MAX && !self.only_lists {
             let (shift, count) = repetition(lanes);
@@ -231,6 +288,21 @@ impl Store {
         }
         (LIST, at)
     }
+}
+
+/// The steps in which terms move of which each `2^shift` lanes have one, again and again: a power of two of them.
+#[inline]
+fn steps_in(list: &[u64], shift: u32) -> Option<Steps> {
+    let mut steps = [0; 5];
+    for bit in 0..list.len().trailing_zeros() {
+        steps[(shift + bit) as usize] = list[1 << bit].wrapping_sub(list[0]) as i64;
+    }
+    // Each is as far from the one without its lowest bit as that bit says.
+    let follows = |at: usize| {
+        let apart = list[at].wrapping_sub(list[at & (at - 1)]) as i64;
+        apart == steps[shift as usize + at.trailing_zeros() as usize]
+    };
+    (1..list.len()).all(follows).then_some(steps)
 }
 
 /// `(shift, count)` with `lanes[i] = lanes[(i >> shift) % count << shift]`, both as small as they can be in turn.
@@ -276,7 +348,7 @@ fn affine(mask: u32, lanes: &[u64; 32]) -> Option<(u64, i64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{InputId, View};
+    use super::super::{InputId, Lanes, View, moved};
     use super::*;
 
     fn check(mask: u32, lanes: [u64; 32]) {
@@ -346,6 +418,41 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Terms that move by a constant for each bit of the lane's number cost nothing beside their node, as long as there
+    /// are few such ways to move.
+    #[test]
+    fn terms_that_move_in_steps_cost_one_node() {
+        let lanes_of = |steps: Steps| -> [u64; 32] {
+            let base = TermId::input(InputId(2), 1 << 30).raw();
+            std::array::from_fn(|lane| moved(base, &steps, lane as u32))
+        };
+        let mut store = Store::new();
+        let several =
+            [[0, 0, 4096, 8192, 16384], [2, 4, 0, 0, 0], [1, 2, 4096, 8192, -7], [0, 0, 0, 0, 1 << 20]];
+        for steps in several {
+            let before = store.nodes.len();
+            store.push(TermOp::Neg, u32::MAX, &[&lanes_of(steps)], 0);
+            assert_eq!((store.nodes.len(), store.lists.len()), (before + 1, 0));
+            let node = store.node(before);
+            assert!(
+                matches!(node.operands[0], Lanes::Steps { steps: own, .. } if *own == steps),
+                "{steps:?}"
+            );
+        }
+        for stride in 0..600 {
+            check(u32::MAX, lanes_of([0, stride, 0, 5, 1]));
+            let lanes = lanes_of([0, stride, 0, 5, 1]);
+            let node = store.push(TermOp::Neg, u32::MAX, &[&lanes], 0);
+            for lane in 0..32 {
+                let View::Apply(_, [own, ..]) = store.view(TermId::lane(node, lane)) else {
+                    panic!("a node")
+                };
+                assert_eq!(own.raw(), lanes[lane as usize], "however many ways there are");
+            }
+        }
+        assert_eq!(store.motions.len(), MOTIONS);
     }
 
     #[test]

@@ -86,6 +86,8 @@ const TAG_INPUT: u64 = 0;
 const TAG_CONSTANT: u64 = 1;
 const TAG_LANE: u64 = 2;
 const ELEMENT_BITS: u32 = 42;
+/// Bits of a short id that say which input it is of.
+const SHORT_INPUT_BITS: u32 = 6;
 
 impl TermId {
     /// Bits that an id occupies.
@@ -123,6 +125,34 @@ impl TermId {
             TAG_CONSTANT => TermKind::Constant(ConstantId(payload as u32)),
             _ => TermKind::Lane(NodeId((payload >> 5) as u32), (payload & 31) as u32),
         }
+    }
+
+    /// The id in `bits` bits and one above them, if it is of a lane, or of one of the first elements of the first
+    /// inputs.
+    #[inline]
+    pub fn short(self, bits: u32) -> Option<u64> {
+        let payload = self.0 & ((1 << TAG_SHIFT) - 1);
+        match self.0 >> TAG_SHIFT {
+            TAG_LANE if payload >> bits == 0 => Some(1 << bits | payload),
+            TAG_INPUT => {
+                let (input, element) = (payload >> ELEMENT_BITS, payload & (Self::MAX_ELEMENTS - 1));
+                let room = bits - SHORT_INPUT_BITS;
+                let fits = input >> SHORT_INPUT_BITS == 0 && element >> room == 0;
+                fits.then_some(input << room | element)
+            }
+            _ => None,
+        }
+    }
+
+    /// The inverse of [`TermId::short`].
+    #[inline]
+    pub fn from_short(short: u64, bits: u32) -> TermId {
+        let payload = short & ((1 << bits) - 1);
+        if short >> bits != 0 {
+            return TermId(TAG_LANE << TAG_SHIFT | payload);
+        }
+        let room = bits - SHORT_INPUT_BITS;
+        TermId(TAG_INPUT << TAG_SHIFT | payload >> room << ELEMENT_BITS | payload & ((1 << room) - 1))
     }
 
     /// The id as a number below 2⁵⁶.

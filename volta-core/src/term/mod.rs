@@ -19,10 +19,10 @@ mod print;
 mod range;
 mod share;
 
-pub use build::{Operands, Pattern, Results};
+pub use build::{Operand, Operands, Pattern, Results};
 pub use fold::{Fold, fold};
 pub use id::{ConstantId, InputId, Integers, NodeId, Sign, TermId, TermKind};
 pub use import::Imported;
-pub use node::{Arity, Constant, Lanes, NodeParts, Store, TermOp, View};
+pub use node::{Arity, Constant, Lanes, NodeParts, Steps, Store, TermOp, View, ends, moved};
 pub use print::{element_index, expression, spell_element};
 pub use range::{Range, Ranges};

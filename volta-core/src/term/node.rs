@@ -1,7 +1,8 @@
 //! The arena: one 32-byte node per warp instruction.
 //!
-//! An operand of a node is 32 lanes' worth of terms. Nearly always they are `base + lane·stride`, and then the
-//! operand is one word; otherwise it points to a wide stride or to an explicit list, one entry a lane.
+//! An operand of a node is 32 lanes' worth of terms. Nearly always they are `base + lane·stride`, or move by a constant
+//! for each bit of the lane's number, and then the operand is one word; otherwise it points to an explicit list, one
+//! entry a lane.
 
 use super::id::{ConstantId, InputId, Integers, NodeId, TermId, TermKind};
 use super::share::Shared;
@@ -142,6 +143,13 @@ pub enum Lanes<'s> {
         /// What separates neighbouring lanes.
         stride: i64,
     },
+    /// Lane `i`'s term is `base` and the step of each bit of `i` that is set: see [`moved`].
+    Steps {
+        /// The term that lane 0 would have.
+        base: u64,
+        /// By how much the terms of two lanes differ that differ in one bit.
+        steps: &'s Steps,
+    },
     /// One term for each active lane, in lane order.
     List(&'s [u64]),
     /// All lanes are active, and lane `i` has `list[(i >> shift) % list.len()]`: a row or column of a fragment.
@@ -151,6 +159,30 @@ pub enum Lanes<'s> {
         /// Runs of `2^shift` lanes have the same one.
         shift: u32,
     },
+}
+
+/// How terms move from lane to lane: by a constant for each bit of the lane's number.
+pub type Steps = [i64; 5];
+
+/// The term of a lane, raw, where terms move in steps.
+#[inline]
+pub fn moved(base: u64, steps: &Steps, lane: u32) -> u64 {
+    // Without a branch: all bits of a step, or none.
+    let step = |bit: usize| steps[bit] & i64::from(lane >> bit & 1).wrapping_neg();
+    (0..5).fold(base, |raw, bit| raw.wrapping_add_signed(step(bit)))
+}
+
+/// The lowest and the highest term, raw, of 32 lanes whose terms move in steps.
+#[inline]
+pub fn ends(base: u64, steps: &Steps) -> [u64; 2] {
+    steps.iter().fold([base; 2], |[low, high], step| {
+        [low.wrapping_add_signed((*step).min(0)), high.wrapping_add_signed((*step).max(0))]
+    })
+}
+
+/// The steps of terms that a stride separates.
+pub(super) fn steps_of(stride: i64) -> Steps {
+    std::array::from_fn(|bit| stride.wrapping_mul(1 << bit))
 }
 
 /// A whole node, for passes that read a store from its first node to its last.
@@ -166,7 +198,7 @@ pub struct NodeParts<'s> {
 
 /// How an operand word is to be read.
 pub(super) const AFFINE: u8 = 0;
-pub(super) const WIDE: u8 = 1;
+pub(super) const STEPS: u8 = 1;
 pub(super) const LIST: u8 = 2;
 
 /// In the top byte of a list's word: lanes repeat terms. Above it in the byte: the shift, and 3 bits up the
@@ -187,7 +219,8 @@ fn affine_lane(word: u64, lane: u32) -> u64 {
     base.wrapping_add_signed(stride * i64::from(lane))
 }
 
-/// 32 bytes. An affine operand word holds the base in its low 56 bits and a signed stride in its top 8.
+/// 32 bytes. An affine operand word holds the base in its low 56 bits and a signed stride in its top 8; one that moves in
+/// steps has the number of those steps there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     pub(super) op: TermOp,
@@ -201,7 +234,8 @@ pub(super) struct Node {
 #[derive(Debug, Default)]
 pub struct Store {
     pub(super) nodes: Vec<Node>,
-    pub(super) wide: Vec<(u64, i64)>,
+    /// Steps in which operands move, each once, and the stride that they are, if they are one.
+    pub(super) motions: Vec<(Steps, Option<i64>)>,
     pub(super) lists: Vec<u64>,
     pub(super) constants: Vec<Constant>,
     /// Bytes that numbers too large for machine words take, twice: the table of constants holds them too.
@@ -260,7 +294,8 @@ impl Store {
 
     /// Bytes that the store holds.
     pub fn bytes(&self) -> u64 {
-        let words = self.lists.len() * 8 + self.wide.len() * 16 + self.sites.len() * 8 + self.shared.bytes();
+        let motions = self.motions.len() * size_of::<(Steps, Option<i64>)>();
+        let words = self.lists.len() * 8 + motions + self.sites.len() * 8 + self.shared.bytes();
         (self.nodes.len() * size_of::<Node>() + words + self.constants.len() * size_of::<Constant>()) as u64
             + self.large_bytes
     }
@@ -311,25 +346,31 @@ impl Store {
     #[inline]
     pub fn node(&self, at: usize) -> NodeParts<'_> {
         let node = &self.nodes[at];
-        let lanes = |at: usize| {
-            let word = node.operands[at];
-            let base = word & ((1 << TermId::BITS) - 1);
-            match node.modes >> (2 * at) & 3 {
-                // So are words that no operand has.
-                AFFINE => Lanes::Affine { base, stride: (word as i64) >> TermId::BITS },
-                WIDE => {
-                    let (base, stride) = self.wide[word as usize];
-                    Lanes::Affine { base, stride }
-                }
-                _ => match repetition(word) {
+        let operands = std::array::from_fn(|at| self.lanes(node, at));
+        NodeParts { op: node.op, mask: node.mask, operands }
+    }
+
+    /// The terms of one operand of a node, of which the last ones may be none: nothing then, affine.
+    #[inline]
+    fn lanes(&self, node: &Node, at: usize) -> Lanes<'_> {
+        let word = node.operands[at];
+        let base = word & ((1 << TermId::BITS) - 1);
+        match node.modes >> (2 * at) & 3 {
+            AFFINE => Lanes::Affine { base, stride: (word as i64) >> TermId::BITS },
+            STEPS => match &self.motions[(word >> TermId::BITS) as usize] {
+                (_, Some(stride)) => Lanes::Affine { base, stride: *stride },
+                (steps, None) => Lanes::Steps { base, steps },
+            },
+            _ => {
+                let start = base as usize;
+                match repetition(word) {
                     Some((shift, count)) => {
-                        Lanes::Repeated { list: &self.lists[base as usize..][..count], shift }
+                        Lanes::Repeated { list: &self.lists[start..start + count], shift }
                     }
-                    None => Lanes::List(&self.lists[base as usize..][..node.mask.count_ones() as usize]),
-                },
+                    None => Lanes::List(&self.lists[start..start + node.mask.count_ones() as usize]),
+                }
             }
-        };
-        NodeParts { op: node.op, mask: node.mask, operands: [lanes(0), lanes(1), lanes(2)] }
+        }
     }
 
     /// Number of constants; their ids count from zero.
@@ -366,9 +407,9 @@ impl Store {
         let word = node.operands[at];
         let raw = match node.modes >> (2 * at) & 3 {
             AFFINE => affine_lane(word, lane),
-            WIDE => {
-                let (base, stride) = self.wide[word as usize];
-                base.wrapping_add_signed(stride * i64::from(lane))
+            STEPS => {
+                let (steps, _) = &self.motions[(word >> TermId::BITS) as usize];
+                moved(word & ((1 << TermId::BITS) - 1), steps, lane)
             }
             _ => {
                 let start = (word & ((1 << TermId::BITS) - 1)) as usize;

@@ -5,9 +5,9 @@ use super::super::fault::FaultKind;
 use super::super::objects::{from_generic, to_generic};
 use super::super::pieces::{Choice, Piece};
 use super::super::residue;
-use super::super::value::{Origin, Register, Sym, SymKind, Truth, Value, lanes};
+use super::super::value::{Even, Origin, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
-use super::float::{Terms, held, holds_unknown_reals, set_reals};
+use super::float::{Terms, even_reals, held, holds_unknown_reals, set_reals};
 use super::int::sign_extend;
 use crate::number::format::{Format, Rounding, encode};
 use crate::number::{Extended, Rational};
@@ -54,7 +54,7 @@ impl Cta<'_> {
         if x.is_concrete(mask) {
             let mut out = [0; 32];
             for lane in 0..32 {
-                out[lane] = convert_int(x.data[lane], from, to, saturate);
+                out[lane] = convert_int(x.words()[lane], from, to, saturate);
             }
             warp.register_mut(d).merge_bits(mask, &out);
             return Ok(());
@@ -184,16 +184,21 @@ impl Cta<'_> {
         if converts && self.convert_fragment(warp, mask, d, a, [cast.from, cast.to]) {
             return Ok(());
         }
-        if converts
-            && let Src::Reg(a) = a
-            && holds_unknown_reals(warp.register(a), mask, cast.from)
-        {
+        if converts && let Src::Reg(a) = a {
             // The same reals (rule V2), under another name.
-            let renamed = Sym::real_tag(cast.from) ^ Sym::real_tag(cast.to);
-            let mut words = warp.register(a).data;
-            words.iter_mut().for_each(|word| *word ^= renamed);
-            warp.register_mut(d).merge(mask, &Register { data: words, sym: mask, undefined: 0 });
-            return Ok(());
+            let register = warp.register(a);
+            if mask == u32::MAX
+                && let Some(Even { first, stride }) = even_reals(register, cast.from)
+            {
+                let words = Even { first: Sym::real_tag(cast.to) | first, stride };
+                warp.register_mut(d).spread(words, true);
+                return Ok(());
+            }
+            if holds_unknown_reals(register, mask, cast.from) {
+                let words = *register.words();
+                set_reals(warp.register_mut(d), cast.to, mask, |lane| words[lane] & Sym::PAYLOAD);
+                return Ok(());
+            }
         }
         let mut terms = Terms::default();
         self.terms(warp, mask, pc, cast.from, a, &mut terms)?;
@@ -325,7 +330,7 @@ impl Cta<'_> {
         }
         let mut out = [0; 32];
         for lane in lanes(mask) {
-            let address = x.data[lane];
+            let address = x.words()[lane];
             out[lane] = if to {
                 let (held, inner) = from_generic(address);
                 if held != space {

@@ -5,7 +5,7 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
-use super::super::value::{Origin, Register, Sym, SymKind, Truth, Value, lanes, only_lane};
+use super::super::value::{Even, Origin, Register, Sym, SymKind, Truth, Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::idiom;
 use crate::number::format::{Decoded, Format, Rounding, decode, encode};
@@ -40,6 +40,9 @@ const MOST_STRIDE: i64 = 1 << 40;
 
 const LOW: u64 = Sym::PAYLOAD;
 
+/// The id's own tag has its lowest bit set for constants only.
+const CONSTANT: u64 = 1 << 54;
+
 fn is_constant(raw: u64) -> bool {
     matches!(TermId::from_raw(raw).kind(), TermKind::Constant(_))
 }
@@ -50,29 +53,55 @@ pub(super) fn holds_unknown_reals(register: &Register, mask: u32, format: Format
     if register.sym & mask != mask {
         return false;
     }
-    // The id's own tag has its lowest bit set for constants only.
-    let odd = |word: u64| (word ^ Sym::real_tag(format)) & !LOW | word & 1 << 54;
+    let odd = |word: u64| (word ^ Sym::real_tag(format)) & !LOW | word & CONSTANT;
     if mask == u32::MAX {
-        return register.data.iter().fold(0, |all, word| all | odd(*word)) == 0;
+        return register.words().iter().fold(0, |all, word| all | odd(*word)) == 0;
     }
-    lanes(mask).all(|lane| odd(register.data[lane]) == 0)
+    lanes(mask).all(|lane| odd(register.words()[lane]) == 0)
+}
+
+/// The raw terms of a warp's reals in a format, if they move evenly from lane to lane, and are not constants.
+#[inline]
+pub(super) fn even_reals(register: &Register, format: Format) -> Option<Even> {
+    if register.sym != u32::MAX {
+        return None;
+    }
+    let even = register.even()?;
+    // What lies between two terms of a kind is of that kind.
+    let odd = |word: u64| (word ^ Sym::real_tag(format)) & !LOW | word & CONSTANT;
+    let near = even.stride.abs() <= MOST_STRIDE;
+    (near && odd(even.first) | odd(even.lane(31)) == 0)
+        .then_some(Even { first: even.first & LOW, stride: even.stride })
 }
 
 /// Writes a warp's results to the lanes of `mask`.
 #[inline]
 pub(super) fn set_reals(register: &mut Register, format: Format, mask: u32, id: impl Fn(usize) -> u64) {
     let tag = Sym::real_tag(format);
+    let words = register.words_mut();
     if mask == u32::MAX {
-        for (lane, word) in register.data.iter_mut().enumerate() {
+        for (lane, word) in words.iter_mut().enumerate() {
             *word = tag | id(lane);
         }
     } else {
         for lane in lanes(mask) {
-            register.data[lane] = tag | id(lane);
+            words[lane] = tag | id(lane);
         }
     }
     register.sym |= mask;
     register.undefined &= !mask;
+}
+
+/// The same of what an instruction computed.
+#[inline]
+pub(super) fn set_results(register: &mut Register, format: Format, mask: u32, results: Results) {
+    if mask == u32::MAX {
+        let first = Sym::real_tag(format) | results.lane(0);
+        let stride = results.lane(1).wrapping_sub(results.lane(0)) as i64;
+        register.spread(Even { first, stride }, true);
+    } else {
+        set_reals(register, format, mask, |lane| results.lane(lane));
+    }
 }
 
 impl Cta<'_> {
@@ -96,6 +125,20 @@ impl Cta<'_> {
         {
             return Ok(());
         }
+        self.float_by_lanes(warp, mask, pc, shape, d, sources)
+    }
+
+    /// The same lane by lane, where operands are nothing in particular together.
+    #[inline(never)] // Its room on the stack is not made for nothing.
+    fn float_by_lanes(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        shape: Shape,
+        d: RegId,
+        sources: &[Src],
+    ) -> Result<(), Stop> {
         let mut operands = [const { Terms { ids: [0; 32], constant: 0, undefined: 0 } }; 3];
         for (terms, source) in operands.iter_mut().zip(sources) {
             self.terms(warp, mask, pc, shape.format, *source, terms)?;
@@ -182,27 +225,19 @@ impl Cta<'_> {
             let bits = match source {
                 Src::Reg(id) => {
                     let register = warp.register(*id);
-                    let Some((word, stride)) = register.affine() else { return false };
-                    if register.sym == u32::MAX {
-                        let last = word.wrapping_add_signed(31 * stride.clamp(-MOST_STRIDE, MOST_STRIDE));
-                        let tag = Sym::real_tag(shape.format);
-                        // What lies between two terms of a kind is of that kind.
-                        if stride.abs() > MOST_STRIDE || (word & !LOW, last & !LOW) != (tag, tag) {
-                            return false;
-                        }
-                        if stride != 0 {
-                            if is_constant(word & LOW) || is_constant(last & LOW) {
-                                return false;
-                            }
-                            moves = true;
-                        }
-                        *pattern = Pattern::Affine { base: word & LOW, stride };
+                    if let Some(Even { first, stride }) = even_reals(register, shape.format) {
+                        moves |= stride != 0;
+                        *pattern = Pattern::Affine { base: first, stride };
                         continue;
                     }
-                    if stride != 0 || register.sym | register.undefined != 0 {
-                        return false;
+                    match register.uniform(mask) {
+                        Some(Value::Bits(bits)) => bits,
+                        Some(Value::Sym(sym)) if sym.raw() & !LOW == Sym::real_tag(shape.format) => {
+                            *pattern = Pattern::Affine { base: sym.raw() & LOW, stride: 0 };
+                            continue;
+                        }
+                        _ => return false,
                     }
-                    word
                 }
                 Src::Imm(bits) => *bits,
                 Src::Symbol(..) => return false,
@@ -215,7 +250,7 @@ impl Cta<'_> {
         }
         let results = self.store.push_patterns(shape.op, &patterns[..sources.len()], pc);
         let results = self.clamp_all(shape.clamp, mask, results, pc);
-        set_reals(warp.register_mut(d), shape.format, mask, |lane| results.lane(lane));
+        set_results(warp.register_mut(d), shape.format, mask, results);
         true
     }
 
@@ -284,7 +319,7 @@ impl Cta<'_> {
                 self.floor_step(rest, [&operands[0].ids, &operands[1].ids, &operands[2].ids], pc)
         {
             let results = self.clamp_all(shape.clamp, rest, results, pc);
-            set_reals(warp.register_mut(d), shape.format, rest, |lane| results.lane(lane));
+            set_results(warp.register_mut(d), shape.format, rest, results);
             return;
         }
         let results = match operands {
@@ -294,7 +329,7 @@ impl Cta<'_> {
             _ => return,
         };
         let results = self.clamp_all(shape.clamp, rest, results, pc);
-        set_reals(warp.register_mut(d), shape.format, rest, |lane| results.lane(lane));
+        set_results(warp.register_mut(d), shape.format, rest, results);
     }
 
     /// Clamped values of a warp.
@@ -364,14 +399,14 @@ impl Cta<'_> {
             let mut constants = 0u64;
             if mask == u32::MAX {
                 for lane in 0..32 {
-                    let word = register.data[lane];
+                    let word = register.words()[lane];
                     odd |= word >> 56 ^ tag;
                     constants |= word >> 54;
                     out.ids[lane] = word & LOW;
                 }
             } else {
                 for lane in lanes(mask) {
-                    let word = register.data[lane];
+                    let word = register.words()[lane];
                     odd |= word >> 56 ^ tag;
                     constants |= word >> 54;
                     out.ids[lane] = word & LOW;
@@ -407,7 +442,7 @@ impl Cta<'_> {
     fn literals(&mut self, register: &Register, mask: u32, format: Format, out: &mut Terms) {
         let mut last = None;
         for lane in lanes(mask) {
-            let bits = register.data[lane];
+            let bits = register.words()[lane];
             let raw = match last {
                 Some((known, raw)) if known == bits => raw,
                 _ => self.literal(format, bits),
@@ -475,7 +510,11 @@ impl Cta<'_> {
                     let (Some(then), Some(otherwise)) = (then, otherwise) else { return Ok(None) };
                     Ok(Some(self.store.apply(TermOp::Select, &[choice.condition, then, otherwise], 0)))
                 }
-                SymKind::Half64(..) | SymKind::Int(..) | SymKind::Packed(_) | SymKind::Fragment { .. } => {
+                SymKind::Half64(..)
+                | SymKind::Int(..)
+                | SymKind::Pair(..)
+                | SymKind::Packed(_)
+                | SymKind::Fragment { .. } => {
                     if self.composites.undefined_part(value).is_some() {
                         return Ok(None);
                     }

@@ -86,7 +86,7 @@ impl Cta<'_> {
     /// `bits(m) << 23` for all lanes of `mask` at once, where [`Cta::floor_step`] made every `m`.
     pub(super) fn exponent_fields(&mut self, mask: u32, words: &Register, pc: u32) -> Option<Results> {
         let bias_of = |lane: usize| {
-            let SymKind::Real(Format::F32, term) = Sym::from_raw(words.data[lane]).kind() else {
+            let SymKind::Real(Format::F32, term) = Sym::from_raw(words.words()[lane]).kind() else {
                 return None;
             };
             let TermKind::Lane(node, _) = term.kind() else { return None };
@@ -99,7 +99,7 @@ impl Cta<'_> {
         if !lanes(mask).all(|lane| bias_of(lane) == Some(bias)) {
             return None;
         }
-        let ids: [u64; 32] = std::array::from_fn(|lane| words.data[lane] & Sym::PAYLOAD);
+        let ids: [u64; 32] = std::array::from_fn(|lane| words.words()[lane] & Sym::PAYLOAD);
         let bias = [whole(&mut self.store, bias).raw(); 32];
         let exponent = self.store.push_shared(TermOp::Sub, mask, &[&ids, &bias], pc);
         Some(self.store.push_shared(TermOp::Exp2, mask, &[&exponent.all()], pc))

@@ -4,6 +4,8 @@ use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
 use super::super::value::{Truth, Value, lanes, only_lane};
 use super::super::warp::Warp;
+use super::even::{even2, even3};
+use super::float::set_results;
 use crate::number::format::Format;
 use crate::program::{
     Bool2, Compare, Int, Int1, Int2, Int3, PermuteMode, PredId, PredSrc, RegId, Src, Width,
@@ -315,7 +317,7 @@ impl Cta<'_> {
         }
         let mut out = [0; 32];
         for lane in lanes(mask) {
-            out[lane] = scalar1(op, ty, x.data[lane]);
+            out[lane] = scalar1(op, ty, x.words()[lane]);
         }
         warp.register_mut(d).merge_bits(mask, &out);
         Ok(())
@@ -340,6 +342,28 @@ impl Cta<'_> {
             warp.register_mut(d).set_bits(lane, result);
             return Ok(());
         }
+        if mask == u32::MAX
+            && let (Some(x), Some(y)) = (self.even(warp, a), self.even(warp, b))
+            && let Some(results) = even2(op, ty, x, y)
+        {
+            warp.register_mut(d).spread(results, false);
+            return Ok(());
+        }
+        self.int2_by_lanes(warp, mask, pc, op, ty, d, [a, b])
+    }
+
+    /// The same where results are not known to move evenly.
+    #[inline(never)] // Its room on the stack is not made for nothing.
+    fn int2_by_lanes(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        op: Int2,
+        ty: Int,
+        d: RegId,
+        [a, b]: [Src; 2],
+    ) -> Result<(), Stop> {
         let (mut left, mut right) = (None, None);
         let x = self.operand(warp, a, &mut left);
         let y = self.operand(warp, b, &mut right);
@@ -347,18 +371,16 @@ impl Cta<'_> {
             if op == Int2::Shl && ty.width == Width::W32 && b == Src::Imm(23) {
                 let words = x.clone();
                 if let Some(results) = self.exponent_fields(mask, &words, pc) {
-                    super::float::set_reals(warp.register_mut(d), Format::F32, mask, |lane| {
-                        results.lane(lane)
-                    });
+                    set_results(warp.register_mut(d), Format::F32, mask, results);
                     return Ok(());
                 }
             }
             return self.symbolic_int(warp, mask, pc, d, &[a, b], |table, words| table.int2(op, ty, words));
         }
         let mut out = [0; 32];
-        if !vector2(op, ty, &x.data, &y.data, &mut out) {
+        if !vector2(op, ty, x.words(), y.words(), &mut out) {
             for lane in lanes(mask) {
-                let Some(value) = scalar2(op, ty, x.data[lane], y.data[lane]) else {
+                let Some(value) = scalar2(op, ty, x.words()[lane], y.words()[lane]) else {
                     let message = "an integer is divided by zero".to_string();
                     return Err(self.fault(FaultKind::Undefined, "V3", message, warp, lane, pc));
                 };
@@ -385,6 +407,13 @@ impl Cta<'_> {
             warp.register_mut(d).set_bits(lane, scalar3(op, ty, [x, y, z]));
             return Ok(());
         }
+        if mask == u32::MAX
+            && let [Some(x), Some(y), Some(z)] = sources.map(|source| self.even(warp, source))
+            && let Some(results) = even3(op, ty, [x, y, z])
+        {
+            warp.register_mut(d).spread(results, false);
+            return Ok(());
+        }
         let mut scratch = [const { None }; 3];
         let [s0, s1, s2] = &mut scratch;
         let x = self.operand(warp, sources[0], s0);
@@ -397,19 +426,19 @@ impl Cta<'_> {
         match (op, ty.width, ty.signed) {
             (Int3::MadLo, Width::W32, _) => {
                 for lane in 0..32 {
-                    let product = (x.data[lane] as u32).wrapping_mul(y.data[lane] as u32);
-                    out[lane] = u64::from(product.wrapping_add(z.data[lane] as u32));
+                    let product = (x.words()[lane] as u32).wrapping_mul(y.words()[lane] as u32);
+                    out[lane] = u64::from(product.wrapping_add(z.words()[lane] as u32));
                 }
             }
             (Int3::MadWide, Width::W32, true) => {
                 for lane in 0..32 {
-                    let product = i64::from(x.data[lane] as i32) * i64::from(y.data[lane] as i32);
-                    out[lane] = (product as u64).wrapping_add(z.data[lane]);
+                    let product = i64::from(x.words()[lane] as i32) * i64::from(y.words()[lane] as i32);
+                    out[lane] = (product as u64).wrapping_add(z.words()[lane]);
                 }
             }
             _ => {
                 for lane in lanes(mask) {
-                    out[lane] = scalar3(op, ty, [x.data[lane], y.data[lane], z.data[lane]]);
+                    out[lane] = scalar3(op, ty, [x.words()[lane], y.words()[lane], z.words()[lane]]);
                 }
             }
         }
@@ -485,22 +514,24 @@ impl Cta<'_> {
             warp.predicate_mut(p).merge_bits(mask, holds);
             return Ok(());
         }
+        if let (u32::MAX, None, None) = (mask, combine, q)
+            && let (Some(x), Some(y)) = (self.even(warp, a), self.even(warp, b))
+            && x.stride == 0
+            && y.stride == 0
+        {
+            let holds = if compare(op, ty, x.first, y.first) { mask } else { 0 };
+            warp.predicate_mut(p).merge_bits(mask, holds);
+            return Ok(());
+        }
         let (mut left, mut right) = (None, None);
         let x = self.operand(warp, a, &mut left);
         let y = self.operand(warp, b, &mut right);
         if !(x.is_concrete(mask) && y.is_concrete(mask)) {
             return self.symbolic_compare(warp, mask, pc, op, ty, [a, b], (p, q), combine);
         }
-        if let (u32::MAX, None, None) = (mask, combine, q)
-            && let (Some(Value::Bits(x)), Some(Value::Bits(y))) = (x.uniform(mask), y.uniform(mask))
-        {
-            let holds = if compare(op, ty, x, y) { mask } else { 0 };
-            warp.predicate_mut(p).merge_bits(mask, holds);
-            return Ok(());
-        }
         let mut bits = 0;
         for lane in 0..32 {
-            bits |= u32::from(compare(op, ty, x.data[lane], y.data[lane])) << lane;
+            bits |= u32::from(compare(op, ty, x.words()[lane], y.words()[lane])) << lane;
         }
         if let (None, None) = (combine, q) {
             warp.predicate_mut(p).merge_bits(mask, bits);

@@ -13,7 +13,7 @@ use super::float::set_reals;
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{Address, InstId, Int, RegId, Space, Src, Width};
-use crate::term::{Pattern, TermId, TermOp};
+use crate::term::{Operand, Pattern, TermId, TermOp};
 
 /// In place of a term: the element is undefined.
 pub(super) const UNDEFINED: u64 = u64::MAX;
@@ -38,25 +38,31 @@ impl Terms {
     }
 }
 
-/// The operands of a product of matrices of terms.
+/// The operands of a product of matrices of terms, which 32 lanes at a time compute.
 pub(super) struct Factors<'t> {
     left: &'t Terms,
     right: &'t Terms,
     sum: &'t Terms,
+    places: Places,
     /// No element is undefined.
     complete: bool,
+    /// What instructions have of both matrices, by its first element: several have the same.
+    of_left: Vec<Option<Operand>>,
+    of_right: Vec<Option<Operand>>,
 }
 
 impl<'t> Factors<'t> {
-    pub(super) fn new(left: &'t Terms, right: &'t Terms, sum: &'t Terms) -> Factors<'t> {
+    pub(super) fn new(left: &'t Terms, right: &'t Terms, sum: &'t Terms, places: Places) -> Factors<'t> {
         let complete = ![left, right, sum].into_iter().any(|terms| terms.raw.contains(&UNDEFINED));
-        Factors { left, right, sum, complete }
+        let (of_left, of_right) = (vec![None; left.raw.len()], vec![None; right.raw.len()]);
+        Factors { left, right, sum, places, complete, of_left, of_right }
     }
 }
 
-/// Which element of a product each lane computes: as many columns as there are, row after row.
+/// Which elements of a product the lanes compute, from the first one's on: as many columns as there are, row after
+/// row.
+#[derive(Clone, Copy)]
 pub(super) struct Places {
-    first: (usize, usize),
     /// A power of two of each, 32 together.
     rows: usize,
     columns: usize,
@@ -65,19 +71,17 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Those of the elements numbered `at` of lanes' fragments of C or D.
-    fn of_c(at: usize) -> Places {
-        Places { first: fragment::of_c(0, at), rows: 8, columns: 4, apart: 2 }
-    }
+    /// Those of the elements of one number in lanes' fragments of C or D.
+    const OF_C: Places = Places { rows: 8, columns: 4, apart: 2 };
 
-    /// 32 elements of a matrix with so many columns, from one on.
-    pub(super) fn in_order(first: usize, columns: usize) -> Places {
+    /// 32 neighbours in a matrix with so many columns.
+    pub(super) fn in_order(columns: usize) -> Places {
         let inside = columns.min(32);
-        Places { first: (first / columns, first % columns), rows: 32 / inside, columns: inside, apart: 1 }
+        Places { rows: 32 / inside, columns: inside, apart: 1 }
     }
 
-    fn of_lane(&self, lane: usize) -> (usize, usize) {
-        (self.first.0 + lane / self.columns, self.first.1 + lane % self.columns * self.apart)
+    fn of_lane(&self, first: (usize, usize), lane: usize) -> (usize, usize) {
+        (first.0 + lane / self.columns, first.1 + lane % self.columns * self.apart)
     }
 }
 
@@ -104,12 +108,12 @@ impl Cta<'_> {
         let mut sum = Terms::new(m, n);
         self.read_matrix(warp, pc, product.c, c, &mut sum, fragment::of_c)?;
         let MatrixElement::Float(format) = product.d else { return Ok(()) };
-        let factors = Factors::new(&left, &right, &sum);
+        let mut factors = Factors::new(&left, &right, &sum, Places::OF_C);
         let inside = fragment::elements_in_register(product.d).min(2);
         let mut results = [[UNDEFINED; 32]; 2];
         for (number, d) in d.iter().enumerate() {
             for (step, result) in results.iter_mut().enumerate().take(inside) {
-                *result = self.dot_products(pc, &factors, &Places::of_c(number * inside + step));
+                *result = self.dot_products(pc, &mut factors, fragment::of_c(0, number * inside + step));
             }
             if inside == 1 && !results[0].contains(&UNDEFINED) {
                 set_reals(warp.register_mut(*d), format, u32::MAX, |lane| results[0][lane]);
@@ -128,30 +132,40 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// `sum[p] + Σ left[row][k] · right[k][column]` for 32 places; undefined where an operand is.
-    pub(super) fn dot_products(&mut self, pc: u32, factors: &Factors<'_>, places: &Places) -> [u64; 32] {
-        let Factors { left, right, sum, complete } = *factors;
+    /// `sum[p] + Σ left[row][k] · right[k][column]` for 32 places from one on; undefined where an operand is.
+    pub(super) fn dot_products(
+        &mut self,
+        pc: u32,
+        factors: &mut Factors<'_>,
+        first: (usize, usize),
+    ) -> [u64; 32] {
+        let Factors { left, right, sum, places, complete, of_left, of_right } = factors;
         let total: [u64; 32] = std::array::from_fn(|lane| {
-            let (row, column) = places.of_lane(lane);
+            let (row, column) = places.of_lane(first, lane);
             sum.at(row, column)
         });
-        if !complete {
-            return self.defined_dot_products(pc, factors, places, total);
+        if !*complete {
+            return self.defined_dot_products(pc, factors, first, total);
         }
         let mut total = Pattern::Repeated { list: &total, shift: 0 };
-        let (mut x, mut y) = ([0; 32], [0; 32]);
-        let (x, y) = (&mut x[..places.rows], &mut y[..places.columns]);
+        let mut list = [0; 32];
         for k in 0..left.columns {
-            for (at, x) in x.iter_mut().enumerate() {
-                *x = left.at(places.first.0 + at, k);
-            }
-            for (at, y) in y.iter_mut().enumerate() {
-                *y = right.at(k, places.first.1 + at * places.apart);
-            }
-            let shift = places.columns.trailing_zeros();
-            let operands =
-                [Pattern::Repeated { list: x, shift }, Pattern::Repeated { list: y, shift: 0 }, total];
-            total = Pattern::Results(self.store.push_patterns(TermOp::Fma, &operands, pc));
+            let x = *of_left[first.0 * left.columns + k].get_or_insert_with(|| {
+                let list = &mut list[..places.rows];
+                for (at, raw) in list.iter_mut().enumerate() {
+                    *raw = left.at(first.0 + at, k);
+                }
+                self.store.take_in(Pattern::Repeated { list, shift: places.columns.trailing_zeros() })
+            });
+            let y = *of_right[k * right.columns + first.1].get_or_insert_with(|| {
+                let list = &mut list[..places.columns];
+                for (at, raw) in list.iter_mut().enumerate() {
+                    *raw = right.at(k, first.1 + at * places.apart);
+                }
+                self.store.take_in(Pattern::Repeated { list, shift: 0 })
+            });
+            let operands = [x, y, self.store.take_in(total)];
+            total = Pattern::Results(self.store.push_operands(TermOp::Fma, &operands, pc));
         }
         total.all()
     }
@@ -161,13 +175,13 @@ impl Cta<'_> {
         &mut self,
         pc: u32,
         factors: &Factors<'_>,
-        places: &Places,
+        first: (usize, usize),
         mut total: [u64; 32],
     ) -> [u64; 32] {
-        let Factors { left, right, .. } = *factors;
+        let Factors { left, right, places, .. } = factors;
         let mut mask = u32::MAX;
         for lane in 0..32 {
-            let (row, column) = places.of_lane(lane);
+            let (row, column) = places.of_lane(first, lane);
             let defined =
                 (0..left.columns).all(|k| left.at(row, k) != UNDEFINED && right.at(k, column) != UNDEFINED);
             if !defined || total[lane] == UNDEFINED {
@@ -179,8 +193,8 @@ impl Cta<'_> {
             return total;
         }
         for k in 0..left.columns {
-            let x = std::array::from_fn(|lane| left.at(places.of_lane(lane).0, k));
-            let y = std::array::from_fn(|lane| right.at(k, places.of_lane(lane).1));
+            let x = std::array::from_fn(|lane| left.at(places.of_lane(first, lane).0, k));
+            let y = std::array::from_fn(|lane| right.at(k, places.of_lane(first, lane).1));
             let results = self.store.push_shared(TermOp::Fma, mask, &[&x, &y, &total], pc);
             for lane in lanes(mask) {
                 total[lane] = results.lane(lane);
@@ -201,13 +215,31 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let MatrixElement::Float(format) = element else { return Ok(()) };
         let inside = if format.bytes() == 2 { 2 } else { 1 };
+        let tag = Sym::real_tag(format);
         for (number, source) in registers.iter().enumerate() {
             for lane in 0..32 {
                 let value = self.value(warp, *source, lane);
+                let at = number * inside;
+                if let Value::Sym(sym) = value {
+                    // At a look, what the rule is.
+                    if inside == 1 && sym.raw() & !Sym::PAYLOAD == tag {
+                        out.set(place(lane, at), sym.raw() & Sym::PAYLOAD);
+                        continue;
+                    }
+                    if let Some(halves) = sym.as_pair()
+                        && inside == 2
+                        && halves[0].raw() & !Sym::PAYLOAD == tag
+                    {
+                        for (step, half) in halves.into_iter().enumerate() {
+                            out.set(place(lane, at + step), half.raw() & Sym::PAYLOAD);
+                        }
+                        continue;
+                    }
+                }
                 for step in 0..inside {
                     let part = if inside == 1 { value } else { self.half(warp, value, step, lane, pc)? };
                     let raw = self.real(warp, part, format, lane, pc)?.map_or(UNDEFINED, TermId::raw);
-                    out.set(place(lane, number * inside + step), raw);
+                    out.set(place(lane, at + step), raw);
                 }
             }
         }
@@ -316,9 +348,9 @@ impl Cta<'_> {
                 sum.set(fragment::of_c(lane, at), term.raw());
             }
         }
-        let factors = Factors::new(&left, &right, &sum);
+        let mut factors = Factors::new(&left, &right, &sum, Places::OF_C);
         for (at, d) in d.iter().enumerate() {
-            let results = self.dot_products(pc, &factors, &Places::of_c(at));
+            let results = self.dot_products(pc, &mut factors, fragment::of_c(0, at));
             for (lane, raw) in results.into_iter().enumerate() {
                 let mut residues = self.residues(pc);
                 let term = TermId::from_raw(raw);
@@ -377,15 +409,10 @@ impl Cta<'_> {
                 self.holds_matrices(warp, &at, false)?;
                 for (step, cell) in cells.iter_mut().enumerate() {
                     let offset = at.offsets[owner] + 4 * step as u64;
-                    *cell = self.load_value(warp, owner, &at, offset, 4)?;
-                    let readers: Vec<usize> = if transposed {
-                        [2 * step, 2 * step + 1].map(|group| 4 * group + row / 2).to_vec()
-                    } else {
-                        vec![4 * row + step]
-                    };
-                    for reader in readers {
-                        self.load_value(warp, reader, &at, offset, 4)?;
-                    }
+                    // Transposed, a cell's halves go to the rows of two groups of lanes.
+                    let readers =
+                        if transposed { 0b1_0001 << (8 * step + row / 2) } else { 1 << (4 * row + step) };
+                    *cell = self.load_word(warp, &at, offset, (owner, readers))?;
                 }
             }
             for lane in 0..32 {

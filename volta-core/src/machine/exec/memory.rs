@@ -28,22 +28,26 @@ pub(super) struct Together<'o> {
 
 impl<'l> Cta<'l> {
     /// Executes a load or a store.
+    #[inline]
     pub(super) fn access(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
+        let mask = mask & !self.load_by_choice(warp, mask, inst, pc)?;
+        let evenly = match &inst.op {
+            Op::Load { space, address, width, d, .. } if mask == u32::MAX => {
+                self.load_evenly(warp, (*space, *address), *width, d)
+            }
+            _ => false,
+        };
+        if mask == 0 || evenly { Ok(()) } else { self.access_by_lanes(warp, mask, inst, pc) }
+    }
+
+    /// The same of lanes that access memory wherever they do.
+    #[inline(never)] // Its room on the stack is not made for nothing.
+    fn access_by_lanes(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
         let (space, address, width, count, writes) = match &inst.op {
             Op::Load { space, address, width, d, .. } => (*space, *address, *width, d.len(), false),
             Op::Store { space, address, width, a, .. } => (*space, *address, *width, a.len(), true),
             _ => return Ok(()),
         };
-        let mask = mask & !self.load_by_choice(warp, mask, inst, pc)?;
-        if mask == 0 {
-            return Ok(());
-        }
-        if let Op::Load { d, .. } = &inst.op
-            && mask == u32::MAX
-            && self.load_evenly(warp, (space, address), width, d)
-        {
-            return Ok(());
-        }
         let total = width.bytes() * count as u32;
         if let Some(lane) = only_lane(mask)
             && let Some(base) = self.bits(warp, address.base, lane)
@@ -181,7 +185,7 @@ impl<'l> Cta<'l> {
             let lane = lanes(mask).find(|lane| !base.is_concrete(1 << lane)).unwrap_or(0);
             return Err(self.not_concrete(warp, base.get(lane), lane, pc, "an address"));
         }
-        let mut out = base.data;
+        let mut out = *base.words();
         if address.offset != 0 {
             for word in &mut out {
                 *word = word.wrapping_add_signed(address.offset);
@@ -206,12 +210,13 @@ impl<'l> Cta<'l> {
                 let first = tag + step as u64;
                 let register = warp.register_mut(*target);
                 if at.mask == u32::MAX {
-                    for (word, offset) in register.data.iter_mut().zip(at.offsets) {
+                    for (word, offset) in register.words_mut().iter_mut().zip(at.offsets) {
                         *word = first + (offset >> shift);
                     }
                 } else {
+                    let words = register.words_mut();
                     for lane in lanes(at.mask) {
-                        register.data[lane] = first + (at.offsets[lane] >> shift);
+                        words[lane] = first + (at.offsets[lane] >> shift);
                     }
                 }
                 register.sym |= at.mask;
@@ -282,15 +287,16 @@ impl<'l> Cta<'l> {
                 continue;
             };
             let register = warp.register_mut(*target);
+            let words = register.words_mut();
             let mut symbolic = 0u32;
             for lane in lanes(at.mask) {
                 let (index, start, touched) = place(lane);
                 let cell = &mut self.memory.shared_quick[index];
                 alarm |= self.memory.parts.read(cell, touched, now, lane as u32);
                 match self.composites.part(self.memory.shared[index], start, bytes) {
-                    Some(Value::Bits(bits)) => register.data[lane] = bits,
+                    Some(Value::Bits(bits)) => words[lane] = bits,
                     Some(Value::Sym(sym)) => {
-                        register.data[lane] = sym.raw();
+                        words[lane] = sym.raw();
                         symbolic |= 1 << lane;
                     }
                     Some(Value::Undefined(_)) | None => known = false,
@@ -319,6 +325,32 @@ impl<'l> Cta<'l> {
             }
         }
         self.gathered(warp, lane, at, offset, bytes, Self::read_cell)
+    }
+
+    /// A word that a lane loads for others, and those of `readers` as well.
+    #[inline]
+    pub(super) fn load_word(
+        &mut self,
+        warp: &mut Warp,
+        at: &Together<'_>,
+        offset: u64,
+        (owner, readers): (usize, u32),
+    ) -> Result<Value, Stop> {
+        if let (Backing::Shared(first), Order::Quick(_)) = (at.object.backing, &self.order) {
+            let (now, index) = (self.now(warp), (u64::from(first) + offset / 4) as usize);
+            let cell = &mut self.memory.shared_quick[index];
+            if self.memory.parts.read_together(cell, WHOLE, now, readers | 1 << owner) {
+                return Err(Stop::NeedExact);
+            }
+            if let Some(value) = self.composites.part(self.memory.shared[index], 0, 4) {
+                return Ok(value);
+            }
+        }
+        let value = self.load_value(warp, owner, at, offset, 4)?;
+        for reader in lanes(readers) {
+            self.load_value(warp, reader, at, offset, 4)?;
+        }
+        Ok(value)
     }
 
     /// As [`Cta::load_value`], but looked at only: no access of its own.

@@ -5,6 +5,7 @@ mod atomic;
 mod collective;
 mod convert;
 mod copy;
+mod even;
 mod float;
 mod gather;
 mod hammock;
@@ -390,7 +391,7 @@ impl Cta<'_> {
             Value::Sym(sym) => match sym.kind() {
                 SymKind::Real(_, term) | SymKind::Int(_, term) => self.describe(term),
                 SymKind::Half64(_, term) => format!("half of {}", self.describe(term)),
-                SymKind::Packed(_) => "several values packed together".into(),
+                SymKind::Pair(..) | SymKind::Packed(_) => "several values packed together".into(),
                 SymKind::Fragment { .. } => "an element of a `wmma` fragment, nobody knows which".into(),
                 SymKind::Choice(index) => {
                     // Not the integers themselves: they may be addresses, which mean nothing to anybody.
@@ -478,11 +479,18 @@ impl Cta<'_> {
             warp.register_mut(d).set(lane, value);
             return Ok(());
         }
+        if mask == u32::MAX
+            && let Some(even) = self.even(warp, a)
+            && let Some(even) = even::narrowed(width, even)
+        {
+            warp.register_mut(d).spread(even, false);
+            return Ok(());
+        }
         let mut scratch = None;
         let mut result = self.operand(warp, a, &mut scratch).clone();
         if width != Width::W64 && result.is_concrete(mask) {
             let low = width.mask();
-            for word in &mut result.data {
+            for word in result.words_mut() {
                 *word &= low;
             }
         }

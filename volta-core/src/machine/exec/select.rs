@@ -287,7 +287,7 @@ impl Cta<'_> {
 }
 
 fn is_packed(value: Value) -> bool {
-    matches!(value, Value::Sym(sym) if matches!(sym.kind(), SymKind::Packed(_)))
+    matches!(value, Value::Sym(sym) if matches!(sym.kind(), SymKind::Pair(..) | SymKind::Packed(_)))
 }
 
 fn format_of(value: Value) -> Option<Format> {
@@ -296,6 +296,7 @@ fn format_of(value: Value) -> Option<Format> {
             SymKind::Real(format, _) => Some(format),
             SymKind::Half64(..)
             | SymKind::Int(..)
+            | SymKind::Pair(..)
             | SymKind::Packed(_)
             | SymKind::Choice(_)
             | SymKind::Fragment { .. } => None,

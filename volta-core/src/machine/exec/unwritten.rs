@@ -4,7 +4,7 @@ use super::super::bind::Initial;
 use super::super::cta::Cta;
 use super::super::launch::Element;
 use super::super::objects::{Backing, Object};
-use super::super::value::{Sym, lanes};
+use super::super::value::{Even, Sym, lanes};
 use super::super::warp::Warp;
 use super::memory::locate;
 use crate::program::{Address, Op, RegId, Space, Src, Width};
@@ -26,7 +26,7 @@ impl Cta<'_> {
         if !register.is_concrete(u32::MAX) {
             return false;
         }
-        let Some((first, stride)) = register.affine() else { return false };
+        let Some(Even { first, stride }) = register.even() else { return false };
         let (own, inner) = locate(space, first.wrapping_add_signed(address.offset));
         let Some((number, offset)) = self.launch.objects.find(own, inner) else { return false };
         let object = self.launch.objects.get(number);
@@ -44,14 +44,8 @@ impl Cta<'_> {
         let (first, apart) = (tag + (offset.cast_unsigned() >> shift), stride >> shift);
         for (step, target) in d.iter().enumerate() {
             let Some(target) = target else { continue };
-            let register = warp.register_mut(*target);
-            let mut next = first + step as u64;
-            for word in &mut register.data {
-                *word = next;
-                next = next.wrapping_add_signed(apart);
-            }
-            register.sym = u32::MAX;
-            register.undefined = 0;
+            let words = Even { first: first + step as u64, stride: apart };
+            warp.register_mut(*target).spread(words, true);
         }
         true
     }

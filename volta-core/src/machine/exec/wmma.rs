@@ -203,9 +203,9 @@ impl Cta<'_> {
     fn products(&mut self, pc: u32, [left, right, sum]: [&Terms; 3]) -> Terms {
         let (rows, columns) = (sum.raw.len() / sum.columns, sum.columns);
         let mut out = Terms::new(rows, columns);
-        let factors = Factors::new(left, right, sum);
+        let mut factors = Factors::new(left, right, sum, Places::in_order(columns));
         for first in (0..rows * columns).step_by(32) {
-            let totals = self.dot_products(pc, &factors, &Places::in_order(first, columns));
+            let totals = self.dot_products(pc, &mut factors, (first / columns, first % columns));
             out.raw[first..first + 32].copy_from_slice(&totals);
         }
         out
@@ -648,6 +648,7 @@ fn handle(register: &Register, lane: usize) -> Option<(u32, u8, u8)> {
         SymKind::Real(..)
         | SymKind::Half64(..)
         | SymKind::Int(..)
+        | SymKind::Pair(..)
         | SymKind::Packed(_)
         | SymKind::Choice(_) => None,
     }
