@@ -163,7 +163,7 @@ pub struct Evaluator<'s, E, P> {
 }
 
 /// Scalar terms that one sweep evaluates before results are read: enough that elements share sweeps.
-const SWEEP: usize = 1 << 16;
+const SWEEP: usize = 1 << 20;
 
 impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
     /// An evaluator at `point`, with enclosures of `precision` bits where they have a precision. A term that
