@@ -46,6 +46,8 @@ pub struct Shapes {
     recent: [(Steps, u32); 4],
     /// Room for what a term computes.
     key: Vec<i64>,
+    /// For each shape, the one that was last made of it: loops make the same ones again, one after the other.
+    made: Vec<u32>,
 }
 
 /// Where a term is of its shape.
@@ -115,6 +117,7 @@ impl Shapes {
             anchors: Vec::new(),
             recent: [([0; 5], STILL); 4],
             key: Vec::new(),
+            made: Vec::new(),
         };
         shapes.steps.number(&[0; 5], 0);
         shapes.motions.number(&[], 0);
@@ -572,10 +575,26 @@ impl Shapes {
         let mut key = std::mem::take(&mut self.key);
         let applies = self.spell(op, operands, main, &result, &mut key);
         if applies {
-            result.shape = self.shapes.number(&key, inputs);
+            result.shape = self.number(operands[main].shape, &key, inputs);
         }
         self.key = key;
         applies.then_some(result)
+    }
+
+    /// The number of a shape that is made of another one; mostly the same as the last time.
+    fn number(&mut self, of: u32, key: &[i64], inputs: u32) -> u32 {
+        let guess = self.made.get(of as usize).copied().unwrap_or(0);
+        if self.shapes.content(guess) == key {
+            return guess;
+        }
+        let number = self.shapes.number(key, inputs);
+        // Constants have numbers from the other end.
+        if (of as usize) < self.shapes.len() {
+            let known = self.made.len().max(of as usize + 1);
+            self.made.resize(known, 0);
+            self.made[of as usize] = number;
+        }
+        number
     }
 
     /// What an operation on operands computes, counted from the anchor of the result, which is that of the main one as
