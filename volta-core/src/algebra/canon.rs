@@ -38,6 +38,8 @@ use std::rc::Rc;
 const MAX_DEPTH: u32 = 24;
 /// A term named by this many operands is shared: it stays opaque where it is a long sum.
 const SHARED: u8 = 4;
+/// So is one of more terms than this, not counting packed lists, that any two operands name.
+const LONG: usize = 64;
 /// Sums of up to this many terms are copied rather than named.
 const SHORT: usize = 4;
 /// Products of sums are multiplied out at once up to this many terms.
@@ -94,6 +96,8 @@ pub struct Prover<'s> {
     pub(super) joined: FxHashMap<Box<[AtomId]>, Joined>,
     pub(super) made: FxHashMap<(AtomId, AtomId), Made>,
     pub(super) tensors: FxHashMap<AtomId, Option<InputId>>,
+    /// Names that share no terms.
+    pub(super) apart: FxHashSet<Box<[AtomId]>>,
     spare_walks: Vec<Walk>,
     /// Whether long sums are named, and whether any was.
     pub(super) names_sums: bool,
@@ -128,6 +132,7 @@ impl<'s> Prover<'s> {
             joined: FxHashMap::default(),
             made: FxHashMap::default(),
             tensors: FxHashMap::default(),
+            apart: FxHashSet::default(),
             spare_walks: Vec::new(),
             names_sums: true,
             folds: true,
@@ -506,7 +511,7 @@ impl<'s> Prover<'s> {
         }
         let flat = self.flat(at)?;
         let outer = walk.scales[scale as usize].0.clone();
-        if uses >= SHARED && flat.len() > SHORT {
+        if uses >= SHARED && flat.len() > SHORT || flat.terms.len() > LONG {
             let lazy = self.lazy(at);
             let monomial = self.table.single(lazy);
             let key = self.table.key_product(outer.key, Key::new(monomial, PolynomialId::ZERO))?;

@@ -11,7 +11,7 @@ use super::Stop;
 use super::atom::{Atom, AtomId};
 use super::canon::{Prover, SHORT_LIST};
 use super::exponent::Scale;
-use super::flat::{Flat, NONE, Products, inputs_of, pack, pack_single};
+use super::flat::{Flat, NONE, Products, by_coefficient, inputs_of, pack, pack_single};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use crate::number::Rational;
@@ -190,6 +190,7 @@ impl Prover<'_> {
                 terms = squares;
             }
             self.name_terms(&mut terms)?;
+            self.part_names(&mut terms)?;
             if !terms.iter().any(|term| self.table.monomials.contents(term.monomial()).named) {
                 break;
             }
@@ -203,6 +204,42 @@ impl Prover<'_> {
             }
         }
         Ok(terms)
+    }
+
+    /// Of named sums that stand alone and share terms, makes sums that share none, each of one coefficient.
+    fn part_names(&mut self, terms: &mut Vec<Term>) -> Result<(), Stop> {
+        let alone = |prover: &Self, term: &Term| match prover.table.monomials.factors(term.monomial()) {
+            [(name, 1)] if term.exponent() == PolynomialId::ZERO => match prover.table.atom(*name) {
+                Atom::Products(keys) => Some((*name, keys.clone())),
+                _ => None,
+            },
+            _ => None,
+        };
+        let names: Box<[AtomId]> = terms.iter().filter_map(|term| Some(alone(self, term)?.0)).collect();
+        if names.len() < 2 || self.apart.contains(&names) {
+            return Ok(());
+        }
+        let list = |term: &Term| {
+            let scale = Scale { coefficient: term.coefficient.clone(), key: Key::ONE };
+            Some(Products { scale, keys: alone(self, term)?.1.to_vec() })
+        };
+        let lists: Vec<Products> = terms.iter().filter_map(list).collect();
+        let mut keys: Vec<u128> = lists.iter().flat_map(|list| &list.keys).copied().collect();
+        self.charge(keys.len() as u64)?;
+        keys.sort_unstable();
+        if keys.windows(2).all(|pair| pair[0] != pair[1]) {
+            self.apart.insert(names);
+            return Ok(());
+        }
+        terms.retain(|term| alone(self, term).is_none());
+        for list in by_coefficient(Key::ONE, lists) {
+            match list.keys.len() < SHORT_LIST {
+                true => self.spread_products(&list, terms)?,
+                false => self.name_products(&list, terms)?,
+            }
+        }
+        collect(terms);
+        Ok(())
     }
 
     /// The only named sum of a term, if it has power 1, and what is beside it.

@@ -185,3 +185,13 @@ fn merged_parts_cost_what_their_row_is_long() {
     let (short, long) = (cost(8), cost(64));
     assert!(long <= short * 10, "{short} steps for 128, {long} for 1024");
 }
+
+#[test]
+fn a_running_mean_of_a_long_row_is_not_spelled_out() {
+    let (result, steps) = quick_of(&Plan::Running(0, 2048), Slip::Nothing, 2048);
+    assert_eq!(result, Ok(Equality::Equal));
+    // Spelled out, its means have two million terms, and what they are multiplied with as many again.
+    assert!(steps <= 2048 * 2048, "{steps}");
+    let (result, _) = quick_of(&Plan::Running(0, 2048), Slip::OldMean, 2048);
+    assert!(matches!(result, Ok(Equality::Open(_))), "{result:?}");
+}
