@@ -203,12 +203,14 @@ impl Prover<'_> {
         for key in keys.iter() {
             elements.push(Key::new(self.unpacked(*key)?, PolynomialId::ZERO));
         }
+        // By their places: a name may have a term several times.
         for (at, first) in elements.iter().enumerate() {
             let outer = self.table.key_product(rest, *first)?;
-            for second in &elements[at..] {
-                let coefficient = if first == second { &term.coefficient } else { &twice };
+            let own = self.table.key_product(outer, *first)?;
+            out.push(Term { key: own, coefficient: term.coefficient.clone() });
+            for second in &elements[at + 1..] {
                 let key = self.table.key_product(outer, *second)?;
-                out.push(Term { key, coefficient: coefficient.clone() });
+                out.push(Term { key, coefficient: twice.clone() });
             }
         }
         Ok(())

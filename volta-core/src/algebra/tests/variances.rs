@@ -195,3 +195,45 @@ fn a_running_mean_of_a_long_row_is_not_spelled_out() {
     let (result, _) = quick_of(&Plan::Running(0, 2048), Slip::OldMean, 2048);
     assert!(matches!(result, Ok(Equality::Open(_))), "{result:?}");
 }
+
+/// A sum in which some elements are there twice, beside the product of two others that is written in squares, where
+/// only one form serves both sides.
+#[test]
+fn squares_count_what_is_there_twice() {
+    let doubled = |side: &mut Side| {
+        let elements: Vec<TermId> = (0..9).chain(0..3).map(|at| side.x(at)).collect();
+        side.sum(&elements)
+    };
+    let product = |side: &mut Side| {
+        let [a, b] = [20..32u64, 40..52].map(|range| {
+            let elements: Vec<TermId> = range.map(|at| side.x(at)).collect();
+            side.sum(&elements)
+        });
+        side.mul(a, b)
+    };
+    let left = |side: &mut Side| {
+        let (sum, product) = (doubled(side), product(side));
+        let square = side.mul(sum, sum);
+        let sum = side.add(square, product);
+        normalised(side, sum, 1)
+    };
+    let right = |own: i64| {
+        move |side: &mut Side| {
+            let mut total = product(side);
+            for first in 0..9u64 {
+                for second in 0..9u64 {
+                    let weight = |at: u64| if at < 3 { 2 } else { 1 };
+                    let alone = first == second && first < 3;
+                    let weight = side.int(if alone { own } else { weight(first) * weight(second) });
+                    let (x, y) = (side.x(first), side.x(second));
+                    let pair = side.mul(x, y);
+                    total = side.fma(weight, pair, total);
+                }
+            }
+            normalised(side, total, 1)
+        }
+    };
+    equal(left, right(4));
+    open(left, right(2));
+    open(left, right(3));
+}
