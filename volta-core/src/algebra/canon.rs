@@ -370,6 +370,10 @@ impl<'s> Prover<'s> {
 
     /// The lists of a walk, so that what was met under several numbers is in one of them, and not among the terms.
     fn lists(&mut self, walk: &mut Walk, terms: &mut Vec<Term>) -> Result<Vec<Products>, Stop> {
+        // Most walks have one list and nothing else.
+        if terms.is_empty() && walk.products.len() <= 1 {
+            return Ok(walk.products.drain(..).collect());
+        }
         let lists = walk.products.drain(..).filter(|list| !list.keys.is_empty());
         let mut groups: Vec<(Key, Vec<Products>)> = Vec::new();
         let mut places: FxHashMap<Key, usize> = FxHashMap::default();
