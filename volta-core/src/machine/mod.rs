@@ -22,6 +22,7 @@ mod memory;
 mod objects;
 mod pieces;
 mod race;
+mod register;
 mod residue;
 mod schedule;
 mod shadow;

@@ -1,7 +1,8 @@
 //! A warp: registers as vectors of 32 lanes, a program counter for each lane, and what its lanes wait for.
 
 use super::pieces::Cell;
-use super::value::{Predicate, Register};
+use super::register::Register;
+use super::value::Predicate;
 use crate::program::{PredId, RegId};
 
 /// A warp of a CTA.

@@ -3,7 +3,7 @@
 use super::id::{ConstantId, NodeId, TermId};
 use smallvec::SmallVec;
 
-use super::node::{AFFINE, Constant, LIST, Node, REPEATED, STEPS, Steps, Store, TermOp, steps_of};
+use super::node::{AFFINE, Constant, LIST, Node, REPEATED, STEPS, Steps, Store, TermOp, moved, steps_of};
 use super::share::Scalar;
 
 /// The operands of a warp instruction: for each, 32 term ids (raw); lanes outside the mask are not read.
@@ -39,12 +39,12 @@ pub enum Pattern<'a> {
         /// Runs of `2^shift` lanes have the same one.
         shift: u32,
     },
-    /// Lane `i` has `base + i·stride`, raw.
-    Affine {
+    /// Lane `i` has `base` and the step of each bit of `i` that is set, raw.
+    Steps {
         /// The term of lane 0.
         base: u64,
-        /// What separates neighbouring lanes.
-        stride: i64,
+        /// By how much the terms of two lanes differ that differ in one bit.
+        steps: Steps,
     },
     /// What another instruction computed.
     Results(Results),
@@ -57,9 +57,7 @@ impl Pattern<'_> {
             Pattern::Repeated { list, shift } => {
                 std::array::from_fn(|lane| list[(lane >> shift) & (list.len() - 1)])
             }
-            Pattern::Affine { base, stride } => {
-                std::array::from_fn(|lane| base.wrapping_add_signed(stride * lane as i64))
-            }
+            Pattern::Steps { base, steps } => std::array::from_fn(|lane| moved(base, &steps, lane as u32)),
             Pattern::Results(results) => results.all(),
         }
     }
@@ -207,7 +205,9 @@ impl Store {
 
     /// Terms that move in steps; `None` where a store has other ones already, as many as it tells apart.
     fn encode_steps(&mut self, base: u64, steps: Steps) -> Option<(u8, u64)> {
-        let number = match self.motions.iter().position(|(known, _)| *known == steps) {
+        // Without a call to compare so few words.
+        let same = |known: &Steps| known.iter().zip(&steps).fold(0, |odd, (a, b)| odd | (a ^ b)) == 0;
+        let number = match self.motions.iter().position(|(known, _)| same(known)) {
             Some(number) => number,
             None if self.motions.len() == MOTIONS => return None,
             None => {
@@ -225,7 +225,10 @@ impl Store {
         let even = match pattern {
             _ if self.only_lists => None,
             Pattern::Results(Results { first, stride }) => self.encode_affine(first, stride as i64),
-            Pattern::Affine { base, stride } => self.encode_affine(base, stride),
+            Pattern::Steps { base, steps } if steps == steps_of(steps[0]) => {
+                self.encode_affine(base, steps[0])
+            }
+            Pattern::Steps { base, steps } => self.encode_steps(base, steps),
             Pattern::Repeated { list, shift } if list.len() << shift < 32 || shift > 0 => {
                 return self.encode_repeated(list, shift);
             }

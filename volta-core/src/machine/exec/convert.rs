@@ -4,8 +4,9 @@ use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
 use super::super::objects::{from_generic, to_generic};
 use super::super::pieces::{Choice, Piece};
+use super::super::register::Even;
 use super::super::residue;
-use super::super::value::{Even, Origin, Sym, SymKind, Truth, Value, lanes};
+use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::float::{Terms, even_reals, held, holds_unknown_reals, set_reals};
 use super::int::sign_extend;
@@ -53,8 +54,8 @@ impl Cta<'_> {
         let x = self.operand(warp, a, &mut scratch);
         if x.is_concrete(mask) {
             let mut out = [0; 32];
-            for lane in 0..32 {
-                out[lane] = convert_int(x.words()[lane], from, to, saturate);
+            for (out, word) in out.iter_mut().zip(&*x.words()) {
+                *out = convert_int(*word, from, to, saturate);
             }
             warp.register_mut(d).merge_bits(mask, &out);
             return Ok(());
@@ -188,10 +189,10 @@ impl Cta<'_> {
             // The same reals (rule V2), under another name.
             let register = warp.register(a);
             if mask == u32::MAX
-                && let Some(Even { first, stride }) = even_reals(register, cast.from)
+                && let Some(Even { first, steps }) = even_reals(register, cast.from)
             {
-                let words = Even { first: Sym::real_tag(cast.to) | first, stride };
-                warp.register_mut(d).spread(words, true);
+                let words = Even { first: Sym::real_tag(cast.to) | first, steps };
+                warp.register_mut(d).set_even(words, true);
                 return Ok(());
             }
             if holds_unknown_reals(register, mask, cast.from) {
@@ -328,9 +329,9 @@ impl Cta<'_> {
             let value = x.get(lane);
             return Err(self.not_concrete(warp, value, lane, pc, "an address"));
         }
-        let mut out = [0; 32];
+        let (mut out, words) = ([0; 32], x.words());
         for lane in lanes(mask) {
-            let address = x.words()[lane];
+            let address = words[lane];
             out[lane] = if to {
                 let (held, inner) = from_generic(address);
                 if held != space {

@@ -2,47 +2,61 @@
 //! where the results move evenly too.
 
 use super::super::cta::Cta;
-use super::super::value::Even;
+use super::super::register::Even;
 use super::super::warp::Warp;
 use super::int::{scalar2, scalar3, sign_extend};
 use crate::program::{Int, Int2, Int3, Src, Width};
+use crate::term::Steps;
+
+/// The least and the greatest of the words of all lanes, as numbers that do not wrap around: the first word is one of
+/// up to 32 bits, and steps are from as many.
+#[inline]
+fn ends(first: u64, steps: &Steps) -> [i64; 2] {
+    steps.iter().fold([first as i64; 2], |[low, high], step| {
+        [low.wrapping_add((*step).min(0)), high.wrapping_add((*step).max(0))]
+    })
+}
 
 /// Results known modulo 2^width, if their remainders move evenly: if none of them wraps around.
 #[inline]
-pub(super) fn narrowed(width: Width, Even { first, stride }: Even) -> Option<Even> {
+pub(super) fn narrowed(width: Width, even: Even) -> Option<Even> {
     if width == Width::W64 {
-        return Some(Even { first, stride });
+        return Some(even);
     }
-    let even = Even { first: first & width.mask(), stride: sign_extend(width, stride as u64) as i64 };
-    // What lies between two numbers that have not wrapped around has not either.
-    (even.lane(31) & !width.mask() == 0).then_some(even)
+    let first = even.first & width.mask();
+    let steps = even.steps.map(|step| sign_extend(width, step as u64) as i64);
+    let [low, high] = ends(first, &steps);
+    (low >= 0 && high <= width.mask() as i64).then_some(Even { first, steps })
 }
 
 /// The numbers that words of 32 bits are, if they move evenly too.
 #[inline]
 fn widened(ty: Int, even: Even) -> Option<Even> {
-    let Even { first, stride } = narrowed(Width::W32, even)?;
-    let first = if ty.signed { sign_extend(Width::W32, first) } else { first };
-    let last = first.wrapping_add_signed(31 * stride);
-    let same = if ty.signed { sign_extend(Width::W32, last) } else { last & Width::W32.mask() };
-    (ty.width == Width::W32 && last == same).then_some(Even { first, stride })
+    let Even { first, steps } = narrowed(Width::W32, even).filter(|_| ty.width == Width::W32)?;
+    if !ty.signed {
+        return Some(Even { first, steps });
+    }
+    let [low, high] = ends(first, &steps);
+    // All of one sign.
+    (low >> 31 == high >> 31).then_some(Even { first: sign_extend(Width::W32, first), steps })
 }
 
 fn times(even: Even, factor: u64) -> Even {
-    Even { first: even.first.wrapping_mul(factor), stride: even.stride.wrapping_mul(factor as i64) }
+    let steps = even.steps.map(|step| step.wrapping_mul(factor as i64));
+    Even { first: even.first.wrapping_mul(factor), steps }
 }
 
 fn plus(a: Even, b: Even) -> Even {
-    Even { first: a.first.wrapping_add(b.first), stride: a.stride.wrapping_add(b.stride) }
+    let steps = std::array::from_fn(|bit| a.steps[bit].wrapping_add(b.steps[bit]));
+    Even { first: a.first.wrapping_add(b.first), steps }
 }
 
 /// The products of two words, one of them the same in all lanes.
 fn product(x: Even, y: Even) -> Option<Even> {
-    match (x.stride, y.stride) {
-        (_, 0) => Some(times(x, y.first)),
-        (0, _) => Some(times(y, x.first)),
-        _ => None,
+    if y.is_uniform() {
+        return Some(times(x, y.first));
     }
+    x.is_uniform().then(|| times(y, x.first))
 }
 
 /// The results of an operation, if they move evenly.
@@ -52,9 +66,9 @@ pub(super) fn even2(op: Int2, ty: Int, x: Even, y: Even) -> Option<Even> {
         Int2::Add => narrowed(ty.width, plus(x, y)),
         Int2::Sub => narrowed(ty.width, plus(x, times(y, u64::MAX))),
         Int2::MulLo => narrowed(ty.width, product(x, y)?),
-        _ if x.stride == 0 && y.stride == 0 => scalar2(op, ty, x.first, y.first).map(Even::uniform),
+        _ if x.is_uniform() && y.is_uniform() => scalar2(op, ty, x.first, y.first).map(Even::uniform),
         Int2::MulWide => product(widened(ty, x)?, widened(ty, y)?),
-        Int2::Shl if y.stride == 0 => {
+        Int2::Shl if y.is_uniform() => {
             let amount = u32::try_from(y.first & 0xffff_ffff).ok().filter(|by| *by < ty.width.bits())?;
             narrowed(ty.width, times(x, 1 << amount))
         }
@@ -68,7 +82,7 @@ pub(super) fn even3(op: Int3, ty: Int, [x, y, z]: [Even; 3]) -> Option<Even> {
     match op {
         Int3::MadLo => narrowed(ty.width, plus(product(x, y)?, z)),
         Int3::MadWide if ty.width == Width::W32 => Some(plus(product(widened(ty, x)?, widened(ty, y)?)?, z)),
-        _ if x.stride == 0 && y.stride == 0 && z.stride == 0 => {
+        _ if x.is_uniform() && y.is_uniform() && z.is_uniform() => {
             Some(Even::uniform(scalar3(op, ty, [x.first, y.first, z.first])))
         }
         _ => None,
@@ -82,7 +96,7 @@ impl Cta<'_> {
         match source {
             Src::Reg(id) => {
                 let register = warp.register(id);
-                register.is_concrete(u32::MAX).then(|| register.known_even())?
+                if register.is_concrete(u32::MAX) { register.known_even().copied() } else { None }
             }
             Src::Imm(bits) => Some(Even::uniform(bits)),
             Src::Symbol(variable, offset) => {
@@ -107,8 +121,15 @@ mod tests {
     }
 
     fn even() -> impl Strategy<Value = Even> {
-        let stride = prop_oneof![Just(0i64), -3i64..4, (0u32..64).prop_map(|by| 1i64 << by), any::<i64>()];
-        (word(), stride).prop_map(|(first, stride)| Even { first, stride })
+        let step = prop_oneof![
+            4 => Just(0i64),
+            2 => -3i64..4,
+            2 => (0u32..64).prop_map(|by| 1i64 << by),
+            1 => any::<i64>(),
+        ];
+        let strided = (word(), step.clone()).prop_map(|(first, stride)| Even::strided(first, stride));
+        let stepped = (word(), prop::array::uniform5(step)).prop_map(|(first, steps)| Even { first, steps });
+        prop_oneof![strided, stepped, word().prop_map(Even::uniform)]
     }
 
     fn int() -> impl Strategy<Value = Int> {
@@ -146,11 +167,11 @@ mod tests {
     #[test]
     fn addresses_move_evenly() {
         let word = |signed| Int { width: Width::W32, signed };
-        let (thread, four) = (Even { first: 64, stride: 1 }, Even::uniform(4));
-        let bytes = Even { first: 256, stride: 4 };
+        let (thread, four) = (Even::strided(64, 1), Even::uniform(4));
+        let bytes = Even::strided(256, 4);
         assert_eq!(even2(Int2::MulWide, word(true), thread, four), Some(bytes));
         assert_eq!(even2(Int2::Shl, word(false), thread, Even::uniform(2)), Some(bytes));
-        let back = Even { first: 31, stride: -1 };
+        let back = Even::strided(31, -1);
         assert_eq!(even2(Int2::Sub, word(false), Even::uniform(95), thread), Some(back));
         assert_eq!(
             even2(Int2::Sub, word(false), Even::uniform(94), thread),
@@ -158,7 +179,7 @@ mod tests {
             "the last one wraps around"
         );
         let wide = Int { width: Width::W64, signed: false };
-        let sum = Even { first: 1256, stride: 4 };
+        let sum = Even::strided(1256, 4);
         assert_eq!(even2(Int2::Add, wide, Even::uniform(1000), bytes), Some(sum));
         assert_eq!(even3(Int3::MadWide, word(true), [thread, four, Even::uniform(1000)]), Some(sum));
     }

@@ -5,13 +5,14 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
-use super::super::value::{Even, Origin, Register, Sym, SymKind, Truth, Value, lanes, only_lane};
+use super::super::register::{Even, Register, STILL};
+use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::idiom;
 use crate::number::format::{Decoded, Format, Rounding, decode, encode};
 use crate::number::{Extended, Rational};
 use crate::program::{Bool2, Clamp, Compare, FloatCompare, InstId, PredId, PredSrc, RegId, Src};
-use crate::term::{Constant, Fold, Pattern, Results, TermId, TermKind, TermOp, fold};
+use crate::term::{Constant, Fold, Pattern, Results, TermId, TermKind, TermOp, ends, fold};
 
 /// What a float instruction computes, apart from its operands.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +37,7 @@ pub(super) struct Terms {
 const MAX_CONSTANT_BITS: u64 = 1 << 14;
 
 /// Lanes further apart than this do not move evenly: their words are compared with wrapping around.
-const MOST_STRIDE: i64 = 1 << 40;
+const MOST_STEP: i64 = 1 << 44;
 
 const LOW: u64 = Sym::PAYLOAD;
 
@@ -54,10 +55,11 @@ pub(super) fn holds_unknown_reals(register: &Register, mask: u32, format: Format
         return false;
     }
     let odd = |word: u64| (word ^ Sym::real_tag(format)) & !LOW | word & CONSTANT;
+    let words = register.words();
     if mask == u32::MAX {
-        return register.words().iter().fold(0, |all, word| all | odd(*word)) == 0;
+        return words.iter().fold(0, |all, word| all | odd(*word)) == 0;
     }
-    lanes(mask).all(|lane| odd(register.words()[lane]) == 0)
+    lanes(mask).all(|lane| odd(words[lane]) == 0)
 }
 
 /// The raw terms of a warp's reals in a format, if they move evenly from lane to lane, and are not constants.
@@ -69,9 +71,9 @@ pub(super) fn even_reals(register: &Register, format: Format) -> Option<Even> {
     let even = register.even()?;
     // What lies between two terms of a kind is of that kind.
     let odd = |word: u64| (word ^ Sym::real_tag(format)) & !LOW | word & CONSTANT;
-    let near = even.stride.abs() <= MOST_STRIDE;
-    (near && odd(even.first) | odd(even.lane(31)) == 0)
-        .then_some(Even { first: even.first & LOW, stride: even.stride })
+    let near = even.steps.iter().all(|step| (-MOST_STEP..=MOST_STEP).contains(step));
+    let [low, high] = ends(even.first, &even.steps);
+    (near && odd(low) | odd(high) == 0).then_some(Even { first: even.first & LOW, steps: even.steps })
 }
 
 /// Writes a warp's results to the lanes of `mask`.
@@ -96,9 +98,8 @@ pub(super) fn set_reals(register: &mut Register, format: Format, mask: u32, id: 
 #[inline]
 pub(super) fn set_results(register: &mut Register, format: Format, mask: u32, results: Results) {
     if mask == u32::MAX {
-        let first = Sym::real_tag(format) | results.lane(0);
         let stride = results.lane(1).wrapping_sub(results.lane(0)) as i64;
-        register.spread(Even { first, stride }, true);
+        register.set_even(Even::strided(Sym::real_tag(format) | results.lane(0), stride), true);
     } else {
         set_reals(register, format, mask, |lane| results.lane(lane));
     }
@@ -219,21 +220,21 @@ impl Cta<'_> {
         if mask != u32::MAX || self.options.plain_terms || shape.rounding == Rounding::Down {
             return false;
         }
-        let mut patterns = [Pattern::Affine { base: 0, stride: 0 }; 3];
+        let mut patterns = [Pattern::Steps { base: 0, steps: STILL }; 3];
         let mut moves = false;
         for (pattern, source) in patterns.iter_mut().zip(sources) {
             let bits = match source {
                 Src::Reg(id) => {
                     let register = warp.register(*id);
-                    if let Some(Even { first, stride }) = even_reals(register, shape.format) {
-                        moves |= stride != 0;
-                        *pattern = Pattern::Affine { base: first, stride };
+                    if let Some(even) = even_reals(register, shape.format) {
+                        moves |= !even.is_uniform();
+                        *pattern = Pattern::Steps { base: even.first, steps: even.steps };
                         continue;
                     }
                     match register.uniform(mask) {
                         Some(Value::Bits(bits)) => bits,
                         Some(Value::Sym(sym)) if sym.raw() & !LOW == Sym::real_tag(shape.format) => {
-                            *pattern = Pattern::Affine { base: sym.raw() & LOW, stride: 0 };
+                            *pattern = Pattern::Steps { base: sym.raw() & LOW, steps: STILL };
                             continue;
                         }
                         _ => return false,
@@ -243,7 +244,7 @@ impl Cta<'_> {
                 Src::Symbol(..) => return false,
             };
             let Some(base) = self.literal(shape.format, bits) else { return false };
-            *pattern = Pattern::Affine { base, stride: 0 };
+            *pattern = Pattern::Steps { base, steps: STILL };
         }
         if !moves {
             return false;
@@ -395,18 +396,19 @@ impl Cta<'_> {
         };
         let tag = Sym::real_tag(format) >> 56;
         if register.sym & mask == mask {
+            let words = register.words();
             let mut odd = 0;
             let mut constants = 0u64;
             if mask == u32::MAX {
                 for lane in 0..32 {
-                    let word = register.words()[lane];
+                    let word = words[lane];
                     odd |= word >> 56 ^ tag;
                     constants |= word >> 54;
                     out.ids[lane] = word & LOW;
                 }
             } else {
                 for lane in lanes(mask) {
-                    let word = register.words()[lane];
+                    let word = words[lane];
                     odd |= word >> 56 ^ tag;
                     constants |= word >> 54;
                     out.ids[lane] = word & LOW;
@@ -440,9 +442,10 @@ impl Cta<'_> {
 
     /// Concrete lanes as constants; mostly all hold the same bits.
     fn literals(&mut self, register: &Register, mask: u32, format: Format, out: &mut Terms) {
+        let words = register.words();
         let mut last = None;
         for lane in lanes(mask) {
-            let bits = register.words()[lane];
+            let bits = words[lane];
             let raw = match last {
                 Some((known, raw)) if known == bits => raw,
                 _ => self.literal(format, bits),

@@ -6,7 +6,8 @@
 //! its value ranges, whatever the constants, and wherever the compiler moved the rest of the function.
 
 use super::super::cta::Cta;
-use super::super::value::{Register, Sym, SymKind, Value, lanes};
+use super::super::register::Register;
+use super::super::value::{Sym, SymKind, Value, lanes};
 use super::float::Shape;
 use super::symbolic::Table;
 use crate::number::format::{Format, Rounding};
@@ -84,22 +85,23 @@ impl Cta<'_> {
     }
 
     /// `bits(m) << 23` for all lanes of `mask` at once, where [`Cta::floor_step`] made every `m`.
-    pub(super) fn exponent_fields(&mut self, mask: u32, words: &Register, pc: u32) -> Option<Results> {
+    pub(super) fn exponent_fields(&mut self, mask: u32, register: &Register, pc: u32) -> Option<Results> {
+        if register.sym & mask != mask {
+            return None;
+        }
+        let words = register.words();
         let bias_of = |lane: usize| {
-            let SymKind::Real(Format::F32, term) = Sym::from_raw(words.words()[lane]).kind() else {
+            let SymKind::Real(Format::F32, term) = Sym::from_raw(words[lane]).kind() else {
                 return None;
             };
             let TermKind::Lane(node, _) = term.kind() else { return None };
             self.reductions.get(&node).copied()
         };
-        if words.sym & mask != mask {
-            return None;
-        }
         let bias = bias_of(mask.trailing_zeros() as usize)?;
         if !lanes(mask).all(|lane| bias_of(lane) == Some(bias)) {
             return None;
         }
-        let ids: [u64; 32] = std::array::from_fn(|lane| words.words()[lane] & Sym::PAYLOAD);
+        let ids: [u64; 32] = words.map(|word| word & Sym::PAYLOAD);
         let bias = [whole(&mut self.store, bias).raw(); 32];
         let exponent = self.store.push_shared(TermOp::Sub, mask, &[&ids, &bias], pc);
         Some(self.store.push_shared(TermOp::Exp2, mask, &[&exponent.all()], pc))

@@ -315,9 +315,9 @@ impl Cta<'_> {
         if !x.is_concrete(mask) {
             return self.symbolic_int(warp, mask, pc, d, &[a], |table, words| table.int1(op, ty, words));
         }
-        let mut out = [0; 32];
+        let (mut out, words) = ([0; 32], x.words());
         for lane in lanes(mask) {
-            out[lane] = scalar1(op, ty, x.words()[lane]);
+            out[lane] = scalar1(op, ty, words[lane]);
         }
         warp.register_mut(d).merge_bits(mask, &out);
         Ok(())
@@ -346,7 +346,7 @@ impl Cta<'_> {
             && let (Some(x), Some(y)) = (self.even(warp, a), self.even(warp, b))
             && let Some(results) = even2(op, ty, x, y)
         {
-            warp.register_mut(d).spread(results, false);
+            warp.register_mut(d).set_even(results, false);
             return Ok(());
         }
         self.int2_by_lanes(warp, mask, pc, op, ty, d, [a, b])
@@ -377,10 +377,11 @@ impl Cta<'_> {
             }
             return self.symbolic_int(warp, mask, pc, d, &[a, b], |table, words| table.int2(op, ty, words));
         }
+        let (x, y) = (x.words(), y.words());
         let mut out = [0; 32];
-        if !vector2(op, ty, x.words(), y.words(), &mut out) {
+        if !vector2(op, ty, &x, &y, &mut out) {
             for lane in lanes(mask) {
-                let Some(value) = scalar2(op, ty, x.words()[lane], y.words()[lane]) else {
+                let Some(value) = scalar2(op, ty, x[lane], y[lane]) else {
                     let message = "an integer is divided by zero".to_string();
                     return Err(self.fault(FaultKind::Undefined, "V3", message, warp, lane, pc));
                 };
@@ -411,7 +412,7 @@ impl Cta<'_> {
             && let [Some(x), Some(y), Some(z)] = sources.map(|source| self.even(warp, source))
             && let Some(results) = even3(op, ty, [x, y, z])
         {
-            warp.register_mut(d).spread(results, false);
+            warp.register_mut(d).set_even(results, false);
             return Ok(());
         }
         let mut scratch = [const { None }; 3];
@@ -422,23 +423,24 @@ impl Cta<'_> {
         if !(x.is_concrete(mask) && y.is_concrete(mask) && z.is_concrete(mask)) {
             return self.symbolic_int(warp, mask, pc, d, &sources, |table, words| table.int3(op, ty, words));
         }
+        let (x, y, z) = (x.words(), y.words(), z.words());
         let mut out = [0; 32];
         match (op, ty.width, ty.signed) {
             (Int3::MadLo, Width::W32, _) => {
                 for lane in 0..32 {
-                    let product = (x.words()[lane] as u32).wrapping_mul(y.words()[lane] as u32);
-                    out[lane] = u64::from(product.wrapping_add(z.words()[lane] as u32));
+                    let product = (x[lane] as u32).wrapping_mul(y[lane] as u32);
+                    out[lane] = u64::from(product.wrapping_add(z[lane] as u32));
                 }
             }
             (Int3::MadWide, Width::W32, true) => {
                 for lane in 0..32 {
-                    let product = i64::from(x.words()[lane] as i32) * i64::from(y.words()[lane] as i32);
-                    out[lane] = (product as u64).wrapping_add(z.words()[lane]);
+                    let product = i64::from(x[lane] as i32) * i64::from(y[lane] as i32);
+                    out[lane] = (product as u64).wrapping_add(z[lane]);
                 }
             }
             _ => {
                 for lane in lanes(mask) {
-                    out[lane] = scalar3(op, ty, [x.words()[lane], y.words()[lane], z.words()[lane]]);
+                    out[lane] = scalar3(op, ty, [x[lane], y[lane], z[lane]]);
                 }
             }
         }
@@ -516,8 +518,8 @@ impl Cta<'_> {
         }
         if let (u32::MAX, None, None) = (mask, combine, q)
             && let (Some(x), Some(y)) = (self.even(warp, a), self.even(warp, b))
-            && x.stride == 0
-            && y.stride == 0
+            && x.is_uniform()
+            && y.is_uniform()
         {
             let holds = if compare(op, ty, x.first, y.first) { mask } else { 0 };
             warp.predicate_mut(p).merge_bits(mask, holds);
@@ -529,9 +531,10 @@ impl Cta<'_> {
         if !(x.is_concrete(mask) && y.is_concrete(mask)) {
             return self.symbolic_compare(warp, mask, pc, op, ty, [a, b], (p, q), combine);
         }
+        let (x, y) = (x.words(), y.words());
         let mut bits = 0;
         for lane in 0..32 {
-            bits |= u32::from(compare(op, ty, x.words()[lane], y.words()[lane])) << lane;
+            bits |= u32::from(compare(op, ty, x[lane], y[lane])) << lane;
         }
         if let (None, None) = (combine, q) {
             warp.predicate_mut(p).merge_bits(mask, bits);

@@ -33,7 +33,10 @@ impl<'l> Cta<'l> {
         let mask = mask & !self.load_by_choice(warp, mask, inst, pc)?;
         let evenly = match &inst.op {
             Op::Load { space, address, width, d, .. } if mask == u32::MAX => {
-                self.load_evenly(warp, (*space, *address), *width, d)
+                self.load_evenly(warp, (*space, *address), *width, d)?
+            }
+            Op::Store { space, address, width, a, .. } if mask == u32::MAX => {
+                self.store_evenly(warp, (*space, *address), *width, a)?
             }
             _ => false,
         };
@@ -560,7 +563,7 @@ impl<'l> Cta<'l> {
 
     /// Whether symbolic values of the lanes fit 4 bytes: a wider register may hold more than is stored of it.
     #[inline]
-    fn are_words(&self, warp: &Warp, mask: u32, a: &[Src]) -> bool {
+    pub(super) fn are_words(&self, warp: &Warp, mask: u32, a: &[Src]) -> bool {
         a.iter().all(|source| match source {
             Src::Imm(_) | Src::Symbol(..) => true,
             Src::Reg(id) => {

@@ -6,6 +6,7 @@ mod collective;
 mod convert;
 mod copy;
 mod even;
+mod evenly;
 mod float;
 mod gather;
 mod hammock;
@@ -26,7 +27,8 @@ pub(super) use wmma::Fragments;
 use super::cta::{Cta, Stop};
 use super::fault::FaultKind;
 use super::objects::from_generic;
-use super::value::{Origin, Register, Truth, Value, lanes, only_lane};
+use super::register::Register;
+use super::value::{Origin, Truth, Value, lanes, only_lane};
 use super::warp::Warp;
 use crate::number::Rational;
 use crate::number::format::Rounding;
@@ -483,7 +485,7 @@ impl Cta<'_> {
             && let Some(even) = self.even(warp, a)
             && let Some(even) = even::narrowed(width, even)
         {
-            warp.register_mut(d).spread(even, false);
+            warp.register_mut(d).set_even(even, false);
             return Ok(());
         }
         let mut scratch = None;

@@ -3,7 +3,8 @@
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
 use super::super::pieces::{Choice, Piece};
-use super::super::value::{Predicate, Register, Sym, SymKind, Truth, Value, lanes};
+use super::super::register::Register;
+use super::super::value::{Predicate, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
 use crate::number::format::Format;
 use crate::program::{Inst, Op, PredId, PredSrc, RegId, Src, Width, Written};

@@ -1,55 +1,16 @@
-//! Loads from inputs that nobody writes (rule M4): there are no races, and neighbours are neighbouring terms.
+//! Inputs that nobody writes (rule M4): loads from them do not race, and may as well be executed where they need not.
 
 use super::super::bind::Initial;
 use super::super::cta::Cta;
 use super::super::launch::Element;
 use super::super::objects::{Backing, Object};
-use super::super::value::{Even, Sym, lanes};
+use super::super::value::{Sym, lanes};
 use super::super::warp::Warp;
 use super::memory::locate;
-use crate::program::{Address, Op, RegId, Space, Src, Width};
+use crate::program::Op;
 use crate::term::TermId;
 
 impl Cta<'_> {
-    /// Loads by a whole warp whose addresses move evenly from lane to lane, of elements of an input that nobody
-    /// writes. False where it is something else, and nothing was done.
-    #[inline]
-    pub(super) fn load_evenly(
-        &self,
-        warp: &mut Warp,
-        (space, address): (Space, Address),
-        width: Width,
-        d: &[Option<RegId>],
-    ) -> bool {
-        let Src::Reg(base) = address.base else { return false };
-        let register = warp.register(base);
-        if !register.is_concrete(u32::MAX) {
-            return false;
-        }
-        let Some(Even { first, stride }) = register.even() else { return false };
-        let (own, inner) = locate(space, first.wrapping_add_signed(address.offset));
-        let Some((number, offset)) = self.launch.objects.find(own, inner) else { return false };
-        let object = self.launch.objects.get(number);
-        let Some((tag, bytes)) = self.unwritten_input(object) else { return false };
-        let total = u64::from(bytes) * d.len() as u64;
-        let last = offset.checked_add(stride.saturating_mul(31));
-        let inside = |offset: i64| {
-            u64::try_from(offset).is_ok_and(|offset| offset.saturating_add(total) <= object.size)
-        };
-        let aligned = (offset | stride).cast_unsigned() & (total - 1) == 0 && object.align >= total;
-        if bytes != width.bytes() || !aligned || !inside(offset) || !last.is_some_and(inside) {
-            return false;
-        }
-        let shift = bytes.trailing_zeros();
-        let (first, apart) = (tag + (offset.cast_unsigned() >> shift), stride >> shift);
-        for (step, target) in d.iter().enumerate() {
-            let Some(target) = target else { continue };
-            let words = Even { first: first + step as u64, stride: apart };
-            warp.register_mut(*target).spread(words, true);
-        }
-        true
-    }
-
     /// Whether some lanes may execute an operation though they need not: it only computes, or loads what is there and
     /// nobody writes, so that whether they do makes no difference.
     ///

@@ -1,0 +1,411 @@
+//! Registers: 32 lanes. Mostly words move evenly from lane to lane, and then how they do is all that is held.
+
+use std::ops::Deref;
+
+use super::value::{NEVER, Origin, Sym, Value, lanes};
+use crate::term::{Steps, moved};
+
+/// Words that move evenly from lane to lane: lane `i`'s is `first` and the step of each bit of `i` that is set, with
+/// wrapping around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Even {
+    pub(super) first: u64,
+    pub(super) steps: Steps,
+}
+
+/// The steps of what is the same in every lane.
+pub(super) const STILL: Steps = [0; 5];
+
+impl Even {
+    /// The same word in every lane.
+    #[inline]
+    pub(super) fn uniform(word: u64) -> Even {
+        Even { first: word, steps: STILL }
+    }
+
+    /// Words that a stride separates.
+    #[inline]
+    pub(super) fn strided(first: u64, stride: i64) -> Even {
+        Even { first, steps: std::array::from_fn(|bit| stride.wrapping_mul(1 << bit)) }
+    }
+
+    /// Whether every lane has the same word.
+    #[inline]
+    pub(super) fn is_uniform(self) -> bool {
+        self.steps.iter().fold(0, |all, step| all | step) == 0
+    }
+
+    /// One lane's word.
+    #[inline]
+    pub(super) fn lane(self, lane: u32) -> u64 {
+        moved(self.first, &self.steps, lane)
+    }
+
+    /// Every lane's word.
+    #[inline(never)] // Where it is inlined, the compiler does not vectorise it.
+    pub(super) fn all(self) -> [u64; 32] {
+        let mut words = [self.first; 32];
+        for (bit, step) in self.steps.iter().enumerate() {
+            let (known, new) = words.split_at_mut(1 << bit);
+            for (new, known) in new.iter_mut().zip(known) {
+                *new = known.wrapping_add_signed(*step);
+            }
+        }
+        words
+    }
+
+    /// How the words of 32 lanes move, if evenly.
+    #[inline]
+    pub(super) fn of(words: &[u64; 32]) -> Option<Even> {
+        let first = words[0];
+        let even =
+            Even { first, steps: std::array::from_fn(|bit| words[1 << bit].wrapping_sub(first) as i64) };
+        // A look tells most that do not.
+        if words[3] != even.lane(3) || words[31] != even.lane(31) {
+            return None;
+        }
+        // One pass without an early exit, so that the compiler vectorises it.
+        let mut difference = 0;
+        for (word, expected) in words.iter().zip(&even.all()) {
+            difference |= word ^ expected;
+        }
+        (difference == 0).then_some(even)
+    }
+}
+
+/// The words of a register's lanes, one by one.
+pub(super) enum Words<'r> {
+    Held(&'r [u64; 32]),
+    Spread([u64; 32]),
+}
+
+impl Deref for Words<'_> {
+    type Target = [u64; 32];
+
+    #[inline]
+    fn deref(&self) -> &[u64; 32] {
+        match self {
+            Words::Held(words) => words,
+            Words::Spread(words) => words,
+        }
+    }
+}
+
+/// A register: 32 lanes.
+///
+/// Invariant: `sym` and `undefined` are disjoint.
+#[derive(Clone, Debug)]
+pub(super) struct Register {
+    /// How words move, if it is known: then each lane's are not held.
+    even: Option<Even>,
+    words: [u64; 32],
+    pub(super) sym: u32,
+    pub(super) undefined: u32,
+}
+
+impl Register {
+    /// A register that nobody wrote; `NEVER` marks its origin until an instruction reads it.
+    pub(super) fn unwritten() -> Register {
+        Register { undefined: u32::MAX, ..Register::broadcast(NEVER) }
+    }
+
+    /// The same bits in every lane.
+    pub(super) fn broadcast(bits: u64) -> Register {
+        Register { even: Some(Even::uniform(bits)), words: [0; 32], sym: 0, undefined: 0 }
+    }
+
+    /// What the lanes hold: `sym` and `undefined` say what it is.
+    #[inline]
+    pub(super) fn words(&self) -> Words<'_> {
+        match self.even {
+            Some(even) => Words::Spread(even.all()),
+            None => Words::Held(&self.words),
+        }
+    }
+
+    /// One lane's word.
+    #[inline]
+    fn word(&self, lane: usize) -> u64 {
+        match self.even {
+            Some(even) => even.lane(lane as u32),
+            None => self.words[lane],
+        }
+    }
+
+    /// What the lanes hold, to be written.
+    #[inline]
+    pub(super) fn words_mut(&mut self) -> &mut [u64; 32] {
+        if let Some(even) = self.even.take() {
+            self.words = even.all();
+        }
+        &mut self.words
+    }
+
+    /// Writes words to all lanes: concrete ones, or those of symbolic values.
+    #[inline]
+    pub(super) fn set_even(&mut self, even: Even, symbolic: bool) {
+        self.even = Some(even);
+        self.sym = if symbolic { u32::MAX } else { 0 };
+        self.undefined = 0;
+    }
+
+    /// The same of words that may move in any way.
+    #[inline]
+    pub(super) fn set_words(&mut self, words: &[u64; 32], symbolic: bool) {
+        match Even::of(words) {
+            Some(even) => self.set_even(even, symbolic),
+            None => {
+                self.even = None;
+                self.words = *words;
+                self.sym = if symbolic { u32::MAX } else { 0 };
+                self.undefined = 0;
+            }
+        }
+    }
+
+    /// How words move from lane to lane, where it is known without a look at them.
+    #[inline]
+    pub(super) fn known_even(&self) -> Option<&Even> {
+        self.even.as_ref()
+    }
+
+    /// How words move from lane to lane, if evenly.
+    #[inline]
+    pub(super) fn even(&self) -> Option<Even> {
+        self.even.or_else(|| Even::of(&self.words))
+    }
+
+    /// Whether all lanes of `mask` are concrete.
+    #[inline]
+    pub(super) fn is_concrete(&self, mask: u32) -> bool {
+        (self.sym | self.undefined) & mask == 0
+    }
+
+    #[inline]
+    pub(super) fn get(&self, lane: usize) -> Value {
+        let bit = 1 << lane;
+        let word = self.word(lane);
+        if self.sym & bit != 0 {
+            Value::Sym(Sym::from_raw(word))
+        } else if self.undefined & bit != 0 {
+            Value::Undefined(Origin::from_raw(word))
+        } else {
+            Value::Bits(word)
+        }
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, lane: usize, value: Value) {
+        let bit = 1 << lane;
+        self.sym &= !bit;
+        self.undefined &= !bit;
+        self.words_mut()[lane] = match value {
+            Value::Bits(bits) => bits,
+            Value::Sym(sym) => {
+                self.sym |= bit;
+                sym.raw()
+            }
+            Value::Undefined(origin) => {
+                self.undefined |= bit;
+                origin.raw()
+            }
+        };
+    }
+
+    /// Writes concrete bits to one lane.
+    #[inline]
+    pub(super) fn set_bits(&mut self, lane: usize, bits: u64) {
+        self.words_mut()[lane] = bits;
+        self.sym &= !(1 << lane);
+        self.undefined &= !(1 << lane);
+    }
+
+    /// What the lanes of `mask` hold, when it is all 32 or a single one, they hold the same, and it is defined.
+    #[inline]
+    pub(super) fn uniform(&self, mask: u32) -> Option<Value> {
+        if mask.is_power_of_two() {
+            return (self.undefined & mask == 0).then(|| self.get(mask.trailing_zeros() as usize));
+        }
+        let together = mask == u32::MAX && self.undefined == 0 && (self.sym == 0 || self.sym == u32::MAX);
+        (together && self.even()?.is_uniform()).then(|| self.get(0))
+    }
+
+    /// Writes one value to the lanes of `mask`.
+    #[inline]
+    pub(super) fn fill(&mut self, mask: u32, value: Value) {
+        let (word, sym, undefined) = match value {
+            Value::Bits(bits) => (bits, 0, 0),
+            Value::Sym(sym) => (sym.raw(), mask, 0),
+            Value::Undefined(origin) => (origin.raw(), 0, mask),
+        };
+        if mask == u32::MAX {
+            self.even = Some(Even::uniform(word));
+        } else {
+            let words = self.words_mut();
+            for lane in lanes(mask) {
+                words[lane] = word;
+            }
+        }
+        self.sym = self.sym & !mask | sym;
+        self.undefined = self.undefined & !mask | undefined;
+    }
+
+    /// Takes the lanes of `mask` from `other`.
+    #[inline]
+    pub(super) fn merge(&mut self, mask: u32, other: &Register) {
+        if mask == u32::MAX {
+            match other.even {
+                Some(even) => self.even = Some(even),
+                None => (self.even, self.words) = (None, other.words),
+            }
+            (self.sym, self.undefined) = (other.sym, other.undefined);
+            return;
+        }
+        let (words, others) = (self.words_mut(), other.words());
+        for lane in lanes(mask) {
+            words[lane] = others[lane];
+        }
+        self.sym = self.sym & !mask | other.sym & mask;
+        self.undefined = self.undefined & !mask | other.undefined & mask;
+    }
+
+    /// Writes concrete bits to the lanes of `mask`.
+    #[inline]
+    pub(super) fn merge_bits(&mut self, mask: u32, bits: &[u64; 32]) {
+        if mask == u32::MAX {
+            self.set_words(bits, false);
+            return;
+        }
+        let words = self.words_mut();
+        for lane in lanes(mask) {
+            words[lane] = bits[lane];
+        }
+        self.sym &= !mask;
+        self.undefined &= !mask;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::InstId;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_lane_reads_back_what_was_set() {
+        let mut register = Register::unwritten();
+        let values = [
+            Value::Bits(u64::MAX),
+            Value::Sym(Sym::packed(5)),
+            Value::Undefined(Origin::Invalid(InstId(4))),
+            Value::Undefined(Origin::Unpredictable(InstId(5))),
+            Value::Bits(0),
+        ];
+        for (lane, value) in values.into_iter().enumerate() {
+            register.set(lane, value);
+        }
+        for (lane, value) in values.into_iter().enumerate() {
+            assert_eq!(register.get(lane), value);
+        }
+        assert!(matches!(register.get(31), Value::Undefined(Origin::Unwritten(_))));
+    }
+
+    fn even() -> impl Strategy<Value = Even> {
+        let step = prop_oneof![3 => Just(0i64), 3 => -3i64..300, 1 => any::<i64>()];
+        let strided = (any::<u64>(), -9i64..9).prop_map(|(first, stride)| Even::strided(first, stride));
+        let stepped =
+            (any::<u64>(), prop::array::uniform5(step)).prop_map(|(first, steps)| Even { first, steps });
+        prop_oneof![strided, stepped]
+    }
+
+    /// A way of writing a register, and what it leaves: values of the lanes.
+    #[derive(Clone, Debug)]
+    enum Write {
+        Even(Even, bool),
+        Lane(usize, u64),
+        Fill(u32, u64),
+        Merge(u32, Even),
+        Bits(u32, Even, usize),
+    }
+
+    fn write() -> impl Strategy<Value = Write> {
+        let mask = prop_oneof![Just(u32::MAX), any::<u32>()];
+        // Symbolic words have a tag.
+        let symbolic = any::<u64>().prop_map(|word| Sym::packed((word & 0xffff) as usize).raw());
+        prop_oneof![
+            (even(), any::<bool>()).prop_map(|(even, symbolic)| {
+                let even = if symbolic { Even::uniform(Sym::packed(3).raw()) } else { even };
+                Write::Even(even, symbolic)
+            }),
+            (0usize..32, symbolic).prop_map(|(lane, word)| Write::Lane(lane, word)),
+            (mask.clone(), any::<u64>()).prop_map(|(mask, word)| Write::Fill(mask, word)),
+            (mask.clone(), even()).prop_map(|(mask, even)| Write::Merge(mask, even)),
+            (mask, even(), 0usize..64).prop_map(|(mask, even, odd)| Write::Bits(mask, even, odd)),
+        ]
+    }
+
+    proptest! {
+        /// However words are held, lanes hold what was written to them.
+        #[test]
+        fn lanes_hold_what_was_written(writes in prop::collection::vec(write(), 1..12)) {
+            let mut register = Register::unwritten();
+            let mut values: Vec<Value> = (0..32).map(|lane| register.get(lane)).collect();
+            for write in writes {
+                match write {
+                    Write::Even(even, symbolic) => {
+                        register.set_even(even, symbolic);
+                        for (lane, value) in values.iter_mut().enumerate() {
+                            let word = even.lane(lane as u32);
+                            *value = if symbolic { Value::Sym(Sym::from_raw(word)) } else { Value::Bits(word) };
+                        }
+                    }
+                    Write::Lane(lane, word) => {
+                        values[lane] = Value::Sym(Sym::from_raw(word));
+                        register.set(lane, values[lane]);
+                    }
+                    Write::Fill(mask, word) => {
+                        register.fill(mask, Value::Bits(word));
+                        lanes(mask).for_each(|lane| values[lane] = Value::Bits(word));
+                    }
+                    Write::Merge(mask, even) => {
+                        let mut other = Register::unwritten();
+                        other.set_even(even, false);
+                        register.merge(mask, &other);
+                        lanes(mask).for_each(|lane| values[lane] = Value::Bits(even.lane(lane as u32)));
+                    }
+                    Write::Bits(mask, even, odd) => {
+                        let mut bits = even.all();
+                        // One that does not move with the others.
+                        if let Some(word) = bits.get_mut(odd) {
+                            *word ^= 1 << 40;
+                        }
+                        register.merge_bits(mask, &bits);
+                        lanes(mask).for_each(|lane| values[lane] = Value::Bits(bits[lane]));
+                    }
+                }
+                for (lane, value) in values.iter().enumerate() {
+                    prop_assert_eq!(register.get(lane), *value, "lane {}", lane);
+                }
+                let words = *register.words();
+                if let Some(even) = register.even() {
+                    prop_assert_eq!(even.all(), words);
+                }
+                let same = (words.iter().all(|word| *word == words[0]) && register.undefined == 0)
+                    .then_some(values[0]);
+                if register.sym == 0 || register.sym == u32::MAX {
+                    prop_assert_eq!(register.uniform(u32::MAX), same);
+                }
+            }
+        }
+
+        /// Words that move evenly are known for it, and those of which one does not are not.
+        #[test]
+        fn words_that_move_evenly_are_found(even in even(), lane in 0usize..32) {
+            let mut words = even.all();
+            prop_assert!((0..32).all(|lane| words[lane as usize] == even.lane(lane)));
+            prop_assert_eq!(Even::of(&words), Some(even));
+            words[lane] ^= 1 << 40;
+            prop_assert_eq!(Even::of(&words), None);
+        }
+    }
+}
