@@ -5,13 +5,14 @@
 
 use super::barrier::Barriers;
 use super::bind::Launch;
-use super::exec::{Copies, Fragments, Guarded};
+use super::exec::{Copies, Fragments, Guarded, is_collective};
 use super::fault::{Fault, FaultKind, Site};
 use super::launch::Options;
 use super::memory::Memory;
 use super::pieces::Composites;
 use super::race::{Exact, Now};
 use super::schedule::{Turn, Turns};
+use super::team::Team;
 use super::value::lanes;
 use super::warp::Warp;
 use crate::base::budget::{Budgets, Exhausted, Limit};
@@ -26,6 +27,17 @@ pub(super) enum Stop {
     Exhausted(Exhausted),
     /// The quick race detector is not enough for this CTA.
     NeedExact,
+}
+
+/// How a CTA is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Warps in step as far as they go; races by epochs.
+    Together,
+    /// Each warp by itself; races by epochs.
+    Apart,
+    /// Each warp by itself; races by clocks.
+    Exact,
 }
 
 impl From<Exhausted> for Stop {
@@ -82,6 +94,8 @@ pub(super) struct Cta<'l> {
     /// Operations that were looked at, and not executed, to find out about branches.
     pub(super) looked_at: u64,
     warps: Vec<Warp>,
+    /// What all warps hold together, if they may go in step.
+    pub(super) team: Option<Team>,
 }
 
 impl<'l> Cta<'l> {
@@ -93,7 +107,7 @@ impl<'l> Cta<'l> {
         launch: &'l Launch<'l>,
         options: &'l Options,
         linear: u64,
-        exact: bool,
+        mode: Mode,
     ) -> Result<Cta<'l>, Exhausted> {
         let own_bytes = launch.cta_bytes();
         options.budgets.check(Limit::MemoryBytes, own_bytes)?;
@@ -106,6 +120,11 @@ impl<'l> Cta<'l> {
                 Warp::new(index, exists, program.registers, program.predicates, launch.local_cells)
             })
             .collect();
+        let (registers, predicates) = (launch.program.registers, launch.program.predicates);
+        let team = match mode {
+            Mode::Together => Team::new(threads, registers, predicates, options),
+            Mode::Apart | Mode::Exact => None,
+        };
         let mut store = if options.plain_terms { Store::without_patterns() } else { Store::new() };
         store.set_integers(launch.integers.clone());
         Ok(Cta {
@@ -118,7 +137,10 @@ impl<'l> Cta<'l> {
             ranges: Ranges::default(),
             composites: Composites::default(),
             memory: Memory::new(launch.shared_cells),
-            order: if exact { Order::Exact(Box::new(Exact::new(threads))) } else { Order::Quick(1) },
+            order: match mode {
+                Mode::Exact => Order::Exact(Box::new(Exact::new(threads))),
+                Mode::Together | Mode::Apart => Order::Quick(1),
+            },
             barriers: Barriers::default(),
             counts: Counts::default(),
             reductions: rustc_hash::FxHashMap::default(),
@@ -128,6 +150,7 @@ impl<'l> Cta<'l> {
             copies: Vec::new(),
             literals: rustc_hash::FxHashMap::default(),
             warps,
+            team,
         })
     }
 
@@ -137,6 +160,7 @@ impl<'l> Cta<'l> {
         let mut turns = Turns::new(self.options.schedule);
         loop {
             let mut progress = false;
+            self.run_together(&mut warps)?;
             turns.begin_round(warps.len());
             for turn in 0..warps.len() {
                 let at = turns.warp(turn, warps.len());
@@ -146,6 +170,7 @@ impl<'l> Cta<'l> {
                         break;
                     }
                     progress = true;
+                    self.run_together(&mut warps)?;
                 }
             }
             progress |= self.complete_barriers(&mut warps)?;
@@ -379,25 +404,4 @@ impl<'l> Cta<'l> {
             place: self.launch.place(InstId(pc)),
         }
     }
-}
-
-/// Operations that wait for the lanes of a mask at one instruction, without ordering memory (rule Y4).
-fn is_collective(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Shuffle { .. }
-            | Op::Vote { .. }
-            | Op::Ballot { .. }
-            | Op::MatchAny { .. }
-            | Op::MatchAll { .. }
-            | Op::Redux { .. }
-            | Op::Elect { .. }
-            | Op::Mma { .. }
-            | Op::LoadMatrix { .. }
-            | Op::StoreMatrix { .. }
-            | Op::TransposeMatrix { .. }
-            | Op::LoadFragment { .. }
-            | Op::StoreFragment { .. }
-            | Op::MultiplyFragments { .. }
-    )
 }

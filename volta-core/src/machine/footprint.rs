@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::bind::{Launch, Tensor};
-use super::cta::{Cta, Order, Stop};
+use super::cta::{Cta, Mode, Order, Stop};
 use super::fault::{Fault, FaultKind, Site};
 use super::grid::{Outcome, OutputValue, Ran, RunError, output_value};
 use super::launch::{Options, Role};
@@ -182,7 +182,7 @@ impl Merged {
             return Ok(());
         }
         // Never runs: it computes on the values that others leave behind.
-        let mut cta = Cta::new(launch, options, 0, false).map_err(RunError::Exhausted)?;
+        let mut cta = Cta::new(launch, options, 0, Mode::Apart).map_err(RunError::Exhausted)?;
         let mut known: FxHashMap<usize, Imported> = FxHashMap::default();
         let mut combined: FxHashMap<(usize, u64), OutputValue> = FxHashMap::default();
         for ((number, offset), location) in shared {
@@ -278,7 +278,7 @@ fn race_between_ctas(
     let object = found.map(|(number, _)| number).unwrap_or_default();
     let mut runs = Vec::new();
     for cta in [first, second] {
-        let mut run = match Cta::new(launch, options, cta, true) {
+        let mut run = match Cta::new(launch, options, cta, Mode::Exact) {
             Ok(run) => run,
             Err(exhausted) => return Stop::Exhausted(exhausted),
         };

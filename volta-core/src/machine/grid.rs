@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rayon::prelude::*;
 
 use super::bind::{BindError, Initial, Launch, Tensor};
-use super::cta::{Counts, Cta, Order, Stop};
+use super::cta::{Counts, Cta, Mode, Order, Stop};
 use super::fault::{Fault, FaultKind, Site};
 use super::footprint::{Merged, is_output};
 use super::launch::{Element, Options, Param, Side, Which};
@@ -209,16 +209,21 @@ impl Outcome {
 
 fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64) -> Result<Ran, Stop> {
     if !options.exact_clocks {
-        match attempt(launch, options, cta, false) {
+        let mut done = attempt(launch, options, cta, Mode::Together);
+        if let Err(Stop::Fault(_)) = done {
+            // Of several faults, the one that is told is the one that warps apart meet.
+            done = attempt(launch, options, cta, Mode::Apart);
+        }
+        match done {
             Err(Stop::NeedExact) => {}
             done => return done,
         }
     }
-    attempt(launch, options, cta, true)
+    attempt(launch, options, cta, Mode::Exact)
 }
 
-fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, exact: bool) -> Result<Ran, Stop> {
-    let mut cta = Cta::new(launch, options, linear, exact)?;
+fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, mode: Mode) -> Result<Ran, Stop> {
+    let mut cta = Cta::new(launch, options, linear, mode)?;
     cta.run()?;
     let Cta { mut store, mut composites, mut ranges, memory, counts, notes, order, .. } = cta;
     let (pages, contributions) = memory.into_parts();
@@ -245,7 +250,7 @@ fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, exact: bool) -> 
             return Err(Stop::Fault(Box::new(fault)));
         }
     }
-    Ok(Ran { store, pages, contributions, outputs, counts, notes, exact })
+    Ok(Ran { store, pages, contributions, outputs, counts, notes, exact: mode == Mode::Exact })
 }
 
 /// Elements of a page of which a byte was written or updated, and where each starts in the page, in bytes.
@@ -401,7 +406,7 @@ fn writer(
     let access = match order {
         Order::Exact(exact) => last_write(exact, object, cell),
         Order::Quick(_) => {
-            let mut cta = Cta::new(launch, options, linear, true).ok()?;
+            let mut cta = Cta::new(launch, options, linear, Mode::Exact).ok()?;
             cta.run().ok()?;
             let Order::Exact(exact) = &cta.order else { return None };
             last_write(exact, object, cell)

@@ -26,6 +26,7 @@ mod register;
 mod residue;
 mod schedule;
 mod shadow;
+mod team;
 mod value;
 mod warp;
 

@@ -99,6 +99,16 @@ impl Quick {
         alarm
     }
 
+    /// The same by those lanes of several warps, of which this is one; true if that may race.
+    #[inline]
+    #[must_use]
+    pub(super) fn read_by_warps(&mut self, now: Now, mask: u32) -> bool {
+        // Whoever wrote in this epoch, some reader is of another warp.
+        let alarm = self.read_together(now, mask);
+        self.read_warp = MANY;
+        alarm || self.write_epoch == now.epoch
+    }
+
     /// Thread `32·warp + lane` writes; true if that may race.
     #[inline]
     #[must_use]

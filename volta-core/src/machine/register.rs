@@ -3,44 +3,64 @@
 use std::ops::Deref;
 
 use super::value::{NEVER, Origin, Sym, Value, lanes};
-use crate::term::{Steps, moved};
 
 /// Words that move evenly from lane to lane: lane `i`'s is `first` and the step of each bit of `i` that is set, with
-/// wrapping around.
+/// wrapping around. With more bits than a lane's number has, the same of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Even {
+pub(super) struct Even<const BITS: usize = 5> {
     pub(super) first: u64,
-    pub(super) steps: Steps,
+    pub(super) steps: [i64; BITS],
 }
 
-/// The steps of what is the same in every lane.
-pub(super) const STILL: Steps = [0; 5];
-
-impl Even {
+impl<const BITS: usize> Even<BITS> {
     /// The same word in every lane.
     #[inline]
-    pub(super) fn uniform(word: u64) -> Even {
-        Even { first: word, steps: STILL }
+    pub(super) fn uniform(word: u64) -> Self {
+        Even { first: word, steps: [0; BITS] }
     }
 
     /// Words that a stride separates.
     #[inline]
-    pub(super) fn strided(first: u64, stride: i64) -> Even {
+    pub(super) fn strided(first: u64, stride: i64) -> Self {
         Even { first, steps: std::array::from_fn(|bit| stride.wrapping_mul(1 << bit)) }
     }
 
     /// Whether every lane has the same word.
     #[inline]
-    pub(super) fn is_uniform(self) -> bool {
+    pub(super) fn is_uniform(&self) -> bool {
         self.steps.iter().fold(0, |all, step| all | step) == 0
     }
 
     /// One lane's word.
     #[inline]
-    pub(super) fn lane(self, lane: u32) -> u64 {
-        moved(self.first, &self.steps, lane)
+    pub(super) fn lane(&self, lane: u32) -> u64 {
+        // Without a branch: all bits of a step, or none.
+        let step = |bit: usize| self.steps[bit] & i64::from(lane >> bit & 1).wrapping_neg();
+        (0..BITS).fold(self.first, |word, bit| word.wrapping_add_signed(step(bit)))
     }
 
+    /// The least and the greatest word, where words do not wrap around.
+    #[inline]
+    pub(super) fn ends(&self) -> [u64; 2] {
+        self.steps.iter().fold([self.first; 2], |[low, high], step| {
+            [low.wrapping_add_signed((*step).min(0)), high.wrapping_add_signed((*step).max(0))]
+        })
+    }
+
+    /// How much further than the first lane's the words of the others of its warp are.
+    #[inline]
+    pub(super) fn of_lanes(&self) -> Even {
+        Even { first: 0, steps: std::array::from_fn(|bit| self.steps[bit]) }
+    }
+
+    /// The bits of a lane's number that make a difference.
+    #[inline]
+    pub(super) fn moving(&self) -> u32 {
+        (0..BITS).fold(0, |bits, bit| bits | u32::from(self.steps[bit] != 0) << bit)
+    }
+}
+
+impl Even {
     /// Every lane's word.
     #[inline(never)] // Where it is inlined, the compiler does not vectorise it.
     pub(super) fn all(self) -> [u64; 32] {

@@ -31,6 +31,13 @@ impl Parts {
         self.each(cell, bytes, |part| part.read_together(now, mask))
     }
 
+    /// The same by those lanes of several warps, of which this is one.
+    #[inline]
+    #[must_use]
+    pub(super) fn read_by_warps(&mut self, cell: &mut Quick, bytes: u8, now: Now, mask: u32) -> bool {
+        self.each(cell, bytes, |part| part.read_by_warps(now, mask))
+    }
+
     /// Thread `32·warp + lane` writes those bytes of a cell; true if that may race.
     #[inline]
     #[must_use]
@@ -176,12 +183,12 @@ mod tests {
         /// Two warps of four lanes: what lanes read together they may as well read one after another.
         #[test]
         fn reading_together_is_reading_one_by_one(
-            events in prop::collection::vec((0u16..2, 1u32..16, any::<bool>(), 0u32..6), 1..30)
+            events in prop::collection::vec((0u16..2, 1u32..16, 0u32..4, 0u32..6), 1..30)
         ) {
             let (mut together, mut alone) = (Parts::default(), Parts::default());
             let mut cells = [Quick::CLEAN; 2];
             let (mut epoch, mut syncs) = (1, [0; 2]);
-            for (warp, mask, writes, meets) in events {
+            for (warp, mask, how, meets) in events {
                 match meets {
                     0 => epoch += 1,
                     1 | 2 => syncs[usize::from(warp)] += 1,
@@ -190,7 +197,13 @@ mod tests {
                 let now = now(epoch, syncs[usize::from(warp)], warp);
                 let lanes = (0..4).filter(|lane| mask >> lane & 1 == 1);
                 let [first, second] = &mut cells;
-                let alarms = if writes {
+                let alarms = if how == 0 {
+                    let each = (0..2).fold(false, |alarm, other| {
+                        let now = Now { sync: syncs[usize::from(other)], warp: other, ..now };
+                        alarm | alone.read_together(second, WHOLE, now, mask)
+                    });
+                    [together.read_by_warps(first, WHOLE, now, mask), each]
+                } else if how == 1 {
                     let lane = mask.trailing_zeros();
                     [together.write(first, WHOLE, now, lane), alone.write(second, WHOLE, now, lane)]
                 } else {

@@ -20,6 +20,24 @@ impl Op {
         writes
     }
 
+    /// Calls `visit` with each general register that it reads or writes, and whether it writes it.
+    pub(crate) fn visit_registers(&self, visit: &mut dyn FnMut(RegId, bool)) {
+        self.visit(&mut |named| match named {
+            Named::Read(Src::Reg(register)) => visit(register, false),
+            Named::Write(register) => visit(register, true),
+            Named::Read(_) | Named::ReadPredicate(_) | Named::WritePredicate(_) | Named::Target(_) => {}
+        });
+    }
+
+    /// Calls `visit` with each predicate register that it reads or writes, and whether it writes it.
+    pub(crate) fn visit_predicates(&self, visit: &mut dyn FnMut(PredId, bool)) {
+        self.visit(&mut |named| match named {
+            Named::ReadPredicate(source) => visit(source.pred, false),
+            Named::WritePredicate(predicate) => visit(predicate, true),
+            Named::Read(_) | Named::Write(_) | Named::Target(_) => {}
+        });
+    }
+
     /// Calls `visit` with everything that the operation names.
     pub(super) fn visit(&self, visit: &mut dyn FnMut(Named)) {
         use Named::{Read, ReadPredicate, Target, Write, WritePredicate};

@@ -3,7 +3,7 @@
 use super::id::{ConstantId, NodeId, TermId};
 use smallvec::SmallVec;
 
-use super::node::{AFFINE, Constant, LIST, Node, REPEATED, STEPS, Steps, Store, TermOp, moved, steps_of};
+use super::node::{AFFINE, Constant, LIST, Node, REPEATED, STEPS, Steps, Store, TermOp, steps_of};
 use super::share::Scalar;
 
 /// The operands of a warp instruction: for each, 32 term ids (raw); lanes outside the mask are not read.
@@ -57,7 +57,7 @@ impl Pattern<'_> {
             Pattern::Repeated { list, shift } => {
                 std::array::from_fn(|lane| list[(lane >> shift) & (list.len() - 1)])
             }
-            Pattern::Steps { base, steps } => std::array::from_fn(|lane| moved(base, &steps, lane as u32)),
+            Pattern::Steps { base, steps } => spread(base, &steps),
             Pattern::Results(results) => results.all(),
         }
     }
@@ -118,6 +118,41 @@ impl Store {
             words[at] = operand.word;
         }
         self.append_shared(op, u32::MAX, (modes, words), site)
+    }
+
+    /// As [`Store::push_operands`] for the first of so many warps and then for each of the others, at most 32: beside each
+    /// operand stands by how much its terms move with each bit of the warp's number. Their nodes follow one another.
+    ///
+    /// `None`, and nothing is done, where all lanes of a warp read the same or an operand is a list.
+    pub fn push_warps(
+        &mut self,
+        op: TermOp,
+        operands: &[(Operand, Steps)],
+        warps: usize,
+        site: u32,
+    ) -> Option<Results> {
+        debug_assert_eq!(operands.len(), op.arity());
+        let moves = |operand: &Operand| operand.mode == STEPS || operand.word >> TermId::BITS != 0;
+        if self.only_lists
+            || operands.iter().any(|(operand, _)| operand.mode == LIST)
+            || !operands.iter().any(|(operand, _)| moves(operand))
+        {
+            return None;
+        }
+        let mut modes = 0;
+        let mut words = [[0; 32]; 3];
+        for (at, (operand, steps)) in operands.iter().enumerate() {
+            modes |= operand.mode << (2 * at);
+            // What is above the term's id in the word is the same for all.
+            words[at] = spread(operand.word, steps);
+        }
+        let first = NodeId::from_index(self.nodes.len());
+        let [a, b, c] = &words;
+        for warp in 0..warps {
+            let operands = [a[warp], b[warp], c[warp]];
+            self.append(Node { op, modes, mask: u32::MAX, operands }, site);
+        }
+        Some(Results { first: TermId::lane(first, 0).raw(), stride: 1 })
     }
 
     fn append_shared(&mut self, op: TermOp, mask: u32, (modes, words): (u8, [u64; 3]), site: u32) -> Results {
@@ -293,6 +328,18 @@ impl Store {
     }
 }
 
+/// The words of 32 lanes, or warps, that move in steps.
+fn spread(first: u64, steps: &Steps) -> [u64; 32] {
+    let mut words = [first; 32];
+    for (bit, step) in steps.iter().enumerate() {
+        let (known, new) = words.split_at_mut(1 << bit);
+        for (new, known) in new.iter_mut().zip(known) {
+            *new = known.wrapping_add_signed(*step);
+        }
+    }
+    words
+}
+
 /// The steps in which terms move of which each `2^shift` lanes have one, again and again: a power of two of them.
 #[inline]
 fn steps_in(list: &[u64], shift: u32) -> Option<Steps> {
@@ -353,6 +400,40 @@ fn affine(mask: u32, lanes: &[u64; 32]) -> Option<(u64, i64)> {
 mod tests {
     use super::super::{InputId, Lanes, View, moved};
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What is pushed for several warps together is what is pushed for one after the other.
+        #[test]
+        fn warps_together_are_warps_in_turn(
+            bases in prop::array::uniform3(1u64 << 20..1 << 30),
+            lanes in prop::array::uniform3(prop::array::uniform5(prop::sample::select(vec![0i64, 0, 1, -4, 300]))),
+            steps in prop::array::uniform3(prop::array::uniform5(prop::sample::select(vec![0i64, 32, -64, 4096]))),
+            bits in 0u32..6,
+        ) {
+            let (mut together, mut apart) = (Store::new(), Store::new());
+            let pattern = |at: usize, warp: u32| {
+                Pattern::Steps { base: moved(bases[at], &steps[at], warp), steps: lanes[at] }
+            };
+            let operands: Vec<(Operand, Steps)> =
+                (0..3).map(|at| (together.take_in(pattern(at, 0)), steps[at])).collect();
+            let results = together.push_warps(TermOp::Fma, &operands, 1 << bits, 7);
+            prop_assert_eq!(results.is_some(), lanes.iter().flatten().any(|step| *step != 0));
+            let Some(results) = results else { return Ok(()) };
+            for warp in 0..1u32 << bits {
+                let patterns: Vec<Pattern<'_>> = (0..3).map(|at| pattern(at, warp)).collect();
+                let own = apart.push_patterns(TermOp::Fma, &patterns, 7);
+                prop_assert_eq!(own.lane(5), results.lane(5 + 32 * warp as usize));
+            }
+            for node in 0..together.len() {
+                for lane in 0..32 {
+                    let term = TermId::lane(NodeId::from_index(node), lane);
+                    let [ours, theirs] = [&together, &apart].map(|store| format!("{:?}", store.view(term)));
+                    prop_assert_eq!(ours, theirs);
+                }
+            }
+        }
+    }
 
     fn check(mask: u32, lanes: [u64; 32]) {
         for mut store in [Store::new(), Store::without_patterns()] {

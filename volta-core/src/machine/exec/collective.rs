@@ -9,6 +9,27 @@ use super::int::scalar2;
 use super::symbolic::NoMeaning;
 use crate::program::{Inst, Int, Int2, Op, PredSrc, Shuffle, Src, Vote, Width};
 
+/// Operations that wait for the lanes of a mask at one instruction, without ordering memory (rule Y4).
+pub(in super::super) fn is_collective(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Shuffle { .. }
+            | Op::Vote { .. }
+            | Op::Ballot { .. }
+            | Op::MatchAny { .. }
+            | Op::MatchAll { .. }
+            | Op::Redux { .. }
+            | Op::Elect { .. }
+            | Op::Mma { .. }
+            | Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
+            | Op::TransposeMatrix { .. }
+            | Op::LoadFragment { .. }
+            | Op::StoreFragment { .. }
+            | Op::MultiplyFragments { .. }
+    )
+}
+
 fn mask_of(op: &Op) -> Option<Src> {
     match op {
         Op::Shuffle { mask, .. }

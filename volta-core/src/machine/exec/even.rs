@@ -4,55 +4,45 @@
 use super::super::cta::Cta;
 use super::super::register::Even;
 use super::super::warp::Warp;
-use super::int::{scalar2, scalar3, sign_extend};
-use crate::program::{Int, Int2, Int3, Src, Width};
-use crate::term::Steps;
-
-/// The least and the greatest of the words of all lanes, as numbers that do not wrap around: the first word is one of
-/// up to 32 bits, and steps are from as many.
-#[inline]
-fn ends(first: u64, steps: &Steps) -> [i64; 2] {
-    steps.iter().fold([first as i64; 2], |[low, high], step| {
-        [low.wrapping_add((*step).min(0)), high.wrapping_add((*step).max(0))]
-    })
-}
+use super::int::{compare, scalar2, scalar3, sign_extend};
+use crate::program::{Compare, Int, Int2, Int3, Src, Width};
 
 /// Results known modulo 2^width, if their remainders move evenly: if none of them wraps around.
 #[inline]
-pub(super) fn narrowed(width: Width, even: Even) -> Option<Even> {
+pub(in super::super) fn narrowed<const B: usize>(width: Width, even: Even<B>) -> Option<Even<B>> {
     if width == Width::W64 {
         return Some(even);
     }
-    let first = even.first & width.mask();
     let steps = even.steps.map(|step| sign_extend(width, step as u64) as i64);
-    let [low, high] = ends(first, &steps);
-    (low >= 0 && high <= width.mask() as i64).then_some(Even { first, steps })
+    let even = Even { first: even.first & width.mask(), steps };
+    let [low, high] = even.ends().map(u64::cast_signed);
+    (low >= 0 && high <= width.mask() as i64).then_some(even)
 }
 
 /// The numbers that words of 32 bits are, if they move evenly too.
 #[inline]
-fn widened(ty: Int, even: Even) -> Option<Even> {
-    let Even { first, steps } = narrowed(Width::W32, even).filter(|_| ty.width == Width::W32)?;
+fn widened<const B: usize>(ty: Int, even: Even<B>) -> Option<Even<B>> {
+    let even = narrowed(Width::W32, even).filter(|_| ty.width == Width::W32)?;
     if !ty.signed {
-        return Some(Even { first, steps });
+        return Some(even);
     }
-    let [low, high] = ends(first, &steps);
+    let [low, high] = even.ends();
     // All of one sign.
-    (low >> 31 == high >> 31).then_some(Even { first: sign_extend(Width::W32, first), steps })
+    (low >> 31 == high >> 31).then(|| Even { first: sign_extend(Width::W32, even.first), steps: even.steps })
 }
 
-fn times(even: Even, factor: u64) -> Even {
+fn times<const B: usize>(even: Even<B>, factor: u64) -> Even<B> {
     let steps = even.steps.map(|step| step.wrapping_mul(factor as i64));
     Even { first: even.first.wrapping_mul(factor), steps }
 }
 
-fn plus(a: Even, b: Even) -> Even {
+fn plus<const B: usize>(a: Even<B>, b: Even<B>) -> Even<B> {
     let steps = std::array::from_fn(|bit| a.steps[bit].wrapping_add(b.steps[bit]));
     Even { first: a.first.wrapping_add(b.first), steps }
 }
 
 /// The products of two words, one of them the same in all lanes.
-fn product(x: Even, y: Even) -> Option<Even> {
+fn product<const B: usize>(x: Even<B>, y: Even<B>) -> Option<Even<B>> {
     if y.is_uniform() {
         return Some(times(x, y.first));
     }
@@ -61,7 +51,7 @@ fn product(x: Even, y: Even) -> Option<Even> {
 
 /// The results of an operation, if they move evenly.
 #[inline]
-pub(super) fn even2(op: Int2, ty: Int, x: Even, y: Even) -> Option<Even> {
+pub(in super::super) fn even2<const B: usize>(op: Int2, ty: Int, x: Even<B>, y: Even<B>) -> Option<Even<B>> {
     match op {
         Int2::Add => narrowed(ty.width, plus(x, y)),
         Int2::Sub => narrowed(ty.width, plus(x, times(y, u64::MAX))),
@@ -78,7 +68,7 @@ pub(super) fn even2(op: Int2, ty: Int, x: Even, y: Even) -> Option<Even> {
 
 /// The results of an operation on three integers, if they move evenly.
 #[inline]
-pub(super) fn even3(op: Int3, ty: Int, [x, y, z]: [Even; 3]) -> Option<Even> {
+pub(in super::super) fn even3<const B: usize>(op: Int3, ty: Int, [x, y, z]: [Even<B>; 3]) -> Option<Even<B>> {
     match op {
         Int3::MadLo => narrowed(ty.width, plus(product(x, y)?, z)),
         Int3::MadWide if ty.width == Width::W32 => Some(plus(product(widened(ty, x)?, widened(ty, y)?)?, z)),
@@ -86,6 +76,30 @@ pub(super) fn even3(op: Int3, ty: Int, [x, y, z]: [Even; 3]) -> Option<Even> {
             Some(Even::uniform(scalar3(op, ty, [x.first, y.first, z.first])))
         }
         _ => None,
+    }
+}
+
+/// How a comparison comes out, if it does so in the same way for all lanes and that is seen at the ends.
+#[inline]
+pub(in super::super) fn even_compare<const B: usize>(
+    op: Compare,
+    ty: Int,
+    x: Even<B>,
+    y: Even<B>,
+) -> Option<bool> {
+    if x.is_uniform() && y.is_uniform() {
+        return Some(compare(op, ty, x.first, y.first));
+    }
+    let (x, y) = (widened(ty, x)?, widened(ty, y)?);
+    let ([least, greatest], [low, high]) = (x.ends(), y.ends());
+    let [first, last] = [compare(op, ty, least, high), compare(op, ty, greatest, low)];
+    match op {
+        Compare::Lt | Compare::Le | Compare::Gt | Compare::Ge => (first == last).then_some(first),
+        // Equal or not is seen where one range lies beside the other.
+        Compare::Eq | Compare::Ne => {
+            let apart = compare(Compare::Lt, ty, greatest, low) || compare(Compare::Gt, ty, least, high);
+            apart.then_some(op == Compare::Ne)
+        }
     }
 }
 
@@ -163,23 +177,43 @@ mod tests {
         }
     }
 
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+        /// What a comparison is said to be for all lanes it is for each of them.
+        #[test]
+        fn warps_compare_as_lanes_do(ty in int(), x in even(), y in even(), near in any::<bool>()) {
+            use Compare::*;
+            // Near one another, since most are far apart.
+            let y = if near { Even { first: x.lane(7), steps: y.steps.map(|step| step % 4) } } else { y };
+            for op in [Eq, Ne, Lt, Le, Gt, Ge] {
+                if let Some(holds) = even_compare(op, ty, x, y) {
+                    for lane in 0..32 {
+                        let each = compare(op, ty, x.lane(lane), y.lane(lane));
+                        prop_assert_eq!(each, holds, "{:?} in lane {}", op, lane);
+                    }
+                }
+            }
+        }
+    }
+
     /// Addresses of neighbours, as kernels compute them.
     #[test]
     fn addresses_move_evenly() {
         let word = |signed| Int { width: Width::W32, signed };
-        let (thread, four) = (Even::strided(64, 1), Even::uniform(4));
-        let bytes = Even::strided(256, 4);
+        let (thread, four) = (<Even>::strided(64, 1), Even::uniform(4));
+        let bytes = <Even>::strided(256, 4);
         assert_eq!(even2(Int2::MulWide, word(true), thread, four), Some(bytes));
         assert_eq!(even2(Int2::Shl, word(false), thread, Even::uniform(2)), Some(bytes));
-        let back = Even::strided(31, -1);
-        assert_eq!(even2(Int2::Sub, word(false), Even::uniform(95), thread), Some(back));
+        let back = <Even>::strided(31, -1);
+        assert_eq!(even2(Int2::Sub, word(false), <Even>::uniform(95), thread), Some(back));
         assert_eq!(
-            even2(Int2::Sub, word(false), Even::uniform(94), thread),
+            even2(Int2::Sub, word(false), <Even>::uniform(94), thread),
             None,
             "the last one wraps around"
         );
         let wide = Int { width: Width::W64, signed: false };
-        let sum = Even::strided(1256, 4);
+        let sum = <Even>::strided(1256, 4);
         assert_eq!(even2(Int2::Add, wide, Even::uniform(1000), bytes), Some(sum));
         assert_eq!(even3(Int3::MadWide, word(true), [thread, four, Even::uniform(1000)]), Some(sum));
     }

@@ -5,49 +5,70 @@
 use super::super::cta::{Cta, Order, Stop};
 use super::super::objects::{Backing, Object};
 use super::super::pieces::Cell;
+use super::super::race::Quick;
 use super::super::register::Even;
-use super::super::shadow::WHOLE;
+use super::super::shadow::{Parts, WHOLE};
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::memory::locate;
 use crate::program::{Address, RegId, Space, Src, Width};
-use crate::term::{Steps, moved};
 
-/// Where the lanes of a warp access one object.
-struct Places<'l> {
+/// Where the lanes of a warp, or the threads of several, access one object.
+pub(in super::super) struct Places<'l, const B: usize = 5> {
     object: &'l Object,
-    /// Of lane 0, in bytes.
-    offset: u64,
-    steps: Steps,
+    /// In bytes.
+    offsets: Even<B>,
+}
+
+/// What was read of shared memory.
+pub(in super::super) struct Found<const B: usize = 5> {
+    /// How the words move.
+    pub(in super::super) words: Option<Even<B>>,
+    /// The threads that found symbolic ones, of those that stand for all.
+    pub(in super::super) symbolic: bool,
+    concrete: bool,
 }
 
 /// The least and the greatest offset of lanes that move in steps: numbers beyond all memory where they are too large.
 #[inline]
-fn bounds(offset: i64, steps: &Steps) -> [i64; 2] {
+fn bounds(offset: i64, steps: &[i64]) -> [i64; 2] {
     steps.iter().fold([offset; 2], |[low, high], step| {
         [low.saturating_add((*step).min(0)), high.saturating_add((*step).max(0))]
     })
 }
 
 impl<'l> Cta<'l> {
-    /// Where a warp accesses `total` bytes a lane, if addresses move evenly and all is inside of one object and aligned.
+    /// Where `total` bytes a lane are accessed, if addresses move evenly and all is inside of one object and aligned.
     #[inline]
-    fn even_places(&self, warp: &Warp, space: Space, address: Address, total: u64) -> Option<Places<'l>> {
+    pub(in super::super) fn even_places<const B: usize>(
+        &self,
+        space: Space,
+        addresses: Even<B>,
+        total: u64,
+    ) -> Option<Places<'l, B>> {
+        let (own, inner) = locate(space, addresses.first);
+        let (number, offset) = self.launch.objects.find(own, inner)?;
+        let object = self.launch.objects.get(number);
+        let [low, high] = bounds(offset, &addresses.steps);
+        let inside =
+            low >= 0 && u64::try_from(high).is_ok_and(|high| high.saturating_add(total) <= object.size);
+        let all = addresses.steps.iter().fold(offset, |all, step| all | step);
+        let aligned = all.cast_unsigned() & (total - 1) == 0 && object.align >= total;
+        let offsets = Even { first: offset.cast_unsigned(), steps: addresses.steps };
+        (inside && aligned).then_some(Places { object, offsets })
+    }
+
+    /// The addresses of a whole warp, if they are known and move evenly.
+    #[inline]
+    fn even_addresses(&self, warp: &Warp, address: Address) -> Option<Even> {
         let Even { first, steps } = match address.base {
             Src::Reg(base) => {
-                warp.register(base).even().filter(|_| warp.register(base).is_concrete(u32::MAX))?
+                let register = warp.register(base);
+                if register.is_concrete(u32::MAX) { register.even()? } else { return None }
             }
             Src::Imm(_) | Src::Symbol(..) => self.even(warp, address.base)?,
         };
-        let (own, inner) = locate(space, first.wrapping_add_signed(address.offset));
-        let (number, offset) = self.launch.objects.find(own, inner)?;
-        let object = self.launch.objects.get(number);
-        let [low, high] = bounds(offset, &steps);
-        let inside =
-            low >= 0 && u64::try_from(high).is_ok_and(|high| high.saturating_add(total) <= object.size);
-        let all = steps.iter().fold(offset, |all, step| all | step);
-        let aligned = all.cast_unsigned() & (total - 1) == 0 && object.align >= total;
-        (inside && aligned).then_some(Places { object, offset: offset.cast_unsigned(), steps })
+        Some(Even { first: first.wrapping_add_signed(address.offset), steps })
     }
 
     /// Executes a load of a whole warp. False where it takes more than this to do so; then nothing was done that cannot
@@ -61,95 +82,130 @@ impl<'l> Cta<'l> {
         d: &[Option<RegId>],
     ) -> Result<bool, Stop> {
         let total = u64::from(width.bytes()) * d.len() as u64;
-        let Some(places) = self.even_places(warp, space, address, total) else { return Ok(false) };
-        if let Some((tag, bytes)) = self.unwritten_input(places.object) {
-            if bytes != width.bytes() {
-                return Ok(false);
-            }
-            let shift = bytes.trailing_zeros();
-            let first = tag + (places.offset >> shift);
-            let steps = places.steps.map(|step| step >> shift);
+        let Some(addresses) = self.even_addresses(warp, address) else { return Ok(false) };
+        let Some(places) = self.even_places(space, addresses, total) else { return Ok(false) };
+        if let Some(elements) = self.even_elements(&places, width) {
             for (step, target) in d.iter().enumerate() {
                 let Some(target) = target else { continue };
-                warp.register_mut(*target).set_even(Even { first: first + step as u64, steps }, true);
+                let words = Even { first: elements.first + step as u64, steps: elements.steps };
+                warp.register_mut(*target).set_even(words, true);
             }
             return Ok(true);
         }
+        let Some(cells) = self.shared_words(&places, width) else { return Ok(false) };
         // What is loaded over its own address is not loaded again from there.
-        let again = d.len() == 1 || !d.iter().flatten().any(|target| Src::Reg(*target) == address.base);
-        match (places.object.backing, &self.order, width) {
-            (Backing::Shared(first), Order::Quick(_), Width::W32) if again => {
-                self.load_words_evenly(warp, first, &places, d)
+        if d.len() > 1 && d.iter().flatten().any(|target| Src::Reg(*target) == address.base) {
+            return Ok(false);
+        }
+        let now = self.now(warp);
+        let moving = cells.moving();
+        let together = alike(moving, 5);
+        let mut words = [0; 32];
+        for (step, target) in d.iter().enumerate() {
+            let cells = Even { first: cells.first + step as u64, steps: cells.steps };
+            let readers = |parts: &mut Parts, cell: &mut Quick, lane: u32| {
+                parts.read_together(cell, WHOLE, now, together << lane)
+            };
+            let Some(found) = self.read_words(cells, readers, &mut words)? else { return Ok(false) };
+            let Some(target) = target else { continue };
+            let register = warp.register_mut(*target);
+            match found.words {
+                Some(even) => register.set_even(even, found.symbolic),
+                None if found.symbolic && found.concrete => return Ok(false),
+                None => {
+                    let all = std::array::from_fn(|lane| words[lane & moving as usize]);
+                    register.set_words(&all, found.symbolic);
+                }
             }
-            _ => Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The words of the elements at some places, if they are of an input that nobody writes.
+    #[inline]
+    pub(in super::super) fn even_elements<const B: usize>(
+        &self,
+        places: &Places<'_, B>,
+        width: Width,
+    ) -> Option<Even<B>> {
+        let (tag, bytes) = self.unwritten_input(places.object)?;
+        let shift = bytes.trailing_zeros();
+        let Even { first, steps } = places.offsets;
+        (bytes == width.bytes())
+            .then(|| Even { first: tag + (first >> shift), steps: steps.map(|step| step >> shift) })
+    }
+
+    /// The cells of words of shared memory, if races are looked for by epochs.
+    #[inline]
+    pub(in super::super) fn shared_words<const B: usize>(
+        &self,
+        places: &Places<'_, B>,
+        width: Width,
+    ) -> Option<Even<B>> {
+        let Even { first, steps } = places.offsets;
+        match (places.object.backing, &self.order, width) {
+            (Backing::Shared(start), Order::Quick(_), Width::W32) => {
+                Some(Even { first: u64::from(start) + (first >> 2), steps: steps.map(|step| step >> 2) })
+            }
+            _ => None,
         }
     }
 
-    /// The same of words of shared memory.
-    fn load_words_evenly(
+    /// Reads words of shared memory, each once; `read` records who reads one, by the first of them. `words` is room for
+    /// what they find. `None` where some word takes more than a look.
+    #[inline]
+    pub(in super::super) fn read_words<const B: usize>(
         &mut self,
-        warp: &mut Warp,
-        first: u32,
-        places: &Places<'_>,
-        d: &[Option<RegId>],
-    ) -> Result<bool, Stop> {
-        let now = self.now(warp);
-        let steps = places.steps.map(|step| step >> 2);
-        let moving = moving(&steps);
-        // Lane 0 and those that access the same word.
-        let together =
-            (0..5).filter(|bit| moving >> bit & 1 == 0).fold(1u32, |lanes, bit| lanes | lanes << (1 << bit));
-        for (step, target) in d.iter().enumerate() {
-            let cell = u64::from(first) + (places.offset >> 2) + step as u64;
-            let mut words = [0; 32];
-            let (mut alarm, mut known) = (false, true);
-            let (mut symbolic, mut concrete) = (0, 0);
-            for lane in submasks(moving) {
-                let index = moved(cell, &steps, lane) as usize;
-                let quick = &mut self.memory.shared_quick[index];
-                alarm |= self.memory.parts.read_together(quick, WHOLE, now, together << lane);
-                words[lane as usize] = match self.composites.part(self.memory.shared[index], 0, 4) {
+        cells: Even<B>,
+        mut read: impl FnMut(&mut Parts, &mut Quick, u32) -> bool,
+        words: &mut [u64],
+    ) -> Result<Option<Found<B>>, Stop> {
+        let moving = cells.moving();
+        let (of_lanes, of_warps) = (moving & 31, moving >> 5);
+        let (mut alarm, mut known) = (false, true);
+        let (mut symbolic, mut concrete) = (false, false);
+        let apart = cells.of_lanes().all();
+        for warp in submasks(of_warps) {
+            let first = cells.lane(warp << 5);
+            for lane in submasks(of_lanes) {
+                let at = warp << 5 | lane;
+                let index = first.wrapping_add(apart[lane as usize]) as usize;
+                alarm |= read(&mut self.memory.parts, &mut self.memory.shared_quick[index], at);
+                match self.composites.part(self.memory.shared[index], 0, 4) {
                     Some(Value::Bits(bits)) => {
-                        concrete |= together << lane;
-                        bits
+                        words[at as usize] = bits;
+                        concrete = true;
                     }
                     Some(Value::Sym(sym)) => {
-                        symbolic |= together << lane;
-                        sym.raw()
+                        words[at as usize] = sym.raw();
+                        symbolic = true;
                     }
-                    Some(Value::Undefined(_)) | None => {
-                        known = false;
-                        0
-                    }
-                };
-            }
-            if alarm {
-                return Err(Stop::NeedExact);
-            }
-            let Some(target) = target else { continue };
-            if !known {
-                return Ok(false);
-            }
-            let register = warp.register_mut(*target);
-            if symbolic == 0 || concrete == 0 {
-                let even = Even {
-                    first: words[0],
-                    steps: std::array::from_fn(|bit| {
-                        if moving >> bit & 1 == 0 { 0 } else { words[1 << bit].wrapping_sub(words[0]) as i64 }
-                    }),
-                };
-                if submasks(moving).all(|lane| words[lane as usize] == even.lane(lane)) {
-                    register.set_even(even, concrete == 0);
-                    continue;
+                    Some(Value::Undefined(_)) | None => known = false,
                 }
             }
-            let all = register.words_mut();
-            for lane in 0..32 {
-                all[lane as usize] = words[(lane & moving) as usize];
-            }
-            (register.sym, register.undefined) = (symbolic, 0);
         }
-        Ok(true)
+        if alarm {
+            return Err(Stop::NeedExact);
+        }
+        if !known {
+            return Ok(None);
+        }
+        let first = words[0];
+        let steps = std::array::from_fn(|bit| match moving >> bit & 1 {
+            0 => 0,
+            _ => words[1 << bit].wrapping_sub(first) as i64,
+        });
+        let even = Even { first, steps };
+        let apart = even.of_lanes().all();
+        let mut odd = 0;
+        for warp in submasks(of_warps) {
+            let first = even.lane(warp << 5);
+            for lane in submasks(of_lanes) {
+                odd |= words[(warp << 5 | lane) as usize] ^ first.wrapping_add(apart[lane as usize]);
+            }
+        }
+        let moves = symbolic != concrete && odd == 0;
+        Ok(Some(Found { words: moves.then_some(even), symbolic, concrete }))
     }
 
     /// Executes a store of a whole warp of words to shared memory. False where it takes more than this to do so, and
@@ -162,18 +218,15 @@ impl<'l> Cta<'l> {
         width: Width,
         a: &[Src],
     ) -> Result<bool, Stop> {
-        if !matches!((&self.order, width), (Order::Quick(_), Width::W32)) {
-            return Ok(false);
-        }
         let total = 4 * a.len() as u64;
-        let Some(places) = self.even_places(warp, space, address, total) else { return Ok(false) };
-        let Backing::Shared(first) = places.object.backing else { return Ok(false) };
+        let Some(addresses) = self.even_addresses(warp, address) else { return Ok(false) };
+        let Some(places) = self.even_places(space, addresses, total) else { return Ok(false) };
+        let Some(cells) = self.shared_words(&places, width) else { return Ok(false) };
         if !self.are_words(warp, u32::MAX, a) {
             return Ok(false);
         }
         let now = self.now(warp);
-        let cell = u64::from(first) + (places.offset >> 2);
-        let cells = Even { first: cell, steps: places.steps.map(|step| step >> 2) }.all();
+        let cells = cells.all();
         let mut scratch = None;
         let mut alarm = false;
         for (step, source) in a.iter().enumerate() {
@@ -189,10 +242,10 @@ impl<'l> Cta<'l> {
     }
 }
 
-/// The bits of a lane's number that make a difference.
+/// Thread 0 and those that differ from it only in bits that make no difference, of numbers of so many bits.
 #[inline]
-fn moving(steps: &Steps) -> u32 {
-    (0..5).fold(0, |bits, bit| bits | u32::from(steps[bit] != 0) << bit)
+pub(in super::super) fn alike(moving: u32, bits: u32) -> u32 {
+    (0..bits).filter(|bit| moving >> bit & 1 == 0).fold(1, |lanes, bit| lanes | lanes << (1u32 << bit))
 }
 
 /// The numbers with no other bits than a number has, from zero up.

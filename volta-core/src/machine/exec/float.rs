@@ -5,24 +5,46 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
-use super::super::register::{Even, Register, STILL};
+use super::super::register::{Even, Register};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::idiom;
 use crate::number::format::{Decoded, Format, Rounding, decode, encode};
 use crate::number::{Extended, Rational};
-use crate::program::{Bool2, Clamp, Compare, FloatCompare, InstId, PredId, PredSrc, RegId, Src};
-use crate::term::{Constant, Fold, Pattern, Results, TermId, TermKind, TermOp, ends, fold};
+use crate::program::{Bool2, Clamp, Compare, Float2, FloatCompare, InstId, PredId, PredSrc, RegId, Src};
+use crate::term::{Constant, Fold, Pattern, Results, TermId, TermKind, TermOp, fold};
 
 /// What a float instruction computes, apart from its operands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
-    pub(super) op: TermOp,
-    pub(super) format: Format,
-    pub(super) rounding: Rounding,
-    pub(super) clamp: Clamp,
+pub(in super::super) struct Shape {
+    pub(in super::super) op: TermOp,
+    pub(in super::super) format: Format,
+    pub(in super::super) rounding: Rounding,
+    pub(in super::super) clamp: Clamp,
     /// No standard fixes the bits of its results (rule V10).
     pub(super) approximate: bool,
+}
+
+impl Shape {
+    /// Of an operation on two floats.
+    pub(in super::super) fn of_two(op: Float2, format: Format, rounding: Rounding, clamp: Clamp) -> Shape {
+        let approximate = op == Float2::DivApprox;
+        let op = match op {
+            Float2::Add => TermOp::Add,
+            Float2::Sub => TermOp::Sub,
+            Float2::Mul => TermOp::Mul,
+            Float2::Div | Float2::DivApprox => TermOp::Div,
+            Float2::Min => TermOp::Min,
+            Float2::Max => TermOp::Max,
+            Float2::CopySign => TermOp::CopySign,
+        };
+        Shape { op, format, rounding, clamp, approximate }
+    }
+
+    /// Of `fma`.
+    pub(in super::super) fn of_fma(format: Format, rounding: Rounding, clamp: Clamp) -> Shape {
+        Shape { op: TermOp::Fma, format, rounding, clamp, approximate: false }
+    }
 }
 
 /// An operand as terms: raw ids, and the lanes whose term is a constant.
@@ -65,14 +87,16 @@ pub(super) fn holds_unknown_reals(register: &Register, mask: u32, format: Format
 /// The raw terms of a warp's reals in a format, if they move evenly from lane to lane, and are not constants.
 #[inline]
 pub(super) fn even_reals(register: &Register, format: Format) -> Option<Even> {
-    if register.sym != u32::MAX {
-        return None;
-    }
-    let even = register.even()?;
+    if register.sym != u32::MAX { None } else { raw_reals(register.even()?, format) }
+}
+
+/// The raw terms of symbolic words that move evenly, if they are reals in a format, and not constants.
+#[inline]
+pub(in super::super) fn raw_reals<const B: usize>(even: Even<B>, format: Format) -> Option<Even<B>> {
     // What lies between two terms of a kind is of that kind.
     let odd = |word: u64| (word ^ Sym::real_tag(format)) & !LOW | word & CONSTANT;
     let near = even.steps.iter().all(|step| (-MOST_STEP..=MOST_STEP).contains(step));
-    let [low, high] = ends(even.first, &even.steps);
+    let [low, high] = even.ends();
     (near && odd(low) | odd(high) == 0).then_some(Even { first: even.first & LOW, steps: even.steps })
 }
 
@@ -220,7 +244,7 @@ impl Cta<'_> {
         if mask != u32::MAX || self.options.plain_terms || shape.rounding == Rounding::Down {
             return false;
         }
-        let mut patterns = [Pattern::Steps { base: 0, steps: STILL }; 3];
+        let mut patterns = [Pattern::Steps { base: 0, steps: [0; 5] }; 3];
         let mut moves = false;
         for (pattern, source) in patterns.iter_mut().zip(sources) {
             let bits = match source {
@@ -234,7 +258,7 @@ impl Cta<'_> {
                     match register.uniform(mask) {
                         Some(Value::Bits(bits)) => bits,
                         Some(Value::Sym(sym)) if sym.raw() & !LOW == Sym::real_tag(shape.format) => {
-                            *pattern = Pattern::Steps { base: sym.raw() & LOW, steps: STILL };
+                            *pattern = Pattern::Steps { base: sym.raw() & LOW, steps: [0; 5] };
                             continue;
                         }
                         _ => return false,
@@ -244,7 +268,7 @@ impl Cta<'_> {
                 Src::Symbol(..) => return false,
             };
             let Some(base) = self.literal(shape.format, bits) else { return false };
-            *pattern = Pattern::Steps { base, steps: STILL };
+            *pattern = Pattern::Steps { base, steps: [0; 5] };
         }
         if !moves {
             return false;

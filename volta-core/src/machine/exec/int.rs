@@ -4,7 +4,7 @@ use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
 use super::super::value::{Truth, Value, lanes, only_lane};
 use super::super::warp::Warp;
-use super::even::{even2, even3};
+use super::even::{even_compare, even2, even3};
 use super::float::set_results;
 use crate::number::format::Format;
 use crate::program::{
@@ -518,11 +518,9 @@ impl Cta<'_> {
         }
         if let (u32::MAX, None, None) = (mask, combine, q)
             && let (Some(x), Some(y)) = (self.even(warp, a), self.even(warp, b))
-            && x.is_uniform()
-            && y.is_uniform()
+            && let Some(holds) = even_compare(op, ty, x, y)
         {
-            let holds = if compare(op, ty, x.first, y.first) { mask } else { 0 };
-            warp.predicate_mut(p).merge_bits(mask, holds);
+            warp.predicate_mut(p).merge_bits(mask, if holds { mask } else { 0 });
             return Ok(());
         }
         let (mut left, mut right) = (None, None);

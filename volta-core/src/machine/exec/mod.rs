@@ -5,9 +5,9 @@ mod atomic;
 mod collective;
 mod convert;
 mod copy;
-mod even;
-mod evenly;
-mod float;
+pub(super) mod even;
+pub(super) mod evenly;
+pub(super) mod float;
 mod gather;
 mod hammock;
 mod idiom;
@@ -21,6 +21,7 @@ mod unwritten;
 mod whole;
 mod wmma;
 
+pub(super) use collective::is_collective;
 pub(super) use copy::Copies;
 pub(super) use wmma::Fragments;
 
@@ -33,7 +34,7 @@ use super::warp::Warp;
 use crate::number::Rational;
 use crate::number::format::Rounding;
 use crate::program::{
-    Bool2, Clamp, Float1, Float2, Inst, InstId, Op, PredId, PredSrc, RegId, Space, Special, Src, Width,
+    Bool2, Clamp, Float1, Inst, InstId, Op, PredId, PredSrc, RegId, Space, Special, Src, Width,
 };
 use crate::term::{TermId, TermOp, expression};
 
@@ -96,28 +97,11 @@ impl Cta<'_> {
                 }
             }
             Op::Float2 { op, format, rounding, clamp, d, a, b } => {
-                let approximate = *op == Float2::DivApprox;
-                let op = match op {
-                    Float2::Add => TermOp::Add,
-                    Float2::Sub => TermOp::Sub,
-                    Float2::Mul => TermOp::Mul,
-                    Float2::Div | Float2::DivApprox => TermOp::Div,
-                    Float2::Min => TermOp::Min,
-                    Float2::Max => TermOp::Max,
-                    Float2::CopySign => TermOp::CopySign,
-                };
-                let (format, rounding, clamp) = (*format, *rounding, *clamp);
-                let shape = float::Shape { op, format, rounding, clamp, approximate };
+                let shape = float::Shape::of_two(*op, *format, *rounding, *clamp);
                 self.float(warp, mask, pc, shape, *d, &[*a, *b])
             }
             Op::Fma { format, rounding, clamp, d, a, b, c } => {
-                let shape = float::Shape {
-                    op: TermOp::Fma,
-                    format: *format,
-                    rounding: *rounding,
-                    clamp: *clamp,
-                    approximate: false,
-                };
+                let shape = float::Shape::of_fma(*format, *rounding, *clamp);
                 self.float(warp, mask, pc, shape, *d, &[*a, *b, *c])
             }
             Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),

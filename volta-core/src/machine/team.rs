@@ -1,0 +1,492 @@
+//! All warps of a CTA in step (rule Y8: any order of threads is one that may be).
+//!
+//! Warps mostly do the same, each some elements further on. While all stand at one instruction, an operation whose
+//! operands move evenly from thread to thread is done once for all of them and costs little more than for one warp.
+//! Any other is done by one warp after the other; and where their ways part, each goes on by itself until a barrier
+//! brings them together again.
+//!
+//! Which of several faults a kernel has is met first depends on the order of its threads, so that what is told of a
+//! fault is always what warps apart came to.
+
+use super::cta::{Cta, Stop};
+use super::exec::even::{even_compare, even2, even3, narrowed};
+use super::exec::evenly::alike;
+use super::exec::float::{Shape, raw_reals};
+use super::exec::{Guarded, is_collective};
+use super::launch::{Options, Schedule};
+use super::race::Now;
+use super::register::Even;
+use super::shadow::WHOLE;
+use super::value::Sym;
+use super::warp::Warp;
+use crate::number::format::Rounding;
+use crate::program::{Address, Clamp, Inst, Op, PredId, PredSrc, RegId, Space, Src, Width};
+use crate::term::{Operand, Pattern, Steps};
+
+/// Bits of a thread's number: those of the lane, and up to five of the warp.
+const BITS: usize = 10;
+const LANE_BITS: usize = 5;
+
+/// The words of all threads of a CTA.
+type Words = Even<BITS>;
+
+/// What a register holds in all threads.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    words: Words,
+    symbolic: bool,
+    /// The warps' own registers hold it too.
+    spread: bool,
+}
+
+/// What a predicate is in all threads.
+#[derive(Clone, Copy, Debug)]
+struct Agreed {
+    holds: bool,
+    /// The warps' own predicates are so too.
+    spread: bool,
+}
+
+/// What is known of the registers of all warps together, while they go in step.
+#[derive(Debug)]
+pub(super) struct Team {
+    /// Bits of a warp's number.
+    bits: u32,
+    /// Of each register, where words move evenly from thread to thread, as far as somebody asked.
+    registers: Vec<Option<Held>>,
+    predicates: Vec<Option<Agreed>>,
+    /// Room for words of shared memory, of each thread.
+    words: Vec<u64>,
+    /// How many operations were done for all warps at once, and how many by one after the other.
+    together: u64,
+    apart: u64,
+}
+
+/// Where so many operations more than four times those of all at once were done by one warp after the other, warps had
+/// better go alone.
+const PATIENCE: u64 = 1000;
+
+/// What became of an instruction.
+enum Step {
+    /// All warps go on there.
+    To(u32),
+    /// Each warp goes on by itself, from where it stands.
+    Parted,
+}
+
+impl Team {
+    /// The team of a CTA with so many threads, if its warps are of a number that a team can have.
+    pub(super) fn new(threads: usize, registers: u32, predicates: u32, options: &Options) -> Option<Team> {
+        let warps = threads / 32;
+        let fits = threads.is_multiple_of(32) && warps.is_power_of_two() && (2..=32).contains(&warps);
+        (fits && !options.plain_terms && options.schedule == Schedule::InOrder).then(|| Team {
+            bits: warps.trailing_zeros(),
+            registers: vec![None; registers as usize],
+            predicates: vec![None; predicates as usize],
+            words: vec![0; threads],
+            together: 0,
+            apart: 0,
+        })
+    }
+
+    /// What a register holds in all threads, if that moves evenly.
+    fn held(&mut self, warps: &[Warp], register: RegId) -> Option<&Held> {
+        let held = &mut self.registers[register.index()];
+        if held.is_none() {
+            *held = gather(warps, register);
+        }
+        held.as_ref()
+    }
+
+    /// Whether a predicate holds in all threads, or in none.
+    fn agreed(&mut self, warps: &[Warp], predicate: PredId) -> Option<bool> {
+        let agreed = &mut self.predicates[predicate.index()];
+        if agreed.is_none() {
+            let own = |warp: &Warp| {
+                let own = &warp.predicates[predicate.index()];
+                (own.sym | own.undefined == 0).then_some(own.bits)
+            };
+            let first = own(&warps[0]).filter(|bits| *bits == 0 || *bits == u32::MAX)?;
+            if warps.iter().all(|warp| own(warp) == Some(first)) {
+                *agreed = Some(Agreed { holds: first != 0, spread: true });
+            }
+        }
+        agreed.map(|agreed| agreed.holds)
+    }
+
+    fn hold(&mut self, register: RegId, words: Words, symbolic: bool) {
+        self.registers[register.index()] = Some(Held { words, symbolic, spread: false });
+    }
+
+    /// Lets the warps' own registers and predicates hold what they do, of those that an instruction names; what it writes
+    /// is theirs alone from now on.
+    fn hand_over(&mut self, warps: &mut [Warp], inst: &Inst) {
+        inst.op.visit_registers(&mut |register, writes| {
+            let held = &mut self.registers[register.index()];
+            spread(held, warps, register.index());
+            if writes {
+                *held = None;
+            }
+        });
+        let guard = inst.guard.map(|guard| guard.pred);
+        let mut predicate = |predicate: PredId, writes: bool| {
+            let agreed = &mut self.predicates[predicate.index()];
+            spread_predicate(agreed, warps, predicate.index());
+            if writes {
+                *agreed = None;
+            }
+        };
+        inst.op.visit_predicates(&mut predicate);
+        guard.into_iter().for_each(|guard| predicate(guard, false));
+    }
+
+    /// The same of everything: each warp goes on by itself.
+    fn disband(&mut self, warps: &mut [Warp]) {
+        for (number, held) in self.registers.iter_mut().enumerate() {
+            spread(held, warps, number);
+            *held = None;
+        }
+        for (number, agreed) in self.predicates.iter_mut().enumerate() {
+            spread_predicate(agreed, warps, number);
+            *agreed = None;
+        }
+    }
+}
+
+/// What a register of all warps holds, if that moves evenly from thread to thread.
+fn gather(warps: &[Warp], register: RegId) -> Option<Held> {
+    let own = |warp: &Warp| {
+        let own = warp.register(register);
+        let whole = own.undefined == 0 && (own.sym == 0 || own.sym == u32::MAX);
+        if whole { Some((own.even()?, own.sym != 0)) } else { None }
+    };
+    let (lanes, symbolic) = own(&warps[0])?;
+    let mut words = Words::uniform(lanes.first);
+    words.steps[..LANE_BITS].copy_from_slice(&lanes.steps);
+    for bit in 0..warps.len().trailing_zeros() as usize {
+        let (other, _) = own(&warps[1 << bit])?;
+        words.steps[LANE_BITS + bit] = other.first.wrapping_sub(lanes.first) as i64;
+    }
+    let follows = |(at, warp): (usize, &Warp)| own(warp) == Some((part(&words, at), symbolic));
+    warps.iter().enumerate().all(follows).then_some(Held { words, symbolic, spread: true })
+}
+
+/// One warp's part of the words of all threads.
+fn part(words: &Words, warp: usize) -> Even {
+    Even { first: words.lane((warp << LANE_BITS) as u32), ..words.of_lanes() }
+}
+
+fn spread(held: &mut Option<Held>, warps: &mut [Warp], number: usize) {
+    if let Some(held) = held
+        && !held.spread
+    {
+        held.spread = true;
+        for (at, warp) in warps.iter_mut().enumerate() {
+            warp.registers[number].set_even(part(&held.words, at), held.symbolic);
+        }
+    }
+}
+
+fn spread_predicate(agreed: &mut Option<Agreed>, warps: &mut [Warp], number: usize) {
+    if let Some(agreed) = agreed
+        && !agreed.spread
+    {
+        agreed.spread = true;
+        for warp in warps {
+            warp.predicates[number].merge_bits(u32::MAX, if agreed.holds { u32::MAX } else { 0 });
+        }
+    }
+}
+
+/// Where all threads of all warps stand, if nobody waits or has returned.
+fn common_pc(warps: &[Warp]) -> Option<u32> {
+    let pc = warps[0].pc[0];
+    let there = |warp: &Warp| warp.runnable() == u32::MAX && warp.pc.iter().all(|own| *own == pc);
+    warps.iter().all(there).then_some(pc)
+}
+
+impl Cta<'_> {
+    /// Runs all warps in step, from where they stand together to where they part.
+    pub(super) fn run_together(&mut self, warps: &mut [Warp]) -> Result<(), Stop> {
+        let Some(mut team) = self.team.take() else { return Ok(()) };
+        let Some(mut pc) = common_pc(warps) else {
+            self.team = Some(team);
+            return Ok(());
+        };
+        let insts = &self.launch.program.insts;
+        loop {
+            if team.apart > PATIENCE + 4 * team.together {
+                team.disband(warps);
+                warps.iter_mut().for_each(|warp| warp.go(u32::MAX, pc));
+                return Ok(());
+            }
+            match self.step_together(&mut team, warps, &insts[pc as usize], pc)? {
+                Step::To(next) => pc = next,
+                Step::Parted => {
+                    team.disband(warps);
+                    self.team = Some(team);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Executes one instruction for all warps; or lets them stand before it, if it parts them.
+    fn step_together(
+        &mut self,
+        team: &mut Team,
+        warps: &mut [Warp],
+        inst: &Inst,
+        pc: u32,
+    ) -> Result<Step, Stop> {
+        let agreed = match inst.guard {
+            None => Some(true),
+            Some(PredSrc { pred, negated }) => team.agreed(warps, pred).map(|holds| holds != negated),
+        };
+        let steers = matches!(
+            inst.op,
+            Op::Branch { .. } | Op::BranchTable { .. } | Op::Exit | Op::Barrier { .. } | Op::WarpSync { .. }
+        ) || is_collective(&inst.op);
+        let parts = match inst.op {
+            Op::BranchTable { .. } | Op::Exit | Op::WarpSync { .. } => agreed == Some(true),
+            _ => false,
+        };
+        if parts || steers && agreed.is_none() {
+            warps.iter_mut().for_each(|warp| warp.go(u32::MAX, pc));
+            return Ok(Step::Parted);
+        }
+        self.count_together(warps.len() as u64)?;
+        match (&inst.op, agreed) {
+            (_, Some(false)) => {}
+            (Op::Branch { target }, _) => return Ok(Step::To(target.0)),
+            (Op::Barrier { .. }, _) => return self.meet(team, warps, inst, pc),
+            (op, _) if is_collective(op) => return self.collect(team, warps, inst, pc),
+            (_, Some(true)) if self.do_together(team, warps, inst, pc)? => team.together += 1,
+            _ => {
+                team.apart += 1;
+                team.hand_over(warps, inst);
+                for warp in warps.iter_mut() {
+                    let active = match inst.guard.filter(|_| agreed.is_none()) {
+                        None => u32::MAX,
+                        Some(guard) => match self.guarded(warp, u32::MAX, inst, pc, guard)? {
+                            Guarded::Lanes(active) => active,
+                            Guarded::Done | Guarded::Moved => 0,
+                        },
+                    };
+                    if active != 0 {
+                        self.execute(warp, active, inst, pc)?;
+                    }
+                }
+            }
+        }
+        Ok(Step::To(pc + 1))
+    }
+
+    fn count_together(&mut self, warps: u64) -> Result<(), Stop> {
+        let before = self.counts.warp_instructions;
+        self.counts.warp_instructions += warps;
+        self.counts.thread_instructions += 32 * warps;
+        if (before ^ self.counts.warp_instructions) >> 12 != 0 {
+            self.check_budgets()?;
+        }
+        Ok(())
+    }
+
+    /// All warps arrive at a barrier.
+    fn meet(&mut self, team: &mut Team, warps: &mut [Warp], inst: &Inst, pc: u32) -> Result<Step, Stop> {
+        team.hand_over(warps, inst);
+        for warp in warps.iter_mut() {
+            warp.go(u32::MAX, pc);
+            warp.at_barrier = u32::MAX;
+        }
+        for at in 0..warps.len() {
+            self.arrive(warps, at)?;
+        }
+        Ok(common_pc(warps).map_or(Step::Parted, Step::To))
+    }
+
+    /// The lanes of each warp exchange values.
+    fn collect(&mut self, team: &mut Team, warps: &mut [Warp], inst: &Inst, pc: u32) -> Result<Step, Stop> {
+        team.apart += 1;
+        team.hand_over(warps, inst);
+        let mut all = true;
+        for warp in warps.iter_mut() {
+            let done = self.try_collective(warp, u32::MAX, inst, pc)?;
+            all &= done == u32::MAX;
+            warp.part(!done, pc);
+            warp.go(done, pc + 1);
+            warp.at_collective |= !done;
+        }
+        Ok(if all { Step::To(pc + 1) } else { Step::Parted })
+    }
+
+    /// Executes an operation for all warps at once. False where it has to be done by one after the other; then nothing
+    /// was done that cannot be done again.
+    fn do_together(&mut self, team: &mut Team, warps: &[Warp], inst: &Inst, pc: u32) -> Result<bool, Stop> {
+        let concrete = |cta: &Self, team: &mut Team, source| cta.concrete_words(team, warps, source);
+        let result = match &inst.op {
+            Op::Mov { d, a, width } => match *a {
+                Src::Reg(a) if team.held(warps, a).is_some_and(|held| held.symbolic) => {
+                    let held = team.held(warps, a).copied();
+                    team.registers[d.index()] = held.map(|held| Held { spread: false, ..held });
+                    return Ok(true);
+                }
+                a => {
+                    concrete(self, team, a).and_then(|words| narrowed(*width, words)).map(|words| (*d, words))
+                }
+            },
+            Op::Int2 { op, ty, d, a, b } => {
+                let [a, b] = [*a, *b].map(|source| concrete(self, team, source));
+                a.zip(b).and_then(|(x, y)| even2(*op, *ty, x, y)).map(|words| (*d, words))
+            }
+            Op::Int3 { op, ty, d, a, b, c } => {
+                match [*a, *b, *c].map(|source| concrete(self, team, source)) {
+                    [Some(x), Some(y), Some(z)] => even3(*op, *ty, [x, y, z]).map(|words| (*d, words)),
+                    _ => None,
+                }
+            }
+            Op::SetpInt { compare, ty, p, q: None, a, b, combine: None } => {
+                let [a, b] = [*a, *b].map(|source| concrete(self, team, source));
+                let holds = a.zip(b).and_then(|(x, y)| even_compare(*compare, *ty, x, y));
+                if let Some(holds) = holds {
+                    team.predicates[p.index()] = Some(Agreed { holds, spread: false });
+                }
+                return Ok(holds.is_some());
+            }
+            Op::Float2 { op, format, rounding, clamp, d, a, b } => {
+                let shape = Shape::of_two(*op, *format, *rounding, *clamp);
+                return Ok(self.float_together(team, warps, pc, shape, *d, &[*a, *b]));
+            }
+            Op::Fma { format, rounding, clamp, d, a, b, c } => {
+                let shape = Shape::of_fma(*format, *rounding, *clamp);
+                return Ok(self.float_together(team, warps, pc, shape, *d, &[*a, *b, *c]));
+            }
+            Op::Load { space, address, width, d, .. } => {
+                return self.load_together(team, warps, (*space, *address), *width, d);
+            }
+            _ => None,
+        };
+        if let Some((d, words)) = result {
+            team.hold(d, words, false);
+        }
+        Ok(result.is_some())
+    }
+
+    /// A source that is concrete in all threads and moves evenly.
+    fn concrete_words(&self, team: &mut Team, warps: &[Warp], source: Src) -> Option<Words> {
+        match source {
+            Src::Reg(register) => {
+                team.held(warps, register).filter(|held| !held.symbolic).map(|held| held.words)
+            }
+            Src::Imm(bits) => Some(Words::uniform(bits)),
+            Src::Symbol(variable, offset) => {
+                Some(Words::uniform(self.launch.objects.address(variable).wrapping_add_signed(offset)))
+            }
+        }
+    }
+
+    /// One node for each warp, of operands that move evenly.
+    fn float_together(
+        &mut self,
+        team: &mut Team,
+        warps: &[Warp],
+        pc: u32,
+        shape: Shape,
+        d: RegId,
+        sources: &[Src],
+    ) -> bool {
+        // Rounding down is a step of an idiom that is recognised lane by lane.
+        if shape.rounding == Rounding::Down || shape.clamp != Clamp::None {
+            return false;
+        }
+        let mut terms = [Words::uniform(0); 3];
+        for (terms, source) in terms.iter_mut().zip(sources) {
+            let literal = match *source {
+                Src::Reg(register) => match team.held(warps, register) {
+                    Some(held) if held.symbolic => {
+                        let Some(raw) = raw_reals(held.words, shape.format) else { return false };
+                        *terms = raw;
+                        continue;
+                    }
+                    Some(held) if held.words.is_uniform() => held.words.first,
+                    _ => return false,
+                },
+                Src::Imm(bits) => bits,
+                Src::Symbol(..) => return false,
+            };
+            let Some(raw) = self.literal(shape.format, literal) else { return false };
+            *terms = Words::uniform(raw);
+        }
+        let mut operands = [None::<(Operand, Steps)>; 3];
+        for (operand, terms) in operands.iter_mut().zip(&terms[..sources.len()]) {
+            let Even { first: base, steps } = part(terms, 0);
+            let mut of_warps = [0; 5];
+            of_warps.copy_from_slice(&terms.steps[LANE_BITS..]);
+            *operand = Some((self.store.take_in(Pattern::Steps { base, steps }), of_warps));
+        }
+        let results = match operands {
+            [Some(a), Some(b), None] => self.store.push_warps(shape.op, &[a, b], warps.len(), pc),
+            [Some(a), Some(b), Some(c)] => self.store.push_warps(shape.op, &[a, b, c], warps.len(), pc),
+            _ => None,
+        };
+        let Some(results) = results else { return false };
+        // Nodes follow one another, and so do the results of all threads.
+        team.hold(d, Words::strided(Sym::real_tag(shape.format) | results.lane(0), 1), true);
+        true
+    }
+
+    /// A load from an input that nobody writes, or of words of shared memory, each of which is read once for all.
+    fn load_together(
+        &mut self,
+        team: &mut Team,
+        warps: &[Warp],
+        (space, address): (Space, Address),
+        width: Width,
+        d: &[Option<RegId>],
+    ) -> Result<bool, Stop> {
+        let Some(mut addresses) = self.concrete_words(team, warps, address.base) else { return Ok(false) };
+        addresses.first = addresses.first.wrapping_add_signed(address.offset);
+        let total = u64::from(width.bytes()) * d.len() as u64;
+        let Some(places) = self.even_places(space, addresses, total) else { return Ok(false) };
+        if let Some(elements) = self.even_elements(&places, width) {
+            for (step, target) in d.iter().enumerate() {
+                let Some(target) = target else { continue };
+                team.hold(*target, Even { first: elements.first + step as u64, ..elements }, true);
+            }
+            return Ok(true);
+        }
+        let Some(cells) = self.shared_words(&places, width) else { return Ok(false) };
+        // What is loaded over its own address is not loaded again from there.
+        if d.len() > 1 && d.iter().flatten().any(|target| Src::Reg(*target) == address.base) {
+            return Ok(false);
+        }
+        let moving = cells.moving();
+        let lanes = alike(moving & 31, 5);
+        let of_one_warp = moving >> LANE_BITS == (1 << team.bits) - 1;
+        let epoch = self.now(&warps[0]).epoch;
+        for (step, target) in d.iter().enumerate() {
+            let cells = Even { first: cells.first + step as u64, ..cells };
+            let found = self.read_words(
+                cells,
+                |parts, cell, thread| {
+                    let (warp, lanes) = ((thread >> LANE_BITS) as u16, lanes << (thread & 31));
+                    let now = Now { epoch, sync: warps[usize::from(warp)].syncs, warp };
+                    if of_one_warp {
+                        parts.read_together(cell, WHOLE, now, lanes)
+                    } else {
+                        parts.read_by_warps(cell, WHOLE, now, lanes)
+                    }
+                },
+                &mut team.words,
+            )?;
+            let Some((words, symbolic)) = found.and_then(|found| found.words.zip(Some(found.symbolic)))
+            else {
+                return Ok(false);
+            };
+            if let Some(target) = target {
+                team.hold(*target, words, symbolic);
+            }
+        }
+        Ok(true)
+    }
+}
