@@ -94,6 +94,7 @@ impl Even {
 }
 
 /// The words of a register's lanes, one by one.
+#[allow(clippy::large_enum_variant, reason = "it lives for an instruction, on the stack")]
 pub(super) enum Words<'r> {
     Held(&'r [u64; 32]),
     Spread([u64; 32]),
@@ -179,6 +180,23 @@ impl Register {
                 self.words = *words;
                 self.sym = if symbolic { u32::MAX } else { 0 };
                 self.undefined = 0;
+            }
+        }
+    }
+
+    /// Writes values to all lanes.
+    pub(super) fn set_values(&mut self, values: &[Value; 32]) {
+        let words = values.map(|value| match value {
+            Value::Sym(sym) => sym.raw(),
+            Value::Bits(bits) => bits,
+            Value::Undefined(origin) => origin.raw(),
+        });
+        self.set_words(&words, false);
+        for (lane, value) in values.iter().enumerate() {
+            match value {
+                Value::Bits(_) => {}
+                Value::Sym(_) => self.sym |= 1 << lane,
+                Value::Undefined(_) => self.undefined |= 1 << lane,
             }
         }
     }

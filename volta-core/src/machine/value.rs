@@ -3,9 +3,10 @@
 //! A lane is concrete bits, a symbolic value that moves as it is, or undefined. A symbolic value is one word: a
 //! tag that says its sort, and a payload. Registers do not know sorts; operations ask.
 
+use super::register::Even;
 use crate::number::format::Format;
 use crate::program::InstId;
-use crate::term::TermId;
+use crate::term::{TermId, TermKind};
 
 /// A symbolic value of up to 8 bytes: `tag << 56 | payload`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -156,6 +157,28 @@ impl Sym {
             _ => SymKind::Choice(payload as u32),
         }
     }
+}
+
+/// The raw terms of symbolic words that move evenly, if they are pairs of reals in a format, the low ones first.
+pub(super) fn pair_halves<const B: usize>(words: Even<B>, format: Format) -> Option<[Even<B>; 2]> {
+    let apart = (1 << APART_BITS) - 1;
+    if words.steps.iter().any(|step| step & apart != 0) {
+        return None;
+    }
+    let tag = (TAG_PAIR + format as u64) << TAG_SHIFT;
+    let halves = |word: u64| (format as u64) < PAIRED && word & !Sym::PAYLOAD == tag;
+    let [low, high] = words.ends();
+    if !halves(low) || !halves(high) {
+        return None;
+    }
+    let [first, second] = Sym(words.first).halves();
+    let steps = words.steps.map(|step| step >> APART_BITS);
+    // What lies between two terms of lanes, or of one input, is of that kind.
+    let kind = |word: u64| match TermId::from_raw(Sym(word).halves()[0]).kind() {
+        TermKind::Input { input, .. } => Some(input),
+        TermKind::Lane(..) | TermKind::Constant(_) => None,
+    };
+    (kind(low) == kind(high)).then_some([Even { first, steps }, Even { first: second, steps }])
 }
 
 /// Why a lane is undefined: where it became so.

@@ -8,7 +8,7 @@ use super::super::pieces::Cell;
 use super::super::race::Quick;
 use super::super::register::Even;
 use super::super::shadow::{Parts, WHOLE};
-use super::super::value::Value;
+use super::super::value::{Sym, Value};
 use super::super::warp::Warp;
 use super::memory::locate;
 use crate::program::{Address, RegId, Space, Src, Width};
@@ -119,6 +119,38 @@ impl<'l> Cta<'l> {
             }
         }
         Ok(true)
+    }
+
+    /// Executes a load of one lane from an input that nobody writes, or of words of the thread's own memory. False where
+    /// it takes more than this to do so, and nothing was done.
+    #[inline]
+    pub(super) fn load_alone(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        (space, address): (Space, Address),
+        width: Width,
+        d: &[Option<RegId>],
+    ) -> bool {
+        let Some(base) = self.bits(warp, address.base, lane) else { return false };
+        let address: Even<0> = Even::uniform(base.wrapping_add_signed(address.offset));
+        let total = u64::from(width.bytes()) * d.len() as u64;
+        let Some(places) = self.even_places(space, address, total) else { return false };
+        if let Some(element) = self.even_elements(&places, width) {
+            for (step, target) in d.iter().enumerate() {
+                let Some(target) = target else { continue };
+                let word = Sym::from_raw(element.first + step as u64);
+                warp.register_mut(*target).set(lane, Value::Sym(word));
+            }
+            return true;
+        }
+        let (Backing::Local(first), Width::W32, [Some(target)]) = (places.object.backing, width, d) else {
+            return false;
+        };
+        let cell = warp.local[first as usize + (places.offsets.first >> 2) as usize][lane];
+        let Some(value) = self.composites.part(cell, 0, 4) else { return false };
+        warp.register_mut(*target).set(lane, value);
+        true
     }
 
     /// The words of the elements at some places, if they are of an input that nobody writes.

@@ -415,9 +415,10 @@ impl Cta<'_> {
                     *cell = self.load_word(warp, &at, offset, (owner, readers))?;
                 }
             }
-            for lane in 0..32 {
+            let mut values = [Value::Bits(0); 32];
+            for (lane, value) in values.iter_mut().enumerate() {
                 let (group, thread) = (lane / 4, lane % 4);
-                let value = if transposed {
+                *value = if transposed {
                     let part = |row: usize| cells[row][group / 2];
                     let low = self.half(warp, part(2 * thread), group % 2, lane, pc)?;
                     let high = self.half(warp, part(2 * thread + 1), group % 2, lane, pc)?;
@@ -425,8 +426,8 @@ impl Cta<'_> {
                 } else {
                     cells[group][thread]
                 };
-                warp.register_mut(*d).set(lane, value);
             }
+            warp.register_mut(*d).set_values(&values);
         }
         Ok(())
     }

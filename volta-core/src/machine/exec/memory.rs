@@ -32,6 +32,9 @@ impl<'l> Cta<'l> {
     pub(super) fn access(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
         let mask = mask & !self.load_by_choice(warp, mask, inst, pc)?;
         let evenly = match &inst.op {
+            Op::Load { space, address, width, d, .. } if mask.is_power_of_two() => {
+                self.load_alone(warp, mask.trailing_zeros() as usize, (*space, *address), *width, d)
+            }
             Op::Load { space, address, width, d, .. } if mask == u32::MAX => {
                 self.load_evenly(warp, (*space, *address), *width, d)?
             }

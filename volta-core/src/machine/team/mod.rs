@@ -8,6 +8,8 @@
 //! Which of several faults a kernel has is met first depends on the order of its threads, so that what is told of a
 //! fault is always what warps apart came to.
 
+mod matrix;
+
 use super::cta::{Cta, Stop};
 use super::exec::even::{even_compare, even2, even3, narrowed};
 use super::exec::evenly::alike;
@@ -21,7 +23,8 @@ use super::value::Sym;
 use super::warp::Warp;
 use crate::number::format::Rounding;
 use crate::program::{Address, Clamp, Inst, Op, PredId, PredSrc, RegId, Space, Src, Width};
-use crate::term::{Operand, Pattern, Steps};
+use crate::term::{Operand, Pattern, Steps, Store};
+use std::rc::Rc;
 
 /// Bits of a thread's number: those of the lane, and up to five of the warp.
 const BITS: usize = 10;
@@ -55,11 +58,46 @@ pub(super) struct Team {
     /// Of each register, where words move evenly from thread to thread, as far as somebody asked.
     registers: Vec<Option<Held>>,
     predicates: Vec<Option<Agreed>>,
+    /// Words of shared memory that were lately read, by where they lie.
+    recent: Recent,
+    /// Of products of matrices met so far, where their factors lie.
+    plans: Vec<Rc<matrix::Plan>>,
     /// Room for words of shared memory, of each thread.
     words: Vec<u64>,
     /// How many operations were done for all warps at once, and how many by one after the other.
     together: u64,
     apart: u64,
+}
+
+/// What was lately read of shared memory. To read it again finds the same and tells no more of races, as long as warps
+/// do nothing but what they do together.
+#[derive(Debug, Default)]
+struct Recent {
+    /// By a digest of where the words lie; each with the number of the time in which it was read.
+    entries: Vec<Option<(u64, Words, Held)>>,
+    time: u64,
+}
+
+impl Recent {
+    const ENTRIES: u32 = 128;
+
+    fn place(cells: &Words) -> usize {
+        (cells.first.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - Self::ENTRIES.trailing_zeros())) as usize
+    }
+
+    fn forget(&mut self) {
+        self.time += 1;
+    }
+
+    fn find(&self, cells: &Words) -> Option<Held> {
+        let (time, known, held) = (*self.entries.get(Self::place(cells))?)?;
+        (time == self.time && known == *cells).then_some(held)
+    }
+
+    fn remember(&mut self, cells: &Words, held: Held) {
+        self.entries.resize(Self::ENTRIES as usize, None);
+        self.entries[Self::place(cells)] = Some((self.time, *cells, held));
+    }
 }
 
 /// Where so many operations more than four times those of all at once were done by one warp after the other, warps had
@@ -83,6 +121,8 @@ impl Team {
             bits: warps.trailing_zeros(),
             registers: vec![None; registers as usize],
             predicates: vec![None; predicates as usize],
+            recent: Recent::default(),
+            plans: Vec::new(),
             words: vec![0; threads],
             together: 0,
             apart: 0,
@@ -121,6 +161,9 @@ impl Team {
     /// Lets the warps' own registers and predicates hold what they do, of those that an instruction names; what it writes
     /// is theirs alone from now on.
     fn hand_over(&mut self, warps: &mut [Warp], inst: &Inst) {
+        if !inst.op.only_computes() {
+            self.recent.forget();
+        }
         inst.op.visit_registers(&mut |register, writes| {
             let held = &mut self.registers[register.index()];
             spread(held, warps, register.index());
@@ -142,6 +185,7 @@ impl Team {
 
     /// The same of everything: each warp goes on by itself.
     fn disband(&mut self, warps: &mut [Warp]) {
+        self.recent.forget();
         for (number, held) in self.registers.iter_mut().enumerate() {
             spread(held, warps, number);
             *held = None;
@@ -174,6 +218,13 @@ fn gather(warps: &[Warp], register: RegId) -> Option<Held> {
 /// One warp's part of the words of all threads.
 fn part(words: &Words, warp: usize) -> Even {
     Even { first: words.lane((warp << LANE_BITS) as u32), ..words.of_lanes() }
+}
+
+/// Terms of all threads as a store has them: the first warp's, and how they move from warp to warp.
+fn take_in(store: &mut Store, terms: &Words) -> (Operand, Steps) {
+    let Even { first: base, steps } = part(terms, 0);
+    let of_warps = std::array::from_fn(|bit| terms.steps[LANE_BITS + bit]);
+    (store.take_in(Pattern::Steps { base, steps }), of_warps)
 }
 
 fn spread(held: &mut Option<Held>, warps: &mut [Warp], number: usize) {
@@ -260,6 +311,11 @@ impl Cta<'_> {
             (_, Some(false)) => {}
             (Op::Branch { target }, _) => return Ok(Step::To(target.0)),
             (Op::Barrier { .. }, _) => return self.meet(team, warps, inst, pc),
+            (Op::Mma { product, d, a, b, c }, _)
+                if self.multiply_together(team, warps, pc, *product, d, [a, b, c]) =>
+            {
+                team.together += 1;
+            }
             (op, _) if is_collective(op) => return self.collect(team, warps, inst, pc),
             (_, Some(true)) if self.do_together(team, warps, inst, pc)? => team.together += 1,
             _ => {
@@ -361,6 +417,15 @@ impl Cta<'_> {
                 let shape = Shape::of_fma(*format, *rounding, *clamp);
                 return Ok(self.float_together(team, warps, pc, shape, *d, &[*a, *b, *c]));
             }
+            Op::CvtFloat { d, a: Src::Reg(a), from, to, integral: None, clamp: Clamp::None, .. } => {
+                // The same reals (rule V2), under another name.
+                let held = team.held(warps, *a).filter(|held| held.symbolic);
+                let Some(terms) = held.and_then(|held| raw_reals(held.words, *from)) else {
+                    return Ok(false);
+                };
+                team.hold(*d, Even { first: Sym::real_tag(*to) | terms.first, ..terms }, true);
+                return Ok(true);
+            }
             Op::Load { space, address, width, d, .. } => {
                 return self.load_together(team, warps, (*space, *address), *width, d);
             }
@@ -417,12 +482,9 @@ impl Cta<'_> {
             let Some(raw) = self.literal(shape.format, literal) else { return false };
             *terms = Words::uniform(raw);
         }
-        let mut operands = [None::<(Operand, Steps)>; 3];
+        let mut operands = [None; 3];
         for (operand, terms) in operands.iter_mut().zip(&terms[..sources.len()]) {
-            let Even { first: base, steps } = part(terms, 0);
-            let mut of_warps = [0; 5];
-            of_warps.copy_from_slice(&terms.steps[LANE_BITS..]);
-            *operand = Some((self.store.take_in(Pattern::Steps { base, steps }), of_warps));
+            *operand = Some(take_in(&mut self.store, terms));
         }
         let results = match operands {
             [Some(a), Some(b), None] => self.store.push_warps(shape.op, &[a, b], warps.len(), pc),
@@ -466,6 +528,12 @@ impl Cta<'_> {
         let epoch = self.now(&warps[0]).epoch;
         for (step, target) in d.iter().enumerate() {
             let cells = Even { first: cells.first + step as u64, ..cells };
+            if let Some(held) = team.recent.find(&cells) {
+                if let Some(target) = target {
+                    team.registers[target.index()] = Some(held);
+                }
+                continue;
+            }
             let found = self.read_words(
                 cells,
                 |parts, cell, thread| {
@@ -483,8 +551,10 @@ impl Cta<'_> {
             else {
                 return Ok(false);
             };
+            let held = Held { words, symbolic, spread: false };
+            team.recent.remember(&cells, held);
             if let Some(target) = target {
-                team.hold(*target, words, symbolic);
+                team.registers[target.index()] = Some(held);
             }
         }
         Ok(true)

@@ -1,0 +1,250 @@
+//! Products of matrices, of all warps at once: where fragments move evenly from thread to thread, so do the factors that
+//! the lanes multiply.
+
+use super::super::cta::Cta;
+use super::super::exec::float::raw_reals;
+use super::super::fragment;
+use super::super::register::Even;
+use super::super::value::{Sym, pair_halves};
+use super::super::warp::Warp;
+use super::{BITS, LANE_BITS, Team, Words, take_in};
+use crate::number::format::Format;
+use crate::program::matrix::{MatrixElement, MatrixProduct};
+use crate::program::{RegId, Src};
+use crate::term::{Operand, Steps, TermOp};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Where a factor lies that each lane multiplies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Factor {
+    /// Its number over the registers of the lane that has it.
+    at: usize,
+    /// The lane that has that of lane 0.
+    lane: u32,
+    /// For each bit of a lane's number, the bit of the number of the lane that has its factor, if there is a difference.
+    bits: [Option<u8>; LANE_BITS],
+}
+
+/// Where the factors of a product lie.
+#[derive(Debug)]
+pub(super) struct Plan {
+    product: MatrixProduct,
+    /// Of A and of B, each once.
+    left: Vec<Factor>,
+    right: Vec<Factor>,
+    /// For each element of D that a lane computes, by its number, which factors it multiplies, one after the other.
+    products: Vec<Vec<(usize, usize)>>,
+}
+
+impl Plan {
+    /// `None` where the lanes' factors lie in no such way.
+    fn new(product: MatrixProduct) -> Option<Plan> {
+        let shape = product.shape;
+        let [m, n, k] = [shape.m, shape.n, shape.k].map(usize::from);
+        let of_a = |lane, at| fragment::of_a(shape, product.a, lane, at);
+        let of_b = |lane, at| fragment::of_b(product.b, lane, at);
+        let (holders_of_a, holders_of_b) = (holders(m * k, of_a), holders(k * n, of_b));
+        let mut plan = Plan { product, left: Vec::new(), right: Vec::new(), products: Vec::new() };
+        for at in 0..m * n / 32 {
+            let mut products = Vec::with_capacity(k);
+            for inner in 0..k {
+                let left = factor(&holders_of_a, |lane| (fragment::of_c(lane, at).0, inner))?;
+                let right = factor(&holders_of_b, |lane| (inner, fragment::of_c(lane, at).1))?;
+                products.push((position(&mut plan.left, left), position(&mut plan.right, right)));
+            }
+            plan.products.push(products);
+        }
+        Some(plan)
+    }
+}
+
+/// Lanes, and numbers over their registers, by the row and the column of the element that they have there.
+type Holders = FxHashMap<(usize, usize), (usize, usize)>;
+
+fn holders(elements: usize, place: impl Fn(usize, usize) -> (usize, usize)) -> Holders {
+    let all = (0..32).flat_map(|lane| (0..elements / 32).map(move |at| (lane, at)));
+    all.map(|(lane, at)| (place(lane, at), (lane, at))).collect()
+}
+
+/// Where the element lies that each lane wants.
+fn factor(holders: &Holders, wanted: impl Fn(usize) -> (usize, usize)) -> Option<Factor> {
+    let holder = |lane: usize| holders.get(&wanted(lane)).copied();
+    let (first, at) = holder(0)?;
+    let mut bits = [None; LANE_BITS];
+    for (bit, to) in bits.iter_mut().enumerate() {
+        let (other, _) = holder(1 << bit)?;
+        let apart = first ^ other;
+        if apart & (apart.wrapping_sub(1) | first) != 0 {
+            return None;
+        }
+        *to = (apart != 0).then_some(apart.trailing_zeros() as u8);
+    }
+    let follows = |lane: usize| {
+        let set = (0..LANE_BITS).filter(|bit| lane >> bit & 1 == 1).filter_map(|bit| bits[bit]);
+        let expected = set.fold(first, |lane, bit| lane + (1 << bit));
+        holder(lane) == Some((expected, at))
+    };
+    (0..32).all(follows).then_some(Factor { at, lane: first as u32, bits })
+}
+
+/// The position of a factor in a list, to which it is added where it is new.
+fn position(list: &mut Vec<Factor>, factor: Factor) -> usize {
+    list.iter().position(|known| *known == factor).unwrap_or_else(|| {
+        list.push(factor);
+        list.len() - 1
+    })
+}
+
+impl Team {
+    /// Where the factors of a product lie.
+    fn plan(&mut self, product: MatrixProduct) -> Option<Rc<Plan>> {
+        if let Some(known) = self.plans.iter().find(|plan| plan.product == product) {
+            return Some(known.clone());
+        }
+        let plan = Rc::new(Plan::new(product)?);
+        self.plans.push(plan.clone());
+        Some(plan)
+    }
+
+    /// The terms of the elements of a fragment in all threads, by their numbers, if they move evenly.
+    fn elements(&mut self, warps: &[Warp], registers: &[Src], format: Format) -> Option<Vec<Words>> {
+        let mut elements = Vec::with_capacity(2 * registers.len());
+        for source in registers {
+            let Src::Reg(register) = source else { return None };
+            let held = self.held(warps, *register).filter(|held| held.symbolic)?;
+            if format.bytes() == 2 {
+                elements.extend(pair_halves(held.words, format)?);
+            } else {
+                elements.push(raw_reals(held.words, format)?);
+            }
+        }
+        Some(elements)
+    }
+}
+
+impl Cta<'_> {
+    /// Multiplies the matrices of all warps, each element a chain of fused products. False where they have to do it one
+    /// after the other.
+    pub(super) fn multiply_together(
+        &mut self,
+        team: &mut Team,
+        warps: &[Warp],
+        pc: u32,
+        product: MatrixProduct,
+        d: &[RegId],
+        [a, b, c]: [&[Src]; 3],
+    ) -> bool {
+        let MatrixProduct { a: MatrixElement::Float(of_a), b: MatrixElement::Float(of_b), .. } = product
+        else {
+            return false;
+        };
+        let (MatrixElement::Float(of_c), MatrixElement::Float(of_d)) = (product.c, product.d) else {
+            return false;
+        };
+        if of_c.bytes() == 2 || of_d.bytes() == 2 {
+            return false;
+        }
+        let Some(plan) = team.plan(product) else { return false };
+        let Some(left) = team.elements(warps, a, of_a) else { return false };
+        let Some(right) = team.elements(warps, b, of_b) else { return false };
+        let Some(mut sums) = self.summands(team, warps, c, of_c) else { return false };
+        let mut factors = |all: &[Words], places: &[Factor]| -> Vec<(Operand, Steps)> {
+            places.iter().map(|factor| take_in(&mut self.store, &factor.of(&all[factor.at]))).collect()
+        };
+        let (left, right) = (factors(&left, &plan.left), factors(&right, &plan.right));
+        for (sum, products) in sums.iter_mut().zip(&plan.products) {
+            for (x, y) in products {
+                let operands = [left[*x], right[*y], take_in(&mut self.store, sum)];
+                let Some(results) = self.store.push_warps(TermOp::Fma, &operands, warps.len(), pc) else {
+                    return false;
+                };
+                // Nodes follow one another, and so do the results of all threads.
+                *sum = Words::strided(results.lane(0), 1);
+            }
+        }
+        for (d, sum) in d.iter().zip(sums) {
+            team.hold(*d, Even { first: Sym::real_tag(of_d) | sum.first, ..sum }, true);
+        }
+        true
+    }
+
+    /// The terms of the elements of C in all threads.
+    fn summands(&mut self, team: &mut Team, warps: &[Warp], c: &[Src], format: Format) -> Option<Vec<Words>> {
+        let mut sums = Vec::with_capacity(c.len());
+        for source in c {
+            if let Some(words) = self.concrete_words(team, warps, *source) {
+                let bits = Some(words.first).filter(|_| words.is_uniform())?;
+                sums.push(Words::uniform(self.literal(format, bits)?));
+            } else {
+                sums.extend(team.elements(warps, &[*source], format)?);
+            }
+        }
+        Some(sums)
+    }
+}
+
+impl Factor {
+    /// The factors of all threads, from the terms of the element of its number.
+    fn of(&self, element: &Words) -> Words {
+        let mut steps = [0; BITS];
+        for (step, bit) in steps.iter_mut().zip(self.bits) {
+            *step = bit.map_or(0, |bit| element.steps[usize::from(bit)]);
+        }
+        steps[LANE_BITS..].copy_from_slice(&element.steps[LANE_BITS..]);
+        Words { first: element.lane(self.lane), steps }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::matrix::MatrixShape;
+
+    /// Each lane multiplies the elements of its row and its column, of all shapes that there are.
+    #[test]
+    fn lanes_multiply_rows_with_columns() {
+        let float = MatrixElement::Float;
+        for (element, m, k) in [
+            (Format::F16, 16, 8),
+            (Format::F16, 16, 16),
+            (Format::Bf16, 16, 16),
+            (Format::Tf32, 16, 4),
+            (Format::Tf32, 16, 8),
+            (Format::F64, 8, 4),
+            (Format::F64, 16, 16),
+        ] {
+            let shape = MatrixShape { m, n: 8, k };
+            let result = if element == Format::F64 { Format::F64 } else { Format::F32 };
+            let product = MatrixProduct {
+                shape,
+                a: float(element),
+                b: float(element),
+                c: float(result),
+                d: float(result),
+                saturate: false,
+            };
+            let Some(plan) = Plan::new(product) else { panic!("{product:?}") };
+            assert_eq!(plan.products.len(), usize::from(m) / 4);
+            for (at, products) in plan.products.iter().enumerate() {
+                assert_eq!(products.len(), usize::from(k));
+                for (inner, (x, y)) in products.iter().enumerate() {
+                    for lane in 0..32 {
+                        let (row, column) = fragment::of_c(lane, at);
+                        let holder = |factor: &Factor| {
+                            let set = (0..LANE_BITS).filter(|bit| lane >> bit & 1 == 1);
+                            let lane = set
+                                .filter_map(|bit| factor.bits[bit])
+                                .fold(factor.lane, |lane, bit| lane + (1 << bit));
+                            (lane as usize, factor.at)
+                        };
+                        let (from, number) = holder(&plan.left[*x]);
+                        assert_eq!(fragment::of_a(shape, product.a, from, number), (row, inner));
+                        let (from, number) = holder(&plan.right[*y]);
+                        assert_eq!(fragment::of_b(product.b, from, number), (inner, column));
+                    }
+                }
+            }
+        }
+    }
+}
