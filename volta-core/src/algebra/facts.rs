@@ -1,8 +1,9 @@
 //! One pass over a store before anything is proved: who is used how often, what may be infinite, what is partial.
 
+use super::reached::{Reached, bits, rank, term_of, whole_node};
 use super::readings::{Encoded, Literal, folded, read};
 use crate::number::{Extended, Rational};
-use crate::term::{Constant, ConstantId, Lanes, NodeParts, Store, TermId, TermKind, TermOp, ends, moved};
+use crate::term::{Constant, ConstantId, Lanes, NodeParts, Store, TermId, TermKind, TermOp, ends};
 
 /// The term may be −∞.
 pub(super) const NEGATIVE_INFINITE: u8 = 1;
@@ -17,71 +18,22 @@ pub(super) const CHOICE: u8 = 16;
 /// The term may be infinite, or undefined by an infinity.
 pub(super) const INFINITE: u8 = NEGATIVE_INFINITE | POSITIVE_INFINITE | UNDEFINED;
 
-/// What a store's terms are like. Everything is an over-approximation except the constants.
+/// What terms of a store are like. Everything is an over-approximation except the constants.
 #[derive(Debug)]
 pub struct Facts {
-    slots: Slots,
-    /// For each slot, how many operands name it, up to 255.
+    /// The terms that facts are known of; the others are not to be asked about.
+    reached: Reached,
+    /// For each node, where in the lists the entries of its reached lanes begin.
+    starts: Vec<u32>,
+    /// For each reached term, how many operands name it in the whole store, up to 255: what other terms make of it
+    /// tells what is better kept as it is.
     uses: Vec<u8>,
-    /// For each slot, the flags above; empty when no term of the store has any.
+    /// For each reached term, the flags above; empty when no term of the store has any.
     flags: Vec<u8>,
-    /// For each node, the inputs that some lane of it depends on, as bits; the last bit is for all further ones.
+    /// For each node, the inputs that some reached lane of it depends on, as bits; the last bit is for all further ones.
     inputs: Vec<u32>,
     constant_flags: Vec<u8>,
     readings: Vec<Option<(Rational, Literal)>>,
-}
-
-/// Where in the lists a lane's entry is.
-#[derive(Debug)]
-enum Slots {
-    /// All nodes have 32.
-    Even,
-    /// All nodes have one: those of a kernel of one thread.
-    Alone,
-    /// Each node has as many as it has active lanes: where they start, and which they are.
-    Counted(Vec<(u32, u32)>),
-}
-
-impl Slots {
-    fn new(store: &Store) -> (Slots, usize) {
-        let lanes: u64 = (0..store.len()).map(|at| u64::from(store.mask(at).count_ones())).sum();
-        let even = store.len() * 32;
-        if lanes == store.len() as u64 {
-            return (Slots::Alone, store.len());
-        }
-        // Kernels of a few threads leave most lanes without a term.
-        if lanes as usize > even / 4 || lanes > u64::from(u32::MAX) {
-            return (Slots::Even, even);
-        }
-        let mut start = 0;
-        let counted = (0..store.len()).map(|at| {
-            let mask = store.mask(at);
-            let own = (start, mask);
-            start += mask.count_ones();
-            own
-        });
-        (Slots::Counted(counted.collect()), lanes as usize)
-    }
-
-    fn of(&self, node: usize, lane: u32) -> usize {
-        match self {
-            Slots::Even => node * 32 + lane as usize,
-            Slots::Alone => node,
-            Slots::Counted(starts) => {
-                let (start, mask) = starts[node];
-                start as usize + (mask & ((1 << lane) - 1)).count_ones() as usize
-            }
-        }
-    }
-
-    /// The node whose lanes an operand of all lanes is, in order; where nodes have 32 entries each.
-    fn whole_node(&self, base: u64, stride: i64, mask: u32) -> Option<usize> {
-        let Slots::Even = self else { return None };
-        match TermId::from_raw(base).kind() {
-            TermKind::Lane(node, 0) if stride == 1 && mask == u32::MAX => Some(node.index()),
-            TermKind::Lane(..) | TermKind::Input { .. } | TermKind::Constant(_) => None,
-        }
-    }
 }
 
 /// The bit of an input.
@@ -90,11 +42,21 @@ fn input_bit(input: usize) -> u32 {
 }
 
 impl Facts {
-    /// Reads a store.
+    /// Reads what `roots` are computed from; only of that, and of them, anything may be asked.
     ///
     /// # Cost
-    /// About a nanosecond for each lane of each node.
-    pub fn new(store: &Store) -> Facts {
+    /// That of [`Reached`], and a few nanoseconds for each reached term.
+    pub fn new(store: &Store, roots: &[TermId]) -> Facts {
+        Facts::of_reached(store, Reached::new(store, roots))
+    }
+
+    /// Reads a whole store.
+    #[cfg(test)]
+    pub(super) fn of_all(store: &Store) -> Facts {
+        Facts::of_reached(store, Reached::all(store))
+    }
+
+    fn of_reached(store: &Store, reached: Reached) -> Facts {
         let constants = constants_of(store);
         let constant_flags: Vec<u8> = constants
             .clone()
@@ -106,13 +68,24 @@ impl Facts {
             .collect();
         let readings = constants.map(read).collect();
         let flagged = store.has_partial_operations() || constant_flags.iter().any(|flags| *flags != 0);
-        let (slots, lanes) = Slots::new(store);
-        let flags = if flagged { vec![0; lanes] } else { Vec::new() };
-        let inputs = Vec::with_capacity(store.len());
-        let mut facts = Facts { slots, uses: vec![0; lanes], flags, inputs, constant_flags, readings };
-        for at in 0..store.len() {
-            let inputs = facts.visit(store, at, flagged);
-            facts.inputs.push(inputs);
+        let mut starts = vec![0; store.len()];
+        let mut terms = 0;
+        let mut next = reached.first_from(0);
+        while let Some(at) = next {
+            assert!(terms <= u64::from(u32::MAX), "proofs reach fewer terms");
+            starts[at] = terms as u32;
+            terms += u64::from(reached.lanes(at).count_ones());
+            next = reached.first_from(at + 1);
+        }
+        let terms = terms as usize;
+        let (uses, flags) = (vec![0; terms], vec![0; if flagged { terms } else { 0 }]);
+        let inputs = vec![0; store.len()];
+        let mut facts = Facts { reached, starts, uses, flags, inputs, constant_flags, readings };
+        facts.count_uses(store);
+        let mut next = facts.reached.first_from(0);
+        while let Some(at) = next {
+            facts.visit(store, at);
+            next = facts.reached.first_from(at + 1);
         }
         facts
     }
@@ -137,7 +110,7 @@ impl Facts {
     /// How many operands name a term; inputs and constants count as used once.
     pub(super) fn uses(&self, term: TermId) -> u8 {
         match term.kind() {
-            TermKind::Lane(node, lane) => self.uses[self.slots.of(node.index(), lane)],
+            TermKind::Lane(node, lane) => self.uses[self.entry(node.index(), lane)],
             TermKind::Input { .. } | TermKind::Constant(_) => 1,
         }
     }
@@ -146,11 +119,8 @@ impl Facts {
     pub(super) fn flags(&self, term: TermId) -> u8 {
         match term.kind() {
             TermKind::Lane(node, lane) => {
-                if self.flags.is_empty() {
-                    0
-                } else {
-                    self.flags[self.slots.of(node.index(), lane)]
-                }
+                let entry = self.entry(node.index(), lane);
+                self.flags.get(entry).copied().unwrap_or(0)
             }
             TermKind::Constant(id) => self.constant_flags[id.index()],
             TermKind::Input { .. } => 0,
@@ -160,7 +130,10 @@ impl Facts {
     /// The inputs that a term may depend on, as bits; the last is for all from the 32nd on.
     pub(super) fn inputs(&self, term: TermId) -> u32 {
         match term.kind() {
-            TermKind::Lane(node, _) => self.inputs[node.index()],
+            TermKind::Lane(node, lane) => {
+                self.entry(node.index(), lane);
+                self.inputs[node.index()]
+            }
             TermKind::Constant(_) => 0,
             TermKind::Input { input, .. } => input_bit(input.index()),
         }
@@ -171,137 +144,157 @@ impl Facts {
         self.readings[id.index()].as_ref()
     }
 
-    /// Counts the operands of a node, and gives the inputs that it depends on.
-    fn visit(&mut self, store: &Store, at: usize, flagged: bool) -> u32 {
-        let node = store.node(at);
-        let arity = node.op.arity();
-        if node.mask.is_power_of_two() {
-            return self.visit_lane(store, &node, at, flagged);
-        }
-        let mut inside = [[0u8; 32]; 3];
-        let mut any = 0;
-        let mut inputs = 0;
-        for (operand, flags) in node.operands.iter().zip(&mut inside).take(arity) {
-            match *operand {
-                Lanes::Affine { base, stride } => {
-                    // Lanes of one row of an input have nothing to record.
-                    let ends = [base, base.wrapping_add_signed(stride.wrapping_mul(31))];
-                    if node.mask == u32::MAX
-                        && let [Some(first), Some(last)] = ends.map(input_of)
-                    {
-                        inputs |= (first.min(last)..=first.max(last))
-                            .fold(0, |bits, input| bits | input_bit(input));
-                        continue;
-                    }
-                    if stride == 0 {
-                        *flags = [self.use_often(base, node.mask.count_ones(), flagged); 32];
-                        any |= flags[0];
-                        inputs |= self.inputs(TermId::from_raw(base));
-                        continue;
-                    }
-                    if let Some(used) = self.slots.whole_node(base, stride, node.mask) {
-                        for uses in &mut self.uses[32 * used..][..32] {
-                            *uses = uses.saturating_add(1);
-                        }
-                        if flagged {
-                            flags.copy_from_slice(&self.flags[32 * used..][..32]);
-                            any |= flags.iter().fold(0, |any, flags| any | flags);
-                        }
-                        inputs |= self.inputs[used];
-                        continue;
-                    }
-                    for lane in lanes(node.mask) {
-                        let raw = base.wrapping_add_signed(stride.wrapping_mul(lane as i64));
-                        flags[lane] = self.use_often(raw, 1, flagged);
-                        any |= flags[lane];
-                        inputs |= self.inputs(TermId::from_raw(raw));
-                    }
-                }
-                Lanes::Steps { base, steps } => {
-                    if let [Some(first), Some(last)] = ends(base, steps).map(input_of) {
-                        inputs |= (first..=last).fold(0, |bits, input| bits | input_bit(input));
-                        continue;
-                    }
-                    // Lanes that differ in bits without a step have the same term.
-                    let moving = (0..5).fold(0, |bits, bit| bits | usize::from(steps[bit] != 0) << bit);
-                    for first in (0..32).filter(|lane| lane & !moving == 0) {
-                        let raw = moved(base, steps, first as u32);
-                        let own = self.use_often(raw, 32 >> moving.count_ones(), flagged);
-                        inputs |= self.inputs(TermId::from_raw(raw));
-                        if own != 0 {
-                            any |= own;
-                            (0..32).filter(|lane| lane & moving == first).for_each(|lane| flags[lane] = own);
-                        }
-                    }
-                }
-                Lanes::Repeated { list, shift } => {
-                    for (entry, raw) in list.iter().enumerate() {
-                        let own = self.use_often(*raw, 32 / list.len() as u32, flagged);
-                        inputs |= self.inputs(TermId::from_raw(*raw));
-                        if own != 0 {
-                            any |= own;
-                            let has = |lane: &usize| lane >> shift & (list.len() - 1) == entry;
-                            (0..32).filter(has).for_each(|lane| flags[lane] = own);
-                        }
-                    }
-                }
-                Lanes::List(list) => {
-                    for (lane, raw) in lanes(node.mask).zip(list) {
-                        flags[lane] = self.use_often(*raw, 1, flagged);
-                        any |= flags[lane];
-                        inputs |= self.inputs(TermId::from_raw(*raw));
-                    }
-                }
-            }
-        }
-        let own = own_flags(store, &node, flagged);
-        if any | own != 0 {
-            for lane in lanes(node.mask) {
-                let [a, b, c] = [inside[0][lane], inside[1][lane], inside[2][lane]];
-                let slot = self.slots.of(at, lane as u32);
-                self.flags[slot] = transfer(node.op, a, b, c) | own;
-            }
-        }
-        inputs
+    /// Where a term's entries are.
+    ///
+    /// # Panics
+    /// When nothing is known of the term: an entry of another one must not be taken for its own.
+    fn entry(&self, node: usize, lane: u32) -> usize {
+        let lanes = self.reached.lanes(node);
+        assert!(lanes >> lane & 1 == 1, "facts of a term that no root is computed from");
+        self.starts[node] as usize + rank(lanes, lane)
     }
 
-    /// The same for a node with one active lane.
-    fn visit_lane(&mut self, store: &Store, node: &NodeParts<'_>, at: usize, flagged: bool) -> u32 {
-        let lane = node.mask.trailing_zeros();
-        let mut inside = [0; 3];
+    /// Counts how often each reached term is used.
+    fn count_uses(&mut self, store: &Store) {
+        for at in 0..store.len() {
+            let mask = store.mask(at);
+            for which in 0..store.op_at(at).arity() {
+                self.count_operand(store.operand(at, which), mask);
+            }
+        }
+    }
+
+    /// Counts that the lanes of `mask` use an operand each. Mostly nothing of it is reached.
+    #[inline(always)] // As it decides what of an operand is read at all.
+    fn count_operand(&mut self, own: Lanes<'_>, mask: u32) {
+        match own {
+            Lanes::Affine { base, stride: 0 } => self.count(TermId::from_raw(base), mask.count_ones()),
+            Lanes::Affine { .. } => {
+                let ends = [mask.trailing_zeros(), 31 - mask.leading_zeros()];
+                if let Some(used) = whole_node(own) {
+                    self.count_lanes(used, mask);
+                } else if self.reaches_between(ends.map(|lane| term_of(own, lane, mask))) {
+                    bits(mask).for_each(|lane| self.count(term_of(own, lane, mask), 1));
+                }
+            }
+            Lanes::Steps { base, steps } => {
+                if self.reaches_between(ends(base, steps).map(TermId::from_raw)) {
+                    // Lanes that differ in bits without a step have the same term.
+                    let moving = (0..5).fold(0, |bits, bit| bits | u32::from(steps[bit] != 0) << bit);
+                    let each = (0..32).filter(|lane| lane & !moving == 0);
+                    each.for_each(|lane| self.count(term_of(own, lane, mask), 32 >> moving.count_ones()));
+                }
+            }
+            Lanes::Repeated { list, .. } => {
+                list.iter().for_each(|raw| self.count(TermId::from_raw(*raw), 32 / list.len() as u32));
+            }
+            Lanes::List(list) => list.iter().for_each(|raw| self.count(TermId::from_raw(*raw), 1)),
+        }
+    }
+
+    /// Counts that so many lanes use a term.
+    #[inline]
+    fn count(&mut self, term: TermId, lanes: u32) {
+        if let TermKind::Lane(node, lane) = term.kind()
+            && self.reached.has(node.index())
+            && self.reached.lanes(node.index()) >> lane & 1 == 1
+        {
+            let entry = self.entry(node.index(), lane);
+            self.uses[entry] = self.uses[entry].saturating_add(lanes as u8);
+        }
+    }
+
+    /// Counts that each of some lanes uses the one of a node beside it.
+    #[inline]
+    fn count_lanes(&mut self, node: usize, lanes: u32) {
+        if !self.reached.has(node) {
+            return;
+        }
+        let reached = self.reached.lanes(node);
+        let uses = &mut self.uses[self.starts[node] as usize..][..reached.count_ones() as usize];
+        if reached & !lanes == 0 {
+            uses.iter_mut().for_each(|uses| *uses = uses.saturating_add(1));
+        } else {
+            for (lane, uses) in bits(reached).zip(uses) {
+                *uses = uses.saturating_add((lanes >> lane & 1) as u8);
+            }
+        }
+    }
+
+    /// Whether some term between two is reached, as far as nodes tell.
+    #[inline]
+    fn reaches_between(&self, ends: [TermId; 2]) -> bool {
+        match ends.map(TermId::kind) {
+            [TermKind::Lane(first, _), TermKind::Lane(last, _)] => {
+                let (first, last) = (first.index().min(last.index()), first.index().max(last.index()));
+                (first / 64..=last / 64).any(|word| self.reached.has_near(word))
+            }
+            [TermKind::Input { .. }, TermKind::Input { .. }]
+            | [TermKind::Constant(_), TermKind::Constant(_)] => false,
+            _ => true,
+        }
+    }
+
+    /// Finds what the reached lanes of a node are like, from their operands.
+    fn visit(&mut self, store: &Store, at: usize) {
+        let node = store.node(at);
+        let lanes = self.reached.lanes(at);
+        let flagged = !self.flags.is_empty();
+        let own = own_flags(store, &node, flagged);
+        let mut inside = [[0u8; 32]; 3];
+        let mut any = own;
         let mut inputs = 0;
         for (operand, flags) in node.operands.iter().zip(&mut inside).take(node.op.arity()) {
-            let raw = match *operand {
-                Lanes::Affine { base, stride } => {
-                    base.wrapping_add_signed(stride.wrapping_mul(i64::from(lane)))
-                }
-                Lanes::Steps { base, steps } => moved(base, steps, lane),
-                Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
-                Lanes::List(list) => list[0],
-            };
-            *flags = self.use_often(raw, 1, flagged);
-            inputs |= self.inputs(TermId::from_raw(raw));
-        }
-        let own = own_flags(store, node, flagged);
-        if inside != [0; 3] || own != 0 {
-            let slot = self.slots.of(at, lane);
-            self.flags[slot] = transfer(node.op, inside[0], inside[1], inside[2]) | own;
-        }
-        inputs
-    }
-
-    /// Counts that so many lanes use a term, and gives its flags.
-    fn use_often(&mut self, raw: u64, lanes: u32, flagged: bool) -> u8 {
-        match TermId::from_raw(raw).kind() {
-            TermKind::Lane(node, lane) => {
-                let at = self.slots.of(node.index(), lane);
-                self.uses[at] = self.uses[at].saturating_add(lanes as u8);
-                if flagged { self.flags[at] } else { 0 }
+            // Lanes of one row of an input have nothing to record.
+            if let Some(row) = inputs_of_row(*operand, lanes) {
+                inputs |= row;
+                continue;
             }
-            TermKind::Constant(id) => self.constant_flags[id.index()],
-            TermKind::Input { .. } => 0,
+            if let Some(used) = whole_node(*operand)
+                && (!flagged || self.reached.lanes(used) == lanes)
+            {
+                inputs |= self.inputs[used];
+                if flagged {
+                    for (lane, own) in bits(lanes).zip(&self.flags[self.starts[used] as usize..]) {
+                        flags[lane as usize] = *own;
+                        any |= own;
+                    }
+                }
+                continue;
+            }
+            // Lanes mostly have the same term as others before them.
+            let mut last = (TermId::from_raw(0), 0);
+            for lane in bits(lanes) {
+                let term = term_of(*operand, lane, node.mask);
+                if last.0 != term || lane == lanes.trailing_zeros() {
+                    last = (term, self.flags(term));
+                    inputs |= self.inputs(term);
+                    any |= last.1;
+                }
+                flags[lane as usize] = last.1;
+            }
+        }
+        self.inputs[at] = inputs;
+        if any != 0 {
+            let start = self.starts[at] as usize;
+            for (lane, flags) in bits(lanes).zip(&mut self.flags[start..]) {
+                let [a, b, c] = [0, 1, 2].map(|operand: usize| inside[operand][lane as usize]);
+                *flags = transfer(node.op, a, b, c) | own;
+            }
         }
     }
+}
+
+/// The inputs that an operand's lanes are elements of, as bits, if they are such.
+fn inputs_of_row(operand: Lanes<'_>, lanes: u32) -> Option<u32> {
+    let ends = match operand {
+        Lanes::Affine { .. } => [lanes.trailing_zeros(), 31 - lanes.leading_zeros()]
+            .map(|lane| term_of(operand, lane, lanes).raw()),
+        Lanes::Steps { base, steps } => ends(base, steps),
+        Lanes::List(_) | Lanes::Repeated { .. } => return None,
+    };
+    let [Some(first), Some(last)] = ends.map(input_of) else { return None };
+    Some((first.min(last)..=first.max(last)).fold(0, |bits, input| bits | input_bit(input)))
 }
 
 /// Whether an operand is one number in all lanes, and not zero: what is divided by it needs nothing (V8).
@@ -323,20 +316,16 @@ fn own_flags(store: &Store, node: &NodeParts<'_>, flagged: bool) -> u8 {
     }
 }
 
-/// The input that an id names an element of.
 fn constants_of(store: &Store) -> impl Iterator<Item = &Constant> + Clone {
     (0..store.constant_count()).map(|at| store.constant(ConstantId::from_index(at)))
 }
 
+/// The input that an id names an element of.
 fn input_of(raw: u64) -> Option<usize> {
     match TermId::from_raw(raw).kind() {
         TermKind::Input { input, .. } => Some(input.index()),
         TermKind::Constant(_) | TermKind::Lane(..) => None,
     }
-}
-
-fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..32).filter(move |lane| mask >> lane & 1 == 1)
 }
 
 fn swap(flags: u8) -> u8 {
@@ -381,4 +370,84 @@ fn transfer(op: TermOp, a: u8, b: u8, c: u8) -> u8 {
         | TermOp::BitAnd => 0,
     };
     kept | own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shape::tests::{Draw, append, draws};
+    use super::*;
+    use crate::term::{NodeId, View};
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    /// Each term that some roots are computed from.
+    fn below(store: &Store, roots: &[TermId]) -> Vec<TermId> {
+        let mut found = std::collections::BTreeSet::new();
+        let mut stack = roots.to_vec();
+        while let Some(term) = stack.pop() {
+            if found.insert(term)
+                && let View::Apply(op, operands) = store.view(term)
+            {
+                stack.extend(&operands[..op.arity()]);
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    fn check(drawn: &[Draw], infinite: bool, mut store: Store) -> Result<(), TestCaseError> {
+        let nodes = append(drawn, &mut store);
+        let lane = |(node, mask): (NodeId, u32)| TermId::lane(node, mask.trailing_zeros());
+        let mut last = lane(nodes[nodes.len() - 1]);
+        if infinite {
+            let exact = Extended::NegInf;
+            let infinity = store.intern(Constant { exact, literal: None, rounded: None });
+            last = store.apply(TermOp::Add, &[last, infinity], 0);
+            last = store.apply(TermOp::Log2, &[last], 0);
+        }
+        let roots = [last, lane(nodes[0])];
+        let (some, all) = (Facts::new(&store, &roots), Facts::of_all(&store));
+        let mut uses: HashMap<TermId, u32> = HashMap::new();
+        for at in 0..store.len() {
+            for lane in bits(store.mask(at)) {
+                if let View::Apply(op, operands) = store.view(TermId::lane(NodeId::from_index(at), lane)) {
+                    operands[..op.arity()].iter().for_each(|own| *uses.entry(*own).or_default() += 1);
+                }
+            }
+        }
+        for term in below(&store, &roots) {
+            prop_assert_eq!(some.flags(term), all.flags(term));
+            prop_assert_eq!(some.inputs(term) & !all.inputs(term), 0);
+            prop_assert_eq!(some.uses(term), all.uses(term));
+            if let TermKind::Lane(..) = term.kind() {
+                let uses = uses.get(&term).map_or(0, |uses| (*uses).min(255) as u8);
+                prop_assert_eq!(some.uses(term), uses);
+            }
+            for own in below(&store, &[term]) {
+                if let TermKind::Input { input, .. } = own.kind() {
+                    prop_assert_eq!(some.inputs(term) >> input.0 & 1, 1);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        /// Facts of some terms are those of all, as far as these are computed from them.
+        #[test]
+        fn facts_of_some_terms_are_those_of_all(drawn in draws(), infinite: bool) {
+            check(&drawn, infinite, Store::new())?;
+            check(&drawn, infinite, Store::without_patterns())?;
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "facts of a term that no root is computed from")]
+    fn nothing_is_told_of_other_terms() {
+        let mut store = Store::new();
+        let x = TermId::input(crate::term::InputId(0), 0);
+        let [one, other] = [TermOp::Neg, TermOp::Abs].map(|op| store.apply(op, &[x], 0));
+        let facts = Facts::new(&store, &[one]);
+        assert_eq!(facts.uses(one), 0);
+        facts.uses(other);
+    }
 }

@@ -255,7 +255,7 @@ mod tests {
 
     /// Whether the two terms of `from` become those of `to`; each pair's terms are in one store.
     fn renamed(from: (&Side, [TermId; 2]), to: (&Side, [TermId; 2])) -> bool {
-        let (one, other) = (Facts::new(&from.0.store), Facts::new(&to.0.store));
+        let (one, other) = (Facts::of_all(&from.0.store), Facts::of_all(&to.0.store));
         let from = from.1.map(|term| Located { store: &from.0.store, facts: &one, term });
         let to = to.1.map(|term| Located { store: &to.0.store, facts: &other, term });
         Renaming::default().exists(from, to, 2, 10_000)

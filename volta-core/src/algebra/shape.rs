@@ -11,11 +11,10 @@
 //! are looked at that somebody asks for: fragments of a matrix have rows that no output depends on.
 
 use super::instance::is_commutative;
-use crate::term::{Lanes, Steps, Store, TermId, TermKind, TermOp, ends, moved};
-use hashbrown::HashTable;
-use rustc_hash::FxHasher;
+use super::lists::Lists;
+use super::reached::{Reached, bits, rank, term_of, whole_node};
+use crate::term::{Lanes, Steps, Store, TermId, TermKind, TermOp, ends};
 use smallvec::SmallVec;
-use std::hash::Hasher;
 
 /// Inputs from this one on have no shapes, nor has what depends on them: a bit each.
 const MAX_INPUTS: usize = 31;
@@ -33,21 +32,23 @@ pub struct Shapes {
     /// Of those nodes that have no form for all of their lanes, forms for some of them each.
     parts: Vec<Part>,
     /// The lanes of each node that anybody asks for, once there was a node whose lanes have no form together.
-    wanted: Option<Vec<u32>>,
-    shapes: Table,
+    wanted: Option<Reached>,
+    shapes: Lists,
     /// How the elements of one input move from lane to lane: by a constant for each bit of the lane's number, or else
     /// one for each lane.
-    steps: Table,
+    steps: Lists,
     /// Lists of those, one for each input.
-    motions: Table,
+    motions: Lists,
     /// Those that forms keep. Behind them, while a form is sought, those that are made on the way.
     anchors: Vec<i64>,
     /// Lately seen steps of a single input, and their motions.
     recent: [(Steps, u32); 4],
+    /// The same of strides.
+    strides: [(i64, u32); 4],
     /// Room for what a term computes.
     key: Vec<i64>,
-    /// For each shape, the one that was last made of it: loops make the same ones again, one after the other.
-    made: Vec<u32>,
+    /// What was lately applied, by the shape that it was made of: loops make the same ones again, one after the other.
+    applied: Vec<Applied>,
 }
 
 /// Where a term is of its shape.
@@ -101,6 +102,44 @@ struct Operand {
     anchor: u32,
 }
 
+/// What decides which shape an operation makes of its operands, and how that moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Question {
+    op: TermOp,
+    shapes: [u32; 3],
+    motions: [u32; 3],
+    /// Where the other operands' inputs lie from those of the one that has all.
+    apart: [i32; MOST_APART],
+}
+
+/// Differences that a question has room for.
+const MOST_APART: usize = 4;
+
+/// A question that was answered.
+#[derive(Clone, Copy, Debug)]
+struct Applied {
+    question: Question,
+    shape: u32,
+    /// The operand that the result has its anchor and motion from.
+    main: u8,
+}
+
+/// So many answers are remembered at most; a power of two.
+const MOST_APPLIED: usize = 1 << 14;
+
+impl Applied {
+    const NOTHING: Applied = Applied {
+        question: Question {
+            op: TermOp::Add,
+            shapes: [NONE; 3],
+            motions: [STILL; 3],
+            apart: [0; MOST_APART],
+        },
+        shape: NONE,
+        main: 0,
+    };
+}
+
 impl Shapes {
     /// Reads a store, of which only `roots` will be asked for.
     ///
@@ -111,13 +150,14 @@ impl Shapes {
             forms: Vec::with_capacity(store.len()),
             parts: Vec::new(),
             wanted: None,
-            shapes: Table::default(),
-            steps: Table::default(),
-            motions: Table::default(),
+            shapes: Lists::default(),
+            steps: Lists::default(),
+            motions: Lists::default(),
             anchors: Vec::new(),
             recent: [([0; 5], STILL); 4],
+            strides: [(0, STILL); 4],
             key: Vec::new(),
-            made: Vec::new(),
+            applied: vec![Applied::NOTHING; (store.len() / 8).next_power_of_two().min(MOST_APPLIED)],
         };
         shapes.steps.number(&[0; 5], 0);
         shapes.motions.number(&[], 0);
@@ -191,15 +231,16 @@ impl Shapes {
     /// The form of a node whose operands have theirs.
     fn form(&mut self, store: &Store, roots: &[TermId], at: usize) -> Form {
         let none = Form { shape: NONE, motion: STILL, anchor: 0 };
-        let unwanted = self.wanted.as_ref().is_some_and(|wanted| wanted[at] == 0);
+        let unwanted = self.wanted.as_ref().is_some_and(|wanted| wanted.lanes(at) == 0);
         if unwanted || self.shapes.len() > FEW_SHAPES.max(store.len() / 8) {
             return none;
         }
-        let node = store.node(at);
-        let operands = &node.operands[..node.op.arity()];
-        if !operands.iter().any(|own| self.whole(*own).is_some_and(|form| form.shape == IN_PARTS)) {
+        let (op, mask) = (store.op_at(at), store.mask(at));
+        let in_parts =
+            |which| self.whole(store.operand(at, which)).is_some_and(|form| form.shape == IN_PARTS);
+        if self.parts.is_empty() || !(0..op.arity()).any(in_parts) {
             let mark = self.anchors.len();
-            let result = self.apply_each(node.op, operands, |shapes, own| shapes.operand(node.mask, own));
+            let result = self.apply_each(op, |shapes, which| shapes.operand(mask, store.operand(at, which)));
             if let Some(result) = result {
                 return self.keep(mark, result);
             }
@@ -208,9 +249,12 @@ impl Shapes {
         if self.parts.len() > FEW_PARTS {
             return none;
         }
-        match self.wanted.get_or_insert_with(|| wanted(store, roots))[at] {
+        match self.wanted.get_or_insert_with(|| Reached::new(store, roots)).lanes(at) {
             0 => none,
-            wanted => self.in_parts(node.op, node.mask, wanted, operands),
+            wanted => {
+                let node = store.node(at);
+                self.in_parts(op, mask, wanted, &node.operands[..op.arity()])
+            }
         }
     }
 
@@ -220,7 +264,7 @@ impl Shapes {
         let mut parts: SmallVec<[Part; 32]> = SmallVec::new();
         for lanes in self.alike(operands, mask, wanted) {
             let mark = self.anchors.len();
-            let result = self.apply_each(op, operands, |shapes, own| shapes.operand_in(mask, lanes, own));
+            let result = self.apply_each(op, |shapes, which| shapes.operand_in(mask, lanes, operands[which]));
             if let Some(result) = result {
                 parts.push(Part { lanes, form: self.keep(mark, result) });
                 continue;
@@ -228,7 +272,9 @@ impl Shapes {
             self.anchors.truncate(mark);
             for lane in bits(lanes) {
                 let mark = self.anchors.len();
-                match self.apply_each(op, operands, |shapes, own| shapes.scalar(term_of(own, lane, mask))) {
+                let scalar =
+                    |shapes: &mut Shapes, which: usize| shapes.scalar(term_of(operands[which], lane, mask));
+                match self.apply_each(op, scalar) {
                     Some(result) => parts.push(Part { lanes: 1 << lane, form: self.keep(mark, result) }),
                     None => self.anchors.truncate(mark),
                 }
@@ -287,14 +333,13 @@ impl Shapes {
     fn apply_each(
         &mut self,
         op: TermOp,
-        lanes: &[Lanes<'_>],
-        mut read: impl FnMut(&mut Shapes, Lanes<'_>) -> Option<Operand>,
+        mut read: impl FnMut(&mut Shapes, usize) -> Option<Operand>,
     ) -> Option<Operand> {
         let mut operands = [Operand { shape: NONE, inputs: 0, motion: STILL, anchor: 0 }; 3];
-        for (operand, lanes) in operands.iter_mut().zip(lanes) {
-            *operand = read(self, *lanes)?;
+        for (which, operand) in operands[..op.arity()].iter_mut().enumerate() {
+            *operand = read(self, which)?;
         }
-        self.apply(op, &mut operands[..lanes.len()])
+        self.apply(op, &mut operands[..op.arity()])
     }
 
     /// The form of a node from forms for some of its lanes each.
@@ -369,30 +414,29 @@ impl Shapes {
             Lanes::Affine { base, stride } if stride == 0 || first == last => {
                 self.scalar(TermId::from_raw(base.wrapping_add_signed(stride * i64::from(first))))
             }
-            Lanes::Affine { stride, .. } => {
-                let ends = [first, last].map(|lane| term_of(lanes, lane, mask).kind());
-                match ends {
-                    [TermKind::Input { input, element }, TermKind::Input { input: other, .. }]
-                        if input == other && input.index() < MAX_INPUTS =>
-                    {
-                        let steps = std::array::from_fn(|bit| stride << bit);
-                        Some(self.input(input.index(), element as i64 - stride * i64::from(first), steps))
+            Lanes::Affine { stride, .. } => match term_of(lanes, first, mask).kind() {
+                TermKind::Input { input, element } if input.index() < MAX_INPUTS => {
+                    match term_of(lanes, last, mask).kind() {
+                        TermKind::Input { input: other, .. } if input == other => {
+                            let anchor = element as i64 - stride * i64::from(first);
+                            Some(self.strided(input.index(), anchor, stride))
+                        }
+                        _ => self.gather(mask, mask, lanes),
                     }
-                    [TermKind::Lane(node, from), TermKind::Lane(other, to)]
-                        if node == other && stride == 1 && (from, to) == (first, last) =>
-                    {
-                        let form = self.forms[node.index()];
-                        let whole = form.shape != NONE && form.shape != IN_PARTS;
-                        whole.then(|| Operand {
-                            shape: form.shape,
-                            inputs: self.shapes.note(form.shape),
-                            motion: form.motion,
-                            anchor: form.anchor,
-                        })
-                    }
-                    _ => self.gather(mask, mask, lanes),
                 }
-            }
+                // With the first lane, all others are where they are.
+                TermKind::Lane(node, from) if stride == 1 && from == first => {
+                    let form = self.forms[node.index()];
+                    let whole = form.shape != NONE && form.shape != IN_PARTS;
+                    whole.then(|| Operand {
+                        shape: form.shape,
+                        inputs: self.shapes.note(form.shape),
+                        motion: form.motion,
+                        anchor: form.anchor,
+                    })
+                }
+                _ => self.gather(mask, mask, lanes),
+            },
             Lanes::Steps { base, steps } => {
                 match ends(base, steps).map(|raw| TermId::from_raw(raw).kind()) {
                     // What lies between elements of one input is of that input.
@@ -407,6 +451,16 @@ impl Shapes {
             }
             Lanes::Repeated { .. } | Lanes::List(_) => self.gather(mask, mask, lanes),
         }
+    }
+
+    fn strided(&mut self, input: usize, anchor: i64, stride: i64) -> Operand {
+        let (known, motion) = self.strides[input % 4];
+        if known == stride {
+            return Operand { shape: input as u32, inputs: 1 << input, motion, anchor: self.list(&[anchor]) };
+        }
+        let operand = self.input(input, anchor, std::array::from_fn(|bit| stride << bit));
+        self.strides[input % 4] = (stride, operand.motion);
+        operand
     }
 
     fn input(&mut self, input: usize, anchor: i64, steps: Steps) -> Operand {
@@ -544,11 +598,49 @@ impl Shapes {
 
     /// An operation on operands; `None` where they move differently from lane to lane.
     fn apply(&mut self, op: TermOp, operands: &mut [Operand]) -> Option<Operand> {
+        let Some((question, slot)) = self.question(op, operands) else {
+            return self.make(op, operands).map(|(result, _)| result);
+        };
+        let known = &self.applied[slot];
+        if known.question == question {
+            return Some(Operand { shape: known.shape, ..operands[usize::from(known.main)] });
+        }
+        let (result, main) = self.make(op, operands)?;
+        self.applied[slot] = Applied { question, shape: result.shape, main };
+        Some(result)
+    }
+
+    /// The question which shape an operation makes, and where its answer is if that is remembered; `None` where no
+    /// operand has all inputs or the question is a long one. Two that are the same have the same answer: what
+    /// [`Shapes::make`] does depends on nothing else.
+    #[inline]
+    fn question(&self, op: TermOp, operands: &[Operand]) -> Option<(Question, usize)> {
+        let inputs = operands.iter().fold(0, |inputs, operand| inputs | operand.inputs);
+        let origin = operands.iter().rposition(|operand| operand.inputs == inputs)?;
+        let from = &self.anchors[operands[origin].anchor as usize..];
+        let mut question = Question { op, shapes: [NONE; 3], motions: [STILL; 3], apart: [0; MOST_APART] };
+        let mut room = question.apart.iter_mut();
+        for (which, operand) in operands.iter().enumerate() {
+            question.shapes[which] = operand.shape;
+            question.motions[which] = operand.motion;
+            if which != origin {
+                for (input, element) in bits(operand.inputs).zip(&self.anchors[operand.anchor as usize..]) {
+                    *room.next()? = i32::try_from(*element - from[rank(inputs, input)]).ok()?;
+                }
+            }
+        }
+        Some((question, operands[origin].shape as usize & (self.applied.len() - 1)))
+    }
+
+    /// An operation on operands, and which of them has the result's anchor and motion if one has all inputs.
+    fn make(&mut self, op: TermOp, operands: &mut [Operand]) -> Option<(Operand, u8)> {
+        let mut swapped = false;
         if is_commutative(op) {
             let [first, second] = [&operands[0], &operands[1]];
             // Operands of one shape are told apart by where they lie to one another.
             let order = first.shape.cmp(&second.shape);
-            if order.then_with(|| self.elements(first).cmp(self.elements(second))).is_gt() {
+            swapped = order.then_with(|| self.elements(first).cmp(self.elements(second))).is_gt();
+            if swapped {
                 operands.swap(0, 1);
             }
         }
@@ -575,26 +667,11 @@ impl Shapes {
         let mut key = std::mem::take(&mut self.key);
         let applies = self.spell(op, operands, main, &result, &mut key);
         if applies {
-            result.shape = self.number(operands[main].shape, &key, inputs);
+            result.shape = self.shapes.number(&key, inputs);
         }
         self.key = key;
-        applies.then_some(result)
-    }
-
-    /// The number of a shape that is made of another one; mostly the same as the last time.
-    fn number(&mut self, of: u32, key: &[i64], inputs: u32) -> u32 {
-        let guess = self.made.get(of as usize).copied().unwrap_or(0);
-        if self.shapes.content(guess) == key {
-            return guess;
-        }
-        let number = self.shapes.number(key, inputs);
-        // Constants have numbers from the other end.
-        if (of as usize) < self.shapes.len() {
-            let known = self.made.len().max(of as usize + 1);
-            self.made.resize(known, 0);
-            self.made[of as usize] = number;
-        }
-        number
+        let main = if swapped && main < 2 { 1 - main } else { main };
+        applies.then_some((result, main as u8))
     }
 
     /// What an operation on operands computes, counted from the anchor of the result, which is that of the main one as
@@ -673,116 +750,8 @@ fn along(steps: &[i64], lane: u32) -> i64 {
     bits(lane).map(|bit| steps[bit as usize]).sum()
 }
 
-/// The bits that are set, lowest first.
-fn bits(mut word: u32) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let bit = word.trailing_zeros();
-        word &= word.wrapping_sub(1);
-        (bit < 32).then_some(bit)
-    })
-}
-
-/// How many of `inputs` come before one.
-fn rank(inputs: u32, input: u32) -> usize {
-    (inputs & ((1 << input) - 1)).count_ones() as usize
-}
-
-/// The node whose lanes an operand is, in order.
-fn whole_node(own: Lanes<'_>) -> Option<usize> {
-    let Lanes::Affine { base, stride: 1 } = own else { return None };
-    match TermId::from_raw(base).kind() {
-        TermKind::Lane(node, 0) => Some(node.index()),
-        TermKind::Lane(..) | TermKind::Input { .. } | TermKind::Constant(_) => None,
-    }
-}
-
-/// For each node, the lanes that some of `roots` are computed from.
-fn wanted(store: &Store, roots: &[TermId]) -> Vec<u32> {
-    fn want(wanted: &mut [u32], term: TermId) {
-        if let TermKind::Lane(node, lane) = term.kind() {
-            wanted[node.index()] |= 1 << lane;
-        }
-    }
-    let mut wanted = vec![0; store.len()];
-    roots.iter().for_each(|root| want(&mut wanted, *root));
-    for at in (0..store.len()).rev() {
-        let lanes = wanted[at];
-        if lanes == 0 {
-            continue;
-        }
-        let node = store.node(at);
-        for own in &node.operands[..node.op.arity()] {
-            match (whole_node(*own), *own) {
-                (Some(whole), _) => wanted[whole] |= lanes,
-                (None, Lanes::Affine { base, stride: 0 }) => want(&mut wanted, TermId::from_raw(base)),
-                (None, own) => bits(lanes).for_each(|lane| want(&mut wanted, term_of(own, lane, node.mask))),
-            }
-        }
-    }
-    wanted
-}
-
-/// An operand's term in a lane of a node with the lanes of `mask`.
-fn term_of(lanes: Lanes<'_>, lane: u32, mask: u32) -> TermId {
-    TermId::from_raw(match lanes {
-        Lanes::Affine { base, stride } => base.wrapping_add_signed(stride * i64::from(lane)),
-        Lanes::Steps { base, steps } => moved(base, steps, lane),
-        Lanes::List(list) => list[rank(mask, lane)],
-        Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
-    })
-}
-
-/// Lists of numbers, each with a number of its own and a note.
-#[derive(Debug, Default)]
-struct Table {
-    entries: Vec<(u32, u32)>,
-    contents: Vec<i64>,
-    known: HashTable<u32>,
-}
-
-impl Table {
-    fn content(&self, number: u32) -> &[i64] {
-        content_of(&self.entries, &self.contents, number)
-    }
-
-    fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    fn note(&self, number: u32) -> u32 {
-        self.entries[number as usize].1
-    }
-
-    fn number(&mut self, content: &[i64], note: u32) -> u32 {
-        let hash = hash_of(content);
-        if let Some(known) = self.known.find(hash, |known| self.content(*known) == content) {
-            return *known;
-        }
-        let number = self.entries.len() as u32;
-        self.contents.extend(content);
-        self.entries.push((self.contents.len() as u32, note));
-        let (entries, contents) = (&self.entries, &self.contents);
-        let rehash = |known: &u32| hash_of(content_of(entries, contents, *known));
-        self.known.insert_unique(hash, number, rehash);
-        number
-    }
-}
-
-/// Word by word: contents are short.
-fn hash_of(content: &[i64]) -> u64 {
-    let mut hasher = FxHasher::default();
-    content.iter().for_each(|word| hasher.write_i64(*word));
-    hasher.finish()
-}
-
-/// The content of an entry; entries hold where theirs ends.
-fn content_of<'c>(entries: &[(u32, u32)], contents: &'c [i64], number: u32) -> &'c [i64] {
-    let start = number.checked_sub(1).map_or(0, |before| entries[before as usize].0);
-    &contents[start as usize..entries[number as usize].0 as usize]
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::term::{InputId, NodeId, View};
     use proptest::prelude::*;
@@ -830,7 +799,18 @@ mod tests {
         })
     }
 
-    fn check(draws: &[(u8, u32, [[u64; 4]; 3])], mut store: Store) -> Result<(), TestCaseError> {
+    /// An operation, the lanes that it is applied in, and numbers for its operands.
+    pub(in super::super) type Draw = (u8, u32, [[u64; 4]; 3]);
+
+    /// Some nodes by lot.
+    pub(in super::super) fn draws() -> impl Strategy<Value = Vec<Draw>> {
+        let operand = || [0u64..16, 0u64..6, 0u64..4, 0u64..9];
+        let mask = prop_oneof![3 => Just(u32::MAX), 1 => 1u32.., 1 => Just(1)];
+        prop::collection::vec((any::<u8>(), mask, [operand(), operand(), operand()]), 1..7)
+    }
+
+    /// Appends what was drawn to a store: the nodes, and their lanes.
+    pub(in super::super) fn append(draws: &[Draw], store: &mut Store) -> Vec<(NodeId, u32)> {
         let ops = [TermOp::Add, TermOp::Sub, TermOp::Fma, TermOp::Max, TermOp::Exp2, TermOp::Select];
         let constant = store.intern(crate::term::Constant {
             exact: crate::number::Extended::Finite(crate::number::Rational::ONE),
@@ -845,6 +825,12 @@ mod tests {
             let operands: Vec<&[u64; 32]> = operands.iter().collect();
             nodes.push((store.push(op, *mask, &operands, 0), *mask));
         }
+        nodes
+    }
+
+    fn check(draws: &[Draw], mut store: Store) -> Result<(), TestCaseError> {
+        // Twice, so that what was applied before is applied again.
+        let nodes = append(&[draws, draws].concat(), &mut store);
         // All lanes of some nodes, and one of the last.
         let (rest, last) = nodes.split_at(nodes.len() - 1);
         let asked = rest.iter().filter(|(node, _)| node.index() % 2 == 0).copied();
@@ -871,12 +857,7 @@ mod tests {
     proptest! {
         /// Terms of one shape are one another with their inputs moved, and the other way round, whatever lanes do.
         #[test]
-        fn shapes_are_terms_up_to_moving_inputs(
-            draws in prop::collection::vec(
-                (any::<u8>(), prop_oneof![3 => Just(u32::MAX), 1 => 1u32.., 1 => Just(1)], [[0u64..16, 0u64..6, 0u64..4, 0u64..9], [0u64..16, 0u64..6, 0u64..4, 0u64..9], [0u64..16, 0u64..6, 0u64..4, 0u64..9]]),
-                1..7,
-            ),
-        ) {
+        fn shapes_are_terms_up_to_moving_inputs(draws in draws()) {
             check(&draws, Store::new())?;
             check(&draws, Store::without_patterns())?;
         }

@@ -100,7 +100,18 @@ struct Slot {
 
 const ALL_LANES: u32 = 1 << 31;
 
+/// A slot as it is kept: of zeros at first, which cost nothing until they are written.
+type Words = [u32; 3];
+
 impl Slot {
+    fn from_words([known, wanted, start]: Words) -> Slot {
+        Slot { known, wanted, start }
+    }
+
+    fn words(self) -> Words {
+        [self.known, self.wanted, self.start]
+    }
+
     fn position(self, lane: u32) -> usize {
         let offset =
             if self.start & ALL_LANES != 0 { lane } else { (self.known & ((1 << lane) - 1)).count_ones() };
@@ -152,7 +163,7 @@ pub struct Evaluator<'s, E, P> {
     point: P,
     precision: u32,
     limit: usize,
-    slots: Vec<Slot>,
+    slots: Vec<Words>,
     values: Vec<Value<E>>,
     constants: Vec<Option<Value<E>>>,
     /// Nodes marked for the sweep to come, and how many lanes of them.
@@ -174,7 +185,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
             point,
             precision,
             limit: limit.min(1 << 30),
-            slots: vec![Slot::default(); store.len()],
+            slots: vec![[0; 3]; store.len()],
             values: Vec::new(),
             constants: Vec::new(),
             marked: Marks::new(store.len()),
@@ -187,9 +198,9 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
     /// Takes a term to have a value, whatever it is computed from; before anything is evaluated.
     pub fn assume(&mut self, term: TermId, value: Value<E>) {
         let TermKind::Lane(node, lane) = term.kind() else { return };
-        let slot = &mut self.slots[node.index()];
-        debug_assert!(slot.known == 0, "nothing is known of its node");
-        *slot = Slot { known: 1 << lane, wanted: 0, start: self.values.len() as u32 };
+        debug_assert!(self.slot(node.index()).known == 0, "nothing is known of its node");
+        let slot = Slot { known: 1 << lane, wanted: 0, start: self.values.len() as u32 };
+        self.slots[node.index()] = slot.words();
         self.values.push(value);
     }
 
@@ -241,19 +252,23 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         self.known(term)
     }
 
+    fn slot(&self, node: usize) -> Slot {
+        Slot::from_words(self.slots[node])
+    }
+
     fn fits(&self) -> bool {
         // Lanes of nodes that grow may move to blocks of 32.
         self.values.len() + self.fresh <= self.limit
     }
 
     fn forget(&mut self) {
-        self.slots.fill(Slot::default());
+        self.slots = vec![[0; 3]; self.store.len()];
         self.values.clear();
     }
 
     fn unmark(&mut self) {
         let slots = &mut self.slots;
-        self.marked.drain(|node| slots[node].wanted = 0);
+        self.marked.drain(|node| slots[node] = Slot { wanted: 0, ..Slot::from_words(slots[node]) }.words());
         self.fresh = 0;
         self.stack.clear();
     }
@@ -263,7 +278,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         self.stack.push(term);
         while let Some(term) = self.stack.pop() {
             let TermKind::Lane(node, lane) = term.kind() else { continue };
-            let slot = &mut self.slots[node.index()];
+            let mut slot = self.slot(node.index());
             let bit = 1 << lane;
             if (slot.known | slot.wanted) & bit != 0 {
                 continue;
@@ -274,6 +289,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
                 self.fresh += if slot.known == 0 { 0 } else { 31 };
             }
             slot.wanted |= bit;
+            self.slots[node.index()] = slot.words();
             self.fresh += 1;
             if !self.fits() {
                 return false;
@@ -296,7 +312,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         let mut marked = std::mem::take(&mut self.marked);
         self.values.reserve(self.fresh);
         marked.drain(|node| {
-            let slot = self.slots[node];
+            let slot = self.slot(node);
             let start = self.values.len();
             let full = slot.known != 0;
             let lanes = if full { u32::MAX } else { slot.wanted };
@@ -311,8 +327,8 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
                 self.values.push(value);
             }
             let flag = if full { ALL_LANES } else { 0 };
-            self.slots[node] =
-                Slot { known: slot.known | slot.wanted, wanted: 0, start: start as u32 | flag };
+            let slot = Slot { known: slot.known | slot.wanted, wanted: 0, start: start as u32 | flag };
+            self.slots[node] = slot.words();
         });
         self.work += self.fresh as u64;
         self.fresh = 0;
@@ -347,7 +363,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
     fn operand<'v>(&'v self, term: TermId, scratch: &'v mut Value<E>) -> &'v Value<E> {
         match term.kind() {
             TermKind::Lane(node, lane) => {
-                let slot = self.slots[node.index()];
+                let slot = self.slot(node.index());
                 if slot.known >> lane & 1 == 1 {
                     return &self.values[slot.position(lane)];
                 }

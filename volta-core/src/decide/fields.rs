@@ -37,7 +37,7 @@ pub fn check(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) 
     let sample = every(elements.len(), if large { SAMPLE_OF_LARGE } else { SAMPLE });
     let picked: Vec<Element<'_>> = sample.iter().map(|at| elements[*at]).collect();
     let (stores, sides) = stores_of(&picked);
-    let facts = facts_of(&stores, &sides, None);
+    let facts = facts_of(&picked, &stores, &sides, &Vec::from_iter(0..picked.len()), None);
     let agreements: Vec<Agreement> = picked
         .par_iter()
         .zip(&sides)

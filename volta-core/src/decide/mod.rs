@@ -119,17 +119,18 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     let nodes = stores.iter().map(|store| store.len()).sum::<usize>();
     // The shapes of a store that is most of all leave other threads with nothing else to do.
     let most = stores.iter().position(|store| store.len() > NODES_A_RUN && store.len() > nodes / 3 * 2);
+    let roots = roots_of(elements, stores.len(), &sides, 0..elements.len());
     let (alike, early) = rayon::join(
-        || alike_of(elements, &stores, &sides, options),
-        || most.map(|most| (most, Facts::new(stores[most]))),
+        || alike_of(elements, &stores, &sides, &roots, options),
+        || most.map(|most| (most, Facts::new(stores[most], &roots[most]))),
     );
     if let Some((at, witness)) = refute_some(elements, &sides, (&alike, nodes), inputs, options) {
         return Outcome { first_failure: Some((at, Failure::Different(witness))), ..Outcome::default() };
     }
-    let facts = facts_of(&stores, &sides, early);
+    let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike.is_first(*at)).collect();
+    let facts = facts_of(elements, &stores, &sides, &firsts, early);
     let all = All { elements, sides: &sides, facts: &facts, alike: &alike, inputs, options };
 
-    let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike.is_first(*at)).collect();
     let (alone, others) = firsts.split_at(firsts.len().min(1));
     let (first, example) = prove(all, alone, None, &|| false);
     let mut parts = vec![first];
@@ -144,7 +145,12 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     }
     let open: Vec<usize> =
         (0..end(&parts)).filter(|at| !alike.is_first(*at) && !settled[alike.first(*at)]).collect();
-    parts.extend(prove_in_runs(all, &open, nodes, example, end(&parts)));
+    if !open.is_empty() {
+        // With the example, which these are held against.
+        let known: Vec<usize> = firsts.iter().chain(&open).copied().collect();
+        let facts = facts_of(elements, &stores, &sides, &known, None);
+        parts.extend(prove_in_runs(All { facts: &facts, ..all }, &open, nodes, example, end(&parts)));
+    }
     outcome_of(parts, elements.len())
 }
 
@@ -227,16 +233,17 @@ fn outcome_of(parts: Vec<Part>, elements: usize) -> Outcome {
 }
 
 /// Which elements are others with their inputs moved.
-fn alike_of(elements: &[Element<'_>], stores: &[&Store], sides: &[[usize; 2]], options: &Options) -> Alike {
+fn alike_of(
+    elements: &[Element<'_>],
+    stores: &[&Store],
+    sides: &[[usize; 2]],
+    roots: &[Vec<TermId>],
+    options: &Options,
+) -> Alike {
     if options.every_element || elements.len() < 2 {
         return Alike::unknown(elements.len());
     }
-    let mut roots: Vec<Vec<TermId>> = vec![Vec::new(); stores.len()];
-    for (element, [reference, opt]) in elements.iter().zip(sides) {
-        roots[*reference].push(element.reference.1);
-        roots[*opt].push(element.opt.1);
-    }
-    let shapes = stores.par_iter().zip(&roots).map(|(store, roots)| Shapes::new(store, roots));
+    let shapes = stores.par_iter().zip(roots).map(|(store, roots)| Shapes::new(store, roots));
     let shapes: Vec<Shapes> = shapes.collect();
     Alike::new(elements, sides, &shapes)
 }
@@ -250,8 +257,9 @@ pub fn in_turn(
     mut tell: impl FnMut(usize, Result<Proof, Failure>, Duration),
 ) {
     let (stores, sides) = stores_of(elements);
-    let facts = facts_of(&stores, &sides, None);
-    let alike = alike_of(elements, &stores, &sides, options);
+    let facts = facts_of(elements, &stores, &sides, &Vec::from_iter(0..elements.len()), None);
+    let roots = roots_of(elements, stores.len(), &sides, 0..elements.len());
+    let alike = alike_of(elements, &stores, &sides, &roots, options);
     let all = All { elements, sides: &sides, facts: &facts, alike: &alike, inputs, options };
     let mut run = Run::new(all, None);
     for at in 0..elements.len() {
@@ -276,17 +284,40 @@ fn stores_of<'s>(elements: &[Element<'s>]) -> (Vec<&'s Store>, Vec<[usize; 2]>) 
     (stores, sides)
 }
 
-/// What proofs need to know of each store, of which one may be known already. Literals are read with a view to those
-/// of the other side.
-fn facts_of(stores: &[&Store], sides: &[[usize; 2]], early: Option<(usize, Facts)>) -> Vec<Facts> {
+/// The terms of the elements at some positions in each store.
+fn roots_of(
+    elements: &[Element<'_>],
+    stores: usize,
+    sides: &[[usize; 2]],
+    positions: impl Iterator<Item = usize>,
+) -> Vec<Vec<TermId>> {
+    let mut roots: Vec<Vec<TermId>> = vec![Vec::new(); stores];
+    for at in positions {
+        let [reference, opt] = sides[at];
+        roots[reference].push(elements[at].reference.1);
+        roots[opt].push(elements[at].opt.1);
+    }
+    roots
+}
+
+/// What proofs of the elements at some positions need to know of each store, of which one may be known already.
+/// Literals are read with a view to those of the other side.
+fn facts_of(
+    elements: &[Element<'_>],
+    stores: &[&Store],
+    sides: &[[usize; 2]],
+    positions: &[usize],
+    early: Option<(usize, Facts)>,
+) -> Vec<Facts> {
     let mut others: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); stores.len()];
     for [reference, opt] in sides.iter().filter(|[reference, opt]| reference != opt) {
         others[*reference].insert(*opt);
         others[*opt].insert(*reference);
     }
+    let roots = roots_of(elements, stores.len(), sides, positions.iter().copied());
     let known = early.as_ref().map(|(at, _)| *at);
-    let open = stores.par_iter().enumerate().filter(|(at, _)| Some(*at) != known);
-    let mut facts: Vec<Facts> = open.map(|(_, store)| Facts::new(store)).collect();
+    let open = stores.par_iter().zip(&roots).enumerate().filter(|(at, _)| Some(*at) != known);
+    let mut facts: Vec<Facts> = open.map(|(_, (store, roots))| Facts::new(store, roots)).collect();
     if let Some((at, early)) = early {
         facts.insert(at, early);
     }

@@ -348,7 +348,13 @@ pub fn normal_forms(terms: &[(&Store, TermId)], inputs: &[InputInfo], steps: u64
             stores.push(store);
         }
     }
-    let facts: Vec<Facts> = stores.iter().map(|store| Facts::new(store)).collect();
+    let facts: Vec<Facts> = stores
+        .iter()
+        .map(|store| {
+            let roots = terms.iter().filter(|(own, _)| std::ptr::eq(*own, *store)).map(|(_, term)| *term);
+            Facts::new(store, &roots.collect::<Vec<_>>())
+        })
+        .collect();
     let names = |input: InputId, element: u64| element_name(inputs.get(input.index()), input, element);
     let form = |prover: &mut Prover<'_>, steps: u64, (store, term): &(&Store, TermId)| {
         prover.set_budget(steps);

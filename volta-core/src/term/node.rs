@@ -321,7 +321,7 @@ impl Store {
                 }
                 let mut operands = [TermId::from_raw(0); 3];
                 for (at, operand) in operands.iter_mut().enumerate().take(node.op.arity()) {
-                    *operand = self.operand(node, at, lane);
+                    *operand = self.operand_in(node, at, lane);
                 }
                 for at in node.op.arity()..3 {
                     operands[at] = operands[0];
@@ -335,6 +335,7 @@ impl Store {
     ///
     /// # Panics
     /// When there is no such node.
+    #[inline]
     pub fn mask(&self, at: usize) -> u32 {
         self.nodes[at].mask
     }
@@ -350,8 +351,26 @@ impl Store {
         NodeParts { op: node.op, mask: node.mask, operands }
     }
 
-    /// The terms of one operand of a node, of which the last ones may be none: nothing then, affine.
+    /// The operation of node number `at`; with [`Store::operand`], for passes that need not all of it at once.
+    ///
+    /// # Panics
+    /// When there is no such node.
     #[inline]
+    pub fn op_at(&self, at: usize) -> TermOp {
+        self.nodes[at].op
+    }
+
+    /// Operand number `which` of node number `at`, below the arity of its operation.
+    ///
+    /// # Panics
+    /// When there is no such node.
+    #[inline]
+    pub fn operand(&self, at: usize, which: usize) -> Lanes<'_> {
+        self.lanes(&self.nodes[at], which)
+    }
+
+    /// The terms of one operand of a node, of which the last ones may be none: nothing then, affine.
+    #[inline(always)] // What is returned in pieces through memory is slow to read as a whole.
     fn lanes(&self, node: &Node, at: usize) -> Lanes<'_> {
         let word = node.operands[at];
         let base = word & ((1 << TermId::BITS) - 1);
@@ -403,7 +422,7 @@ impl Store {
         Some(self.sites[at].1)
     }
 
-    fn operand(&self, node: &Node, at: usize, lane: u32) -> TermId {
+    fn operand_in(&self, node: &Node, at: usize, lane: u32) -> TermId {
         let word = node.operands[at];
         let raw = match node.modes >> (2 * at) & 3 {
             AFFINE => affine_lane(word, lane),

@@ -492,7 +492,7 @@ proptest! {
         let mut side = integers();
         let term = build(&mut side, &steps);
         let range = Ranges::default().of(&side.store, term);
-        let facts = Facts::new(&side.store);
+        let facts = Facts::of_all(&side.store);
         let mut prover = Prover::thorough(Vec::new());
         prover.set_budget(300_000);
         let at = TermRef { store: prover.add_store(&side.store, &facts), term };
@@ -519,7 +519,7 @@ proptest! {
 #[test]
 fn only_whole_numbers_have_bounds() {
     let side = integers();
-    let facts = Facts::new(&side.store);
+    let facts = Facts::of_all(&side.store);
     let mut prover = Prover::thorough(Vec::new());
     prover.add_store(&side.store, &facts);
     let bytes = [0, 1].map(|element| {

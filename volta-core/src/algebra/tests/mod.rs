@@ -153,7 +153,7 @@ impl Side {
 /// What is known of two sides, as `decide` finds it.
 fn facts_of(a: &Side, b: &Side) -> [Facts; 2] {
     [(a, b), (b, a)].map(|(own, other)| {
-        let mut facts = Facts::new(&own.store);
+        let mut facts = Facts::of_all(&own.store);
         facts.read_scales(&own.store, &[&other.store]);
         facts
     })
@@ -242,7 +242,7 @@ pub(super) fn agreement(a: (&Side, TermId), b: (&Side, TermId)) -> (Agreement, b
 
 /// The normal form of a term; inputs are called x and y.
 pub(super) fn normal_form(side: &Side, term: TermId) -> String {
-    let facts = Facts::new(&side.store);
+    let facts = Facts::of_all(&side.store);
     let mut prover = Prover::new(Vec::new());
     prover.set_budget(50_000_000);
     let store = prover.add_store(&side.store, &facts);
@@ -252,7 +252,7 @@ pub(super) fn normal_form(side: &Side, term: TermId) -> String {
 
 /// The requirements of a term as text, under assumed signs.
 pub(super) fn requirements(side: &Side, term: TermId, signs: &[Signs]) -> Result<Vec<String>, Stop> {
-    let facts = Facts::new(&side.store);
+    let facts = Facts::of_all(&side.store);
     let mut prover = Prover::new(signs.to_vec());
     prover.set_budget(50_000_000);
     let store = prover.add_store(&side.store, &facts);

@@ -3,7 +3,7 @@
 use super::*;
 
 fn steps(a: (&Side, TermId), b: (&Side, TermId)) -> u64 {
-    let facts = [Facts::new(&a.0.store), Facts::new(&b.0.store)];
+    let facts = [Facts::of_all(&a.0.store), Facts::of_all(&b.0.store)];
     let mut prover = Prover::new(Vec::new());
     prover.set_budget(u64::MAX);
     let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };

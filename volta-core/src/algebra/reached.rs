@@ -1,0 +1,124 @@
+//! What terms are computed from.
+
+use crate::term::{Lanes, Store, TermId, TermKind, moved};
+
+/// The lanes of a store's nodes that some terms are computed from, those terms included.
+///
+/// # Cost
+/// A word for each node of the store, and a bit, of which only those of reached nodes are touched; and a look at each
+/// of these.
+#[derive(Debug)]
+pub(super) struct Reached {
+    /// Of each node.
+    lanes: Vec<u32>,
+    /// The nodes with lanes, a bit each.
+    nodes: Vec<u64>,
+}
+
+impl Reached {
+    /// What `roots` are computed from.
+    pub(super) fn new(store: &Store, roots: &[TermId]) -> Reached {
+        let mut reached = Reached { lanes: vec![0; store.len()], nodes: vec![0; store.len().div_ceil(64)] };
+        roots.iter().for_each(|root| reached.insert(*root));
+        for word in (0..reached.nodes.len()).rev() {
+            // Operands of a node come before it: what is inserted on the way is yet to be seen.
+            let mut below = u64::MAX;
+            while let Some(bit) = (reached.nodes[word] & below).checked_ilog2() {
+                below = (1 << bit) - 1;
+                reached.insert_operands(store, word * 64 + bit as usize);
+            }
+        }
+        reached
+    }
+
+    /// Every term of a store.
+    #[cfg(test)]
+    pub(super) fn all(store: &Store) -> Reached {
+        let mut reached = Reached { lanes: vec![0; store.len()], nodes: vec![0; store.len().div_ceil(64)] };
+        (0..store.len()).for_each(|at| reached.insert_lanes(at, store.mask(at)));
+        reached
+    }
+
+    /// The lanes of a node.
+    pub(super) fn lanes(&self, node: usize) -> u32 {
+        self.lanes[node]
+    }
+
+    /// Whether some lane of a node is reached.
+    pub(super) fn has(&self, node: usize) -> bool {
+        self.nodes[node / 64] >> (node % 64) & 1 == 1
+    }
+
+    /// Whether some lane of 64 nodes is, that many times a number and those behind it.
+    pub(super) fn has_near(&self, number: usize) -> bool {
+        self.nodes[number] != 0
+    }
+
+    /// The first node with lanes from one on.
+    pub(super) fn first_from(&self, node: usize) -> Option<usize> {
+        let (word, bit) = (node / 64, node % 64);
+        let own = self.nodes.get(word)? & u64::MAX << bit;
+        if own != 0 {
+            return Some(word * 64 + own.trailing_zeros() as usize);
+        }
+        let further = self.nodes[word + 1..].iter().position(|word| *word != 0)?;
+        let word = word + 1 + further;
+        Some(word * 64 + self.nodes[word].trailing_zeros() as usize)
+    }
+
+    fn insert(&mut self, term: TermId) {
+        if let TermKind::Lane(node, lane) = term.kind() {
+            self.insert_lanes(node.index(), 1 << lane);
+        }
+    }
+
+    fn insert_lanes(&mut self, node: usize, lanes: u32) {
+        self.lanes[node] |= lanes;
+        self.nodes[node / 64] |= 1 << (node % 64);
+    }
+
+    fn insert_operands(&mut self, store: &Store, at: usize) {
+        let (lanes, mask) = (self.lanes[at], store.mask(at));
+        for which in 0..store.op_at(at).arity() {
+            let own = store.operand(at, which);
+            match (whole_node(own), own) {
+                (Some(whole), _) => self.insert_lanes(whole, lanes),
+                (None, Lanes::Affine { base, stride: 0 }) => self.insert(TermId::from_raw(base)),
+                (None, own) => bits(lanes).for_each(|lane| self.insert(term_of(own, lane, mask))),
+            }
+        }
+    }
+}
+
+/// The node whose lanes an operand is, in order.
+pub(super) fn whole_node(own: Lanes<'_>) -> Option<usize> {
+    let Lanes::Affine { base, stride: 1 } = own else { return None };
+    match TermId::from_raw(base).kind() {
+        TermKind::Lane(node, 0) => Some(node.index()),
+        TermKind::Lane(..) | TermKind::Input { .. } | TermKind::Constant(_) => None,
+    }
+}
+
+/// An operand's term in a lane of a node with the lanes of `mask`.
+pub(super) fn term_of(lanes: Lanes<'_>, lane: u32, mask: u32) -> TermId {
+    TermId::from_raw(match lanes {
+        Lanes::Affine { base, stride } => base.wrapping_add_signed(stride * i64::from(lane)),
+        Lanes::Steps { base, steps } => moved(base, steps, lane),
+        Lanes::List(list) => list[rank(mask, lane)],
+        Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
+    })
+}
+
+/// The bits that are set, lowest first.
+pub(super) fn bits(mut word: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = word.trailing_zeros();
+        word &= word.wrapping_sub(1);
+        (bit < 32).then_some(bit)
+    })
+}
+
+/// How many of the bits that are set come before one.
+pub(super) fn rank(bits: u32, bit: u32) -> usize {
+    (bits & ((1 << bit) - 1)).count_ones() as usize
+}
