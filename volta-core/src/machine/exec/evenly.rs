@@ -92,21 +92,24 @@ impl<'l> Cta<'l> {
             }
             return Ok(true);
         }
-        let Some(cells) = self.shared_words(&places, width) else { return Ok(false) };
+        let Some(offsets) = self.shared_offsets(&places, width) else { return Ok(false) };
         // What is loaded over its own address is not loaded again from there.
         if d.len() > 1 && d.iter().flatten().any(|target| Src::Reg(*target) == address.base) {
             return Ok(false);
         }
         let now = self.now(warp);
-        let moving = cells.moving();
+        let moving = offsets.moving();
         let together = alike(moving, 5);
         let mut words = [0; 32];
         for (step, target) in d.iter().enumerate() {
-            let cells = Even { first: cells.first + step as u64, steps: cells.steps };
-            let readers = |parts: &mut Parts, cell: &mut Quick, lane: u32| {
-                parts.read_together(cell, WHOLE, now, together << lane)
+            let first = offsets.first + step as u64 * u64::from(width.bytes());
+            let readers = |parts: &mut Parts, (cell, touched): (&mut Quick, u8), lane: u32| {
+                parts.read_together(cell, touched, now, together << lane)
             };
-            let Some(found) = self.read_words(cells, readers, &mut words)? else { return Ok(false) };
+            let offsets = Even { first, ..offsets };
+            let Some(found) = self.read_shared(offsets, width, readers, &mut words)? else {
+                return Ok(false);
+            };
             let Some(target) = target else { continue };
             let register = warp.register_mut(*target);
             match found.words {
@@ -167,43 +170,47 @@ impl<'l> Cta<'l> {
             .then(|| Even { first: tag + (first >> shift), steps: steps.map(|step| step >> shift) })
     }
 
-    /// The cells of words of shared memory, if races are looked for by epochs.
+    /// Where in shared memory some places are, in bytes, if accesses of a width are of one cell each and races are looked
+    /// for by epochs.
     #[inline]
-    pub(in super::super) fn shared_words<const B: usize>(
+    pub(in super::super) fn shared_offsets<const B: usize>(
         &self,
         places: &Places<'_, B>,
         width: Width,
     ) -> Option<Even<B>> {
         let Even { first, steps } = places.offsets;
-        match (places.object.backing, &self.order, width) {
-            (Backing::Shared(start), Order::Quick(_), Width::W32) => {
-                Some(Even { first: u64::from(start) + (first >> 2), steps: steps.map(|step| step >> 2) })
+        match (places.object.backing, &self.order) {
+            (Backing::Shared(start), Order::Quick(_)) if width != Width::W64 => {
+                Some(Even { first: 4 * u64::from(start) + first, steps })
             }
             _ => None,
         }
     }
 
-    /// Reads words of shared memory, each once; `read` records who reads one, by the first of them. `words` is room for
-    /// what they find. `None` where some word takes more than a look.
+    /// Reads shared memory at some offsets, each once; `read` records who reads bytes of a cell, by the first of them.
+    /// `words` is room for what they find. `None` where some of it takes more than a look.
     #[inline]
-    pub(in super::super) fn read_words<const B: usize>(
+    pub(in super::super) fn read_shared<const B: usize>(
         &mut self,
-        cells: Even<B>,
-        mut read: impl FnMut(&mut Parts, &mut Quick, u32) -> bool,
+        offsets: Even<B>,
+        width: Width,
+        mut read: impl FnMut(&mut Parts, (&mut Quick, u8), u32) -> bool,
         words: &mut [u64],
     ) -> Result<Option<Found<B>>, Stop> {
-        let moving = cells.moving();
+        let (moving, bytes) = (offsets.moving(), width.bytes());
         let (of_lanes, of_warps) = (moving & 31, moving >> 5);
         let (mut alarm, mut known) = (false, true);
         let (mut symbolic, mut concrete) = (false, false);
-        let apart = cells.of_lanes().all();
+        let apart = offsets.of_lanes().all();
         for warp in submasks(of_warps) {
-            let first = cells.lane(warp << 5);
+            let first = offsets.lane(warp << 5);
             for lane in submasks(of_lanes) {
                 let at = warp << 5 | lane;
-                let index = first.wrapping_add(apart[lane as usize]) as usize;
-                alarm |= read(&mut self.memory.parts, &mut self.memory.shared_quick[index], at);
-                match self.composites.part(self.memory.shared[index], 0, 4) {
+                let offset = first.wrapping_add(apart[lane as usize]);
+                let (index, start) = ((offset >> 2) as usize, (offset & 3) as u32);
+                let touched = WHOLE >> (4 - bytes) << start;
+                alarm |= read(&mut self.memory.parts, (&mut self.memory.shared_quick[index], touched), at);
+                match self.composites.part(self.memory.shared[index], start, bytes) {
                     Some(Value::Bits(bits)) => {
                         words[at as usize] = bits;
                         concrete = true;
@@ -253,18 +260,20 @@ impl<'l> Cta<'l> {
         let total = 4 * a.len() as u64;
         let Some(addresses) = self.even_addresses(warp, address) else { return Ok(false) };
         let Some(places) = self.even_places(space, addresses, total) else { return Ok(false) };
-        let Some(cells) = self.shared_words(&places, width) else { return Ok(false) };
+        let Some(offsets) = self.shared_offsets(&places, width).filter(|_| width == Width::W32) else {
+            return Ok(false);
+        };
         if !self.are_words(warp, u32::MAX, a) {
             return Ok(false);
         }
         let now = self.now(warp);
-        let cells = cells.all();
+        let offsets = offsets.all();
         let mut scratch = None;
         let mut alarm = false;
         for (step, source) in a.iter().enumerate() {
             let register = self.operand(warp, *source, &mut scratch);
-            for (lane, cell) in cells.iter().enumerate() {
-                let index = *cell as usize + step;
+            for (lane, offset) in offsets.iter().enumerate() {
+                let index = (*offset >> 2) as usize + step;
                 let quick = &mut self.memory.shared_quick[index];
                 alarm |= self.memory.parts.write(quick, WHOLE, now, lane as u32);
                 self.memory.shared[index] = Cell::of(register.get(lane));

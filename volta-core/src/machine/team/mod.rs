@@ -18,7 +18,6 @@ use super::exec::{Guarded, is_collective};
 use super::launch::{Options, Schedule};
 use super::race::Now;
 use super::register::Even;
-use super::shadow::WHOLE;
 use super::value::Sym;
 use super::warp::Warp;
 use crate::number::format::Rounding;
@@ -73,30 +72,41 @@ pub(super) struct Team {
 /// do nothing but what they do together.
 #[derive(Debug, Default)]
 struct Recent {
-    /// By a digest of where the words lie; each with the number of the time in which it was read.
-    entries: Vec<Option<(u64, Words, Held)>>,
+    /// By a digest of where the words lie.
+    entries: Vec<Option<Entry>>,
+    /// What was read at other times counts no more.
     time: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time: u64,
+    offsets: Words,
+    width: Width,
+    held: Held,
 }
 
 impl Recent {
     const ENTRIES: u32 = 128;
 
-    fn place(cells: &Words) -> usize {
-        (cells.first.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - Self::ENTRIES.trailing_zeros())) as usize
+    fn place(offsets: &Words) -> usize {
+        (offsets.first.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - Self::ENTRIES.trailing_zeros())) as usize
     }
 
     fn forget(&mut self) {
         self.time += 1;
     }
 
-    fn find(&self, cells: &Words) -> Option<Held> {
-        let (time, known, held) = (*self.entries.get(Self::place(cells))?)?;
-        (time == self.time && known == *cells).then_some(held)
+    fn find(&self, offsets: &Words, width: Width) -> Option<Held> {
+        let entry = self.entries.get(Self::place(offsets))?.as_ref()?;
+        let same = entry.time == self.time && entry.width == width && entry.offsets == *offsets;
+        same.then_some(entry.held)
     }
 
-    fn remember(&mut self, cells: &Words, held: Held) {
+    fn remember(&mut self, offsets: &Words, width: Width, held: Held) {
         self.entries.resize(Self::ENTRIES as usize, None);
-        self.entries[Self::place(cells)] = Some((self.time, *cells, held));
+        let entry = Entry { time: self.time, offsets: *offsets, width, held };
+        self.entries[Self::place(offsets)] = Some(entry);
     }
 }
 
@@ -517,32 +527,34 @@ impl Cta<'_> {
             }
             return Ok(true);
         }
-        let Some(cells) = self.shared_words(&places, width) else { return Ok(false) };
+        let Some(offsets) = self.shared_offsets(&places, width) else { return Ok(false) };
         // What is loaded over its own address is not loaded again from there.
         if d.len() > 1 && d.iter().flatten().any(|target| Src::Reg(*target) == address.base) {
             return Ok(false);
         }
-        let moving = cells.moving();
+        let moving = offsets.moving();
         let lanes = alike(moving & 31, 5);
         let of_one_warp = moving >> LANE_BITS == (1 << team.bits) - 1;
         let epoch = self.now(&warps[0]).epoch;
         for (step, target) in d.iter().enumerate() {
-            let cells = Even { first: cells.first + step as u64, ..cells };
-            if let Some(held) = team.recent.find(&cells) {
+            let first = offsets.first + step as u64 * u64::from(width.bytes());
+            let offsets = Even { first, ..offsets };
+            if let Some(held) = team.recent.find(&offsets, width) {
                 if let Some(target) = target {
                     team.registers[target.index()] = Some(held);
                 }
                 continue;
             }
-            let found = self.read_words(
-                cells,
-                |parts, cell, thread| {
+            let found = self.read_shared(
+                offsets,
+                width,
+                |parts, (cell, touched), thread| {
                     let (warp, lanes) = ((thread >> LANE_BITS) as u16, lanes << (thread & 31));
                     let now = Now { epoch, sync: warps[usize::from(warp)].syncs, warp };
                     if of_one_warp {
-                        parts.read_together(cell, WHOLE, now, lanes)
+                        parts.read_together(cell, touched, now, lanes)
                     } else {
-                        parts.read_by_warps(cell, WHOLE, now, lanes)
+                        parts.read_by_warps(cell, touched, now, lanes)
                     }
                 },
                 &mut team.words,
@@ -552,7 +564,7 @@ impl Cta<'_> {
                 return Ok(false);
             };
             let held = Held { words, symbolic, spread: false };
-            team.recent.remember(&cells, held);
+            team.recent.remember(&offsets, width, held);
             if let Some(target) = target {
                 team.registers[target.index()] = Some(held);
             }
