@@ -12,7 +12,7 @@ use super::memory::Memory;
 use super::pieces::Composites;
 use super::race::{Exact, Now};
 use super::schedule::{Turn, Turns};
-use super::team::Team;
+use super::team::AnyTeam;
 use super::value::lanes;
 use super::warp::Warp;
 use crate::base::budget::{Budgets, Exhausted, Limit};
@@ -95,7 +95,7 @@ pub(super) struct Cta<'l> {
     pub(super) looked_at: u64,
     warps: Vec<Warp>,
     /// What all warps hold together, if they may go in step.
-    pub(super) team: Option<Team>,
+    pub(super) team: Option<AnyTeam>,
 }
 
 impl<'l> Cta<'l> {
@@ -122,7 +122,7 @@ impl<'l> Cta<'l> {
             .collect();
         let (registers, predicates) = (launch.program.registers, launch.program.predicates);
         let team = match mode {
-            Mode::Together => Team::new(threads, registers, predicates, options),
+            Mode::Together => AnyTeam::new(threads, registers, predicates, options),
             Mode::Apart | Mode::Exact => None,
         };
         let mut store = if options.plain_terms { Store::without_patterns() } else { Store::new() };

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use super::value::{NEVER, Origin, Sym, Value, lanes};
+use crate::term::Steps;
 
 /// Words that move evenly from lane to lane: lane `i`'s is `first` and the step of each bit of `i` that is set, with
 /// wrapping around. With more bits than a lane's number has, the same of threads.
@@ -50,7 +51,13 @@ impl<const BITS: usize> Even<BITS> {
     /// How much further than the first lane's the words of the others of its warp are.
     #[inline]
     pub(super) fn of_lanes(&self) -> Even {
-        Even { first: 0, steps: std::array::from_fn(|bit| self.steps[bit]) }
+        Even { first: 0, steps: std::array::from_fn(|bit| self.steps.get(bit).copied().unwrap_or(0)) }
+    }
+
+    /// By how much words move with each bit of the warp's number.
+    #[inline]
+    pub(super) fn of_warps(&self) -> Steps {
+        std::array::from_fn(|bit| self.steps.get(5 + bit).copied().unwrap_or(0))
     }
 
     /// The bits of a lane's number that make a difference.

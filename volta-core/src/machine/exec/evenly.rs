@@ -147,13 +147,25 @@ impl<'l> Cta<'l> {
             }
             return true;
         }
-        let (Backing::Local(first), Width::W32, [Some(target)]) = (places.object.backing, width, d) else {
+        let (Some(value), [Some(target)]) = (self.own_word(warp, lane, &places, width), d) else {
             return false;
         };
-        let cell = warp.local[first as usize + (places.offsets.first >> 2) as usize][lane];
-        let Some(value) = self.composites.part(cell, 0, 4) else { return false };
         warp.register_mut(*target).set(lane, value);
         true
+    }
+
+    /// A word of a thread's own memory, if it takes no more than a look.
+    #[inline]
+    pub(in super::super) fn own_word<const B: usize>(
+        &self,
+        warp: &Warp,
+        lane: usize,
+        places: &Places<'_, B>,
+        width: Width,
+    ) -> Option<Value> {
+        let (Backing::Local(first), Width::W32) = (places.object.backing, width) else { return None };
+        let cell = warp.local[first as usize + (places.offsets.first >> 2) as usize][lane];
+        self.composites.part(cell, 0, 4)
     }
 
     /// The words of the elements at some places, if they are of an input that nobody writes.

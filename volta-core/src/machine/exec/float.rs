@@ -66,7 +66,7 @@ const LOW: u64 = Sym::PAYLOAD;
 /// The id's own tag has its lowest bit set for constants only.
 const CONSTANT: u64 = 1 << 54;
 
-fn is_constant(raw: u64) -> bool {
+pub(in super::super) fn is_constant(raw: u64) -> bool {
     matches!(TermId::from_raw(raw).kind(), TermKind::Constant(_))
 }
 

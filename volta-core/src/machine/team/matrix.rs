@@ -7,7 +7,7 @@ use super::super::fragment;
 use super::super::register::Even;
 use super::super::value::{Sym, pair_halves};
 use super::super::warp::Warp;
-use super::{BITS, LANE_BITS, Team, Words, take_in};
+use super::{LANE_BITS, Team, take_in};
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{RegId, Src};
@@ -96,7 +96,7 @@ fn position(list: &mut Vec<Factor>, factor: Factor) -> usize {
     })
 }
 
-impl Team {
+impl<const B: usize> Team<B> {
     /// Where the factors of a product lie.
     fn plan(&mut self, product: MatrixProduct) -> Option<Rc<Plan>> {
         if let Some(known) = self.plans.iter().find(|plan| plan.product == product) {
@@ -108,7 +108,7 @@ impl Team {
     }
 
     /// The terms of the elements of a fragment in all threads, by their numbers, if they move evenly.
-    fn elements(&mut self, warps: &[Warp], registers: &[Src], format: Format) -> Option<Vec<Words>> {
+    fn elements(&mut self, warps: &[Warp], registers: &[Src], format: Format) -> Option<Vec<Even<B>>> {
         let mut elements = Vec::with_capacity(2 * registers.len());
         for source in registers {
             let Src::Reg(register) = source else { return None };
@@ -126,9 +126,9 @@ impl Team {
 impl Cta<'_> {
     /// Multiplies the matrices of all warps, each element a chain of fused products. False where they have to do it one
     /// after the other.
-    pub(super) fn multiply_together(
+    pub(super) fn multiply_together<const B: usize>(
         &mut self,
-        team: &mut Team,
+        team: &mut Team<B>,
         warps: &[Warp],
         pc: u32,
         product: MatrixProduct,
@@ -149,7 +149,7 @@ impl Cta<'_> {
         let Some(left) = team.elements(warps, a, of_a) else { return false };
         let Some(right) = team.elements(warps, b, of_b) else { return false };
         let Some(mut sums) = self.summands(team, warps, c, of_c) else { return false };
-        let mut factors = |all: &[Words], places: &[Factor]| -> Vec<(Operand, Steps)> {
+        let mut factors = |all: &[Even<B>], places: &[Factor]| -> Vec<(Operand, Steps)> {
             places.iter().map(|factor| take_in(&mut self.store, &factor.of(&all[factor.at]))).collect()
         };
         let (left, right) = (factors(&left, &plan.left), factors(&right, &plan.right));
@@ -160,7 +160,7 @@ impl Cta<'_> {
                     return false;
                 };
                 // Nodes follow one another, and so do the results of all threads.
-                *sum = Words::strided(results.lane(0), 1);
+                *sum = Even::strided(results.lane(0), 1);
             }
         }
         for (d, sum) in d.iter().zip(sums) {
@@ -170,12 +170,18 @@ impl Cta<'_> {
     }
 
     /// The terms of the elements of C in all threads.
-    fn summands(&mut self, team: &mut Team, warps: &[Warp], c: &[Src], format: Format) -> Option<Vec<Words>> {
+    fn summands<const B: usize>(
+        &mut self,
+        team: &mut Team<B>,
+        warps: &[Warp],
+        c: &[Src],
+        format: Format,
+    ) -> Option<Vec<Even<B>>> {
         let mut sums = Vec::with_capacity(c.len());
         for source in c {
             if let Some(words) = self.concrete_words(team, warps, *source) {
                 let bits = Some(words.first).filter(|_| words.is_uniform())?;
-                sums.push(Words::uniform(self.literal(format, bits)?));
+                sums.push(Even::uniform(self.literal(format, bits)?));
             } else {
                 sums.extend(team.elements(warps, &[*source], format)?);
             }
@@ -186,13 +192,12 @@ impl Cta<'_> {
 
 impl Factor {
     /// The factors of all threads, from the terms of the element of its number.
-    fn of(&self, element: &Words) -> Words {
-        let mut steps = [0; BITS];
+    fn of<const B: usize>(&self, element: &Even<B>) -> Even<B> {
+        let mut steps = element.steps;
         for (step, bit) in steps.iter_mut().zip(self.bits) {
             *step = bit.map_or(0, |bit| element.steps[usize::from(bit)]);
         }
-        steps[LANE_BITS..].copy_from_slice(&element.steps[LANE_BITS..]);
-        Words { first: element.lane(self.lane), steps }
+        Even { first: element.lane(self.lane), steps }
     }
 }
 

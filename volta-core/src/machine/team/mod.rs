@@ -1,9 +1,10 @@
-//! All warps of a CTA in step (rule Y8: any order of threads is one that may be).
+//! All threads of a CTA in step (rule Y8: any order of threads is one that may be).
 //!
 //! Warps mostly do the same, each some elements further on. While all stand at one instruction, an operation whose
 //! operands move evenly from thread to thread is done once for all of them and costs little more than for one warp.
 //! Any other is done by one warp after the other; and where their ways part, each goes on by itself until a barrier
-//! brings them together again.
+//! brings them together again. A thread that is the only one of its CTA is a team as well, of which nothing needs to
+//! be said but one word.
 //!
 //! Which of several faults a kernel has is met first depends on the order of its threads, so that what is told of a
 //! fault is always what warps apart came to.
@@ -11,31 +12,40 @@
 mod matrix;
 
 use super::cta::{Cta, Stop};
+use super::exec::convert::convert_int;
 use super::exec::even::{even_compare, even2, even3, narrowed};
 use super::exec::evenly::alike;
-use super::exec::float::{Shape, raw_reals};
+use super::exec::float::{Shape, is_constant, raw_reals};
 use super::exec::{Guarded, is_collective};
 use super::launch::{Options, Schedule};
 use super::race::Now;
 use super::register::Even;
-use super::value::Sym;
+use super::value::{Sym, Value, lanes};
 use super::warp::Warp;
 use crate::number::format::Rounding;
 use crate::program::{Address, Clamp, Inst, Op, PredId, PredSrc, RegId, Space, Src, Width};
 use crate::term::{Operand, Pattern, Steps, Store};
 use std::rc::Rc;
 
-/// Bits of a thread's number: those of the lane, and up to five of the warp.
-const BITS: usize = 10;
+/// Bits of a thread's number in a team of warps: those of the lane, and up to five of the warp.
+const WARPS: usize = 10;
+/// The same of a thread alone.
+const ALONE: usize = 0;
 const LANE_BITS: usize = 5;
 
-/// The words of all threads of a CTA.
-type Words = Even<BITS>;
+/// The team of a CTA.
+#[derive(Debug)]
+pub(super) enum AnyTeam {
+    /// Of whole warps.
+    Warps(Box<Team<WARPS>>),
+    /// Of one thread.
+    Alone(Box<Team<ALONE>>),
+}
 
-/// What a register holds in all threads.
+/// What a register holds in all threads, whose numbers have `B` bits.
 #[derive(Clone, Copy, Debug)]
-struct Held {
-    words: Words,
+struct Held<const B: usize> {
+    words: Even<B>,
     symbolic: bool,
     /// The warps' own registers hold it too.
     spread: bool,
@@ -49,16 +59,19 @@ struct Agreed {
     spread: bool,
 }
 
-/// What is known of the registers of all warps together, while they go in step.
+/// What is known of the registers of all threads together, while they go in step.
 #[derive(Debug)]
-pub(super) struct Team {
+pub(super) struct Team<const B: usize> {
+    /// The lanes of each warp: all of them, or the only one.
+    mask: u32,
     /// Bits of a warp's number.
     bits: u32,
+    threads: u64,
     /// Of each register, where words move evenly from thread to thread, as far as somebody asked.
-    registers: Vec<Option<Held>>,
+    registers: Vec<Option<Held<B>>>,
     predicates: Vec<Option<Agreed>>,
     /// Words of shared memory that were lately read, by where they lie.
-    recent: Recent,
+    recent: Recent<B>,
     /// Of products of matrices met so far, where their factors lie.
     plans: Vec<Rc<matrix::Plan>>,
     /// Room for words of shared memory, of each thread.
@@ -66,30 +79,32 @@ pub(super) struct Team {
     /// How many operations were done for all warps at once, and how many by one after the other.
     together: u64,
     apart: u64,
+    /// Its warps had better go alone.
+    tired: bool,
 }
 
 /// What was lately read of shared memory. To read it again finds the same and tells no more of races, as long as warps
 /// do nothing but what they do together.
 #[derive(Debug, Default)]
-struct Recent {
+struct Recent<const B: usize> {
     /// By a digest of where the words lie.
-    entries: Vec<Option<Entry>>,
+    entries: Vec<Option<Entry<B>>>,
     /// What was read at other times counts no more.
     time: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct Entry<const B: usize> {
     time: u64,
-    offsets: Words,
+    offsets: Even<B>,
     width: Width,
-    held: Held,
+    held: Held<B>,
 }
 
-impl Recent {
+impl<const B: usize> Recent<B> {
     const ENTRIES: u32 = 128;
 
-    fn place(offsets: &Words) -> usize {
+    fn place(offsets: &Even<B>) -> usize {
         (offsets.first.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - Self::ENTRIES.trailing_zeros())) as usize
     }
 
@@ -97,13 +112,13 @@ impl Recent {
         self.time += 1;
     }
 
-    fn find(&self, offsets: &Words, width: Width) -> Option<Held> {
+    fn find(&self, offsets: &Even<B>, width: Width) -> Option<Held<B>> {
         let entry = self.entries.get(Self::place(offsets))?.as_ref()?;
         let same = entry.time == self.time && entry.width == width && entry.offsets == *offsets;
         same.then_some(entry.held)
     }
 
-    fn remember(&mut self, offsets: &Words, width: Width, held: Held) {
+    fn remember(&mut self, offsets: &Even<B>, width: Width, held: Held<B>) {
         self.entries.resize(Self::ENTRIES as usize, None);
         let entry = Entry { time: self.time, offsets: *offsets, width, held };
         self.entries[Self::place(offsets)] = Some(entry);
@@ -122,25 +137,43 @@ enum Step {
     Parted,
 }
 
-impl Team {
-    /// The team of a CTA with so many threads, if its warps are of a number that a team can have.
-    pub(super) fn new(threads: usize, registers: u32, predicates: u32, options: &Options) -> Option<Team> {
+impl AnyTeam {
+    /// The team of a CTA with so many threads, if that is one of which there are teams.
+    pub(super) fn new(threads: usize, registers: u32, predicates: u32, options: &Options) -> Option<AnyTeam> {
+        if options.plain_terms || options.schedule != Schedule::InOrder {
+            return None;
+        }
         let warps = threads / 32;
-        let fits = threads.is_multiple_of(32) && warps.is_power_of_two() && (2..=32).contains(&warps);
-        (fits && !options.plain_terms && options.schedule == Schedule::InOrder).then(|| Team {
+        if threads == 1 {
+            Some(AnyTeam::Alone(Box::new(Team::new(1, 1, registers, predicates))))
+        } else if threads.is_multiple_of(32) && warps.is_power_of_two() && (2..=32).contains(&warps) {
+            Some(AnyTeam::Warps(Box::new(Team::new(u32::MAX, warps, registers, predicates))))
+        } else {
+            None
+        }
+    }
+}
+
+impl<const B: usize> Team<B> {
+    fn new(mask: u32, warps: usize, registers: u32, predicates: u32) -> Team<B> {
+        Team {
+            mask,
             bits: warps.trailing_zeros(),
+            threads: warps as u64 * u64::from(mask.count_ones()),
             registers: vec![None; registers as usize],
             predicates: vec![None; predicates as usize],
             recent: Recent::default(),
             plans: Vec::new(),
-            words: vec![0; threads],
+            words: vec![0; 1 << B],
             together: 0,
             apart: 0,
-        })
+            tired: false,
+        }
     }
 
     /// What a register holds in all threads, if that moves evenly.
-    fn held(&mut self, warps: &[Warp], register: RegId) -> Option<&Held> {
+    #[inline]
+    fn held(&mut self, warps: &[Warp], register: RegId) -> Option<&Held<B>> {
         let held = &mut self.registers[register.index()];
         if held.is_none() {
             *held = gather(warps, register);
@@ -152,11 +185,12 @@ impl Team {
     fn agreed(&mut self, warps: &[Warp], predicate: PredId) -> Option<bool> {
         let agreed = &mut self.predicates[predicate.index()];
         if agreed.is_none() {
+            let mask = self.mask;
             let own = |warp: &Warp| {
                 let own = &warp.predicates[predicate.index()];
-                (own.sym | own.undefined == 0).then_some(own.bits)
+                ((own.sym | own.undefined) & mask == 0).then_some(own.bits & mask)
             };
-            let first = own(&warps[0]).filter(|bits| *bits == 0 || *bits == u32::MAX)?;
+            let first = own(&warps[0]).filter(|bits| *bits == 0 || *bits == mask)?;
             if warps.iter().all(|warp| own(warp) == Some(first)) {
                 *agreed = Some(Agreed { holds: first != 0, spread: true });
             }
@@ -164,7 +198,8 @@ impl Team {
         agreed.map(|agreed| agreed.holds)
     }
 
-    fn hold(&mut self, register: RegId, words: Words, symbolic: bool) {
+    #[inline]
+    fn hold(&mut self, register: RegId, words: Even<B>, symbolic: bool) {
         self.registers[register.index()] = Some(Held { words, symbolic, spread: false });
     }
 
@@ -208,14 +243,22 @@ impl Team {
 }
 
 /// What a register of all warps holds, if that moves evenly from thread to thread.
-fn gather(warps: &[Warp], register: RegId) -> Option<Held> {
+fn gather<const B: usize>(warps: &[Warp], register: RegId) -> Option<Held<B>> {
+    if B == ALONE {
+        let (word, symbolic) = match warps[0].register(register).get(0) {
+            Value::Bits(bits) => (bits, false),
+            Value::Sym(sym) => (sym.raw(), true),
+            Value::Undefined(_) => return None,
+        };
+        return Some(Held { words: Even::uniform(word), symbolic, spread: true });
+    }
     let own = |warp: &Warp| {
         let own = warp.register(register);
         let whole = own.undefined == 0 && (own.sym == 0 || own.sym == u32::MAX);
         if whole { Some((own.even()?, own.sym != 0)) } else { None }
     };
     let (lanes, symbolic) = own(&warps[0])?;
-    let mut words = Words::uniform(lanes.first);
+    let mut words = Even::<B>::uniform(lanes.first);
     words.steps[..LANE_BITS].copy_from_slice(&lanes.steps);
     for bit in 0..warps.len().trailing_zeros() as usize {
         let (other, _) = own(&warps[1 << bit])?;
@@ -226,76 +269,94 @@ fn gather(warps: &[Warp], register: RegId) -> Option<Held> {
 }
 
 /// One warp's part of the words of all threads.
-fn part(words: &Words, warp: usize) -> Even {
+fn part<const B: usize>(words: &Even<B>, warp: usize) -> Even {
     Even { first: words.lane((warp << LANE_BITS) as u32), ..words.of_lanes() }
 }
 
 /// Terms of all threads as a store has them: the first warp's, and how they move from warp to warp.
-fn take_in(store: &mut Store, terms: &Words) -> (Operand, Steps) {
+fn take_in<const B: usize>(store: &mut Store, terms: &Even<B>) -> (Operand, Steps) {
     let Even { first: base, steps } = part(terms, 0);
-    let of_warps = std::array::from_fn(|bit| terms.steps[LANE_BITS + bit]);
-    (store.take_in(Pattern::Steps { base, steps }), of_warps)
+    (store.take_in(Pattern::Steps { base, steps }), terms.of_warps())
 }
 
-fn spread(held: &mut Option<Held>, warps: &mut [Warp], number: usize) {
-    if let Some(held) = held
-        && !held.spread
-    {
-        held.spread = true;
-        for (at, warp) in warps.iter_mut().enumerate() {
+fn spread<const B: usize>(held: &mut Option<Held<B>>, warps: &mut [Warp], number: usize) {
+    let Some(held) = held else { return };
+    if held.spread {
+        return;
+    }
+    held.spread = true;
+    for (at, warp) in warps.iter_mut().enumerate() {
+        if B == ALONE {
+            let word = held.words.first;
+            let value = if held.symbolic { Value::Sym(Sym::from_raw(word)) } else { Value::Bits(word) };
+            warp.registers[number].set(0, value);
+        } else {
             warp.registers[number].set_even(part(&held.words, at), held.symbolic);
         }
     }
 }
 
 fn spread_predicate(agreed: &mut Option<Agreed>, warps: &mut [Warp], number: usize) {
-    if let Some(agreed) = agreed
-        && !agreed.spread
-    {
-        agreed.spread = true;
-        for warp in warps {
-            warp.predicates[number].merge_bits(u32::MAX, if agreed.holds { u32::MAX } else { 0 });
-        }
+    let Some(agreed) = agreed else { return };
+    if agreed.spread {
+        return;
+    }
+    agreed.spread = true;
+    for warp in warps {
+        warp.predicates[number].merge_bits(warp.exists, if agreed.holds { u32::MAX } else { 0 });
     }
 }
 
 /// Where all threads of all warps stand, if nobody waits or has returned.
 fn common_pc(warps: &[Warp]) -> Option<u32> {
     let pc = warps[0].pc[0];
-    let there = |warp: &Warp| warp.runnable() == u32::MAX && warp.pc.iter().all(|own| *own == pc);
+    let there =
+        |warp: &Warp| warp.runnable() == warp.exists && lanes(warp.exists).all(|lane| warp.pc[lane] == pc);
     warps.iter().all(there).then_some(pc)
 }
 
 impl Cta<'_> {
-    /// Runs all warps in step, from where they stand together to where they part.
+    /// Runs all threads in step, from where they stand together to where they part.
     pub(super) fn run_together(&mut self, warps: &mut [Warp]) -> Result<(), Stop> {
-        let Some(mut team) = self.team.take() else { return Ok(()) };
-        let Some(mut pc) = common_pc(warps) else {
-            self.team = Some(team);
-            return Ok(());
-        };
+        match self.team.take() {
+            None => {}
+            Some(AnyTeam::Warps(mut team)) => {
+                let stays = self.lead(&mut team, warps)?;
+                self.team = stays.then_some(AnyTeam::Warps(team));
+            }
+            Some(AnyTeam::Alone(mut team)) => {
+                let stays = self.lead(&mut team, warps)?;
+                self.team = stays.then_some(AnyTeam::Alone(team));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same of a team; false where its threads had better go apart from now on.
+    fn lead<const B: usize>(&mut self, team: &mut Team<B>, warps: &mut [Warp]) -> Result<bool, Stop> {
+        let Some(mut pc) = common_pc(warps) else { return Ok(true) };
         let insts = &self.launch.program.insts;
         loop {
-            if team.apart > PATIENCE + 4 * team.together {
+            if team.tired {
                 team.disband(warps);
-                warps.iter_mut().for_each(|warp| warp.go(u32::MAX, pc));
-                return Ok(());
+                warps.iter_mut().for_each(|warp| warp.go(team.mask, pc));
+                return Ok(false);
             }
-            match self.step_together(&mut team, warps, &insts[pc as usize], pc)? {
+            match self.step_together(team, warps, &insts[pc as usize], pc)? {
                 Step::To(next) => pc = next,
                 Step::Parted => {
                     team.disband(warps);
-                    self.team = Some(team);
-                    return Ok(());
+                    return Ok(true);
                 }
             }
         }
     }
 
-    /// Executes one instruction for all warps; or lets them stand before it, if it parts them.
-    fn step_together(
+    /// Executes one instruction for all threads; or lets them stand before it, if it parts them.
+    #[inline]
+    fn step_together<const B: usize>(
         &mut self,
-        team: &mut Team,
+        team: &mut Team<B>,
         warps: &mut [Warp],
         inst: &Inst,
         pc: u32,
@@ -304,66 +365,66 @@ impl Cta<'_> {
             None => Some(true),
             Some(PredSrc { pred, negated }) => team.agreed(warps, pred).map(|holds| holds != negated),
         };
-        let steers = matches!(
-            inst.op,
-            Op::Branch { .. } | Op::BranchTable { .. } | Op::Exit | Op::Barrier { .. } | Op::WarpSync { .. }
-        ) || is_collective(&inst.op);
-        let parts = match inst.op {
-            Op::BranchTable { .. } | Op::Exit | Op::WarpSync { .. } => agreed == Some(true),
-            _ => false,
+        let parts = match &inst.op {
+            Op::Branch { .. } | Op::Barrier { .. } => agreed.is_none(),
+            Op::BranchTable { .. } | Op::Exit | Op::WarpSync { .. } => agreed != Some(false),
+            op => agreed.is_none() && is_collective(op),
         };
-        if parts || steers && agreed.is_none() {
-            warps.iter_mut().for_each(|warp| warp.go(u32::MAX, pc));
+        if parts {
+            warps.iter_mut().for_each(|warp| warp.go(team.mask, pc));
             return Ok(Step::Parted);
         }
-        self.count_together(warps.len() as u64)?;
-        match (&inst.op, agreed) {
-            (_, Some(false)) => {}
-            (Op::Branch { target }, _) => return Ok(Step::To(target.0)),
-            (Op::Barrier { .. }, _) => return self.meet(team, warps, inst, pc),
-            (Op::Mma { product, d, a, b, c }, _)
-                if self.multiply_together(team, warps, pc, *product, d, [a, b, c]) =>
-            {
-                team.together += 1;
-            }
-            (op, _) if is_collective(op) => return self.collect(team, warps, inst, pc),
-            (_, Some(true)) if self.do_together(team, warps, inst, pc)? => team.together += 1,
-            _ => {
-                team.apart += 1;
-                team.hand_over(warps, inst);
-                for warp in warps.iter_mut() {
-                    let active = match inst.guard.filter(|_| agreed.is_none()) {
-                        None => u32::MAX,
-                        Some(guard) => match self.guarded(warp, u32::MAX, inst, pc, guard)? {
-                            Guarded::Lanes(active) => active,
-                            Guarded::Done | Guarded::Moved => 0,
-                        },
-                    };
-                    if active != 0 {
-                        self.execute(warp, active, inst, pc)?;
-                    }
-                }
+        let before = self.counts.warp_instructions;
+        self.counts.warp_instructions += warps.len() as u64;
+        self.counts.thread_instructions += team.threads;
+        if (before ^ self.counts.warp_instructions) >> 12 != 0 {
+            self.check_budgets()?;
+        }
+        if agreed == Some(false) {
+            return Ok(Step::To(pc + 1));
+        }
+        match &inst.op {
+            Op::Branch { target } => return Ok(Step::To(target.0)),
+            Op::Barrier { .. } => return self.meet(team, warps, inst, pc),
+            _ => {}
+        }
+        if agreed.is_some() && self.do_together(team, warps, inst, pc)? {
+            team.together += 1;
+            return Ok(Step::To(pc + 1));
+        }
+        team.apart += 1;
+        team.tired = team.apart > PATIENCE + 4 * team.together;
+        team.hand_over(warps, inst);
+        if is_collective(&inst.op) {
+            return self.collect(team, warps, inst, pc);
+        }
+        for warp in warps.iter_mut() {
+            let active = match inst.guard.filter(|_| agreed.is_none()) {
+                None => team.mask,
+                Some(guard) => match self.guarded(warp, team.mask, inst, pc, guard)? {
+                    Guarded::Lanes(active) => active,
+                    Guarded::Done | Guarded::Moved => 0,
+                },
+            };
+            if active != 0 {
+                self.execute(warp, active, inst, pc)?;
             }
         }
         Ok(Step::To(pc + 1))
     }
 
-    fn count_together(&mut self, warps: u64) -> Result<(), Stop> {
-        let before = self.counts.warp_instructions;
-        self.counts.warp_instructions += warps;
-        self.counts.thread_instructions += 32 * warps;
-        if (before ^ self.counts.warp_instructions) >> 12 != 0 {
-            self.check_budgets()?;
-        }
-        Ok(())
-    }
-
     /// All warps arrive at a barrier.
-    fn meet(&mut self, team: &mut Team, warps: &mut [Warp], inst: &Inst, pc: u32) -> Result<Step, Stop> {
+    fn meet<const B: usize>(
+        &mut self,
+        team: &mut Team<B>,
+        warps: &mut [Warp],
+        inst: &Inst,
+        pc: u32,
+    ) -> Result<Step, Stop> {
         team.hand_over(warps, inst);
         for warp in warps.iter_mut() {
-            warp.go(u32::MAX, pc);
-            warp.at_barrier = u32::MAX;
+            warp.go(team.mask, pc);
+            warp.at_barrier = team.mask;
         }
         for at in 0..warps.len() {
             self.arrive(warps, at)?;
@@ -372,24 +433,34 @@ impl Cta<'_> {
     }
 
     /// The lanes of each warp exchange values.
-    fn collect(&mut self, team: &mut Team, warps: &mut [Warp], inst: &Inst, pc: u32) -> Result<Step, Stop> {
-        team.apart += 1;
-        team.hand_over(warps, inst);
+    fn collect<const B: usize>(
+        &mut self,
+        team: &Team<B>,
+        warps: &mut [Warp],
+        inst: &Inst,
+        pc: u32,
+    ) -> Result<Step, Stop> {
         let mut all = true;
         for warp in warps.iter_mut() {
-            let done = self.try_collective(warp, u32::MAX, inst, pc)?;
-            all &= done == u32::MAX;
-            warp.part(!done, pc);
+            let done = self.try_collective(warp, team.mask, inst, pc)?;
+            all &= done == team.mask;
+            warp.part(team.mask & !done, pc);
             warp.go(done, pc + 1);
-            warp.at_collective |= !done;
+            warp.at_collective |= team.mask & !done;
         }
         Ok(if all { Step::To(pc + 1) } else { Step::Parted })
     }
 
     /// Executes an operation for all warps at once. False where it has to be done by one after the other; then nothing
     /// was done that cannot be done again.
-    fn do_together(&mut self, team: &mut Team, warps: &[Warp], inst: &Inst, pc: u32) -> Result<bool, Stop> {
-        let concrete = |cta: &Self, team: &mut Team, source| cta.concrete_words(team, warps, source);
+    fn do_together<const B: usize>(
+        &mut self,
+        team: &mut Team<B>,
+        warps: &[Warp],
+        inst: &Inst,
+        pc: u32,
+    ) -> Result<bool, Stop> {
+        let concrete = |cta: &Self, team: &mut Team<B>, source| cta.concrete_words(team, warps, source);
         let result = match &inst.op {
             Op::Mov { d, a, width } => match *a {
                 Src::Reg(a) if team.held(warps, a).is_some_and(|held| held.symbolic) => {
@@ -411,6 +482,9 @@ impl Cta<'_> {
                     _ => None,
                 }
             }
+            Op::CvtInt { d, a, from, to, saturate } => concrete(self, team, *a)
+                .filter(Even::is_uniform)
+                .map(|words| (*d, Even::uniform(convert_int(words.first, *from, *to, *saturate)))),
             Op::SetpInt { compare, ty, p, q: None, a, b, combine: None } => {
                 let [a, b] = [*a, *b].map(|source| concrete(self, team, source));
                 let holds = a.zip(b).and_then(|(x, y)| even_compare(*compare, *ty, x, y));
@@ -436,6 +510,9 @@ impl Cta<'_> {
                 team.hold(*d, Even { first: Sym::real_tag(*to) | terms.first, ..terms }, true);
                 return Ok(true);
             }
+            Op::Mma { product, d, a, b, c } => {
+                return Ok(self.multiply_together(team, warps, pc, *product, d, [a, b, c]));
+            }
             Op::Load { space, address, width, d, .. } => {
                 return self.load_together(team, warps, (*space, *address), *width, d);
             }
@@ -448,22 +525,27 @@ impl Cta<'_> {
     }
 
     /// A source that is concrete in all threads and moves evenly.
-    fn concrete_words(&self, team: &mut Team, warps: &[Warp], source: Src) -> Option<Words> {
+    fn concrete_words<const B: usize>(
+        &self,
+        team: &mut Team<B>,
+        warps: &[Warp],
+        source: Src,
+    ) -> Option<Even<B>> {
         match source {
             Src::Reg(register) => {
                 team.held(warps, register).filter(|held| !held.symbolic).map(|held| held.words)
             }
-            Src::Imm(bits) => Some(Words::uniform(bits)),
+            Src::Imm(bits) => Some(Even::uniform(bits)),
             Src::Symbol(variable, offset) => {
-                Some(Words::uniform(self.launch.objects.address(variable).wrapping_add_signed(offset)))
+                Some(Even::uniform(self.launch.objects.address(variable).wrapping_add_signed(offset)))
             }
         }
     }
 
     /// One node for each warp, of operands that move evenly.
-    fn float_together(
+    fn float_together<const B: usize>(
         &mut self,
-        team: &mut Team,
+        team: &mut Team<B>,
         warps: &[Warp],
         pc: u32,
         shape: Shape,
@@ -474,7 +556,7 @@ impl Cta<'_> {
         if shape.rounding == Rounding::Down || shape.clamp != Clamp::None {
             return false;
         }
-        let mut terms = [Words::uniform(0); 3];
+        let mut terms = [Even::uniform(0); 3];
         for (terms, source) in terms.iter_mut().zip(sources) {
             let literal = match *source {
                 Src::Reg(register) => match team.held(warps, register) {
@@ -490,7 +572,18 @@ impl Cta<'_> {
                 Src::Symbol(..) => return false,
             };
             let Some(raw) = self.literal(shape.format, literal) else { return false };
-            *terms = Words::uniform(raw);
+            *terms = Even::uniform(raw);
+        }
+        let tag = Sym::real_tag(shape.format);
+        if B == ALONE {
+            let ids = terms.map(|term| term.first);
+            let ids = &ids[..sources.len()];
+            if ids.iter().all(|raw| is_constant(*raw)) {
+                return false;
+            }
+            let raw = self.store.push_uniform(shape.op, ids, pc);
+            team.hold(d, Even::uniform(tag | raw), true);
+            return true;
         }
         let mut operands = [None; 3];
         for (operand, terms) in operands.iter_mut().zip(&terms[..sources.len()]) {
@@ -503,14 +596,14 @@ impl Cta<'_> {
         };
         let Some(results) = results else { return false };
         // Nodes follow one another, and so do the results of all threads.
-        team.hold(d, Words::strided(Sym::real_tag(shape.format) | results.lane(0), 1), true);
+        team.hold(d, Even::strided(tag | results.lane(0), 1), true);
         true
     }
 
     /// A load from an input that nobody writes, or of words of shared memory, each of which is read once for all.
-    fn load_together(
+    fn load_together<const B: usize>(
         &mut self,
-        team: &mut Team,
+        team: &mut Team<B>,
         warps: &[Warp],
         (space, address): (Space, Address),
         width: Width,
@@ -527,13 +620,27 @@ impl Cta<'_> {
             }
             return Ok(true);
         }
+        if B == ALONE {
+            let own = self.own_word(&warps[0], 0, &places, width);
+            return Ok(match (own, d) {
+                (Some(Value::Bits(bits)), [Some(target)]) => {
+                    team.hold(*target, Even::uniform(bits), false);
+                    true
+                }
+                (Some(Value::Sym(sym)), [Some(target)]) => {
+                    team.hold(*target, Even::uniform(sym.raw()), true);
+                    true
+                }
+                _ => false,
+            });
+        }
         let Some(offsets) = self.shared_offsets(&places, width) else { return Ok(false) };
         // What is loaded over its own address is not loaded again from there.
         if d.len() > 1 && d.iter().flatten().any(|target| Src::Reg(*target) == address.base) {
             return Ok(false);
         }
         let moving = offsets.moving();
-        let lanes = alike(moving & 31, 5);
+        let lanes = alike(moving & 31, 5) & team.mask;
         let of_one_warp = moving >> LANE_BITS == (1 << team.bits) - 1;
         let epoch = self.now(&warps[0]).epoch;
         for (step, target) in d.iter().enumerate() {
