@@ -157,9 +157,9 @@ impl Facts {
     /// Counts how often each reached term is used.
     fn count_uses(&mut self, store: &Store) {
         for at in 0..store.len() {
-            let mask = store.mask(at);
-            for which in 0..store.op_at(at).arity() {
-                self.count_operand(store.operand(at, which), mask);
+            let node = store.node_ref(at);
+            for which in 0..node.op().arity() {
+                self.count_operand(node.operand(which), node.mask());
             }
         }
     }
@@ -241,6 +241,10 @@ impl Facts {
         let lanes = self.reached.lanes(at);
         let flagged = !self.flags.is_empty();
         let own = own_flags(store, &node, flagged);
+        if lanes.is_power_of_two() {
+            self.visit_lane(&node, at, own);
+            return;
+        }
         let mut inside = [[0u8; 32]; 3];
         let mut any = own;
         let mut inputs = 0;
@@ -281,6 +285,23 @@ impl Facts {
                 let [a, b, c] = [0, 1, 2].map(|operand: usize| inside[operand][lane as usize]);
                 *flags = transfer(node.op, a, b, c) | own;
             }
+        }
+    }
+
+    /// The same for a node of which one lane is reached, with the flags of its operation.
+    fn visit_lane(&mut self, node: &NodeParts<'_>, at: usize, own: u8) {
+        let lane = self.reached.lanes(at).trailing_zeros();
+        let mut inside = [0; 3];
+        let mut inputs = 0;
+        for (operand, flags) in node.operands.iter().zip(&mut inside).take(node.op.arity()) {
+            let term = term_of(*operand, lane, node.mask);
+            *flags = self.flags(term);
+            inputs |= self.inputs(term);
+        }
+        self.inputs[at] = inputs;
+        if inside != [0; 3] || own != 0 {
+            let [a, b, c] = inside;
+            self.flags[self.starts[at] as usize] = transfer(node.op, a, b, c) | own;
         }
     }
 }

@@ -48,6 +48,7 @@ mod product;
 mod ratio;
 mod reached;
 mod readings;
+mod recall;
 mod root;
 mod shape;
 mod sign;

@@ -40,11 +40,13 @@ impl Reached {
     }
 
     /// The lanes of a node.
+    #[inline]
     pub(super) fn lanes(&self, node: usize) -> u32 {
         self.lanes[node]
     }
 
     /// Whether some lane of a node is reached.
+    #[inline]
     pub(super) fn has(&self, node: usize) -> bool {
         self.nodes[node / 64] >> (node % 64) & 1 == 1
     }
@@ -78,13 +80,13 @@ impl Reached {
     }
 
     fn insert_operands(&mut self, store: &Store, at: usize) {
-        let (lanes, mask) = (self.lanes[at], store.mask(at));
-        for which in 0..store.op_at(at).arity() {
-            let own = store.operand(at, which);
+        let (lanes, node) = (self.lanes[at], store.node_ref(at));
+        for which in 0..node.op().arity() {
+            let own = node.operand(which);
             match (whole_node(own), own) {
                 (Some(whole), _) => self.insert_lanes(whole, lanes),
                 (None, Lanes::Affine { base, stride: 0 }) => self.insert(TermId::from_raw(base)),
-                (None, own) => bits(lanes).for_each(|lane| self.insert(term_of(own, lane, mask))),
+                (None, own) => bits(lanes).for_each(|lane| self.insert(term_of(own, lane, node.mask()))),
             }
         }
     }
@@ -119,6 +121,11 @@ pub(super) fn bits(mut word: u32) -> impl Iterator<Item = u32> {
 }
 
 /// How many of the bits that are set come before one.
+#[inline]
 pub(super) fn rank(bits: u32, bit: u32) -> usize {
-    (bits & ((1 << bit) - 1)).count_ones() as usize
+    match bits & ((1 << bit) - 1) {
+        // Mostly, and machines that count bits are not to be relied on.
+        0 => 0,
+        before => before.count_ones() as usize,
+    }
 }

@@ -13,6 +13,7 @@
 use super::instance::is_commutative;
 use super::lists::Lists;
 use super::reached::{Reached, bits, rank, term_of, whole_node};
+use super::recall::{Read, Recall};
 use crate::term::{Lanes, Steps, Store, TermId, TermKind, TermOp, ends};
 use smallvec::SmallVec;
 
@@ -47,6 +48,8 @@ pub struct Shapes {
     strides: [(i64, u32); 4],
     /// Room for what a term computes.
     key: Vec<i64>,
+    /// What was lately gathered: an operand, if it is one shape, and its anchor.
+    gathered: Recall<Option<(Operand, SmallVec<[i64; 4]>)>>,
     /// What was lately applied, by the shape that it was made of: loops make the same ones again, one after the other.
     applied: Vec<Applied>,
 }
@@ -98,8 +101,16 @@ struct Operand {
     shape: u32,
     inputs: u32,
     motion: u32,
-    /// Where the anchor of lane 0 begins.
+    /// Where the anchor of lane 0 begins; for [`HERE`], it is the element.
     anchor: u32,
+    element: i64,
+}
+
+/// In place of where an anchor begins: it is no list but beside it, since it is of one input.
+const HERE: u32 = u32::MAX;
+
+impl Operand {
+    const NOTHING: Operand = Operand { shape: NONE, inputs: 0, motion: STILL, anchor: 0, element: 0 };
 }
 
 /// What decides which shape an operation makes of its operands, and how that moves.
@@ -157,6 +168,7 @@ impl Shapes {
             recent: [([0; 5], STILL); 4],
             strides: [(0, STILL); 4],
             key: Vec::new(),
+            gathered: Recall::new(),
             applied: vec![Applied::NOTHING; (store.len() / 8).next_power_of_two().min(MOST_APPLIED)],
         };
         shapes.steps.number(&[0; 5], 0);
@@ -235,12 +247,12 @@ impl Shapes {
         if unwanted || self.shapes.len() > FEW_SHAPES.max(store.len() / 8) {
             return none;
         }
-        let (op, mask) = (store.op_at(at), store.mask(at));
-        let in_parts =
-            |which| self.whole(store.operand(at, which)).is_some_and(|form| form.shape == IN_PARTS);
+        let node = store.node_ref(at);
+        let (op, mask) = (node.op(), node.mask());
+        let in_parts = |which| self.whole(node.operand(which)).is_some_and(|form| form.shape == IN_PARTS);
         if self.parts.is_empty() || !(0..op.arity()).any(in_parts) {
             let mark = self.anchors.len();
-            let result = self.apply_each(op, |shapes, which| shapes.operand(mask, store.operand(at, which)));
+            let result = self.apply_each(op, |shapes, which| shapes.operand(mask, node.operand(which)));
             if let Some(result) = result {
                 return self.keep(mark, result);
             }
@@ -252,8 +264,8 @@ impl Shapes {
         match self.wanted.get_or_insert_with(|| Reached::new(store, roots)).lanes(at) {
             0 => none,
             wanted => {
-                let node = store.node(at);
-                self.in_parts(op, mask, wanted, &node.operands[..op.arity()])
+                let operands = store.node(at).operands;
+                self.in_parts(op, mask, wanted, &operands[..op.arity()])
             }
         }
     }
@@ -335,7 +347,7 @@ impl Shapes {
         op: TermOp,
         mut read: impl FnMut(&mut Shapes, usize) -> Option<Operand>,
     ) -> Option<Operand> {
-        let mut operands = [Operand { shape: NONE, inputs: 0, motion: STILL, anchor: 0 }; 3];
+        let mut operands = [Operand::NOTHING; 3];
         for (which, operand) in operands[..op.arity()].iter_mut().enumerate() {
             *operand = read(self, which)?;
         }
@@ -369,7 +381,7 @@ impl Shapes {
         let shape = parts[0].form.shape;
         let inputs = self.shapes.note(shape);
         let mut all = 0;
-        let mut operands = [Operand { shape, inputs, motion: STILL, anchor: 0 }; 32];
+        let mut operands = [Operand { shape, inputs, ..Operand::NOTHING }; 32];
         for part in parts {
             all |= part.lanes;
             for lane in bits(part.lanes) {
@@ -384,7 +396,10 @@ impl Shapes {
     /// The form of a result, and of all anchors that were listed from `mark` on only its own.
     fn keep(&mut self, mark: usize, result: Operand) -> Form {
         let mut anchor = result.anchor;
-        if anchor as usize >= mark {
+        if anchor == HERE {
+            self.anchors.truncate(mark);
+            anchor = self.list(&[result.element]);
+        } else if anchor as usize >= mark {
             let count = result.inputs.count_ones() as usize;
             self.anchors.copy_within(anchor as usize..anchor as usize + count, mark);
             self.anchors.truncate(mark + count);
@@ -396,8 +411,16 @@ impl Shapes {
     }
 
     /// The elements of an operand's anchor, one for each input.
-    fn elements(&self, operand: &Operand) -> &[i64] {
-        &self.anchors[operand.anchor as usize..][..operand.inputs.count_ones() as usize]
+    fn elements<'o>(&'o self, operand: &'o Operand) -> &'o [i64] {
+        &self.from(operand)[..operand.inputs.count_ones() as usize]
+    }
+
+    /// The same, and what is behind it.
+    fn from<'o>(&'o self, operand: &'o Operand) -> &'o [i64] {
+        match operand.anchor {
+            HERE => std::slice::from_ref(&operand.element),
+            anchor => &self.anchors[anchor as usize..],
+        }
     }
 
     /// An anchor of elements, one for each input.
@@ -433,6 +456,7 @@ impl Shapes {
                         inputs: self.shapes.note(form.shape),
                         motion: form.motion,
                         anchor: form.anchor,
+                        element: 0,
                     })
                 }
                 _ => self.gather(mask, mask, lanes),
@@ -456,7 +480,13 @@ impl Shapes {
     fn strided(&mut self, input: usize, anchor: i64, stride: i64) -> Operand {
         let (known, motion) = self.strides[input % 4];
         if known == stride {
-            return Operand { shape: input as u32, inputs: 1 << input, motion, anchor: self.list(&[anchor]) };
+            return Operand {
+                shape: input as u32,
+                inputs: 1 << input,
+                motion,
+                anchor: HERE,
+                element: anchor,
+            };
         }
         let operand = self.input(input, anchor, std::array::from_fn(|bit| stride << bit));
         self.strides[input % 4] = (stride, operand.motion);
@@ -473,7 +503,7 @@ impl Shapes {
             self.recent[input % 4] = (steps, motion);
             motion
         };
-        Operand { shape: input as u32, inputs: 1 << input, motion, anchor: self.list(&[anchor]) }
+        Operand { shape: input as u32, inputs: 1 << input, motion, anchor: HERE, element: anchor }
     }
 
     /// What an operand of a node with the lanes of `mask` is in some of them, if it is one shape there.
@@ -486,13 +516,25 @@ impl Shapes {
         {
             let Form { shape, motion, anchor } = part.form;
             let inputs = self.shapes.note(shape);
-            return Some(Operand { shape, inputs, motion, anchor });
+            return Some(Operand { shape, inputs, motion, anchor, element: 0 });
         }
         self.gather(mask, lanes, own)
     }
 
-    /// The same, read lane by lane.
+    /// The same, read lane by lane, unless it was before: forms of terms do not change.
     fn gather(&mut self, mask: u32, lanes: u32, own: Lanes<'_>) -> Option<Operand> {
+        let read = Read::new(mask, lanes, own);
+        if let Some(known) = self.gathered.find(&read) {
+            let (operand, anchor) = known.clone()?;
+            return Some(Operand { anchor: self.list(&anchor), ..operand });
+        }
+        let found = self.gather_anew(mask, lanes, own);
+        let result = found.map(|operand| (operand, SmallVec::from_slice(self.elements(&operand))));
+        self.gathered.keep(read, result);
+        found
+    }
+
+    fn gather_anew(&mut self, mask: u32, lanes: u32, own: Lanes<'_>) -> Option<Operand> {
         let mut terms = [TermId::from_raw(0); 32];
         bits(lanes).for_each(|lane| terms[lane as usize] = term_of(own, lane, mask));
         let first = terms[lanes.trailing_zeros() as usize];
@@ -510,8 +552,8 @@ impl Shapes {
                     Some((anchor, steps)) => self.input(only.index(), anchor, steps),
                     None => {
                         let (anchor, steps) = self.follow(lanes, &elements);
-                        let (motion, anchor) = (self.motion(&[steps]), self.list(&[anchor]));
-                        Operand { shape: only.0, inputs: 1 << only.0, motion, anchor }
+                        let motion = self.motion(&[steps]);
+                        Operand { shape: only.0, inputs: 1 << only.0, motion, anchor: HERE, element: anchor }
                     }
                 });
             }
@@ -558,7 +600,7 @@ impl Shapes {
         let motion = self.motion(&motion);
         let same = self.elements(&first) == origins.as_slice();
         let anchor = if same { first.anchor } else { self.list(&origins) };
-        Operand { shape: first.shape, inputs: first.inputs, motion, anchor }
+        Operand { motion, anchor, ..first }
     }
 
     /// Where the element of one input is in lane 0, and its steps, from where it is in some lanes.
@@ -586,14 +628,15 @@ impl Shapes {
                 }
             }
             TermKind::Input { input, element } if input.index() < MAX_INPUTS => {
-                (input.0, 1 << input.0, self.list(&[element as i64]))
+                let (shape, inputs, element) = (input.0, 1 << input.0, element as i64);
+                return Some(Operand { shape, inputs, motion: STILL, anchor: HERE, element });
             }
             TermKind::Input { .. } | TermKind::Constant(_) => {
                 let Place { shape, inputs, anchor } = self.place(term)?;
                 (shape, inputs, self.list(&anchor))
             }
         };
-        Some(Operand { shape, inputs, motion: STILL, anchor })
+        Some(Operand { shape, inputs, motion: STILL, anchor, element: 0 })
     }
 
     /// An operation on operands; `None` where they move differently from lane to lane.
@@ -617,14 +660,14 @@ impl Shapes {
     fn question(&self, op: TermOp, operands: &[Operand]) -> Option<(Question, usize)> {
         let inputs = operands.iter().fold(0, |inputs, operand| inputs | operand.inputs);
         let origin = operands.iter().rposition(|operand| operand.inputs == inputs)?;
-        let from = &self.anchors[operands[origin].anchor as usize..];
+        let from = self.from(&operands[origin]);
         let mut question = Question { op, shapes: [NONE; 3], motions: [STILL; 3], apart: [0; MOST_APART] };
         let mut room = question.apart.iter_mut();
         for (which, operand) in operands.iter().enumerate() {
             question.shapes[which] = operand.shape;
             question.motions[which] = operand.motion;
             if which != origin {
-                for (input, element) in bits(operand.inputs).zip(&self.anchors[operand.anchor as usize..]) {
+                for (input, element) in bits(operand.inputs).zip(self.from(operand)) {
                     *room.next()? = i32::try_from(*element - from[rank(inputs, input)]).ok()?;
                 }
             }
@@ -649,8 +692,7 @@ impl Shapes {
         let with_all = operands.iter().rposition(|operand| operand.inputs == inputs);
         let most = || (0..operands.len()).max_by_key(|at| operands[*at].inputs.count_ones());
         let main = with_all.or_else(most)?;
-        let Operand { motion, anchor, .. } = operands[main];
-        let mut result = Operand { shape: NONE, inputs, motion, anchor };
+        let mut result = Operand { shape: NONE, inputs, ..operands[main] };
         if with_all.is_none() {
             let mut motion: SmallVec<[i64; 4]> = SmallVec::new();
             let mut anchor: SmallVec<[i64; 4]> = SmallVec::new();
@@ -687,12 +729,12 @@ impl Shapes {
         let shape = |at: usize| operands.get(at).map_or(0, |operand| i64::from(operand.shape));
         key.clear();
         key.extend([(op as i64) << 32 | shape(0), shape(1) << 32 | shape(2)]);
-        let origin = &self.anchors[result.anchor as usize..];
+        let origin = self.from(result);
         for (which, operand) in operands.iter().enumerate() {
             if which == main {
                 continue;
             }
-            let elements = &self.anchors[operand.anchor as usize..];
+            let elements = self.from(operand);
             let (own, whole) = (self.steps_of(operand), self.steps_of(result));
             let moves = |steps: Option<&[i64]>, at: usize| steps.map_or(STILL.into(), |steps| steps[at]);
             // The operand's inputs among those of the result, which has all of them.

@@ -84,6 +84,7 @@ pub type Arity = usize;
 
 impl TermOp {
     /// The number of operands.
+    #[inline]
     pub fn arity(self) -> Arity {
         use TermOp::*;
         match self {
@@ -194,6 +195,33 @@ pub struct NodeParts<'s> {
     pub mask: u32,
     /// The operands; the first `op.arity()` count.
     pub operands: [Lanes<'s>; 3],
+}
+
+/// A whole node whose operands are read one by one.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeRef<'s> {
+    store: &'s Store,
+    node: &'s Node,
+}
+
+impl<'s> NodeRef<'s> {
+    /// The operation.
+    #[inline]
+    pub fn op(self) -> TermOp {
+        self.node.op
+    }
+
+    /// The active lanes.
+    #[inline]
+    pub fn mask(self) -> u32 {
+        self.node.mask
+    }
+
+    /// Operand number `which`, below the arity of the operation.
+    #[inline(always)] // What is returned in pieces through memory is slow to read as a whole.
+    pub fn operand(self, which: usize) -> Lanes<'s> {
+        self.store.lanes(self.node, which)
+    }
 }
 
 /// How an operand word is to be read.
@@ -351,26 +379,17 @@ impl Store {
         NodeParts { op: node.op, mask: node.mask, operands }
     }
 
-    /// The operation of node number `at`; with [`Store::operand`], for passes that need not all of it at once.
+    /// The same, for passes that need not all of it.
     ///
     /// # Panics
     /// When there is no such node.
     #[inline]
-    pub fn op_at(&self, at: usize) -> TermOp {
-        self.nodes[at].op
-    }
-
-    /// Operand number `which` of node number `at`, below the arity of its operation.
-    ///
-    /// # Panics
-    /// When there is no such node.
-    #[inline]
-    pub fn operand(&self, at: usize, which: usize) -> Lanes<'_> {
-        self.lanes(&self.nodes[at], which)
+    pub fn node_ref(&self, at: usize) -> NodeRef<'_> {
+        NodeRef { store: self, node: &self.nodes[at] }
     }
 
     /// The terms of one operand of a node, of which the last ones may be none: nothing then, affine.
-    #[inline(always)] // What is returned in pieces through memory is slow to read as a whole.
+    #[inline(always)] // As above.
     fn lanes(&self, node: &Node, at: usize) -> Lanes<'_> {
         let word = node.operands[at];
         let base = word & ((1 << TermId::BITS) - 1);

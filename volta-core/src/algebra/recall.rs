@@ -1,0 +1,69 @@
+//! Operands that were read before.
+//!
+//! Fragments of a matrix are operands again and again, in lists of their own. What reading one lane by lane came to is
+//! remembered by what is in the list.
+
+use crate::term::Lanes;
+use rustc_hash::FxHasher;
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+
+/// So many are remembered; a new one takes the place of another.
+const REMEMBERED: usize = 1 << 12;
+
+/// Some lanes of an operand, whichever node has it.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Read {
+    mask: u32,
+    lanes: u32,
+    /// In which way the words say which terms they are.
+    way: u32,
+    words: SmallVec<[u64; 8]>,
+}
+
+impl Read {
+    /// What an operand of a node with the lanes of `mask` is in `lanes`.
+    pub(super) fn new(mask: u32, lanes: u32, own: Lanes<'_>) -> Read {
+        let (way, words) = match own {
+            Lanes::Affine { base, stride } => (0, SmallVec::from_slice(&[base, stride as u64])),
+            Lanes::Steps { base, steps } => {
+                (1, std::iter::once(base).chain(steps.iter().map(|step| *step as u64)).collect())
+            }
+            Lanes::List(list) => (2, SmallVec::from_slice(list)),
+            Lanes::Repeated { list, shift } => (3 + shift, SmallVec::from_slice(list)),
+        };
+        Read { mask, lanes, way, words }
+    }
+
+    fn place(&self) -> usize {
+        let mut hasher = FxHasher::default();
+        self.hash(&mut hasher);
+        (hasher.finish() >> 32) as usize % REMEMBERED
+    }
+}
+
+/// What lately read operands came to.
+#[derive(Debug)]
+pub(super) struct Recall<T> {
+    /// None of them at first: most stores have no such operands.
+    entries: Vec<Option<(Read, T)>>,
+}
+
+impl<T> Recall<T> {
+    pub(super) fn new() -> Recall<T> {
+        Recall { entries: Vec::new() }
+    }
+
+    pub(super) fn find(&self, read: &Read) -> Option<&T> {
+        let entry = self.entries.get(read.place())?.as_ref();
+        entry.filter(|(known, _)| known == read).map(|(_, result)| result)
+    }
+
+    pub(super) fn keep(&mut self, read: Read, result: T) {
+        if self.entries.is_empty() {
+            self.entries.resize_with(REMEMBERED, || None);
+        }
+        let place = read.place();
+        self.entries[place] = Some((read, result));
+    }
+}
