@@ -18,6 +18,7 @@
 
 use crate::base::budget::Exhausted;
 
+mod again;
 mod atom;
 mod canon;
 mod cases;

@@ -10,6 +10,7 @@
 //! then one of a few patterns, and mostly a constant for each bit of the lane's number. Where lanes differ, only those
 //! are looked at that somebody asks for: fragments of a matrix have rows that no output depends on.
 
+use super::again::Example;
 use super::instance::is_commutative;
 use super::lists::Lists;
 use super::reached::{Reached, bits, rank, term_of, whole_node};
@@ -18,7 +19,7 @@ use crate::term::{Lanes, Steps, Store, TermId, TermKind, TermOp, ends};
 use smallvec::SmallVec;
 
 /// Inputs from this one on have no shapes, nor has what depends on them: a bit each.
-const MAX_INPUTS: usize = 31;
+pub(super) const MAX_INPUTS: usize = 31;
 /// A store may have so many shapes, or one for eight nodes. Beyond that, few of its terms are like others, and terms
 /// are left without shapes.
 const FEW_SHAPES: usize = 1 << 18;
@@ -52,6 +53,8 @@ pub struct Shapes {
     gathered: Recall<Option<(Operand, SmallVec<[i64; 4]>)>>,
     /// What was lately applied, by the shape that it was made of: loops make the same ones again, one after the other.
     applied: Vec<Applied>,
+    /// For each shape, the last node that was made of it, of those that others may do again.
+    pub(super) examples: Vec<Option<Example>>,
 }
 
 /// Where a term is of its shape.
@@ -74,12 +77,26 @@ impl Place {
 
 /// The terms of a node, or one of them.
 #[derive(Clone, Copy, Debug)]
-struct Form {
-    shape: u32,
+pub(super) struct Form {
+    pub(super) shape: u32,
     /// How anchors move from lane to lane.
-    motion: u32,
+    pub(super) motion: u32,
     /// Where the anchor of lane 0 begins; for [`IN_PARTS`], where the parts do.
-    anchor: u32,
+    pub(super) anchor: u32,
+}
+
+impl Form {
+    /// Whether it is the same in every lane.
+    #[inline]
+    pub(super) fn is_still(self) -> bool {
+        self.motion == STILL
+    }
+}
+
+/// Whether a form is of all lanes.
+#[inline]
+pub(super) fn is_whole(form: Form) -> bool {
+    form.shape < IN_PARTS
 }
 
 /// Some lanes of a node.
@@ -170,6 +187,7 @@ impl Shapes {
             key: Vec::new(),
             gathered: Recall::new(),
             applied: vec![Applied::NOTHING; (store.len() / 8).next_power_of_two().min(MOST_APPLIED)],
+            examples: Vec::new(),
         };
         shapes.steps.number(&[0; 5], 0);
         shapes.motions.number(&[], 0);
@@ -199,6 +217,24 @@ impl Shapes {
             }
         };
         Some(Place { shape, inputs, anchor })
+    }
+
+    /// The form of a node.
+    #[inline]
+    pub(super) fn form_of(&self, node: usize) -> Form {
+        self.forms[node]
+    }
+
+    /// The inputs of a shape, as bits.
+    #[inline]
+    pub(super) fn inputs_of(&self, shape: u32) -> u32 {
+        self.shapes.note(shape)
+    }
+
+    /// The elements of a form's anchor, one for each input, and what is behind them.
+    #[inline]
+    pub(super) fn anchor_from(&self, form: Form) -> &[i64] {
+        &self.anchors[form.anchor as usize..]
     }
 
     /// The shape of a term, if it has one.
@@ -247,6 +283,18 @@ impl Shapes {
         if unwanted || self.shapes.len() > FEW_SHAPES.max(store.len() / 8) {
             return none;
         }
+        let node = store.node_ref(at);
+        if let Some(form) = self.again(node) {
+            return form;
+        }
+        let form = self.form_anew(store, roots, at);
+        self.learn(node, form);
+        form
+    }
+
+    /// The same for a node that does what no other one lately did.
+    fn form_anew(&mut self, store: &Store, roots: &[TermId], at: usize) -> Form {
+        let none = Form { shape: NONE, motion: STILL, anchor: 0 };
         let node = store.node_ref(at);
         let (op, mask) = (node.op(), node.mask());
         let in_parts = |which| self.whole(node.operand(which)).is_some_and(|form| form.shape == IN_PARTS);

@@ -23,6 +23,6 @@ pub use build::{Operand, Operands, Pattern, Results};
 pub use fold::{Fold, fold};
 pub use id::{ConstantId, InputId, Integers, NodeId, Sign, TermId, TermKind};
 pub use import::Imported;
-pub use node::{Arity, Constant, Lanes, NodeParts, NodeRef, Steps, Store, TermOp, View, ends, moved};
+pub use node::{Arity, Constant, Lanes, Moves, NodeParts, NodeRef, Steps, Store, TermOp, View, ends, moved};
 pub use print::{element_index, expression, spell_element};
 pub use range::{Range, Ranges};

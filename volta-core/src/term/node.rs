@@ -197,6 +197,15 @@ pub struct NodeParts<'s> {
     pub operands: [Lanes<'s>; 3],
 }
 
+/// An operation and how its operands move from lane to lane, whatever they are in lane 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moves {
+    /// The operation, the mask, and how operand words are read.
+    head: (TermOp, u32, u8),
+    /// What words say of strides and steps.
+    apart: [u8; 3],
+}
+
 /// A whole node whose operands are read one by one.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeRef<'s> {
@@ -215,6 +224,35 @@ impl<'s> NodeRef<'s> {
     #[inline]
     pub fn mask(self) -> u32 {
         self.node.mask
+    }
+
+    /// What is the same for nodes whose operands move alike; `None` where one of them is a list.
+    #[inline]
+    pub fn moves(self) -> Option<Moves> {
+        let Node { op, modes, mask, operands } = *self.node;
+        // A list is the only way to read a word of which this bit says so.
+        if modes & (LIST | LIST << 2 | LIST << 4) != 0 {
+            return None;
+        }
+        let apart = operands.map(|word| (word >> TermId::BITS) as u8);
+        Some(Moves { head: (op, mask, modes), apart })
+    }
+
+    /// The raw term that lane 0 has, or would have, of each operand that is no list.
+    #[inline]
+    pub fn bases(self) -> [u64; 3] {
+        self.node.operands.map(|word| word & ((1 << TermId::BITS) - 1))
+    }
+
+    /// Whether an operand that is no list moves by one from lane to lane, or not at all.
+    #[inline]
+    pub fn is_row(self, which: usize) -> Option<bool> {
+        let affine = self.node.modes >> (2 * which) & 3 == AFFINE;
+        match self.node.operands[which] >> TermId::BITS {
+            1 if affine => Some(true),
+            0 if affine => Some(false),
+            _ => None,
+        }
     }
 
     /// Operand number `which`, below the arity of the operation.
