@@ -50,8 +50,14 @@ impl Facts {
         Facts::of_reached(store, Reached::new(store, roots))
     }
 
+    /// Reads a store of which nearly all is computed from `roots`: all of it, where that is quicker than to look for what
+    /// is not.
+    pub fn of_most(store: &Store, roots: &[TermId]) -> Facts {
+        let alone = (0..store.len()).all(|at| store.mask(at).is_power_of_two());
+        if alone { Facts::of_all(store) } else { Facts::new(store, roots) }
+    }
+
     /// Reads a whole store.
-    #[cfg(test)]
     pub(super) fn of_all(store: &Store) -> Facts {
         Facts::of_reached(store, Reached::all(store))
     }
@@ -74,7 +80,7 @@ impl Facts {
         while let Some(at) = next {
             assert!(terms <= u64::from(u32::MAX), "proofs reach fewer terms");
             starts[at] = terms as u32;
-            terms += u64::from(reached.lanes(at).count_ones());
+            terms += count(reached.lanes(at));
             next = reached.first_from(at + 1);
         }
         let terms = terms as usize;
@@ -168,7 +174,7 @@ impl Facts {
     #[inline(always)] // As it decides what of an operand is read at all.
     fn count_operand(&mut self, own: Lanes<'_>, mask: u32) {
         match own {
-            Lanes::Affine { base, stride: 0 } => self.count(TermId::from_raw(base), mask.count_ones()),
+            Lanes::Affine { base, stride: 0 } => self.count(TermId::from_raw(base), count(mask) as u32),
             Lanes::Affine { .. } => {
                 let ends = [mask.trailing_zeros(), 31 - mask.leading_zeros()];
                 if let Some(used) = whole_node(own) {
@@ -195,12 +201,14 @@ impl Facts {
     /// Counts that so many lanes use a term.
     #[inline]
     fn count(&mut self, term: TermId, lanes: u32) {
-        if let TermKind::Lane(node, lane) = term.kind()
-            && self.reached.has(node.index())
-            && self.reached.lanes(node.index()) >> lane & 1 == 1
-        {
-            let entry = self.entry(node.index(), lane);
-            self.uses[entry] = self.uses[entry].saturating_add(lanes as u8);
+        let TermKind::Lane(node, lane) = term.kind() else { return };
+        if !self.reached.has(node.index()) {
+            return;
+        }
+        let reached = self.reached.lanes(node.index());
+        if reached >> lane & 1 == 1 {
+            let uses = &mut self.uses[self.starts[node.index()] as usize + rank(reached, lane)];
+            *uses = uses.saturating_add(lanes as u8);
         }
     }
 
@@ -303,6 +311,17 @@ impl Facts {
             let [a, b, c] = inside;
             self.flags[self.starts[at] as usize] = transfer(node.op, a, b, c) | own;
         }
+    }
+}
+
+/// How many lanes a mask has.
+#[inline]
+fn count(mask: u32) -> u64 {
+    // Mostly one or all, and machines that count bits are not to be relied on.
+    match mask {
+        u32::MAX => 32,
+        mask if mask.is_power_of_two() => 1,
+        mask => mask.count_ones().into(),
     }
 }
 

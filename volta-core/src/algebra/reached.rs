@@ -32,7 +32,6 @@ impl Reached {
     }
 
     /// Every term of a store.
-    #[cfg(test)]
     pub(super) fn all(store: &Store) -> Reached {
         let mut reached = Reached { lanes: vec![0; store.len()], nodes: vec![0; store.len().div_ceil(64)] };
         (0..store.len()).for_each(|at| reached.insert_lanes(at, store.mask(at)));

@@ -122,7 +122,7 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     let roots = roots_of(elements, stores.len(), &sides, 0..elements.len());
     let (alike, early) = rayon::join(
         || alike_of(elements, &stores, &sides, &roots, options),
-        || most.map(|most| (most, Facts::new(stores[most], &roots[most]))),
+        || most.map(|most| (most, Facts::of_most(stores[most], &roots[most]))),
     );
     if let Some((at, witness)) = refute_some(elements, &sides, (&alike, nodes), inputs, options) {
         return Outcome { first_failure: Some((at, Failure::Different(witness))), ..Outcome::default() };
