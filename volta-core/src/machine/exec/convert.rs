@@ -8,6 +8,7 @@ use super::super::register::Even;
 use super::super::residue;
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
+use super::even::even_convert;
 use super::float::{Terms, even_reals, held, holds_unknown_reals, set_reals};
 use super::int::sign_extend;
 use crate::number::format::{Format, Rounding, encode};
@@ -50,6 +51,12 @@ impl Cta<'_> {
         to: Int,
         saturate: bool,
     ) -> Result<(), Stop> {
+        if mask == u32::MAX
+            && let Some(results) = self.even(warp, a).and_then(|even| even_convert(from, to, saturate, even))
+        {
+            warp.register_mut(d).set_even(results, false);
+            return Ok(());
+        }
         let mut scratch = None;
         let x = self.operand(warp, a, &mut scratch);
         if x.is_concrete(mask) {
@@ -385,7 +392,7 @@ impl super::symbolic::Table<'_> {
 }
 
 /// An integer of one type as one of another.
-pub(in super::super) fn convert_int(x: u64, from: Int, to: Int, saturate: bool) -> u64 {
+pub(super) fn convert_int(x: u64, from: Int, to: Int, saturate: bool) -> u64 {
     let x = if from.signed { sign_extend(from.width, x) } else { x & from.width.mask() };
     if !saturate {
         return x & to.width.mask();

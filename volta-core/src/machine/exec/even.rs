@@ -4,6 +4,7 @@
 use super::super::cta::Cta;
 use super::super::register::Even;
 use super::super::warp::Warp;
+use super::convert::convert_int;
 use super::int::{compare, scalar2, scalar3, sign_extend};
 use crate::program::{Compare, Int, Int2, Int3, Src, Width};
 
@@ -49,6 +50,73 @@ fn product<const B: usize>(x: Even<B>, y: Even<B>) -> Option<Even<B>> {
     x.is_uniform().then(|| times(y, x.first))
 }
 
+/// The binary digits that words have, where each comes from the first word or from one step alone: then a word is what
+/// its parts are, digit by digit.
+#[inline]
+fn digits<const B: usize>(even: &Even<B>) -> Option<u64> {
+    let mut all = even.first;
+    for step in even.steps {
+        if step < 0 || all & step.cast_unsigned() != 0 {
+            return None;
+        }
+        all |= step.cast_unsigned();
+    }
+    Some(all)
+}
+
+/// The results of an operation on digits, if they move evenly and that is seen part by part.
+fn digitwise<const B: usize>(op: Int2, ty: Int, x: Even<B>, y: Even<B>) -> Option<Even<B>> {
+    // An amount is one of 32 bits.
+    let (x, y) = (narrowed(ty.width, x)?, if op == Int2::Shr { y } else { narrowed(ty.width, y)? });
+    // The same in all lanes is the second one, as far as the order is free.
+    let (x, y) = if x.is_uniform() && op != Int2::Shr { (y, x) } else { (x, y) };
+    let all = digits(&x)?;
+    if !y.is_uniform() {
+        let apart = digits(&y)? & all == 0;
+        return (apart && matches!(op, Int2::Or | Int2::Xor)).then(|| plus(x, y));
+    }
+    let word = y.first;
+    let parts = |first: u64, f: &dyn Fn(u64) -> i64| {
+        Some(Even { first, steps: x.steps.map(|step| f(step.cast_unsigned())) })
+    };
+    match op {
+        Int2::And => parts(x.first & word, &|part| (part & word).cast_signed()),
+        Int2::Or => parts(x.first | word, &|part| (part & !word).cast_signed()),
+        Int2::Xor => {
+            parts(x.first ^ word, &|part| (part & !word).cast_signed() - (part & word).cast_signed())
+        }
+        Int2::Shr => {
+            let positive = !ty.signed || all >> (ty.width.bits() - 1) == 0;
+            let by = word & 0xffff_ffff;
+            if by >= u64::from(ty.width.bits()) || !positive {
+                return None;
+            }
+            parts(x.first >> by, &|part| (part >> by).cast_signed())
+        }
+        _ => None,
+    }
+}
+
+/// The results of a conversion between integers, if they move evenly.
+#[inline]
+pub(in super::super) fn even_convert<const B: usize>(
+    from: Int,
+    to: Int,
+    saturate: bool,
+    even: Even<B>,
+) -> Option<Even<B>> {
+    if even.is_uniform() {
+        return Some(Even::uniform(convert_int(even.first, from, to, saturate)));
+    }
+    let numbers = match from.width {
+        Width::W64 => even,
+        Width::W32 => widened(from, even)?,
+        Width::W8 | Width::W16 => return None,
+    };
+    let wide = matches!(to.width, Width::W32 | Width::W64);
+    if wide && !saturate { narrowed(to.width, numbers) } else { None }
+}
+
 /// The results of an operation, if they move evenly.
 #[inline]
 pub(in super::super) fn even2<const B: usize>(op: Int2, ty: Int, x: Even<B>, y: Even<B>) -> Option<Even<B>> {
@@ -62,6 +130,7 @@ pub(in super::super) fn even2<const B: usize>(op: Int2, ty: Int, x: Even<B>, y: 
             let amount = u32::try_from(y.first & 0xffff_ffff).ok().filter(|by| *by < ty.width.bits())?;
             narrowed(ty.width, times(x, 1 << amount))
         }
+        Int2::And | Int2::Or | Int2::Xor | Int2::Shr => digitwise(op, ty, x, y),
         _ => None,
     }
 }
@@ -143,7 +212,21 @@ mod tests {
         ];
         let strided = (word(), step.clone()).prop_map(|(first, stride)| Even::strided(first, stride));
         let stepped = (word(), prop::array::uniform5(step)).prop_map(|(first, steps)| Even { first, steps });
-        prop_oneof![strided, stepped, word().prop_map(Even::uniform)]
+        // Of digits of their own, as threads' numbers are.
+        let digits = (any::<u64>(), 0u32..60, prop::array::uniform5(0u32..9), any::<bool>()).prop_map(
+            |(first, low, order, narrow)| {
+                let places = order.map(|place| low + place);
+                let mut taken = 0u64;
+                let steps = places.map(|place| {
+                    let bit =
+                        1u64.checked_shl(place).unwrap_or(0) & !taken & if narrow { 0xffff_ffff } else { !0 };
+                    taken |= bit;
+                    bit.cast_signed()
+                });
+                Even { first: first & !taken & if narrow { 0xffff_ffff } else { !0 }, steps }
+            },
+        );
+        prop_oneof![strided, stepped, digits, word().prop_map(Even::uniform)]
     }
 
     fn int() -> impl Strategy<Value = Int> {
@@ -179,6 +262,17 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+        /// Numbers that are converted for a warp are what they are for each lane.
+        #[test]
+        fn warps_convert_as_lanes_do(from in int(), to in int(), saturate in any::<bool>(), x in even()) {
+            if let Some(results) = even_convert(from, to, saturate, x) {
+                for lane in 0..32 {
+                    let each = convert_int(x.lane(lane), from, to, saturate);
+                    prop_assert_eq!(each, results.lane(lane), "lane {}", lane);
+                }
+            }
+        }
 
         /// What a comparison is said to be for all lanes it is for each of them.
         #[test]

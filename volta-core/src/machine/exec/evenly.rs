@@ -12,6 +12,7 @@ use super::super::value::{Sym, Value};
 use super::super::warp::Warp;
 use super::memory::locate;
 use crate::program::{Address, RegId, Space, Src, Width};
+use smallvec::SmallVec;
 
 /// Where the lanes of a warp, or the threads of several, access one object.
 pub(in super::super) struct Places<'l, const B: usize = 5> {
@@ -147,14 +148,16 @@ impl<'l> Cta<'l> {
             }
             return true;
         }
-        let (Some(value), [Some(target)]) = (self.own_word(warp, lane, &places, width), d) else {
-            return false;
-        };
-        warp.register_mut(*target).set(lane, value);
+        let words = (0..d.len()).map(|step| self.own_word(warp, lane, &places, width, step));
+        let Some(words) = words.collect::<Option<SmallVec<[Value; 4]>>>() else { return false };
+        for (target, word) in d.iter().zip(words) {
+            let Some(target) = target else { continue };
+            warp.register_mut(*target).set(lane, word);
+        }
         true
     }
 
-    /// A word of a thread's own memory, if it takes no more than a look.
+    /// A word of a thread's own memory, so many behind the first one, if it takes no more than a look.
     #[inline]
     pub(in super::super) fn own_word<const B: usize>(
         &self,
@@ -162,10 +165,11 @@ impl<'l> Cta<'l> {
         lane: usize,
         places: &Places<'_, B>,
         width: Width,
+        step: usize,
     ) -> Option<Value> {
         let (Backing::Local(first), Width::W32) = (places.object.backing, width) else { return None };
-        let cell = warp.local[first as usize + (places.offsets.first >> 2) as usize][lane];
-        self.composites.part(cell, 0, 4)
+        let cell = warp.local[first as usize + (places.offsets.first >> 2) as usize + step][lane];
+        self.composites.part(cell, 0, 4).filter(|word| !matches!(word, Value::Undefined(_)))
     }
 
     /// The words of the elements at some places, if they are of an input that nobody writes.

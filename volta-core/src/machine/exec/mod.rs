@@ -3,7 +3,7 @@
 mod access_fault;
 mod atomic;
 mod collective;
-pub(super) mod convert;
+mod convert;
 mod copy;
 pub(super) mod even;
 pub(super) mod evenly;

@@ -12,8 +12,7 @@
 mod matrix;
 
 use super::cta::{Cta, Stop};
-use super::exec::convert::convert_int;
-use super::exec::even::{even_compare, even2, even3, narrowed};
+use super::exec::even::{even_compare, even_convert, even2, even3, narrowed};
 use super::exec::evenly::alike;
 use super::exec::float::{Shape, is_constant, raw_reals};
 use super::exec::{Guarded, is_collective};
@@ -25,6 +24,7 @@ use super::warp::Warp;
 use crate::number::format::Rounding;
 use crate::program::{Address, Clamp, Inst, Op, PredId, PredSrc, RegId, Space, Src, Width};
 use crate::term::{Operand, Pattern, Steps, Store};
+use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// Bits of a thread's number in a team of warps: those of the lane, and up to five of the warp.
@@ -483,8 +483,8 @@ impl Cta<'_> {
                 }
             }
             Op::CvtInt { d, a, from, to, saturate } => concrete(self, team, *a)
-                .filter(Even::is_uniform)
-                .map(|words| (*d, Even::uniform(convert_int(words.first, *from, *to, *saturate)))),
+                .and_then(|words| even_convert(*from, *to, *saturate, words))
+                .map(|words| (*d, words)),
             Op::SetpInt { compare, ty, p, q: None, a, b, combine: None } => {
                 let [a, b] = [*a, *b].map(|source| concrete(self, team, source));
                 let holds = a.zip(b).and_then(|(x, y)| even_compare(*compare, *ty, x, y));
@@ -621,18 +621,17 @@ impl Cta<'_> {
             return Ok(true);
         }
         if B == ALONE {
-            let own = self.own_word(&warps[0], 0, &places, width);
-            return Ok(match (own, d) {
-                (Some(Value::Bits(bits)), [Some(target)]) => {
-                    team.hold(*target, Even::uniform(bits), false);
-                    true
+            let words = (0..d.len()).map(|step| self.own_word(&warps[0], 0, &places, width, step));
+            let Some(words) = words.collect::<Option<SmallVec<[Value; 4]>>>() else { return Ok(false) };
+            for (target, word) in d.iter().zip(words) {
+                let Some(target) = target else { continue };
+                match word {
+                    Value::Bits(bits) => team.hold(*target, Even::uniform(bits), false),
+                    Value::Sym(sym) => team.hold(*target, Even::uniform(sym.raw()), true),
+                    Value::Undefined(_) => return Ok(false),
                 }
-                (Some(Value::Sym(sym)), [Some(target)]) => {
-                    team.hold(*target, Even::uniform(sym.raw()), true);
-                    true
-                }
-                _ => false,
-            });
+            }
+            return Ok(true);
         }
         let Some(offsets) = self.shared_offsets(&places, width) else { return Ok(false) };
         // What is loaded over its own address is not loaded again from there.
