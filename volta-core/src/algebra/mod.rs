@@ -18,7 +18,6 @@
 
 use crate::base::budget::Exhausted;
 
-mod again;
 mod atom;
 mod canon;
 mod cases;

@@ -4,8 +4,8 @@
 //! found out but that it is one: that its operands have the shapes and the motions that those of the other have, and lie
 //! to one another as those do. Then it has the other's shape.
 
-use super::reached::bits;
-use super::shape::{Form, MAX_INPUTS, Shapes, is_whole};
+use super::super::reached::bits;
+use super::{Form, MAX_INPUTS, Shapes, is_whole};
 use crate::term::{Lanes, Moves, NodeRef, TermId, TermKind, ends};
 
 /// A node that was looked at, as far as others may do the same.

@@ -10,16 +10,19 @@
 //! then one of a few patterns, and mostly a constant for each bit of the lane's number. Where lanes differ, only those
 //! are looked at that somebody asks for: fragments of a matrix have rows that no output depends on.
 
-use super::again::Example;
+mod again;
+mod parts;
+
 use super::instance::is_commutative;
 use super::lists::Lists;
 use super::reached::{Reached, bits, rank, term_of, whole_node};
 use super::recall::{Read, Recall};
 use crate::term::{Lanes, Steps, Store, TermId, TermKind, TermOp, ends};
+use again::Example;
 use smallvec::SmallVec;
 
 /// Inputs from this one on have no shapes, nor has what depends on them: a bit each.
-pub(super) const MAX_INPUTS: usize = 31;
+const MAX_INPUTS: usize = 31;
 /// A store may have so many shapes, or one for eight nodes. Beyond that, few of its terms are like others, and terms
 /// are left without shapes.
 const FEW_SHAPES: usize = 1 << 18;
@@ -54,7 +57,7 @@ pub struct Shapes {
     /// What was lately applied, by the shape that it was made of: loops make the same ones again, one after the other.
     applied: Vec<Applied>,
     /// For each shape, the last node that was made of it, of those that others may do again.
-    pub(super) examples: Vec<Option<Example>>,
+    examples: Vec<Option<Example>>,
 }
 
 /// Where a term is of its shape.
@@ -77,25 +80,25 @@ impl Place {
 
 /// The terms of a node, or one of them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Form {
-    pub(super) shape: u32,
+struct Form {
+    shape: u32,
     /// How anchors move from lane to lane.
-    pub(super) motion: u32,
+    motion: u32,
     /// Where the anchor of lane 0 begins; for [`IN_PARTS`], where the parts do.
-    pub(super) anchor: u32,
+    anchor: u32,
 }
 
 impl Form {
     /// Whether it is the same in every lane.
     #[inline]
-    pub(super) fn is_still(self) -> bool {
+    fn is_still(self) -> bool {
         self.motion == STILL
     }
 }
 
 /// Whether a form is of all lanes.
 #[inline]
-pub(super) fn is_whole(form: Form) -> bool {
+fn is_whole(form: Form) -> bool {
     form.shape < IN_PARTS
 }
 
@@ -221,19 +224,19 @@ impl Shapes {
 
     /// The form of a node.
     #[inline]
-    pub(super) fn form_of(&self, node: usize) -> Form {
+    fn form_of(&self, node: usize) -> Form {
         self.forms[node]
     }
 
     /// The inputs of a shape, as bits.
     #[inline]
-    pub(super) fn inputs_of(&self, shape: u32) -> u32 {
+    fn inputs_of(&self, shape: u32) -> u32 {
         self.shapes.note(shape)
     }
 
     /// The elements of a form's anchor, one for each input, and what is behind them.
     #[inline]
-    pub(super) fn anchor_from(&self, form: Form) -> &[i64] {
+    fn anchor_from(&self, form: Form) -> &[i64] {
         &self.anchors[form.anchor as usize..]
     }
 
@@ -318,75 +321,9 @@ impl Shapes {
         }
     }
 
-    /// The form of a node whose lanes have none together, as far as they are wanted: one for lanes of the same shape,
-    /// found for those of them together whose operands have the same shapes, or else one by one.
-    fn in_parts(&mut self, op: TermOp, mask: u32, wanted: u32, operands: &[Lanes<'_>]) -> Form {
-        let mut parts: SmallVec<[Part; 32]> = SmallVec::new();
-        for lanes in self.alike(operands, mask, wanted) {
-            let mark = self.anchors.len();
-            let result = self.apply_each(op, |shapes, which| shapes.operand_in(mask, lanes, operands[which]));
-            if let Some(result) = result {
-                parts.push(Part { lanes, form: self.keep(mark, result) });
-                continue;
-            }
-            self.anchors.truncate(mark);
-            for lane in bits(lanes) {
-                let mark = self.anchors.len();
-                let scalar =
-                    |shapes: &mut Shapes, which: usize| shapes.scalar(term_of(operands[which], lane, mask));
-                match self.apply_each(op, scalar) {
-                    Some(result) => parts.push(Part { lanes: 1 << lane, form: self.keep(mark, result) }),
-                    None => self.anchors.truncate(mark),
-                }
-            }
-        }
-        self.together(wanted, parts)
-    }
-
     /// The form of the node whose lanes an operand is, in order.
     fn whole(&self, own: Lanes<'_>) -> Option<Form> {
         whole_node(own).map(|node| self.forms[node])
-    }
-
-    /// Some lanes of a node with the lanes of `mask` in groups: those whose operands have the same shapes. Lanes with
-    /// an operand that has no shape are left out.
-    fn alike(&self, operands: &[Lanes<'_>], mask: u32, lanes: u32) -> SmallVec<[u32; 32]> {
-        let mut groups: SmallVec<[u32; 32]> = SmallVec::from_slice(&[lanes]);
-        for own in operands {
-            let form = self.whole(*own);
-            if let Some(form) = form.filter(|form| form.shape == IN_PARTS) {
-                let parts = || self.parts_of(form).iter();
-                let split = groups.iter().flat_map(|group| parts().map(move |part| part.lanes & group));
-                groups = split.filter(|lanes| *lanes != 0).collect();
-                continue;
-            }
-            if form.is_some_and(|form| form.shape != NONE) {
-                continue;
-            }
-            let mut shapes = [NONE; 32];
-            let mut last = None;
-            for lane in bits(lanes) {
-                let term = term_of(*own, lane, mask);
-                let known = last.filter(|(other, _)| *other == term);
-                let (_, shape) =
-                    *last.insert(known.unwrap_or_else(|| (term, self.shape(term).unwrap_or(NONE))));
-                shapes[lane as usize] = shape;
-            }
-            let mut finer = SmallVec::new();
-            for mut group in groups {
-                while group != 0 {
-                    let shape = shapes[group.trailing_zeros() as usize];
-                    let same = bits(group).filter(|lane| shapes[*lane as usize] == shape);
-                    let same = same.fold(0, |lanes, lane| lanes | 1 << lane);
-                    group &= !same;
-                    if shape != NONE {
-                        finer.push(same);
-                    }
-                }
-            }
-            groups = finer;
-        }
-        groups
     }
 
     /// An operation on operands that are read one by one; `None` where one of them is none.
@@ -400,45 +337,6 @@ impl Shapes {
             *operand = read(self, which)?;
         }
         self.apply(op, &mut operands[..op.arity()])
-    }
-
-    /// The form of a node from forms for some of its lanes each.
-    fn together(&mut self, all: u32, mut parts: SmallVec<[Part; 32]>) -> Form {
-        let start = self.parts.len();
-        while let Some(first) = parts.first().copied() {
-            let (same, others): (SmallVec<[Part; 32]>, _) =
-                parts.into_iter().partition(|part| part.form.shape == first.form.shape);
-            parts = others;
-            let part = if same.len() == 1 { first } else { self.join(&same) };
-            self.parts.push(part);
-        }
-        match &self.parts[start..] {
-            [] => Form { shape: NONE, motion: STILL, anchor: 0 },
-            [Part { lanes, form }] if *lanes == all => {
-                let form = *form;
-                self.parts.truncate(start);
-                form
-            }
-            parts => Form { shape: IN_PARTS, motion: parts.len() as u32, anchor: start as u32 },
-        }
-    }
-
-    /// One part of several that have the same shape.
-    fn join(&mut self, parts: &[Part]) -> Part {
-        let mark = self.anchors.len();
-        let shape = parts[0].form.shape;
-        let inputs = self.shapes.note(shape);
-        let mut all = 0;
-        let mut operands = [Operand { shape, inputs, ..Operand::NOTHING }; 32];
-        for part in parts {
-            all |= part.lanes;
-            for lane in bits(part.lanes) {
-                let (_, anchor) = self.anchor(part.form, lane);
-                operands[lane as usize].anchor = self.list(&anchor);
-            }
-        }
-        let result = self.fit(all, &operands);
-        Part { lanes: all, form: self.keep(mark, result) }
     }
 
     /// The form of a result, and of all anchors that were listed from `mark` on only its own.
@@ -942,6 +840,53 @@ pub(super) mod tests {
             prop_assert_eq!(*numbers.entry(spelling).or_insert(place.shape), place.shape);
         }
         Ok(())
+    }
+
+    /// A row of an input: the element of lane 0, what separates lanes, and what warps and rounds of a loop add.
+    type Row = [u64; 4];
+
+    fn row((input, [base, stride, of_warp, of_round]): (u32, Row), warp: u64, round: u64) -> [u64; 32] {
+        let first = 100 + base + of_warp * warp + of_round * round;
+        std::array::from_fn(|lane| TermId::input(InputId(input), first + stride * lane as u64).raw())
+    }
+
+    proptest! {
+        /// Warps that go round a loop, each some elements further on, but for one of them in one round; as whole warps
+        /// and as threads alone.
+        #[test]
+        fn what_is_done_again_is_known(
+            rows in prop::array::uniform3([0u64..9, 0u64..3, 0u64..5, 0u64..5]),
+            op in prop::sample::select(vec![TermOp::Fma, TermOp::Select]),
+            sum in prop::sample::select(vec![TermOp::Add, TermOp::Sub, TermOp::Max]),
+            (odd_warp, odd_round, by) in (0u64..4, 0u64..5, 0u64..4),
+            (alone, through) in any::<(bool, bool)>(),
+        ) {
+            let mut store = Store::new();
+            let mask = if alone { 1 } else { u32::MAX };
+            let mut totals: Vec<[u64; 32]> = (0..4).map(|warp| row((2, rows[2]), warp, 0)).collect();
+            let mut nodes = Vec::new();
+            for round in 0..5 {
+                for warp in 0..4u64 {
+                    let odd = (warp, round) == (odd_warp, odd_round);
+                    let mut x = row((0, rows[0]), warp, if odd { round + by / 2 } else { round });
+                    if through {
+                        let function = if odd && by == 1 { TermOp::Abs } else { TermOp::Neg };
+                        let node = store.push(function, mask, &[&x], 0);
+                        x = std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw());
+                    }
+                    let y = row((1, rows[1]), warp, round);
+                    let total = &mut totals[warp as usize];
+                    let product = store.push(op, mask, &[&x, &y, total], 0);
+                    let result = TermId::lane(product, 0).raw();
+                    let lanes: [u64; 32] = std::array::from_fn(|lane| result + lane as u64);
+                    let next = store.push(sum, mask, &[&lanes, &y], 0);
+                    *total = std::array::from_fn(|lane| TermId::lane(next, lane as u32).raw());
+                    nodes.extend([(product, mask), (next, mask)]);
+                }
+            }
+            let each = |(node, lanes): (NodeId, u32)| bits(lanes).step_by(5).map(move |lane| TermId::lane(node, lane));
+            check_roots(&store, &nodes.into_iter().flat_map(each).collect::<Vec<_>>())?;
+        }
     }
 
     proptest! {
