@@ -1,6 +1,6 @@
 //! What terms are computed from.
 
-use crate::term::{Lanes, Store, TermId, TermKind, moved};
+use crate::term::{Lanes, Store, TermId, TermKind, ends, moved};
 
 /// The lanes of a store's nodes that some terms are computed from, those terms included.
 ///
@@ -85,10 +85,16 @@ impl Reached {
             match (whole_node(own), own) {
                 (Some(whole), _) => self.insert_lanes(whole, lanes),
                 (None, Lanes::Affine { base, stride: 0 }) => self.insert(TermId::from_raw(base)),
-                (None, own) => bits(lanes).for_each(|lane| self.insert(term_of(own, lane, node.mask()))),
+                // What lies between elements of inputs is such.
+                (None, Lanes::Steps { base, steps }) if ends(base, steps).into_iter().all(is_input) => {}
+                (None, own) => each_term(own, lanes, node.mask(), |_, term| self.insert(term)),
             }
         }
     }
+}
+
+fn is_input(raw: u64) -> bool {
+    matches!(TermId::from_raw(raw).kind(), TermKind::Input { .. })
 }
 
 /// The node whose lanes an operand is, in order.
@@ -108,6 +114,22 @@ pub(super) fn term_of(lanes: Lanes<'_>, lane: u32, mask: u32) -> TermId {
         Lanes::List(list) => list[rank(mask, lane)],
         Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
     })
+}
+
+/// Looks at an operand's terms in some lanes of a node with the lanes of `mask`, one after the other.
+#[inline]
+pub(super) fn each_term(own: Lanes<'_>, lanes: u32, mask: u32, mut look: impl FnMut(u32, TermId)) {
+    match own {
+        // Where a lane's entry is need not be counted for each.
+        Lanes::List(list) => {
+            for (lane, raw) in bits(mask).zip(list).filter(|(lane, _)| lanes >> lane & 1 == 1) {
+                look(lane, TermId::from_raw(*raw));
+            }
+        }
+        Lanes::Affine { .. } | Lanes::Steps { .. } | Lanes::Repeated { .. } => {
+            bits(lanes).for_each(|lane| look(lane, term_of(own, lane, mask)));
+        }
+    }
 }
 
 /// The bits that are set, lowest first.

@@ -15,7 +15,7 @@ mod parts;
 
 use super::instance::is_commutative;
 use super::lists::Lists;
-use super::reached::{Reached, bits, rank, term_of, whole_node};
+use super::reached::{Reached, bits, each_term, rank, term_of, whole_node};
 use super::recall::{Read, Recall};
 use crate::term::{Lanes, Steps, Store, TermId, TermKind, TermOp, ends};
 use again::Example;
@@ -482,7 +482,7 @@ impl Shapes {
 
     fn gather_anew(&mut self, mask: u32, lanes: u32, own: Lanes<'_>) -> Option<Operand> {
         let mut terms = [TermId::from_raw(0); 32];
-        bits(lanes).for_each(|lane| terms[lane as usize] = term_of(own, lane, mask));
+        each_term(own, lanes, mask, |lane, term| terms[lane as usize] = term);
         let first = terms[lanes.trailing_zeros() as usize];
         if let TermKind::Input { input: only, .. } = first.kind() {
             let mut elements = [0; 32];

@@ -1,6 +1,6 @@
 //! Nodes whose lanes have no shape together: forms for some of their lanes each.
 
-use super::super::reached::{bits, term_of};
+use super::super::reached::{bits, each_term, term_of};
 use super::{Form, IN_PARTS, NONE, Operand, Part, STILL, Shapes};
 use crate::term::{Lanes, TermOp};
 use smallvec::SmallVec;
@@ -48,13 +48,12 @@ impl Shapes {
             }
             let mut shapes = [NONE; 32];
             let mut last = None;
-            for lane in bits(lanes) {
-                let term = term_of(*own, lane, mask);
+            each_term(*own, lanes, mask, |lane, term| {
                 let known = last.filter(|(other, _)| *other == term);
                 let (_, shape) =
                     *last.insert(known.unwrap_or_else(|| (term, self.shape(term).unwrap_or(NONE))));
                 shapes[lane as usize] = shape;
-            }
+            });
             let mut finer = SmallVec::new();
             for mut group in groups {
                 while group != 0 {

@@ -243,6 +243,23 @@ pub(in super::super) fn compare(op: Compare, ty: Int, x: u64, y: u64) -> bool {
     }
 }
 
+/// The lanes whose integers compare as asked.
+fn compare_all(op: Compare, ty: Int, x: &[u64; 32], y: &[u64; 32]) -> u32 {
+    // Which comparison it is, is asked once for all lanes.
+    #[inline(always)]
+    fn each(ty: Int, x: &[u64; 32], y: &[u64; 32], op: Compare) -> u32 {
+        (0..32).fold(0, |holds, lane| holds | u32::from(compare(op, ty, x[lane], y[lane])) << lane)
+    }
+    match op {
+        Compare::Eq => each(ty, x, y, Compare::Eq),
+        Compare::Ne => each(ty, x, y, Compare::Ne),
+        Compare::Lt => each(ty, x, y, Compare::Lt),
+        Compare::Le => each(ty, x, y, Compare::Le),
+        Compare::Gt => each(ty, x, y, Compare::Gt),
+        Compare::Ge => each(ty, x, y, Compare::Ge),
+    }
+}
+
 #[inline(always)]
 fn each2(a: &[u64; 32], b: &[u64; 32], out: &mut [u64; 32], f: impl Fn(u64, u64) -> u64) {
     for lane in 0..32 {
@@ -530,10 +547,7 @@ impl Cta<'_> {
             return self.symbolic_compare(warp, mask, pc, op, ty, [a, b], (p, q), combine);
         }
         let (x, y) = (x.words(), y.words());
-        let mut bits = 0;
-        for lane in 0..32 {
-            bits |= u32::from(compare(op, ty, x[lane], y[lane])) << lane;
-        }
+        let bits = compare_all(op, ty, &x, &y);
         if let (None, None) = (combine, q) {
             warp.predicate_mut(p).merge_bits(mask, bits);
             return Ok(());
