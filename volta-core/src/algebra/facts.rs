@@ -80,7 +80,7 @@ impl Facts {
         while let Some(at) = next {
             assert!(terms <= u64::from(u32::MAX), "proofs reach fewer terms");
             starts[at] = terms as u32;
-            terms += count(reached.lanes(at));
+            terms += lanes_in(reached.lanes(at));
             next = reached.first_from(at + 1);
         }
         let terms = terms as usize;
@@ -174,7 +174,7 @@ impl Facts {
     #[inline(always)] // As it decides what of an operand is read at all.
     fn count_operand(&mut self, own: Lanes<'_>, mask: u32) {
         match own {
-            Lanes::Affine { base, stride: 0 } => self.count(TermId::from_raw(base), count(mask) as u32),
+            Lanes::Affine { base, stride: 0 } => self.count(TermId::from_raw(base), lanes_in(mask) as u32),
             Lanes::Affine { .. } => {
                 let ends = [mask.trailing_zeros(), 31 - mask.leading_zeros()];
                 if let Some(used) = whole_node(own) {
@@ -316,7 +316,7 @@ impl Facts {
 
 /// How many lanes a mask has.
 #[inline]
-fn count(mask: u32) -> u64 {
+fn lanes_in(mask: u32) -> u64 {
     // Mostly one or all, and machines that count bits are not to be relied on.
     match mask {
         u32::MAX => 32,

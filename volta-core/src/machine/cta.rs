@@ -1,7 +1,8 @@
 //! One CTA: its warps take turns until all have returned, one is at fault, or nobody can go on.
 //!
-//! Who goes first is up to [`super::schedule`]: as a rule, warps in order, each until it can take no step, and in a
-//! warp the lanes at the lowest instruction, which brings parted lanes together again.
+//! As long as all threads stand at one instruction, [`super::team`] leads them in step. Otherwise who goes first is up to
+//! [`super::schedule`]: as a rule, warps in order, each until it can take no step, and in a warp the lanes at the lowest
+//! instruction, which brings parted lanes together again.
 
 use super::barrier::Barriers;
 use super::bind::Launch;

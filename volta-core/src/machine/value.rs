@@ -166,9 +166,10 @@ pub(super) fn pair_halves<const B: usize>(words: Even<B>, format: Format) -> Opt
         return None;
     }
     let tag = (TAG_PAIR + format as u64) << TAG_SHIFT;
-    let halves = |word: u64| (format as u64) < PAIRED && word & !Sym::PAYLOAD == tag;
+    let is_pair = |word: u64| (format as u64) < PAIRED && word & !Sym::PAYLOAD == tag;
+    // Words of symbolic values are far below 2^63: none of their sums wraps around, and these two are the ends.
     let [low, high] = words.ends();
-    if !halves(low) || !halves(high) {
+    if !is_pair(low) || !is_pair(high) {
         return None;
     }
     let [first, second] = Sym(words.first).halves();
@@ -334,6 +335,34 @@ mod tests {
         assert_eq!(Sym::int(4, term).kind(), SymKind::Int(4, term));
         assert_eq!(Sym::packed(9).kind(), SymKind::Packed(9));
         assert_eq!(Sym::choice(9).kind(), SymKind::Choice(9));
+    }
+
+    /// Of pairs that move evenly, each lane's halves are those of its pair; of other words there are none.
+    #[test]
+    fn halves_of_pairs_move_as_pairs_do() {
+        let real = |term: TermId| Sym::real(Format::F16, term);
+        let input = |element| TermId::input(InputId(2), element);
+        let pair = |lane: usize, row: u64| {
+            let low = 7 + row * (lane as u64 / 4) + 2 * (lane as u64 % 4);
+            Sym::pair(real(input(low)), real(input(low + 1))).map(Sym::raw)
+        };
+        for row in [0, 1, 64, 4096] {
+            let words: [u64; 32] = std::array::from_fn(|lane| pair(lane, row).expect("they are near"));
+            let even = Even::of(&words).expect("rows move evenly");
+            let [low, high] = pair_halves(even, Format::F16).expect("they are pairs");
+            for lane in 0..32 {
+                let own = Sym(words[lane as usize]).as_pair().expect("it is a pair");
+                assert_eq!(
+                    [low, high].map(|half| half.lane(lane)),
+                    own.map(|half| half.raw() & Sym::PAYLOAD)
+                );
+            }
+            assert_eq!(pair_halves(even, Format::Bf16), None);
+            // The second half moves, and the first does not.
+            let askew = Even { steps: [1, 0, 0, 0, 0], ..even };
+            assert_eq!(pair_halves(askew, Format::F16), None);
+        }
+        assert_eq!(pair_halves::<5>(Even::uniform(real(input(3)).raw()), Format::F16), None);
     }
 
     /// Terms that a pair has room for come back from it as they are, and others have no pair.

@@ -25,8 +25,9 @@ pub(in super::super) struct Places<'l, const B: usize = 5> {
 pub(in super::super) struct Found<const B: usize = 5> {
     /// How the words move.
     pub(in super::super) words: Option<Even<B>>,
-    /// The threads that found symbolic ones, of those that stand for all.
+    /// Whether some are symbolic.
     pub(in super::super) symbolic: bool,
+    /// Whether some are not.
     concrete: bool,
 }
 
@@ -273,12 +274,13 @@ impl<'l> Cta<'l> {
         width: Width,
         a: &[Src],
     ) -> Result<bool, Stop> {
+        if width != Width::W32 {
+            return Ok(false);
+        }
         let total = 4 * a.len() as u64;
         let Some(addresses) = self.even_addresses(warp, address) else { return Ok(false) };
         let Some(places) = self.even_places(space, addresses, total) else { return Ok(false) };
-        let Some(offsets) = self.shared_offsets(&places, width).filter(|_| width == Width::W32) else {
-            return Ok(false);
-        };
+        let Some(offsets) = self.shared_offsets(&places, width) else { return Ok(false) };
         if !self.are_words(warp, u32::MAX, a) {
             return Ok(false);
         }

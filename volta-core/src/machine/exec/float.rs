@@ -104,15 +104,12 @@ pub(in super::super) fn raw_reals<const B: usize>(even: Even<B>, format: Format)
 #[inline]
 pub(super) fn set_reals(register: &mut Register, format: Format, mask: u32, id: impl Fn(usize) -> u64) {
     let tag = Sym::real_tag(format);
-    let words = register.words_mut();
     if mask == u32::MAX {
-        for (lane, word) in words.iter_mut().enumerate() {
-            *word = tag | id(lane);
-        }
-    } else {
-        for lane in lanes(mask) {
-            words[lane] = tag | id(lane);
-        }
+        return register.set_words(&std::array::from_fn(|lane| tag | id(lane)), true);
+    }
+    let words = register.words_mut();
+    for lane in lanes(mask) {
+        words[lane] = tag | id(lane);
     }
     register.sym |= mask;
     register.undefined &= !mask;

@@ -216,14 +216,12 @@ impl<'l> Cta<'l> {
                 let first = tag + step as u64;
                 let register = warp.register_mut(*target);
                 if at.mask == u32::MAX {
-                    for (word, offset) in register.words_mut().iter_mut().zip(at.offsets) {
-                        *word = first + (offset >> shift);
-                    }
-                } else {
-                    let words = register.words_mut();
-                    for lane in lanes(at.mask) {
-                        words[lane] = first + (at.offsets[lane] >> shift);
-                    }
+                    register.set_words(&at.offsets.map(|offset| first + (offset >> shift)), true);
+                    continue;
+                }
+                let words = register.words_mut();
+                for lane in lanes(at.mask) {
+                    words[lane] = first + (at.offsets[lane] >> shift);
                 }
                 register.sym |= at.mask;
                 register.undefined &= !at.mask;

@@ -462,16 +462,15 @@ impl Cta<'_> {
     ) -> Result<bool, Stop> {
         let concrete = |cta: &Self, team: &mut Team<B>, source| cta.concrete_words(team, warps, source);
         let result = match &inst.op {
-            Op::Mov { d, a, width } => match *a {
-                Src::Reg(a) if team.held(warps, a).is_some_and(|held| held.symbolic) => {
-                    let held = team.held(warps, a).copied();
-                    team.registers[d.index()] = held.map(|held| Held { spread: false, ..held });
+            Op::Mov { d, a, width } => {
+                if let Src::Reg(a) = *a
+                    && let Some(held) = team.held(warps, a).copied().filter(|held| held.symbolic)
+                {
+                    team.hold(*d, held.words, true);
                     return Ok(true);
                 }
-                a => {
-                    concrete(self, team, a).and_then(|words| narrowed(*width, words)).map(|words| (*d, words))
-                }
-            },
+                concrete(self, team, *a).and_then(|words| narrowed(*width, words)).map(|words| (*d, words))
+            }
             Op::Int2 { op, ty, d, a, b } => {
                 let [a, b] = [*a, *b].map(|source| concrete(self, team, source));
                 a.zip(b).and_then(|(x, y)| even2(*op, *ty, x, y)).map(|words| (*d, words))
@@ -639,7 +638,7 @@ impl Cta<'_> {
             return Ok(false);
         }
         let moving = offsets.moving();
-        let lanes = alike(moving & 31, 5) & team.mask;
+        let lanes = alike(moving & 31, 5);
         let of_one_warp = moving >> LANE_BITS == (1 << team.bits) - 1;
         let epoch = self.now(&warps[0]).epoch;
         for (step, target) in d.iter().enumerate() {
