@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use crate::base::assumption::Assumption;
 use crate::base::span::{LineTable, Span};
 use crate::case::{Case, Contents, Param, ParamKind, Role, Side, Which, WmmaLayout};
 use crate::conditions::{Conditions, Pair, Valued};
@@ -84,7 +85,6 @@ impl<'c> Verification<'c> {
             report: Report {
                 verdict: Verdict::Clean,
                 assumptions: Vec::new(),
-                notes: Vec::new(),
                 coverage: Coverage::default(),
                 reference: None,
                 opt: SideStats::default(),
@@ -157,10 +157,9 @@ impl<'c> Verification<'c> {
     fn assume(&mut self, outcomes: &[Outcome]) {
         let case = self.case;
         let list = &mut self.report.assumptions;
-        list.push(
-            "floating-point values are real numbers: rounding, overflow and NaN are outside the model (V2)"
-                .into(),
-        );
+        list.push(Assumption::model(
+            "floating-point values are real numbers: rounding, overflow and NaN are outside the model (V2)",
+        ));
         let sides: Vec<(&str, &Side)> = match &case.reference {
             Some(reference) => vec![("the reference", reference), ("the optimized kernel", &case.opt)],
             None => vec![("the kernel", &case.opt)],
@@ -170,21 +169,21 @@ impl<'c> Verification<'c> {
             if let Some(ctas) = &side.ctas
                 && (ctas.len() as u64) < total
             {
-                list.push(format!("{name} ran {} of its {total} CTAs (S3)", ctas.len()));
+                list.push(Assumption::given(format!("{name} ran {} of its {total} CTAs (S3)", ctas.len())));
             }
         }
         for param in &case.params {
             match &param.kind {
                 ParamKind::Tensor { reference, opt, .. } if case.reference.is_some() && reference != opt => {
-                    list.push(format!(
+                    list.push(Assumption::given(format!(
                         "`{}` holds the same real numbers as {} in the reference and as {} in the optimized kernel",
                         param.name,
                         reference.name(),
                         opt.name()
-                    ));
+                    )));
                 }
                 ParamKind::Scalar { value: crate::case::ScalarValue::Number(value), .. } => {
-                    list.push(format!("`{}` is {value}", param.name));
+                    list.push(Assumption::given(format!("`{}` is {value}", param.name)));
                 }
                 ParamKind::Tensor { .. } | ParamKind::Scalar { .. } => {}
             }
@@ -196,25 +195,27 @@ impl<'c> Verification<'c> {
                 crate::case::Sign::NonPositive => "not positive",
                 crate::case::Sign::Nonzero => "not zero",
             };
-            list.push(format!("`{}` is {sign}", param.name));
+            list.push(Assumption::given(format!("`{}` is {sign}", param.name)));
         }
         if case.options.exit_orders_memory {
-            list.push("relaxed: a returned thread's accesses are ordered by the barriers that it released (`exit_orders_memory`, Y2)".into());
+            list.push(Assumption::given("relaxed: a returned thread's accesses are ordered by the barriers that it released (`exit_orders_memory`, Y2)"));
         }
         if case.options.warp_collectives_order_memory {
-            list.push(
-                "relaxed: shuffles and votes order memory (`warp_collectives_order_memory`, Y4)".into(),
-            );
+            list.push(Assumption::given(
+                "relaxed: shuffles and votes order memory (`warp_collectives_order_memory`, Y4)",
+            ));
         }
         match case.options.wmma_layout {
             WmmaLayout::Unspecified => {}
             WmmaLayout::Sm80 => {
-                list.push("relaxed: fragments of `wmma` are laid out as on sm_80 (`wmma_layout`, V5)".into());
+                list.push(Assumption::given(
+                    "relaxed: fragments of `wmma` are laid out as on sm_80 (`wmma_layout`, V5)",
+                ));
             }
         }
-        let notes: BTreeSet<&str> =
-            outcomes.iter().flat_map(|outcome| outcome.notes.iter().copied()).collect();
-        self.report.notes.extend(notes.into_iter().map(str::to_string));
+        let relied: BTreeSet<&Assumption> =
+            outcomes.iter().flat_map(|outcome| &outcome.assumptions).collect();
+        list.extend(relied.into_iter().cloned());
     }
 
     /// Whether unwritten outputs are fine on this case.
@@ -370,9 +371,11 @@ impl<'c> Verification<'c> {
             },
         );
         self.report.canonical_elements = Some(outcome.canonical as u64);
-        self.report.assumptions.extend(outcome.readings.iter().map(ToString::to_string));
+        let readings = outcome.readings.iter().map(|reading| Assumption::relied(reading.to_string()));
+        self.report.assumptions.extend(readings);
         for condition in &outcome.domain {
-            self.report.assumptions.push(format!("the reference is defined where {condition}"));
+            let text = format!("the reference is defined where {condition}");
+            self.report.assumptions.push(Assumption::relied(text));
         }
         self.report.coverage.compared = pairs.len() as u64;
         self.report.verdict = match outcome.first_failure {

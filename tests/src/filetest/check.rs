@@ -71,9 +71,9 @@ fn verdict(file: &File) -> Result<(), String> {
         return Err("there is nothing to compare".into());
     }
     compare_verdict(file, &report.verdict)?;
-    for note in &file.notes {
-        if !report.notes.iter().any(|held| held.contains(note)) {
-            return Err(format!("no note says `{note}`; there are {:?}", report.notes));
+    for wanted in &file.assumes {
+        if !report.assumptions.iter().any(|held| held.text.contains(wanted)) {
+            return Err(format!("no assumption says `{wanted}`; there are {:?}", report.assumptions));
         }
     }
     let is_fault = matches!(report.verdict, Verdict::Fault(_));

@@ -37,8 +37,8 @@ pub struct File {
     pub(super) rule: Option<String>,
     /// What the message must contain.
     pub(super) says: Vec<String>,
-    /// What one of the notes must contain.
-    pub(super) notes: Vec<String>,
+    /// What one of the assumptions must contain.
+    pub(super) assumes: Vec<String>,
     pub(super) annotations: Annotations,
 }
 
@@ -237,7 +237,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<File, String> {
     let mut params = Vec::new();
     let mut chosen = Options::default();
     let (mut command, mut verdict, mut rule) = (None, None, None);
-    let (mut says, mut notes) = (Vec::new(), Vec::new());
+    let (mut says, mut assumes) = (Vec::new(), Vec::new());
     for (at, line) in (1..).zip(text.lines()) {
         let Some(header) = line.strip_prefix("//@") else { continue };
         let wrong = |what: String| format!("line {at}: {what}");
@@ -256,8 +256,8 @@ pub(super) fn read(text: &str, name: &str) -> Result<File, String> {
                 says.push(value.to_string());
                 Ok(())
             }
-            "note" => {
-                notes.push(value.to_string());
+            "assumes" => {
+                assumes.push(value.to_string());
                 Ok(())
             }
             "kernel" => {
@@ -301,7 +301,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<File, String> {
     }
     let annotations = annotation::read(text)?;
     let case = Case { params, reference, opt, options: chosen };
-    Ok(File { command, case, verdict, rule, says, notes, annotations })
+    Ok(File { command, case, verdict, rule, says, assumes, annotations })
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! What every room may use: places in a text, typed indices, budgets.
+//! What every room may use: places in a text, typed indices, budgets, assumptions.
 
+pub mod assumption;
 pub mod budget;
 pub mod index;
 pub mod span;

@@ -4,6 +4,7 @@ use super::cta::{Cta, Order, Stop};
 use super::fault::{FaultKind, Site};
 use super::value::{Truth, Value, lanes};
 use super::warp::Warp;
+use crate::base::assumption::Assumption;
 use crate::program::{Barrier, Bool2, Op, PredSrc, Src};
 
 /// How many threads a barrier waits for.
@@ -232,7 +233,7 @@ impl Cta<'_> {
                             }
                         }
                     } else {
-                        self.notes.insert("threads that had returned counted as arrived at a barrier; their accesses are not ordered by it (Y2, Y3)");
+                        self.assumptions.insert(Assumption::relied("threads that had returned counted as arrived at a barrier; their accesses are not ordered by it (Y2, Y3)"));
                     }
                 }
                 state.released.clear();
@@ -387,9 +388,9 @@ impl Cta<'_> {
                 continue;
             }
             if mask & warp.exited != 0 {
-                self.notes.insert(
+                self.assumptions.insert(Assumption::relied(
                     "a warp barrier's mask names a lane that had returned; it counted as arrived (Y4)",
-                );
+                ));
             }
             self.order_lanes(warp, group);
             self.counts.warp_syncs += 1;

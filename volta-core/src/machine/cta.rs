@@ -16,9 +16,11 @@ use super::schedule::{Turn, Turns};
 use super::team::AnyTeam;
 use super::value::lanes;
 use super::warp::Warp;
+use crate::base::assumption::Assumption;
 use crate::base::budget::{Budgets, Exhausted, Limit};
 use crate::program::{Hammock, Inst, InstId, Op};
 use crate::term::{NodeId, Ranges, Store};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Why a run ends early.
@@ -80,8 +82,8 @@ pub(super) struct Cta<'l> {
     pub(super) counts: Counts,
     /// Nodes made by the range reduction of `exp` (see `exec::idiom`): the lowest exponent field and the offset.
     pub(super) reductions: rustc_hash::FxHashMap<NodeId, i64>,
-    /// Remarks for the verdict, each once.
-    pub(super) notes: std::collections::BTreeSet<&'static str>,
+    /// What the run relied on, each once.
+    pub(super) assumptions: BTreeSet<Assumption>,
     /// What branches on the input decide, by their place.
     pub(super) hammocks: rustc_hash::FxHashMap<u32, Arc<Hammock>>,
     /// Matrices that warps hold for `wmma`.
@@ -145,7 +147,7 @@ impl<'l> Cta<'l> {
             barriers: Barriers::default(),
             counts: Counts::default(),
             reductions: rustc_hash::FxHashMap::default(),
-            notes: std::collections::BTreeSet::new(),
+            assumptions: BTreeSet::new(),
             hammocks: rustc_hash::FxHashMap::default(),
             fragments: Fragments::default(),
             copies: Vec::new(),

@@ -15,6 +15,7 @@ use super::pieces::{Cell, Composites};
 use super::race::{Access, Exact};
 use super::residue::{self, Residues, exactly};
 use super::value::{Origin, SymKind, Value};
+use crate::base::assumption::Assumption;
 use crate::base::budget::{Exhausted, Limit};
 use crate::number::Rational;
 use crate::number::format::{Format, decode};
@@ -70,8 +71,8 @@ pub struct Outcome {
     pub term_bytes: u64,
     /// CTAs that needed exact clocks.
     pub exact_ctas: u64,
-    /// Remarks for the verdict.
-    pub notes: BTreeSet<&'static str>,
+    /// What the run relied on.
+    pub assumptions: BTreeSet<Assumption>,
 }
 
 /// Why a run gives no outcome.
@@ -168,7 +169,7 @@ pub(super) struct Ran {
     pub(super) contributions: Vec<Placed<Contribution>>,
     outputs: Vec<(usize, u64, OutputValue)>,
     counts: Counts,
-    notes: BTreeSet<&'static str>,
+    assumptions: BTreeSet<Assumption>,
     exact: bool,
 }
 
@@ -190,7 +191,7 @@ impl Outcome {
         self.barriers += ran.counts.barriers;
         self.warp_syncs += ran.counts.warp_syncs;
         self.exact_ctas += u64::from(ran.exact);
-        self.notes.extend(ran.notes);
+        self.assumptions.extend(ran.assumptions);
         if ran.outputs.is_empty() {
             self.count_terms(&ran.store);
         } else {
@@ -225,7 +226,7 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64) -> Result<Ran, Stop
 fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, mode: Mode) -> Result<Ran, Stop> {
     let mut cta = Cta::new(launch, options, linear, mode)?;
     cta.run()?;
-    let Cta { mut store, mut composites, mut ranges, memory, counts, notes, order, .. } = cta;
+    let Cta { mut store, mut composites, mut ranges, memory, counts, assumptions, order, .. } = cta;
     let (pages, contributions) = memory.into_parts();
     let mut outputs = Vec::new();
     for ((number, page), content) in &pages {
@@ -250,7 +251,7 @@ fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, mode: Mode) -> R
             return Err(Stop::Fault(Box::new(fault)));
         }
     }
-    Ok(Ran { store, pages, contributions, outputs, counts, notes, exact: mode == Mode::Exact })
+    Ok(Ran { store, pages, contributions, outputs, counts, assumptions, exact: mode == Mode::Exact })
 }
 
 /// Elements of a page of which a byte was written or updated, and where each starts in the page, in bytes.

@@ -1,5 +1,6 @@
 //! What is told: data only, no layout.
 
+use crate::base::assumption::Assumption;
 use crate::machine::fault::{Fault, Place};
 use crate::machine::launch::Which;
 
@@ -180,10 +181,8 @@ pub struct SideStats {
 pub struct Report {
     /// The verdict.
     pub verdict: Verdict,
-    /// What was assumed, one sentence each (design, decision 6), in a fixed order.
-    pub assumptions: Vec<String>,
-    /// Remarks that are no assumptions: an exited lane in a warp barrier's mask, ….
-    pub notes: Vec<String>,
+    /// What the verdict rests on, in a fixed order.
+    pub assumptions: Vec<Assumption>,
     /// What was compared.
     pub coverage: Coverage,
     /// The reference's side, when there is one.

@@ -172,9 +172,6 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
         Verdict::Unknown(found) => unknown::render(case, found, paint),
         Verdict::InputError(found) => input::render(case, &run.texts, found, paint),
     };
-    for note in &report.notes {
-        let _ = writeln!(text, "  {} {}", paint.dim("note:"), clean(note));
-    }
     if let Some(stats) = &report.reference {
         text.push_str(&stats_line("reference", stats, paint));
     }
@@ -221,13 +218,13 @@ fn count(number: u64, what: &str) -> String {
 }
 
 /// A bulleted list below a title; nothing when it is empty.
-fn bullets(title: &str, items: &[String], paint: Paint) -> String {
+fn bullets(title: &str, items: &[impl ToString], paint: Paint) -> String {
     let mut text = String::new();
     if !items.is_empty() {
         let _ = writeln!(text, "  {}", paint.bold(title));
     }
     for item in items {
-        let _ = writeln!(text, "    - {}", clean_line(item));
+        let _ = writeln!(text, "    - {}", clean_line(&item.to_string()));
     }
     text
 }

@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use volta_core::base::assumption::Assumption;
 use volta_core::case::{Contents, Element, Options, Param, ParamKind, Role, Sign, Which};
 use volta_core::machine::fault::{CudaPlace, Fault, FaultKind, Place, Site, Thread};
 use volta_core::verdict::{
@@ -58,8 +59,7 @@ fn report(verdict: Verdict) -> Report {
     };
     Report {
         verdict,
-        assumptions: vec!["`n` is 4".into()],
-        notes: vec!["a remark".into()],
+        assumptions: vec![Assumption::given("`n` is 4"), Assumption::relied("a remark")],
         coverage: Coverage { compared: 3, unwritten: 1, total: 4 },
         reference: Some(stats.clone()),
         opt: stats,

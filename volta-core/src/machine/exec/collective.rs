@@ -7,6 +7,7 @@ use super::super::value::{Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::int::scalar2;
 use super::symbolic::NoMeaning;
+use crate::base::assumption::Assumption;
 use crate::program::{Inst, Int, Int2, Op, PredSrc, Shuffle, Src, Vote, Width};
 
 /// Operations that wait for the lanes of a mask at one instruction, without ordering memory (rule Y4).
@@ -200,7 +201,8 @@ impl Cta<'_> {
             }
             Op::Elect { d, p, .. } => {
                 // Which lane leads is not specified; the lowest one is what hardware is seen to choose.
-                self.notes.insert("`elect.sync` is taken to choose the lowest lane");
+                self.assumptions
+                    .insert(Assumption::relied("`elect.sync` is taken to choose the lowest lane"));
                 let leader = members.trailing_zeros();
                 for lane in lanes(members) {
                     if let Some(d) = d {

@@ -9,6 +9,7 @@ use super::super::register::{Even, Register};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::idiom;
+use crate::base::assumption::Assumption;
 use crate::number::format::{Decoded, Format, Rounding, decode, encode};
 use crate::number::{Extended, Rational};
 use crate::program::{Bool2, Clamp, Compare, Float2, FloatCompare, InstId, PredId, PredSrc, RegId, Src};
@@ -676,11 +677,11 @@ impl Cta<'_> {
         pc: u32,
     ) -> Result<Truth, Stop> {
         let FloatCompare::Order(op, unordered) = op else {
-            self.notes.insert(NAN);
+            self.assumptions.insert(Assumption::relied(NAN));
             return Ok(Truth::Known(op == FloatCompare::IsNumber));
         };
         if unordered {
-            self.notes.insert(NAN);
+            self.assumptions.insert(Assumption::relied(NAN));
         }
         let (term, left, right, negated) = match op {
             Compare::Lt => (TermOp::Less, x, y, false),
