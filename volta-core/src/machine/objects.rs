@@ -128,6 +128,20 @@ impl Objects {
         self.addresses[variable.index()]
     }
 
+    /// Where a variable of each thread lies in its memory: the first of its cells, and how many there are.
+    pub(super) fn local_cells(&self, variable: VariableId) -> Option<(usize, usize)> {
+        let address = self.address(variable);
+        let [local, call] = [Space::Local, Space::Param].map(|space| self.find(space, address));
+        [local, call].into_iter().flatten().map(|(at, _)| self.get(at)).find_map(|object| {
+            match object.backing {
+                Backing::Local(first) if object.base == address => {
+                    Some((first as usize, object.size.div_ceil(4) as usize))
+                }
+                Backing::Local(_) | Backing::Shared(_) | Backing::Constant(_) | Backing::Tensor(_) => None,
+            }
+        })
+    }
+
     pub(super) fn get(&self, at: u32) -> &Object {
         &self.objects[at as usize]
     }

@@ -291,6 +291,16 @@ impl Predicate {
         }
     }
 
+    /// Makes the lanes of `mask` such as nobody wrote.
+    pub(super) fn forget(&mut self, mask: u32) {
+        self.bits &= !mask;
+        self.sym &= !mask;
+        self.undefined |= mask;
+        if let Some(origins) = &mut self.origins {
+            lanes(mask).for_each(|lane| origins[lane] = NOBODY);
+        }
+    }
+
     /// Writes known truth values to the lanes of `mask`.
     #[inline]
     pub(super) fn merge_bits(&mut self, mask: u32, bits: u32) {

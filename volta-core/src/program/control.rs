@@ -96,7 +96,8 @@ impl Op {
             | Op::Nop => true,
             // The kernel's parameters are the same for all and always there.
             Op::Load { space, .. } => *space == Space::Param,
-            Op::Store { .. }
+            Op::Enter { .. }
+            | Op::Store { .. }
             | Op::Atomic { .. }
             | Op::Branch { .. }
             | Op::BranchTable { .. }

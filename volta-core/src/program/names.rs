@@ -186,11 +186,10 @@ impl<'m> Names<'m> {
         Ok(())
     }
 
-    /// Closes the innermost scope.
-    pub(super) fn leave_block(&mut self) {
-        if let Some(scopes) = self.activations.last_mut() {
-            scopes.pop();
-        }
+    /// Closes the innermost scope, and tells what it declared and what was used of it, in no particular order.
+    pub(super) fn leave_block(&mut self) -> impl Iterator<Item = Binding<'m>> {
+        let scope = self.activations.last_mut().and_then(Vec::pop).unwrap_or_default();
+        scope.names.into_values().map(|(binding, _)| binding)
     }
 
     /// Declares what a `.reg` directive lists.

@@ -402,10 +402,25 @@ pub enum Barrier {
     RedPred(Bool2, PredId, PredSrc),
 }
 
+/// What a scope declares: nobody has written any of it when the scope is entered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Declared {
+    /// General registers.
+    pub registers: Vec<RegId>,
+    /// Predicate registers.
+    pub predicates: Vec<PredId>,
+    /// Variables of each thread: local memory and parameters of calls.
+    pub variables: Vec<VariableId>,
+}
+
 /// An operation. Destinations come first.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "fields are named as PTX names its operands")]
 pub enum Op {
+    /// Enters a block or a function once more: what it declares holds nothing of the time before.
+    Enter {
+        declared: Declared,
+    },
     /// Moves bits of any sort unchanged.
     Mov {
         d: RegId,

@@ -13,8 +13,8 @@ use std::fmt::{self, Display, Formatter};
 use super::code::{Inst, Program, Variable};
 use super::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
 use super::op::{
-    Address, Barrier, Bool2, Clamp, Compare, FloatCompare, Int, Op, PredSrc, Scope, Space, Src, ToIntegral,
-    Update, Width,
+    Address, Barrier, Bool2, Clamp, Compare, Declared, FloatCompare, Int, Op, PredSrc, Scope, Space, Src,
+    ToIntegral, Update, Width,
 };
 use crate::number::format::{Format, Rounding};
 
@@ -298,6 +298,9 @@ impl Display for Op {
             Op::IsSpace { p, a, space } => write!(out, "{p} = is.{space} {a}"),
             Op::Branch { target } => write!(out, "branch {target}"),
             Op::BranchTable { index, targets } => write!(out, "branch {index} of {}", list(targets)),
+            Op::Enter { declared: Declared { registers, predicates, variables } } => {
+                write!(out, "enter {}, {}, {}", list(registers), list(predicates), list(variables))
+            }
             Op::Exit => write!(out, "exit"),
             Op::Trap => write!(out, "trap"),
             Op::Nop => write!(out, "nop"),

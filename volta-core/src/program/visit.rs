@@ -132,6 +132,11 @@ impl Op {
                 size.iter().for_each(|size| visit(Read(*size)));
                 ignore.iter().for_each(|ignore| visit(ReadPredicate(*ignore)));
             }
+            Op::Enter { declared } => {
+                declared.registers.iter().for_each(|d| visit(Write(*d)));
+                declared.predicates.iter().for_each(|p| visit(WritePredicate(*p)));
+                declared.variables.iter().for_each(|variable| visit(Read(Src::Symbol(*variable, 0))));
+            }
             Op::CommitCopies | Op::WaitForCopies { pending: _ } => {}
             Op::Exit | Op::Trap | Op::Nop | Op::Unsupported { reason: _ } => {}
             Op::Barrier { kind, id, count, aligned: _ } => {

@@ -28,13 +28,14 @@ pub(super) use wmma::Fragments;
 use super::cta::{Cta, Stop};
 use super::fault::FaultKind;
 use super::objects::from_generic;
+use super::pieces::Cell;
 use super::register::Register;
 use super::value::{Origin, Truth, Value, lanes, only_lane};
 use super::warp::Warp;
 use crate::number::Rational;
 use crate::number::format::Rounding;
 use crate::program::{
-    Bool2, Clamp, Float1, Inst, InstId, Op, PredId, PredSrc, RegId, Space, Special, Src, Width,
+    Bool2, Clamp, Declared, Float1, Inst, InstId, Op, PredId, PredSrc, RegId, Space, Special, Src, Width,
 };
 use crate::term::{TermId, TermOp, expression};
 
@@ -156,6 +157,10 @@ impl Cta<'_> {
                 warp.register_mut(*d).merge(mask, &Register::broadcast(u64::from(mask)));
                 Ok(())
             }
+            Op::Enter { declared } => {
+                self.enter(warp, mask, declared);
+                Ok(())
+            }
             Op::Nop => Ok(()),
             Op::CopyAsync { to, from, bytes, size, ignore } => {
                 self.copy_async(warp, mask, pc, (*to, *from), *bytes, *size, *ignore)
@@ -196,6 +201,22 @@ impl Cta<'_> {
             | Op::LoadFragment { .. }
             | Op::StoreFragment { .. }
             | Op::MultiplyFragments { .. } => Ok(()),
+        }
+    }
+
+    /// What a block or function declares holds nothing when it is entered once more.
+    fn enter(&self, warp: &mut Warp, mask: u32, declared: &Declared) {
+        for register in &declared.registers {
+            warp.register_mut(*register).merge(mask, &Register::unwritten());
+        }
+        for predicate in &declared.predicates {
+            warp.predicate_mut(*predicate).forget(mask);
+        }
+        for variable in &declared.variables {
+            let Some((first, cells)) = self.launch.objects.local_cells(*variable) else { continue };
+            for cell in &mut warp.local[first..first + cells] {
+                lanes(mask).for_each(|lane| cell[lane] = Cell::UNWRITTEN);
+            }
         }
     }
 

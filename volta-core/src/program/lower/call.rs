@@ -146,6 +146,7 @@ impl<'m> Lowering<'m> {
         for (operand, formal) in call.returns.iter().zip(&function.returns) {
             results.push(self.result(instruction, function, operand, formal)?);
         }
+        let entered = self.enter(instruction.span)?;
         let end = self.names.fresh_label();
         let number = self.activation_count;
         let location = self.location;
@@ -159,8 +160,13 @@ impl<'m> Lowering<'m> {
         self.block(function.body.as_deref().unwrap_or_default(), instruction.span)?;
         self.activations.pop();
         self.names.leave_function();
+        // The condition code is not kept across calls, neither on the way in nor on the way out.
+        let carry = Binding::Predicate(self.carry());
+        self.declares(entered, results.iter().map(|(binding, _)| *binding).chain([carry]));
         self.place(end);
         self.location = location;
+        let left = self.enter(instruction.span)?;
+        self.declares(left, [carry]);
         for (binding, passed) in results {
             let Some(passed) = passed else { continue };
             match binding {

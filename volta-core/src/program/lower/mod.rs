@@ -4,6 +4,7 @@
 //! variable that a call passes is the same variable as the parameter it is passed for.
 
 mod call;
+mod enter;
 
 use rustc_hash::FxHashMap;
 
@@ -127,6 +128,7 @@ impl<'m> Lowering<'m> {
         self.location = None;
         let end = Span { start: function.span.end.saturating_sub(1), end: function.span.end };
         self.push(None, Op::Exit, end)?;
+        self.keep_entries();
         self.resolve_targets();
         let (registers, predicates, _) = self.names.counts();
         Ok(Program {
@@ -162,11 +164,13 @@ impl<'m> Lowering<'m> {
             return Err(LowerError::Depth { allowed: DEEPEST, span });
         }
         self.depth += 1;
+        let entered = self.enter(span)?;
         self.names.enter_block(statements)?;
         for statement in statements {
             self.statement(statement)?;
         }
-        self.names.leave_block();
+        let declared: Vec<_> = self.names.leave_block().collect();
+        self.declares(entered, declared);
         self.depth -= 1;
         Ok(())
     }

@@ -53,10 +53,10 @@ local v6 depot#2, 4 bytes, align 1
 @10  branch @11
 @11  r3 = load.param.b32 [v2]
 @12  store.param.b32 [v4], r3
-@13  @!p1 branch @23
+@13  @!p2 branch @23
 @14  r4 = load.param.b32 [v4]
-@15  p2 = eq.s32 r4, 0
-@16  @p2 branch @20
+@15  p3 = eq.s32 r4, 0
+@16  @p3 branch @20
 @17  r5 = add.s32 r4, r4
 @18  store.param.b32 [v5], r5
 @19  branch @23
@@ -127,7 +127,7 @@ unsupported: `f` is called, but its definition is not in this PTX
 unsupported: `g` calls itself: recursion is not supported
 branch @3
 unsupported: `malloc`: device memory allocation is not supported
-@p0 trap
+@p1 trap
 r0 = special.b32 unpredictable
 store.param.b32 [v1], r0
 r1 = load.param.b32 [v1]
