@@ -207,6 +207,24 @@ fn memory_stays_within_the_budget() {
     says(&verify("constants", &constants, None, &launch), 1, "max_term_bytes");
 }
 
+/// What is made for one CTA on the way does not stay until the last one is done.
+#[test]
+fn many_small_ctas_take_little_memory() {
+    let sum = |steps: [u32; 5]| {
+        let mut body = String::from(
+            "mov.u32 %r2, %ctaid.x; mul.wide.u32 %rd6, %r2, 128;
+             add.s64 %rd4, %rd4, %rd6; add.s64 %rd5, %rd5, %rd6; ld.global.f32 %f2, [%rd4];\n",
+        );
+        for step in steps {
+            let _ = writeln!(body, "shfl.sync.bfly.b32 %f3, %f2, {step}, 31, -1; add.f32 %f2, %f2, %f3;");
+        }
+        kernel(&body)
+    };
+    let launch = Launch { shape: "[131072]", grid: "4096", ..WARP };
+    let said = verify("small-ctas", &sum([16, 8, 4, 2, 1]), Some(&sum([1, 2, 4, 8, 16])), &launch);
+    says(&said, 0, "equivalent");
+}
+
 #[test]
 fn loops_without_end_end_at_a_limit() {
     let launch = Launch { options: "max_instructions = 100000", ..WARP };

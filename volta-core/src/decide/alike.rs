@@ -1,7 +1,6 @@
 //! Elements that are others with their inputs moved, by the shapes of their terms.
 
-use super::Element;
-use crate::algebra::{Place, Shapes};
+use crate::algebra::Place;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -30,13 +29,14 @@ impl Alike {
         Alike { first: (0..elements).collect(), told: vec![false; elements] }
     }
 
-    /// Reads shapes, those of each store. `sides` says which stores an element's terms lie in.
-    pub(super) fn new(elements: &[Element<'_>], sides: &[[usize; 2]], shapes: &[Shapes]) -> Alike {
-        let mut alike = Alike::unknown(elements.len());
+    /// Takes where the terms of elements are of their shapes: for each store, that of its terms in the order of
+    /// elements. `sides` says which stores an element's terms lie in.
+    pub(super) fn new(sides: &[[usize; 2]], places: Vec<Vec<Option<Place>>>) -> Alike {
+        let mut alike = Alike::unknown(sides.len());
         let mut first: FxHashMap<Kind, usize> = FxHashMap::default();
-        for (at, (element, sides)) in elements.iter().zip(sides).enumerate() {
-            let reference = shapes[sides[0]].place(element.reference.1);
-            let opt = shapes[sides[1]].place(element.opt.1);
+        let mut places: Vec<_> = places.into_iter().map(Vec::into_iter).collect();
+        for (at, sides) in sides.iter().enumerate() {
+            let [reference, opt] = sides.map(|side| places[side].next().flatten());
             if let (Some(reference), Some(opt)) = (reference, opt) {
                 alike.told[at] = true;
                 alike.first[at] = *first.entry(kind(*sides, &reference, &opt)).or_insert(at);

@@ -243,9 +243,12 @@ fn alike_of(
     if options.every_element || elements.len() < 2 {
         return Alike::unknown(elements.len());
     }
-    let shapes = stores.par_iter().zip(roots).map(|(store, roots)| Shapes::new(store, roots));
-    let shapes: Vec<Shapes> = shapes.collect();
-    Alike::new(elements, sides, &shapes)
+    // The shapes of a store take more than its terms, and are gone once its roots have theirs.
+    let places = stores.par_iter().zip(roots).map(|(store, roots)| {
+        let shapes = Shapes::new(store, roots);
+        roots.iter().map(|root| shapes.place(*root)).collect()
+    });
+    Alike::new(sides, places.collect())
 }
 
 /// Decides elements one after the other on this thread, as a run of [`decide`] does, each with what the ones before
