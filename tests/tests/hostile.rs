@@ -82,7 +82,7 @@ fn check(scratch: &Scratch) -> Said {
     let all = format!("{}{}", said.out, said.err);
     let shown: String = all.chars().take(2000).collect();
     assert!((0..=2).contains(&said.code), "ends with {}: {shown}", said.code);
-    assert!(!all.contains("panicked") && !all.contains("internal error"), "{shown}");
+    assert!(!all.contains("panicked") && !all.contains("unknown(internal)"), "{shown}");
     assert!(all.len() < MAX_SAID, "{} bytes: {shown}", all.len());
     said
 }

@@ -1,6 +1,7 @@
 //! From a case to a report: both kernels run side by side, then their outputs are compared element by element.
 
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use crate::base::assumption::Assumption;
@@ -14,15 +15,16 @@ use crate::program::{self, Program};
 use crate::ptx;
 use crate::term::{Store, TermId, element_index, spell_element};
 use crate::verdict::{
-    Coverage, Difference, Explanation, Form, How, InputError, Report, SideStats, Unknown, UnknownCause,
-    Verdict, Witness,
+    Difference, Explanation, Form, How, InputError, Report, SideStats, Unknown, UnknownCause, Verdict,
+    Witness,
 };
 
 /// Verifies a case: two kernels for equivalence and both for faults, or one kernel for faults.
 ///
 /// Never panics on a wrong case or a wrong PTX; that is [`Verdict::InputError`].
 pub fn verify(case: &Case) -> Report {
-    on_threads(case.options.threads, || Verification::new(case).run())
+    let work = || on_threads(case.options.threads, || Verification::new(case).run());
+    caught(work).unwrap_or_else(Report::of)
 }
 
 /// Runs both kernels of a case, and hands over what is to be decided instead of deciding it.
@@ -38,12 +40,23 @@ pub fn conditions(case: &Case) -> Result<Conditions, Verdict> {
             help: Some("name the kernel that is right under [reference]".into()),
         }));
     }
-    on_threads(case.options.threads, || {
+    let work = || {
         let mut verification = Verification::new(case);
         match verification.execute().map(<[Outcome; 2]>::try_from) {
             Some(Ok([reference, opt])) => verification.pair(reference, opt),
             Some(Err(_)) | None => Err(verification.report.verdict),
         }
+    };
+    caught(|| on_threads(case.options.threads, work)).unwrap_or_else(Err)
+}
+
+/// What `work` comes to; a panic in it is a defect of the verifier and says nothing about the case.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Verdict> {
+    // Nothing that `work` changed outlives it: it borrows the case, which is not changed.
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        Verdict::Unknown(Unknown::internal(format!("the verifier panicked: {text}")))
     })
 }
 
@@ -79,21 +92,7 @@ impl<'c> Verification<'c> {
             sign: machine::sign_of(param),
             integers: machine::integers_of(param),
         });
-        Verification {
-            case,
-            inputs: inputs.collect(),
-            report: Report {
-                verdict: Verdict::Clean,
-                assumptions: Vec::new(),
-                coverage: Coverage::default(),
-                reference: None,
-                opt: SideStats::default(),
-                solve_seconds: 0.0,
-                canonical_elements: None,
-                rechecked: None,
-                forms: Vec::new(),
-            },
-        }
+        Verification { case, inputs: inputs.collect(), report: Report::of(Verdict::Clean) }
     }
 
     fn run(mut self) -> Report {
@@ -467,13 +466,9 @@ impl<'c> Verification<'c> {
         let pair = &conditions.pairs[positions[at]];
         let param = &self.case.params[pair.param];
         let name = spell_element(&param.name, shape(param), pair.element);
-        self.report.verdict = Verdict::Unknown(Unknown {
-            cause: UnknownCause::Internal,
-            reason: format!(
-                "{name} was proved equal, and evaluates to different values {place}: Volta is wrong"
-            ),
-            help: Some("please report it, with this case".into()),
-        });
+        self.report.verdict = Verdict::Unknown(Unknown::internal(format!(
+            "{name} was proved equal, and evaluates to different values {place}"
+        )));
     }
 
     /// The elements whose normal forms are told: at most four of each output, first, last, and two between.
@@ -660,10 +655,24 @@ fn run_verdict(which: Which, error: RunError) -> Verdict {
             help: error.help,
         }),
         RunError::Fault(fault) => Verdict::Fault(*fault),
+        RunError::Defect(reason) => Verdict::Unknown(Unknown::internal(reason)),
         RunError::Exhausted(exhausted) => Verdict::Unknown(Unknown {
             cause: UnknownCause::Budget,
             reason: exhausted.to_string(),
             help: None,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_no_statement_about_kernels() {
+        let verdict = caught::<()>(|| panic!("no entry {}", 7)).expect_err("it panics");
+        assert_eq!(verdict.name(), "unknown(internal)");
+        let Verdict::Unknown(unknown) = verdict else { panic!("{verdict:?}") };
+        assert_eq!(unknown.reason, "the verifier panicked: no entry 7");
     }
 }

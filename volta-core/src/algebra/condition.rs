@@ -2,6 +2,7 @@
 
 use super::atom::{Table, mix};
 use super::polynomial::PolynomialId;
+use crate::base::index::number_of;
 use rustc_hash::FxHashMap;
 
 /// A condition's name: the same content has the same name, and nothing else does.
@@ -60,7 +61,7 @@ impl Conditions {
             Condition::And(a, b) => mix(15, a.fingerprint.wrapping_add(b.fingerprint)),
             Condition::Xor(a, b) => mix(16, a.fingerprint.wrapping_add(b.fingerprint)),
         };
-        let id = ConditionId { at: self.list.len() as u32, fingerprint };
+        let id = ConditionId { at: number_of(self.list.len()), fingerprint };
         self.list.push(condition.clone());
         self.ids.insert(condition, id.clone());
         id

@@ -3,6 +3,7 @@
 use super::atom::TermRef;
 use super::exponent::Scale;
 use super::polynomial::{Key, Term};
+use crate::base::index::number_of;
 use crate::number::Rational;
 use crate::term::{InputId, TermId, TermKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -133,7 +134,7 @@ impl Walk {
     /// The number of a scale under which the walk goes on.
     pub(super) fn push_scale(&mut self, scale: Scale) -> u32 {
         self.scales.push((scale, NO_BUCKET));
-        self.scales.len() as u32 - 1
+        number_of(self.scales.len() - 1)
     }
 
     /// Where products under that scale are gathered.
@@ -145,7 +146,7 @@ impl Walk {
         let bucket = match self.buckets.get(value) {
             Some(bucket) => *bucket,
             None => {
-                let bucket = self.products.len() as u32;
+                let bucket = number_of(self.products.len());
                 self.buckets.insert(value.clone(), bucket);
                 self.products.push(Products { scale: value.clone(), keys: Vec::new() });
                 bucket

@@ -6,6 +6,7 @@
 //! `Σ A[i,k]·B[k,j]`. Seeing that takes a walk through both; it multiplies nothing out.
 
 use super::facts::Facts;
+use crate::base::index::number_of;
 use crate::term::{Constant, InputId, Store, TermId, TermKind, TermOp, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -227,7 +228,7 @@ impl Classes {
                     Content::Apply(op, inner)
                 }
             };
-            let new = self.numbers.len() as u32;
+            let new = number_of(self.numbers.len());
             class = *self.numbers.entry(content).or_insert(new);
             self.known.insert(key(term), class);
             stack.pop();

@@ -1,5 +1,6 @@
 //! Short lists of numbers, each kept once.
 
+use crate::base::index::number_of;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
@@ -30,9 +31,9 @@ impl Lists {
         if let Some(known) = self.known.find(hash, |known| self.content(*known) == content) {
             return *known;
         }
-        let number = self.entries.len() as u32;
+        let number = number_of(self.entries.len());
         self.contents.extend(content);
-        self.entries.push((self.contents.len() as u32, note));
+        self.entries.push((number_of(self.contents.len()), note));
         let (entries, contents) = (&self.entries, &self.contents);
         let rehash = |known: &u32| hash_of(content_of(entries, contents, *known));
         self.known.insert_unique(hash, number, rehash);

@@ -11,9 +11,9 @@ use crate::number::Rational;
 use crate::term::{TermOp, View};
 
 /// Integers up to this magnitude leave an exponent and become coefficients.
-const MAX_SHIFT: i64 = 1024;
+const MAX_SHIFT: u64 = 1024;
 /// Powers of a logarithm's argument up to this.
-const MAX_LOGARITHM_POWER: i64 = 64;
+const MAX_LOGARITHM_POWER: u64 = 64;
 
 impl Prover<'_> {
     /// `2^terms` as a scale: literals are read, whole powers of two become coefficients, and `2^(k·log₂ a) = a^k`
@@ -25,7 +25,7 @@ impl Prover<'_> {
         for mut term in terms {
             if term.key == Key::ONE {
                 let whole = term.coefficient.floor();
-                if let Some(shift) = whole.to_i64().filter(|shift| shift.abs() <= MAX_SHIFT) {
+                if let Some(shift) = whole.to_i64().filter(|shift| shift.unsigned_abs() <= MAX_SHIFT) {
                     scale.coefficient = scale.coefficient.scale_by_power_of_two(shift as i32);
                     term.coefficient = &term.coefficient - &whole;
                 }
@@ -36,7 +36,7 @@ impl Prover<'_> {
             }
             let argument = self.logarithm_argument(term.key);
             let twice = &term.coefficient * &Rational::TWO;
-            let halves = twice.to_i64().filter(|halves| halves.abs() <= 2 * MAX_LOGARITHM_POWER);
+            let halves = twice.to_i64().filter(|halves| halves.unsigned_abs() <= 2 * MAX_LOGARITHM_POWER);
             if let (Some(argument), Some(halves)) = (argument, halves) {
                 let whole = self.factor_polynomial(argument)?;
                 let whole = self.table.scale_power(&whole, halves.div_euclid(2) as i32)?;

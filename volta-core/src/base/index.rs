@@ -1,5 +1,13 @@
 //! Typed indices, so that a register number is never taken for an instruction number.
 
+/// The number of an entry of a table that tells entries apart by 32 bits.
+///
+/// # Panics
+/// When the table has 2³² entries or more: two of them would be taken for one.
+pub fn number_of(at: usize) -> u32 {
+    u32::try_from(at).expect("a table of fewer than 2^32 entries")
+}
+
 /// Declares an index type: a `u32` with a name, a short spelling for people, and nothing else.
 #[macro_export]
 macro_rules! index_type {
@@ -19,7 +27,7 @@ macro_rules! index_type {
             /// # Panics
             /// When the table has 2³² entries or more, which its budget excludes.
             pub fn from_index(at: usize) -> Self {
-                $name(u32::try_from(at).expect("a table within its budget"))
+                $name($crate::base::index::number_of(at))
             }
         }
 

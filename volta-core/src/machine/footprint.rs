@@ -188,11 +188,7 @@ impl Merged {
         for ((number, offset), location) in shared {
             let tensor = &launch.tensors[*number as usize];
             let (Some(param), [(update, _)]) = (tensor.param, location.kinds.as_slice()) else {
-                return Err(RunError::defect(
-                    launch.which,
-                    "Y7",
-                    "atomics of several CTAs are not of one kind",
-                ));
+                return Err(RunError::Defect("atomics of several CTAs are not of one kind".into()));
             };
             let size = tensor.element.bytes();
             let element = offset / u64::from(size);

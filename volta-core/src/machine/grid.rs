@@ -84,6 +84,8 @@ pub enum RunError {
     Fault(Box<Fault>),
     /// A budget ended.
     Exhausted(Exhausted),
+    /// The verifier contradicts itself: nothing is said of the kernel.
+    Defect(String),
 }
 
 impl From<BindError> for RunError {
@@ -142,22 +144,9 @@ impl RunError {
             Stop::Fault(fault) => RunError::Fault(fault),
             Stop::Exhausted(exhausted) => RunError::Exhausted(exhausted),
             Stop::NeedExact => {
-                let message = "the exact race detector asked for an exact race detector";
-                RunError::defect(Which::Opt, "Y1", message)
+                RunError::Defect("the exact race detector asked for an exact race detector".into())
             }
         }
-    }
-
-    /// Something that cannot be.
-    pub(super) fn defect(side: Which, rule: &'static str, message: &str) -> RunError {
-        RunError::Fault(Box::new(Fault {
-            side,
-            kind: FaultKind::Unsupported,
-            rule,
-            message: message.into(),
-            sites: Vec::new(),
-            help: Some("this is a defect of the verifier; please report it".into()),
-        }))
     }
 }
 

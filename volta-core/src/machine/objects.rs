@@ -5,6 +5,7 @@
 //! in global memory 2⁴⁰. Generic addresses are global ones, or carry the space's window in their top bits.
 
 use super::launch::{Element, Layout};
+use crate::base::index::number_of;
 use crate::program::{Space, VariableId};
 
 /// One object.
@@ -106,7 +107,7 @@ impl Objects {
             // of the slot lies before it: what runs off its start is still seen to have left this object.
             let align = request.align.max(1);
             let offset = (1 << (shift - 2)) + if layout == Layout::Forward { align } else { 3 * align };
-            let at = placed.objects.len() as u32;
+            let at = number_of(placed.objects.len());
             if slots.len() <= slot as usize {
                 slots.resize(slot as usize + 1, None);
             }

@@ -1,6 +1,7 @@
 //! Values as sequences of whole pieces (rules V5 and M3): packing, splitting, and reading memory at another
 //! width than it was written, as long as no real's encoding is cut.
 
+use crate::base::index::number_of;
 use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
@@ -333,7 +334,7 @@ impl Composites {
             Entry::Occupied(known) => Value::Sym(Sym::packed(known.get().1 as usize)),
             Entry::Vacant(place) => {
                 let index = packs.len();
-                place.insert((digest, index as u32));
+                place.insert((digest, number_of(index)));
                 self.packs.push(SmallVec::from_slice(&merged));
                 Value::Sym(Sym::packed(index))
             }

@@ -9,6 +9,7 @@
 //! Atomics (rule Y7) are writes that do not race with one another where they do the same. So what they are ordered
 //! after must not be forgotten for them: the next atomic, which is ordered with nothing, may race with that alone.
 
+use crate::base::index::number_of;
 use rustc_hash::FxHashMap;
 
 use super::clock::Clocks;
@@ -324,7 +325,7 @@ impl Exact {
     /// The number of a new asynchronous copy.
     pub(super) fn begin_copy(&mut self) -> u32 {
         self.copies.push(None);
-        self.copies.len() as u32 - 1
+        number_of(self.copies.len() - 1)
     }
 
     /// `thread` has waited for a copy that it started.

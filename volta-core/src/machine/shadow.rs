@@ -2,6 +2,7 @@
 //! cover all of it, and of each of its bytes from the first access on that does not.
 
 use super::race::{Now, Quick};
+use crate::base::index::number_of;
 use crate::program::Update;
 
 /// The cells that are remembered byte by byte.
@@ -86,7 +87,7 @@ impl Parts {
             Some(place) => place,
             None if bytes == WHOLE => return access(cell),
             None => {
-                let place = self.0.len() as u32;
+                let place = number_of(self.0.len());
                 self.0.push([*cell; 4]);
                 *cell = Quick::in_parts(place);
                 place

@@ -47,7 +47,9 @@ pub fn fold(op: TermOp, arguments: &[&Extended]) -> Fold {
         (TermOp::Exp2, [PosInf]) => Fold::Value(PosInf),
         (TermOp::Exp2, [NegInf]) => finite(Rational::ZERO),
         (TermOp::Exp2, [Finite(x)]) => match x.to_i64().and_then(|x| i32::try_from(x).ok()) {
-            Some(power) if x.is_integer() && power.abs() <= 2000 => finite(Rational::power_of_two(power)),
+            Some(power) if x.is_integer() && power.unsigned_abs() <= 2000 => {
+                finite(Rational::power_of_two(power))
+            }
             _ => Fold::Irrational,
         },
         (TermOp::Log2, [Finite(x)]) if !x.is_positive() => Fold::Undefined,

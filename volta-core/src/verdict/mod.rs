@@ -105,6 +105,20 @@ pub struct Unknown {
     pub help: Option<String>,
 }
 
+impl Unknown {
+    /// The verifier contradicts itself, or it panicked: this is no statement about the kernels.
+    pub fn internal(reason: impl Into<String>) -> Unknown {
+        Unknown {
+            cause: UnknownCause::Internal,
+            reason: reason.into(),
+            help: Some(
+                "Volta is wrong here, and nothing is known of the kernels: please report it, with this case"
+                    .into(),
+            ),
+        }
+    }
+}
+
 /// Kinds of cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownCause {
@@ -112,7 +126,7 @@ pub enum UnknownCause {
     Budget,
     /// Neither a proof nor a witness was found.
     Undecided,
-    /// A proof and an evaluation contradict each other: the verifier is wrong.
+    /// The verifier contradicts itself, or it panicked: it is wrong.
     Internal,
 }
 
@@ -199,6 +213,23 @@ pub struct Report {
     pub rechecked: Option<u32>,
     /// Canonical forms of sample elements, for snapshots.
     pub forms: Vec<Form>,
+}
+
+impl Report {
+    /// A report that says nothing but its verdict.
+    pub fn of(verdict: Verdict) -> Report {
+        Report {
+            verdict,
+            assumptions: Vec::new(),
+            coverage: Coverage::default(),
+            reference: None,
+            opt: SideStats::default(),
+            solve_seconds: 0.0,
+            canonical_elements: None,
+            rechecked: None,
+            forms: Vec::new(),
+        }
+    }
 }
 
 /// The normal form of one output element.

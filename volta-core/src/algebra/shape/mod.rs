@@ -17,6 +17,7 @@ use super::instance::is_commutative;
 use super::lists::Lists;
 use super::reached::{Reached, bits, each_term, rank, term_of, whole_node};
 use super::recall::{Read, Recall};
+use crate::base::index::number_of;
 use crate::term::{Lanes, Steps, Store, TermId, TermKind, TermOp, ends};
 use again::Example;
 use smallvec::SmallVec;
@@ -349,7 +350,7 @@ impl Shapes {
             let count = result.inputs.count_ones() as usize;
             self.anchors.copy_within(anchor as usize..anchor as usize + count, mark);
             self.anchors.truncate(mark + count);
-            anchor = mark as u32;
+            anchor = number_of(mark);
         } else {
             self.anchors.truncate(mark);
         }
@@ -372,7 +373,7 @@ impl Shapes {
     /// An anchor of elements, one for each input.
     fn list(&mut self, elements: &[i64]) -> u32 {
         self.anchors.extend_from_slice(elements);
-        (self.anchors.len() - elements.len()) as u32
+        number_of(self.anchors.len() - elements.len())
     }
 
     /// What an operand is in every lane of `mask`, if it is one shape.

@@ -2,6 +2,7 @@
 
 use super::super::reached::{bits, each_term, term_of};
 use super::{Form, IN_PARTS, NONE, Operand, Part, STILL, Shapes};
+use crate::base::index::number_of;
 use crate::term::{Lanes, TermOp};
 use smallvec::SmallVec;
 
@@ -88,7 +89,7 @@ impl Shapes {
                 self.parts.truncate(start);
                 form
             }
-            parts => Form { shape: IN_PARTS, motion: parts.len() as u32, anchor: start as u32 },
+            parts => Form { shape: IN_PARTS, motion: number_of(parts.len()), anchor: number_of(start) },
         }
     }
 
