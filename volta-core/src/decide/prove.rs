@@ -12,7 +12,8 @@ use super::probe::{Screen, refute, refute_near};
 use super::witness::{Witness, WitnessKind, element_name};
 use super::{Element, InputInfo, Options, Sign};
 use crate::algebra::{
-    Equality, Facts, Obligations, Prover, Reading, Requirement, Rung, Signs, Split, Stop, TermRef,
+    Equality, Facts, Identity, Located, Obligations, Prover, Reading, Requirement, Rung, Signs, Split, Stop,
+    TermRef,
 };
 use crate::base::budget::Exhausted;
 use crate::term::{InputId, Store, TermId};
@@ -76,6 +77,10 @@ pub struct ElementProver<'s, 'i> {
     thorough: Option<Learned<'s>>,
     /// The last element needed the thorough one.
     prefers_thorough: bool,
+    /// Terms that are the same on both sides.
+    identity: Identity,
+    /// Both sides of all elements so far were the same terms.
+    is_identity: bool,
     /// For elements that are equal in one order of what they compare after the other.
     cases: Option<Prover<'s>>,
     /// Of the stores of the last element that needed one.
@@ -129,6 +134,8 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             quick: Learned { prover: Prover::new(signs(inputs)), obligations: Obligations::default() },
             thorough: None,
             prefers_thorough: false,
+            identity: Identity::default(),
+            is_identity: true,
             cases: None,
             screen: None,
             inputs,
@@ -156,6 +163,45 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         if let Some(cases) = &mut self.cases {
             cases.set_budget(self.options.algebra_steps / CASES_SHARE);
         }
+        // Kernels differ everywhere or nowhere, mostly: where one element showed that these do, the algebra comes first.
+        let identity_first = self.is_identity;
+        if identity_first && let Some(result) = self.identical(element, facts) {
+            return result;
+        }
+        self.is_identity = false;
+        let result = self.climb(element, facts);
+        match &result {
+            Err(Failure::Exhausted(_) | Failure::Unknown { .. }) if !identity_first => {
+                self.identical(element, facts).unwrap_or(result)
+            }
+            Ok(_) | Err(_) => result,
+        }
+    }
+
+    /// What follows where both sides are the same terms: they are equal, and the optimized kernel requires what the
+    /// reference does.
+    fn identical(&mut self, element: &Element<'s>, facts: [&'s Facts; 2]) -> Option<Result<Proof, Failure>> {
+        let sides = [element.reference, element.opt];
+        let located = std::array::from_fn(|side| {
+            let (store, term) = sides[side];
+            Located { store, facts: facts[side], term }
+        });
+        if !self.identity.holds(located, self.options.algebra_steps) {
+            return None;
+        }
+        let [reference, _] = self.quick.terms(element, facts);
+        match self.quick.requirements(reference, Side::Reference) {
+            Ok(domain) => {
+                let domain = self.quick.texts(&domain, self.inputs);
+                Some(Ok(Proof { conditions: Vec::new(), domain }))
+            }
+            Err(undefined @ Failure::Undefined { .. }) => Some(Err(undefined)),
+            Err(Failure::Different(_) | Failure::Exhausted(_) | Failure::Unknown { .. }) => None,
+        }
+    }
+
+    /// Decides one element by its forms.
+    fn climb(&mut self, element: &Element<'s>, facts: [&'s Facts; 2]) -> Result<Proof, Failure> {
         if !self.prefers_thorough {
             let result = self.attempt(element, facts, false);
             let settled = match &result {
@@ -333,9 +379,12 @@ impl<'s> Learned<'s> {
                 self.prover.met_by_cases(requirement, operand, reference).unwrap_or(false)
             })
         });
+        Ok(Proof { conditions: self.texts(&extra, inputs), domain: self.texts(&domain, inputs) })
+    }
+
+    fn texts(&self, requirements: &[Requirement], inputs: &[InputInfo]) -> Vec<String> {
         let names = |input: InputId, element: u64| element_name(inputs.get(input.index()), input, element);
-        let text = |requirement: &Requirement| self.prover.requirement_text(requirement, &names);
-        Ok(Proof { conditions: extra.iter().map(text).collect(), domain: domain.iter().map(text).collect() })
+        requirements.iter().map(|requirement| self.prover.requirement_text(requirement, &names)).collect()
     }
 }
 
