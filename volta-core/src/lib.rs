@@ -7,6 +7,7 @@ pub mod base;
 pub mod case;
 mod conditions;
 pub mod decide;
+mod given;
 pub mod machine;
 pub mod number;
 pub mod program;

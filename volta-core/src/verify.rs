@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use crate::base::assumption::Assumption;
+use crate::base::assumption::{Assumption, AssumptionKind};
 use crate::base::span::{LineTable, Span};
-use crate::case::{Case, Contents, Param, ParamKind, Role, Side, Which, WmmaLayout};
+use crate::case::{Case, Contents, Param, ParamKind, Role, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued};
 use crate::decide::{self, Failure, InputInfo};
+use crate::given::{Mentions, given};
 use crate::machine::fault::{Fault, FaultKind, Place};
 use crate::machine::{self, Outcome, Output, OutputValue, RunError};
 use crate::program::{self, Program};
@@ -76,6 +77,7 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 struct Ran {
     outcome: Result<Outcome, RunError>,
     stats: SideStats,
+    mentioned: Mentions,
 }
 
 struct Verification<'c> {
@@ -124,17 +126,18 @@ impl<'c> Verification<'c> {
             }
             None => (None, opt()),
         };
-        let mut outcomes = Vec::new();
+        let (mut outcomes, mut mentions) = (Vec::new(), Vec::new());
         let mut failed = None;
         for (which, ran) in [(Which::Reference, reference), (Which::Opt, Some(opt))] {
             let Some(ran) = ran else { continue };
-            let Ran { outcome, stats } = match ran {
+            let Ran { outcome, stats, mentioned } = match ran {
                 Ok(ran) => ran,
                 Err(error) => {
                     failed = failed.or(Some(Verdict::InputError(error)));
                     continue;
                 }
             };
+            mentions.push(mentioned);
             match which {
                 Which::Reference => self.report.reference = Some(stats),
                 Which::Opt => self.report.opt = stats,
@@ -144,7 +147,7 @@ impl<'c> Verification<'c> {
                 Err(error) => failed = failed.or(Some(run_verdict(which, error))),
             }
         }
-        self.assume(&outcomes);
+        self.assume(&outcomes, &mentions);
         if let Some(verdict) = failed {
             self.report.verdict = verdict;
             return None;
@@ -153,68 +156,19 @@ impl<'c> Verification<'c> {
     }
 
     /// What the verdict rests on, as far as running tells.
-    fn assume(&mut self, outcomes: &[Outcome]) {
-        let case = self.case;
+    fn assume(&mut self, outcomes: &[Outcome], mentions: &[Mentions]) {
         let list = &mut self.report.assumptions;
         list.push(Assumption::model(
             "floating-point values are real numbers: rounding, overflow and NaN are outside the model (V2)",
         ));
-        let sides: Vec<(&str, &Side)> = match &case.reference {
-            Some(reference) => vec![("the reference", reference), ("the optimized kernel", &case.opt)],
-            None => vec![("the kernel", &case.opt)],
-        };
-        for (name, side) in sides {
-            let total = side.grid.iter().fold(1u64, |total, n| total.saturating_mul(u64::from(*n)));
-            if let Some(ctas) = &side.ctas
-                && (ctas.len() as u64) < total
-            {
-                list.push(Assumption::given(format!("{name} ran {} of its {total} CTAs (S3)", ctas.len())));
-            }
-        }
-        for param in &case.params {
-            match &param.kind {
-                ParamKind::Tensor { reference, opt, .. } if case.reference.is_some() && reference != opt => {
-                    list.push(Assumption::given(format!(
-                        "`{}` holds the same real numbers as {} in the reference and as {} in the optimized kernel",
-                        param.name,
-                        reference.name(),
-                        opt.name()
-                    )));
-                }
-                ParamKind::Scalar { value: crate::case::ScalarValue::Number(value), .. } => {
-                    list.push(Assumption::given(format!("`{}` is {value}", param.name)));
-                }
-                ParamKind::Tensor { .. } | ParamKind::Scalar { .. } => {}
-            }
-            let sign = match machine::sign_of(param) {
-                crate::case::Sign::Any => continue,
-                crate::case::Sign::Positive => "positive",
-                crate::case::Sign::NonNegative => "not negative",
-                crate::case::Sign::Negative => "negative",
-                crate::case::Sign::NonPositive => "not positive",
-                crate::case::Sign::Nonzero => "not zero",
-            };
-            list.push(Assumption::given(format!("`{}` is {sign}", param.name)));
-        }
-        if case.options.exit_orders_memory {
-            list.push(Assumption::given("relaxed: a returned thread's accesses are ordered by the barriers that it released (`exit_orders_memory`, Y2)"));
-        }
-        if case.options.warp_collectives_order_memory {
-            list.push(Assumption::given(
-                "relaxed: shuffles and votes order memory (`warp_collectives_order_memory`, Y4)",
-            ));
-        }
-        match case.options.wmma_layout {
-            WmmaLayout::Unspecified => {}
-            WmmaLayout::Sm80 => {
-                list.push(Assumption::given(
-                    "relaxed: fragments of `wmma` are laid out as on sm_80 (`wmma_layout`, V5)",
-                ));
-            }
-        }
+        let (given, narrows) = given(self.case, mentions);
+        list.extend(given);
         let relied: BTreeSet<&Assumption> =
             outcomes.iter().flat_map(|outcome| &outcome.assumptions).collect();
+        // What a side is given besides parameters is met by reading it.
+        let read = relied.iter().any(|assumption| assumption.kind == AssumptionKind::Given);
         list.extend(relied.into_iter().cloned());
+        self.report.scope.restricted = narrows || read;
     }
 
     /// Whether unwritten outputs are fine on this case.
@@ -376,6 +330,7 @@ impl<'c> Verification<'c> {
             let text = format!("the reference is defined where {condition}");
             self.report.assumptions.push(Assumption::relied(text));
         }
+        self.report.scope.domain.clone_from(&outcome.domain);
         self.report.coverage.compared = pairs.len() as u64;
         self.report.verdict = match outcome.first_failure {
             None if outcome.conditions.is_empty() => Verdict::Equivalent,
@@ -606,7 +561,7 @@ fn run_side(which: Which, side: &Side, case: &Case) -> Result<Ran, InputError> {
         stats.term_nodes = outcome.term_nodes;
     }
     stats.seconds = started.elapsed().as_secs_f64();
-    Ok(Ran { outcome, stats })
+    Ok(Ran { outcome, stats, mentioned: Mentions::of(&program, side, &case.params) })
 }
 
 /// Parses and lowers a side's kernel.

@@ -76,6 +76,18 @@ fn verdict(file: &File) -> Result<(), String> {
             return Err(format!("no assumption says `{wanted}`; there are {:?}", report.assumptions));
         }
     }
+    let scope = if report.scope.restricted { "allowed" } else { "all" };
+    if file.scope.as_ref().is_some_and(|wanted| wanted != scope) {
+        return Err(format!("the claim is about `{scope}` inputs"));
+    }
+    let domain = &report.scope.domain;
+    let told = |wanted: &String| match wanted.as_str() {
+        "none" => domain.is_empty(),
+        _ => domain.iter().any(|condition| condition.contains(wanted)),
+    };
+    if let Some(wanted) = file.domain.iter().find(|wanted| !told(wanted)) {
+        return Err(format!("the domain is not told to be `{wanted}`, but {domain:?}"));
+    }
     let is_fault = matches!(report.verdict, Verdict::Fault(_));
     same_in_every_way(&file.case, report)?;
     same_under_schedules(file, is_fault)?;

@@ -39,6 +39,10 @@ pub struct File {
     pub(super) says: Vec<String>,
     /// What one of the assumptions must contain.
     pub(super) assumes: Vec<String>,
+    /// Whether the claim is about `all` inputs, or about those `allowed` by the case.
+    pub(super) scope: Option<String>,
+    /// What one of the conditions on where the claim holds must contain; `none` where there is to be no such.
+    pub(super) domain: Vec<String>,
     pub(super) annotations: Annotations,
 }
 
@@ -237,7 +241,8 @@ pub(super) fn read(text: &str, name: &str) -> Result<File, String> {
     let mut params = Vec::new();
     let mut chosen = Options::default();
     let (mut command, mut verdict, mut rule) = (None, None, None);
-    let (mut says, mut assumes) = (Vec::new(), Vec::new());
+    let (mut says, mut assumes, mut domain) = (Vec::new(), Vec::new(), Vec::new());
+    let mut scope = None;
     for (at, line) in (1..).zip(text.lines()) {
         let Some(header) = line.strip_prefix("//@") else { continue };
         let wrong = |what: String| format!("line {at}: {what}");
@@ -254,6 +259,11 @@ pub(super) fn read(text: &str, name: &str) -> Result<File, String> {
             "rule" => once(&mut rule),
             "says" => {
                 says.push(value.to_string());
+                Ok(())
+            }
+            "scope" => once(&mut scope),
+            "domain" => {
+                domain.push(value.to_string());
                 Ok(())
             }
             "assumes" => {
@@ -301,7 +311,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<File, String> {
     }
     let annotations = annotation::read(text)?;
     let case = Case { params, reference, opt, options: chosen };
-    Ok(File { command, case, verdict, rule, says, assumes, annotations })
+    Ok(File { command, case, verdict, rule, says, assumes, scope, domain, annotations })
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! A kernel's code, its parameters and variables, and where in which source they come from.
 
-use super::op::{Op, PredSrc, Space, VariableId};
+use super::op::{Op, PredSrc, Space, Src, VariableId};
+use super::visit::Named;
 use crate::base::span::Span;
+use rustc_hash::FxHashSet;
 
 /// An operation in its place.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,4 +96,19 @@ pub struct Program {
     pub max_block: Option<[u32; 3]>,
     /// Lines of PTX text.
     pub lines: u32,
+}
+
+impl Program {
+    /// The variables that the code names.
+    pub fn mentioned(&self) -> FxHashSet<VariableId> {
+        let mut found = FxHashSet::default();
+        for inst in &self.insts {
+            inst.op.visit(&mut |named| {
+                if let Named::Read(Src::Symbol(variable, _)) = named {
+                    found.insert(variable);
+                }
+            });
+        }
+        found
+    }
 }

@@ -154,6 +154,15 @@ pub struct InputError {
     pub help: Option<String>,
 }
 
+/// Which inputs a proof, or a clean run, speaks of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// Something that the case gives narrows the claim: it is about every input that the case allows.
+    pub restricted: bool,
+    /// Where the reference, or the only kernel, is defined, if that is not known to be everywhere.
+    pub domain: Vec<String>,
+}
+
 /// What was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
@@ -197,6 +206,8 @@ pub struct Report {
     pub verdict: Verdict,
     /// What the verdict rests on, in a fixed order.
     pub assumptions: Vec<Assumption>,
+    /// Which inputs a proof or a clean run speaks of.
+    pub scope: Scope,
     /// What was compared.
     pub coverage: Coverage,
     /// The reference's side, when there is one.
@@ -221,6 +232,7 @@ impl Report {
         Report {
             verdict,
             assumptions: Vec::new(),
+            scope: Scope::default(),
             coverage: Coverage::default(),
             reference: None,
             opt: SideStats::default(),

@@ -22,6 +22,10 @@ pub(super) struct Line<'r> {
     error: Option<String>,
     assumptions: Vec<&'r str>,
     conditions: &'r [String],
+    /// Whether what the case gives narrows the claim, which is then about every input that the case allows.
+    restricted: bool,
+    /// Where the reference, or the only kernel, is defined, where that is not everywhere.
+    domain: &'r [String],
     witness: Option<Witness<'r>>,
     fault: Option<FaultLine<'r>>,
     notes: &'r [String],
@@ -128,6 +132,8 @@ impl<'r> Line<'r> {
                 Some(Verdict::EquivalentWhere(conditions)) => conditions,
                 _ => &[],
             },
+            restricted: report.is_some_and(|report| report.scope.restricted),
+            domain: report.map_or(&[], |report| &report.scope.domain),
             witness: match verdict {
                 Some(Verdict::Different(difference)) => Some(witness(difference)),
                 _ => None,

@@ -49,7 +49,6 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
         }
     }
     let _ = writeln!(text, "  {}", proof::coverage(case, report));
-    text.push_str(&bullets("assuming", &report.assumptions, paint));
     text
 }
 

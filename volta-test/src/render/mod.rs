@@ -172,6 +172,16 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
         Verdict::Unknown(found) => unknown::render(case, found, paint),
         Verdict::InputError(found) => input::render(case, &run.texts, found, paint),
     };
+    match &report.verdict {
+        Verdict::Equivalent
+        | Verdict::EquivalentWhere(_)
+        | Verdict::Clean
+        | Verdict::Different(_)
+        | Verdict::Fault(_)
+        | Verdict::Unknown(_) => text.push_str(&bullets("assuming", &report.assumptions, paint)),
+        // Nothing was looked at.
+        Verdict::InputError(_) => {}
+    }
     if let Some(stats) = &report.reference {
         text.push_str(&stats_line("reference", stats, paint));
     }

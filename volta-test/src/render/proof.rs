@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use volta_core::case::{ParamKind, Role};
-use volta_core::verdict::Report;
+use volta_core::verdict::{Report, Scope};
 
 use super::{Paint, bullets, clean_line};
 use crate::case::Case;
@@ -14,7 +14,8 @@ pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], pa
     let mut text = String::new();
     if conditions.is_empty() {
         let title = paint.good("equivalent:");
-        let _ = writeln!(text, "{title} {opt} computes what {reference} computes, for every input");
+        let scope = scope(&report.scope, "wherever the reference is defined");
+        let _ = writeln!(text, "{title} {opt} computes what {reference} computes, {scope}");
     } else {
         let title = paint.doubtful("equivalent only where");
         let _ = writeln!(text, "{title} the following holds: {opt} and {reference}");
@@ -25,18 +26,36 @@ pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], pa
         text,
         "  not compared: what the kernels compute on the way, such as a running maximum that cancels"
     );
-    text.push_str(&bullets("assuming", &report.assumptions, paint));
     text
 }
 
 pub(super) fn clean_run(case: &Case, report: &Report, paint: Paint) -> String {
     let kernel = clean_line(&case.opt.shown());
-    let mut text = format!(
-        "{} {kernel} has no race, no deadlock, no access out of bounds or before a write\n",
+    let scope = scope(&report.scope, "its outputs being defined only");
+    format!(
+        "{} {kernel} has no race, no deadlock, no access out of bounds or before a write, {scope}\n",
         paint.good("clean:")
-    );
-    text.push_str(&bullets("assuming", &report.assumptions, paint));
-    text
+    )
+}
+
+/// So many conditions are told in a headline.
+const MAX_DOMAIN: usize = 3;
+
+/// Which inputs a claim speaks of: `for every input`.
+fn scope(scope: &Scope, defined: &str) -> String {
+    let allowed = if scope.restricted { " that the case allows" } else { "" };
+    let shown: Vec<String> = scope.domain.iter().take(MAX_DOMAIN).map(|text| clean_line(text)).collect();
+    let more = match scope.domain.len().saturating_sub(MAX_DOMAIN) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    match (shown.is_empty(), scope.restricted) {
+        (true, _) => format!("for every input{allowed}"),
+        (false, false) => format!("{defined}: where {}{more}", shown.join(", ")),
+        (false, true) => {
+            format!("of the inputs{allowed} {defined}: where {}{more}", shown.join(", "))
+        }
+    }
 }
 
 /// `compared: 128 of 128 elements of y; 0 unwritten`

@@ -4,7 +4,7 @@ use volta_core::base::assumption::Assumption;
 use volta_core::case::{Contents, Element, Options, Param, ParamKind, Role, Sign, Which};
 use volta_core::machine::fault::{CudaPlace, Fault, FaultKind, Place, Site, Thread};
 use volta_core::verdict::{
-    Coverage, Difference, Explanation, Form, How, InputError, Unknown, UnknownCause, Witness,
+    Coverage, Difference, Explanation, Form, How, InputError, Scope, Unknown, UnknownCause, Witness,
 };
 
 use super::*;
@@ -60,6 +60,7 @@ fn report(verdict: Verdict) -> Report {
     Report {
         verdict,
         assumptions: vec![Assumption::given("`n` is 4"), Assumption::relied("a remark")],
+        scope: Scope { restricted: true, domain: Vec::new() },
         coverage: Coverage { compared: 3, unwritten: 1, total: 4 },
         reference: Some(stats.clone()),
         opt: stats,

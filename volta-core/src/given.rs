@@ -1,0 +1,154 @@
+//! What a case gives its kernels, which narrows what a verdict speaks of: values, contents, CTAs, relaxed rules.
+
+use crate::base::assumption::Assumption;
+use crate::case::{
+    Argument, Case, Contents, Options, Param, ParamKind, Role, ScalarValue, Side, Sign, WmmaLayout,
+};
+use crate::machine;
+use crate::program::Program;
+
+/// What one side's program mentions of its launch: what is not mentioned cannot count.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Mentions {
+    /// For each parameter of the case.
+    params: Vec<bool>,
+    /// For each argument of the side.
+    arguments: Vec<bool>,
+}
+
+impl Mentions {
+    /// What a program mentions, if its arguments are those of the side.
+    pub(crate) fn of(program: &Program, side: &Side, params: &[Param]) -> Mentions {
+        let variables = program.mentioned();
+        let arguments: Vec<bool> =
+            program.parameters.iter().map(|parameter| variables.contains(&parameter.variable)).collect();
+        let named = |at: usize, param: &Param| match &side.arguments {
+            None => arguments.get(at) == Some(&true),
+            Some(list) => list.iter().zip(&arguments).any(|(argument, mentioned)| {
+                *mentioned && matches!(argument, Argument::Named(name) if *name == param.name)
+            }),
+        };
+        let params = params.iter().enumerate().map(|(at, param)| named(at, param)).collect();
+        Mentions { params, arguments }
+    }
+}
+
+/// Something that a case gives, and whether the claim is narrower for it.
+struct Item {
+    text: String,
+    narrows: bool,
+}
+
+/// What a case gives, in a fixed order, and whether any of it narrows what is claimed: a static fact, since whether a
+/// value depends on a parameter is asked of the program alone.
+pub(crate) fn given(case: &Case, mentions: &[Mentions]) -> (Vec<Assumption>, bool) {
+    let mut items = Vec::new();
+    let sides: Vec<(&str, &Side)> = match &case.reference {
+        Some(reference) => vec![("the reference", reference), ("the optimized kernel", &case.opt)],
+        None => vec![("the kernel", &case.opt)],
+    };
+    for (name, side) in &sides {
+        let total = side.grid.iter().fold(1u64, |total, n| total.saturating_mul(u64::from(*n)));
+        if let Some(ctas) = &side.ctas
+            && (ctas.len() as u64) < total
+        {
+            let text = format!("{name} ran {} of its {total} CTAs (S3)", ctas.len());
+            items.push(Item { text, narrows: true });
+        }
+    }
+    for (at, param) in case.params.iter().enumerate() {
+        let narrows = mentions.iter().any(|side| side.params.get(at) == Some(&true));
+        let texts = of_param(param, case.reference.is_some());
+        items.extend(texts.into_iter().map(|text| Item { text, narrows }));
+    }
+    for (which, (name, side)) in sides.iter().enumerate() {
+        for (at, argument) in side.arguments.iter().flatten().enumerate() {
+            let Argument::Literal(value) = argument else { continue };
+            let narrows = mentions.get(which).is_none_or(|side| side.arguments.get(at) == Some(&true));
+            let text = format!("argument {} of {name} is {value}", at + 1);
+            items.push(Item { text, narrows });
+        }
+    }
+    items
+        .extend(relaxations(&case.options).into_iter().map(|text| Item { text: text.into(), narrows: true }));
+    let narrows = items.iter().any(|item| item.narrows);
+    (items.into_iter().map(|item| Assumption::given(item.text)).collect(), narrows)
+}
+
+/// What is given of a parameter.
+fn of_param(param: &Param, compared: bool) -> Vec<String> {
+    let mut texts = Vec::new();
+    let name = &param.name;
+    match &param.kind {
+        ParamKind::Tensor { reference, opt, role, contents, .. } => {
+            if compared && reference != opt && *role != Role::Out {
+                texts.push(format!(
+                    "`{name}` holds the same real numbers as {} in the reference and as {} in the optimized kernel",
+                    reference.name(),
+                    opt.name()
+                ));
+            }
+            texts
+                .extend(of_contents(contents).map(|what| format!("`{name}` holds {what} before the launch")));
+        }
+        ParamKind::Scalar { value: ScalarValue::Number(value), .. } => {
+            texts.push(format!("`{name}` is {value}"));
+        }
+        ParamKind::Scalar { value: ScalarValue::Symbolic(_), .. } => {}
+    }
+    let sign = match machine::sign_of(param) {
+        Sign::Any => return texts,
+        Sign::Positive => "positive",
+        Sign::NonNegative => "not negative",
+        Sign::Negative => "negative",
+        Sign::NonPositive => "not positive",
+        Sign::Nonzero => "not zero",
+    };
+    texts.push(format!("`{name}` is {sign}"));
+    texts
+}
+
+/// So many elements of a list are spelled out.
+const LISTED: usize = 8;
+
+/// What a tensor holds, where that is given.
+fn of_contents(contents: &Contents) -> Option<String> {
+    match contents {
+        Contents::Symbolic | Contents::Undefined => None,
+        Contents::Fill(value) => Some(format!("{value} in every element")),
+        Contents::Iota => Some("the number of each element in it".into()),
+        Contents::LowerTriangular => Some("1 on and below the diagonal and 0 above".into()),
+        Contents::List(values) => {
+            let shown: Vec<String> = values.iter().take(LISTED).map(ToString::to_string).collect();
+            let more = match values.len().saturating_sub(LISTED) {
+                0 => String::new(),
+                more => format!(", … ({more} more)"),
+            };
+            Some(format!("{}{more}", shown.join(", ")))
+        }
+    }
+}
+
+/// The rules that a case relaxes.
+fn relaxations(options: &Options) -> Vec<&'static str> {
+    let mut texts = Vec::new();
+    if options.partial {
+        texts.push("relaxed: output elements that nobody writes are not spoken of (`partial`, S3)");
+    }
+    if options.exit_orders_memory {
+        texts.push(
+            "relaxed: a returned thread's accesses are ordered by the barriers that it released \
+             (`exit_orders_memory`, Y2)",
+        );
+    }
+    if options.warp_collectives_order_memory {
+        texts.push("relaxed: shuffles and votes order memory (`warp_collectives_order_memory`, Y4)");
+    }
+    match options.wmma_layout {
+        WmmaLayout::Unspecified => {}
+        WmmaLayout::Sm80 => {
+            texts.push("relaxed: fragments of `wmma` are laid out as on sm_80 (`wmma_layout`, V5)");
+        }
+    }
+    texts
+}
