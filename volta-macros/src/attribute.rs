@@ -70,7 +70,8 @@ enum Given {
 /// Keys that take a prefix where the sides differ.
 const BY_SIDE: [&str; 7] = ["block", "grid", "shared", "ctas", "flags", "arch", "args"];
 
-const RELAXATIONS: [&str; 3] = ["partial", "exit_orders_memory", "warp_collectives_order_memory"];
+const RULES: [&str; 4] =
+    ["partial", "exit_orders_memory", "strict_barriers", "warp_collectives_order_memory"];
 
 /// Reads the attribute.
 pub(crate) fn parse(tokens: TokenStream, form: Form, function: &Function) -> Result<CaseAttribute> {
@@ -116,8 +117,7 @@ impl Reader<'_> {
         let expect = self.expect();
         let why = self.text("why");
         let wmma_layout = self.text("wmma_layout");
-        let relaxations =
-            RELAXATIONS.iter().filter_map(|name| Some((self.key(name)?, self.flag(name)?))).collect();
+        let relaxations = RULES.iter().filter_map(|name| Some((self.key(name)?, self.flag(name)?))).collect();
         let limits = LIMITS.iter().filter_map(|name| Some(((*name).to_owned(), self.value(name)?))).collect();
         let slow = self.flag("slow").unwrap_or(false);
         let snapshot = self.flag("snapshot").unwrap_or(true);
@@ -150,7 +150,7 @@ impl Reader<'_> {
             known.extend(["ref_", "opt_"].iter().flat_map(|side| BY_SIDE.map(|key| format!("{side}{key}"))));
         }
         let others = ["expect", "why", "wmma_layout", "slow", "snapshot"];
-        known.extend(others.iter().chain(&RELAXATIONS).chain(&LIMITS).map(|key| (*key).to_owned()));
+        known.extend(others.iter().chain(&RULES).chain(&LIMITS).map(|key| (*key).to_owned()));
         let names: Vec<&str> = known.iter().map(String::as_str).collect();
         for at in 0..self.entries.len() {
             let key = self.entries[at].key.clone();

@@ -44,8 +44,8 @@ use proc_macro::TokenStream;
 ///   these only. `arch = "sm_80"`, `flags = ["--use_fast_math"]`. `args(y, x, 128)`: the kernel's parameter list, where
 ///   it is not the declaration order. Each of these has the prefix `ref_` or `opt_` where the sides differ.
 /// - `expect = "race"`, or `expect(verdict = "race", side = "opt", rule = "Y1", lines = [12, 20])`; `why = "…"`.
-/// - `partial`, `slow`, `snapshot = false`, `exit_orders_memory`, `warp_collectives_order_memory`,
-///   `wmma_layout = "sm_80"`, and the limits
+/// - `partial`, `slow`, `snapshot = false`, `exit_orders_memory`, `strict_barriers`,
+///   `warp_collectives_order_memory`, `wmma_layout = "sm_80"`, and the limits
 ///   `max_instructions`, `max_term_bytes`, `max_memory_bytes`, `max_ctas`, `max_algebra_steps`, ….
 ///
 /// # The signature

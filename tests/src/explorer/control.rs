@@ -37,8 +37,8 @@ pub struct Control {
     pub open: BTreeMap<u8, Vec<Arrival>>,
     /// Completed generations, in order.
     pub past: BTreeMap<u8, Vec<Generation>>,
-    /// Threads that met at warp barriers and collectives.
-    pub met: BTreeSet<Vec<Place>>,
+    /// Threads that met at warp barriers and collectives, and those of the mask that had returned.
+    pub met: BTreeSet<(Vec<Place>, Vec<Place>)>,
 }
 
 /// How a run ends.
@@ -298,7 +298,10 @@ impl Cta<'_> {
             return Some(Err(Broken::Nobody));
         }
         let mut after = state.clone();
-        after.met.insert(members.iter().map(|other| self.place(state, *other)).collect());
+        let threads = 0..self.threads.len();
+        let gone = threads.filter(|other| self.threads[*other].warp == warp && in_mask(other));
+        let gone = gone.filter(|other| self.returned(state, *other)).map(|other| self.place(state, other));
+        after.met.insert((members.iter().map(|other| self.place(state, *other)).collect(), gone.collect()));
         for other in &members {
             after.at[*other] += 1;
         }

@@ -143,11 +143,15 @@ impl<'r> Memory<'r> {
                 }
             }
         }
-        for meeting in &control.met {
+        for (meeting, gone) in &control.met {
+            let mut before = meeting.clone();
+            if self.search.relaxed.exits {
+                before.extend(gone);
+            }
             for (thread, step) in meeting {
                 let act = threads[usize::from(*thread)].steps[usize::from(*step)].act;
                 if self.search.relaxed.collectives || matches!(act, Act::WarpSync(_)) {
-                    waits[usize::from(*thread)][usize::from(*step)].clone_from(meeting);
+                    waits[usize::from(*thread)][usize::from(*step)].clone_from(&before);
                 }
             }
         }

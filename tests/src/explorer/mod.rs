@@ -304,8 +304,8 @@ pub struct Program {
 /// Which of the rules' options hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Relaxed {
-    /// `exit_orders_memory` (Y2): for the CTA barriers without a count that returning completes (Y3), and not
-    /// for warp barriers.
+    /// `exit_orders_memory` (Y2): for the CTA barriers without a count that returning completes (Y3), and for the
+    /// lanes that the mask of a warp barrier names (Y4).
     pub exits: bool,
     /// `warp_collectives_order_memory` (Y4).
     pub collectives: bool,

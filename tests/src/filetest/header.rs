@@ -205,6 +205,7 @@ fn options(options: &mut Options, text: &str) -> Result<(), String> {
         match word {
             "partial" => options.partial = true,
             "exit_orders_memory" => options.exit_orders_memory = true,
+            "strict_barriers" => options.strict_barriers = true,
             "warp_collectives_order_memory" => options.warp_collectives_order_memory = true,
             _ => return Err(format!("`{word}` is no option")),
         }

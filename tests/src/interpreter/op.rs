@@ -105,8 +105,6 @@ pub enum Special {
     Ctaid(usize),
     Nctaid(usize),
     Laneid,
-    Warpid,
-    Nwarpid,
     LanemaskEq,
     LanemaskLe,
     LanemaskLt,

@@ -186,8 +186,6 @@ impl Thread {
             Special::Ctaid(axis) => launch.cta[axis],
             Special::Nctaid(axis) => launch.grid[axis],
             Special::Laneid => lane,
-            Special::Warpid => (linear / 32) as u32,
-            Special::Nwarpid => launch.threads().div_ceil(32) as u32,
             Special::LanemaskEq => 1 << lane,
             Special::LanemaskLt => (1 << lane) - 1,
             Special::LanemaskLe => u32::MAX >> (31 - lane),

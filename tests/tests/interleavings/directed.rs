@@ -119,7 +119,14 @@ fn warp_barriers_order_their_lanes() {
     let gone = warp(&[(SECOND, Act::Exit), (FIRST, mask), (FIRST, write(0))]);
     assert_eq!(directed(&[gone]), "clean");
     let gone = warp(&[(SECOND, read(0)), (SECOND, Act::Exit), (FIRST, mask), (FIRST, write(0))]);
-    assert_eq!(directed(&[gone]), "race");
+    assert_eq!(directed(std::slice::from_ref(&gone)), "race");
+    let program = Program { space: Space::SharedInitialised, warps: vec![gone] };
+    assert_eq!(verdict(&program, Relaxed { exits: true, collectives: false }), "clean");
+    // Of lanes that the mask does not name, nothing is ordered.
+    let gone =
+        warp(&[(SECOND, read(0)), (SECOND, Act::Exit), (FIRST, Act::WarpSync(FIRST)), (FIRST, write(0))]);
+    let program = Program { space: Space::SharedInitialised, warps: vec![gone] };
+    assert_eq!(verdict(&program, Relaxed { exits: true, collectives: false }), "race");
     assert_eq!(directed(&[warp(&[(REST, mask)])]), "barrier-divergence");
     // A chain through the rest of the warp.
     let chain = warp(&[

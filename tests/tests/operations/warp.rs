@@ -246,8 +246,6 @@ fn lanes_know_their_place() {
         ("%ntid.z", |_| 1),
         ("%ctaid.x", |_| 0),
         ("%nctaid.y", |_| 1),
-        ("%warpid", |t| t / 32),
-        ("%nwarpid", |_| 16),
         ("%lanemask_eq", |t| 1 << (t % 32)),
         ("%lanemask_lt", |t| (1 << (t % 32)) - 1),
         ("%lanemask_le", |t| (2 << (t % 32)) - 1),

@@ -4,7 +4,6 @@ use super::cta::{Cta, Order, Stop};
 use super::fault::{FaultKind, Site};
 use super::value::{Truth, Value, lanes};
 use super::warp::Warp;
-use crate::base::assumption::Assumption;
 use crate::program::{Barrier, Bool2, Op, PredSrc, Src};
 
 /// How many threads a barrier waits for.
@@ -214,6 +213,9 @@ impl Cta<'_> {
         if state.arrivals.iter().any(|arrival| arrival.reduces) {
             self.reduce_at_barrier(warps, &state)?;
         }
+        if state.expected == Some(Count::All) {
+            self.count_returned_threads(warps, &state, id)?;
+        }
         let everybody = warps.iter().all(|warp| warp.exited == 0)
             && state.arrivals.iter().filter(|arrival| arrival.waits).count() == warps.len();
         self.counts.barriers += 1;
@@ -225,15 +227,11 @@ impl Cta<'_> {
                 *epoch += 1;
             }
             Order::Exact(exact) => {
-                if state.expected == Some(Count::All) && warps.iter().any(|warp| warp.exited != 0) {
-                    if self.options.exit_orders_memory {
-                        for warp in warps.iter() {
-                            for lane in lanes(warp.exited) {
-                                exact.clocks.add_to(warp.thread(lane) as usize, &mut state.joined);
-                            }
+                if state.expected == Some(Count::All) && self.options.exit_orders_memory {
+                    for warp in warps.iter() {
+                        for lane in lanes(warp.exited) {
+                            exact.clocks.add_to(warp.thread(lane) as usize, &mut state.joined);
                         }
-                    } else {
-                        self.assumptions.insert(Assumption::relied("threads that had returned counted as arrived at a barrier; their accesses are not ordered by it (Y2, Y3)"));
                     }
                 }
                 state.released.clear();
@@ -259,6 +257,57 @@ impl Cta<'_> {
         state.expected = None;
         state.completed = true;
         self.barriers.states[id] = state;
+        Ok(())
+    }
+
+    /// Threads that returned count as arrived at a barrier without a count (rule Y3), and the verdict says so; if the
+    /// case is strict, they are missing there.
+    fn count_returned_threads(&mut self, warps: &[Warp], state: &State, id: usize) -> Result<(), Stop> {
+        let Some(gone) = warps.iter().find(|warp| warp.exited != 0) else { return Ok(()) };
+        let waiting = state.arrivals.iter().filter(|arrival| arrival.waits);
+        if self.options.strict_barriers
+            && let Some(arrival) = waiting.clone().min_by_key(|arrival| arrival.warp)
+        {
+            let warp = &warps[arrival.warp];
+            let lane = warp.at_barrier.trailing_zeros() as usize;
+            let thread = self.launch.thread(self.index, gone.thread(gone.exited.trailing_zeros() as usize));
+            let message = format!("barrier {id} waits for all threads, and {thread} has returned");
+            let help = "let all threads reach the barrier: guard what some of them leave out, not the rest of the kernel";
+            let site = self.site(format!("waits at barrier {id}"), warp, lane, arrival.pc);
+            return Err(self.fault_at(
+                FaultKind::BarrierDivergence,
+                "Y3",
+                message,
+                vec![site],
+                Some(help.into()),
+            ));
+        }
+        for arrival in waiting {
+            for warp in warps {
+                self.returned.add(arrival.pc, warp.index, warp.exited);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lanes that returned count as arrived where a mask names them (rule Y4), and the verdict says so; if the case is
+    /// strict, they are missing there.
+    pub(super) fn count_returned_lanes(
+        &mut self,
+        warp: &Warp,
+        mask: u32,
+        (lane, pc): (usize, u32),
+    ) -> Result<(), Stop> {
+        let gone = mask & warp.exited;
+        if gone == 0 {
+            return Ok(());
+        }
+        if self.options.strict_barriers {
+            let missing = gone.trailing_zeros();
+            let message = format!("the mask {mask:#010x} names lane {missing}, which has returned");
+            return Err(self.fault(FaultKind::BarrierDivergence, "Y4", message, warp, lane, pc));
+        }
+        self.returned.add(pc, warp.index, gone);
         Ok(())
     }
 
@@ -387,12 +436,10 @@ impl Cta<'_> {
             if mask & warp.live() & !group != 0 {
                 continue;
             }
-            if mask & warp.exited != 0 {
-                self.assumptions.insert(Assumption::relied(
-                    "a warp barrier's mask names a lane that had returned; it counted as arrived (Y4)",
-                ));
+            for lane in lanes(if mask & warp.exited == 0 { 0 } else { group }) {
+                self.count_returned_lanes(warp, mask, (lane, warp.pc[lane]))?;
             }
-            self.order_lanes(warp, group);
+            self.order_lanes(warp, group, mask);
             self.counts.warp_syncs += 1;
             warp.at_warp_sync &= !group;
             warp.advance(group);
@@ -401,8 +448,9 @@ impl Cta<'_> {
         Ok(any)
     }
 
-    /// What the lanes of `group` did before is before what they do from now on.
-    pub(super) fn order_lanes(&mut self, warp: &mut Warp, group: u32) {
+    /// What the lanes of `group` did before is before what they do from now on; so is what those of `mask` did that
+    /// returned, if the case says that returning orders memory.
+    pub(super) fn order_lanes(&mut self, warp: &mut Warp, group: u32, mask: u32) {
         match &mut self.order {
             Order::Quick(_) => {
                 if group == warp.exists {
@@ -410,7 +458,9 @@ impl Cta<'_> {
                 }
             }
             Order::Exact(exact) => {
-                let threads: Vec<usize> = lanes(group).map(|lane| warp.thread(lane) as usize).collect();
+                let gone = if self.options.exit_orders_memory { mask & warp.exited } else { 0 };
+                let threads: Vec<usize> =
+                    lanes(group | gone).map(|lane| warp.thread(lane) as usize).collect();
                 exact.clocks.meet(&threads);
             }
         }

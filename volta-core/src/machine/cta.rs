@@ -12,6 +12,7 @@ use super::launch::Options;
 use super::memory::Memory;
 use super::pieces::Composites;
 use super::race::{Exact, Now};
+use super::returned::Returned;
 use super::schedule::{Turn, Turns};
 use super::team::AnyTeam;
 use super::value::lanes;
@@ -84,6 +85,8 @@ pub(super) struct Cta<'l> {
     pub(super) reductions: rustc_hash::FxHashMap<NodeId, i64>,
     /// What the run relied on, each once.
     pub(super) assumptions: BTreeSet<Assumption>,
+    /// Threads that counted as arrived.
+    pub(super) returned: Returned,
     /// What branches on the input decide, by their place.
     pub(super) hammocks: rustc_hash::FxHashMap<u32, Arc<Hammock>>,
     /// Matrices that warps hold for `wmma`.
@@ -148,6 +151,7 @@ impl<'l> Cta<'l> {
             counts: Counts::default(),
             reductions: rustc_hash::FxHashMap::default(),
             assumptions: BTreeSet::new(),
+            returned: Returned::default(),
             hammocks: rustc_hash::FxHashMap::default(),
             fragments: Fragments::default(),
             copies: Vec::new(),

@@ -14,6 +14,7 @@ use super::memory::{Contribution, PAGE, Page, Placed};
 use super::pieces::{Cell, Composites};
 use super::race::{Access, Exact};
 use super::residue::{self, Residues, exactly};
+use super::returned::Returned;
 use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Exhausted, Limit};
@@ -115,6 +116,7 @@ pub fn run(
         ..Outcome::default()
     };
     let mut merged = Merged::default();
+    let mut returned = Returned::default();
     let count = if launch.ctas.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
     let mut next = 0;
     while next < launch.ctas.len() {
@@ -129,11 +131,13 @@ pub fn run(
             let ran = ran.map_err(RunError::from_stop)?;
             merged.add(&launch, options, *cta, &ran, outcome.stores.len())?;
             options.budgets.check(Limit::MemoryBytes, merged.bytes()).map_err(RunError::Exhausted)?;
+            returned.merge(&ran.returned);
             outcome.add(ran);
             options.budgets.check(Limit::TermBytes, outcome.term_bytes).map_err(RunError::Exhausted)?;
         }
     }
     merged.combine(&launch, options, &mut outcome)?;
+    outcome.assumptions.extend(returned.assumptions(&launch));
     outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
     Ok(outcome)
 }
@@ -159,6 +163,7 @@ pub(super) struct Ran {
     outputs: Vec<(usize, u64, OutputValue)>,
     counts: Counts,
     assumptions: BTreeSet<Assumption>,
+    returned: Returned,
     exact: bool,
 }
 
@@ -215,7 +220,7 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64) -> Result<Ran, Stop
 fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, mode: Mode) -> Result<Ran, Stop> {
     let mut cta = Cta::new(launch, options, linear, mode)?;
     cta.run()?;
-    let Cta { mut store, mut composites, mut ranges, memory, counts, assumptions, order, .. } = cta;
+    let Cta { mut store, mut composites, mut ranges, memory, counts, assumptions, returned, order, .. } = cta;
     let (pages, contributions) = memory.into_parts();
     let mut outputs = Vec::new();
     for ((number, page), content) in &pages {
@@ -240,7 +245,16 @@ fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, mode: Mode) -> R
             return Err(Stop::Fault(Box::new(fault)));
         }
     }
-    Ok(Ran { store, pages, contributions, outputs, counts, assumptions, exact: mode == Mode::Exact })
+    Ok(Ran {
+        store,
+        pages,
+        contributions,
+        outputs,
+        counts,
+        assumptions,
+        returned,
+        exact: mode == Mode::Exact,
+    })
 }
 
 /// Elements of a page of which a byte was written or updated, and where each starts in the page, in bytes.
@@ -304,7 +318,7 @@ pub(super) fn output_value(
             Origin::Unpredictable(_) => (
                 FaultKind::Nondeterministic,
                 "S4",
-                "is computed from a value that is different in every run".into(),
+                "is computed from a value that is not determined by the launch".into(),
             ),
             Origin::Invalid(_) => (
                 FaultKind::Undefined,

@@ -227,6 +227,8 @@ pub struct Options {
     pub partial: bool,
     /// A returned thread's accesses are ordered by barriers that its exit released (rule Y2).
     pub exit_orders_memory: bool,
+    /// A barrier that a returned thread counts for is a fault (rules Y3, Y4).
+    pub strict_barriers: bool,
     /// `shfl`, `vote`, `match`, `redux` order memory (rule Y4).
     pub warp_collectives_order_memory: bool,
     /// The elements of `wmma` fragments lie where one architecture has them (rule V5).

@@ -24,6 +24,7 @@ mod pieces;
 mod race;
 mod register;
 mod residue;
+mod returned;
 mod schedule;
 mod shadow;
 mod team;

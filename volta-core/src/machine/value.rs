@@ -189,7 +189,7 @@ pub(super) enum Origin {
     Unwritten(InstId),
     /// An operation without a value (rule V3), executed at this instruction.
     Invalid(InstId),
-    /// A clock or whatever else the schedule decides (rule S4), read at this instruction.
+    /// A clock or whatever else the launch does not determine (rule S4), read at this instruction.
     Unpredictable(InstId),
 }
 

@@ -321,15 +321,12 @@ pub enum Special {
     Ctaid(u8),
     Nctaid(u8),
     LaneId,
-    WarpId,
-    NWarpId,
     LaneMaskEq,
     LaneMaskLt,
     LaneMaskLe,
     LaneMaskGt,
     LaneMaskGe,
     DynamicSharedSize,
-    TotalSharedSize,
     /// Non-cluster launches behave as clusters of one CTA.
     ClusterId(u8),
     NClusterId(u8),
@@ -337,8 +334,7 @@ pub enum Special {
     ClusterNctaId(u8),
     ClusterCtaRank,
     ClusterNctaRank,
-    GridId,
-    /// `%clock`, `%globaltimer`, `%smid`, …: nondeterministic (rule S4).
+    /// `%clock`, `%smid`, `%warpid`, `%total_smem_size`, …: not determined by the launch (rule S4).
     Unpredictable,
 }
 

@@ -442,6 +442,7 @@ fn read_options(top: &Table<'_>, problems: &Problems) -> (Options, bool, bool) {
     let Some(table) = top.table("options") else { return (options, false, true) };
     options.partial = table.flag("partial").unwrap_or(false);
     options.exit_orders_memory = table.flag("exit_orders_memory").unwrap_or(false);
+    options.strict_barriers = table.flag("strict_barriers").unwrap_or(false);
     options.warp_collectives_order_memory = table.flag("warp_collectives_order_memory").unwrap_or(false);
     if let Some(layout) = table.string("wmma_layout")
         && let Err(message) = set_wmma_layout(&mut options, &layout)

@@ -180,8 +180,8 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "S4",
-        "values that depend on the schedule must not be used",
-        "`activemask` after divergence, clocks, the old value of an atomic.",
+        "values that the launch does not determine must not be used",
+        "`activemask` after divergence, clocks, `%warpid`, the old value of an atomic.",
     ),
     entry(
         "S5",
@@ -201,7 +201,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "Y3",
         "who meets at a barrier must not depend on the schedule, and warps must arrive together",
-        "Threads that returned count as arrived where the barrier has no thread count.",
+        "Threads that returned count as arrived where the barrier has no thread count; `strict_barriers` forbids it.",
     ),
     entry(
         "Y4",

@@ -139,8 +139,6 @@ fn special(name: &str) -> Option<Special> {
         ("%ctaid", 0..3) => Special::Ctaid(axis),
         ("%nctaid", 0..3) => Special::Nctaid(axis),
         ("%laneid", 3) => Special::Laneid,
-        ("%warpid", 3) => Special::Warpid,
-        ("%nwarpid", 3) => Special::Nwarpid,
         ("%lanemask_eq", 3) => Special::LanemaskEq,
         ("%lanemask_le", 3) => Special::LanemaskLe,
         ("%lanemask_lt", 3) => Special::LanemaskLt,

@@ -367,7 +367,7 @@ impl Cta<'_> {
                 (FaultKind::Uninitialised, format!("read where nothing was written{}", at(inst)))
             }
             Origin::Unpredictable(inst) => {
-                (FaultKind::Nondeterministic, format!("different in every run{}", at(inst)))
+                (FaultKind::Nondeterministic, format!("not determined by the launch{}", at(inst)))
             }
             Origin::Invalid(inst) => (FaultKind::Undefined, format!("undefined{}", at(inst))),
         }
@@ -516,7 +516,6 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let [block, grid] = [self.launch.block, self.launch.grid];
         let of = |extent: [u32; 3], dimension: u8| u64::from(extent[usize::from(dimension.min(2))]);
-        let warps = self.launch.threads().div_ceil(32) as u64;
         let mut bits = [0u64; 32];
         for (lane, word) in bits.iter_mut().enumerate() {
             let one = 1u64 << lane;
@@ -527,19 +526,16 @@ impl Cta<'_> {
                 Special::Ctaid(n) => of(self.index, n),
                 Special::Nctaid(n) => of(grid, n),
                 Special::LaneId => lane as u64,
-                Special::WarpId => warp.index as u64,
-                Special::NWarpId => warps,
                 Special::LaneMaskEq => one,
                 Special::LaneMaskLt => one - 1,
                 Special::LaneMaskLe => one | (one - 1),
                 Special::LaneMaskGt => low & !(one | (one - 1)),
                 Special::LaneMaskGe => low & !(one - 1),
                 Special::DynamicSharedSize => u64::from(self.launch.dynamic_shared),
-                Special::TotalSharedSize => u64::from(self.launch.dynamic_shared + self.launch.static_shared),
                 Special::ClusterId(n) => of(self.index, n),
                 Special::NClusterId(n) => of(grid, n),
                 Special::ClusterNctaId(_) | Special::ClusterNctaRank => 1,
-                Special::ClusterCtaId(_) | Special::ClusterCtaRank | Special::GridId => 0,
+                Special::ClusterCtaId(_) | Special::ClusterCtaRank => 0,
                 // Undefined from here on: whoever uses it gets the fault of rule S4.
                 Special::Unpredictable => 0,
             } & width.mask();

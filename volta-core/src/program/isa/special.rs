@@ -32,27 +32,29 @@ pub(in crate::program) fn register(name: &str) -> Option<Register> {
     }
     let special = match name {
         "laneid" => Special::LaneId,
-        "warpid" => Special::WarpId,
-        "nwarpid" => Special::NWarpId,
         "lanemask_eq" => Special::LaneMaskEq,
         "lanemask_lt" => Special::LaneMaskLt,
         "lanemask_le" => Special::LaneMaskLe,
         "lanemask_gt" => Special::LaneMaskGt,
         "lanemask_ge" => Special::LaneMaskGe,
         "dynamic_smem_size" => Special::DynamicSharedSize,
-        "total_smem_size" => Special::TotalSharedSize,
         "cluster_ctarank" => Special::ClusterCtaRank,
         "cluster_nctarank" => Special::ClusterNctaRank,
-        "gridid" => Special::GridId,
         "is_explicit_cluster" => return Some(Register::ExplicitCluster),
-        "smid"
+        // Where a warp stands may change while it runs, a grid's number is that of a debugger, sizes are rounded up to
+        // what the device allots.
+        "warpid"
+        | "nwarpid"
+        | "smid"
         | "nsmid"
+        | "gridid"
         | "clock"
         | "clock_hi"
         | "clock64"
         | "globaltimer"
         | "globaltimer_lo"
         | "globaltimer_hi"
+        | "total_smem_size"
         | "aggr_smem_size"
         | "current_graph_exec"
         | "reserved_smem_offset_begin"
@@ -100,16 +102,12 @@ pub(in crate::program) fn of_cluster(special: Special) -> bool {
         | Special::Ctaid(_)
         | Special::Nctaid(_)
         | Special::LaneId
-        | Special::WarpId
-        | Special::NWarpId
         | Special::LaneMaskEq
         | Special::LaneMaskLt
         | Special::LaneMaskLe
         | Special::LaneMaskGt
         | Special::LaneMaskGe
         | Special::DynamicSharedSize
-        | Special::TotalSharedSize
-        | Special::GridId
         | Special::Unpredictable => false,
     }
 }
