@@ -1,6 +1,7 @@
 //! A launch: the program, its arguments, and every object placed in the address space.
 
 use super::fault::{CudaPlace, Place, Thread};
+use super::fits;
 use super::launch::{
     Argument, Contents, Element, Layout, Param, ParamKind, Role, ScalarValue, Side, Sign, Which,
 };
@@ -9,7 +10,7 @@ use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, to_
 use super::pieces::{Cell, low_bytes};
 use super::value::{Origin, Sym, Value};
 use super::warp::Warp;
-use crate::base::budget::{Budgets, Exhausted, Limit};
+use crate::base::budget::{Budgets, Exhausted};
 use crate::base::span::LineTable;
 use crate::number::format::{Rounding, encode, is_exact};
 use crate::number::{Extended, Rational};
@@ -140,7 +141,7 @@ pub struct BindError {
 }
 
 impl BindError {
-    fn new(message: String, help: Option<String>) -> BindError {
+    pub(super) fn new(message: String, help: Option<String>) -> BindError {
         BindError { message, help, exhausted: None }
     }
 }
@@ -209,9 +210,7 @@ impl<'a> Launch<'a> {
         layout: Layout,
         budgets: &Budgets,
     ) -> Result<Launch<'a>, BindError> {
-        let threads = check_block(program, side, budgets)?;
-        let ctas = check_ctas(side, budgets)?;
-        debug_assert!(threads > 0);
+        let ctas = fits::check(program, side, budgets)?;
         let tensors: Vec<Tensor> = params
             .iter()
             .enumerate()
@@ -337,77 +336,6 @@ fn unravel(linear: u64, extent: [u32; 3]) -> [u32; 3] {
     [(linear % x) as u32, (linear / x % y) as u32, (linear / (x * y)) as u32]
 }
 
-fn check_block(program: &Program, side: &Side, budgets: &Budgets) -> Result<u64, BindError> {
-    let product = |extent: [u32; 3]| extent.iter().map(|n| u64::from(*n)).try_fold(1u64, u64::checked_mul);
-    let Some(threads) = product(side.block).filter(|threads| *threads > 0) else {
-        let message = format!("a block of {:?} threads is no block", side.block);
-        return Err(BindError::new(message, Some("give each dimension of `block` a positive size".into())));
-    };
-    if threads > 1024 {
-        let help = Some("no GPU runs more than 1024 threads in a block".into());
-        return Err(BindError::new(format!("a block of {threads} threads is too large"), help));
-    }
-    budgets.check(Limit::BlockThreads, threads)?;
-    if let Some(required) = program.required_block
-        && required != side.block
-    {
-        let message = format!(
-            "kernel `{}` is compiled for blocks of {required:?} threads (`.reqntid`), not {:?}",
-            program.name, side.block
-        );
-        return Err(BindError::new(message, None));
-    }
-    if let Some(maximum) = program.max_block.and_then(product)
-        && threads > maximum
-    {
-        let message = format!(
-            "kernel `{}` is compiled for at most {maximum} threads a block (`.maxntid`), not {threads}",
-            program.name
-        );
-        return Err(BindError::new(message, None));
-    }
-    Ok(threads)
-}
-
-/// The hardware's own limits on a grid.
-const MAX_GRID: [u32; 3] = [(1 << 31) - 1, 65_535, 65_535];
-
-fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Ctas, BindError> {
-    let [x, y, z] = side.grid;
-    if [x, y, z].contains(&0) {
-        let message = format!("a grid of {:?} CTAs is no grid", side.grid);
-        return Err(BindError::new(message, Some("give each dimension of `grid` a positive size".into())));
-    }
-    if x > MAX_GRID[0] || y > MAX_GRID[1] || z > MAX_GRID[2] {
-        let help = format!("no GPU runs more than {MAX_GRID:?} CTAs in x, y and z");
-        return Err(BindError::new(format!("a grid of {:?} CTAs is too large", side.grid), Some(help)));
-    }
-    // At most 2⁶³: this cannot overflow.
-    let total: u64 = side.grid.iter().map(|n| u64::from(*n)).product();
-    let Some(chosen) = &side.ctas else {
-        // Footprints name CTAs by 32 bits.
-        let most = Budgets { ctas: budgets.ctas.min(1 << 32), ..budgets.clone() };
-        most.check(Limit::Ctas, total)?;
-        return Ok(Ctas::All(total));
-    };
-    if let Some(missing) = chosen.iter().find(|cta| **cta >= total) {
-        let help = Some(format!("its grid has CTAs 0 to {}", total - 1));
-        return Err(BindError::new(format!("there is no CTA {missing}"), help));
-    }
-    if chosen.is_empty() {
-        return Err(BindError::new("an empty list of CTAs runs nothing".into(), None));
-    }
-    if let Some(far) = chosen.iter().find(|cta| u32::try_from(**cta).is_err()) {
-        let message = format!("CTA {far} is too far out: CTAs 0 to {} can be chosen", u32::MAX);
-        return Err(BindError::new(message, None));
-    }
-    budgets.check(Limit::Ctas, chosen.len() as u64)?;
-    let mut ctas = chosen.clone();
-    ctas.sort_unstable();
-    ctas.dedup();
-    Ok(Ctas::Chosen(ctas))
-}
-
 pub(super) fn tensor(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, BindError> {
     let ParamKind::Tensor { reference, opt, shape, role, contents, sign: _ } = &param.kind else {
         return Ok(None);
@@ -463,12 +391,11 @@ struct Variables {
     objects: Vec<Option<u32>>,
     shared_cells: u32,
     local_cells: u32,
-    static_shared: u32,
 }
 
 impl Builder<'_> {
     fn variables(&mut self, side: &Side) -> Result<Variables, BindError> {
-        let mut out = Variables { objects: Vec::new(), shared_cells: 0, local_cells: 0, static_shared: 0 };
+        let mut out = Variables { objects: Vec::new(), shared_cells: 0, local_cells: 0 };
         let mut dynamic = None;
         let dynamic_align = self
             .program
@@ -497,7 +424,6 @@ impl Builder<'_> {
                     Backing::Shared(out.shared_cells - cells)
                 }
                 Space::Shared => {
-                    out.static_shared += size as u32;
                     out.shared_cells += cells;
                     Backing::Shared(out.shared_cells - cells)
                 }
@@ -629,6 +555,9 @@ impl Builder<'_> {
             literal_bits(element, value).map(|bits| cells_of(bits, element.bytes()))
         };
         let name = match argument {
+            Argument::Literal(value) if parameter.pointer && *value != Extended::Finite(Rational::ZERO) => {
+                return Err(format!("{} is a number, but the kernel takes a pointer", spell(value)));
+            }
             Argument::Literal(value) => return scalar(value),
             Argument::Named(name) => name,
         };
@@ -638,7 +567,8 @@ impl Builder<'_> {
         })?;
         match &self.params[param].kind {
             ParamKind::Tensor { .. } => {
-                if parameter.size != 8 {
+                let is_number = matches!(element, Some(Element::Float(_)));
+                if parameter.size != 8 || is_number {
                     return Err(format!(
                         "`{name}` is a tensor, but the kernel takes a {} here",
                         parameter.element
@@ -659,6 +589,16 @@ impl Builder<'_> {
                         declared.bytes(),
                         parameter.element,
                         parameter.size
+                    ));
+                }
+                let is_float = |element: Element| matches!(element, Element::Float(_));
+                if parameter.pointer
+                    || is_typed(parameter, element) && element.map(is_float) != Some(is_float(*declared))
+                {
+                    let takes = if parameter.pointer { "a pointer" } else { parameter.element.as_str() };
+                    return Err(format!(
+                        "`{name}` is declared {}, but the kernel takes {takes}",
+                        declared.name()
                     ));
                 }
                 match value {
@@ -709,6 +649,12 @@ fn parameter_element(parameter: &Parameter) -> Option<Element> {
         ("b16", 2) | ("b32", 4) | ("b64", 8) => int(parameter.size as u32, true),
         _ => None,
     }
+}
+
+/// Whether a parameter's declaration says if it is a float: untyped ones do not, nor do bytes, which hold the small
+/// formats.
+fn is_typed(parameter: &Parameter, element: Option<Element>) -> bool {
+    element.is_some() && !parameter.element.starts_with('b') && parameter.size > 1
 }
 
 fn cells_of(bits: u64, bytes: u32) -> Vec<Cell> {

@@ -14,6 +14,7 @@ mod clock;
 mod cta;
 mod exec;
 pub mod fault;
+mod fits;
 mod footprint;
 mod fragment;
 mod grid;

@@ -90,10 +90,8 @@ pub struct Program {
     pub parameters: Vec<Parameter>,
     /// Places in CUDA sources.
     pub locations: Vec<Location>,
-    /// `.reqntid`, if given: the launch must match.
-    pub required_block: Option<[u32; 3]>,
-    /// `.maxntid`, if given: the launch's threads must not exceed the product.
-    pub max_block: Option<[u32; 3]>,
+    /// What its directives say about launches.
+    pub bounds: LaunchBounds,
     /// Lines of PTX text.
     pub lines: u32,
 }
@@ -110,5 +108,34 @@ impl Program {
             });
         }
         found
+    }
+}
+
+/// What the directives of an entry, and of its module, say about its launches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaunchBounds {
+    /// `.reqntid`: the launch must match.
+    pub required_block: Option<[u32; 3]>,
+    /// `.maxntid`: the launch's threads must not exceed the product.
+    pub max_block: Option<[u32; 3]>,
+    /// `.reqnctapercluster`: the CTAs of a cluster.
+    pub cluster: Option<[u32; 3]>,
+    /// `.explicitcluster`: the launch must say how CTAs form clusters.
+    pub explicit_cluster: bool,
+    /// `.maxclusterrank`: the CTAs of a cluster at most.
+    pub max_cluster: Option<u32>,
+    /// `.blocksareclusters`: the launch counts clusters and not CTAs.
+    pub blocks_are_clusters: bool,
+    /// `.maxnreg`: registers of a thread at most.
+    pub max_registers: Option<u32>,
+    /// The number of `.target`: 80 for `sm_80`.
+    pub architecture: Option<u32>,
+}
+
+impl LaunchBounds {
+    /// Whether its clusters have, or may have, several CTAs.
+    pub(super) fn is_clustered(&self) -> bool {
+        let ones = self.cluster == Some([1, 1, 1]);
+        !ones && (self.cluster.is_some() || self.explicit_cluster || self.blocks_are_clusters)
     }
 }

@@ -1,5 +1,6 @@
 //! Which kernels a module has, and which one a name means.
 
+use super::code::LaunchBounds;
 use super::error::{DeclarationProblem, LowerError};
 use super::layout;
 use super::suggest::nearest;
@@ -232,18 +233,9 @@ fn template_argument(text: &str) -> Option<(String, &str)> {
     Some((builtin.to_owned(), text.get(1..)?))
 }
 
-/// What an entry's directives say about its launch.
-pub(super) struct LaunchBounds {
-    pub(super) required: Option<[u32; 3]>,
-    pub(super) max: Option<[u32; 3]>,
-    /// It is launched as clusters of several CTAs, or may be.
-    pub(super) clustered: bool,
-}
-
-/// Reads `.reqntid`, `.maxntid` and the cluster directives; the others (`.maxnreg`, `.minnctapersm`, …) advise the
-/// compiler.
-pub(super) fn launch_bounds(function: &Function) -> Result<LaunchBounds, LowerError> {
-    let mut bounds = LaunchBounds { required: None, max: None, clustered: false };
+/// Reads the directives that say how an entry is launched; the others (`.minnctapersm`, …) advise the compiler.
+pub(super) fn launch_bounds(module: &Module, function: &Function) -> Result<LaunchBounds, LowerError> {
+    let mut bounds = LaunchBounds { architecture: architecture(module), ..LaunchBounds::default() };
     for attribute in &function.attributes {
         let extent = || {
             extent(&attribute.arguments).ok_or_else(|| LowerError::Declaration {
@@ -253,22 +245,32 @@ pub(super) fn launch_bounds(function: &Function) -> Result<LaunchBounds, LowerEr
             })
         };
         match attribute.name.text.as_str() {
-            "reqntid" => bounds.required = Some(extent()?),
-            "maxntid" => bounds.max = Some(extent()?),
-            "reqnctapercluster" => bounds.clustered |= extent()? != [1, 1, 1],
-            "explicitcluster" | "blocksareclusters" => bounds.clustered = true,
+            "reqntid" => bounds.required_block = Some(extent()?),
+            "maxntid" => bounds.max_block = Some(extent()?),
+            "reqnctapercluster" => bounds.cluster = Some(extent()?),
+            "explicitcluster" => bounds.explicit_cluster = true,
+            "maxclusterrank" => bounds.max_cluster = Some(extent()?[0]),
+            "blocksareclusters" => bounds.blocks_are_clusters = true,
+            "maxnreg" => bounds.max_registers = Some(extent()?[0]),
             _ => {}
         }
     }
-    let explicit_ones = |attribute: &str| {
-        function.attributes.iter().any(|directive| {
-            directive.name.text == attribute && extent(&directive.arguments) == Some([1, 1, 1])
-        })
-    };
-    if bounds.clustered && explicit_ones("reqnctapercluster") {
-        bounds.clustered = false;
-    }
     Ok(bounds)
+}
+
+/// The number of the module's `.target`.
+fn architecture(module: &Module) -> Option<u32> {
+    let mut words = module.items.iter().flat_map(|item| match item {
+        Item::Directive(directive) if directive.name.text == "target" => directive.arguments.as_slice(),
+        Item::Directive(_) | Item::Variable(_) | Item::Function(_) => &[],
+    });
+    words.find_map(|word| match word {
+        Operand::Name(name) => {
+            let number = name.text.strip_prefix("sm_")?;
+            number.trim_end_matches(|c: char| c.is_ascii_lowercase()).parse().ok()
+        }
+        _ => None,
+    })
 }
 
 fn extent(arguments: &[Operand]) -> Option<[u32; 3]> {

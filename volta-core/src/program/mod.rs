@@ -28,7 +28,7 @@ mod visit;
 mod tests;
 
 pub use check::{Broken, BrokenPromise};
-pub use code::{Init, Inst, Location, Parameter, Program, Variable};
+pub use code::{Init, Inst, LaunchBounds, Location, Parameter, Program, Variable};
 pub use control::{Hammock, Joins, NoHammock, Written};
 pub use error::{DeclarationProblem, LowerError};
 pub use isa::{InstructionInfo, instructions};

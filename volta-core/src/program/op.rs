@@ -744,6 +744,8 @@ pub enum Op {
     /// `wmma.mma`: which lane holds what is not specified
     MultiplyFragments {
         product: MatrixProduct,
+        /// How the fragments of `a` and `b` were loaded
+        column_major: [bool; 2],
         d: Vec<RegId>,
         a: Vec<Src>,
         b: Vec<Src>,

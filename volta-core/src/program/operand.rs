@@ -382,7 +382,7 @@ impl<'m> Operation<'_, 'm> {
     pub(super) fn push_special(&mut self, special: special::Register, d: RegId, width: Width) -> Lowered {
         match special {
             special::Register::Value(special) => {
-                if self.lowering.clustered && special::of_cluster(special) {
+                if self.lowering.bounds.is_clustered() && special::of_cluster(special) {
                     return Err(self.unsupported("the kernel is launched as clusters of several CTAs"));
                 }
                 self.push(Op::Special { d, special, width });
@@ -424,8 +424,9 @@ impl<'m> Operation<'_, 'm> {
             Some(other) => Err(self.expected_binding("a predicate", other, name.span)),
             None => match special::register(&name.text) {
                 Some(special::Register::ExplicitCluster) => {
-                    if self.lowering.clustered {
-                        return Err(self.unsupported("the kernel is launched as clusters of several CTAs"));
+                    let bounds = &self.lowering.bounds;
+                    if bounds.cluster.is_some() || bounds.explicit_cluster || bounds.blocks_are_clusters {
+                        return Err(self.unsupported("the kernel is launched as clusters"));
                     }
                     let pred = self.temporary_predicate();
                     self.push(Op::PredConst { p: pred, value: false });

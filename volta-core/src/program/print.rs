@@ -22,10 +22,10 @@ impl Display for Program {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         writeln!(out, "kernel {}", self.name)?;
         let extent = |[x, y, z]: [u32; 3]| format!("{x}×{y}×{z}");
-        if let Some(block) = self.required_block {
+        if let Some(block) = self.bounds.required_block {
             writeln!(out, "block must be {}", extent(block))?;
         }
-        if let Some(block) = self.max_block {
+        if let Some(block) = self.bounds.max_block {
             writeln!(out, "block at most {}", extent(block))?;
         }
         for (number, parameter) in self.parameters.iter().enumerate() {
@@ -350,8 +350,10 @@ impl Display for Op {
                 write!(out, "wmma.store.{fragment}.{major}.{space} {address}, {}", list(a))?;
                 stride.map_or(Ok(()), |stride| write!(out, ", {stride}"))
             }
-            Op::MultiplyFragments { product, d, a, b, c } => {
-                write!(out, "{} = wmma.mma.{product} {}, {}, {}", list(d), list(a), list(b), list(c))
+            Op::MultiplyFragments { product, column_major, d, a, b, c } => {
+                let [left, right] = column_major.map(|column_major| if column_major { "col" } else { "row" });
+                let (d, a, b, c) = (list(d), list(a), list(b), list(c));
+                write!(out, "{d} = wmma.mma.{left}.{right}.{product} {a}, {b}, {c}")
             }
             Op::CopyAsync { to, from, bytes, size, ignore } => {
                 write!(out, "copy.async {to}, {from}, {bytes}")?;

@@ -105,7 +105,8 @@ impl Op {
                 visit(Read(*index));
                 targets.iter().for_each(|target| visit(Target(*target)));
             }
-            Op::Mma { product: _, d, a, b, c } | Op::MultiplyFragments { product: _, d, a, b, c } => {
+            Op::Mma { product: _, d, a, b, c }
+            | Op::MultiplyFragments { product: _, column_major: _, d, a, b, c } => {
                 d.iter().for_each(|d| visit(Write(*d)));
                 a.iter().chain(b).chain(c).for_each(|a| visit(Read(*a)));
             }

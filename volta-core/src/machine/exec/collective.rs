@@ -112,8 +112,8 @@ impl Cta<'_> {
             Op::StoreFragment { fragment, column_major, space, address, stride, a } => {
                 self.store_fragment(warp, pc, (*fragment, *column_major), (*space, *address, *stride), a)?;
             }
-            Op::MultiplyFragments { product, d, a, b, c } => {
-                self.multiply_fragments(warp, pc, *product, d, [a, b, c])?;
+            Op::MultiplyFragments { product, column_major, d, a, b, c } => {
+                self.multiply_fragments(warp, pc, (*product, *column_major), d, [a, b, c])?;
             }
             _ => {}
         }

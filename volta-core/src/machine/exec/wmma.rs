@@ -43,6 +43,8 @@ const LAID_OUT_REGISTERS: usize = 8;
 /// what is congruent to them.
 struct Matrix {
     fragment: Fragment,
+    /// Whether a factor was loaded by columns; nobody asks of those that were not loaded, nor of accumulators.
+    column_major: Option<bool>,
     registers: usize,
     terms: Rc<Terms>,
 }
@@ -97,7 +99,8 @@ impl Cta<'_> {
             };
             terms.raw[element] = self.raw_element(warp, pc, fragment.element, value, 0)?;
         }
-        self.hold(warp, pc, fragment, terms, d);
+        let is_factor = fragment.role != FragmentRole::Accumulator;
+        self.hold(warp, pc, fragment, is_factor.then_some(column_major), terms, d);
         Ok(())
     }
 
@@ -181,7 +184,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         pc: u32,
-        product: MatrixProduct,
+        (product, column_major): (MatrixProduct, [bool; 2]),
         d: &[RegId],
         [a, b, c]: [&[Src]; 3],
     ) -> Result<(), Stop> {
@@ -190,13 +193,16 @@ impl Cta<'_> {
         let left = self.held(warp, pc, part(FragmentRole::A, product.a), a)?;
         let right = self.held(warp, pc, part(FragmentRole::B, product.b), b)?;
         let sum = self.held(warp, pc, part(FragmentRole::Accumulator, product.c), c)?;
+        for (factor, column_major) in [a, b].into_iter().zip(column_major) {
+            self.check_layout(warp, pc, factor, column_major)?;
+        }
         let result = part(FragmentRole::Accumulator, product.d);
         let terms = if product.a.is_integer() {
             self.integer_products(pc, product, [&left, &right, &sum])
         } else {
             self.products(pc, [&left, &right, &sum])
         };
-        self.hold(warp, pc, result, terms, d);
+        self.hold(warp, pc, result, None, terms, d);
         Ok(())
     }
 
@@ -308,9 +314,12 @@ impl Cta<'_> {
             Operand::Term(_) => None,
         });
         let (Some(first), Some(register)) = (first, place) else { return Ok(None) };
-        let (fragment, registers) = (first.fragment, first.registers);
+        let (fragment, registers, column_major) = (first.fragment, first.registers, first.column_major);
         let fits = operands_used.iter().all(|operand| match operand {
-            Operand::Matrix(matrix) => self.fragments.matrices[*matrix as usize].fragment == fragment,
+            Operand::Matrix(matrix) => {
+                let other = &self.fragments.matrices[*matrix as usize];
+                other.fragment == fragment && other.column_major == column_major
+            }
             Operand::Term(_) => true,
         });
         if !fits || fragment.element != MatrixElement::Float(shape.format) {
@@ -321,7 +330,7 @@ impl Cta<'_> {
             Some(known) => *known,
             None => {
                 let terms = self.map_elements(fragment, operands_used, shape, pc);
-                let matrix = self.add_matrix(fragment, registers, terms);
+                let matrix = self.add_matrix(fragment, column_major, registers, terms);
                 self.fragments.derived.insert(key, matrix);
                 matrix
             }
@@ -403,7 +412,15 @@ impl Cta<'_> {
     }
 
     /// Gives a warp's registers the handles of a new matrix, or its elements.
-    fn hold(&mut self, warp: &mut Warp, pc: u32, fragment: Fragment, terms: Terms, d: &[RegId]) {
+    fn hold(
+        &mut self,
+        warp: &mut Warp,
+        pc: u32,
+        fragment: Fragment,
+        column_major: Option<bool>,
+        terms: Terms,
+        d: &[RegId],
+    ) {
         if self.is_laid_out(fragment, d.len()) {
             for (at, d) in d.iter().enumerate() {
                 for lane in 0..32 {
@@ -414,15 +431,39 @@ impl Cta<'_> {
             }
             return;
         }
-        let matrix = self.add_matrix(fragment, d.len(), terms);
+        let matrix = self.add_matrix(fragment, column_major, d.len(), terms);
         for (register, d) in d.iter().enumerate() {
             set_handles(warp.register_mut(*d), matrix, register as u8);
         }
     }
 
-    fn add_matrix(&mut self, fragment: Fragment, registers: usize, terms: Terms) -> u32 {
-        self.fragments.matrices.push(Matrix { fragment, registers, terms: Rc::new(terms) });
+    fn add_matrix(
+        &mut self,
+        fragment: Fragment,
+        column_major: Option<bool>,
+        registers: usize,
+        terms: Terms,
+    ) -> u32 {
+        let terms = Rc::new(terms);
+        self.fragments.matrices.push(Matrix { fragment, column_major, registers, terms });
         self.fragments.matrices.len() as u32 - 1
+    }
+
+    /// A factor must be multiplied in the layout that it was loaded in (PTX ISA, wmma.mma).
+    fn check_layout(&self, warp: &Warp, pc: u32, a: &[Src], column_major: bool) -> Result<(), Stop> {
+        let Some(Src::Reg(id)) = a.first() else { return Ok(()) };
+        let Some((matrix, _)) = whole_register(warp.register(*id)) else { return Ok(()) };
+        let held = self.fragments.matrices[matrix as usize].column_major;
+        if held.is_none_or(|held| held == column_major) {
+            return Ok(());
+        }
+        let by = |column_major| if column_major { "columns" } else { "rows" };
+        let message = format!(
+            "a fragment that was loaded by {} is multiplied as one by {}, which is undefined",
+            by(!column_major),
+            by(column_major)
+        );
+        Err(self.fault(FaultKind::SortMismatch, "V5", message, warp, 0, pc))
     }
 
     /// The matrix that registers hold: their elements, that of their handles, or one value everywhere.

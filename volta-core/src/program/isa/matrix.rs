@@ -277,9 +277,7 @@ fn wmma(x: &mut Operation<'_, '_>) -> Lowered {
 
 fn wmma_mma(x: &mut Operation<'_, '_>) -> Lowered {
     whole_warp(x)?;
-    // The layouts are those that the fragments were loaded with; here they mean nothing more.
-    x.require(&MAJOR)?;
-    x.require(&MAJOR)?;
+    let column_major = [x.require(&MAJOR)?, x.require(&MAJOR)?];
     let shape = x.require(&SHAPES)?;
     let first = x.require(&ELEMENTS)?;
     let second = x.require(&ELEMENTS)?;
@@ -297,6 +295,7 @@ fn wmma_mma(x: &mut Operation<'_, '_>) -> Lowered {
     let product = MatrixProduct { shape, a, b, c, d, saturate };
     let op = Op::MultiplyFragments {
         product,
+        column_major,
         d: destinations(x, 0, register_width(d), None)?,
         a: sources(x, 1, register_width(a), None)?,
         b: sources(x, 2, register_width(b), None)?,

@@ -29,8 +29,8 @@ type StaticVariable = Result<VariableId, String>;
 /// A kernel while it is being lowered.
 pub(super) struct Lowering<'m> {
     pub(super) names: Names<'m>,
-    /// The kernel is launched as clusters of several CTAs.
-    pub(super) clustered: bool,
+    /// What its directives say about launches.
+    pub(super) bounds: super::LaunchBounds,
     insts: Vec<Inst>,
     variables: Vec<Variable>,
     statics: FxHashMap<*const tree::Variable, StaticVariable>,
@@ -77,7 +77,7 @@ pub(super) fn entry(
     }
     let lowering = Lowering {
         names: Names::new(module)?,
-        clustered: false,
+        bounds: super::kernel::launch_bounds(module, function)?,
         insts: Vec::new(),
         variables: Vec::new(),
         statics: FxHashMap::default(),
@@ -100,8 +100,6 @@ pub(super) fn entry(
 
 impl<'m> Lowering<'m> {
     fn entry(mut self, function: &'m tree::Function, lines: u32) -> Result<Program, LowerError> {
-        let launch = super::kernel::launch_bounds(function)?;
-        self.clustered = launch.clustered;
         self.names.enter_function();
         self.activations.push(Activation { function, end: None, number: 0 });
         let mut parameters = Vec::new();
@@ -139,8 +137,7 @@ impl<'m> Lowering<'m> {
             variables: self.variables,
             parameters,
             locations: self.locations,
-            required_block: launch.required,
-            max_block: launch.max,
+            bounds: self.bounds,
             lines,
         })
     }

@@ -7,7 +7,10 @@ fn the_launch_bounds_are_read() {
     let text = ".entry k() .maxntid 128, 2 .minnctapersm 2 .reqntid 64 { ret; }";
     let module = crate::ptx::parse(text).expect("PTX");
     let program = lower(&module, text, None).expect("a program");
-    assert_eq!((program.max_block, program.required_block), (Some([128, 2, 1]), Some([64, 1, 1])));
+    assert_eq!(
+        (program.bounds.max_block, program.bounds.required_block),
+        (Some([128, 2, 1]), Some([64, 1, 1]))
+    );
 }
 
 #[test]

@@ -1,0 +1,191 @@
+//! Whether a launch is one that the hardware takes, and that the kernel was compiled for.
+
+use super::bind::{BindError, Ctas};
+use super::launch::Side;
+use crate::base::budget::{Budgets, Limit};
+use crate::program::{LaunchBounds, Program, Space};
+
+/// Checks a launch, and says which CTAs it runs.
+pub(super) fn check(program: &Program, side: &Side, budgets: &Budgets) -> Result<Ctas, BindError> {
+    let threads = check_block(program, side, budgets)?;
+    check_registers(program, threads)?;
+    check_shared(program, side)?;
+    let ctas = check_ctas(side, budgets)?;
+    check_clusters(program, side)?;
+    Ok(ctas)
+}
+
+fn check_block(program: &Program, side: &Side, budgets: &Budgets) -> Result<u64, BindError> {
+    let product = |extent: [u32; 3]| extent.iter().map(|n| u64::from(*n)).try_fold(1u64, u64::checked_mul);
+    let Some(threads) = product(side.block).filter(|threads| *threads > 0) else {
+        let message = format!("a block of {:?} threads is no block", side.block);
+        return Err(BindError::new(message, Some("give each dimension of `block` a positive size".into())));
+    };
+    if threads > 1024 {
+        let help = Some("no GPU runs more than 1024 threads in a block".into());
+        return Err(BindError::new(format!("a block of {threads} threads is too large"), help));
+    }
+    if side.block[2] > 64 {
+        let message = format!("a block of {:?} threads is too deep", side.block);
+        return Err(BindError::new(message, Some("no GPU runs blocks of more than 64 threads in z".into())));
+    }
+    budgets.check(Limit::BlockThreads, threads)?;
+    if let Some(required) = program.bounds.required_block
+        && required != side.block
+    {
+        let message = format!(
+            "kernel `{}` is compiled for blocks of {required:?} threads (`.reqntid`), not {:?}",
+            program.name, side.block
+        );
+        return Err(BindError::new(message, None));
+    }
+    if let Some(maximum) = program.bounds.max_block.and_then(product)
+        && threads > maximum
+    {
+        let message = format!(
+            "kernel `{}` is compiled for at most {maximum} threads a block (`.maxntid`), not {threads}",
+            program.name
+        );
+        return Err(BindError::new(message, None));
+    }
+    Ok(threads)
+}
+
+/// Registers of a multiprocessor, which a block must not exceed, and of a thread.
+const REGISTERS: u64 = 65_536;
+const THREAD_REGISTERS: u32 = 255;
+
+fn check_registers(program: &Program, threads: u64) -> Result<(), BindError> {
+    let LaunchBounds { max_registers, max_block, required_block, .. } = program.bounds;
+    let Some(registers) = max_registers else { return Ok(()) };
+    if registers > THREAD_REGISTERS {
+        let message =
+            format!("kernel `{}` may use {registers} registers a thread (`.maxnreg`)", program.name);
+        return Err(BindError::new(message, Some(format!("no GPU has more than {THREAD_REGISTERS}"))));
+    }
+    // With a bound on its threads, the compiler takes as few registers as they have room for.
+    let is_bounded = max_block.is_some() || required_block.is_some();
+    if !is_bounded && threads * u64::from(registers) > REGISTERS {
+        let message = format!(
+            "kernel `{}` may use {registers} registers a thread (`.maxnreg`), {} in a block of {threads}",
+            program.name,
+            threads * u64::from(registers)
+        );
+        let help =
+            format!("a multiprocessor has {REGISTERS}; launch fewer threads, or bound them by `.maxntid`");
+        return Err(BindError::new(message, Some(help)));
+    }
+    Ok(())
+}
+
+/// Static shared memory of a CTA at most.
+const STATIC_SHARED: u64 = 48 << 10;
+
+/// Shared memory of a CTA at most, by architecture: what a kernel can opt in to (CUDA programming guide, compute
+/// capabilities). Of an architecture that is not known, the most that any has.
+fn most_shared(architecture: Option<u32>) -> u64 {
+    let kib = match architecture {
+        Some(..=69) => 48,
+        Some(70..=74) => 96,
+        Some(75) => 64,
+        Some(80 | 87) => 163,
+        Some(86 | 89) => 99,
+        Some(120..=129) => 99,
+        Some(_) | None => 227,
+    };
+    kib << 10
+}
+
+fn check_shared(program: &Program, side: &Side) -> Result<(), BindError> {
+    let sizes = program.variables.iter().filter(|variable| variable.space == Space::Shared);
+    let statically = sizes.filter_map(|variable| variable.size).fold(0, u64::saturating_add);
+    if statically > STATIC_SHARED {
+        let message = format!("kernel `{}` declares {statically} bytes of shared memory", program.name);
+        let help = format!("a block has at most {STATIC_SHARED}; more must be dynamic (`extern __shared__`)");
+        return Err(BindError::new(message, Some(help)));
+    }
+    let dynamic = u64::from(side.dynamic_shared);
+    let (total, most) = (statically + dynamic, most_shared(program.bounds.architecture));
+    if total > most {
+        let message = format!(
+            "kernel `{}` takes {total} bytes of shared memory, {dynamic} of them dynamic; its architecture has {most}",
+            program.name
+        );
+        return Err(BindError::new(message, Some("give less in `shared`, or a newer architecture".into())));
+    }
+    Ok(())
+}
+
+/// CTAs of a cluster at most, where the kernel asks for more than the portable 8.
+const CLUSTER: u64 = 16;
+
+fn check_clusters(program: &Program, side: &Side) -> Result<(), BindError> {
+    let LaunchBounds { cluster, explicit_cluster, max_cluster, blocks_are_clusters, .. } = program.bounds;
+    let error = |message: &str, help: &str| {
+        Err(BindError::new(format!("kernel `{}` {message}", program.name), Some(help.into())))
+    };
+    let Some(cluster) = cluster else {
+        if explicit_cluster || blocks_are_clusters {
+            let help = "give it the clusters' extent by `.reqnctapercluster` (`__cluster_dims__`)";
+            return error("must be launched in clusters, and nothing says of how many CTAs", help);
+        }
+        return Ok(());
+    };
+    if max_cluster.is_some() {
+        let help = "the two exclude each other (PTX ISA, `.maxclusterrank`)";
+        return error("has both `.reqnctapercluster` and `.maxclusterrank`", help);
+    }
+    if cluster.iter().map(|n| u64::from(*n)).fold(1, u64::saturating_mul) > CLUSTER {
+        let message = format!("has clusters of {cluster:?} CTAs (`.reqnctapercluster`)");
+        return error(&message, "no GPU runs clusters of more than 16 CTAs");
+    }
+    if blocks_are_clusters && cluster != [1, 1, 1] {
+        let help = "a case counts CTAs; compile the kernel without `.blocksareclusters`";
+        return error("is launched by clusters and not by CTAs (`.blocksareclusters`)", help);
+    }
+    if side.grid.iter().zip(cluster).any(|(ctas, of_cluster)| !ctas.is_multiple_of(of_cluster)) {
+        let message =
+            format!("has clusters of {cluster:?} CTAs, which do not divide the grid {:?}", side.grid);
+        return error(&message, "each dimension of `grid` must be a multiple of the clusters'");
+    }
+    Ok(())
+}
+
+/// The hardware's own limits on a grid.
+const MAX_GRID: [u32; 3] = [(1 << 31) - 1, 65_535, 65_535];
+
+fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Ctas, BindError> {
+    let [x, y, z] = side.grid;
+    if [x, y, z].contains(&0) {
+        let message = format!("a grid of {:?} CTAs is no grid", side.grid);
+        return Err(BindError::new(message, Some("give each dimension of `grid` a positive size".into())));
+    }
+    if x > MAX_GRID[0] || y > MAX_GRID[1] || z > MAX_GRID[2] {
+        let help = format!("no GPU runs more than {MAX_GRID:?} CTAs in x, y and z");
+        return Err(BindError::new(format!("a grid of {:?} CTAs is too large", side.grid), Some(help)));
+    }
+    // At most 2⁶³: this cannot overflow.
+    let total: u64 = side.grid.iter().map(|n| u64::from(*n)).product();
+    let Some(chosen) = &side.ctas else {
+        // Footprints name CTAs by 32 bits.
+        let most = Budgets { ctas: budgets.ctas.min(1 << 32), ..budgets.clone() };
+        most.check(Limit::Ctas, total)?;
+        return Ok(Ctas::All(total));
+    };
+    if let Some(missing) = chosen.iter().find(|cta| **cta >= total) {
+        let help = Some(format!("its grid has CTAs 0 to {}", total - 1));
+        return Err(BindError::new(format!("there is no CTA {missing}"), help));
+    }
+    if chosen.is_empty() {
+        return Err(BindError::new("an empty list of CTAs runs nothing".into(), None));
+    }
+    if let Some(far) = chosen.iter().find(|cta| u32::try_from(**cta).is_err()) {
+        let message = format!("CTA {far} is too far out: CTAs 0 to {} can be chosen", u32::MAX);
+        return Err(BindError::new(message, None));
+    }
+    budgets.check(Limit::Ctas, chosen.len() as u64)?;
+    let mut ctas = chosen.clone();
+    ctas.sort_unstable();
+    ctas.dedup();
+    Ok(Ctas::Chosen(ctas))
+}
