@@ -4,7 +4,9 @@
 use std::fmt::Write as _;
 
 use volta_core::base::budget::Budgets;
-use volta_core::case::{Case, Contents, Element, Layout, Options, Param, ParamKind, Role, Side, Sign};
+use volta_core::case::{
+    Binding, Case, Contents, Element, Layout, Options, Param, ParamKind, Role, Side, Sign,
+};
 use volta_core::program;
 use volta_core::ptx;
 use volta_core::verdict::Verdict;
@@ -125,7 +127,7 @@ fn case(ptx: &str, pair: bool, options: Options) -> Case {
             contents,
             sign: Sign::Any,
         };
-        Param { name: name.into(), kind }
+        Param { name: name.into(), kind, binding: Binding::Argument }
     };
     let side = Side {
         ptx: ptx.into(),

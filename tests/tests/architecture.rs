@@ -1,6 +1,8 @@
 //! ARCHITECTURE.md follows one kernel through every stage; what it shows is what the stages really give.
 
-use volta_core::case::{Case, Contents, Element, Options, Param, ParamKind, Role, Side, Sign, Which};
+use volta_core::case::{
+    Binding, Case, Contents, Element, Options, Param, ParamKind, Role, Side, Sign, Which,
+};
 use volta_core::decide::{InputInfo, normal_forms};
 use volta_core::machine::{self, OutputValue};
 use volta_core::term::{expression, spell_element};
@@ -10,7 +12,7 @@ fn tensor(name: &str, role: Role, contents: Contents) -> Param {
     let element = Element::parse("f32").expect("a type");
     let shape = vec![32];
     let kind = ParamKind::Tensor { reference: element, opt: element, shape, role, contents, sign: Sign::Any };
-    Param { name: name.into(), kind }
+    Param { name: name.into(), kind, binding: Binding::Argument }
 }
 
 fn side(text: &str, kernel: &str) -> Side {

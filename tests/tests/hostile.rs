@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use volta_core::base::budget::Budgets;
-use volta_core::case::{Case, Contents, Element, Options, Param, ParamKind, Role, Side, Sign};
+use volta_core::case::{Binding, Case, Contents, Element, Options, Param, ParamKind, Role, Side, Sign};
 use volta_suite::{Said, Scratch, limited};
 
 const MANY: usize = 100_000;
@@ -429,7 +429,7 @@ fn small_case(ptx: &str) -> Case {
             contents,
             sign: Sign::Any,
         };
-        Param { name: name.into(), kind }
+        Param { name: name.into(), kind, binding: Binding::Argument }
     };
     let opt = Side {
         ptx: ptx.into(),

@@ -9,7 +9,9 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use volta_core::case::{Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign, Which};
+use volta_core::case::{
+    Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign, Which,
+};
 use volta_core::{machine, program, ptx};
 
 /// A kernel, its launch, and what it is launched with; as in `fixtures/<family>/<case>/volta.toml`.
@@ -97,11 +99,15 @@ fn tensor(name: &str, role: Role, shape: &[u64]) -> Param {
     let contents = if role == Role::Out { Contents::Undefined } else { Contents::Symbolic };
     let (reference, opt) = (element("f32"), element("f32"));
     let kind = ParamKind::Tensor { reference, opt, shape: shape.to_vec(), role, contents, sign: Sign::Any };
-    Param { name: name.into(), kind }
+    Param { name: name.into(), kind, binding: Binding::Argument }
 }
 
 fn scalar(name: &str, of: &str, value: ScalarValue) -> Param {
-    Param { name: name.into(), kind: ParamKind::Scalar { element: element(of), value } }
+    Param {
+        name: name.into(),
+        kind: ParamKind::Scalar { element: element(of), value },
+        binding: Binding::Argument,
+    }
 }
 
 fn element(name: &str) -> Element {

@@ -1,8 +1,8 @@
 //! A case: what [`crate::verify`] is given.
 
 pub use crate::machine::launch::{
-    Argument, Contents, Element, Layout, Options, Param, ParamKind, Role, ScalarValue, Schedule, Side, Sign,
-    Which, WmmaLayout,
+    Argument, Binding, Contents, Element, Layout, Options, Param, ParamKind, Role, ScalarValue, Schedule,
+    Side, Sign, Which, WmmaLayout,
 };
 
 /// One or two kernels over shared parameters.

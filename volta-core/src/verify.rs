@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::base::assumption::{Assumption, AssumptionKind};
 use crate::base::span::{LineTable, Span};
-use crate::case::{Case, Contents, Param, ParamKind, Role, Side, Which};
+use crate::case::{Binding, Case, Contents, Param, ParamKind, Role, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued};
 use crate::decide::{self, Failure, InputInfo};
 use crate::given::{Mentions, given};
@@ -118,10 +118,23 @@ impl<'c> Verification<'c> {
             self.report.verdict = Verdict::InputError(error);
             return None;
         }
-        let opt = || run_side(Which::Opt, &case.opt, case);
+        let opt = || load(Which::Opt, &case.opt);
         let (reference, opt) = match &case.reference {
             Some(side) => {
-                let (reference, opt) = rayon::join(|| run_side(Which::Reference, side, case), opt);
+                let (reference, opt) = rayon::join(|| load(Which::Reference, side), opt);
+                (Some(reference), opt)
+            }
+            None => (None, opt()),
+        };
+        if let Err(error) = check_variables(&case.params, reference.iter().chain([&opt])) {
+            self.report.verdict = Verdict::InputError(error);
+            return None;
+        }
+        let opt = || opt.map(|loaded| run_side(Which::Opt, &loaded, &case.opt, case));
+        let (reference, opt) = match case.reference.as_ref().zip(reference) {
+            Some((side, loaded)) => {
+                let reference = || loaded.map(|loaded| run_side(Which::Reference, &loaded, side, case));
+                let (reference, opt) = rayon::join(reference, opt);
                 (Some(reference), opt)
             }
             None => (None, opt()),
@@ -200,6 +213,18 @@ impl<'c> Verification<'c> {
 
     /// Two kernels: the union of what either writes must be equal.
     fn pair(&mut self, reference: Outcome, opt: Outcome) -> Result<Conditions, Verdict> {
+        for (which, outcome) in [(Which::Reference, &reference), (Which::Opt, &opt)] {
+            if let Some((name, help)) = outcome.undeclared.first_key_value() {
+                return Err(Verdict::InputError(InputError {
+                    side: Some(which),
+                    message: format!(
+                        "the variable `{name}` is written, and the case does not say whether it is compared (M5)"
+                    ),
+                    place: None,
+                    help: Some(help.clone()),
+                }));
+            }
+        }
         let mut old = Store::new();
         old.set_integers(self.case.params.iter().map(machine::integers_of).collect());
         let mut pairs: Vec<Pair> = Vec::new();
@@ -478,7 +503,7 @@ impl<'c> Verification<'c> {
 
 /// An instruction of a side's kernel in its text.
 fn place_of_site(which: Which, side: &Side, site: u32) -> Option<Place> {
-    let program = load(which, side).ok()?;
+    let program = read(which, side).ok()?;
     machine::place_in(&program, &side.ptx, program::InstId(site))
 }
 
@@ -542,10 +567,37 @@ fn check_names(params: &[Param]) -> Result<(), InputError> {
     Ok(())
 }
 
-fn run_side(which: Which, side: &Side, case: &Case) -> Result<Ran, InputError> {
+/// Variables that the case gives are those of a module (rule M5).
+fn check_variables<'l>(
+    params: &[Param],
+    loaded: impl Iterator<Item = &'l Result<Loaded, InputError>> + Clone,
+) -> Result<(), InputError> {
+    let programs = loaded.filter_map(|loaded| loaded.as_ref().ok());
+    for param in params.iter().filter(|param| param.binding == Binding::Variable) {
+        if programs.clone().count() > 0
+            && !programs.clone().any(|loaded| machine::has_variable(&loaded.program, &param.name))
+        {
+            let names: BTreeSet<String> = programs
+                .flat_map(|loaded| &loaded.program.module_variables)
+                .filter(|name| !program::is_made_by_compiler(name))
+                .map(|name| format!("`{}`", program::variable_name(name)))
+                .collect();
+            let names: Vec<String> = names.into_iter().collect();
+            return Err(InputError {
+                side: None,
+                message: format!("no kernel's module has a variable `{}`", param.name),
+                place: None,
+                help: (!names.is_empty()).then(|| format!("there are: {}", names.join(", "))),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn run_side(which: Which, loaded: &Loaded, side: &Side, case: &Case) -> Ran {
+    let Loaded { program, seconds } = loaded;
     let started = Instant::now();
-    let program = load(which, side)?;
-    let outcome = machine::run(which, &program, side, &case.params, &case.options);
+    let outcome = machine::run(which, program, side, &case.params, &case.options);
     let mut stats = SideStats {
         kernel: program.name.clone(),
         ptx_lines: u64::from(program.lines),
@@ -560,12 +612,25 @@ fn run_side(which: Which, side: &Side, case: &Case) -> Result<Ran, InputError> {
         stats.term_bytes = outcome.term_bytes;
         stats.term_nodes = outcome.term_nodes;
     }
-    stats.seconds = started.elapsed().as_secs_f64();
-    Ok(Ran { outcome, stats, mentioned: Mentions::of(&program, side, &case.params) })
+    stats.seconds = seconds + started.elapsed().as_secs_f64();
+    let mentioned = Mentions::of(program, side, &case.params);
+    Ran { outcome, stats, mentioned }
+}
+
+/// A kernel that was read, and how long that took.
+struct Loaded {
+    program: Program,
+    seconds: f64,
+}
+
+fn load(which: Which, side: &Side) -> Result<Loaded, InputError> {
+    let started = Instant::now();
+    let program = read(which, side)?;
+    Ok(Loaded { program, seconds: started.elapsed().as_secs_f64() })
 }
 
 /// Parses and lowers a side's kernel.
-fn load(which: Which, side: &Side) -> Result<Program, InputError> {
+fn read(which: Which, side: &Side) -> Result<Program, InputError> {
     let parsed = ptx::parse(&side.ptx).map_err(|error| {
         let place = Place {
             line: error.position.line,
@@ -606,7 +671,7 @@ fn run_verdict(which: Which, error: RunError) -> Verdict {
         RunError::Bind(error) => Verdict::InputError(InputError {
             side: Some(which),
             message: error.message,
-            place: None,
+            place: error.place,
             help: error.help,
         }),
         RunError::Fault(fault) => Verdict::Fault(*fault),

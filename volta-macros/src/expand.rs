@@ -79,8 +79,10 @@ fn tracked(source: &LitStr) -> TokenStream {
 }
 
 fn param(param: &Param) -> TokenStream {
-    let name = param.name.to_string();
-    match &param.kind {
+    let own_name = param.global.as_ref().and_then(|name| name.as_ref().map(LitStr::value));
+    let name = own_name.unwrap_or_else(|| param.name.to_string());
+    let by_name = param.global.is_some().then(|| quote!(case.by_name();));
+    let given = match &param.kind {
         Kind::Tensor { types, shape, role, contents, sign } => {
             let [reference, opt] = types;
             let lengths = shape.iter().map(|length| quote!({ const LENGTH: usize = #length; LENGTH }));
@@ -108,7 +110,8 @@ fn param(param: &Param) -> TokenStream {
             };
             quote!(case.scalar(#name, #element, #value);)
         }
-    }
+    };
+    quote!(#given #by_name)
 }
 
 fn variant(type_name: &str, variant: &str) -> TokenStream {

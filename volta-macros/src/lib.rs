@@ -53,6 +53,7 @@ use proc_macro::TokenStream;
 /// - On tensors: `#[inout]`, `#[scratch]`, `#[ignored]`, each also with `(init = 0)`; `#[init(-inf)]`, `#[init(iota)]`,
 ///   `#[init(lower_triangular)]`, `#[init([1, 2, 3])]`; `#[assume(positive)]`; `#[opt_type(f16)]`.
 /// - On scalars: `#[value(128)]`, or `#[symbolic]`, `#[symbolic(positive)]`.
+/// - `#[global]`, or `#[global("ns::name")]`: no argument, but the `__constant__` or `__device__` variable of that name.
 #[proc_macro_attribute]
 pub fn verify_equiv(attribute: TokenStream, item: TokenStream) -> TokenStream {
     run(attribute, item, attribute::Form::Pair)

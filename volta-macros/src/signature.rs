@@ -23,6 +23,8 @@ pub(crate) struct Function {
 pub(crate) struct Param {
     pub name: Ident,
     pub kind: Kind,
+    /// A variable of the module, with its name there if that is another.
+    pub global: Option<Option<LitStr>>,
 }
 
 /// What a parameter is.
@@ -148,7 +150,8 @@ fn parse_param(argument: &FnArg) -> Result<Param> {
         return Err(Error::new_spanned(&typed.pat, "a parameter is a plain name"));
     };
     let name = name.ident.clone();
-    let marks = Marks::read(&typed.attrs)?;
+    let mut marks = Marks::read(&typed.attrs)?;
+    let global = marks.global.take().map(|(name, _)| name);
     let kind = match &*typed.ty {
         Type::Reference(reference) => {
             let (element, shape) = tensor_type(&reference.elem)?;
@@ -156,7 +159,7 @@ fn parse_param(argument: &FnArg) -> Result<Param> {
         }
         other => marks.scalar(&name, element_name(other)?)?,
     };
-    Ok(Param { name, kind })
+    Ok(Param { name, kind, global })
 }
 
 /// The element type and dimensions of `[[T; M]; N]`.
@@ -201,9 +204,11 @@ struct Marks {
     symbolic: Option<(&'static str, Span)>,
     assume: Option<(&'static str, Span)>,
     opt_type: Option<(String, Span)>,
+    global: Option<(Option<LitStr>, Span)>,
 }
 
-const MARKS: [&str; 8] = ["inout", "scratch", "ignored", "init", "value", "symbolic", "assume", "opt_type"];
+const MARKS: [&str; 9] =
+    ["inout", "scratch", "ignored", "init", "value", "symbolic", "assume", "opt_type", "global"];
 
 impl Marks {
     fn read(attributes: &[Attribute]) -> Result<Marks> {
@@ -255,6 +260,15 @@ impl Marks {
                 "opt_type" => {
                     let ty: Type = syn::parse2(arguments(attribute)?)?;
                     if marks.opt_type.replace((element_name(&ty)?, span)).is_some() {
+                        return twice();
+                    }
+                }
+                "global" => {
+                    let name = match &attribute.meta {
+                        Meta::Path(_) => None,
+                        _ => Some(syn::parse2(arguments(attribute)?)?),
+                    };
+                    if marks.global.replace((name, span)).is_some() {
                         return twice();
                     }
                 }

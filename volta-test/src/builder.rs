@@ -1,7 +1,7 @@
 //! What the attributes expand to: calls that put a case together.
 
 use volta_core::case::{
-    Argument, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Sign, Which,
+    Argument, Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Sign, Which,
 };
 use volta_core::number::{Extended, Rational};
 
@@ -82,13 +82,21 @@ impl Builder {
             }
         }
         let kind = ParamKind::Tensor { reference, opt, shape, role, contents, sign };
-        self.params.push(Param { name: name.into(), kind });
+        self.params.push(Param { name: name.into(), kind, binding: Binding::Argument });
     }
 
     /// A scalar.
     pub fn scalar(&mut self, name: &str, element: &str, value: ScalarValue) {
         let element = self.element(element);
-        self.params.push(Param { name: name.into(), kind: ParamKind::Scalar { element, value } });
+        let kind = ParamKind::Scalar { element, value };
+        self.params.push(Param { name: name.into(), kind, binding: Binding::Argument });
+    }
+
+    /// The parameter that was added last is a variable of the module, which kernels take by its name.
+    pub fn by_name(&mut self) {
+        if let Some(param) = self.params.last_mut() {
+            param.binding = Binding::Variable;
+        }
     }
 
     fn element(&mut self, name: &str) -> Element {

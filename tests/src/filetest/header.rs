@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use volta_core::case::{
-    Argument, Case, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign, WmmaLayout,
+    Argument, Binding, Case, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign,
+    WmmaLayout,
 };
 use volta_core::number::{Extended, Rational};
 
@@ -87,7 +88,7 @@ fn sign(word: &str) -> Option<Sign> {
 }
 
 /// `x = in f32[4] list 1 2 3 4`, `y = out f32[64]`, `n = i32 64`, `alpha = symbolic f32 positive`.
-fn param(text: &str) -> Result<Param, String> {
+fn param(text: &str, binding: Binding) -> Result<Param, String> {
     let (name, rest) = text.split_once('=').ok_or("a parameter is `name = …`")?;
     let words: Vec<&str> = rest.split_whitespace().collect();
     let role = |word: &str| {
@@ -139,7 +140,7 @@ fn param(text: &str) -> Result<Param, String> {
         }
         _ => return Err("a parameter is a tensor with a role, a value, or symbolic".into()),
     };
-    Ok(Param { name: name.trim().to_string(), kind })
+    Ok(Param { name: name.trim().to_string(), kind, binding })
 }
 
 fn extent(text: &str) -> Result<[u32; 3], String> {
@@ -283,7 +284,8 @@ pub(super) fn read(text: &str, name: &str) -> Result<File, String> {
                 opt.arguments = Some(list);
             }),
             "opt-args" => arguments(value).map(|list| opt.arguments = Some(list)),
-            "param" => param(value).map(|param| params.push(param)),
+            "param" => param(value, Binding::Argument).map(|param| params.push(param)),
+            "global" => param(value, Binding::Variable).map(|param| params.push(param)),
             "options" => options(&mut chosen, value),
             _ => Err(format!("`{key}` is no key of a file test")),
         }

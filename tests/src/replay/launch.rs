@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use volta_core::case::{Argument, Case, Element, ParamKind, Role, Side};
+use volta_core::case::{Argument, Binding, Case, Element, ParamKind, Role, Side};
 
 use super::values::{self, Number, Values};
 use crate::interpreter::Run;
@@ -88,7 +88,8 @@ pub fn ready(case: &Case) -> Result<[Ready<'_>; 2], String> {
 
 fn side<'c>(case: &'c Case, side: &'c Side, which: usize) -> Result<Ready<'c>, String> {
     let program = decode(&side.ptx, side.kernel.as_deref())?;
-    let declared = || case.params.iter().map(|param| Argument::Named(param.name.clone())).collect();
+    let arguments = || case.params.iter().filter(|param| param.binding == Binding::Argument);
+    let declared = || arguments().map(|param| Argument::Named(param.name.clone())).collect();
     let arguments = side.arguments.clone().unwrap_or_else(declared);
     if arguments.len() != program.parameters.len() {
         return Err(format!("{} arguments for {} parameters", arguments.len(), program.parameters.len()));
@@ -102,7 +103,25 @@ fn base(param: usize) -> u64 {
     TENSORS + ((param as u64) << 33) + 256
 }
 
+/// Whether a module's variable is the one that a case names: by its own name, or by the last part of a mangled one.
+fn is_called(name: &str, wanted: &str) -> bool {
+    let last = wanted.rsplit("::").next().unwrap_or(wanted);
+    let mangled = format!("{}{last}", last.len());
+    name == wanted || name.starts_with("_Z") && name.trim_end_matches('E').ends_with(&mangled)
+}
+
 impl Ready<'_> {
+    /// Where a tensor of the case lies: what the module declares lies where the module has it.
+    fn base(&self, param: usize) -> u64 {
+        let held = &self.case.params[param];
+        let of_module = || {
+            let at = self.program.names.iter().position(|name| is_called(name, &held.name))?;
+            Some(self.program.objects[at].base)
+        };
+        let variable = (held.binding == Binding::Variable).then(of_module).flatten();
+        variable.unwrap_or_else(|| base(param))
+    }
+
     /// Runs the side on inputs, one for each parameter of the case.
     ///
     /// # Errors
@@ -110,7 +129,7 @@ impl Ready<'_> {
     pub fn run(&self, inputs: &Inputs, seed: u64) -> Result<Ran, String> {
         let mut objects = self.program.objects.clone();
         for (at, (param, values)) in self.case.params.iter().zip(inputs).enumerate() {
-            if !matches!(param.kind, ParamKind::Tensor { .. }) {
+            if !matches!(param.kind, ParamKind::Tensor { .. }) && param.binding == Binding::Argument {
                 continue;
             }
             let (element, values) = (values::elements(param)[self.which], Rc::clone(values));
@@ -125,7 +144,9 @@ impl Ready<'_> {
                 }
             };
             let length = values::count(param) * size as u64;
-            objects.push(Object::filled(base(at), length, Rc::new(fill)));
+            let base = self.base(at);
+            objects.retain(|object| object.base != base);
+            objects.push(Object::filled(base, length, Rc::new(fill)));
         }
         // The last objects are looked at most.
         objects.reverse();
@@ -149,7 +170,7 @@ impl Ready<'_> {
 
     fn outputs(&self, global: Objects) -> Vec<Output> {
         let output = |object: Object| {
-            let param = (0..self.case.params.len()).find(|at| base(*at) == object.base)?;
+            let param = (0..self.case.params.len()).find(|at| self.base(*at) == object.base)?;
             let held = &self.case.params[param];
             let is_output = matches!(held.kind, ParamKind::Tensor { role: Role::Out | Role::InOut, .. });
             let element = values::elements(held)[self.which];

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use volta_core::case::{
-    Argument, Case, Contents, Element, Layout, Options, Param, ParamKind, Role, Schedule, Side, Sign,
+    Argument, Binding, Case, Contents, Element, Layout, Options, Param, ParamKind, Role, Schedule, Side, Sign,
 };
 use volta_core::number::{Extended, Rational};
 use volta_core::verdict::{Report, SideStats, Verdict};
@@ -55,7 +55,11 @@ fn whole(value: i64) -> Extended {
 fn tensor(name: &str, bytes: u32, elements: u64, role: Role, contents: Contents) -> Param {
     let element = Element::Int { bytes, signed: false };
     let (reference, opt, shape, sign) = (element, element, vec![elements], Sign::Any);
-    Param { name: name.into(), kind: ParamKind::Tensor { reference, opt, shape, role, contents, sign } }
+    Param {
+        name: name.into(),
+        kind: ParamKind::Tensor { reference, opt, shape, role, contents, sign },
+        binding: Binding::Argument,
+    }
 }
 
 fn side(ptx: String, block: u32) -> Side {

@@ -1,7 +1,9 @@
 //! Runs one instruction on many rows of operands: a row is a thread.
 
 use super::unknown;
-use volta_core::case::{Argument, Contents, Element, Options, Param, ParamKind, Role, Side, Sign, Which};
+use volta_core::case::{
+    Argument, Binding, Contents, Element, Options, Param, ParamKind, Role, Side, Sign, Which,
+};
 use volta_core::machine::{self, Outcome, OutputValue};
 use volta_core::number::format::Format;
 use volta_core::number::{Extended, Rational};
@@ -137,7 +139,7 @@ fn tensor(name: String, element: Element, shape: u64, role: Role, contents: Cont
         contents,
         sign: Sign::Any,
     };
-    Param { name, kind }
+    Param { name, kind, binding: Binding::Argument }
 }
 
 /// Runs PTX on lists of integers and hands back what the outputs hold.

@@ -1,20 +1,23 @@
 //! A launch: the program, its arguments, and every object placed in the address space.
 
-use super::fault::{CudaPlace, Place, Thread};
+use super::fault::{Place, Thread};
 use super::fits;
+use super::globals;
 use super::launch::{
-    Argument, Contents, Element, Layout, Param, ParamKind, Role, ScalarValue, Side, Sign, Which,
+    Argument, Binding, Contents, Element, Layout, Param, ParamKind, Role, ScalarValue, Side, Sign, Which,
 };
 use super::memory::Memory;
 use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, to_generic};
 use super::pieces::{Cell, low_bytes};
+use super::place::place;
 use super::value::{Origin, Sym, Value};
 use super::warp::Warp;
+use crate::base::assumption::Assumption;
 use crate::base::budget::{Budgets, Exhausted};
 use crate::base::span::LineTable;
 use crate::number::format::{Rounding, encode, is_exact};
 use crate::number::{Extended, Rational};
-use crate::program::{InstId, Joins, Parameter, Program, Space};
+use crate::program::{InstId, Joins, Parameter, Program, Space, Variable};
 use crate::term::{InputId, Integers, TermId, spell_element};
 use std::sync::OnceLock;
 
@@ -30,9 +33,11 @@ pub(super) enum Initial {
     Triangle(u64, u64),
     /// The bytes of a `.global` variable.
     Bytes(Vec<u8>),
+    /// A variable of which neither the PTX nor the case says what it holds (rule M5).
+    NotGiven,
 }
 
-/// Global memory: a tensor of the case, or a `.global` variable.
+/// Memory of the launch: a tensor of the case, or a variable of the module.
 #[derive(Clone, Debug)]
 pub(super) struct Tensor {
     pub(super) name: String,
@@ -40,7 +45,7 @@ pub(super) struct Tensor {
     pub(super) elements: u64,
     pub(super) role: Role,
     pub(super) initial: Initial,
-    /// Its parameter in the case; `None` for a `.global` variable.
+    /// Its parameter in the case; `None` for a variable that the case does not give.
     pub(super) param: Option<usize>,
 }
 
@@ -48,6 +53,11 @@ impl Tensor {
     /// Writing it is a fault (rule M4), and reading it needs no race state.
     pub(super) fn is_read_only(&self) -> bool {
         self.role == Role::In
+    }
+
+    /// Somebody says what it holds before the launch: the case or the PTX.
+    pub(super) fn is_given(&self) -> bool {
+        !matches!(self.initial, Initial::NotGiven)
     }
 
     /// The value of an element before the launch.
@@ -61,7 +71,7 @@ impl Tensor {
                     Element::Int { bytes, .. } => Sym::int(bytes, term),
                 })
             }
-            Initial::Undefined => Value::Undefined(Origin::Unwritten(reader)),
+            Initial::Undefined | Initial::NotGiven => Value::Undefined(Origin::Unwritten(reader)),
             Initial::Fill(bits) => Value::Bits(*bits),
             Initial::List(list) => Value::Bits(list.get(element as usize).copied().unwrap_or(0)),
             Initial::Iota => Value::Bits(number_bits(self.element, &Rational::from_u64(element))),
@@ -125,6 +135,8 @@ pub(super) struct Launch<'a> {
     pub(super) names: Vec<(String, Vec<u64>)>,
     /// The integers that elements of the case's parameters are, by input number.
     pub(super) integers: Vec<Option<Integers>>,
+    /// What it takes for granted.
+    pub(super) assumptions: Vec<Assumption>,
     /// Found when the first branch on the input asks.
     joins: OnceLock<Joins>,
 }
@@ -136,19 +148,21 @@ pub struct BindError {
     pub message: String,
     /// May have several lines.
     pub help: Option<String>,
+    /// The instruction that met it, if it took a run to find.
+    pub place: Option<Place>,
     /// A limit of the case rather than a mistake.
     pub exhausted: Option<Exhausted>,
 }
 
 impl BindError {
     pub(super) fn new(message: String, help: Option<String>) -> BindError {
-        BindError { message, help, exhausted: None }
+        BindError { message, help, place: None, exhausted: None }
     }
 }
 
 impl From<Exhausted> for BindError {
     fn from(exhausted: Exhausted) -> BindError {
-        BindError { message: exhausted.to_string(), help: None, exhausted: Some(exhausted) }
+        BindError { message: exhausted.to_string(), help: None, place: None, exhausted: Some(exhausted) }
     }
 }
 
@@ -214,9 +228,12 @@ impl<'a> Launch<'a> {
         let tensors: Vec<Tensor> = params
             .iter()
             .enumerate()
+            .filter(|(_, param)| param.binding == Binding::Argument)
             .filter_map(|(at, param)| tensor(which, at, param).transpose())
             .collect::<Result<_, _>>()?;
-        let mut builder = Builder { program, params, tensors, requests: Vec::new(), constants: Vec::new() };
+        let given = globals::given(program, params)?;
+        let (requests, constants) = (Vec::new(), Vec::new());
+        let mut builder = Builder { which, program, params, given, tensors, requests, constants };
         for (at, tensor) in builder.tensors.iter().enumerate() {
             builder.requests.push(Request {
                 name: tensor.name.clone(),
@@ -249,6 +266,7 @@ impl<'a> Launch<'a> {
             local_cells: variables.local_cells,
             names: params.iter().map(name_and_shape).collect(),
             integers: params.iter().map(integers_of).collect(),
+            assumptions: globals::assumptions(program, &builder.given),
             joins: OnceLock::new(),
         })
     }
@@ -304,43 +322,27 @@ fn name_and_shape(param: &Param) -> (String, Vec<u64>) {
     (param.name.clone(), shape)
 }
 
-/// Where an instruction of a program stands in its PTX text, and in the CUDA source.
-pub fn place_in(program: &Program, text: &str, inst: InstId) -> Option<Place> {
-    let inst = program.insts.get(inst.index())?;
-    Some(place(program, text, &LineTable::new(text), inst))
-}
-
-/// Where an instruction stands in the PTX text, and in the CUDA source.
-fn place(program: &Program, text: &str, lines: &LineTable, inst: &crate::program::Inst) -> Place {
-    let position = lines.position(text, inst.span.start);
-    let raw = text.get(inst.span.start as usize..inst.span.end as usize).unwrap_or("");
-    let first = raw.lines().next().unwrap_or("");
-    let place =
-        |file: &str, line, column, inlined_at| CudaPlace { file: file.to_string(), line, column, inlined_at };
-    let cuda = inst.location.and_then(|at| program.locations.get(at as usize)).map(|location| {
-        let call = location.inlined_at.as_ref();
-        let call = call.map(|(file, line, column)| Box::new(place(file, *line, *column, None)));
-        place(&location.file, location.line, location.column, call)
-    });
-    Place {
-        line: position.line,
-        column: position.column,
-        length: first.trim_end().chars().count() as u32,
-        text: raw.split_whitespace().collect::<Vec<_>>().join(" "),
-        cuda,
-    }
-}
-
 fn unravel(linear: u64, extent: [u32; 3]) -> [u32; 3] {
     let [x, y, _] = extent.map(u64::from);
     [(linear % x) as u32, (linear / x % y) as u32, (linear / (x * y)) as u32]
 }
 
 pub(super) fn tensor(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, BindError> {
-    let ParamKind::Tensor { reference, opt, shape, role, contents, sign: _ } = &param.kind else {
-        return Ok(None);
+    let of_scalar;
+    let (element, shape, role, contents) = match (&param.kind, param.binding) {
+        (ParamKind::Tensor { reference, opt, shape, role, contents, sign: _ }, _) => {
+            let element = if which == Which::Reference { *reference } else { *opt };
+            (element, shape.as_slice(), *role, contents)
+        }
+        (ParamKind::Scalar { .. }, Binding::Argument) => return Ok(None),
+        (ParamKind::Scalar { element, value }, Binding::Variable) => {
+            of_scalar = match value {
+                ScalarValue::Number(value) => Contents::Fill(value.clone()),
+                ScalarValue::Symbolic(_) => Contents::Symbolic,
+            };
+            (*element, [].as_slice(), Role::In, &of_scalar)
+        }
     };
-    let element = if which == Which::Reference { *reference } else { *opt };
     let elements = shape.iter().try_fold(1u64, |product, n| product.checked_mul(*n));
     let Some(elements) = elements.filter(|n| *n > 0 && *n < TermId::MAX_ELEMENTS / 16) else {
         let message = format!("tensor `{}` of shape {shape:?} has no elements, or too many", param.name);
@@ -366,7 +368,7 @@ pub(super) fn tensor(which: Which, at: usize, param: &Param) -> Result<Option<Te
             }
             Initial::List(list.iter().map(bits).collect::<Result<_, _>>()?)
         }
-        Contents::LowerTriangular => match shape.as_slice() {
+        Contents::LowerTriangular => match shape {
             [.., rows, columns] => Initial::Triangle(*rows, *columns),
             _ => {
                 let message = format!("tensor `{}` needs two dimensions to be triangular", param.name);
@@ -375,12 +377,15 @@ pub(super) fn tensor(which: Which, at: usize, param: &Param) -> Result<Option<Te
         },
     };
     let name = param.name.clone();
-    Ok(Some(Tensor { name, element, elements, role: *role, initial, param: Some(at) }))
+    Ok(Some(Tensor { name, element, elements, role, initial, param: Some(at) }))
 }
 
 struct Builder<'a> {
+    which: Which,
     program: &'a Program,
     params: &'a [Param],
+    /// For each variable, the parameter that gives it.
+    given: Vec<Option<usize>>,
     tensors: Vec<Tensor>,
     requests: Vec<Request>,
     constants: Vec<Cell>,
@@ -404,8 +409,19 @@ impl Builder<'_> {
             .filter(|variable| variable.space == Space::Shared && variable.size.is_none())
             .map(|variable| variable.align)
             .max();
-        for variable in &self.program.variables {
-            let size = variable.size.unwrap_or(u64::from(side.dynamic_shared));
+        for (number, variable) in self.program.variables.iter().enumerate() {
+            let given = self.given_tensor(number, variable)?;
+            let element = given.as_ref().map(|tensor| tensor.element);
+            let size = match (&given, variable.size, variable.space) {
+                (_, Some(size), _) => size,
+                (Some(tensor), None, _) => tensor.elements * u64::from(tensor.element.bytes()),
+                (None, None, Space::Shared) => u64::from(side.dynamic_shared),
+                (None, None, _) => {
+                    let message = format!("`{}` is declared elsewhere, without a size (M5)", variable.name);
+                    let help = format!("give its type and shape under [globals], as `{}`", variable.name);
+                    return Err(BindError::new(message, Some(help)));
+                }
+            };
             let narrow = variable.space != Space::Global;
             if narrow && size > MAX_NARROW_SIZE {
                 let message = format!("variable `{}` of {size} bytes is too large", variable.name);
@@ -427,7 +443,7 @@ impl Builder<'_> {
                     out.shared_cells += cells;
                     Backing::Shared(out.shared_cells - cells)
                 }
-                Space::Const => {
+                Space::Const if given.is_none() && variable.init.is_some() => {
                     let at = self.constants.len() as u32;
                     let fill = Cell::bits(0);
                     self.constants.resize(self.constants.len() + cells as usize, fill);
@@ -445,16 +461,18 @@ impl Builder<'_> {
                     out.local_cells += cells;
                     Backing::Local(out.local_cells - cells)
                 }
-                Space::Global | Space::Generic => {
-                    let bytes = variable.init.as_ref().map(|init| init.bytes.clone()).unwrap_or_default();
-                    self.tensors.push(Tensor {
+                Space::Global | Space::Const | Space::Generic => {
+                    self.tensors.push(given.unwrap_or_else(|| Tensor {
                         name: variable.name.clone(),
                         element: Element::Int { bytes: 1, signed: false },
                         elements: size,
-                        role: Role::Scratch,
-                        initial: Initial::Bytes(bytes),
+                        role: if variable.space == Space::Const { Role::In } else { Role::Scratch },
+                        initial: match &variable.init {
+                            Some(init) => Initial::Bytes(init.bytes.clone()),
+                            None => Initial::NotGiven,
+                        },
                         param: None,
-                    });
+                    }));
                     Backing::Tensor(self.tensors.len() as u32 - 1)
                 }
             };
@@ -466,7 +484,7 @@ impl Builder<'_> {
                 size,
                 align: if is_dynamic { dynamic_align.unwrap_or(16).max(16) } else { variable.align },
                 backing,
-                element: None,
+                element,
             });
         }
         let most = [Space::Shared, Space::Local, Space::Const, Space::Param]
@@ -480,6 +498,16 @@ impl Builder<'_> {
             ));
         }
         Ok(out)
+    }
+
+    /// The tensor that a variable is, if the case gives it.
+    fn given_tensor(&self, number: usize, variable: &Variable) -> Result<Option<Tensor>, BindError> {
+        let Some(at) = self.given.get(number).copied().flatten() else { return Ok(None) };
+        let tensor = tensor(self.which, at, &self.params[at])?;
+        match tensor.as_ref().and_then(|tensor| globals::misfit(variable, tensor)) {
+            Some(misfit) => Err(misfit),
+            None => Ok(tensor),
+        }
     }
 
     /// Fills in the addresses of variables that initialisers name.
@@ -514,8 +542,8 @@ impl Builder<'_> {
     }
 
     fn arguments(&mut self, objects: &Objects, side: &Side) -> Result<(), BindError> {
-        let declared: Vec<Argument> =
-            self.params.iter().map(|param| Argument::Named(param.name.clone())).collect();
+        let arguments = self.params.iter().filter(|param| param.binding == Binding::Argument);
+        let declared: Vec<Argument> = arguments.map(|param| Argument::Named(param.name.clone())).collect();
         let given = side.arguments.as_ref().unwrap_or(&declared);
         let kernel = signature(self.program);
         if given.len() != self.program.parameters.len() {
@@ -565,6 +593,9 @@ impl Builder<'_> {
             let known: Vec<&str> = self.params.iter().map(|param| param.name.as_str()).collect();
             format!("there is no parameter `{name}`; declared are {}", known.join(", "))
         })?;
+        if self.params[param].binding == Binding::Variable {
+            return Err(format!("`{name}` is a variable of the module, which kernels take by its name"));
+        }
         match &self.params[param].kind {
             ParamKind::Tensor { .. } => {
                 let is_number = matches!(element, Some(Element::Float(_)));

@@ -5,7 +5,7 @@
 //! instruction, which brings parted lanes together again.
 
 use super::barrier::Barriers;
-use super::bind::Launch;
+use super::bind::{BindError, Launch};
 use super::exec::{Copies, Fragments, Guarded, is_collective};
 use super::fault::{Fault, FaultKind, Site};
 use super::launch::Options;
@@ -29,6 +29,8 @@ use std::sync::Arc;
 pub(super) enum Stop {
     Fault(Box<Fault>),
     Exhausted(Exhausted),
+    /// The case does not give what is needed.
+    Missing(Box<BindError>),
     /// The quick race detector is not enough for this CTA.
     NeedExact,
 }

@@ -1,7 +1,7 @@
 //! The CTAs of a launch (rule S5): each runs on the memory of the launch's beginning; their footprints must not
 //! meet, and what they wrote is merged in CTA order.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
@@ -74,6 +74,9 @@ pub struct Outcome {
     pub exact_ctas: u64,
     /// What the run relied on.
     pub assumptions: BTreeSet<Assumption>,
+    /// Variables of the module that were written and that the case does not give (rule M5), by name, each with what to
+    /// declare.
+    pub undeclared: BTreeMap<String, String>,
 }
 
 /// Why a run gives no outcome.
@@ -113,6 +116,7 @@ pub fn run(
     let mut outcome = Outcome {
         threads: launch.threads() as u64,
         ctas: (launch.ctas.len(), side.grid.iter().map(|n| u64::from(*n)).product()),
+        assumptions: launch.assumptions.iter().cloned().collect(),
         ..Outcome::default()
     };
     let mut merged = Merged::default();
@@ -132,6 +136,9 @@ pub fn run(
             merged.add(&launch, options, *cta, &ran, outcome.stores.len())?;
             options.budgets.check(Limit::MemoryBytes, merged.bytes()).map_err(RunError::Exhausted)?;
             returned.merge(&ran.returned);
+            outcome.undeclared.extend(
+                ran.written_variables.iter().map(|at| launch.undeclared(&launch.tensors[*at as usize])),
+            );
             outcome.add(ran);
             options.budgets.check(Limit::TermBytes, outcome.term_bytes).map_err(RunError::Exhausted)?;
         }
@@ -147,6 +154,7 @@ impl RunError {
         match stop {
             Stop::Fault(fault) => RunError::Fault(fault),
             Stop::Exhausted(exhausted) => RunError::Exhausted(exhausted),
+            Stop::Missing(missing) => RunError::Bind(*missing),
             Stop::NeedExact => {
                 RunError::Defect("the exact race detector asked for an exact race detector".into())
             }
@@ -161,6 +169,8 @@ pub(super) struct Ran {
     /// What its atomics did, of a launch with several CTAs.
     pub(super) contributions: Vec<Placed<Contribution>>,
     outputs: Vec<(usize, u64, OutputValue)>,
+    /// Variables that it wrote and that the case does not give.
+    written_variables: BTreeSet<u32>,
     counts: Counts,
     assumptions: BTreeSet<Assumption>,
     returned: Returned,
@@ -205,7 +215,7 @@ impl Outcome {
 fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64) -> Result<Ran, Stop> {
     if !options.exact_clocks {
         let mut done = attempt(launch, options, cta, Mode::Together);
-        if let Err(Stop::Fault(_)) = done {
+        if let Err(Stop::Fault(_) | Stop::Missing(_)) = done {
             // Of several faults, the one that is told is the one that warps apart meet.
             done = attempt(launch, options, cta, Mode::Apart);
         }
@@ -222,9 +232,12 @@ fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, mode: Mode) -> R
     cta.run()?;
     let Cta { mut store, mut composites, mut ranges, memory, counts, assumptions, returned, order, .. } = cta;
     let (pages, contributions) = memory.into_parts();
-    let mut outputs = Vec::new();
+    let (mut outputs, mut written_variables) = (Vec::new(), BTreeSet::new());
     for ((number, page), content) in &pages {
         let tensor = &launch.tensors[*number as usize];
+        if tensor.param.is_none() && content.is_written() {
+            written_variables.insert(*number);
+        }
         let Some(param) = tensor.param.filter(|_| is_output(tensor)) else { continue };
         for (element, first) in written_elements(tensor, *page, content) {
             let value = element_value(tensor, content, first, &mut composites, &mut store);
@@ -250,6 +263,7 @@ fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, mode: Mode) -> R
         pages,
         contributions,
         outputs,
+        written_variables,
         counts,
         assumptions,
         returned,

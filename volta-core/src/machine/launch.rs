@@ -101,6 +101,17 @@ pub struct Param {
     pub name: String,
     /// What it is.
     pub kind: ParamKind,
+    /// How a kernel gets at it.
+    pub binding: Binding,
+}
+
+/// How a kernel gets at a [`Param`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binding {
+    /// By an argument.
+    Argument,
+    /// By its name: it is a `.const` or `.global` variable of the module (rule M5).
+    Variable,
 }
 
 /// The kinds of [`Param`].

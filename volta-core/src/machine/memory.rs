@@ -32,6 +32,13 @@ pub(super) struct Page {
     pub(super) uncached: [u8; PAGE],
 }
 
+impl Page {
+    /// Whether somebody stored to it.
+    pub(super) fn is_written(&self) -> bool {
+        self.written.iter().zip(&self.updated).any(|(written, updated)| written | updated != 0)
+    }
+}
+
 /// The memory of one CTA.
 #[derive(Debug)]
 pub(super) struct Memory {
@@ -104,6 +111,13 @@ impl Memory {
             })
         });
         (page, &mut self.parts)
+    }
+
+    /// Whether threads of the CTA have written all these bytes of a tensor's cell, or updated them.
+    pub(super) fn is_written(&self, (tensor, cell): (u32, u64), bytes: u8) -> bool {
+        let slot = (cell % PAGE as u64) as usize;
+        let page = self.pages.get(&(tensor, cell / PAGE as u64));
+        page.is_some_and(|page| bytes & !(page.written[slot] | page.updated[slot]) == 0)
     }
 
     /// What the operands of the atomics on a location of a tensor make together.

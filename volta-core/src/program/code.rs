@@ -38,13 +38,15 @@ pub struct Variable {
     pub name: String,
     /// Where it lives; never `Generic`.
     pub space: Space,
-    /// Bytes; `None` for `extern` shared arrays, which are the dynamic window.
+    /// Bytes; `None` for `extern` arrays without a size: in shared memory they are the dynamic window.
     pub size: Option<u64>,
     /// Alignment in bytes, a power of two.
     pub align: u64,
-    /// Its first bytes; shorter than `size` means zeros follow (constants and globals), `None` that nothing
-    /// was written (shared, local) or, for globals, that they start as zeros.
+    /// Its first bytes, of constants and globals only; shorter than `size` means zeros follow. `None` means that the
+    /// PTX does not say what it holds.
     pub init: Option<Init>,
+    /// PTX type as written: `f32`, `b8`, …
+    pub element: String,
     /// Declared by the entry as its parameter number n.
     pub parameter: Option<usize>,
 }
@@ -86,6 +88,8 @@ pub struct Program {
     pub predicates: u32,
     /// Memory variables that the code can name.
     pub variables: Vec<Variable>,
+    /// Names of all `.const` and `.global` variables of the module, whether or not the code names them.
+    pub module_variables: Vec<String>,
     /// Parameters in order.
     pub parameters: Vec<Parameter>,
     /// Places in CUDA sources.

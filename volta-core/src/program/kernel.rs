@@ -105,13 +105,13 @@ fn shown(name: &str) -> String {
     if source == name { source } else { format!("{source} ({name})") }
 }
 
-fn source_name(name: &str) -> String {
+pub(super) fn source_name(name: &str) -> String {
     demangle(name).map_or_else(|| name.to_owned(), |parts| parts.full())
 }
 
-/// What a mangled function name says, as far as it is needed to choose a kernel.
+/// What a mangled name says, as far as it is needed to choose a kernel or a variable.
 #[derive(Debug, PartialEq, Eq)]
-struct SourceName<'n> {
+pub(super) struct SourceName<'n> {
     /// Namespaces and the name itself.
     path: Vec<&'n str>,
     /// Template arguments of the last part, where all are understood.
@@ -122,14 +122,14 @@ struct SourceName<'n> {
 
 impl SourceName<'_> {
     /// `tk`, `tk<4>`, `space::tk`, `space::tk<4>`.
-    fn answers_to(&self, wanted: &str) -> bool {
+    pub(super) fn answers_to(&self, wanted: &str) -> bool {
         let path = self.path.join("::");
         let last = self.path.last().copied().unwrap_or_default();
         let matches = |name: &str| wanted == name || wanted == self.with_arguments(name);
         matches(&path) || matches(last)
     }
 
-    fn full(&self) -> String {
+    pub(super) fn full(&self) -> String {
         self.with_arguments(&self.path.join("::"))
     }
 
@@ -142,24 +142,32 @@ impl SourceName<'_> {
     }
 }
 
-/// Reads the name in an Itanium-mangled function name; `None` when it is none, or one we do not understand.
-fn demangle(mangled: &str) -> Option<SourceName<'_>> {
-    let rest = mangled.strip_prefix("_Z")?;
-    let (path, rest) = match rest.strip_prefix('N') {
+/// Reads the name in an Itanium-mangled name; `None` when it is none, or one we do not understand.
+pub(super) fn demangle(mangled: &str) -> Option<SourceName<'_>> {
+    demangle_encoding(mangled.strip_prefix("_Z")?)
+}
+
+/// What stands behind `_Z`.
+pub(super) fn demangle_encoding(rest: &str) -> Option<SourceName<'_>> {
+    // `L` says that the name is not seen elsewhere.
+    let part = |text| identifier(str::strip_prefix(text, 'L').unwrap_or(text));
+    let (mut path, rest) = match rest.strip_prefix('N') {
         None => {
-            let (name, rest) = identifier(rest)?;
+            let (name, rest) = part(rest)?;
             (vec![name], rest)
         }
         Some(nested) => {
             let mut rest = nested.trim_start_matches(['r', 'V', 'K']);
             let mut path = Vec::new();
-            while let Some((name, after)) = identifier(rest) {
+            while let Some((name, after)) = part(rest) {
                 path.push(name);
                 rest = after;
             }
             (path, rest)
         }
     };
+    // `nvcc` keeps what several sources may declare apart by a namespace of its own.
+    path.retain(|part| !part.starts_with("_INTERNAL_"));
     if path.is_empty() {
         return None;
     }
@@ -171,7 +179,7 @@ fn demangle(mangled: &str) -> Option<SourceName<'_>> {
 }
 
 /// `3foo…`: a length and that many bytes.
-fn identifier(text: &str) -> Option<(&str, &str)> {
+pub(super) fn identifier(text: &str) -> Option<(&str, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (length, rest) = text.split_at_checked(digits)?;
     rest.split_at_checked(length.parse().ok()?)

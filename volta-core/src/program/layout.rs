@@ -17,7 +17,7 @@ const LARGEST_INIT: u64 = 1 << 28;
 /// Size and alignment, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// `None` for `extern` arrays in shared memory.
+    /// `None` for `extern` arrays in shared memory, and for others that are declared without a size.
     pub(super) size: Option<u64>,
     /// A power of two.
     pub(super) align: u64,
@@ -92,9 +92,10 @@ pub(super) fn layout(variable: &Variable) -> Result<Layout, LowerError> {
             break;
         }
     }
-    let external = variable.space == Space::Shared && variable.linking.contains(&Linking::Extern);
+    let external = variable.linking.contains(&Linking::Extern);
     match size {
-        _ if external => Ok(Layout { size: None, align }),
+        _ if external && variable.space == Space::Shared => Ok(Layout { size: None, align }),
+        None if external => Ok(Layout { size: None, align }),
         Some(size) if size <= LARGEST => Ok(Layout { size: Some(size), align }),
         Some(_) => Err(problem(DeclarationProblem::Size, variable.span)),
         None => Err(problem(DeclarationProblem::Unsized, variable.span)),

@@ -22,6 +22,7 @@ mod operand;
 mod print;
 mod suggest;
 mod types;
+mod variables;
 mod visit;
 
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub use error::{DeclarationProblem, LowerError};
 pub use isa::{InstructionInfo, instructions};
 pub use kernel::{KernelInfo, KernelParameter, kernels};
 pub use op::*;
+pub use variables::{is_made_by_compiler, is_variable_called, variable_name};
 
 use crate::base::budget::Budgets;
 use crate::ptx::tree::Module;

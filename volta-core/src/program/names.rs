@@ -111,6 +111,16 @@ impl<'m> Names<'m> {
         Ok(())
     }
 
+    /// The names of the module's `.const` and `.global` variables, in order.
+    pub(super) fn module_variables(&self) -> Vec<String> {
+        let held =
+            |variable: &&&tree::Variable| matches!(variable.space, tree::Space::Const | tree::Space::Global);
+        let mut names: Vec<String> =
+            self.variables.values().filter(held).map(|variable| variable.name.text.clone()).collect();
+        names.sort();
+        names
+    }
+
     fn module_function(&mut self, function: &'m tree::Function) -> Result<(), LowerError> {
         let name = function.name.text.as_str();
         match self.functions.get(name) {

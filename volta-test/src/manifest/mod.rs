@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 use volta_core::case::{
-    Argument, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Sign, Which, WmmaLayout,
+    Argument, Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Sign, Which,
+    WmmaLayout,
 };
 
 pub use reader::Problem;
@@ -88,11 +89,21 @@ fn read_case(name: &str, home: Home, document: &DeTable<'_>, problems: &Problems
     let top = Table::new(document, 0..0, "a case", problems);
     let table = top.table("params");
     let names: Vec<&str> = table.iter().flat_map(Table::entries).map(|(name, _, _)| name).collect();
-    let params = table.map(|table| read_params(&table, problems));
+    let params = table.map(|table| read_params(&table, Binding::Argument, problems));
     if params.is_none() && top.get("params").is_none() {
         problems.add(0..0, "a case needs a table [params]", None);
     }
-    let params = params.unwrap_or_default();
+    let mut params = params.unwrap_or_default();
+    if let Some(globals) = top.table("globals") {
+        for (name, span, _) in globals.entries().filter(|(name, _, _)| names.contains(name)) {
+            problems.add(
+                span,
+                format!("`{name}` is a parameter already"),
+                Some("rename the parameter".into()),
+            );
+        }
+        params.extend(read_params(&globals, Binding::Variable, problems));
+    }
     let side = |key| top.table(key).and_then(|table| read_kernel(table, &names, problems));
     let (reference, opt, kernel) = (side("reference"), side("opt"), side("kernel"));
     let has = |key| document.iter().any(|(name, _)| name.get_ref() == key);
@@ -126,23 +137,27 @@ fn read_case(name: &str, home: Home, document: &DeTable<'_>, problems: &Problems
     })
 }
 
-fn read_params(table: &Table<'_>, problems: &Problems) -> Vec<Param> {
+fn read_params(table: &Table<'_>, binding: Binding, problems: &Problems) -> Vec<Param> {
     let mut params = Vec::new();
+    let what = match binding {
+        Binding::Argument => "parameter",
+        Binding::Variable => "variable",
+    };
     for (name, span, value) in table.entries() {
         let Some(entries) = value.get_ref().as_table() else {
-            table.wrong_type(value, &format!("the parameter `{name}`"), "a table");
+            table.wrong_type(value, &format!("the {what} `{name}`"), "a table");
             continue;
         };
-        let table = Table::new(entries, span, format!("the parameter `{name}`"), problems);
-        if let Some(kind) = read_param(&table, name, problems) {
-            params.push(Param { name: name.into(), kind });
+        let table = Table::new(entries, span, format!("the {what} `{name}`"), problems);
+        if let Some(kind) = read_param(&table, name, binding, problems) {
+            params.push(Param { name: name.into(), kind, binding });
         }
         table.finish();
     }
     params
 }
 
-fn read_param(table: &Table<'_>, name: &str, problems: &Problems) -> Option<ParamKind> {
+fn read_param(table: &Table<'_>, name: &str, binding: Binding, problems: &Problems) -> Option<ParamKind> {
     let types = read_types(table, name, problems);
     let sign = match table.get("assume") {
         None => Some(Sign::Any),
@@ -154,6 +169,11 @@ fn read_param(table: &Table<'_>, name: &str, problems: &Problems) -> Option<Para
     if role.is_none() && shape.is_none() {
         return read_scalar(table, name, types, value, symbolic, sign?, problems);
     }
+    if binding == Binding::Variable && shape.is_none() && (value.is_some() || symbolic.is_some()) {
+        let scalar = read_scalar(table, name, types, value, symbolic, sign?, problems)?;
+        let Some(role) = role else { return Some(scalar) };
+        return Some(of_one_element(scalar, choose(role, ROLES, "`role`", problems)?));
+    }
     if value.is_some() || symbolic.is_some() {
         let key = if value.is_some() { "value" } else { "symbolic" };
         problems.add(
@@ -163,12 +183,16 @@ fn read_param(table: &Table<'_>, name: &str, problems: &Problems) -> Option<Para
         );
         return None;
     }
+    let role = match (role, binding) {
+        (Some(role), _) => Some(choose(role, ROLES, "`role`", problems)?),
+        (None, Binding::Variable) => Some(Role::In),
+        (None, Binding::Argument) => None,
+    };
     let Some(role) = role else {
         let help = Some("role = \"in\", \"out\", \"inout\", \"scratch\" or \"ignored\"".into());
         problems.add(table.span.clone(), format!("the tensor `{name}` needs a role"), help);
         return None;
     };
-    let role = choose(role, ROLES, "`role`", problems)?;
     let Some(shape) = shape else {
         let help = Some("shape = [128] (outermost dimension first; [] is one element)".into());
         problems.add(table.span.clone(), format!("the tensor `{name}` needs a shape"), help);
@@ -182,6 +206,16 @@ fn read_param(table: &Table<'_>, name: &str, problems: &Problems) -> Option<Para
     };
     let (reference, opt) = types?;
     Some(ParamKind::Tensor { reference, opt, shape, role, contents, sign: sign? })
+}
+
+/// A tensor of one element that holds a scalar.
+fn of_one_element(scalar: ParamKind, role: Role) -> ParamKind {
+    let ParamKind::Scalar { element, value } = scalar else { return scalar };
+    let (contents, sign) = match value {
+        ScalarValue::Number(value) => (Contents::Fill(value), Sign::Any),
+        ScalarValue::Symbolic(sign) => (Contents::Symbolic, sign),
+    };
+    ParamKind::Tensor { reference: element, opt: element, shape: Vec::new(), role, contents, sign }
 }
 
 fn read_scalar(

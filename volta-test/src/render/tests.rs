@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use volta_core::base::assumption::Assumption;
-use volta_core::case::{Contents, Element, Options, Param, ParamKind, Role, Sign, Which};
+use volta_core::case::{Binding, Contents, Element, Options, Param, ParamKind, Role, Sign, Which};
 use volta_core::machine::fault::{CudaPlace, Fault, FaultKind, Place, Site, Thread};
 use volta_core::verdict::{
     Coverage, Difference, Explanation, Form, How, InputError, Scope, Unknown, UnknownCause, Witness,
@@ -37,7 +37,7 @@ fn case(name: &str) -> Case {
         home: Home { file: dir.join("volta.toml"), dir: dir.clone(), root: dir, ..Home::default() },
         description: None,
         why: None,
-        params: vec![Param { name: "y".into(), kind }],
+        params: vec![Param { name: "y".into(), kind, binding: Binding::Argument }],
         reference: Some(Kernel::new("k.cu::naive")),
         opt: Kernel::new("k.cu::k"),
         expect: Expectation::of("equivalent"),

@@ -73,6 +73,8 @@ pub struct Program {
     pub shared_bytes: u64,
     /// Variables in global and constant memory, as the kernel finds them.
     pub objects: Vec<Object>,
+    /// Their names.
+    pub names: Vec<String>,
 }
 
 impl Program {
@@ -268,6 +270,7 @@ impl Decoder {
                 operand::initialize(initializer, ty, &mut data)?;
             }
             self.program.objects.push(Object::new(at, data));
+            self.program.names.push(variable.name.text.clone());
         }
         Ok(())
     }

@@ -324,7 +324,7 @@ impl<'l> Cta<'l> {
         let reader = InstId(at.pc);
         if let Backing::Tensor(number) = at.object.backing {
             let tensor = &self.launch.tensors[number as usize];
-            if tensor.is_read_only() && tensor.element.bytes() == bytes {
+            if tensor.is_read_only() && tensor.element.bytes() == bytes && tensor.is_given() {
                 return Ok(tensor.value(offset / u64::from(bytes), reader));
             }
         }
@@ -366,8 +366,10 @@ impl<'l> Cta<'l> {
         offset: u64,
         bytes: u32,
     ) -> Result<Value, Stop> {
-        self.gathered(warp, lane, at, offset, bytes, |cta, warp, lane, at, cell, _| {
-            Ok(cta.peek(warp, lane, at, cell))
+        self.gathered(warp, lane, at, offset, bytes, |cta, warp, lane, at, cell, touched| {
+            let content = cta.peek(warp, lane, at, cell);
+            cta.is_known(at, cell, touched)?;
+            Ok(content)
         })
     }
 
@@ -478,6 +480,9 @@ impl<'l> Cta<'l> {
             Backing::Tensor(number) => {
                 let tensor = &self.launch.tensors[number as usize];
                 let reader = InstId(at.pc);
+                if !tensor.is_given() {
+                    self.is_known(at, cell, touched)?;
+                }
                 if tensor.is_read_only() {
                     return Ok(super::super::memory::initial_cell(
                         tensor,
@@ -515,22 +520,24 @@ impl<'l> Cta<'l> {
 
     /// Refuses stores to what is read-only.
     pub(super) fn writable(&self, warp: &Warp, at: &Together<'_>, bytes: u32) -> Result<(), Stop> {
-        match at.object.backing {
-            Backing::Constant(_) => {
-                let message = format!("`{}` cannot be written", at.object.name);
-                let lane = at.mask.trailing_zeros() as usize;
-                Err(self.fault(FaultKind::ReadOnly, "M1", message, warp, lane, at.pc))
-            }
-            Backing::Tensor(number) if self.launch.tensors[number as usize].is_read_only() => {
-                let lane = at.mask.trailing_zeros() as usize;
-                let place = self.spell(at.object, at.offsets[lane], bytes);
-                let message = format!("{place} is written, but it is an input");
-                let site = self.site(format!("writes {place}"), warp, lane, at.pc);
-                let help = "declare it `inout` (or `out`) if the kernel is meant to write it";
-                Err(self.fault_at(FaultKind::ReadOnly, "M4", message, vec![site], Some(help.into())))
-            }
-            Backing::Tensor(_) | Backing::Shared(_) | Backing::Local(_) => Ok(()),
+        let lane = at.mask.trailing_zeros() as usize;
+        let read_only = match at.object.backing {
+            Backing::Constant(_) => true,
+            Backing::Tensor(number) => self.launch.tensors[number as usize].is_read_only(),
+            Backing::Shared(_) | Backing::Local(_) => false,
+        };
+        if !read_only {
+            return Ok(());
         }
+        if at.object.space != Space::Global {
+            let message = format!("`{}` cannot be written", at.object.name);
+            return Err(self.fault(FaultKind::ReadOnly, "M1", message, warp, lane, at.pc));
+        }
+        let place = self.spell(at.object, at.offsets[lane], bytes);
+        let message = format!("{place} is written, but it is an input");
+        let site = self.site(format!("writes {place}"), warp, lane, at.pc);
+        let help = "declare it `inout` (or `out`) if the kernel is meant to write it";
+        Err(self.fault_at(FaultKind::ReadOnly, "M4", message, vec![site], Some(help.into())))
     }
 
     fn store_to(&mut self, warp: &mut Warp, at: &Together<'_>, width: Width, a: &[Src]) -> Result<(), Stop> {

@@ -1,13 +1,14 @@
-//! Inputs that nobody writes (rule M4): loads from them do not race, and may as well be executed where they need not.
+//! Memory as the launch finds it: variables of which nobody says what they hold (rule M5), and inputs that nobody writes
+//! (rule M4): loads from them do not race, and may as well be executed where they need not.
 
 use super::super::bind::Initial;
-use super::super::cta::Cta;
+use super::super::cta::{Cta, Stop};
 use super::super::launch::Element;
 use super::super::objects::{Backing, Object};
 use super::super::value::{Sym, lanes};
 use super::super::warp::Warp;
-use super::memory::locate;
-use crate::program::Op;
+use super::memory::{Together, locate};
+use crate::program::{InstId, Op};
 use crate::term::TermId;
 
 impl Cta<'_> {
@@ -58,5 +59,15 @@ impl Cta<'_> {
             Element::Int { bytes, .. } => Sym::int(bytes, zero),
         };
         tensor.is_read_only().then_some((word.raw(), tensor.element.bytes()))
+    }
+    /// Refuses to read what neither a thread has written nor the case says (rule M5).
+    pub(super) fn is_known(&self, at: &Together<'_>, cell: u64, touched: u8) -> Result<(), Stop> {
+        let Backing::Tensor(number) = at.object.backing else { return Ok(()) };
+        let tensor = &self.launch.tensors[number as usize];
+        if tensor.is_given() || self.memory.is_written((number, cell), touched) {
+            return Ok(());
+        }
+        let place = self.launch.place(InstId(at.pc));
+        Err(Stop::Missing(Box::new(self.launch.not_given(tensor, place))))
     }
 }

@@ -240,7 +240,7 @@ impl<'m> Lowering<'m> {
             self.push(None, Op::Mov { d: register, a: source, width }, span)?;
             return Ok(Binding::Register(register, width));
         }
-        let variable = self.activation_variable(&formal.name.text, Space::Param, layout::layout(formal)?);
+        let variable = self.activation_variable(formal, Space::Param, layout::layout(formal)?);
         let address = Address { base: Src::Symbol(variable, 0), offset: 0 };
         let store =
             Op::Store { space: Space::Param, address, width, a: vec![source], access: Access::default() };
@@ -265,7 +265,7 @@ impl<'m> Lowering<'m> {
         if formal.space == tree::Space::Reg {
             return Ok((Binding::Register(register, passed.width), Some(passed)));
         }
-        let variable = self.activation_variable(&formal.name.text, Space::Param, layout::layout(formal)?);
+        let variable = self.activation_variable(formal, Space::Param, layout::layout(formal)?);
         Ok((Binding::Variable(variable), Some(passed)))
     }
 

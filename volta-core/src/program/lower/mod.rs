@@ -111,6 +111,7 @@ impl<'m> Lowering<'m> {
                 size: layout.size,
                 align: layout.align,
                 init: None,
+                element: parameter.element.text.clone(),
                 parameter: Some(number),
             });
             self.names.declare(&parameter.name, Binding::Variable(variable))?;
@@ -129,12 +130,14 @@ impl<'m> Lowering<'m> {
         self.keep_entries();
         self.resolve_targets();
         let (registers, predicates, _) = self.names.counts();
+        let module_variables = self.names.module_variables();
         Ok(Program {
             name: function.name.text.clone(),
             insts: self.insts,
             registers,
             predicates,
             variables: self.variables,
+            module_variables,
             parameters,
             locations: self.locations,
             bounds: self.bounds,
@@ -253,17 +256,18 @@ impl<'m> Lowering<'m> {
             let name = variable.name.text.clone();
             return Err(LowerError::Declaration { name, problem, span: variable.span });
         }
-        let id = self.activation_variable(&variable.name.text, space, layout);
+        let id = self.activation_variable(variable, space, layout);
         self.names.declare(&variable.name, Binding::Variable(id))
     }
 
-    fn activation_variable(&mut self, name: &str, space: Space, layout: Layout) -> VariableId {
+    fn activation_variable(&mut self, variable: &tree::Variable, space: Space, layout: Layout) -> VariableId {
+        let (name, element) = (&variable.name.text, variable.element.text.clone());
         let name = match self.activations.last() {
             Some(activation) if activation.number > 0 => format!("{name}#{}", activation.number),
-            _ => name.to_owned(),
+            _ => name.clone(),
         };
         let Layout { size, align } = layout;
-        self.add_variable(Variable { name, space, size, align, init: None, parameter: None })
+        self.add_variable(Variable { name, space, size, align, init: None, element, parameter: None })
     }
 
     fn add_variable(&mut self, variable: Variable) -> VariableId {
@@ -332,7 +336,7 @@ impl<'m> Lowering<'m> {
             }
         };
         let external = variable.linking.contains(&tree::Linking::Extern);
-        if external && (space != Space::Shared || variable.dimensions.first() != Some(&None)) {
+        if external && space == Space::Shared && variable.dimensions.first() != Some(&None) {
             return Err(Fail::Unsupported(format!(
                 "`{name}` is declared `.extern`: its definition is not in this PTX"
             )));
@@ -344,6 +348,7 @@ impl<'m> Lowering<'m> {
             size: layout.size,
             align: layout.align,
             init: None,
+            element: variable.element.text.clone(),
             parameter: None,
         });
         self.statics.insert(key, Ok(id));
@@ -361,9 +366,6 @@ impl<'m> Lowering<'m> {
     ) -> Result<Result<(), String>, LowerError> {
         let takes_values = matches!(variable.space, tree::Space::Global | tree::Space::Const);
         if variable.initializer.is_none() {
-            if variable.space == tree::Space::Const {
-                self.set_init(id, Init::default());
-            }
             return Ok(Ok(()));
         }
         if !takes_values {

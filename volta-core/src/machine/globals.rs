@@ -1,0 +1,167 @@
+//! Variables of the module (rule M5): memory that the host sets before the launch and looks at after it.
+
+use super::bind::{BindError, Launch, Tensor};
+use super::fault::Place;
+use super::launch::{Binding, Param};
+use crate::base::assumption::Assumption;
+use crate::program::{Program, Space, Variable, is_made_by_compiler, is_variable_called, variable_name};
+
+/// For each variable of a program, the parameter of the case that gives it.
+pub(super) fn given(program: &Program, params: &[Param]) -> Result<Vec<Option<usize>>, BindError> {
+    let mut given = vec![None; program.variables.len()];
+    for (at, param) in params.iter().enumerate() {
+        if param.binding != Binding::Variable {
+            continue;
+        }
+        let called = |exactly: bool| -> Vec<usize> {
+            let variables = program.variables.iter().enumerate();
+            let found = variables.filter(|(_, variable)| {
+                variable.is_of_module()
+                    && if exactly {
+                        variable.name == param.name
+                    } else {
+                        is_variable_called(&variable.name, &param.name)
+                    }
+            });
+            found.map(|(number, _)| number).collect()
+        };
+        let found = Some(called(true)).filter(|found| !found.is_empty()).unwrap_or_else(|| called(false));
+        let [only] = found.as_slice() else {
+            if found.is_empty() {
+                // The other kernel may have it, or the compiler found that this one has no use for it.
+                continue;
+            }
+            let names: Vec<&str> =
+                found.iter().map(|number| program.variables[*number].name.as_str()).collect();
+            let message = format!("`{}` is the name of several variables: {}", param.name, names.join(", "));
+            let help = Some("give the full name, or the one that the PTX has".into());
+            return Err(BindError::new(message, help));
+        };
+        if let Some(other) = given[*only].replace(at) {
+            let message = format!(
+                "`{}` and `{}` are the same variable, `{}`",
+                params[other].name, param.name, program.variables[*only].name
+            );
+            return Err(BindError::new(message, None));
+        }
+    }
+    Ok(given)
+}
+
+/// Whether a module has a variable that a case calls so.
+pub fn has_variable(program: &Program, name: &str) -> bool {
+    let of_kernel = program.variables.iter().filter(|variable| variable.is_of_module());
+    let names = of_kernel.map(|variable| &variable.name).chain(&program.module_variables);
+    names.into_iter().any(|own| is_variable_called(own, name))
+}
+
+/// The type and shape that a variable may have in the source, as far as PTX tells.
+fn guess(variable: &Variable) -> (&'static str, Option<u64>) {
+    let (element, bytes) = match variable.element.as_str() {
+        "f32" => ("f32", 4),
+        "f64" => ("f64", 8),
+        "f16" => ("f16", 2),
+        "bf16" => ("bf16", 2),
+        "s8" => ("i8", 1),
+        "s16" => ("i16", 2),
+        "s32" => ("i32", 4),
+        "s64" => ("i64", 8),
+        "u16" | "b16" => ("u16", 2),
+        "u32" | "b32" => ("u32", 4),
+        "u64" | "b64" => ("u64", 8),
+        // Arrays and structs are bytes, aligned as their elements.
+        _ => match variable.align {
+            2 => ("f16", 2),
+            8 => ("f64", 8),
+            align if align >= 4 => ("f32", 4),
+            _ => ("u8", 1),
+        },
+    };
+    (element, variable.size.map(|size| size.div_ceil(bytes)))
+}
+
+/// An entry of `[globals]` for a variable, with a role or without.
+fn entry(variable: &Variable, role: Option<&str>) -> String {
+    let (element, count) = guess(variable);
+    let role = role.map(|role| format!("role = \"{role}\", ")).unwrap_or_default();
+    let shape = match count {
+        Some(1) => "[]".to_string(),
+        Some(count) => format!("[{count}]"),
+        None => "[…]".to_string(),
+    };
+    let name = variable_name(&variable.name);
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let name = if plain { name } else { format!("\"{name}\"") };
+    format!("{name} = {{ {role}type = \"{element}\", shape = {shape} }}")
+}
+
+/// What the launch takes for granted of variables that the case does not give: that they hold what they are initialised
+/// with. PTX does not tell which of them are `const` in the source.
+pub(super) fn assumptions(program: &Program, given: &[Option<usize>]) -> Vec<Assumption> {
+    let variables = program.variables.iter().zip(given);
+    let initialised = variables.filter(|(variable, given)| {
+        variable.is_of_module()
+            && given.is_none()
+            && variable.init.is_some()
+            && !is_made_by_compiler(&variable.name)
+    });
+    let listed = initialised.map(|(variable, _)| {
+        Assumption::given(format!(
+            "`{}` holds what it is initialised with: the host can set it (M5)",
+            variable_name(&variable.name)
+        ))
+    });
+    listed.collect()
+}
+
+impl Launch<'_> {
+    fn variable_of(&self, tensor: &Tensor) -> Option<&Variable> {
+        let mut variables = self.program.variables.iter();
+        variables.find(|variable| variable.is_of_module() && variable.name == tensor.name)
+    }
+
+    /// A thread reads a variable of which neither the PTX nor the case says what it holds.
+    #[cold]
+    pub(super) fn not_given(&self, tensor: &Tensor, place: Option<Place>) -> BindError {
+        let name = variable_name(&tensor.name);
+        let message = format!("`{name}` is read, and the case does not say what the host has set it to (M5)");
+        let help = self.variable_of(tensor).map(|variable| {
+            format!(
+                "declare it under [globals]: `{}` may hold anything; `value` and `contents` say what it holds",
+                entry(variable, None)
+            )
+        });
+        BindError { place, ..BindError::new(message, help) }
+    }
+
+    /// What to declare of a variable that was written and that the case does not give.
+    pub(super) fn undeclared(&self, tensor: &Tensor) -> (String, String) {
+        let line = self.variable_of(tensor).map(|variable| {
+            format!(
+                "declare it under [globals]: `{}` compares it, `role = \"scratch\"` does not",
+                entry(variable, Some("out"))
+            )
+        });
+        (variable_name(&tensor.name), line.unwrap_or_default())
+    }
+}
+
+/// Why the variable cannot be what the case declares; `None` where it can.
+pub(super) fn misfit(variable: &Variable, tensor: &Tensor) -> Option<BindError> {
+    let bytes = tensor.elements.saturating_mul(u64::from(tensor.element.bytes()));
+    let (name, element) = (&tensor.name, tensor.element.name());
+    if let Some(size) = variable.size
+        && size != bytes
+    {
+        let message = format!(
+            "`{name}` is declared with {bytes} bytes ({} of {element}), but the variable has {size}",
+            tensor.elements
+        );
+        return Some(BindError::new(message, Some(format!("perhaps `{}`", entry(variable, None)))));
+    }
+    if variable.space == Space::Const && !tensor.is_read_only() {
+        let message = format!("`{name}` is in constant memory, which no kernel writes: its role is `in`");
+        return Some(BindError::new(message, None));
+    }
+    None
+}

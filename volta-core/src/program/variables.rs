@@ -1,0 +1,108 @@
+//! Which variable of a module a name means, and which of them a host program can name (rule M5).
+
+use super::code::Variable;
+use super::kernel::{demangle, demangle_encoding, identifier, source_name};
+use super::op::Space;
+
+impl Variable {
+    /// Whether it is memory of the module, which outlives the launch: a `.const` or `.global` variable.
+    pub fn is_of_module(&self) -> bool {
+        match self.space {
+            Space::Const | Space::Global => true,
+            Space::Shared | Space::Local | Space::Param | Space::Generic => false,
+        }
+    }
+}
+
+/// What the source calls the variable that PTX calls `name`: `C`, `ns::C`, `kernel::count`.
+pub fn variable_name(name: &str) -> String {
+    let name = without_file(name);
+    match local(name) {
+        Some((function, own)) => match demangle_encoding(function) {
+            Some(function) => format!("{}::{own}", function.full()),
+            None => own.to_owned(),
+        },
+        None => source_name(name),
+    }
+}
+
+/// Whether a variable of a module is meant by `wanted`: its name in PTX, in the source, or the last part of that.
+pub fn is_variable_called(name: &str, wanted: &str) -> bool {
+    let wanted: String = wanted.chars().filter(|c| !c.is_whitespace()).collect();
+    let own = without_file(name);
+    if name == wanted || own == wanted {
+        return true;
+    }
+    match local(own) {
+        Some((_, last)) => last == wanted || variable_name(name) == wanted,
+        None => demangle(own).is_some_and(|parts| parts.answers_to(&wanted)),
+    }
+}
+
+/// Whether a compiler made the variable, so that no source can name it and it always holds what it is initialised with:
+/// texts (`$str`, `__unnamed_1`), tables of library functions (`__cudart_i2opi_f`), …. What begins with two underscores
+/// is not for programs to declare, and no standard name has a `$` or a dot.
+pub fn is_made_by_compiler(name: &str) -> bool {
+    let own = without_file(name);
+    own.starts_with("__") || own.contains(['$', '.'])
+}
+
+/// `C` of `__nv_static_19__3527c692_4_a_cu_CI_C`: a variable of one file, where several files make a program.
+fn without_file(name: &str) -> &str {
+    let own = || {
+        let rest = name.strip_prefix("__nv_static_")?;
+        let (digits, rest) = rest.split_once('_')?;
+        let (_, rest) = rest.split_at_checked(digits.parse().ok()?)?;
+        rest.strip_prefix('_')
+    };
+    own().unwrap_or(name)
+}
+
+/// The function, without `_Z`, and the own name of a variable that a function declares: `_ZZ1kPfE5count` is `count` in
+/// `1kPf`.
+fn local(name: &str) -> Option<(&str, &str)> {
+    let encoding = name.strip_prefix("_ZZ")?;
+    // The own name is `<length><characters>` behind an `E`, perhaps with a number behind it.
+    encoding.match_indices('E').find_map(|(at, _)| {
+        let (function, behind) = (encoding.get(..at)?, encoding.get(at + 1..)?);
+        let (own, rest) = identifier(behind)?;
+        let is_last = rest.is_empty() || rest.starts_with('_');
+        (is_last && !own.is_empty()).then_some((function, own))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_called_as_in_the_source() {
+        for (name, source) in [
+            ("C", "C"),
+            ("_ZN2ns1NE", "ns::N"),
+            ("_Z1TILi3EE", "T<3>"),
+            ("_ZL5table", "table"),
+            ("_ZZ1kPfiPKiE2fs", "k::fs"),
+            ("_ZZ1kPfiPKiE2fs_0", "k::fs"),
+            ("__nv_static_19__3527c692_4_a_cu_CI_SC", "SC"),
+            (
+                "_ZN29_INTERNAL_80f9531d_5_a1_cu_CI2ns31_GLOBAL__N__80f9531d_5_a1_cu_CI2ANE",
+                "ns::(anonymous)::AN",
+            ),
+        ] {
+            assert_eq!(variable_name(name), source, "{name}");
+            assert!(is_variable_called(name, source) && is_variable_called(name, name), "{name}");
+            assert!(!is_made_by_compiler(name), "{name}");
+        }
+        assert!(is_variable_called("_ZN2ns1NE", "N") && is_variable_called("_ZZ1kPfiPKiE2fs", "fs"));
+        assert!(!is_variable_called("_ZN2ns1NE", "ns") && !is_variable_called("C", "CC"));
+    }
+
+    #[test]
+    fn what_compilers_make_has_names_that_no_source_may_have() {
+        for name in ["$str", "$str$1", "__unnamed_1", "__cudart_i2opi_f", "switch.table.k"] {
+            assert!(is_made_by_compiler(name), "{name}");
+        }
+        assert!(!is_made_by_compiler("_private") && !is_made_by_compiler("_ZZ1kPfE4taps"));
+    }
+}
