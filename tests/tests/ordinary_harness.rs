@@ -1,6 +1,6 @@
 //! Attributes under the ordinary test harness, and the cases that they make.
 
-use volta_core::case::{Argument, Contents, ParamKind, Role, ScalarValue, Sign};
+use volta_core::case::{Argument, Binding, Contents, ParamKind, Role, ScalarValue, Sign};
 use volta_core::number::{Extended, Rational};
 use volta_test::case::Case;
 use volta_test::prelude::*;
@@ -48,6 +48,13 @@ mod inner {
         #[value(SCALE)] scale: f32,
         #[value(WIDTH as i32 * 2)] k: u32,
         #[symbolic] alpha: f32,
+        #[global] weights: &[f32; 4],
+        #[global("buffers::result")]
+        #[scratch]
+        result: &mut [u32; 8],
+        #[global]
+        #[value(3)]
+        count: i32,
     );
 }
 
@@ -97,8 +104,17 @@ fn an_attribute_fills_in_the_whole_case() {
         ScalarValue::Number(number(1, 8)),
         ScalarValue::integer(32),
         ScalarValue::Symbolic(Sign::Any),
+        ScalarValue::integer(3),
     ];
     assert_eq!(scalars, expected);
+}
+
+#[test]
+fn variables_are_taken_by_their_names() {
+    let case = case("inner::everything");
+    let variables = case.params.iter().filter(|param| param.binding == Binding::Variable);
+    let names: Vec<&str> = variables.map(|param| param.name.as_str()).collect();
+    assert_eq!(names, ["weights", "buffers::result", "count"]);
 }
 
 #[test]

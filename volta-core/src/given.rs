@@ -5,7 +5,7 @@ use crate::case::{
     Argument, Binding, Case, Contents, Options, Param, ParamKind, Role, ScalarValue, Side, Sign, WmmaLayout,
 };
 use crate::machine;
-use crate::program::{Program, is_variable_called};
+use crate::program::Program;
 
 /// What one side's program mentions of its launch: what is not mentioned cannot count.
 #[derive(Clone, Debug, Default)]
@@ -22,17 +22,12 @@ impl Mentions {
         let variables = program.mentioned();
         let arguments: Vec<bool> =
             program.parameters.iter().map(|parameter| variables.contains(&parameter.variable)).collect();
-        let of_module = |name: &str| {
-            // Initial values may lead to it.
-            let mut variables = program.variables.iter().filter(|variable| variable.is_of_module());
-            variables.any(|variable| is_variable_called(&variable.name, name))
-        };
         let declared = |at: usize| {
             let before = params.iter().take(at).filter(|param| param.binding == Binding::Argument);
             arguments.get(before.count()) == Some(&true)
         };
         let named = |at: usize, param: &Param| match (&side.arguments, param.binding) {
-            (_, Binding::Variable) => of_module(&param.name),
+            (_, Binding::Variable) => machine::names_variable(program, &param.name),
             (None, Binding::Argument) => declared(at),
             (Some(list), Binding::Argument) => list.iter().zip(&arguments).any(|(argument, mentioned)| {
                 *mentioned && matches!(argument, Argument::Named(name) if *name == param.name)

@@ -1,5 +1,7 @@
 //! Variables of the module (rule M5): memory that the host sets before the launch and looks at after it.
 
+use std::collections::BTreeSet;
+
 use super::bind::{BindError, Launch, Tensor};
 use super::fault::Place;
 use super::launch::{Binding, Param};
@@ -13,34 +15,23 @@ pub(super) fn given(program: &Program, params: &[Param]) -> Result<Vec<Option<us
         if param.binding != Binding::Variable {
             continue;
         }
-        let called = |exactly: bool| -> Vec<usize> {
-            let variables = program.variables.iter().enumerate();
-            let found = variables.filter(|(_, variable)| {
-                variable.is_of_module()
-                    && if exactly {
-                        variable.name == param.name
-                    } else {
-                        is_variable_called(&variable.name, &param.name)
-                    }
-            });
-            found.map(|(number, _)| number).collect()
-        };
-        let found = Some(called(true)).filter(|found| !found.is_empty()).unwrap_or_else(|| called(false));
-        let [only] = found.as_slice() else {
-            if found.is_empty() {
-                // The other kernel may have it, or the compiler found that this one has no use for it.
-                continue;
-            }
-            let names: Vec<&str> =
-                found.iter().map(|number| program.variables[*number].name.as_str()).collect();
-            let message = format!("`{}` is the name of several variables: {}", param.name, names.join(", "));
+        let called = called(program, &param.name);
+        if let [_, _, ..] = called.as_slice() {
+            let message = format!("`{}` is the name of several variables: {}", param.name, called.join(", "));
             let help = Some("give the full name, or the one that the PTX has".into());
             return Err(BindError::new(message, help));
+        }
+        let mut variables = program.variables.iter();
+        let found = variables
+            .position(|variable| variable.is_of_module() && called.contains(&variable.name.as_str()));
+        let Some(only) = found else {
+            // The other kernel may have it, or the compiler found that this one has no use for it.
+            continue;
         };
-        if let Some(other) = given[*only].replace(at) {
+        if let Some(other) = given[only].replace(at) {
             let message = format!(
                 "`{}` and `{}` are the same variable, `{}`",
-                params[other].name, param.name, program.variables[*only].name
+                params[other].name, param.name, program.variables[only].name
             );
             return Err(BindError::new(message, None));
         }
@@ -48,11 +39,27 @@ pub(super) fn given(program: &Program, params: &[Param]) -> Result<Vec<Option<us
     Ok(given)
 }
 
-/// Whether a module has a variable that a case calls so.
-pub fn has_variable(program: &Program, name: &str) -> bool {
+/// The variables of a module that a case calls so: the one that PTX calls so, or those that the source does.
+fn called<'p>(program: &'p Program, name: &str) -> Vec<&'p str> {
     let of_kernel = program.variables.iter().filter(|variable| variable.is_of_module());
     let names = of_kernel.map(|variable| &variable.name).chain(&program.module_variables);
-    names.into_iter().any(|own| is_variable_called(own, name))
+    let names: BTreeSet<&str> = names.map(String::as_str).collect();
+    match names.get(name) {
+        Some(exactly) => vec![*exactly],
+        None => names.into_iter().filter(|own| is_variable_called(own, name)).collect(),
+    }
+}
+
+/// Whether a kernel names, or may come to by initial values, the variable that a case calls so.
+pub fn names_variable(program: &Program, name: &str) -> bool {
+    let called = called(program, name);
+    let mut variables = program.variables.iter().filter(|variable| variable.is_of_module());
+    variables.any(|variable| called.contains(&variable.name.as_str()))
+}
+
+/// Whether a module has a variable that a case calls so.
+pub fn has_variable(program: &Program, name: &str) -> bool {
+    !called(program, name).is_empty()
 }
 
 /// The type and shape that a variable may have in the source, as far as PTX tells.

@@ -35,6 +35,6 @@ mod value;
 mod warp;
 
 pub use bind::{BindError, integers_of, is_representable, sign_of, signature};
-pub use globals::has_variable;
+pub use globals::{has_variable, names_variable};
 pub use grid::{Outcome, Output, OutputValue, RunError, initial_value, integer_constant, run};
 pub use place::place_in;

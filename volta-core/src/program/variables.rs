@@ -40,11 +40,10 @@ pub fn is_variable_called(name: &str, wanted: &str) -> bool {
 }
 
 /// Whether a compiler made the variable, so that no source can name it and it always holds what it is initialised with:
-/// texts (`$str`, `__unnamed_1`), tables of library functions (`__cudart_i2opi_f`), …. What begins with two underscores
-/// is not for programs to declare, and no standard name has a `$` or a dot.
+/// texts (`$str`, `__unnamed_1`), tables of library functions (`__cudart_i2opi_f`), and what LLVM calls by a name with
+/// dots, which are `_$_` in PTX. Other names may be a program's, even those that are not for programs to declare.
 pub fn is_made_by_compiler(name: &str) -> bool {
-    let own = without_file(name);
-    own.starts_with("__") || own.contains(['$', '.'])
+    ["$str", "__unnamed_", "__cudart_"].iter().any(|start| name.starts_with(start)) || name.contains("_$_")
 }
 
 /// `C` of `__nv_static_19__3527c692_4_a_cu_CI_C`: a variable of one file, where several files make a program.
@@ -99,10 +98,12 @@ mod tests {
     }
 
     #[test]
-    fn what_compilers_make_has_names_that_no_source_may_have() {
-        for name in ["$str", "$str$1", "__unnamed_1", "__cudart_i2opi_f", "switch.table.k"] {
+    fn what_compilers_make_has_names_of_its_own() {
+        for name in ["$str", "$str$1", "__unnamed_1", "__cudart_i2opi_f", "switch_$_table_$_k"] {
             assert!(is_made_by_compiler(name), "{name}");
         }
-        assert!(!is_made_by_compiler("_private") && !is_made_by_compiler("_ZZ1kPfE4taps"));
+        for name in ["_private", "__weights", "money$", "_ZZ1kPfE4taps"] {
+            assert!(!is_made_by_compiler(name), "{name}");
+        }
     }
 }

@@ -90,7 +90,7 @@ fn read_case(name: &str, home: Home, document: &DeTable<'_>, problems: &Problems
     let table = top.table("params");
     let names: Vec<&str> = table.iter().flat_map(Table::entries).map(|(name, _, _)| name).collect();
     let params = table.map(|table| read_params(&table, Binding::Argument, problems));
-    if params.is_none() && top.get("params").is_none() {
+    if params.is_none() && top.get("params").is_none() && top.get("globals").is_none() {
         problems.add(0..0, "a case needs a table [params]", None);
     }
     let mut params = params.unwrap_or_default();
@@ -169,9 +169,10 @@ fn read_param(table: &Table<'_>, name: &str, binding: Binding, problems: &Proble
     if role.is_none() && shape.is_none() {
         return read_scalar(table, name, types, value, symbolic, sign?, problems);
     }
-    if binding == Binding::Variable && shape.is_none() && (value.is_some() || symbolic.is_some()) {
+    if let (Some(role), None, Binding::Variable) = (role, shape, binding)
+        && (value.is_some() || symbolic.is_some())
+    {
         let scalar = read_scalar(table, name, types, value, symbolic, sign?, problems)?;
-        let Some(role) = role else { return Some(scalar) };
         return Some(of_one_element(scalar, choose(role, ROLES, "`role`", problems)?));
     }
     if value.is_some() || symbolic.is_some() {

@@ -92,6 +92,36 @@ fn a_single_kernel_is_clean_by_default() {
 }
 
 #[test]
+fn variables_of_the_module_are_read_like_parameters() {
+    let text = "[globals]\nc = { type = \"f32\", shape = [4] }\nn = { type = \"i32\", value = 3 }\n\
+                \"a::out\" = { role = \"out\", type = \"f32\", shape = 8 }\n\
+                k = { role = \"scratch\", type = \"u32\", value = 0 }\n[kernel]\nsource = \"k.cu\"\nblock = 1\n";
+    let case = read(text).expect("the case is right");
+    assert!(case.params.iter().all(|param| param.binding == Binding::Variable));
+    let role = |at: usize| match &case.params[at].kind {
+        ParamKind::Tensor { role, contents, .. } => Some((*role, contents.clone())),
+        ParamKind::Scalar { .. } => None,
+    };
+    assert_eq!(role(0), Some((Role::In, Contents::Symbolic)), "what the host sets is any number");
+    assert_eq!(role(1), None, "it has a value, and nobody writes it");
+    assert_eq!(role(2), Some((Role::Out, Contents::Undefined)));
+    let zero = volta_core::number::Extended::Finite(volta_core::number::Rational::ZERO);
+    assert_eq!(role(3), Some((Role::Scratch, Contents::Fill(zero))));
+    assert_eq!(
+        problems(&text.replacen("[kernel]", "[params]\nn = { type = \"i32\", value = 1 }\n[kernel]", 1)),
+        ["3:1: `n` is a parameter already | rename the parameter"]
+    );
+    assert_eq!(
+        problems(&text.replacen("shape = [4]", "shap = [4]", 1)),
+        [
+            "2:5: `c` is neither a tensor nor a scalar | a tensor needs `role` and `shape`, a scalar `value` (or \
+             `symbolic = true`)",
+            "2:21: unknown key `shap` in the variable `c` | did you mean `shape`?",
+        ]
+    );
+}
+
+#[test]
 fn mistakes_have_a_place_and_a_suggestion() {
     let change = |from: &str, to: &str| {
         assert!(PAIR.contains(from), "{from}");

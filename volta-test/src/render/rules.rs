@@ -237,6 +237,13 @@ pub const ENTRIES: &[Entry] = &[
     entry("M3", "accesses of other widths must take whole values", "A piece of a real is no value."),
     entry("M4", "inputs are read-only", "Declare a tensor `inout` (or `&mut`) to write it."),
     entry(
+        "M5",
+        "variables of the module are memory of the launch, which the host sets and looks at",
+        "The case gives `__constant__` and `__device__` variables under [globals], by name. One that is read, not \
+         initialised and not given is an input error. What a pair leaves in them is compared (`out`, `inout`) or not \
+         (`scratch`).",
+    ),
+    entry(
         "R1",
         "a claim is proved, refuted with a witness, or not made",
         "See the verdicts by name: `volta explain different`.",
