@@ -59,7 +59,7 @@ fn the_architecture_page_shows_what_the_stages_give() {
     );
 
     let inputs: Vec<InputInfo> = ["x", "y"]
-        .map(|name| InputInfo { name: name.into(), shape: vec![32], sign: Sign::Any, integers: None })
+        .map(|name| InputInfo { name: name.into(), shape: vec![32], ..InputInfo::default() })
         .into();
     shows("the canonical form", &normal_forms(&[(store, term)], &inputs, 1_000_000)[0]);
 

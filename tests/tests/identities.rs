@@ -111,7 +111,8 @@ fn terms(statement: &Statement, left: &mut Store, right: &mut Store) -> (TermId,
     }
     let described = inputs.0.into_iter().map(|Input { name, sign, integers }| {
         let is_tensor = [&statement.left, &statement.right].iter().any(|side| side.has_elements_of(&name));
-        InputInfo { name, shape: if is_tensor { vec![64] } else { vec![] }, sign, integers }
+        let shape = if is_tensor { vec![64] } else { vec![] };
+        InputInfo { name, shape, sign, integers, ..InputInfo::default() }
     });
     (reference, opt, described.collect())
 }

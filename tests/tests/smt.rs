@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use volta_core::decide::smt::{Refusal, Settings, script};
-use volta_core::decide::{Element, InputInfo, Sign};
+use volta_core::decide::{Element, InputInfo};
 use volta_core::number::Rational;
 use volta_core::term::{Constant, InputId, Store, TermId, TermOp};
 use volta_core::verdict::{Difference, How, Verdict};
@@ -147,7 +147,7 @@ const FACTS: &[Fact] = &[
 /// Asks whether an operation on symbols has the given result where the symbols have the given values, and whether
 /// it has another one: the answers must be yes and no.
 fn check_fact((op, operands, result): Fact, z3: &Z3) -> Result<(), Failed> {
-    let input = InputInfo { name: "x".into(), shape: vec![3], sign: Sign::Any, integers: None };
+    let input = InputInfo { name: "x".into(), shape: vec![3], ..InputInfo::default() };
     for (shift, wanted) in [(0, Answer::Unsat), (1, Answer::Sat)] {
         let mut store = Store::new();
         let number = |store: &mut Store, (num, den): (i64, i64)| {

@@ -64,7 +64,7 @@ impl Conditions {
     pub fn element(&self, at: usize) -> Option<Element<'_>> {
         let pair = &self.pairs[at];
         use OutputValue::{Integer, Real};
-        let ((Real(reference), Real(opt)) | (Integer(reference), Integer(opt))) =
+        let (Real(reference) | Integer(reference), Real(opt) | Integer(opt)) =
             (pair.reference.value, pair.opt.value)
         else {
             return None;

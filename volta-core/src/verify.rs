@@ -93,6 +93,7 @@ impl<'c> Verification<'c> {
             shape: shape(param).to_vec(),
             sign: machine::sign_of(param),
             integers: machine::integers_of(param),
+            formats: machine::formats_of(param),
         });
         Verification { case, inputs: inputs.collect(), report: Report::of(Verdict::Clean) }
     }
@@ -270,6 +271,7 @@ impl<'c> Verification<'c> {
         old: &mut Store,
         pairs: &mut Vec<Pair>,
     ) -> Result<(), Verdict> {
+        let types = machine::elements_of(param);
         let mut left = outputs_of(reference, at).iter().peekable();
         let mut right = outputs_of(opt, at).iter().peekable();
         loop {
@@ -291,11 +293,12 @@ impl<'c> Verification<'c> {
                 }
             };
             let (mut reference, mut opt) = (take(Which::Reference)?, take(Which::Opt)?);
-            // Known on one side: a term like the other's.
+            // Known on one side: a term like the other's. Of different types, the same number may be other bits.
             let both = [reference, opt];
-            for (one, other) in [(&mut reference, both[1]), (&mut opt, both[0])] {
-                if let (OutputValue::Bits(bits), OutputValue::Integer(_)) = (one.value, other.value) {
-                    let value = machine::integer_constant(machine::integers_of(param), bits, old);
+            for (which, one, other) in [(0, &mut reference, both[1]), (1, &mut opt, both[0])] {
+                let is_alike = matches!(other.value, OutputValue::Bits(_)) && types[0] == types[1];
+                if let (OutputValue::Bits(bits), false) = (one.value, is_alike) {
+                    let value = machine::integer_constant(types[which], bits, old);
                     *one = Valued { store: None, value: OutputValue::Integer(value) };
                 }
             }

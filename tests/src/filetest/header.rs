@@ -132,8 +132,9 @@ fn param(text: &str, binding: Binding) -> Result<Param, String> {
                 [word] => (Contents::Symbolic, sign(word).ok_or_else(|| format!("`{word}` is no contents"))?),
                 _ => return Err("contents are one of `iota`, `fill 0`, `list 1 2`, `undefined`, …".into()),
             };
-            let element = element(ty)?;
-            ParamKind::Tensor { reference: element, opt: element, shape, role, contents, sign }
+            let (reference, opt) = ty.split_once('/').unwrap_or((ty, ty));
+            let (reference, opt) = (element(reference)?, element(opt)?);
+            ParamKind::Tensor { reference, opt, shape, role, contents, sign }
         }
         [ty, value] => {
             ParamKind::Scalar { element: element(ty)?, value: ScalarValue::Number(number(value)?) }

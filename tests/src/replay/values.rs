@@ -34,7 +34,7 @@ impl Number {
 /// The interpreter's format for the verifier's.
 pub fn format(element: Element) -> Option<Format> {
     match element {
-        Element::Int { .. } => None,
+        Element::Int { .. } | Element::Bool => None,
         Element::Float(_) => Some(match element.name() {
             "f16" => Format::F16,
             "bf16" => Format::Bf16,

@@ -1,7 +1,7 @@
 //! One pass over a store before anything is proved: who is used how often, what may be infinite, what is partial.
 
 use super::reached::{Reached, bits, rank, term_of, whole_node};
-use super::readings::{Encoded, Literal, folded, read};
+use super::readings::{Encoded, Irrational, Literal, Role, folded, read_all};
 use crate::number::{Extended, Rational};
 use crate::term::{Constant, ConstantId, Lanes, NodeParts, Store, TermId, TermKind, TermOp, ends};
 
@@ -63,6 +63,7 @@ impl Facts {
     }
 
     fn of_reached(store: &Store, reached: Reached) -> Facts {
+        let readings = read_all(constants_of(store));
         let constants = constants_of(store);
         let constant_flags: Vec<u8> = constants
             .clone()
@@ -72,7 +73,6 @@ impl Facts {
                 Extended::NegInf => NEGATIVE_INFINITE,
             })
             .collect();
-        let readings = constants.map(read).collect();
         let flagged = store.has_partial_operations() || constant_flags.iter().any(|flags| *flags != 0);
         let mut starts = vec![0; store.len()];
         let mut terms = 0;
@@ -98,6 +98,12 @@ impl Facts {
 
     /// Reads literals of this store that are a scale of the other kernel's and log₂ e in one (V9).
     pub fn read_scales(&mut self, store: &Store, others: &[&Store]) {
+        let is_whole = |(_, literal): &(Rational, Literal)| {
+            matches!(literal.role(), Role::Whole(Irrational::Log2E) | Role::High(Irrational::Log2E))
+        };
+        if self.readings.iter().flatten().any(is_whole) {
+            return;
+        }
         let products = folded(constants_of(store), others.iter().flat_map(|other| constants_of(other)));
         if products.is_empty() {
             return;

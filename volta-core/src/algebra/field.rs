@@ -290,6 +290,7 @@ impl Evaluation<'_, '_> {
     fn literal(&self, literal: Literal, level: usize) -> Result<Value, Missing> {
         let (read, kinds) = match literal.role() {
             Role::Whole(which) => (Some(which), WHOLE),
+            Role::High(_) => (None, WHOLE | RESIDUAL),
             Role::Residual(_) => (None, RESIDUAL),
             Role::Reciprocal(_) => (None, RECIPROCAL),
         };

@@ -6,7 +6,7 @@ use super::canon::Prover;
 use super::exponent::Scale;
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
-use super::readings::{Form, Irrational, Literal, Reading, Role};
+use super::readings::{Irrational, Literal, Reading, Role, nearest, residuals};
 use crate::number::Rational;
 use crate::term::{TermOp, View};
 
@@ -97,17 +97,18 @@ impl Prover<'_> {
                     read.coefficient = &read.coefficient * &literal.scale();
                     out.push(read);
                 }
+                Role::High(which) => {
+                    let halves = residuals(which).iter().map(|form| Literal::Form(*form));
+                    if self.is_added(&open, term, &rest, halves)? {
+                        self.readings.insert(Reading { literal: Literal::Form(nearest(which)) });
+                        out.push(self.with_irrational(term, &rest, which, 1)?);
+                    } else {
+                        out.push(self.value_of_literals(term)?);
+                    }
+                }
                 Role::Residual(which) => {
-                    let whole = match which {
-                        Irrational::Log2E => Form::Log2E,
-                        Irrational::Log2Ten => Form::Log2Ten,
-                    };
-                    let rest = self.table.intern_factors(&rest);
-                    let atom = self.table.intern(Atom::Literal(Literal::Form(whole)));
-                    let atom = self.table.single(atom);
-                    let partner = Key::new(self.table.times(rest, atom)?, term.exponent());
-                    let pair = |other: &Term| other.key == partner && other.coefficient == term.coefficient;
-                    if open.iter().any(pair) {
+                    let high = std::iter::once(Literal::High(nearest(which)));
+                    if self.is_added(&open, term, &rest, high)? {
                         self.readings.insert(Reading { literal });
                     } else {
                         out.push(self.value_of_literals(term)?);
@@ -118,6 +119,26 @@ impl Prover<'_> {
         }
         collect(&mut out);
         Ok(out)
+    }
+
+    /// Whether a sum has the same multiple of another literal: one of `partners`.
+    fn is_added(
+        &mut self,
+        sum: &[Term],
+        term: &Term,
+        rest: &[(AtomId, i32)],
+        partners: impl Iterator<Item = Literal>,
+    ) -> Result<bool, Stop> {
+        let rest = self.table.intern_factors(rest);
+        for partner in partners {
+            let atom = self.table.intern(Atom::Literal(partner));
+            let atom = self.table.single(atom);
+            let partner = Key::new(self.table.times(rest, atom)?, term.exponent());
+            if sum.iter().any(|other| other.key == partner && other.coefficient == term.coefficient) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Reads forms of ln 2 beside logarithms, before those are opened.
@@ -165,7 +186,7 @@ impl Prover<'_> {
                     let place = match literal.role() {
                         Role::Whole(which) => (&mut whole, which),
                         Role::Reciprocal(which) => (&mut reciprocal, which),
-                        Role::Residual(_) => return None,
+                        Role::High(_) | Role::Residual(_) => return None,
                     };
                     if *power != 1 || place.0.replace((*literal, place.1)).is_some() {
                         return None;

@@ -3,7 +3,12 @@
 //! A literal of the table is a symbol until it is known where it stands. As a factor of an exponent of two a
 //! form of log₂ e is read as log₂ e, and its residual, added with the same factor, adds nothing; beside a
 //! logarithm a form of ln 2 is read as 1/log₂ e. Anywhere else a literal is the rational that its bits spell.
-//! A power of two times a literal has the literal's bits but for the exponent field, and is read alike.
+//! A power of two times a literal has the literal's bits but for the exponent field, and is read alike, as far as
+//! exponents have such factors: `1477` is no `1024·log₂ e`.
+//!
+//! A kernel has one reading of a constant: of several forms in one kernel the first of the table is read, and the
+//! others are rationals, since their differences, small as they are, are what the kernel computes with. Where a form is
+//! split in two, it is read beside its other half only.
 //!
 //! A literal that is the rounded product of log₂ e and a scale which the other kernel spells out is read as that
 //! product, in exponents again.
@@ -31,6 +36,8 @@ pub type Encoded = (Format, u64);
 pub enum Literal {
     /// One of the table.
     Form(Form),
+    /// One of the table that the kernel splits in two: read only beside its residual.
+    High(Form),
     /// A scale and log₂ e in one.
     Folded {
         /// The rounded product.
@@ -75,6 +82,8 @@ pub enum Form {
 pub(super) enum Role {
     /// The constant, in an exponent.
     Whole(Irrational),
+    /// The constant, in an exponent to which its residual is added.
+    High(Irrational),
     /// What the constant's nearest f32 lacks, in an exponent.
     Residual(Irrational),
     /// The constant's reciprocal, beside a base-2 logarithm.
@@ -117,7 +126,7 @@ impl Form {
 impl Literal {
     fn encoded(self) -> Encoded {
         match self {
-            Literal::Form(form) => (form.row().format, form.row().bits),
+            Literal::Form(form) | Literal::High(form) => (form.row().format, form.row().bits),
             Literal::Folded { product, .. } => product,
         }
     }
@@ -130,6 +139,10 @@ impl Literal {
     pub(super) fn role(self) -> Role {
         match self {
             Literal::Form(form) => form.row().role,
+            Literal::High(form) => match form.row().role {
+                Role::Whole(which) => Role::High(which),
+                role => role,
+            },
             Literal::Folded { .. } => Role::Whole(Irrational::Log2E),
         }
     }
@@ -137,7 +150,7 @@ impl Literal {
     /// What the irrational constant is multiplied by where the literal is read as one.
     pub(super) fn scale(self) -> Rational {
         match self {
-            Literal::Form(_) => Rational::ONE,
+            Literal::Form(_) | Literal::High(_) => Rational::ONE,
             Literal::Folded { scale, .. } => value_of(scale),
         }
     }
@@ -147,6 +160,7 @@ impl Literal {
         let spread = |(format, bits): Encoded| u128::from(bits) << 8 | format as u128;
         match self {
             Literal::Form(form) => form as u128,
+            Literal::High(form) => form as u128 | 1 << 126,
             Literal::Folded { product, scale } => spread(product).rotate_left(40) ^ spread(scale) ^ 1 << 127,
         }
     }
@@ -178,7 +192,7 @@ impl fmt::Display for Reading {
         }
         write!(f, ", up to a power of two, read as ")?;
         match self.literal.role() {
-            Role::Whole(which) => write!(f, "{}", name(which)),
+            Role::Whole(which) | Role::High(which) => write!(f, "{}", name(which)),
             Role::Residual(which) => write!(f, "the rest of {}", name(which)),
             Role::Reciprocal(Irrational::Log2E) => write!(f, "ln(2)"),
             Role::Reciprocal(Irrational::Log2Ten) => write!(f, "log10(2)"),
@@ -197,18 +211,70 @@ pub(super) fn read(constant: &Constant) -> Option<(Rational, Literal)> {
     for row in TABLE.iter().filter(|row| row.format == format) {
         let literal = Literal::Form(row.form);
         let quotient = exact.checked_div(&literal.value())?;
-        if is_power_of_two(&quotient.abs()) {
-            return Some((quotient, literal));
-        }
+        let Some(exponent) = exponent_of_two(&quotient.abs()) else { continue };
+        return factors(format).contains(&exponent).then_some((quotient, literal));
     }
     None
+}
+
+/// Which powers of two stand before the argument of an exponential, as literals: from `1/4096`, a scale of long rows, to
+/// 16. Of short formats, whose literals are short decimals and integers soon, from 1/64 to 2.
+fn factors(format: Format) -> std::ops::RangeInclusive<i64> {
+    match format {
+        Format::F16 | Format::Bf16 => -6..=1,
+        Format::Tf32 | Format::F32 | Format::F64 | Format::E4m3 | Format::E5m2 => -12..=4,
+    }
+}
+
+/// How the constants of one kernel are read: each irrational constant in one form.
+pub(super) fn read_all<'c>(
+    constants: impl Iterator<Item = &'c Constant>,
+) -> Vec<Option<(Rational, Literal)>> {
+    let mut all: Vec<Option<(Rational, Literal)>> = constants.map(read).collect();
+    let form = |reading: &Option<(Rational, Literal)>| match reading {
+        Some((_, Literal::Form(form))) => Some(*form),
+        Some((_, Literal::High(_) | Literal::Folded { .. })) | None => None,
+    };
+    let present: Vec<Form> =
+        TABLE.iter().map(|row| row.form).filter(|of| all.iter().any(|own| form(own) == Some(*of))).collect();
+    let first = |role: Role| present.iter().copied().find(|form| form.row().role == role);
+    for reading in &mut all {
+        let Some(own) = form(reading) else { continue };
+        let role = own.row().role;
+        if first(role) != Some(own) {
+            *reading = None;
+        } else if let (Role::Whole(which), Some((_, literal))) = (role, reading)
+            && own == nearest(which)
+            && first(Role::Residual(which)).is_some()
+        {
+            *literal = Literal::High(own);
+        }
+    }
+    all
+}
+
+/// The form that is split in two: the nearest f32.
+pub(super) fn nearest(which: Irrational) -> Form {
+    match which {
+        Irrational::Log2E => Form::Log2E,
+        Irrational::Log2Ten => Form::Log2Ten,
+    }
+}
+
+/// What may be added to the nearest f32.
+pub(super) fn residuals(which: Irrational) -> &'static [Form] {
+    match which {
+        Irrational::Log2E => &[Form::Log2EResidual, Form::Log2EPowerResidual],
+        Irrational::Log2Ten => &[Form::Log2TenResidual],
+    }
 }
 
 /// Kernels with more literals are not searched for scales.
 const MAX_SCALES: usize = 1 << 10;
 
-/// The literals of one kernel that are the rounded product of log₂ e and a literal of the other, which does not have
-/// the product itself: their bits without the sign, and those of the scale. A product of two scales is left out.
+/// The literal of one kernel that is the rounded product of log₂ e and a literal of the other, which does not have
+/// the product itself: its bits without the sign, and those of the scale. A product of two scales is left out, and so are
+/// several products: a kernel has one reading of log₂ e.
 pub(super) fn folded<'c>(
     own: impl Iterator<Item = &'c Constant>,
     others: impl Iterator<Item = &'c Constant>,
@@ -227,7 +293,9 @@ pub(super) fn folded<'c>(
                 .or_insert(Some(scale));
         }
     }
-    found.into_iter().filter_map(|(product, scale)| Some((product, scale?))).collect()
+    let found: FxHashMap<Encoded, Encoded> =
+        found.into_iter().filter_map(|(product, scale)| Some((product, scale?))).collect();
+    if found.len() > 1 { FxHashMap::default() } else { found }
 }
 
 /// A literal that is no power of two, without its sign.
@@ -262,9 +330,14 @@ fn products_with_log2_e(scale: Encoded) -> [Option<Encoded>; 2] {
 }
 
 fn is_power_of_two(value: &Rational) -> bool {
+    exponent_of_two(value).is_some()
+}
+
+/// The exponent of a power of two.
+fn exponent_of_two(value: &Rational) -> Option<i64> {
     let (num, den) = value.to_parts();
-    let one = rug::Integer::from(1);
-    (num == one && den.is_power_of_two()) || (den == one && num.is_power_of_two())
+    let is_power = num.is_power_of_two() && den.is_power_of_two();
+    is_power.then(|| i64::from(num.significant_bits()) - i64::from(den.significant_bits()))
 }
 
 #[cfg(test)]

@@ -1,18 +1,18 @@
 //! The value of a term at a point, enclosed.
 //!
 //! Terms are evaluated node by node in the order in which they were executed, so that chains of any length need no
-//! stack, and what output elements share is computed once. Literals are read loosely (see [`literal`]): what is
-//! told apart here differs under every reading of rule V9.
+//! stack, and what output elements share is computed once. Literals are what their bits spell, unless rule V9 may read
+//! them otherwise (see [`Loose`]): what is told apart here differs under every reading.
 
 use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
-use crate::number::format::Format;
+use super::loose::Loose;
+use crate::number::Rational;
 use crate::number::interval::{Enclosure, Towards};
 use crate::number::value::Value;
-use crate::number::{Extended, Rational};
-use crate::term::{Constant, InputId, NodeId, Store, TermId, TermKind, TermOp, View};
+use crate::term::{InputId, NodeId, Store, TermId, TermKind, TermOp, View};
 
 /// An assignment of finite reals to input elements.
 pub trait Point {
@@ -30,61 +30,6 @@ impl<F: Fn(InputId, u64) -> Rational> Point for F {
     fn at(&self, input: InputId, element: u64) -> Rational {
         self(input, element)
     }
-}
-
-/// Low-order halves of constants that compilers split in two: fraction bits of f32 literals. Where the high half
-/// is read as the irrational constant itself, the low half counts as 0.
-const RESIDUALS_F32: [u64; 5] = [
-    0x25_7060, // log₂e
-    0x25_5e34, // log₂e, powf's
-    0x77_d1cf, // ln 2
-    0x02_e308, // ln 2, below its rounded value
-    0x17_9a37, // log₂10
-];
-
-/// As [`RESIDUALS_F32`], of f64 literals.
-const RESIDUALS_F64: [u64; 1] = [0xa_bc9e_3b39_803f]; // ln 2
-
-/// The values that a constant can have under any reading of rule V9.
-///
-/// A literal that looks rounded (no integer, and more than half of its format's mantissa in use) may stand for
-/// any number that rounds to it: log₂e and its kin, a scale folded into one (two roundings), or 1/3 and √(2/π)
-/// where a case says so. It evaluates to everything within four units of its last place. A small literal with the
-/// bits of a residual evaluates to everything between it and (nearly) 0. What was computed from literals is treated
-/// as one. All other constants are exact.
-pub fn literal<E: Enclosure>(constant: &Constant, precision: u32) -> Value<E> {
-    let exact = Value::exact(&constant.exact, precision);
-    let Extended::Finite(value) = &constant.exact else { return exact };
-    // A number that was computed from literals, and that no float is, shares their uncertainty.
-    let (format, bits) = match (constant.literal, constant.rounded) {
-        (Some(literal), _) => literal,
-        (None, rounded) => (rounded.map_or(Format::F32, |(format, _)| format), 0),
-    };
-    let mantissa = match format {
-        Format::F16 => 11,
-        Format::Bf16 => 8,
-        Format::Tf32 | Format::F32 => 24,
-        Format::F64 => 53,
-        Format::E4m3 | Format::E5m2 => return exact,
-    };
-    let used = value.to_parts().0.significant_bits();
-    if value.is_integer() || used <= mantissa / 2 {
-        return exact;
-    }
-    let slack = value * Rational::power_of_two(2 - mantissa as i32);
-    let residual = match format {
-        Format::F32 => RESIDUALS_F32.contains(&(bits & 0x7f_ffff)),
-        Format::F64 => RESIDUALS_F64.contains(&(bits & 0xf_ffff_ffff_ffff)),
-        Format::F16 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => false,
-    };
-    // Not quite to 0: where it meets an infinity, the residual has its own sign. The high half beside it has slack
-    // enough for the difference.
-    let near = if residual && value.abs() <= Rational::power_of_two(-20) {
-        value * Rational::power_of_two(-60)
-    } else {
-        value - &slack
-    };
-    E::between(&near, &(value + &slack), precision).into()
 }
 
 /// What an evaluator knows of a node.
@@ -160,6 +105,7 @@ impl Marks {
 /// keeps at most `limit`; beyond, it forgets them and starts over.
 pub struct Evaluator<'s, E, P> {
     store: &'s Store,
+    loose: Loose,
     point: P,
     precision: u32,
     limit: usize,
@@ -182,6 +128,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
     pub fn new(store: &'s Store, point: P, precision: u32, limit: usize) -> Evaluator<'s, E, P> {
         Evaluator {
             store,
+            loose: Loose::default(),
             point,
             precision,
             limit: limit.min(1 << 30),
@@ -193,6 +140,11 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
             stack: Vec::new(),
             work: 0,
         }
+    }
+
+    /// Takes some literals to have any value that they may be read as; before anything is evaluated.
+    pub fn loosely(self, loose: Loose) -> Evaluator<'s, E, P> {
+        Evaluator { loose, ..self }
     }
 
     /// Takes a term to have a value, whatever it is computed from; before anything is evaluated.
@@ -355,7 +307,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         }
         if self.constants[constant].is_none() {
             let id = crate::term::ConstantId::from_index(constant);
-            self.constants[constant] = Some(literal(self.store.constant(id), self.precision));
+            self.constants[constant] = Some(self.loose.value(self.store, id, self.precision));
         }
     }
 
@@ -379,7 +331,7 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
             }
             TermKind::Constant(id) => match self.constants.get(id.index()) {
                 Some(Some(value)) => return value,
-                Some(None) | None => *scratch = literal(self.store.constant(id), self.precision),
+                Some(None) | None => *scratch = self.loose.value(self.store, id, self.precision),
             },
         }
         scratch
@@ -495,37 +447,51 @@ pub struct Leaves {
     pub numbers: Vec<Rational>,
 }
 
+/// Shows all that some terms are computed from, each once, those themselves included. `false` when that is more than
+/// `limit` operations, of which some were not shown.
+pub(super) fn walk(store: &Store, roots: &[TermId], limit: usize, mut visit: impl FnMut(TermId)) -> bool {
+    let mut seen = vec![0u32; store.len()];
+    let mut leaves = FxHashSet::default();
+    let mut count = 0;
+    let mut stack = roots.to_vec();
+    while let Some(term) = stack.pop() {
+        let TermKind::Lane(node, lane) = term.kind() else {
+            if leaves.insert(term) {
+                visit(term);
+            }
+            continue;
+        };
+        let bit = 1 << lane;
+        if seen[node.index()] & bit != 0 {
+            continue;
+        }
+        seen[node.index()] |= bit;
+        count += 1;
+        if count > limit {
+            return false;
+        }
+        visit(term);
+        if let View::Apply(op, operands) = store.view(term) {
+            stack.extend(&operands[..op.arity()]);
+        }
+    }
+    true
+}
+
 /// What two terms are computed from; `None` when one is computed from more than `limit` terms.
 pub fn leaves(sides: [(&Store, TermId); 2], limit: usize) -> Option<Leaves> {
     let mut inputs = FxHashSet::default();
     let mut numbers = FxHashSet::default();
     for (store, term) in sides {
-        let mut seen = vec![0u32; store.len()];
-        let mut count = 0;
-        let mut stack = vec![term];
-        while let Some(term) = stack.pop() {
-            match term.kind() {
-                TermKind::Constant(id) => {
-                    numbers.extend(store.constant(id).exact.finite().cloned());
-                }
-                TermKind::Input { input, element } => {
-                    inputs.insert((input, element));
-                }
-                TermKind::Lane(node, lane) => {
-                    let bit = 1 << lane;
-                    if seen[node.index()] & bit != 0 {
-                        continue;
-                    }
-                    seen[node.index()] |= bit;
-                    count += 1;
-                    if count > limit {
-                        return None;
-                    }
-                    if let View::Apply(op, operands) = store.view(term) {
-                        stack.extend(&operands[..op.arity()]);
-                    }
-                }
+        let complete = walk(store, &[term], limit, |term| match term.kind() {
+            TermKind::Constant(id) => numbers.extend(store.constant(id).exact.finite().cloned()),
+            TermKind::Input { input, element } => {
+                inputs.insert((input, element));
             }
+            TermKind::Lane(..) => {}
+        });
+        if !complete {
+            return None;
         }
     }
     let mut leaves = Leaves { inputs: inputs.into_iter().collect(), numbers: numbers.into_iter().collect() };
@@ -537,8 +503,9 @@ pub fn leaves(sides: [(&Store, TermId); 2], limit: usize) -> Option<Leaves> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::number::format::{Decoded, decode};
+    use crate::number::Extended;
     use crate::number::interval::{Narrow, Wide};
+    use crate::term::Constant;
     use proptest::prelude::*;
 
     /// A term to build in any store.
@@ -752,45 +719,5 @@ pub(super) mod tests {
         let each: Vec<_> = terms.iter().rev().map(|term| single.evaluate(*term)).collect();
         assert!(all.iter().rev().eq(&each));
         assert!(all.iter().all(|value| value.finite().is_some()));
-    }
-
-    #[test]
-    fn literals_cover_all_their_readings() {
-        let bounds = |format, bits| {
-            let Decoded::Finite(value) = decode(format, bits) else { panic!("a number") };
-            let constant =
-                Constant { exact: value.clone().into(), literal: Some((format, bits)), rounded: None };
-            let Value::Finite(enclosure) = literal::<Wide>(&constant, 160) else { panic!("finite") };
-            let (lower, upper) = enclosure.bounds();
-            assert!(lower <= value && value <= upper);
-            (lower, upper)
-        };
-        let covers = |format, bits, ideal: f64| {
-            let (lower, upper) = bounds(format, bits);
-            let (lower, upper) = (lower.to_f64_approximately(), upper.to_f64_approximately());
-            assert!(lower < ideal && ideal < upper, "{bits:#x}");
-        };
-        let (log2e, ln2) = (std::f64::consts::LOG2_E, std::f64::consts::LN_2);
-        for bits in [0x3fb8_aa3b, 0x3fb8_aa3c] {
-            covers(Format::F32, bits, log2e);
-            covers(Format::F32, bits | 1 << 31, -log2e);
-            covers(Format::F32, bits - (3 << 23), log2e / 8.0);
-        }
-        covers(Format::F16, 0x3dc5, log2e);
-        covers(Format::Bf16, 0x3fb9, log2e);
-        covers(Format::F32, 0x3f31_7218, ln2);
-        covers(Format::F32, 0x3f31_7217, ln2);
-        covers(Format::F32, 0x4054_9a78, std::f64::consts::LOG2_10);
-        covers(Format::F32, 0x3e9a_209b, std::f64::consts::LOG10_2);
-        for bits in [0x32a5_7060, 0x32a5_5e34, 0x3377_d1cf, 0xb102_e308, 0x3397_9a37] {
-            // Down to almost 0, but with the literal's sign: times an infinity it is one.
-            let (lower, upper) = bounds(Format::F32, bits);
-            assert_eq!(lower.signum(), upper.signum());
-            assert!(lower.abs().min(upper.abs()) < Rational::power_of_two(-80));
-        }
-        for bits in [0x3f80_0000, 0x4b40_0001, 0x3e80_0000, 0x437c_0000, 0xc040_0000] {
-            let (lower, upper) = bounds(Format::F32, bits);
-            assert_eq!(lower, upper);
-        }
     }
 }

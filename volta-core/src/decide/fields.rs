@@ -80,14 +80,13 @@ fn agree<'s>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decide::Sign;
     use crate::term::{InputId, Store, TermId, TermOp};
 
     #[test]
     fn what_is_proved_by_forms_is_evaluated_and_what_is_open_is_not() {
         let (mut left, mut right) = (Store::new(), Store::new());
         let x = |element| TermId::input(InputId(0), element);
-        let inputs = [InputInfo { name: "x".into(), shape: vec![100], sign: Sign::Any, integers: None }];
+        let inputs = [InputInfo { name: "x".into(), shape: vec![100], ..InputInfo::default() }];
         let sums: Vec<_> = (0..100).map(|at| left.apply(TermOp::Add, &[x(at), x(0)], 0)).collect();
         let turned: Vec<_> = (0..100).map(|at| right.apply(TermOp::Add, &[x(0), x(at)], 0)).collect();
         let wrong = right.apply(TermOp::Sub, &[x(99), x(0)], 0);

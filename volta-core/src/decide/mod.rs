@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::algebra::{Facts, Reading, Shapes};
 use crate::base::budget::Budgets;
+use crate::number::format::Format;
 use crate::term::{Integers, Store, TermId};
 use alike::Alike;
 use run::{All, Example, Run};
@@ -21,6 +22,7 @@ mod alike;
 pub mod evaluate;
 pub mod explain;
 pub mod fields;
+pub mod loose;
 pub mod point;
 pub mod probe;
 pub mod prove;
@@ -392,7 +394,7 @@ fn shorten(list: &mut Vec<String>) {
 }
 
 /// What the case says about an input; [`crate::term::InputId`] is its position among the inputs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputInfo {
     /// The parameter's name.
     pub name: String,
@@ -402,4 +404,6 @@ pub struct InputInfo {
     pub sign: Sign,
     /// The integers that elements are; `None` for reals.
     pub integers: Option<Integers>,
+    /// The float formats that either side keeps elements in: proofs are about all reals, witnesses are numbers of these.
+    pub formats: Vec<Format>,
 }

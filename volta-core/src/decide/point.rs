@@ -1,4 +1,4 @@
-//! Points at which terms are evaluated.
+//! Points at which terms are evaluated: numbers that the case's types hold.
 //!
 //! The points are a fixed sequence: simple fractions first, then patterns that single conditions out (positive,
 //! sparse, equal, negative, large, zero), then pseudo-random numbers derived from (input, element), then huge ones, so
@@ -8,6 +8,7 @@
 use super::evaluate::Point;
 use super::{InputInfo, Sign};
 use crate::number::Rational;
+use crate::number::format::{is_normal, towards_zero};
 use crate::term::{InputId, Integers};
 
 /// One point of the sequence, over all inputs.
@@ -25,7 +26,7 @@ impl<'i> TestPoint<'i> {
 }
 
 /// A pseudo-random number that depends on all of its bits (the finalizer of `splitmix64`).
-fn mix(seed: u64) -> u64 {
+pub(super) fn mix(seed: u64) -> u64 {
     let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -34,18 +35,41 @@ fn mix(seed: u64) -> u64 {
 
 impl Point for TestPoint<'_> {
     fn at(&self, input: InputId, element: u64) -> Rational {
-        let (mantissa, exp) = self.value(input, element);
-        Rational::from_dyadic(mantissa, exp)
+        self.value(input, element).rational()
     }
 
     fn dyadic_at(&self, input: InputId, element: u64) -> Option<(i64, i32)> {
-        Some(self.value(input, element))
+        match self.value(input, element) {
+            Number::Dyadic(mantissa, exp) => Some((mantissa, exp)),
+            Number::Large(_) => None,
+        }
+    }
+}
+
+/// The value of an input: nearly always a small one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Number {
+    /// `mantissa · 2^exp`
+    Dyadic(i64, i32),
+    /// An integer that no machine word holds with its sign.
+    Large(i128),
+}
+
+impl Number {
+    pub(super) fn rational(self) -> Rational {
+        match self {
+            Number::Dyadic(mantissa, exp) => Rational::from_dyadic(mantissa, exp),
+            Number::Large(value) => Rational::from_i128(value),
+        }
+    }
+
+    fn integer(value: i128) -> Number {
+        i64::try_from(value).map_or(Number::Large(value), |value| Number::Dyadic(value, 0))
     }
 }
 
 impl TestPoint<'_> {
-    /// `(mantissa, exponent)` of an element's value.
-    fn value(&self, input: InputId, element: u64) -> (i64, i32) {
+    fn value(&self, input: InputId, element: u64) -> Number {
         let hash = mix(mix(u64::from(self.round) << 32 | u64::from(input.0)) ^ element);
         // A number from 0 to below `count`.
         let choice = |hash: u64, count: u64| (((hash >> 32) * count) >> 32) as i64;
@@ -72,22 +96,27 @@ impl TestPoint<'_> {
             // So large that products outweigh masks of -1e9, and of -1e30.
             16 => (signed(8192), 4),
             17 => (signed(8192), 40),
+            // Of all magnitudes; and of the size of masks, at the ends of f32's range, and of mantissas in it.
+            18 => (signed(8192), (choice(mix(hash), 81) - 40) as i32),
+            19 => (signed(8192), 18),
+            20 => (signed(8192), 100),
+            21 => (signed(8192), -120),
+            22 => (signed(1 << 23), 0),
             round if round % 4 == 1 => (signed(8192).abs(), -10),
             round if round % 4 == 3 => (-signed(8192).abs(), -10),
             _ => (signed(8192), -10),
         };
-        let info = self.inputs.get(input.index());
-        let sign = info.map_or(Sign::Any, |info| info.sign);
-        match info.and_then(|info| info.integers) {
-            Some(of) => assume_integer(self.integer(hash, element, of), sign, of),
-            None => assume(mantissa, exp, sign),
+        let Some(info) = self.inputs.get(input.index()) else { return Number::Dyadic(mantissa, exp) };
+        match info.integers {
+            Some(of) => assume_integer(self.integer(hash, element, of), info, of),
+            None => assume(mantissa, exp, info),
         }
     }
 
     /// The value of an integer: small ones, then any digits, then extremes.
-    fn integer(&self, hash: u64, element: u64, of: Integers) -> i64 {
-        let choice = |hash: u64, count: u64| (((hash >> 32) * count) >> 32) as i64;
-        let any = hash as i64 >> (64 - of.bits);
+    fn integer(&self, hash: u64, element: u64, of: Integers) -> i128 {
+        let choice = |hash: u64, count: u64| i128::from(((hash >> 32) * count) >> 32);
+        let any = i128::from(hash >> (64 - of.bits));
         match self.round {
             0 => choice(hash, 9),
             1 => choice(hash, 25) - 12,
@@ -99,36 +128,49 @@ impl TestPoint<'_> {
             9 => choice(hash, 2),
             10 | 13 => choice(hash, 3) - 1,
             11 => choice(mix(element), 5) - 2,
-            16 if hash & 1 == 0 => bounded(of.least()),
-            16 => bounded(of.greatest()),
-            17 => 1 << (hash % u64::from(of.bits.min(62))),
+            16 if hash & 1 == 0 => of.least(),
+            16 => of.greatest(),
+            17 => 1 << (hash % u64::from(of.bits)),
+            18 => of.greatest() - choice(hash, 9),
+            19 => of.least() + choice(hash, 9),
             _ => any,
         }
     }
 }
 
-/// The nearest of the numbers that a machine word holds.
-fn bounded(value: i128) -> i64 {
-    value.clamp(i64::MIN.into(), i64::MAX.into()) as i64
-}
-
 /// `value`, or the like of it that is in the type and satisfies the assumption.
-pub(super) fn assume_integer(value: i64, sign: Sign, of: Integers) -> (i64, i32) {
-    let wrapped = if of.signed {
-        value
-    } else {
-        // The digits as they are, except for the highest of 64.
-        (value as u64 & (u64::MAX >> (64 - of.bits)) & i64::MAX as u64) as i64
+pub(super) fn assume_integer(value: i128, info: &InputInfo, of: Integers) -> Number {
+    let digits = value & ((1 << of.bits) - 1);
+    let wrapped = if digits > of.greatest() { digits - (1 << of.bits) } else { digits };
+    let assumed = match info.sign {
+        Sign::Any => wrapped,
+        Sign::NonNegative => wrapped.abs(),
+        Sign::NonPositive => -wrapped.abs(),
+        Sign::Positive => wrapped.abs().max(1),
+        Sign::Negative => -wrapped.abs().max(1),
+        Sign::Nonzero if wrapped == 0 => 1,
+        Sign::Nonzero => wrapped,
     };
-    let (assumed, _) = assume(wrapped, 0, sign);
-    let inside = i128::from(assumed).clamp(of.least(), of.greatest());
-    (bounded(inside), 0)
+    let inside = assumed.clamp(of.least(), of.greatest());
+    if info.formats.is_empty() {
+        return Number::integer(inside);
+    }
+    // A float on the other side.
+    let held = hold(&Rational::from_i128(inside), info);
+    dyadic(&held).map_or(Number::Large(inside), |(mantissa, exp)| Number::Dyadic(mantissa, exp))
 }
 
-/// `mantissa · 2^exp`, or the like of it that satisfies the assumption.
-pub(super) fn assume(mantissa: i64, exp: i32, sign: Sign) -> (i64, i32) {
+/// `mantissa · 2^exp`, or the like of it that the input's formats hold and that satisfies the assumption.
+pub(super) fn assume(mantissa: i64, exp: i32, info: &InputInfo) -> Number {
+    let (mut mantissa, mut exp) = (mantissa, exp);
+    for format in &info.formats {
+        if !is_normal(mantissa, exp, *format) {
+            let held = towards_zero(&Rational::from_dyadic(mantissa, exp), *format);
+            (mantissa, exp) = dyadic(&held).unwrap_or((0, 0));
+        }
+    }
     let nonzero = |mantissa: i64| if mantissa == 0 { (1, 0) } else { (mantissa, exp) };
-    match sign {
+    let (mantissa, exp) = match info.sign {
         Sign::Any => (mantissa, exp),
         Sign::NonNegative => (mantissa.abs(), exp),
         Sign::NonPositive => (-mantissa.abs(), exp),
@@ -138,13 +180,34 @@ pub(super) fn assume(mantissa: i64, exp: i32, sign: Sign) -> (i64, i32) {
             (-mantissa, exp)
         }
         Sign::Nonzero => nonzero(mantissa),
-    }
+    };
+    Number::Dyadic(mantissa, exp)
+}
+
+/// A number as `mantissa · 2^exp`.
+fn dyadic(value: &Rational) -> Option<(i64, i32)> {
+    let (num, den) = value.to_parts();
+    let (zeros, digits) = (num.find_one(0).unwrap_or(0), den.find_one(0)?);
+    let mantissa = (num >> zeros).to_i64()?;
+    den.is_power_of_two().then_some((mantissa, zeros as i32 - digits as i32))
+}
+
+/// The number next to `value` towards zero that all formats of an input hold.
+fn hold(value: &Rational, info: &InputInfo) -> Rational {
+    info.formats.iter().fold(value.clone(), |value, format| towards_zero(&value, *format))
+}
+
+/// The value that an input may have which is next to `value`, towards zero; `None` where what is assumed excludes it.
+pub(super) fn admitted(value: &Rational, info: &InputInfo) -> Option<Rational> {
+    let held = hold(value, info);
+    is_assumed(&held, info).then_some(held)
 }
 
 /// Whether a value satisfies what is assumed of an input.
-pub(super) fn is_assumed(value: &Rational, info: &InputInfo) -> bool {
+fn is_assumed(value: &Rational, info: &InputInfo) -> bool {
     if let Some(of) = info.integers
-        && !value.to_i64().is_some_and(|value| (of.least()..=of.greatest()).contains(&i128::from(value)))
+        && !(value.is_integer()
+            && (Rational::from_i128(of.least())..=Rational::from_i128(of.greatest())).contains(value))
     {
         return false;
     }

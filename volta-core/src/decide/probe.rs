@@ -2,12 +2,14 @@
 
 use rustc_hash::FxHashMap;
 
+use super::InputInfo;
 use super::evaluate::{Evaluator, Leaves, Point, leaves};
 use super::explain::explain;
-use super::point::{TestPoint, assume, assume_integer, is_assumed};
+use super::loose::Loose;
+use super::point::{TestPoint, admitted, assume, assume_integer, mix};
 use super::witness::{Comparison, Witness, WitnessInput, WitnessKind, compare, element_name, outcomes};
-use super::{InputInfo, Sign};
 use crate::number::Rational;
+use crate::number::fraction::Fraction;
 use crate::number::interval::{Enclosure, Narrow, Wide};
 use crate::number::value::Value;
 use crate::term::{InputId, Integers, Store, TermId};
@@ -33,6 +35,8 @@ impl Default for Effort {
 
 /// What a term at a raised precision costs, in terms at the first.
 const WIDE_COST: u64 = 32;
+/// What a term costs whose value is a fraction.
+const FRACTION_COST: u64 = 4;
 /// Precisions in bits; the first is `f64`'s and not listed.
 const PRECISIONS: [u32; 2] = [160, 640];
 /// Relative widths below this are as good as equal for deciding where to raise the precision.
@@ -61,8 +65,8 @@ impl<'s, 'i> Screen<'s, 'i> {
     ) -> Screen<'s, 'i> {
         let point = TestPoint::new(inputs, round);
         Screen {
-            reference: Evaluator::new(reference, point, 53, remembered),
-            opt: Evaluator::new(opt, point, 53, remembered),
+            reference: Evaluator::new(reference, point, 53, remembered).loosely(Loose::of(reference, opt)),
+            opt: Evaluator::new(opt, point, 53, remembered).loosely(Loose::of(opt, reference)),
         }
     }
 
@@ -100,7 +104,7 @@ pub fn refute(
     inputs: &[InputInfo],
     effort: &Effort,
 ) -> Option<Witness> {
-    let mut search = Search { reference, opt, inputs, effort, left: effort.terms };
+    let mut search = Search::new(reference, opt, inputs, effort);
     let mut precise = effort.precise_points;
     let mut settled = None;
     let mut undefined = None;
@@ -164,14 +168,16 @@ pub fn refute_near(
     opt: (&Store, TermId),
     inputs: &[InputInfo],
     effort: &Effort,
-    mut hint: Vec<((InputId, u64), Rational)>,
+    hint: Vec<((InputId, u64), Rational)>,
 ) -> Option<Witness> {
-    hint.retain(|((input, _), value)| inputs.get(input.index()).is_some_and(|info| is_assumed(value, info)));
+    let held = hint.into_iter().filter_map(|((input, element), value)| {
+        Some(((input, element), admitted(&value, inputs.get(input.index())?)?))
+    });
+    let hint: FxHashMap<(InputId, u64), Rational> = held.collect();
     if hint.is_empty() {
         return None;
     }
-    let hint: FxHashMap<(InputId, u64), Rational> = hint.into_iter().collect();
-    let mut search = Search { reference, opt, inputs, effort, left: effort.terms };
+    let mut search = Search::new(reference, opt, inputs, effort);
     (0..NEAR).find_map(|round| {
         let other = TestPoint::new(inputs, round);
         let point = |input: InputId, element: u64| match hint.get(&(input, element)) {
@@ -185,48 +191,154 @@ pub fn refute_near(
     })
 }
 
+/// Looks for a witness where the sequence of points has none: some of the inputs as large as numbers that the kernels
+/// mention, or between two of them; each one by itself larger or smaller than all others; all magnitudes.
+pub fn refute_further(
+    reference: (&Store, TermId),
+    opt: (&Store, TermId),
+    inputs: &[InputInfo],
+    effort: &Effort,
+) -> Option<Witness> {
+    let mut search = Search::new(reference, opt, inputs, effort);
+    search.precise = FURTHER_PRECISE;
+    (0..FURTHER_POINTS)
+        .find_map(|round| search.look(&TestPoint::new(inputs, round)))
+        .or_else(|| search.mixed_with_literals())
+        .or_else(|| search.one_of_many())
+}
+
+/// Points of the sequence that are looked at once more, and some beyond.
+const FURTHER_POINTS: u32 = 40;
+/// So many of all points may be looked at in a raised precision.
+const FURTHER_PRECISE: u32 = 24;
+/// So many numbers that the kernels mention have points between them.
+const BETWEEN: usize = 32;
+/// So many elements are each in turn the largest and the smallest.
+const ONE_OF: usize = 1024;
+
 struct Search<'a> {
     reference: (&'a Store, TermId),
     opt: (&'a Store, TermId),
     inputs: &'a [InputInfo],
     effort: &'a Effort,
+    /// Literals of each side that count as anything they may be read as.
+    loose: [Loose; 2],
+    /// What the two sides are computed from, unless it is too much.
+    leaves: Option<Leaves>,
+    /// Whether integers are among the inputs: values are exact then.
+    whole: bool,
     left: u64,
+    /// Points that may still be looked at in a raised precision.
+    precise: u32,
 }
 
-impl Search<'_> {
-    /// What the two sides are computed from.
-    fn leaves(&self) -> Option<Leaves> {
-        leaves([self.reference, self.opt], self.effort.remembered)
+impl<'a> Search<'a> {
+    fn new(
+        reference: (&'a Store, TermId),
+        opt: (&'a Store, TermId),
+        inputs: &'a [InputInfo],
+        effort: &'a Effort,
+    ) -> Search<'a> {
+        let limit = effort.remembered;
+        let loose = [(reference, opt), (opt, reference)]
+            .map(|((store, term), (other, _))| Loose::of(store, other).below(store, term, limit));
+        let leaves = leaves([reference, opt], limit);
+        let is_whole = |input: InputId| inputs.get(input.index()).is_some_and(|info| info.integers.is_some());
+        let whole =
+            leaves.as_ref().is_some_and(|leaves| leaves.inputs.iter().any(|(input, _)| is_whole(*input)));
+        Search { reference, opt, inputs, effort, loose, leaves, whole, left: effort.terms, precise: 0 }
+    }
+
+    /// The witness at a point, if the two sides surely differ there, both defined.
+    fn look(&mut self, point: &dyn Point) -> Option<Witness> {
+        let precision = match self.first(point)? {
+            (Comparison::Different(WitnessKind::Values | WitnessKind::Infinite), _) => None,
+            (Comparison::Open | Comparison::Overlapping, false) if self.precise > 0 => {
+                self.precise -= 1;
+                Some(self.raised(point)?)
+            }
+            (
+                Comparison::Different(WitnessKind::Undefined)
+                | Comparison::OutsideDomain
+                | Comparison::Overlapping
+                | Comparison::Open,
+                _,
+            ) => return None,
+        };
+        self.witness(point, precision)
+    }
+
+    /// The value of an input at a point where `value` is wanted of it.
+    fn admitted(&self, value: &Rational, input: InputId) -> Option<Rational> {
+        self.inputs.get(input.index()).map_or(Some(value.clone()), |info| admitted(value, info))
     }
 
     /// A witness where all inputs are a number that the kernels mention, or close to it: thresholds, masks, first maxima.
     fn around_literals(&mut self) -> Option<Witness> {
-        let mut numbers = self.leaves()?.numbers;
+        let mut numbers = self.leaves.as_ref()?.numbers.clone();
         // Beyond what the sequence of points covers.
         numbers.retain(|number| number.abs() > Rational::from_integer(8));
         // Large ones first: masks.
         numbers.sort_by_key(|number| std::cmp::Reverse(number.abs()));
         numbers.truncate(LITERALS);
-        for number in numbers {
-            for value in [number.clone(), &number + &Rational::ONE, &number - &Rational::ONE] {
-                let point = |input: InputId, element: u64| match self.inputs.get(input.index()) {
-                    Some(info) if is_assumed(&value, info) => value.clone(),
-                    _ => TestPoint::new(self.inputs, 0).at(input, element),
-                };
-                let outcome = self.values::<Narrow>(&point, 53, 1).map(|(a, b)| compare(&a, &b))?;
-                if let Comparison::Different(WitnessKind::Values | WitnessKind::Infinite) = outcome
-                    && let Some(witness) = self.witness(&point, None)
-                {
-                    return Some(witness);
-                }
+        let near = numbers
+            .iter()
+            .flat_map(|number| [number.clone(), number + &Rational::ONE, number - &Rational::ONE]);
+        let near: Vec<Rational> = near.collect();
+        near.iter().find_map(|value| self.look_where(value, |_, _| true))
+    }
+
+    /// A witness where some inputs have a value and the others are those of the first point.
+    fn look_where(&mut self, value: &Rational, which: impl Fn(InputId, u64) -> bool) -> Option<Witness> {
+        let inputs = self.inputs;
+        let held: Vec<Option<Rational>> =
+            (0..inputs.len()).map(|at| self.admitted(value, InputId(at as u32))).collect();
+        let point = |input: InputId, element: u64| match held.get(input.index()) {
+            Some(Some(value)) if which(input, element) => value.clone(),
+            Some(_) | None => TestPoint::new(inputs, 0).at(input, element),
+        };
+        self.look(&point)
+    }
+
+    /// A witness where some inputs, all of one tensor or every other one by lot, are of the size of numbers that the kernels
+    /// mention, or lie between two of them.
+    fn mixed_with_literals(&mut self) -> Option<Witness> {
+        let mut numbers = self.leaves.as_ref()?.numbers.clone();
+        let middles = numbers.windows(2).take(BETWEEN).map(|pair| (&pair[0] + &pair[1]) * Rational::HALF);
+        let mut values: Vec<Rational> = middles.chain(numbers.iter().take(BETWEEN).cloned()).collect();
+        numbers.retain(|number| number.abs() > Rational::from_integer(8));
+        numbers.sort_by_key(|number| std::cmp::Reverse(number.abs()));
+        for number in numbers.into_iter().take(LITERALS) {
+            let twice = &number * &Rational::TWO;
+            values.extend([-&twice, twice, -&number, number]);
+        }
+        for value in values {
+            let found = (0..4u32).find_map(|salt| {
+                self.look_where(&value, |input, element| match salt {
+                    0 => true,
+                    1 => input.index() % 2 == 0,
+                    _ => mix(mix(u64::from(salt)) ^ mix(element) ^ u64::from(input.0)) & 1 == 1,
+                })
+            });
+            if found.is_some() {
+                return found;
             }
         }
         None
     }
 
+    /// A witness where one input is far above or below all others.
+    fn one_of_many(&mut self) -> Option<Witness> {
+        let elements = self.leaves.as_ref()?.inputs.clone();
+        let far = [Rational::from_integer(64), Rational::from_integer(-64)];
+        elements.into_iter().take(ONE_OF).find_map(|(input, element)| {
+            far.iter().find_map(|value| self.look_where(value, |other, at| (other, at) == (input, element)))
+        })
+    }
+
     /// A witness among all values of the inputs, where these are a few narrow integers.
     fn among_all(&mut self) -> Option<Witness> {
-        let elements = self.leaves()?.inputs;
+        let elements = self.leaves.as_ref()?.inputs.clone();
         let types: Vec<Integers> = elements
             .iter()
             .map(|(input, _)| self.inputs.get(input.index()).and_then(|info| info.integers))
@@ -239,15 +351,12 @@ impl Search<'_> {
             let mut rest = number;
             let mut values = FxHashMap::default();
             for (element, of) in elements.iter().zip(&types) {
-                let value = (rest & ((1 << of.bits) - 1)) as i64;
+                let value = i128::from(rest & ((1 << of.bits) - 1));
                 rest >>= of.bits;
-                let wrapped = if i128::from(value) > of.greatest() { value - (1 << of.bits) } else { value };
-                values.insert(*element, Rational::from_integer(wrapped));
+                let wrapped = if value > of.greatest() { value - (1 << of.bits) } else { value };
+                values.insert(*element, Rational::from_i128(wrapped));
             }
-            let assumed = |((input, _), value): (&(InputId, u64), &Rational)| {
-                self.inputs.get(input.index()).is_some_and(|info| is_assumed(value, info))
-            };
-            if !values.iter().all(assumed) {
+            if !values.iter().all(|((input, _), value)| self.admitted(value, *input).is_some()) {
                 continue;
             }
             let point = Assignment(values);
@@ -268,23 +377,28 @@ impl Search<'_> {
         cost: u64,
     ) -> Option<(Value<E>, Value<E>)> {
         let remembered = (self.effort.remembered as u64 / cost).min(self.left / cost) as usize;
-        let mut side = |(store, term): (&Store, TermId)| {
-            let mut evaluator = Evaluator::<E, _>::new(
-                store,
-                |input, element| point.at(input, element),
-                precision,
-                remembered,
-            );
+        let mut side = |(store, term): (&Store, TermId), loose: Loose| {
+            let at = |input, element| point.at(input, element);
+            let mut evaluator = Evaluator::<E, _>::new(store, at, precision, remembered).loosely(loose);
             let value = evaluator.evaluate(term);
             self.left = self.left.saturating_sub(evaluator.work() * cost);
             value
         };
-        let values = (side(self.reference), side(self.opt));
+        let [reference, opt] = self.loose.clone();
+        let values = (side(self.reference, reference), side(self.opt, opt));
         (self.left > 0).then_some(values)
     }
 
     /// The comparison at the first precision, and whether the enclosures are tight.
     fn first(&mut self, point: &dyn Point) -> Option<(Comparison, bool)> {
+        if self.whole {
+            let (reference, opt) = self.values::<Fraction>(point, 0, FRACTION_COST)?;
+            let comparison = compare(&reference, &opt);
+            if comparison != Comparison::Open {
+                let exact = |value: &Value<Fraction>| value.finite().is_none_or(Enclosure::is_point);
+                return Some((comparison, exact(&reference) && exact(&opt)));
+            }
+        }
         let (reference, opt) = self.values::<Narrow>(point, 53, 1)?;
         let tight = |value: &Value<Narrow>| value.finite().is_none_or(|value| value.relative_width() < TIGHT);
         Some((compare(&reference, &opt), tight(&reference) && tight(&opt)))
@@ -320,24 +434,26 @@ impl Search<'_> {
 
     /// The witness at `point`, made simple, and evaluated once more. `None` as precision is the first one.
     fn witness(&mut self, point: &dyn Point, precision: Option<u32>) -> Option<Witness> {
-        let elements = self.leaves()?.inputs;
+        let elements = self.leaves.as_ref()?.inputs.clone();
         let values = elements.iter().map(|(input, element)| ((*input, *element), point.at(*input, *element)));
         let mut values = Assignment(values.collect());
         self.simplify(&elements, &mut values, precision);
 
         // What was found is told, whatever the search has cost; memory stays bounded.
         self.left = u64::MAX;
+        let exact = self.values::<Fraction>(&values, 0, FRACTION_COST)?;
         let (left, right) = self.values::<Wide>(&values, precision.unwrap_or(PRECISIONS[0]), WIDE_COST)?;
-        let (kind, (reference, opt)) = match compare(&left, &right) {
-            Comparison::Different(kind) => (kind, outcomes(&left, &right)?),
-            Comparison::Open if precision.is_none() => {
+        let (kind, (reference, opt)) = match (compare(&exact.0, &exact.1), compare(&left, &right)) {
+            (Comparison::Different(kind), _) => (kind, outcomes(&exact.0, &exact.1)?),
+            (_, Comparison::Different(kind)) => (kind, outcomes(&left, &right)?),
+            (_, Comparison::Open) if precision.is_none() => {
                 // Too large for a raised precision; the first one is as rigorous.
                 let (left, right) = self.values::<Narrow>(&values, 53, 1)?;
                 let Comparison::Different(kind) = compare(&left, &right) else { return None };
                 (kind, outcomes(&left, &right)?)
             }
             // Two enclosures of one value would be disjoint: nothing is claimed.
-            Comparison::Open | Comparison::OutsideDomain | Comparison::Overlapping => return None,
+            (_, Comparison::Open | Comparison::OutsideDomain | Comparison::Overlapping) => return None,
         };
         let all = elements.len() <= LISTED;
         let listed: Vec<WitnessInput> = elements
@@ -431,12 +547,12 @@ const SIMPLE: [Simple; 8] = [
 impl Simple {
     /// The value, or the nearest that an input may have.
     fn assumed(self, info: Option<&InputInfo>) -> Rational {
-        let sign = info.map_or(Sign::Any, |info| info.sign);
-        let (mantissa, exp) = match info.and_then(|info| info.integers) {
-            Some(of) => assume_integer(self.0 >> self.1.unsigned_abs(), sign, of),
-            None => assume(self.0, self.1, sign),
+        let Some(info) = info else { return Rational::from_dyadic(self.0, self.1) };
+        let number = match info.integers {
+            Some(of) => assume_integer(i128::from(self.0 >> self.1.unsigned_abs()), info, of),
+            None => assume(self.0, self.1, info),
         };
-        Rational::from_dyadic(mantissa, exp)
+        number.rational()
     }
 }
 
@@ -451,6 +567,7 @@ impl Point for Assignment {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Sign;
     use super::super::evaluate::tests::{Expr, build, expr};
     use super::super::witness::Outcome;
     use super::*;
@@ -459,7 +576,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn inputs(sign: Sign) -> Vec<InputInfo> {
-        let tensor = |name: &str| InputInfo { name: name.into(), shape: vec![64, 64], sign, integers: None };
+        let tensor =
+            |name: &str| InputInfo { name: name.into(), shape: vec![64, 64], sign, ..InputInfo::default() };
         vec![tensor("x"), tensor("y")]
     }
 

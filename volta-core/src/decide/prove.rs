@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use super::probe::{Screen, refute, refute_near};
+use super::probe::{Screen, refute, refute_further, refute_near};
 use super::witness::{Witness, WitnessKind, element_name};
 use super::{Element, InputInfo, Options, Sign};
 use crate::algebra::{
@@ -171,8 +171,15 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         self.is_identity = false;
         let result = self.climb(element, facts);
         match &result {
-            Err(Failure::Exhausted(_) | Failure::Unknown { .. }) if !identity_first => {
-                self.identical(element, facts).unwrap_or(result)
+            Err(Failure::Exhausted(_) | Failure::Unknown { .. }) => {
+                if !identity_first && let Some(result) = self.identical(element, facts) {
+                    return result;
+                }
+                let (inputs, effort) = (self.inputs, &self.options.effort);
+                match refute_further(element.reference, element.opt, inputs, effort) {
+                    Some(witness) => Err(Failure::Different(witness)),
+                    None => result,
+                }
             }
             Ok(_) | Err(_) => result,
         }

@@ -71,14 +71,13 @@ fn in_intervals(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decide::Sign;
     use crate::term::{InputId, Store, TermId, TermOp};
 
     #[test]
     fn what_is_not_equal_is_found() {
         let (mut left, mut right) = (Store::new(), Store::new());
         let x = |element| TermId::input(InputId(0), element);
-        let inputs = [InputInfo { name: "x".into(), shape: vec![8], sign: Sign::Any, integers: None }];
+        let inputs = [InputInfo { name: "x".into(), shape: vec![8], ..InputInfo::default() }];
         let sums: Vec<_> = (0..8).map(|at| left.apply(TermOp::Add, &[x(at), x(0)], 0)).collect();
         let turned: Vec<_> = (0..8).map(|at| right.apply(TermOp::Add, &[x(0), x(at)], 0)).collect();
         let wrong = right.apply(TermOp::Sub, &[x(5), x(0)], 0);

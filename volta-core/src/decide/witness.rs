@@ -58,15 +58,8 @@ pub enum WitnessKind {
 /// What one side is at a witness.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// A real.
-    Finite {
-        /// Surely not above the value.
-        lower: Rational,
-        /// Surely not below the value.
-        upper: Rational,
-        /// The value as a short decimal: of as many digits as set the two sides apart.
-        text: String,
-    },
+    /// A real: exactly, where it is short; else a decimal that says `≈`, of as many digits as set the two sides apart.
+    Finite(String),
     /// `+∞`
     PosInf,
     /// `−∞`
@@ -78,7 +71,7 @@ pub enum Outcome {
 impl std::fmt::Display for Outcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Outcome::Finite { text, .. } => f.write_str(text),
+            Outcome::Finite(text) => f.write_str(text),
             Outcome::PosInf => Extended::PosInf.fmt(f),
             Outcome::NegInf => Extended::NegInf.fmt(f),
             Outcome::Undefined => f.write_str("undefined"),
@@ -135,25 +128,18 @@ fn outcome<E: Enclosure>(value: &Value<E>, digits: u32) -> Option<Outcome> {
         Value::Finite(enclosure) => {
             let (low, high) = enclosure.exponents();
             let most = low.max(high);
-            if most < -LISTED_EXPONENT {
+            if !(-LISTED_EXPONENT..=LISTED_EXPONENT).contains(&most) {
                 // e to the power of minus a billion: its numerator alone would fill the memory.
-                let upper = Rational::power_of_two(-LISTED_EXPONENT);
-                let text = format!(
-                    "about {}2^{most}",
-                    if enclosure.sign() == Some(Ordering::Less) { "-" } else { "" }
-                );
-                return Some(Outcome::Finite { lower: -upper.clone(), upper, text });
+                let sign = if enclosure.sign() == Some(Ordering::Less) { "-" } else { "" };
+                return Some(Outcome::Finite(format!("about {sign}2^{most}")));
             }
-            if low.min(high) < -LISTED_EXPONENT || most > LISTED_EXPONENT {
+            if low.min(high) < -LISTED_EXPONENT {
                 return None;
             }
             let (lower, upper) = enclosure.bounds();
-            let text = match lower.to_i64().map(i128::from).or(lower.to_u64().map(i128::from)) {
-                // Of integers every digit counts.
-                Some(whole) if lower == upper => whole.to_string(),
-                _ => decimal(&((&lower + &upper) * Rational::HALF), digits),
-            };
-            Some(Outcome::Finite { lower, upper, text })
+            let exact = if lower == upper { exactly(&lower) } else { None };
+            let nearly = || format!("≈{}", decimal(&((&lower + &upper) * Rational::HALF), digits));
+            Some(Outcome::Finite(exact.unwrap_or_else(nearly)))
         }
         Value::PosInf => Some(Outcome::PosInf),
         Value::NegInf => Some(Outcome::NegInf),
@@ -166,6 +152,28 @@ fn outcome<E: Enclosure>(value: &Value<E>, digits: u32) -> Option<Outcome> {
 pub fn element_name(info: Option<&InputInfo>, input: InputId, element: u64) -> String {
     let Some(info) = info else { return format!("{input}[{element}]") };
     spell_element(&info.name, &info.shape, element)
+}
+
+/// Numbers of more characters are not written out.
+const EXACT_LENGTH: usize = 24;
+
+/// `value` as an integer, a decimal or a fraction, if that is short.
+fn exactly(value: &Rational) -> Option<String> {
+    let is_short = |text: &String| text.len() <= EXACT_LENGTH;
+    if value.bit_length() > 4 * EXACT_LENGTH as u64 {
+        return None;
+    }
+    let digits = (1..=EXACT_LENGTH as u32).find(|digits| {
+        let scale = rug::Rational::from(rug::Integer::from(10).pow(*digits));
+        (value.to_rug() * scale).is_integer()
+    });
+    let decimals = digits.map(|digits| decimal(value, digits + EXACT_LENGTH as u32 * 2));
+    if value.is_integer() {
+        Some(value.to_string())
+    } else {
+        decimals.filter(is_short).or(Some(value.to_string()))
+    }
+    .filter(is_short)
 }
 
 /// `value` as a decimal of at most `digits` significant digits, rounded to nearest.
@@ -217,8 +225,9 @@ pub fn decimal(value: &Rational, digits: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Sign;
     use super::*;
+    use crate::number::fraction::Fraction;
+    use crate::number::interval::Wide;
     use proptest::prelude::*;
 
     #[test]
@@ -241,11 +250,33 @@ mod tests {
 
     #[test]
     fn elements_are_named_by_their_indices() {
-        let matrix = InputInfo { name: "a".into(), shape: vec![4, 8], sign: Sign::Any, integers: None };
-        let scalar = InputInfo { name: "scale".into(), shape: vec![], sign: Sign::Any, integers: None };
+        let matrix = InputInfo { name: "a".into(), shape: vec![4, 8], ..InputInfo::default() };
+        let scalar = InputInfo { name: "scale".into(), shape: vec![], ..InputInfo::default() };
         assert_eq!(element_name(Some(&matrix), InputId(0), 19), "a[2][3]");
         assert_eq!(element_name(Some(&scalar), InputId(1), 0), "scale");
         assert_eq!(element_name(None, InputId(2), 5), "in2[5]");
+    }
+
+    #[test]
+    fn short_numbers_are_exact_and_others_are_marked() {
+        let text = |value: &Rational| match Fraction::exact(value, 0).map(Value::Finite).as_ref() {
+            Some(value) => outcome(value, 6).map(|outcome| outcome.to_string()),
+            None => None,
+        };
+        let ratio = Rational::from_ratio;
+        for (value, expected) in [
+            (ratio(858_993_459, 1), "858993459"),
+            (ratio(255, 2), "127.5"),
+            (ratio(-1, 3), "-1/3"),
+            (ratio(12_345_678, 1000), "12345.678"),
+            (Rational::from_u64(u64::MAX), "18446744073709551615"),
+            (Rational::power_of_two(100), "≈1.26765e30"),
+            (Rational::power_of_two(-40), "1/1099511627776"),
+        ] {
+            assert_eq!(text(&value).as_deref(), Some(expected));
+        }
+        let third = Wide::exact(&ratio(1, 3), 160).map(Value::Finite);
+        assert_eq!(third.and_then(|third| outcome(&third, 6)), Some(Outcome::Finite("≈0.333333".into())));
     }
 
     proptest! {

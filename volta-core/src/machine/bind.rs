@@ -15,7 +15,7 @@ use super::warp::Warp;
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Budgets, Exhausted};
 use crate::base::span::LineTable;
-use crate::number::format::{Rounding, encode, is_exact};
+use crate::number::format::{Format, Rounding, encode, is_exact};
 use crate::number::{Extended, Rational};
 use crate::program::{InstId, Joins, Parameter, Program, Space, Variable};
 use crate::term::{InputId, Integers, TermId, spell_element};
@@ -68,7 +68,7 @@ impl Tensor {
                 let term = TermId::input(*input, element);
                 Value::Sym(match self.element {
                     Element::Float(format) => Sym::real(format, term),
-                    Element::Int { bytes, .. } => Sym::int(bytes, term),
+                    Element::Int { .. } | Element::Bool => Sym::int(self.element.bytes(), term),
                 })
             }
             Initial::Undefined | Initial::NotGiven => Value::Undefined(Origin::Unwritten(reader)),
@@ -170,25 +170,24 @@ impl From<Exhausted> for BindError {
 pub(super) fn number_bits(element: Element, value: &Rational) -> u64 {
     match element {
         Element::Float(format) => crate::number::format::round(value, format, Rounding::Nearest),
-        Element::Int { bytes, .. } => {
+        Element::Int { .. } | Element::Bool => {
             let bits = value.to_i64().map(|value| value as u64).or_else(|| value.to_u64()).unwrap_or(0);
-            bits & low_bytes(bytes)
+            bits & low_bytes(element.bytes())
         }
     }
 }
 
 /// The bits of a literal in an element type; an error when an integer does not fit.
 fn literal_bits(element: Element, value: &Extended) -> Result<u64, String> {
-    let Element::Int { bytes, signed } = element else {
-        let Element::Float(format) = element else { return Ok(0) };
-        return Ok(encode(value, format, Rounding::Nearest));
+    let of = match element {
+        Element::Float(format) => return Ok(encode(value, format, Rounding::Nearest)),
+        Element::Int { bytes, signed } => Integers { bits: 8 * bytes, signed },
+        Element::Bool => Integers { bits: 1, signed: false },
     };
     let fits = || {
         let integer = value.finite().filter(|value| value.is_integer())?;
-        let bits = if signed { integer.to_i64()? as u64 } else { integer.to_u64()? };
-        let top = 64 - 8 * bytes;
-        let back = if signed { ((bits << top) as i64 >> top) as u64 } else { bits << top >> top };
-        (back == bits).then_some(bits & low_bytes(bytes))
+        let number = integer.to_i64().map(i128::from).or(integer.to_u64().map(i128::from))?;
+        (of.least()..=of.greatest()).contains(&number).then_some(number as u64 & low_bytes(element.bytes()))
     };
     fits().ok_or_else(|| format!("{} is no value of type {}", spell(value), element.name()))
 }
@@ -648,12 +647,10 @@ impl Builder<'_> {
 fn symbolic_cells(element: Element, param: usize, name: &str) -> Result<Vec<Cell>, String> {
     let term = TermId::input(InputId::from_index(param), 0);
     match element {
-        Element::Float(crate::number::format::Format::F64) => {
-            Ok((0..2).map(|half| Cell(Sym::half(half, term).raw())).collect())
-        }
+        Element::Float(Format::F64) => Ok((0..2).map(|half| Cell(Sym::half(half, term).raw())).collect()),
         Element::Float(format) if format.bytes() == 4 => Ok(vec![Cell(Sym::real(format, term).raw())]),
         Element::Int { bytes: 4, .. } => Ok(vec![Cell(Sym::int(4, term).raw())]),
-        Element::Float(_) | Element::Int { .. } => Err(format!(
+        Element::Float(_) | Element::Int { .. } | Element::Bool => Err(format!(
             "`{name}`: a symbolic scalar is f32, f64 or a 32-bit integer, not {}",
             element.name()
         )),
@@ -709,20 +706,38 @@ pub fn is_representable(element: Element, value: &Extended) -> bool {
     match (element, value) {
         (Element::Float(format), Extended::Finite(value)) => is_exact(value, format),
         (Element::Float(_), Extended::PosInf | Extended::NegInf) => true,
-        (Element::Int { .. }, _) => literal_bits(element, value).is_ok(),
+        (Element::Int { .. } | Element::Bool, _) => literal_bits(element, value).is_ok(),
     }
 }
 
-/// The integers that a parameter's elements are; `None` for reals.
-pub fn integers_of(param: &Param) -> Option<Integers> {
-    let of = |element: Element| match element {
-        Element::Int { bytes, signed } => Some(Integers { bits: 8 * bytes, signed }),
-        Element::Float(_) => None,
-    };
+/// The types that a parameter's elements have on the two sides, or the one of both.
+pub fn elements_of(param: &Param) -> [Element; 2] {
     match param.kind {
-        ParamKind::Tensor { reference, opt, .. } => of(reference).or(of(opt)),
-        ParamKind::Scalar { element, .. } => of(element),
+        ParamKind::Tensor { reference, opt, .. } => [reference, opt],
+        ParamKind::Scalar { element, .. } => [element; 2],
     }
+}
+
+/// The integers that a parameter's elements are, which the types of both sides hold; `None` for reals.
+pub fn integers_of(param: &Param) -> Option<Integers> {
+    let [reference, opt] = elements_of(param).map(Element::integers);
+    match (reference, opt) {
+        (Some(one), Some(other)) => Some(one.common(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// The float formats in which the two sides keep a parameter's elements.
+pub fn formats_of(param: &Param) -> Vec<Format> {
+    let mut formats: Vec<Format> = elements_of(param)
+        .into_iter()
+        .filter_map(|element| match element {
+            Element::Float(format) => Some(format),
+            Element::Int { .. } | Element::Bool => None,
+        })
+        .collect();
+    formats.dedup();
+    formats
 }
 
 /// The sign assumption of a parameter's symbolic values.

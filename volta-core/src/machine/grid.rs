@@ -21,7 +21,7 @@ use crate::base::budget::{Exhausted, Limit};
 use crate::number::Rational;
 use crate::number::format::{Format, decode};
 use crate::program::{InstId, Program};
-use crate::term::{Constant, Integers, Ranges, Store, TermId};
+use crate::term::{Constant, Ranges, Store, TermId};
 
 /// What an output element holds after the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -346,7 +346,7 @@ pub(super) fn output_value(
     };
     let value = match tensor.element {
         Element::Float(Format::F32 | Format::Tf32) => residues.composites.as_f32(value),
-        Element::Float(_) | Element::Int { .. } => value,
+        Element::Float(_) | Element::Int { .. } | Element::Bool => value,
     };
     if let (Element::Float(_), Some(choice)) = (tensor.element, residues.composites.as_choice(value)) {
         let mut arm = |value| match output_value(tensor, value, residues)? {
@@ -361,7 +361,7 @@ pub(super) fn output_value(
         let term = residues.chosen(choice.condition, then, otherwise);
         return Ok(OutputValue::Real(term));
     }
-    if let (Element::Int { bytes, signed }, Value::Sym(_)) = (tensor.element, value)
+    if let (Some((bytes, signed)), Value::Sym(_)) = (tensor.element.integer(), value)
         && let Some(term) = residues.residue(value, bytes)
     {
         let number = residues.read(term, 8 * bytes, signed);
@@ -381,7 +381,7 @@ pub(super) fn output_value(
             }
             None => Err((FaultKind::Undefined, "V2", "is NaN".into())),
         },
-        (Element::Int { .. }, Value::Bits(bits)) => Ok(OutputValue::Bits(bits)),
+        (Element::Int { .. } | Element::Bool, Value::Bits(bits)) => Ok(OutputValue::Bits(bits)),
         (_, Value::Undefined(_)) => Err((FaultKind::Uninitialised, "V6", "is undefined".into())),
         (element, Value::Sym(sym)) => match (element, sym.kind()) {
             (Element::Float(format), SymKind::Real(held, term)) if same_format(format, held) => {
@@ -460,8 +460,8 @@ pub fn initial_value(
 }
 
 /// The number that known bits are in a type, as a term.
-pub fn integer_constant(ty: Option<Integers>, bits: u64, store: &mut Store) -> TermId {
-    let (top, signed) = ty.map_or((0, false), |ty| (64 - ty.bits, ty.signed));
+pub fn integer_constant(ty: Element, bits: u64, store: &mut Store) -> TermId {
+    let (top, signed) = ty.integer().map_or((0, false), |(bytes, signed)| (64 - 8 * bytes, signed));
     let bits = bits << top;
     let number = if signed { i128::from(bits as i64 >> top) } else { i128::from(bits >> top) };
     exactly(store, Rational::from_i128(number))

@@ -3,6 +3,7 @@
 use crate::base::budget::Budgets;
 use crate::number::format::Format;
 use crate::number::{Extended, Rational};
+use crate::term::Integers;
 pub use crate::term::Sign;
 
 /// The type of a tensor's elements or of a scalar.
@@ -10,13 +11,15 @@ pub use crate::term::Sign;
 pub enum Element {
     /// A float format.
     Float(Format),
-    /// An integer of 8, 16, 32 or 64 bits; `bool` is an unsigned byte.
+    /// An integer of 8, 16, 32 or 64 bits.
     Int {
         /// Bytes: 1, 2, 4 or 8.
         bytes: u32,
         /// Two's complement.
         signed: bool,
     },
+    /// A byte that is 0 or 1.
+    Bool,
 }
 
 impl Element {
@@ -25,6 +28,25 @@ impl Element {
         match self {
             Element::Float(format) => format.bytes(),
             Element::Int { bytes, .. } => bytes,
+            Element::Bool => 1,
+        }
+    }
+
+    /// Bytes and sign of an integer as bits spell it; `None` for floats.
+    pub fn integer(self) -> Option<(u32, bool)> {
+        match self {
+            Element::Float(_) => None,
+            Element::Int { bytes, signed } => Some((bytes, signed)),
+            Element::Bool => Some((1, false)),
+        }
+    }
+
+    /// The integers that elements are; `None` for floats.
+    pub fn integers(self) -> Option<Integers> {
+        match self {
+            Element::Float(_) => None,
+            Element::Int { bytes, signed } => Some(Integers { bits: 8 * bytes, signed }),
+            Element::Bool => Some(Integers { bits: 1, signed: false }),
         }
     }
 
@@ -38,7 +60,8 @@ impl Element {
             "i16" => int(true, 2),
             "i32" => int(true, 4),
             "i64" => int(true, 8),
-            "u8" | "bool" => int(false, 1),
+            "u8" => int(false, 1),
+            "bool" => Some(Element::Bool),
             "u16" => int(false, 2),
             "u32" => int(false, 4),
             "u64" => int(false, 8),
@@ -58,6 +81,7 @@ impl Element {
             Element::Int { bytes: 2, signed: false } => "u16",
             Element::Int { bytes: 4, signed: false } => "u32",
             Element::Int { signed: false, .. } => "u64",
+            Element::Bool => "bool",
         }
     }
 }

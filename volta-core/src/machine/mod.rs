@@ -34,7 +34,7 @@ mod team;
 mod value;
 mod warp;
 
-pub use bind::{BindError, integers_of, is_representable, sign_of, signature};
+pub use bind::{BindError, elements_of, formats_of, integers_of, is_representable, sign_of, signature};
 pub use globals::{has_variable, names_variable};
 pub use grid::{Outcome, Output, OutputValue, RunError, initial_value, integer_constant, run};
 pub use place::place_in;

@@ -216,6 +216,23 @@ pub fn encode(value: &Extended, format: Format, rounding: Rounding) -> u64 {
     }
 }
 
+/// Whether `format` surely holds `mantissa · 2^exp` as a normal number; [`is_exact`] knows of all others.
+pub fn is_normal(mantissa: i64, exp: i32, format: Format) -> bool {
+    let layout = Layout::of(format);
+    let (length, zeros) = (64 - mantissa.unsigned_abs().leading_zeros(), mantissa.trailing_zeros());
+    // The binade at the top is not all numbers in every format.
+    let exponent = exp.saturating_add(length as i32 - 1);
+    mantissa == 0 || length - zeros <= layout.mantissa_bits + 1 && exponent.abs() < layout.bias() - 1
+}
+
+/// The number of `format` next to `value` towards zero; the largest, where it lies beyond all.
+pub fn towards_zero(value: &Rational, format: Format) -> Rational {
+    match decode(format, round(value, format, Rounding::Zero)) {
+        Decoded::Finite(value) => value,
+        Decoded::PosInf | Decoded::NegInf | Decoded::Nan => Rational::ZERO,
+    }
+}
+
 /// Whether `format` holds `value` exactly.
 pub fn is_exact(value: &Rational, format: Format) -> bool {
     decode(format, round(value, format, Rounding::Zero)) == Decoded::Finite(value.clone())

@@ -674,6 +674,7 @@ impl Enclosure for Wide {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fraction::Fraction;
     use super::*;
     use proptest::prelude::*;
 
@@ -768,8 +769,10 @@ mod tests {
         fn enclosures_contain_what_they_enclose(a in range(), b in range()) {
             laws::<Narrow>(&a, &b);
             laws::<Wide>(&a, &b);
+            laws::<Fraction>(&a, &b);
             functions::<Narrow>(&a);
             functions::<Wide>(&a);
+            functions::<Fraction>(&a);
         }
 
         #[test]

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 pub mod format;
+pub mod fraction;
 pub mod interval;
 mod rational;
 pub mod value;

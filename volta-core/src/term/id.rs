@@ -40,13 +40,20 @@ pub enum Sign {
 /// The integers of a machine type: what an element of an input may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Integers {
-    /// How many bits, 8 to 64.
+    /// How many bits, 1 to 64.
     pub bits: u32,
     /// Whether in two's complement.
     pub signed: bool,
 }
 
 impl Integers {
+    /// Those that are numbers of another type as well.
+    pub fn common(self, other: Integers) -> Integers {
+        let magnitude = |of: Integers| of.bits - u32::from(of.signed);
+        let signed = self.signed && other.signed;
+        Integers { bits: magnitude(self).min(magnitude(other)) + u32::from(signed), signed }
+    }
+
     /// The least of them.
     pub fn least(self) -> i128 {
         if self.signed { -(1 << (self.bits - 1)) } else { 0 }

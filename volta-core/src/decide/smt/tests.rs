@@ -7,7 +7,7 @@ fn inputs() -> Vec<InputInfo> {
         name: name.into(),
         shape: shape.into(),
         sign,
-        integers: None,
+        ..InputInfo::default()
     };
     vec![input("x", &[4], Sign::Any), input("and", &[], Sign::Positive)]
 }

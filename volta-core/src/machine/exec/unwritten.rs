@@ -56,7 +56,7 @@ impl Cta<'_> {
         let zero = TermId::input(input, 0);
         let word = match tensor.element {
             Element::Float(format) => Sym::real(format, zero),
-            Element::Int { bytes, .. } => Sym::int(bytes, zero),
+            Element::Int { .. } | Element::Bool => Sym::int(tensor.element.bytes(), zero),
         };
         tensor.is_read_only().then_some((word.raw(), tensor.element.bytes()))
     }
