@@ -114,7 +114,7 @@ fn variables_of_the_module_are_read_like_parameters() {
     assert_eq!(
         problems(&text.replacen("shape = [4]", "shap = [4]", 1)),
         [
-            "2:5: `c` is neither a tensor nor a scalar | a tensor needs `role` and `shape`, a scalar `value` (or \
+            "2:1: `c` is neither a tensor nor a scalar | a tensor needs `role` and `shape`, a scalar `value` (or \
              `symbolic = true`)",
             "2:21: unknown key `shap` in the variable `c` | did you mean `shape`?",
         ]
