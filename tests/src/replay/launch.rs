@@ -114,9 +114,11 @@ impl Ready<'_> {
     /// Where a tensor of the case lies: what the module declares lies where the module has it.
     fn base(&self, param: usize) -> u64 {
         let held = &self.case.params[param];
+        // A field is given as `variable+offset`.
+        let (called, offset) = held.name.split_once('+').unwrap_or((&held.name, "0"));
         let of_module = || {
-            let at = self.program.names.iter().position(|name| is_called(name, &held.name))?;
-            Some(self.program.objects[at].base)
+            let at = self.program.names.iter().position(|name| is_called(name, called))?;
+            Some(self.program.objects[at].base + offset.parse::<u64>().ok()?)
         };
         let variable = (held.binding == Binding::Variable).then(of_module).flatten();
         variable.unwrap_or_else(|| base(param))
@@ -145,7 +147,9 @@ impl Ready<'_> {
             };
             let length = values::count(param) * size as u64;
             let base = self.base(at);
-            objects.retain(|object| object.base != base);
+            if !param.name.contains('+') {
+                objects.retain(|object| object.base != base);
+            }
             objects.push(Object::filled(base, length, Rc::new(fill)));
         }
         // The last objects are looked at most.

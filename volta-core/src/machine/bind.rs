@@ -2,7 +2,7 @@
 
 use super::fault::{Place, Thread};
 use super::fits;
-use super::globals;
+use super::globals::{self, Given};
 use super::launch::{
     Argument, Binding, Contents, Element, Layout, Param, ParamKind, Role, ScalarValue, Side, Sign, Which,
 };
@@ -33,6 +33,8 @@ pub(super) enum Initial {
     Triangle(u64, u64),
     /// The bytes of a `.global` variable.
     Bytes(Vec<u8>),
+    /// Fields of a variable, in order, each with its byte offset; of others nobody says what they hold (rule M5).
+    Fields(Vec<(u64, Tensor)>),
     /// A variable of which neither the PTX nor the case says what it holds (rule M5).
     NotGiven,
 }
@@ -55,9 +57,17 @@ impl Tensor {
         self.role == Role::In
     }
 
-    /// Somebody says what it holds before the launch: the case or the PTX.
+    /// Somebody says what all of it holds before the launch: the case or the PTX.
     pub(super) fn is_given(&self) -> bool {
-        !matches!(self.initial, Initial::NotGiven)
+        !matches!(self.initial, Initial::NotGiven | Initial::Fields(_))
+    }
+
+    /// The field that a byte lies in, and where it begins.
+    pub(super) fn field_at(&self, byte: u64) -> Option<(u64, &Tensor)> {
+        let Initial::Fields(fields) = &self.initial else { return None };
+        let (offset, field) = fields.iter().rev().find(|(offset, _)| *offset <= byte)?;
+        let inside = byte - offset < field.elements * u64::from(field.element.bytes());
+        inside.then_some((*offset, field))
     }
 
     /// The value of an element before the launch.
@@ -71,7 +81,9 @@ impl Tensor {
                     Element::Int { .. } | Element::Bool => Sym::int(self.element.bytes(), term),
                 })
             }
-            Initial::Undefined | Initial::NotGiven => Value::Undefined(Origin::Unwritten(reader)),
+            Initial::Undefined | Initial::Fields(_) | Initial::NotGiven => {
+                Value::Undefined(Origin::Unwritten(reader))
+            }
             Initial::Fill(bits) => Value::Bits(*bits),
             Initial::List(list) => Value::Bits(list.get(element as usize).copied().unwrap_or(0)),
             Initial::Iota => Value::Bits(number_bits(self.element, &Rational::from_u64(element))),
@@ -383,8 +395,8 @@ struct Builder<'a> {
     which: Which,
     program: &'a Program,
     params: &'a [Param],
-    /// For each variable, the parameter that gives it.
-    given: Vec<Option<usize>>,
+    /// For each variable, what the case gives of it.
+    given: Vec<Given>,
     tensors: Vec<Tensor>,
     requests: Vec<Request>,
     constants: Vec<Cell>,
@@ -501,8 +513,16 @@ impl Builder<'_> {
 
     /// The tensor that a variable is, if the case gives it.
     fn given_tensor(&self, number: usize, variable: &Variable) -> Result<Option<Tensor>, BindError> {
-        let Some(at) = self.given.get(number).copied().flatten() else { return Ok(None) };
-        let tensor = tensor(self.which, at, &self.params[at])?;
+        let of = |at: usize| tensor(self.which, at, &self.params[at]);
+        let tensor = match &self.given[number] {
+            Given::Nothing => return Ok(None),
+            Given::Whole(at) => of(*at)?,
+            Given::Fields(fields) => {
+                let tensors = fields.iter().map(|(offset, at)| Ok(of(*at)?.map(|tensor| (*offset, tensor))));
+                let tensors = tensors.filter_map(Result::transpose).collect::<Result<_, BindError>>()?;
+                return globals::of_fields(variable, tensors).map(Some);
+            }
+        };
         match tensor.as_ref().and_then(|tensor| globals::misfit(variable, tensor)) {
             Some(misfit) => Err(misfit),
             None => Ok(tensor),

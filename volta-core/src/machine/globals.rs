@@ -2,15 +2,33 @@
 
 use std::collections::BTreeSet;
 
-use super::bind::{BindError, Launch, Tensor};
+use super::bind::{BindError, Initial, Launch, Tensor};
 use super::fault::Place;
-use super::launch::{Binding, Param};
+use super::launch::{Binding, Element, Param, Role};
 use crate::base::assumption::Assumption;
 use crate::program::{Program, Space, Variable, is_made_by_compiler, is_variable_called, variable_name};
 
-/// For each variable of a program, the parameter of the case that gives it.
-pub(super) fn given(program: &Program, params: &[Param]) -> Result<Vec<Option<usize>>, BindError> {
-    let mut given = vec![None; program.variables.len()];
+/// What the case gives of a variable.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Given {
+    #[default]
+    Nothing,
+    /// All of it, by this parameter.
+    Whole(usize),
+    /// Fields, each by its byte offset and a parameter.
+    Fields(Vec<(u64, usize)>),
+}
+
+/// The name of a variable, and of a field of it the byte offset: `affine+4`.
+fn field(name: &str) -> (&str, Option<u64>) {
+    let parts = name.rsplit_once('+');
+    let field = parts.and_then(|(variable, offset)| Some((variable, offset.trim().parse().ok()?)));
+    field.map_or((name, None), |(variable, offset)| (variable.trim_end(), Some(offset)))
+}
+
+/// For each variable of a program, what the case gives of it.
+pub(super) fn given(program: &Program, params: &[Param]) -> Result<Vec<Given>, BindError> {
+    let mut given = vec![Given::Nothing; program.variables.len()];
     for (at, param) in params.iter().enumerate() {
         if param.binding != Binding::Variable {
             continue;
@@ -28,19 +46,66 @@ pub(super) fn given(program: &Program, params: &[Param]) -> Result<Vec<Option<us
             // The other kernel may have it, or the compiler found that this one has no use for it.
             continue;
         };
-        if let Some(other) = given[only].replace(at) {
-            let message = format!(
-                "`{}` and `{}` are the same variable, `{}`",
-                params[other].name, param.name, program.variables[only].name
-            );
-            return Err(BindError::new(message, None));
-        }
+        let other = match (&mut given[only], field(&param.name).1) {
+            (slot @ Given::Nothing, None) => {
+                *slot = Given::Whole(at);
+                continue;
+            }
+            (slot @ Given::Nothing, Some(offset)) => {
+                *slot = Given::Fields(vec![(offset, at)]);
+                continue;
+            }
+            (Given::Fields(fields), Some(offset)) => {
+                fields.push((offset, at));
+                continue;
+            }
+            (Given::Whole(other), _) => *other,
+            (Given::Fields(fields), None) => fields.first().map_or(at, |(_, other)| *other),
+        };
+        let message = format!(
+            "`{}` and `{}` are the same variable, `{}`",
+            params[other].name, param.name, program.variables[only].name
+        );
+        return Err(BindError::new(message, None));
     }
     Ok(given)
 }
 
+/// A variable of which the case gives fields: an input, whose other bytes nobody knows.
+pub(super) fn of_fields(variable: &Variable, mut fields: Vec<(u64, Tensor)>) -> Result<Tensor, BindError> {
+    fields.sort_by_key(|(offset, _)| *offset);
+    let mut free = 0;
+    let size = variable.size.unwrap_or(0);
+    for (offset, field) in &fields {
+        let element = u64::from(field.element.bytes());
+        let end = offset.saturating_add(field.elements.saturating_mul(element));
+        let wrong = if !offset.is_multiple_of(element) {
+            format!("begins at a byte that is no multiple of {element}")
+        } else if *offset < free {
+            "overlaps the field before it".into()
+        } else if end > size {
+            format!("ends at byte {end}, but the variable has {size} bytes")
+        } else if !field.is_read_only() {
+            "is a field, whose role is `in`".into()
+        } else {
+            free = end;
+            continue;
+        };
+        return Err(BindError::new(format!("`{}` {wrong}", field.name), None));
+    }
+    Ok(Tensor {
+        name: variable.name.clone(),
+        element: Element::Int { bytes: 1, signed: false },
+        elements: size,
+        role: Role::In,
+        initial: Initial::Fields(fields),
+        param: None,
+    })
+}
+
 /// The variables of a module that a case calls so: the one that PTX calls so, or those that the source does.
 fn called<'p>(program: &'p Program, name: &str) -> Vec<&'p str> {
+    let (name, _) = field(name);
     let of_kernel = program.variables.iter().filter(|variable| variable.is_of_module());
     let names = of_kernel.map(|variable| &variable.name).chain(&program.module_variables);
     let names: BTreeSet<&str> = names.map(String::as_str).collect();
@@ -104,11 +169,11 @@ fn entry(variable: &Variable, role: Option<&str>) -> String {
 
 /// What the launch takes for granted of variables that the case does not give: that they hold what they are initialised
 /// with. PTX does not tell which of them are `const` in the source.
-pub(super) fn assumptions(program: &Program, given: &[Option<usize>]) -> Vec<Assumption> {
+pub(super) fn assumptions(program: &Program, given: &[Given]) -> Vec<Assumption> {
     let variables = program.variables.iter().zip(given);
     let initialised = variables.filter(|(variable, given)| {
         variable.is_of_module()
-            && given.is_none()
+            && matches!(given, Given::Nothing)
             && variable.init.is_some()
             && !is_made_by_compiler(&variable.name)
     });

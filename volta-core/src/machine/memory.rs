@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::bind::Tensor;
+use super::bind::{Initial, Tensor};
 use super::pieces::{Cell, Composites, Piece, Pieces};
 use super::race::Quick;
 use super::residue;
@@ -117,7 +117,7 @@ impl Memory {
     pub(super) fn is_written(&self, (tensor, cell): (u32, u64), bytes: u8) -> bool {
         let slot = (cell % PAGE as u64) as usize;
         let page = self.pages.get(&(tensor, cell / PAGE as u64));
-        page.is_some_and(|page| bytes & !(page.written[slot] | page.updated[slot]) == 0)
+        bytes & !page.map_or(0, |page| page.written[slot] | page.updated[slot]) == 0
     }
 
     /// What the operands of the atomics on a location of a tensor make together.
@@ -152,6 +152,15 @@ pub(super) fn initial_cell(
     (composites, store): (&mut Composites, &mut Store),
     reader: InstId,
 ) -> Cell {
+    let first = 4 * cell;
+    if let Some((offset, field)) = tensor.field_at(first)
+        && field.element.bytes() >= 4
+    {
+        return initial_cell(field, (first - offset) / 4, (composites, store), reader);
+    }
+    if let Initial::Fields(_) = tensor.initial {
+        return cell_of_fields(tensor, first, composites, reader);
+    }
     let bytes = tensor.element.bytes();
     let value = |element: u64| {
         if element < tensor.elements {
@@ -180,4 +189,22 @@ pub(super) fn initial_cell(
             Cell::from_pieces(&pieces, composites)
         }
     }
+}
+
+/// What 4 bytes of a variable hold of which narrow fields are given.
+fn cell_of_fields(tensor: &Tensor, first: u64, composites: &mut Composites, reader: InstId) -> Cell {
+    let mut pieces = Pieces::new();
+    let mut at = first;
+    while at < first + 4 {
+        let piece = match tensor.field_at(at) {
+            Some((offset, field)) => {
+                let bytes = field.element.bytes();
+                Piece { value: field.value((at - offset) / u64::from(bytes), reader), bytes }
+            }
+            None => Piece { value: Value::Undefined(Origin::Unwritten(reader)), bytes: 1 },
+        };
+        at += u64::from(piece.bytes);
+        pieces.push(piece);
+    }
+    Cell::from_pieces(&pieces, composites)
 }

@@ -64,7 +64,10 @@ impl Cta<'_> {
     pub(super) fn is_known(&self, at: &Together<'_>, cell: u64, touched: u8) -> Result<(), Stop> {
         let Backing::Tensor(number) = at.object.backing else { return Ok(()) };
         let tensor = &self.launch.tensors[number as usize];
-        if tensor.is_given() || self.memory.is_written((number, cell), touched) {
+        let of_fields = (0..4)
+            .filter(|byte| tensor.field_at(4 * cell + byte).is_some())
+            .fold(0, |all, byte| all | 1 << byte);
+        if tensor.is_given() || self.memory.is_written((number, cell), touched & !of_fields) {
             return Ok(());
         }
         let place = self.launch.place(InstId(at.pc));
