@@ -205,6 +205,70 @@ impl<'c> Verification<'c> {
                 return;
             }
         }
+        self.defined(opt);
+    }
+
+    /// One kernel alone: each output must have a value at some input. Compared with itself, it is asked for its domain.
+    fn defined(&mut self, opt: &Outcome) {
+        let doubtful: Vec<bool> = opt.stores.iter().map(Store::may_be_undefined).collect();
+        let mut outputs = Vec::new();
+        let mut elements = Vec::new();
+        for output in opt.outputs.iter().filter(|output| doubtful[output.store]) {
+            let (OutputValue::Integer(term) | OutputValue::Real(term)) = output.value else { continue };
+            if output_elements(&self.case.params[output.param]).is_some() {
+                let value = (&opt.stores[output.store], term);
+                elements.push(decide::Element { reference: value, opt: value });
+                outputs.push(output);
+            }
+        }
+        let outcome = decide::decide(&elements, &self.inputs, &self.decide_options());
+        self.tell_domain(&outcome, "the outputs are");
+        if let Some((at, failure)) = outcome.first_failure {
+            let output = outputs[at];
+            let param = &self.case.params[output.param];
+            let name = spell_element(&param.name, shape(param), output.element);
+            self.report.verdict = match failure {
+                Failure::Undefined { reason, .. } => undefined(Which::Opt, &name, &reason),
+                Failure::Exhausted(exhausted) => Verdict::Unknown(Unknown {
+                    cause: UnknownCause::Budget,
+                    reason: format!("while looking for where {name} is defined, {exhausted}"),
+                    help: None,
+                }),
+                Failure::Unknown { reason } => Verdict::Unknown(Unknown {
+                    cause: UnknownCause::Undecided,
+                    reason: format!("{name}: {reason}"),
+                    help: None,
+                }),
+                // Nothing differs from itself.
+                Failure::Different(_) => Verdict::Unknown(Unknown {
+                    cause: UnknownCause::Internal,
+                    reason: format!("{name} was found to differ from itself: Volta is wrong"),
+                    help: Some("please report it, with this case".into()),
+                }),
+            };
+        }
+    }
+
+    fn decide_options(&self) -> decide::Options {
+        decide::Options {
+            algebra_steps: self.case.options.budgets.algebra_steps,
+            every_element: self.case.options.every_element,
+            ..decide::Options::default()
+        }
+    }
+
+    /// Notes where what is claimed has a value.
+    fn tell_domain(&mut self, outcome: &decide::Outcome, who: &str) {
+        for condition in &outcome.domain {
+            let text = format!("{who} defined where {condition}");
+            self.report.assumptions.push(Assumption::relied(text));
+        }
+        if outcome.more_domain > 0 {
+            let text = format!("{who} defined where {} more conditions like these hold", outcome.more_domain);
+            self.report.assumptions.push(Assumption::relied(text));
+        }
+        self.report.scope.domain.clone_from(&outcome.domain);
+        self.report.scope.more = outcome.more_domain;
     }
 
     fn must_be_written(&self, param: &Param) -> bool {
@@ -253,11 +317,7 @@ impl<'c> Verification<'c> {
                 ),
             }));
         }
-        let options = decide::Options {
-            algebra_steps: self.case.options.budgets.algebra_steps,
-            every_element: self.case.options.every_element,
-            ..decide::Options::default()
-        };
+        let options = self.decide_options();
         Ok(Conditions { inputs: self.inputs.clone(), options, reference, opt, old, pairs })
     }
 
@@ -354,11 +414,7 @@ impl<'c> Verification<'c> {
         self.report.canonical_elements = Some(outcome.canonical as u64);
         let readings = outcome.readings.iter().map(|reading| Assumption::relied(reading.to_string()));
         self.report.assumptions.extend(readings);
-        for condition in &outcome.domain {
-            let text = format!("the reference is defined where {condition}");
-            self.report.assumptions.push(Assumption::relied(text));
-        }
-        self.report.scope.domain.clone_from(&outcome.domain);
+        self.tell_domain(&outcome, "the reference is");
         self.report.coverage.compared = pairs.len() as u64;
         self.report.verdict = match outcome.first_failure {
             None if outcome.conditions.is_empty() => Verdict::Equivalent,
@@ -381,17 +437,12 @@ impl<'c> Verification<'c> {
                         };
                         difference(param, pair.element, How::Values(witness))
                     }
-                    Failure::Undefined { side, reason } => Verdict::Fault(Fault {
-                        side: match side {
-                            decide::Side::Reference => Which::Reference,
-                            decide::Side::Opt => Which::Opt,
-                        },
-                        kind: FaultKind::Undefined,
-                        rule: "V6",
-                        message: format!("the output {name} is undefined for every input: {reason}"),
-                        sites: Vec::new(),
-                        help: None,
-                    }),
+                    Failure::Undefined { side: decide::Side::Reference, reason } => {
+                        undefined(Which::Reference, &name, &reason)
+                    }
+                    Failure::Undefined { side: decide::Side::Opt, reason } => {
+                        undefined(Which::Opt, &name, &reason)
+                    }
                     Failure::Exhausted(exhausted) => Verdict::Unknown(Unknown {
                         cause: UnknownCause::Budget,
                         reason: format!("while deciding {name}, {exhausted}"),
@@ -548,6 +599,17 @@ fn nobody_writes(param: &Param, element: u64, count: u64) -> Verdict {
         ),
         sites: Vec::new(),
         help: Some("set `partial = true` if the case is not about all of the output".into()),
+    })
+}
+
+fn undefined(side: Which, name: &str, reason: &str) -> Verdict {
+    Verdict::Fault(Fault {
+        side,
+        kind: FaultKind::Undefined,
+        rule: "V6",
+        message: format!("the output {name} is undefined for every input: {reason}"),
+        sites: Vec::new(),
+        help: None,
     })
 }
 

@@ -151,6 +151,26 @@ impl Prover<'_> {
         Ok(split == Split::Equal)
     }
 
+    /// Tries to prove that a term has no value anywhere: what it requires cannot hold together, in any order of what
+    /// that compares.
+    pub fn undefined_by_cases(&mut self, at: TermRef) -> Result<Split, Stop> {
+        let required: Vec<(TermRef, Demand)> = self.required_everywhere(at)?;
+        let granted = self.domain_of(at);
+        self.in_all_cases(granted, |prover| {
+            let mut open = number(Rational::ONE);
+            for (operand, demand) in &required {
+                let value = prover.settle(|prover| prover.argument(*operand))?;
+                if prover.signs_of(&value).within(!demand.signs()) {
+                    return Ok(Vec::new());
+                }
+                if prover.comparison_in(&value).is_some() {
+                    open = value;
+                }
+            }
+            Ok(open)
+        })
+    }
+
     /// Follows all cases until `what_is_left` leaves nothing.
     fn in_all_cases(
         &mut self,

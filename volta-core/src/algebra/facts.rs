@@ -73,7 +73,7 @@ impl Facts {
                 Extended::NegInf => NEGATIVE_INFINITE,
             })
             .collect();
-        let flagged = store.has_partial_operations() || constant_flags.iter().any(|flags| *flags != 0);
+        let flagged = store.may_be_undefined();
         let mut starts = vec![0; store.len()];
         let mut terms = 0;
         let mut next = reached.first_from(0);
@@ -356,7 +356,7 @@ fn is_number_but_zero(store: &Store, operand: &Lanes<'_>) -> bool {
 fn own_flags(store: &Store, node: &NodeParts<'_>, flagged: bool) -> u8 {
     match node.op {
         TermOp::Div if is_number_but_zero(store, &node.operands[1]) => 0,
-        TermOp::Div | TermOp::Log2 | TermOp::Sqrt | TermOp::Rsqrt => PARTIAL,
+        op if op.is_partial() => PARTIAL,
         TermOp::Select if flagged => CHOICE,
         _ => 0,
     }

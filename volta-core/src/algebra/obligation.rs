@@ -74,7 +74,35 @@ fn demand_of(op: TermOp, operands: [TermRef; 3]) -> Option<(Demand, TermRef)> {
         TermOp::Div => Some((Demand::Nonzero, operands[1])),
         TermOp::Log2 | TermOp::Rsqrt => Some((Demand::Positive, operands[0])),
         TermOp::Sqrt => Some((Demand::NotNegative, operands[0])),
-        _ => None,
+        TermOp::Add
+        | TermOp::Sub
+        | TermOp::Mul
+        | TermOp::Fma
+        | TermOp::Neg
+        | TermOp::Abs
+        | TermOp::Max
+        | TermOp::Min
+        | TermOp::Saturate
+        | TermOp::Exp2
+        | TermOp::Sin
+        | TermOp::Cos
+        | TermOp::Tanh
+        | TermOp::Floor
+        | TermOp::Ceil
+        | TermOp::Trunc
+        | TermOp::RoundEven
+        | TermOp::CopySign
+        | TermOp::Less
+        | TermOp::LessEqual
+        | TermOp::Equal
+        | TermOp::Not
+        | TermOp::And
+        | TermOp::Or
+        | TermOp::Xor
+        | TermOp::Select
+        | TermOp::BitAnd
+        // By a positive constant.
+        | TermOp::Mod => None,
     }
 }
 
@@ -147,6 +175,16 @@ impl Prover<'_> {
             }
         }
         Ok(granted)
+    }
+
+    /// What is required of finite operands wherever a term is to have a value.
+    pub(super) fn required_everywhere(&mut self, root: TermRef) -> Result<Vec<(TermRef, Demand)>, Stop> {
+        let reached = self.partial_operations(root)?;
+        let everywhere = reached.iter().filter(|reached| reached.guards.is_empty());
+        let required = everywhere.filter_map(|reached| demand_of(reached.op, reached.operands));
+        let required: Vec<(Demand, TermRef)> = required.collect();
+        let finite = required.into_iter().filter(|(_, operand)| self.flags(*operand) & INFINITE == 0);
+        Ok(finite.map(|(demand, operand)| (operand, demand)).collect())
     }
 
     /// A term as a product of names.

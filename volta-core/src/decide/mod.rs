@@ -19,6 +19,7 @@ use alike::Alike;
 use run::{All, Example, Run};
 
 mod alike;
+mod domain;
 pub mod evaluate;
 pub mod explain;
 pub mod fields;
@@ -72,8 +73,10 @@ pub struct Outcome {
     pub equal: usize,
     /// What the optimized kernel requires beyond the reference, each once. Not empty: *equivalent-where*.
     pub conditions: Vec<String>,
-    /// What the reference requires of its inputs, each once.
+    /// What the reference requires of its inputs, each once; the first ones where there are many.
     pub domain: Vec<String>,
+    /// How many more there are.
+    pub more_domain: usize,
     /// Literals read as irrational constants (V9).
     pub readings: Vec<Reading>,
     /// The first element that was not proved equal, and why; or one that evaluation found before anything was proved.
@@ -117,6 +120,9 @@ struct Part {
 /// it. The rest is taken in runs whose length depends on the number of elements and of terms only. Each run has a
 /// prover of its own, so what is shared, and every count of steps, is the same whoever works on it.
 pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Outcome {
+    if elements.is_empty() {
+        return Outcome::default();
+    }
     let (stores, sides) = stores_of(elements);
     let nodes = stores.iter().map(|store| store.len()).sum::<usize>();
     // The shapes of a store that is most of all leave other threads with nothing else to do.
@@ -230,7 +236,8 @@ fn outcome_of(parts: Vec<Part>, elements: usize) -> Outcome {
     }
     outcome.readings = readings.into_iter().collect();
     shorten(&mut outcome.conditions);
-    shorten(&mut outcome.domain);
+    outcome.more_domain = outcome.domain.len().saturating_sub(MAX_CONDITIONS);
+    outcome.domain.truncate(MAX_CONDITIONS);
     outcome
 }
 

@@ -8,12 +8,14 @@
 
 use std::collections::BTreeSet;
 
+use super::domain::Domains;
+use super::evaluate::leaves;
 use super::probe::{Screen, refute, refute_further, refute_near};
 use super::witness::{Witness, WitnessKind, element_name};
 use super::{Element, InputInfo, Options, Sign};
 use crate::algebra::{
-    Equality, Facts, Identity, Located, Obligations, Prover, Reading, Requirement, Rung, Signs, Split, Stop,
-    TermRef,
+    Class, Equality, Facts, Hint, Identity, Located, Obligations, Prover, Reading, Requirement, Rung, Signs,
+    Split, Stop, TermRef,
 };
 use crate::base::budget::Exhausted;
 use crate::term::{InputId, Store, TermId};
@@ -85,6 +87,7 @@ pub struct ElementProver<'s, 'i> {
     cases: Option<Prover<'s>>,
     /// Of the stores of the last element that needed one.
     screen: Option<([&'s Store; 2], Screen<'s, 'i>)>,
+    domains: Option<Domains<'s, 'i>>,
     inputs: &'i [InputInfo],
     options: &'i Options,
 }
@@ -138,6 +141,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             is_identity: true,
             cases: None,
             screen: None,
+            domains: None,
             inputs,
             options,
         }
@@ -155,8 +159,19 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         learned.chain(&self.cases).map(Prover::steps).sum()
     }
 
-    /// Decides one element.
-    pub fn decide(&mut self, element: &Element<'s>, facts: [&'s Facts; 2]) -> Result<Proof, Failure> {
+    /// Decides one element. `is_known` says that there is an input at which an element like it is defined.
+    pub fn decide(
+        &mut self,
+        element: &Element<'s>,
+        facts: [&'s Facts; 2],
+        is_known: bool,
+    ) -> Result<Proof, Failure> {
+        let proof = self.equal(element, facts)?;
+        if is_known { Ok(proof) } else { self.with_domain(element, facts, proof) }
+    }
+
+    /// Decides whether both sides of an element are equal wherever they are defined.
+    fn equal(&mut self, element: &Element<'s>, facts: [&'s Facts; 2]) -> Result<Proof, Failure> {
         for learned in std::iter::once(&mut self.quick).chain(&mut self.thorough) {
             learned.prover.set_budget(self.options.algebra_steps);
         }
@@ -197,14 +212,77 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             return None;
         }
         let [reference, _] = self.quick.terms(element, facts);
-        match self.quick.requirements(reference, Side::Reference) {
-            Ok(domain) => {
-                let domain = self.quick.texts(&domain, self.inputs);
-                Some(Ok(Proof { conditions: Vec::new(), domain }))
-            }
-            Err(undefined @ Failure::Undefined { .. }) => Some(Err(undefined)),
-            Err(Failure::Different(_) | Failure::Exhausted(_) | Failure::Unknown { .. }) => None,
+        let mut found = self.quick.requirements(reference, Side::Reference);
+        let mut learned = &mut self.quick;
+        if let Err(Failure::Exhausted(_) | Failure::Unknown { .. }) = found {
+            learned = thorough(&mut self.thorough, self.inputs, self.options);
+            let [reference, _] = learned.terms(element, facts);
+            found = learned.requirements(reference, Side::Reference);
         }
+        let domain = match found {
+            Ok(domain) => learned.texts(&domain, self.inputs),
+            Err(undefined @ Failure::Undefined { .. }) => return Some(Err(undefined)),
+            // Wherever that is, both are the same.
+            Err(_) => vec![self.has_a_value(element.reference)],
+        };
+        Some(Ok(Proof { conditions: Vec::new(), domain }))
+    }
+
+    /// What is told of a domain that was not worked out.
+    fn has_a_value(&self, (store, term): (&Store, TermId)) -> String {
+        let first = leaves([(store, term), (store, term)], self.options.effort.remembered)
+            .and_then(|leaves| leaves.inputs.first().copied());
+        let of = first.map(|(input, element)| {
+            format!(" of {} and others", element_name(self.inputs.get(input.index()), input, element))
+        });
+        format!("what is computed{} has a value (where was not worked out)", of.unwrap_or_default())
+    }
+
+    /// Sees to it that a proof is about something: that there are inputs at which the reference is defined, and the
+    /// optimized kernel as well where that requires more.
+    fn with_domain(
+        &mut self,
+        element: &Element<'s>,
+        facts: [&'s Facts; 2],
+        mut proof: Proof,
+    ) -> Result<Proof, Failure> {
+        let [reference, _] = self.quick.terms(element, facts);
+        let class = self.quick.prover.class(reference);
+        let known = matches!(class, Ok(Class::Finite | Class::PosInf | Class::NegInf));
+        if known && proof.is_unconditional() {
+            return Ok(proof);
+        }
+        if !known && proof.domain.is_empty() {
+            proof.domain.push(self.has_a_value(element.reference));
+        }
+        let beside = (!proof.conditions.is_empty()).then_some(element.opt);
+        let domains = self.domains.get_or_insert_with(|| Domains::new(self.inputs, &self.options.effort));
+        if domains.has_point(element.reference, beside) {
+            return Ok(proof);
+        }
+        let what = if beside.is_some() { "both kernels are" } else { "the reference is" };
+        let mut reason = format!("no input was found at which {what} defined");
+        if let Ok(Class::Undefined(why)) = class {
+            return Err(Failure::Undefined { side: Side::Reference, reason: why.to_string() });
+        }
+        let cases = self.cases.get_or_insert_with(|| Prover::thorough(signs(self.inputs)));
+        cases.set_budget(self.options.algebra_steps / CASES_SHARE);
+        let [reference, _] = terms_of(cases, element, facts);
+        match cases.undefined_by_cases(reference) {
+            Ok(Split::Equal) => {
+                let reason = format!("what it requires cannot hold together: {}", proof.domain.join(", "));
+                return Err(Failure::Undefined { side: Side::Reference, reason });
+            }
+            Ok(Split::Open { hints, .. }) if beside.is_none() => {
+                let near = |hint: &Hint| domains.has_point_near(element.reference, hint);
+                if hints.iter().any(near) {
+                    return Ok(proof);
+                }
+            }
+            Ok(Split::Open { .. }) => {}
+            Err(stop) => reason = format!("{reason}: {stop}"),
+        }
+        Err(Failure::Unknown { reason })
     }
 
     /// Decides one element by its forms.
@@ -233,15 +311,8 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         thorough: bool,
     ) -> Result<Proof, Failure> {
         let (inputs, options) = (self.inputs, self.options);
-        let learned = if thorough {
-            self.thorough.get_or_insert_with(|| {
-                let mut prover = Prover::thorough(signs(inputs));
-                prover.set_budget(options.algebra_steps);
-                Learned { prover, obligations: Obligations::default() }
-            })
-        } else {
-            &mut self.quick
-        };
+        let learned =
+            if thorough { self::thorough(&mut self.thorough, inputs, options) } else { &mut self.quick };
         let [reference, opt] = learned.terms(element, facts);
         let refute = || refute(element.reference, element.opt, inputs, &options.effort);
         let mut unproved = learned.climb(reference, opt, Rung::Lists);
@@ -301,6 +372,19 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             }),
         }
     }
+}
+
+/// The thorough prover, made when it is needed first.
+fn thorough<'s, 'l>(
+    known: &'l mut Option<Learned<'s>>,
+    inputs: &[InputInfo],
+    options: &Options,
+) -> &'l mut Learned<'s> {
+    known.get_or_insert_with(|| {
+        let mut prover = Prover::thorough(signs(inputs));
+        prover.set_budget(options.algebra_steps);
+        Learned { prover, obligations: Obligations::default() }
+    })
 }
 
 /// Whether the two sides surely differ at the first point.

@@ -43,6 +43,8 @@ pub(super) struct Run<'s, 'a> {
     renaming: Renaming,
     /// Elements that were proved here, without any condition, and are the first of their kind.
     proved: FxHashSet<usize>,
+    /// The first of each kind of elements that are defined at some input.
+    defined: FxHashSet<usize>,
     steps: u64,
 }
 
@@ -57,6 +59,7 @@ impl<'s, 'a> Run<'s, 'a> {
             worthwhile: true,
             renaming: Renaming::default(),
             proved: FxHashSet::default(),
+            defined: FxHashSet::default(),
             steps: 0,
         }
     }
@@ -78,8 +81,12 @@ impl<'s, 'a> Run<'s, 'a> {
         }
         let [reference, opt] = self.all.sides[at];
         let facts = [&self.all.facts[reference], &self.all.facts[opt]];
-        let result = self.prover.decide(&self.all.elements[at], facts);
+        let kind = self.all.alike.first(at);
+        let result = self.prover.decide(&self.all.elements[at], facts, self.defined.contains(&kind));
         self.steps += self.prover.steps();
+        if result.is_ok() {
+            self.defined.insert(kind);
+        }
         if let Ok(proof) = &result
             && proof.is_unconditional()
         {

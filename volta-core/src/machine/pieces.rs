@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
 use super::value::{Origin, Sym, SymKind, Value};
@@ -47,12 +47,15 @@ pub(super) struct Composites {
     /// nor growing needs to read packs that are other ones.
     pack_ids: HashTable<(u32, u32)>,
     choices: Vec<Choice>,
+    /// Conditions that may have no value (V8): choices by them are kept, whatever the arms are.
+    lacking: FxHashSet<TermId>,
 }
 
 impl Composites {
     /// Bytes that the table holds.
     pub(super) fn bytes(&self) -> u64 {
-        (self.packs.len() * 80 + self.choices.len() * size_of::<Choice>()) as u64
+        (self.packs.len() * 80 + self.choices.len() * size_of::<Choice>() + self.lacking.capacity() * 8)
+            as u64
     }
 
     /// The choice that a symbolic value's index names.
@@ -127,11 +130,21 @@ impl Composites {
 
     /// A value that is `then` or `otherwise`.
     pub(super) fn choose(&mut self, choice: Choice) -> Value {
-        if choice.then == choice.otherwise {
+        if choice.then == choice.otherwise && !self.may_lack(choice.condition) {
             return choice.then;
         }
         self.choices.push(choice);
         Value::Sym(Sym::choice(self.choices.len() - 1))
+    }
+
+    /// Notes that a condition may have no value.
+    pub(super) fn lacks(&mut self, condition: TermId) {
+        self.lacking.insert(condition);
+    }
+
+    /// Whether a condition may have no value.
+    pub(super) fn may_lack(&self, condition: TermId) -> bool {
+        self.lacking.contains(&condition)
     }
 
     /// The pieces of a value in `bytes` bytes, least significant first. A value that is larger keeps its size:

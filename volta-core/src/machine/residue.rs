@@ -104,17 +104,21 @@ impl Residues<'_> {
                 TermOp::Mul if is(x, &Rational::ONE) => return b,
                 TermOp::Mul if is(y, &Rational::ONE) => return a,
                 // Integers are finite.
-                TermOp::Mul if is(x, &Rational::ZERO) || is(y, &Rational::ZERO) => return self.whole(0),
+                TermOp::Mul if is(x, &Rational::ZERO) || is(y, &Rational::ZERO) => {
+                    let zero = self.whole(0);
+                    return self.without(zero, &[a, b]);
+                }
                 TermOp::BitAnd if a == b => return a,
                 TermOp::BitAnd => {
                     let (x, y) = (self.ranges.of(self.store, a), self.ranges.of(self.store, b));
                     if x.ones & y.ones == 0 {
-                        return self.whole(0);
+                        let zero = self.whole(0);
+                        return self.without(zero, &[a, b]);
                     }
                     // A mask that keeps every digit.
-                    for (kept, mask, term) in [(x, y, a), (y, x, b)] {
+                    for (kept, mask, term, dropped) in [(x, y, a, b), (y, x, b, a)] {
                         if mask.sure & kept.ones == kept.ones {
-                            return term;
+                            return self.without(term, &[dropped]);
                         }
                     }
                 }
@@ -125,6 +129,19 @@ impl Residues<'_> {
             return shorter;
         }
         self.store.apply(op, operands, self.pc)
+    }
+
+    /// A result for which some operands do not count. Those that may have no value are kept, times 0: where they have
+    /// none, the result has none (V6), and what they require is read off the terms (V8).
+    pub(super) fn without(&mut self, result: TermId, dropped: &[TermId]) -> TermId {
+        dropped.iter().fold(result, |result, term| {
+            if self.ranges.is_total(self.store, *term) {
+                return result;
+            }
+            let zero = self.whole(0);
+            let nothing = self.store.apply(TermOp::Mul, &[*term, zero], self.pc);
+            self.store.apply(TermOp::Add, &[result, nothing], self.pc)
+        })
     }
 
     /// `(x + c) ± d` as `x + (c ± d)`, for numbers `c` and `d`.
@@ -258,7 +275,7 @@ impl Residues<'_> {
 
     /// One of two terms, by a condition.
     pub(super) fn chosen(&mut self, condition: TermId, then: TermId, otherwise: TermId) -> TermId {
-        if then == otherwise {
+        if then == otherwise && self.ranges.is_total(self.store, condition) {
             return then;
         }
         let both = number(self.store, then).is_some() && number(self.store, otherwise).is_some();

@@ -202,7 +202,7 @@ impl Store {
     fn append(&mut self, node: Node, site: u32) -> NodeId {
         let id = NodeId::from_index(self.nodes.len());
         self.nodes.push(node);
-        if matches!(node.op, TermOp::Div | TermOp::Log2 | TermOp::Sqrt | TermOp::Rsqrt) {
+        if node.op.is_partial() {
             self.sites.push((id, site));
         }
         id
@@ -225,6 +225,7 @@ impl Store {
         {
             self.large_bytes += bits / 4;
         }
+        self.infinite |= constant.exact.finite().is_none();
         self.constants.push(constant.clone());
         self.constant_ids.insert(constant, id);
         TermId::constant(id)

@@ -96,6 +96,17 @@ impl TermOp {
         }
     }
 
+    /// Whether some operands give it no value (rule V8).
+    pub fn is_partial(self) -> bool {
+        use TermOp::*;
+        match self {
+            Div | Log2 | Sqrt | Rsqrt => true,
+            Add | Sub | Mul | Fma | Neg | Abs | Max | Min | Saturate | Exp2 | Sin | Cos | Tanh | Floor
+            | Ceil | Trunc | RoundEven | CopySign | Less | LessEqual | Equal | Not | And | Or | Xor
+            | Select | Mod | BitAnd => false,
+        }
+    }
+
     /// Whether the result is a truth value rather than a real.
     pub fn is_condition(self) -> bool {
         use TermOp::*;
@@ -309,6 +320,8 @@ pub struct Store {
     pub(super) constant_ids: rustc_hash::FxHashMap<Constant, ConstantId>,
     /// Nodes of operations whose lanes all had the same operands, to be found by what they computed.
     pub(super) shared: Shared,
+    /// Some constant is an infinity.
+    pub(super) infinite: bool,
     /// The instruction of each node whose operation is partial, in node order (obligations, rule V8).
     pub(super) sites: Vec<(NodeId, u32)>,
     /// Switches lane-pattern detection off, for tests: every operand becomes a list.
@@ -457,6 +470,11 @@ impl Store {
     /// Whether some node's operation is partial (rule V8).
     pub fn has_partial_operations(&self) -> bool {
         !self.sites.is_empty()
+    }
+
+    /// Whether something may have no value: by a partial operation (V8), or by infinities (V3).
+    pub fn may_be_undefined(&self) -> bool {
+        self.has_partial_operations() || self.infinite
     }
 
     /// The constant that `id` names.

@@ -177,12 +177,15 @@ impl Range {
 #[derive(Debug, Default)]
 pub struct Ranges {
     known: FxHashMap<TermId, Range>,
+    /// Whether terms have values at all inputs, as far as somebody asked.
+    total: FxHashMap<TermId, bool>,
 }
 
 impl Ranges {
     /// Bytes that the table holds.
     pub fn bytes(&self) -> u64 {
-        (self.known.capacity() * size_of::<(TermId, Range)>()) as u64
+        let total = self.total.capacity() * size_of::<(TermId, bool)>();
+        (self.known.capacity() * size_of::<(TermId, Range)>() + total) as u64
     }
 
     /// The range of a term of `store`, which is the same at each call.
@@ -211,6 +214,41 @@ impl Ranges {
             }
         }
         self.known(store, root).unwrap_or(Range::REAL)
+    }
+
+    /// Whether a term has a value whatever the inputs are, since nothing that it is computed from is partial (V8). What
+    /// a term that has none is multiplied by, or compared with, does not matter: it must not be dropped.
+    ///
+    /// # Cost
+    /// Each node once.
+    pub fn is_total(&mut self, store: &Store, root: TermId) -> bool {
+        if !store.may_be_undefined() {
+            return true;
+        }
+        let mut stack = vec![root];
+        while let Some(&term) = stack.last() {
+            let View::Apply(op, operands) = store.view(term) else {
+                let infinite = matches!(store.view(term), View::Constant(of) if of.exact.finite().is_none());
+                self.total.insert(term, !infinite);
+                stack.pop();
+                continue;
+            };
+            let own = match op {
+                TermOp::Div => finite(store, operands[1]).is_some_and(|by| !by.is_zero()),
+                op => !op.is_partial(),
+            };
+            let below = operands[..op.arity()].iter().map(|operand| (*operand, self.total.get(operand)));
+            let open: Vec<TermId> =
+                below.clone().filter(|(_, known)| known.is_none()).map(|(operand, _)| operand).collect();
+            let total = own && below.fold(true, |all, (_, known)| all && known != Some(&false));
+            if total && !open.is_empty() {
+                stack.extend(open);
+                continue;
+            }
+            self.total.insert(term, total);
+            stack.pop();
+        }
+        self.total.get(&root).copied().unwrap_or(false)
     }
 
     fn known(&self, store: &Store, term: TermId) -> Option<Range> {

@@ -159,8 +159,11 @@ pub struct InputError {
 pub struct Scope {
     /// Something that the case gives narrows the claim: it is about every input that the case allows.
     pub restricted: bool,
-    /// Where the reference, or the only kernel, is defined, if that is not known to be everywhere.
+    /// Where the reference, or the only kernel, is defined, if that is not known to be everywhere: conditions, all of
+    /// which hold there.
     pub domain: Vec<String>,
+    /// How many conditions there are beyond those listed.
+    pub more: usize,
 }
 
 /// What was compared.

@@ -14,8 +14,16 @@ pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], pa
     let mut text = String::new();
     if conditions.is_empty() {
         let title = paint.good("equivalent:");
-        let scope = scope(&report.scope, "wherever the reference is defined");
-        let _ = writeln!(text, "{title} {opt} computes what {reference} computes, {scope}");
+        let of_inputs = match domain(&report.scope) {
+            None => format!("for {}", inputs(&report.scope)),
+            Some(domain) if report.scope.restricted => {
+                format!(
+                    "for every input that the case allows and at which the reference is defined: where {domain}"
+                )
+            }
+            Some(domain) => format!("wherever the reference is defined: where {domain}"),
+        };
+        let _ = writeln!(text, "{title} {opt} computes what {reference} computes, {of_inputs}");
     } else {
         let title = paint.doubtful("equivalent only where");
         let _ = writeln!(text, "{title} the following holds: {opt} and {reference}");
@@ -31,9 +39,11 @@ pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], pa
 
 pub(super) fn clean_run(case: &Case, report: &Report, paint: Paint) -> String {
     let kernel = clean_line(&case.opt.shown());
-    let scope = scope(&report.scope, "its outputs being defined only");
+    let inputs = inputs(&report.scope);
+    let domain = domain(&report.scope);
+    let domain = domain.map(|domain| format!("; its outputs are defined where {domain}")).unwrap_or_default();
     format!(
-        "{} {kernel} has no race, no deadlock, no access out of bounds or before a write, {scope}\n",
+        "{} {kernel} has no race, no deadlock, no access out of bounds or before a write, for {inputs}{domain}\n",
         paint.good("clean:")
     )
 }
@@ -41,21 +51,19 @@ pub(super) fn clean_run(case: &Case, report: &Report, paint: Paint) -> String {
 /// So many conditions are told in a headline.
 const MAX_DOMAIN: usize = 3;
 
-/// Which inputs a claim speaks of: `for every input`.
-fn scope(scope: &Scope, defined: &str) -> String {
-    let allowed = if scope.restricted { " that the case allows" } else { "" };
+/// `every input`
+fn inputs(scope: &Scope) -> &'static str {
+    if scope.restricted { "every input that the case allows" } else { "every input" }
+}
+
+/// `x[0] > 0, x[1] > 0`; nothing where it is everywhere.
+fn domain(scope: &Scope) -> Option<String> {
     let shown: Vec<String> = scope.domain.iter().take(MAX_DOMAIN).map(|text| clean_line(text)).collect();
-    let more = match scope.domain.len().saturating_sub(MAX_DOMAIN) {
+    let more = match scope.domain.len() - shown.len() + scope.more {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
-    match (shown.is_empty(), scope.restricted) {
-        (true, _) => format!("for every input{allowed}"),
-        (false, false) => format!("{defined}: where {}{more}", shown.join(", ")),
-        (false, true) => {
-            format!("of the inputs{allowed} {defined}: where {}{more}", shown.join(", "))
-        }
-    }
+    (!shown.is_empty()).then(|| shown.join(", ") + &more)
 }
 
 /// `compared: 128 of 128 elements of y; 0 unwritten`

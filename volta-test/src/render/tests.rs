@@ -60,7 +60,7 @@ fn report(verdict: Verdict) -> Report {
     Report {
         verdict,
         assumptions: vec![Assumption::given("`n` is 4"), Assumption::relied("a remark")],
-        scope: Scope { restricted: true, domain: Vec::new() },
+        scope: Scope { restricted: true, ..Scope::default() },
         coverage: Coverage { compared: 3, unwritten: 1, total: 4 },
         reference: Some(stats.clone()),
         opt: stats,
@@ -80,7 +80,11 @@ fn ptx(made_by: MadeBy) -> Texts {
 }
 
 fn told(case: &Case, verdict: Verdict) -> String {
-    let run = Run { texts: ptx(MadeBy::Here("nvcc 1".into())), report: Some(report(verdict)), ..nothing() };
+    told_of(case, report(verdict))
+}
+
+fn told_of(case: &Case, report: Report) -> String {
+    let run = Run { texts: ptx(MadeBy::Here("nvcc 1".into())), report: Some(report), ..nothing() };
     super::run(case, &run, Paint::PLAIN)
 }
 
@@ -123,9 +127,20 @@ fn assert_told(name: &str, text: &str) {
 fn proofs_say_what_was_compared_and_assumed() {
     let case = case("proof");
     assert_told("equivalent", &told(&case, Verdict::Equivalent));
+    let narrow = |restricted| Scope {
+        restricted,
+        domain: (0..4).map(|at| format!("x[{at}] > 0")).collect(),
+        more: 12,
+    };
+    for (name, restricted) in [("equivalent_on_a_part", false), ("equivalent_on_an_allowed_part", true)] {
+        let report = Report { scope: narrow(restricted), ..report(Verdict::Equivalent) };
+        assert_told(name, &told_of(&case, report));
+    }
     assert_told("equivalent_where", &told(&case, Verdict::EquivalentWhere(vec!["x[0] ≠ 0".into()])));
     let alone = Case { reference: None, ..case };
     assert_told("clean", &told(&alone, Verdict::Clean));
+    let report = Report { scope: narrow(false), ..report(Verdict::Clean) };
+    assert_told("clean_on_a_part", &told_of(&alone, report));
 }
 
 #[test]

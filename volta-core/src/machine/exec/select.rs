@@ -149,7 +149,7 @@ impl Cta<'_> {
             Truth::Known(true) => then,
             Truth::Known(false) => otherwise,
             Truth::Undefined(origin) => Truth::Undefined(origin),
-            Truth::Condition(_) if then == otherwise => then,
+            Truth::Condition(term) if then == otherwise && self.is_total(term) => then,
             Truth::Condition(term) => {
                 let not = Truth::Condition(self.store.apply(TermOp::Not, &[term], pc));
                 let left = self.combine(Bool2::And, condition, then, pc);
@@ -193,6 +193,11 @@ impl Cta<'_> {
         Ok(())
     }
 
+    /// Whether a condition has a value at all inputs.
+    fn is_total(&mut self, condition: TermId) -> bool {
+        self.ranges.is_total(&self.store, condition)
+    }
+
     /// Bits, or a choice of bits.
     fn is_integer(&self, value: Value) -> bool {
         matches!(value, Value::Bits(_)) || self.composites.as_choice(value).is_some()
@@ -231,13 +236,17 @@ impl Cta<'_> {
             }
             Truth::Condition(term) => term,
         };
-        if then == otherwise {
+        // A condition without a value taints both arms.
+        if then == otherwise && self.is_total(term) {
             return Ok(then);
         }
         match (then, otherwise) {
             // Which arm is taken is not known, so an undefined one taints the choice (rule V6).
             (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Ok(Value::Undefined(origin)),
             _ if [then, otherwise].iter().all(|arm| self.is_integer(*arm)) => {
+                if !self.is_total(term) {
+                    self.composites.lacks(term);
+                }
                 Ok(self.composites.choose(Choice { condition: term, then, otherwise }))
             }
             _ if [then, otherwise].iter().any(|arm| self.composites.is_unknown_integer(*arm))

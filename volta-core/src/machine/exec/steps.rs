@@ -6,7 +6,7 @@ use super::super::value::Value;
 use super::int::{scalar3, selector_of};
 use crate::number::Rational;
 use crate::program::{Int, Int1, Int2, Int3, PermuteMode, Width};
-use crate::term::{TermId, TermOp};
+use crate::term::{TermId, TermOp, View};
 
 /// Amounts and positions are read as these.
 const AMOUNT: Int = Int { width: Width::W32, signed: false };
@@ -50,7 +50,11 @@ impl Residues<'_> {
             values.push(low);
         }
         let steps: Vec<Step> = values.into_iter().map(|value| (value.into(), f(value))).collect();
-        self.stepped(term, &steps)
+        let result = self.stepped(term, &steps);
+        match self.store.view(result) {
+            View::Constant(_) => self.without(result, &[term]),
+            View::Input { .. } | View::Apply(..) => result,
+        }
     }
 
     /// `⌊term · factor⌋`

@@ -127,17 +127,22 @@ impl Table<'_> {
                 if let Some(power) = idiom::exponent_field(self, sym, width, amount) {
                     return Some(power);
                 }
-                let shift = byte_shift(amount, bytes)?;
+                let shift =
+                    byte_shift(amount, bytes).filter(|shift| !self.computes_nothing(a, *shift == bytes))?;
                 let mut pieces = vec![Piece { value: Value::Bits(0), bytes: shift }];
                 pieces.extend(Composites::slice(&self.composites.split(a, bytes), 0, bytes - shift).ok()?);
                 Some(self.composites.join(&pieces))
             }
             (Int2::Shr, Value::Sym(_), Value::Bits(amount)) if !signed => {
-                let shift = byte_shift(amount, bytes)?;
+                let shift =
+                    byte_shift(amount, bytes).filter(|shift| !self.computes_nothing(a, *shift == bytes))?;
                 self.cut(a, bytes, shift, bytes - shift)
             }
             (Int2::And, _, Value::Bits(bits)) | (Int2::And, Value::Bits(bits), _) => {
                 let value = if matches!(a, Value::Sym(_)) { a } else { b };
+                if self.computes_nothing(value, bits & width.mask() == 0) {
+                    return None;
+                }
                 self.mask(value, bits & width.mask(), bytes)
             }
             (Int2::Or | Int2::Add | Int2::Xor, _, _) => {
@@ -150,6 +155,11 @@ impl Table<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether no part of an integer is kept: then it is computed with, rather than moved.
+    fn computes_nothing(&self, value: Value, none: bool) -> bool {
+        none && self.composites.is_unknown_integer(value)
     }
 
     /// `length` bytes of a value, from byte `start`, as a number of its own.
@@ -402,8 +412,8 @@ impl Cta<'_> {
                 (Value::Sym(_), _) | (_, Value::Sym(_)) => {
                     let Cta { composites, store, .. } = self;
                     let mut leaf = |bits: &[u64]| Some(Truth::Known(compare(op, ty, bits[0], bits[1])));
-                    let mut join = |_: &mut Composites, condition, then, otherwise| {
-                        choose_truth(store, condition, then, otherwise, pc)
+                    let mut join = |composites: &mut Composites, condition, then, otherwise| {
+                        choose_truth(store, composites.may_lack(condition), condition, then, otherwise, pc)
                     };
                     match composites.each_arm(&[x, y], &mut leaf, &mut join) {
                         Some(truth) => truth,
@@ -459,12 +469,23 @@ impl Cta<'_> {
     }
 }
 
-/// `then` where the condition holds, else `otherwise`.
-fn choose_truth(store: &mut Store, condition: TermId, then: Truth, otherwise: Truth, pc: u32) -> Truth {
+/// `then` where the condition holds, else `otherwise`. The condition may lack a value, and is kept then.
+fn choose_truth(
+    store: &mut Store,
+    lacks: bool,
+    condition: TermId,
+    then: Truth,
+    otherwise: Truth,
+    pc: u32,
+) -> Truth {
     let mut apply = |op, terms: &[TermId]| store.apply(op, terms, pc);
     Truth::Condition(match (then, otherwise) {
         (undefined @ Truth::Undefined(_), _) | (_, undefined @ Truth::Undefined(_)) => return undefined,
-        (Truth::Known(x), Truth::Known(y)) if x == y => return then,
+        (Truth::Known(x), Truth::Known(y)) if x == y && !lacks => return then,
+        (Truth::Known(x), Truth::Known(y)) if x == y => {
+            let fails = apply(TermOp::Xor, &[condition, condition]);
+            if x { apply(TermOp::Not, &[fails]) } else { fails }
+        }
         (Truth::Known(true), Truth::Known(_)) => condition,
         (Truth::Known(false), Truth::Known(_)) => apply(TermOp::Not, &[condition]),
         (Truth::Known(true), Truth::Condition(y)) => apply(TermOp::Or, &[condition, y]),

@@ -232,7 +232,8 @@ impl Residues<'_> {
                 let (position, length) = field(position, length);
                 let bits = ty.width.bits();
                 if length == 0 {
-                    return Some(self.whole(0));
+                    let (x, zero) = (self.residue(a, bytes)?, self.whole(0));
+                    return Some(self.without(zero, &[x]));
                 }
                 if position + length > bits {
                     // The sign, if any, is the highest bit.
@@ -270,7 +271,9 @@ impl Residues<'_> {
                 let natural = int(ty.width, false);
                 let words = [self.reading(a, natural)?, self.reading(b, natural)?, self.reading(c, natural)?];
                 let all = self.whole(ty.width.mask().into());
-                self.logic(table, &words, all)
+                let result = self.logic(table, &words, all);
+                // Which words a table does not look at is for the algebra to say.
+                self.without(result, &words)
             }
             Int3::Dp4a(signed_a, signed_b) => self.dot(a, b, c, &[0, 1, 2, 3], 8, (signed_a, signed_b))?,
             Int3::Dp2aLo(signed_a, signed_b) => self.dot(a, b, c, &[0, 1], 16, (signed_a, signed_b))?,
@@ -395,7 +398,8 @@ impl Residues<'_> {
         let old = self.reading(b, natural)?;
         let bits = width.bits();
         if position >= bits || length == 0 {
-            return Some(old);
+            let new = self.residue(a, width.bytes())?;
+            return Some(self.without(old, &[new]));
         }
         let length = length.min(bits - position);
         let new = self.residue(a, width.bytes())?;
@@ -448,7 +452,10 @@ impl Residues<'_> {
             Compare::Le if same || at_most => Some(true),
             _ => None,
         };
-        if let Some(known) = decided {
+        // What has no value decides nothing.
+        if let Some(known) = decided
+            && [x, y].into_iter().all(|term| self.ranges.is_total(self.store, term))
+        {
             return Some(Ok(known));
         }
         let carry = match op {
