@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use volta_core::number::format::{Format, decode};
-use volta_core::number::{Extended, Rational};
+use volta_core::number::{Extended, Rational, Rounded};
 use volta_core::term::{Constant, InputId, Integers, Sign, Store, TermId, TermOp};
 
 /// A term, or a condition.
@@ -439,7 +439,7 @@ pub fn build(expression: &Expression, store: &mut Store, inputs: &mut Inputs) ->
         Expression::Literal(bits) => {
             let own = Some((Format::F32, *bits));
             let exact = decode(Format::F32, *bits).extended().expect("literals of files are numbers");
-            store.intern(Constant { exact, literal: own, rounded: own })
+            store.intern(Constant { exact, literal: own, rounded: Rounded::exactly(Format::F32, *bits) })
         }
         Expression::Input(name, element) => TermId::input(inputs.number(name), *element),
         Expression::Apply(op, operands) => {

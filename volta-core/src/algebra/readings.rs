@@ -14,7 +14,7 @@
 //! product, in exponents again.
 
 use crate::number::format::{Format, Rounding, decode, encode};
-use crate::number::{Extended, Rational};
+use crate::number::{Extended, Rational, Rounded};
 use crate::term::Constant;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
@@ -203,7 +203,7 @@ impl fmt::Display for Reading {
 /// The coefficient (a power of two, of either sign) and the literal that a constant consists of, if it does.
 pub(super) fn read(constant: &Constant) -> Option<(Rational, Literal)> {
     let exact = constant.exact.finite()?;
-    let (format, bits) = constant.literal.or(constant.rounded)?;
+    let (format, bits) = constant.literal.or(constant.rounded.and_then(Rounded::spelled))?;
     let decoded = decode(format, bits).extended()?;
     if decoded != constant.exact || exact.is_zero() {
         return None;
@@ -347,7 +347,7 @@ mod tests {
 
     fn literal(format: Format, bits: u64) -> Constant {
         let exact = decode(format, bits).extended().expect("a number");
-        Constant { exact, literal: Some((format, bits)), rounded: Some((format, bits)) }
+        Constant { exact, literal: Some((format, bits)), rounded: Rounded::exactly(format, bits) }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::evaluate::walk;
 use crate::number::format::Format;
 use crate::number::interval::Enclosure;
 use crate::number::value::Value;
-use crate::number::{Extended, Rational};
+use crate::number::{Extended, Rational, Rounded};
 use crate::term::{Constant, ConstantId, Store, TermId, TermKind, TermOp};
 use rustc_hash::FxHashSet;
 
@@ -51,7 +51,7 @@ fn mantissa(format: Format) -> Option<u32> {
 fn spelled(constant: &Constant) -> Option<(Format, u64, u32)> {
     let (format, bits) = match (constant.literal, constant.rounded) {
         (Some(literal), _) => literal,
-        (None, rounded) => (rounded.map_or(Format::F32, |(format, _)| format), 0),
+        (None, rounded) => (rounded.map_or(Format::F32, Rounded::format), 0),
     };
     Some((format, bits, mantissa(format)?))
 }
@@ -182,7 +182,7 @@ mod tests {
     fn intern(store: &mut Store, format: Format, bits: u64) -> ConstantId {
         let Decoded::Finite(value) = decode(format, bits) else { panic!("a number") };
         let literal = Some((format, bits));
-        let term = store.intern(Constant { exact: value.into(), literal, rounded: literal });
+        let term = store.intern(Constant { exact: value.into(), literal, rounded: Rounded::exactly(format, bits) });
         let TermKind::Constant(id) = term.kind() else { panic!("a constant") };
         id
     }

@@ -204,7 +204,7 @@ pub(super) fn admitted(value: &Rational, info: &InputInfo) -> Option<Rational> {
 }
 
 /// Whether a value satisfies what is assumed of an input.
-fn is_assumed(value: &Rational, info: &InputInfo) -> bool {
+pub(super) fn is_assumed(value: &Rational, info: &InputInfo) -> bool {
     if let Some(of) = info.integers
         && !(value.is_integer()
             && (Rational::from_i128(of.least())..=Rational::from_i128(of.greatest())).contains(value))

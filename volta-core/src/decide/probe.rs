@@ -592,7 +592,7 @@ mod tests {
     fn f32_literal(store: &mut Store, bits: u32) -> TermId {
         let Decoded::Finite(value) = decode(Format::F32, bits.into()) else { panic!("a number") };
         let literal = Some((Format::F32, u64::from(bits)));
-        store.intern(Constant { exact: value.into(), literal, rounded: literal })
+        store.intern(Constant { exact: value.into(), literal, rounded: None })
     }
 
     /// Builds both sides in stores of their own and looks for a witness.

@@ -6,7 +6,7 @@
 
 use super::barrier::Barriers;
 use super::bind::{BindError, Launch};
-use super::exec::{Copies, Fragments, Guarded, is_collective};
+use super::exec::{Copies, Fragments, Guarded, Knowns, is_collective};
 use super::fault::{Fault, FaultKind, Site};
 use super::launch::Options;
 use super::memory::Memory;
@@ -85,6 +85,8 @@ pub(super) struct Cta<'l> {
     pub(super) counts: Counts,
     /// Nodes made by the range reduction of `exp` (see `exec::idiom`): the lowest exponent field and the offset.
     pub(super) reductions: rustc_hash::FxHashMap<NodeId, i64>,
+    /// What is known of values that depend on no input.
+    pub(super) known: Knowns,
     /// What the run relied on, each once.
     pub(super) assumptions: BTreeSet<Assumption>,
     /// Threads that counted as arrived.
@@ -152,6 +154,7 @@ impl<'l> Cta<'l> {
             barriers: Barriers::default(),
             counts: Counts::default(),
             reductions: rustc_hash::FxHashMap::default(),
+            known: Knowns::default(),
             assumptions: BTreeSet::new(),
             returned: Returned::default(),
             hammocks: rustc_hash::FxHashMap::default(),
@@ -347,7 +350,7 @@ impl<'l> Cta<'l> {
         let budgets: &Budgets = &self.options.budgets;
         // Looking at an operation costs less than executing one.
         budgets.check(Limit::Instructions, self.counts.warp_instructions + self.looked_at / 4)?;
-        budgets.check(Limit::TermBytes, self.store.bytes())?;
+        budgets.check(Limit::TermBytes, self.store.bytes() + self.known.bytes())?;
         let races = match &self.order {
             Order::Quick(_) => 0,
             Order::Exact(exact) => exact.bytes(),

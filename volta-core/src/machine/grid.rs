@@ -18,8 +18,8 @@ use super::returned::Returned;
 use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Exhausted, Limit};
-use crate::number::Rational;
 use crate::number::format::{Format, decode};
+use crate::number::{Rational, Rounded};
 use crate::program::{InstId, Program};
 use crate::term::{Constant, Ranges, Store, TermId};
 
@@ -376,7 +376,7 @@ pub(super) fn output_value(
         (Element::Float(format), Value::Bits(bits)) => match decode(format, bits).extended() {
             Some(exact) => {
                 let spelled = Some((format, bits));
-                let constant = Constant { exact, literal: spelled, rounded: spelled };
+                let constant = Constant { exact, literal: spelled, rounded: Rounded::exactly(format, bits) };
                 Ok(OutputValue::Real(residues.store.intern(constant)))
             }
             None => Err((FaultKind::Undefined, "V2", "is NaN".into())),

@@ -83,6 +83,8 @@ pub fn binade(format: Format, bits: u64) -> Option<Binade> {
 pub enum Rounding {
     /// To nearest, ties to even.
     Nearest,
+    /// To nearest, ties away from zero.
+    NearestAway,
     /// Towards zero.
     Zero,
     /// Towards −∞.
@@ -190,13 +192,26 @@ pub fn decode(format: Format, bits: u64) -> Decoded {
 pub fn round(value: &Rational, format: Format, rounding: Rounding) -> u64 {
     let layout = Layout::of(format);
     let negative = value.is_negative();
-    let away = match rounding {
-        Rounding::Nearest => None,
-        Rounding::Zero => Some(false),
-        Rounding::Down => Some(negative),
-        Rounding::Up => Some(!negative),
+    let towards = match rounding {
+        Rounding::Nearest => Magnitude::Nearest { even: true },
+        Rounding::NearestAway => Magnitude::Nearest { even: false },
+        Rounding::Zero => Magnitude::Down,
+        Rounding::Down => {
+            if negative {
+                Magnitude::Up
+            } else {
+                Magnitude::Down
+            }
+        }
+        Rounding::Up => {
+            if negative {
+                Magnitude::Down
+            } else {
+                Magnitude::Up
+            }
+        }
     };
-    let magnitude = round_magnitude(value, &layout, away);
+    let magnitude = round_magnitude(value, &layout, towards);
     let sign = u64::from(negative) << (layout.exponent_bits + layout.mantissa_bits);
     (sign | magnitude) << layout.padding
 }
@@ -238,13 +253,24 @@ pub fn is_exact(value: &Rational, format: Format) -> bool {
     decode(format, round(value, format, Rounding::Zero)) == Decoded::Finite(value.clone())
 }
 
-/// Magnitude bits of `|value|`. `away` says whether an inexact value grows; `None` rounds to nearest even.
-fn round_magnitude(value: &Rational, layout: &Layout, away: Option<bool>) -> u64 {
+/// How a magnitude is rounded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Magnitude {
+    Down,
+    Up,
+    /// Ties go to the even one, or up.
+    Nearest {
+        even: bool,
+    },
+}
+
+/// Magnitude bits of `|value|`.
+fn round_magnitude(value: &Rational, layout: &Layout, towards: Magnitude) -> u64 {
     if value.is_zero() {
         return 0;
     }
     let overflow = || {
-        let infinite = layout.infinities && away.unwrap_or(true);
+        let infinite = layout.infinities && towards != Magnitude::Down;
         layout.beyond() - u64::from(!infinite)
     };
     let (num, den) = value.abs().to_parts();
@@ -267,11 +293,12 @@ fn round_magnitude(value: &Rational, layout: &Layout, away: Option<bool>) -> u64
     let (num, den) = if quantum >= 0 { (num, den << shift) } else { (num << shift, den) };
     let (count, rest) = num.div_rem(den.clone());
     let Some(count) = count.to_u64() else { return overflow() };
-    let up = match away {
-        Some(away) => away && rest != 0,
-        None => match (rest << 1u32).cmp(&den) {
+    let up = match towards {
+        Magnitude::Down => false,
+        Magnitude::Up => rest != 0,
+        Magnitude::Nearest { even } => match (rest << 1u32).cmp(&den) {
             Ordering::Less => false,
-            Ordering::Equal => count % 2 == 1,
+            Ordering::Equal => !even || count % 2 == 1,
             Ordering::Greater => true,
         },
     };

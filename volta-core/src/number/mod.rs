@@ -7,9 +7,11 @@ pub mod format;
 pub mod fraction;
 pub mod interval;
 mod rational;
+mod rounded;
 pub mod value;
 
 pub use rational::Rational;
+pub use rounded::Rounded;
 
 /// A rational or an infinity: what a constant of a kernel can be (rule V3).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

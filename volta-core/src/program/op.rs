@@ -234,7 +234,7 @@ pub enum Float1 {
     Abs,
     Ex2,
     Lg2,
-    /// `rcp.approx`: no standard fixes its bits. With a rounding mode it is a division.
+    /// `rcp.approx`. With a rounding mode it is a division.
     Rcp,
     Sqrt,
     Rsqrt,
@@ -251,12 +251,33 @@ pub enum Float2 {
     Sub,
     Mul,
     Div,
-    /// `div.approx`, `div.full`: no standard fixes its bits.
-    DivApprox,
     Min,
     Max,
     /// `a` gives the sign, `b` the magnitude.
     CopySign,
+}
+
+/// How a float operation comes to bits, which reals do not ask (rule V2) and known values do (rule V10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Precision {
+    /// How a result is rounded.
+    pub rounding: Rounding,
+    /// `.approx` and its kin: no standard fixes the bits, and the ISA bounds the error.
+    pub approximate: bool,
+    /// `.ftz`: subnormal operands and results are zeros.
+    pub flush: bool,
+    /// Without a rounding mode, a product and a sum may become one fused operation.
+    pub fusible: bool,
+}
+
+impl Precision {
+    /// Rounds once, to nearest.
+    pub const NEAREST: Precision = Precision::of(Rounding::Nearest);
+
+    /// Rounds once.
+    pub const fn of(rounding: Rounding) -> Precision {
+        Precision { rounding, approximate: false, flush: false, fusible: false }
+    }
 }
 
 /// What happens to a float result before it is written.
@@ -482,6 +503,7 @@ pub enum Op {
     SetpFloat {
         compare: FloatCompare,
         format: Format,
+        flush: bool,
         p: PredId,
         q: Option<PredId>,
         a: Src,
@@ -548,6 +570,7 @@ pub enum Op {
         from: Format,
         to: Int,
         rounding: ToIntegral,
+        flush: bool,
     },
     /// Float to float
     CvtFloat {
@@ -556,19 +579,22 @@ pub enum Op {
         from: Format,
         to: Format,
         integral: Option<ToIntegral>,
-        rounding: Rounding,
+        precision: Precision,
         clamp: Clamp,
+        /// What is too large becomes the largest number of the format
+        finite: bool,
     },
     Float1 {
         op: Float1,
         format: Format,
+        precision: Precision,
         d: RegId,
         a: Src,
     },
     Float2 {
         op: Float2,
         format: Format,
-        rounding: Rounding,
+        precision: Precision,
         clamp: Clamp,
         d: RegId,
         a: Src,
@@ -576,7 +602,7 @@ pub enum Op {
     },
     Fma {
         format: Format,
-        rounding: Rounding,
+        precision: Precision,
         clamp: Clamp,
         d: RegId,
         a: Src,

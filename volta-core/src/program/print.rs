@@ -13,8 +13,8 @@ use std::fmt::{self, Display, Formatter};
 use super::code::{Inst, Program, Variable};
 use super::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
 use super::op::{
-    Address, Barrier, Bool2, Clamp, Compare, Declared, FloatCompare, Int, Op, PredSrc, Scope, Space, Src,
-    ToIntegral, Update, Width,
+    Address, Barrier, Bool2, Clamp, Compare, Declared, FloatCompare, Int, Op, Precision, PredSrc, Scope,
+    Space, Src, ToIntegral, Update, Width,
 };
 use crate::number::format::{Format, Rounding};
 
@@ -148,6 +148,7 @@ impl Display for Space {
 fn rounding(rounding: Rounding) -> &'static str {
     match rounding {
         Rounding::Nearest => "",
+        Rounding::NearestAway => ".rna",
         Rounding::Zero => ".rz",
         Rounding::Down => ".rm",
         Rounding::Up => ".rp",
@@ -227,8 +228,10 @@ fn also<T: Display>(second: &Option<T>) -> String {
     second.as_ref().map_or_else(String::new, |second| format!("|{second}"))
 }
 
-fn float_suffix(format: Format, round: Rounding, clamped: Clamp) -> String {
-    format!("{}{}.{}", rounding(round), clamp(clamped), format.name())
+/// `.ftz` and what may be fused are not shown: they matter to known values only.
+fn float_suffix(format: Format, precision: Precision, clamped: Clamp) -> String {
+    let approximate = if precision.approximate { ".approx" } else { "" };
+    format!("{}{approximate}{}.{}", rounding(precision.rounding), clamp(clamped), format.name())
 }
 
 impl Display for Op {
@@ -250,7 +253,7 @@ impl Display for Op {
             Op::SetpInt { compare: order, ty, p, q, a, b, combine } => {
                 write!(out, "{p}{} = {}.{ty} {a}, {b}{}", also(q), compare(*order), combined(combine))
             }
-            Op::SetpFloat { compare: order, format, p, q, a, b, combine } => {
+            Op::SetpFloat { compare: order, format, flush: _, p, q, a, b, combine } => {
                 let (order, format) = (float_compare(*order), format.name());
                 write!(out, "{p}{} = {order}.{format} {a}, {b}{}", also(q), combined(combine))
             }
@@ -266,20 +269,22 @@ impl Display for Op {
             Op::IntToFloat { d, a, from, to, rounding: round } => {
                 write!(out, "{d} = cvt{}.{}.{from} {a}", rounding(*round), to.name())
             }
-            Op::FloatToInt { d, a, from, to, rounding: round } => {
+            Op::FloatToInt { d, a, from, to, rounding: round, flush: _ } => {
                 write!(out, "{d} = cvt{}.{to}.{} {a}", integral(*round), from.name())
             }
-            Op::CvtFloat { d, a, from, to, integral: to_integral, rounding: round, clamp: clamped } => {
+            Op::CvtFloat { d, a, from, to, integral: to_integral, precision, clamp: clamped, finite: _ } => {
                 let whole = to_integral.map_or("", integral);
-                let suffix = float_suffix(*to, *round, *clamped);
+                let suffix = float_suffix(*to, *precision, *clamped);
                 write!(out, "{d} = cvt{whole}{suffix}.{} {a}", from.name())
             }
-            Op::Float1 { op, format, d, a } => write!(out, "{d} = {}.{} {a}", name(op), format.name()),
-            Op::Float2 { op, format, rounding, clamp, d, a, b } => {
-                write!(out, "{d} = {}{} {a}, {b}", name(op), float_suffix(*format, *rounding, *clamp))
+            Op::Float1 { op, format, precision, d, a } => {
+                write!(out, "{d} = {}{} {a}", name(op), float_suffix(*format, *precision, Clamp::None))
             }
-            Op::Fma { format, rounding, clamp, d, a, b, c } => {
-                write!(out, "{d} = fma{} {a}, {b}, {c}", float_suffix(*format, *rounding, *clamp))
+            Op::Float2 { op, format, precision, clamp, d, a, b } => {
+                write!(out, "{d} = {}{} {a}, {b}", name(op), float_suffix(*format, *precision, *clamp))
+            }
+            Op::Fma { format, precision, clamp, d, a, b, c } => {
+                write!(out, "{d} = fma{} {a}, {b}, {c}", float_suffix(*format, *precision, *clamp))
             }
             Op::Load { space, address, width, d, access } => {
                 write!(out, "{} = load{}.{space}.{width} {address}", sinks(d), AccessText(access))

@@ -48,7 +48,7 @@ impl Op {
             | Op::IntToFloat { d, a, .. }
             | Op::FloatToInt { d, a, .. }
             | Op::CvtFloat { d, a, .. }
-            | Op::Float1 { op: _, format: _, d, a }
+            | Op::Float1 { d, a, .. }
             | Op::Cvta { d, a, .. } => [Write(*d), Read(*a)].into_iter().for_each(visit),
             Op::Special { d, special: _, width: _ } | Op::ActiveMask { d } => visit(Write(*d)),
             Op::Int2 { op: _, ty: _, d, a, b } | Op::Float2 { d, a, b, .. } => {
@@ -66,7 +66,7 @@ impl Op {
                 read.into_iter().chain(carry_out.map(WritePredicate)).for_each(visit);
             }
             Op::SetpInt { compare: _, ty: _, p, q, a, b, combine }
-            | Op::SetpFloat { compare: _, format: _, p, q, a, b, combine } => {
+            | Op::SetpFloat { compare: _, format: _, flush: _, p, q, a, b, combine } => {
                 [WritePredicate(*p), Read(*a), Read(*b)].into_iter().for_each(&mut *visit);
                 let read = combine.map(|(_, c)| ReadPredicate(c));
                 q.map(WritePredicate).into_iter().chain(read).for_each(visit);

@@ -11,6 +11,7 @@
 //! Readers use [`Store::view`], which shows one scalar term; how lanes are packed is private to `node.rs`.
 
 mod build;
+mod enclose;
 mod fold;
 mod id;
 mod import;
@@ -20,6 +21,7 @@ mod range;
 mod share;
 
 pub use build::{Operand, Operands, Pattern, Results};
+pub use enclose::{binary, ternary, unary};
 pub use fold::{Fold, fold};
 pub use id::{ConstantId, InputId, Integers, NodeId, Sign, TermId, TermKind};
 pub use import::Imported;

@@ -6,8 +6,8 @@
 
 use super::id::{ConstantId, InputId, Integers, NodeId, TermId, TermKind};
 use super::share::Shared;
-use crate::number::Extended;
 use crate::number::format::Format;
+use crate::number::{Extended, Rounded};
 
 /// What a node computes, lane by lane. Real operations, then conditions, then choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -125,8 +125,8 @@ pub struct Constant {
     pub exact: Extended,
     /// The literal it was decoded from, when it was (rule V9 reads some literals as irrational constants).
     pub literal: Option<(Format, u64)>,
-    /// What the hardware would hold (rule V10); `None` when no standard fixes it.
-    pub rounded: Option<(Format, u64)>,
+    /// What the hardware may hold (rule V10); `None` when nothing bounds it.
+    pub rounded: Option<Rounded>,
 }
 
 /// One scalar term, as algebra reads it.

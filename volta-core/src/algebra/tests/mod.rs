@@ -13,7 +13,7 @@ use super::{
     Agreement, Equality, Facts, Obligations, Prover, Requirement, Rung, Signs, Split, Stop, TermRef,
 };
 use crate::number::format::{Format, decode};
-use crate::number::{Extended, Rational};
+use crate::number::{Extended, Rational, Rounded};
 use crate::term::{Constant, InputId, Store, TermId, TermOp};
 
 pub(super) const X: InputId = InputId(0);
@@ -54,7 +54,7 @@ impl Side {
     pub(super) fn literal(&mut self, format: Format, bits: u64) -> TermId {
         let exact = decode(format, bits).extended().expect("a number");
         let own = Some((format, bits));
-        self.store.intern(Constant { exact, literal: own, rounded: own })
+        self.store.intern(Constant { exact, literal: own, rounded: Rounded::exactly(format, bits) })
     }
 
     pub(super) fn f32(&mut self, bits: u64) -> TermId {

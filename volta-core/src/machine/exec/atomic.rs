@@ -9,10 +9,10 @@ use super::super::value::{Origin, Sym, Value, lanes};
 use super::super::warp::Warp;
 use super::float::Shape;
 use super::int::scalar2;
+use super::known::Undecided;
 use super::memory::Together;
-use crate::number::format::Rounding;
-use crate::program::{Address, Clamp, InstId, RegId, Scope, Space, Src, Update};
-use crate::term::{TermKind, TermOp};
+use crate::program::{Address, Clamp, InstId, Precision, RegId, Scope, Space, Src, Update};
+use crate::term::TermOp;
 
 impl Cta<'_> {
     /// Executes an atomic operation, lane by lane: several may update one location.
@@ -125,10 +125,10 @@ impl Cta<'_> {
                     return Ok(Value::Undefined(Origin::Invalid(InstId(pc))));
                 };
                 // In which order it is rounded nobody knows (rule V10).
-                let (op, rounding, clamp) = (TermOp::Add, Rounding::Nearest, Clamp::None);
-                let shape = Shape { op, format, rounding, clamp, approximate: true };
-                if [x, y].iter().all(|term| matches!(term.kind(), TermKind::Constant(_))) {
-                    return Ok(self.fold_float(shape, &[x, y], pc));
+                let precision = Precision { approximate: true, ..Precision::NEAREST };
+                let shape = Shape { op: TermOp::Add, format, precision, clamp: Clamp::None };
+                if [x, y].iter().all(|term| self.known.contains(term.raw())) {
+                    return self.fold_float(shape, &[x, y], pc).map_err(|Undecided(what)| what.into());
                 }
                 Ok(Value::Sym(Sym::real(format, self.store.apply(TermOp::Add, &[x, y], pc))))
             }

@@ -9,12 +9,13 @@ use super::super::residue;
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::even::even_convert;
-use super::float::{Terms, even_reals, held, holds_unknown_reals, set_reals};
+use super::float::{Terms, even_reals, holds_unknown_reals, set_reals};
 use super::int::sign_extend;
-use crate::number::format::{Format, Rounding, encode};
-use crate::number::{Extended, Rational};
-use crate::program::{Clamp, InstId, Int, PredId, RegId, Space, Src, ToIntegral, Width};
-use crate::term::{TermId, TermKind, TermOp};
+use super::known::{Exact, Undecided, clamp_term};
+use crate::number::format::{Format, Rounding, decode, encode, round};
+use crate::number::{Extended, Rational, Rounded};
+use crate::program::{Clamp, InstId, Int, Precision, PredId, RegId, Space, Src, ToIntegral, Width};
+use crate::term::{TermId, TermOp};
 
 /// A conversion between float formats.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +23,10 @@ pub(super) struct FloatCast {
     pub(super) from: Format,
     pub(super) to: Format,
     pub(super) integral: Option<ToIntegral>,
-    pub(super) rounding: Rounding,
+    pub(super) precision: Precision,
     pub(super) clamp: Clamp,
+    /// What is too large becomes the largest number.
+    pub(super) finite: bool,
 }
 
 fn integral_op(direction: ToIntegral) -> TermOp {
@@ -130,8 +133,8 @@ impl Cta<'_> {
     ) -> Option<Value> {
         if let Value::Bits(bits) = value {
             let exact = number(bits);
-            let rounded = encode(&exact, to, rounding);
-            return Some(self.constant(to, exact, Some(rounded)));
+            let rounded = Rounded::exactly(to, encode(&exact, to, rounding));
+            return Some(self.known.constant(&mut self.store, to, exact, rounded));
         }
         let Choice { condition, then, otherwise } = self.composites.as_choice(value)?;
         let arms = [then, otherwise].map(|arm| self.number_of(arm, to, rounding, pc, number));
@@ -150,7 +153,7 @@ impl Cta<'_> {
         pc: u32,
         d: RegId,
         a: Src,
-        from: Format,
+        (from, flush): (Format, bool),
         to: Int,
         rounding: ToIntegral,
     ) -> Result<(), Stop> {
@@ -160,7 +163,7 @@ impl Cta<'_> {
                 warp.register_mut(d).set(lane, Value::Undefined(origin));
                 continue;
             };
-            let TermKind::Constant(id) = term.kind() else {
+            let Some(known) = self.known.of(&self.store, term) else {
                 let mut residues = self.residues(pc);
                 let rounded = residues.apply(integral_op(rounding), &[term]);
                 // What lies beyond the type becomes its nearest number.
@@ -169,11 +172,10 @@ impl Cta<'_> {
                 warp.register_mut(d).set(lane, value);
                 continue;
             };
-            let constant = self.store.constant(id).clone();
-            let exact = round_to_int(&constant.exact, to, rounding);
-            if held(&constant).map(|held| round_to_int(&held, to, rounding)) != Some(exact) {
-                return Err(self.depends_on_rounding(warp, lane, pc, "a conversion to an integer"));
-            }
+            let Some(exact) = known.decides(from, flush, |number| round_to_int(number, to, rounding)) else {
+                let what = Undecided("a conversion to an integer");
+                return Err(self.depends_on_rounding(warp, lane, pc, what));
+            };
             warp.register_mut(d).set(lane, Value::Bits(exact));
         }
         Ok(())
@@ -196,13 +198,15 @@ impl Cta<'_> {
             // The same reals (rule V2), under another name.
             let register = warp.register(a);
             if mask == u32::MAX
-                && let Some(Even { first, steps }) = even_reals(register, cast.from)
+                && let Some(even) = even_reals(register, cast.from)
+                && !self.known.may_contain(even.ends())
             {
+                let Even { first, steps } = even;
                 let words = Even { first: Sym::real_tag(cast.to) | first, steps };
                 warp.register_mut(d).set_even(words, true);
                 return Ok(());
             }
-            if holds_unknown_reals(register, mask, cast.from) {
+            if self.known.is_empty() && holds_unknown_reals(register, mask, cast.from) {
                 let words = *register.words();
                 set_reals(warp.register_mut(d), cast.to, mask, |lane| words[lane] & Sym::PAYLOAD);
                 return Ok(());
@@ -210,20 +214,20 @@ impl Cta<'_> {
         }
         let mut terms = Terms::default();
         self.terms(warp, mask, pc, cast.from, a, &mut terms)?;
-        let constant = mask & terms.constant & !terms.undefined;
+        let known = mask & terms.known & !terms.undefined;
         let undefined = mask & terms.undefined;
-        let values: Vec<(usize, Value)> = lanes(constant | undefined)
-            .map(|lane| {
-                let value = if undefined >> lane & 1 == 1 {
-                    let origin = self.taint(&[self.value(warp, a, lane)]);
-                    Value::Undefined(origin.unwrap_or(Origin::Invalid(InstId(pc))))
-                } else {
-                    self.cast(TermId::from_raw(terms.ids[lane]), cast, pc)
-                };
-                (lane, value)
-            })
-            .collect();
-        let rest = mask & !constant & !undefined;
+        let mut values = Vec::new();
+        for lane in lanes(known | undefined) {
+            let value = if undefined >> lane & 1 == 1 {
+                let origin = self.taint(&[self.value(warp, a, lane)]);
+                Value::Undefined(origin.unwrap_or(Origin::Invalid(InstId(pc))))
+            } else {
+                let value = self.cast(TermId::from_raw(terms.ids[lane]), cast, pc);
+                value.map_err(|what| self.depends_on_rounding(warp, lane, pc, what))?
+            };
+            values.push((lane, value));
+        }
+        let rest = mask & !known & !undefined;
         if rest != 0 {
             let mut ids = terms.ids;
             if let Some(direction) = cast.integral {
@@ -240,34 +244,56 @@ impl Cta<'_> {
         Ok(())
     }
 
-    fn cast(&mut self, mut term: TermId, cast: FloatCast, pc: u32) -> Value {
-        if let TermKind::Constant(id) = term.kind() {
-            // Integral rounding, clamping and the new format, each exactly and as the hardware does it.
-            let constant = self.store.constant(id).clone();
-            let step = |value: &Extended| {
-                let value = match (cast.integral, value) {
-                    (Some(direction), Extended::Finite(value)) => {
-                        Extended::Finite(integral(value, direction))
-                    }
-                    _ => value.clone(),
-                };
-                clamp_constant(cast.clamp, value)
+    /// A known value in another format, rounded to an integer and clamped.
+    fn cast(&mut self, term: TermId, cast: FloatCast, pc: u32) -> Result<Value, Undecided> {
+        let undecided = Undecided("rounding to an integer");
+        let FloatCast { from, to, integral: towards, precision, clamp, finite } = cast;
+        let Some(known) = self.known.of(&self.store, term) else { return Err(undecided) };
+        let mut exact = known.exact.clone();
+        let held = known.rounded.and_then(|rounded| rounded.within(from));
+        let mut rounded = if precision.flush { held.map(Rounded::flushed) } else { held };
+        if let Some(direction) = towards {
+            let whole = |number: &Extended| match number {
+                Extended::Finite(number) => Extended::Finite(integral(number, direction)),
+                infinite => infinite.clone(),
             };
-            let exact = step(&constant.exact);
-            let rounded = held(&constant).zip(constant.rounded).map(|(held, (format, bits))| {
-                let result = encode(&step(&held), cast.to, cast.rounding);
-                // A zero that was not clamped keeps the sign of what it was.
-                let sign = 1 << (8 * cast.to.bytes() - 1);
-                let minus = bits >> (8 * format.bytes() - 1) & 1 == 1;
-                if result & !sign == 0 && cast.clamp == Clamp::None && minus { result | sign } else { result }
-            });
-            return self.constant(cast.to, exact, rounded);
+            exact = Exact::Number(known.decides(from, precision.flush, whole).ok_or(undecided)?);
+            let each = |bits: u64| match decode(from, bits).extended() {
+                Some(number) => with_sign_of(bits, from, encode(&whole(&number), from, Rounding::Nearest)),
+                None => bits,
+            };
+            rounded = rounded.and_then(|rounded| rounded.map(from, each));
         }
-        if let Some(direction) = cast.integral {
-            term = self.store.apply(integral_op(direction), &[term], pc);
+        let sign = |format: Format| 1 << (8 * format.bytes() - 1);
+        let largest = round(&Rational::power_of_two(5000), to, Rounding::Zero);
+        let each = |held: Rounded| {
+            held.map(to, |bits| {
+                let negative = bits & sign(from) != 0;
+                let new = match clamp {
+                    Clamp::Saturate | Clamp::Relu if negative => 0,
+                    Clamp::None | Clamp::Saturate | Clamp::Relu => {
+                        held.converted(bits, to, precision.rounding)
+                    }
+                };
+                let one = round(&Rational::ONE, to, Rounding::Nearest);
+                let (size, minus) = (new & !sign(to), new & sign(to));
+                let most = match clamp {
+                    Clamp::Saturate => one,
+                    Clamp::None | Clamp::Relu if finite => largest,
+                    Clamp::None | Clamp::Relu => size,
+                };
+                size.min(most) | minus
+            })
+        };
+        let rounded = rounded.and_then(each);
+        let rounded = if precision.flush { rounded.map(Rounded::flushed) } else { rounded };
+        exact = exact.clamped(clamp);
+        let same = rounded.is_some() && rounded.map(Rounded::bounds) == known.rounded.map(Rounded::bounds);
+        if clamp == Clamp::None && same && matches!(exact, Exact::Between(_)) {
+            return Ok(Value::Sym(Sym::real(to, term)));
         }
-        term = self.clamp(cast.clamp, term, pc);
-        Value::Sym(Sym::real(cast.to, term))
+        let term = clamp_term(&mut self.store, clamp, term, pc);
+        Ok(self.known.converted(&mut self.store, (term, to), exact, rounded, pc))
     }
 
     pub(super) fn pack(
@@ -433,16 +459,8 @@ fn round_to_int(value: &Extended, to: Int, rounding: ToIntegral) -> u64 {
     clamped.to_i64().map(|value| value as u64).or_else(|| clamped.to_u64()).unwrap_or(0) & to.width.mask()
 }
 
-fn clamp_constant(clamp: Clamp, value: Extended) -> Extended {
-    use crate::term::{Fold, fold};
-    let zero = Extended::Finite(Rational::ZERO);
-    let folded = match clamp {
-        Clamp::None => return value,
-        Clamp::Saturate => fold(TermOp::Saturate, &[&value]),
-        Clamp::Relu => fold(TermOp::Max, &[&value, &zero]),
-    };
-    match folded {
-        Fold::Value(value) => value,
-        Fold::Truth(_) | Fold::Undefined | Fold::Irrational => value,
-    }
+/// A zero with the sign that other bits of its format have.
+fn with_sign_of(bits: u64, format: Format, number: u64) -> u64 {
+    let sign = 1 << (8 * format.bytes() - 1);
+    if number & !sign == 0 { number | bits & sign } else { number }
 }

@@ -9,55 +9,57 @@ use super::super::register::{Even, Register};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::idiom;
+use super::known::Undecided;
 use crate::base::assumption::Assumption;
-use crate::number::format::{Decoded, Format, Rounding, decode, encode};
-use crate::number::{Extended, Rational};
-use crate::program::{Bool2, Clamp, Compare, Float2, FloatCompare, InstId, PredId, PredSrc, RegId, Src};
-use crate::term::{Constant, Fold, Pattern, Results, TermId, TermKind, TermOp, fold};
+use crate::number::Rounded;
+use crate::number::format::{Format, Rounding, decode};
+use crate::program::{
+    Bool2, Clamp, Compare, Float2, FloatCompare, InstId, Precision, PredId, PredSrc, RegId, Src,
+};
+use crate::term::{Constant, Pattern, Results, TermId, TermKind, TermOp, ends};
 
 /// What a float instruction computes, apart from its operands.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Shape {
     pub(in super::super) op: TermOp,
     pub(in super::super) format: Format,
-    pub(in super::super) rounding: Rounding,
+    pub(in super::super) precision: Precision,
     pub(in super::super) clamp: Clamp,
-    /// No standard fixes the bits of its results (rule V10).
-    pub(super) approximate: bool,
 }
 
 impl Shape {
     /// Of an operation on two floats.
-    pub(in super::super) fn of_two(op: Float2, format: Format, rounding: Rounding, clamp: Clamp) -> Shape {
-        let approximate = op == Float2::DivApprox;
+    pub(in super::super) fn of_two(op: Float2, format: Format, precision: Precision, clamp: Clamp) -> Shape {
         let op = match op {
             Float2::Add => TermOp::Add,
             Float2::Sub => TermOp::Sub,
             Float2::Mul => TermOp::Mul,
-            Float2::Div | Float2::DivApprox => TermOp::Div,
+            Float2::Div => TermOp::Div,
             Float2::Min => TermOp::Min,
             Float2::Max => TermOp::Max,
             Float2::CopySign => TermOp::CopySign,
         };
-        Shape { op, format, rounding, clamp, approximate }
+        Shape { op, format, precision, clamp }
     }
 
     /// Of `fma`.
-    pub(in super::super) fn of_fma(format: Format, rounding: Rounding, clamp: Clamp) -> Shape {
-        Shape { op: TermOp::Fma, format, rounding, clamp, approximate: false }
+    pub(in super::super) fn of_fma(format: Format, precision: Precision, clamp: Clamp) -> Shape {
+        Shape { op: TermOp::Fma, format, precision, clamp }
+    }
+
+    /// Whether this may be a step of an idiom, which is recognised lane by lane: to round down.
+    pub(in super::super) fn rounds_down(self) -> bool {
+        self.precision.rounding == Rounding::Down
     }
 }
 
-/// An operand as terms: raw ids, and the lanes whose term is a constant.
+/// An operand as terms: raw ids, and the lanes whose term is known.
 #[derive(Default)]
 pub(super) struct Terms {
     pub(super) ids: [u64; 32],
-    pub(super) constant: u32,
+    pub(super) known: u32,
     pub(super) undefined: u32,
 }
-
-/// Numerator and denominator of a constant have at most so many bits together: a few times what f64 spans.
-const MAX_CONSTANT_BITS: u64 = 1 << 14;
 
 /// Lanes further apart than this do not move evenly: their words are compared with wrapping around.
 const MOST_STEP: i64 = 1 << 44;
@@ -162,20 +164,21 @@ impl Cta<'_> {
         d: RegId,
         sources: &[Src],
     ) -> Result<(), Stop> {
-        let mut operands = [const { Terms { ids: [0; 32], constant: 0, undefined: 0 } }; 3];
+        let mut operands = [const { Terms { ids: [0; 32], known: 0, undefined: 0 } }; 3];
         for (terms, source) in operands.iter_mut().zip(sources) {
             self.terms(warp, mask, pc, shape.format, *source, terms)?;
         }
         let operands = &operands[..sources.len()];
         let undefined = operands.iter().fold(0, |all, terms| all | terms.undefined) & mask;
-        let constant = operands.iter().fold(mask, |all, terms| all & terms.constant) & !undefined;
-        let rest = mask & !undefined & !constant;
+        let known = operands.iter().fold(mask, |all, terms| all & terms.known) & !undefined;
+        let rest = mask & !undefined & !known;
         if rest != 0 {
             self.symbolic_float(warp, rest, pc, shape, d, operands);
         }
-        for lane in lanes(constant) {
+        for lane in lanes(known) {
             let ids = operands.iter().map(|terms| TermId::from_raw(terms.ids[lane])).collect::<Vec<_>>();
             let value = self.fold_float(shape, &ids, pc);
+            let value = value.map_err(|what| self.depends_on_rounding(warp, lane, pc, what))?;
             warp.register_mut(d).set(lane, value);
         }
         for lane in lanes(undefined) {
@@ -198,9 +201,8 @@ impl Cta<'_> {
         d: RegId,
         sources: &[Src],
     ) -> bool {
-        // Rounding down is a step of an idiom that is recognised elsewhere.
         let Some(lane) = only_lane(mask) else { return false };
-        if shape.rounding == Rounding::Down || self.options.plain_terms {
+        if shape.rounds_down() || self.options.plain_terms {
             return false;
         }
         let tag = Sym::real_tag(shape.format);
@@ -215,7 +217,7 @@ impl Cta<'_> {
                 },
                 Value::Sym(_) | Value::Undefined(_) => return false,
             };
-            known &= is_constant(*id);
+            known = known && self.known.contains(*id);
         }
         if known {
             return false;
@@ -238,8 +240,7 @@ impl Cta<'_> {
         d: RegId,
         sources: &[Src],
     ) -> bool {
-        // Rounding down is a step of an idiom that is recognised lane by lane.
-        if mask != u32::MAX || self.options.plain_terms || shape.rounding == Rounding::Down {
+        if mask != u32::MAX || self.options.plain_terms || shape.rounds_down() {
             return false;
         }
         let mut patterns = [Pattern::Steps { base: 0, steps: [0; 5] }; 3];
@@ -268,7 +269,11 @@ impl Cta<'_> {
             let Some(base) = self.literal(shape.format, bits) else { return false };
             *pattern = Pattern::Steps { base, steps: [0; 5] };
         }
-        if !moves {
+        let known = |pattern: &Pattern<'_>| match pattern {
+            Pattern::Steps { base, steps } => self.known.may_contain(ends(*base, steps)),
+            Pattern::Repeated { .. } | Pattern::Results(_) => true,
+        };
+        if !moves || !self.known.is_empty() && patterns[..sources.len()].iter().all(known) {
             return false;
         }
         let results = self.store.push_patterns(shape.op, &patterns[..sources.len()], pc);
@@ -288,8 +293,7 @@ impl Cta<'_> {
         d: RegId,
         sources: &[Src],
     ) -> Result<bool, Stop> {
-        // Rounding down is a step of an idiom that is recognised lane by lane.
-        if self.options.plain_terms || shape.rounding == Rounding::Down {
+        if self.options.plain_terms || shape.rounds_down() {
             return Ok(false);
         }
         let mut values = [Value::Bits(0); 3];
@@ -309,8 +313,10 @@ impl Cta<'_> {
             *term = real;
         }
         let terms = &terms[..sources.len()];
-        let value = if terms.iter().all(|term| is_constant(term.raw())) {
-            self.fold_float(shape, terms, pc)
+        let value = if terms.iter().all(|term| self.known.contains(term.raw())) {
+            let lane = mask.trailing_zeros() as usize;
+            let value = self.fold_float(shape, terms, pc);
+            value.map_err(|what| self.depends_on_rounding(warp, lane, pc, what))?
         } else {
             let mut ids = [0; 3];
             for (id, term) in ids.iter_mut().zip(terms) {
@@ -336,7 +342,7 @@ impl Cta<'_> {
         operands: &[Terms],
     ) {
         if shape.op == TermOp::Fma
-            && shape.rounding == Rounding::Down
+            && shape.rounds_down()
             && shape.format == Format::F32
             && let Some(results) =
                 self.floor_step(rest, [&operands[0].ids, &operands[1].ids, &operands[2].ids], pc)
@@ -405,7 +411,7 @@ impl Cta<'_> {
                 match self.literal(format, bits) {
                     Some(raw) => {
                         out.ids = [raw; 32];
-                        out.constant = u32::MAX;
+                        out.known = u32::MAX;
                     }
                     None => out.undefined = u32::MAX,
                 }
@@ -438,9 +444,9 @@ impl Cta<'_> {
             }
             if odd == 0 {
                 // The id's own tag has its lowest bit set for constants only.
-                if constants & 1 == 1 {
-                    out.constant = lanes(mask)
-                        .filter(|lane| is_constant(out.ids[*lane]))
+                if constants & 1 == 1 || !self.known.is_empty() {
+                    out.known = lanes(mask)
+                        .filter(|lane| self.known.contains(out.ids[*lane]))
                         .fold(0, |all, lane| all | 1 << lane);
                 }
                 return Ok(());
@@ -454,7 +460,7 @@ impl Cta<'_> {
             match self.real(warp, register.get(lane), format, lane, pc)? {
                 Some(term) => {
                     out.ids[lane] = term.raw();
-                    out.constant |= u32::from(is_constant(term.raw())) << lane;
+                    out.known |= u32::from(self.known.contains(term.raw())) << lane;
                 }
                 None => out.undefined |= 1 << lane,
             }
@@ -476,7 +482,7 @@ impl Cta<'_> {
             match raw {
                 Some(raw) => {
                     out.ids[lane] = raw;
-                    out.constant |= 1 << lane;
+                    out.known |= 1 << lane;
                 }
                 None => out.undefined |= 1 << lane,
             }
@@ -559,86 +565,20 @@ impl Cta<'_> {
             return *known;
         }
         let spelled = Some((format, bits));
-        let raw = decode(format, bits)
-            .extended()
-            .map(|exact| self.store.intern(Constant { exact, literal: spelled, rounded: spelled }).raw());
+        let raw = decode(format, bits).extended().map(|exact| {
+            let rounded = Rounded::exactly(format, bits);
+            self.store.intern(Constant { exact, literal: spelled, rounded }).raw()
+        });
         self.literals.insert((format, bits), raw);
         raw
     }
 
-    /// An operation on constants.
-    pub(super) fn fold_float(&mut self, shape: Shape, ids: &[TermId], pc: u32) -> Value {
-        let constants: Vec<Constant> = ids
-            .iter()
-            .filter_map(|id| match id.kind() {
-                TermKind::Constant(id) => Some(self.store.constant(id).clone()),
-                TermKind::Input { .. } | TermKind::Lane(..) => None,
-            })
-            .collect();
-        let exact: Vec<&Extended> = constants.iter().map(|constant| &constant.exact).collect();
-        let clamped = |result: Fold| match (shape.clamp, &result) {
-            (Clamp::Saturate, Fold::Value(value)) => fold(TermOp::Saturate, &[value]),
-            (Clamp::Relu, Fold::Value(value)) => {
-                fold(TermOp::Max, &[value, &Extended::Finite(Rational::ZERO)])
-            }
-            _ => result,
-        };
-        if shape.op == TermOp::CopySign {
-            return self.fold_sign(shape, &constants, ids, pc);
+    /// An operation on known values.
+    pub(super) fn fold_float(&mut self, shape: Shape, ids: &[TermId], pc: u32) -> Result<Value, Undecided> {
+        if let Some(value) = self.known_floor_step(shape, ids, pc) {
+            return Ok(value);
         }
-        match clamped(fold(shape.op, &exact)) {
-            // A chain of squares doubles the digits at each step: beyond some size it is a term like any other.
-            Fold::Value(Extended::Finite(value)) if value.bit_length() > MAX_CONSTANT_BITS => {
-                self.unfolded(shape, ids, pc)
-            }
-            Fold::Value(exact) => {
-                let exact = if idiom::rounds_to_integer(shape, &constants) { floor(exact) } else { exact };
-                let rounded = rounded_result(shape, &constants, clamped);
-                self.constant(shape.format, exact, rounded)
-            }
-            Fold::Undefined => Value::Undefined(Origin::Invalid(InstId(pc))),
-            Fold::Irrational | Fold::Truth(_) => self.unfolded(shape, ids, pc),
-        }
-    }
-
-    fn unfolded(&mut self, shape: Shape, ids: &[TermId], pc: u32) -> Value {
-        let term = self.store.apply(shape.op, ids, pc);
-        let term = self.clamp(shape.clamp, term, pc);
-        Value::Sym(Sym::real(shape.format, term))
-    }
-
-    /// The second constant with the sign of the first one, which only its bits tell when it is zero.
-    fn fold_sign(&mut self, shape: Shape, constants: &[Constant], ids: &[TermId], pc: u32) -> Value {
-        let sign_bit = 1u64 << (8 * shape.format.bytes() - 1);
-        let [Constant { exact: sign, rounded: sign_bits, .. }, Constant { exact: magnitude, rounded, .. }] =
-            constants
-        else {
-            return Value::Undefined(Origin::Invalid(InstId(pc)));
-        };
-        let held = sign_bits.map(|(_, bits)| bits & sign_bit);
-        let exactly =
-            if sign.signum() == 0 { held } else { Some(if sign.signum() < 0 { sign_bit } else { 0 }) };
-        let (Some(exactly), Fold::Value(size)) = (exactly, fold(TermOp::Abs, &[magnitude])) else {
-            let term = self.store.apply(shape.op, ids, pc);
-            return Value::Sym(Sym::real(shape.format, term));
-        };
-        let exact = match (exactly, fold(TermOp::Neg, &[&size])) {
-            (0, _) | (_, Fold::Undefined | Fold::Irrational | Fold::Truth(_)) => size,
-            (_, Fold::Value(negated)) => negated,
-        };
-        let rounded = held.zip(*rounded).map(|(sign, (_, bits))| bits & !sign_bit | sign);
-        self.constant(shape.format, exact, rounded)
-    }
-
-    /// A constant in a register: concrete bits when exactly what the hardware would hold, else a term.
-    pub(super) fn constant(&mut self, format: Format, exact: Extended, rounded: Option<u64>) -> Value {
-        if let Some(bits) = rounded
-            && decode(format, bits).extended().as_ref() == Some(&exact)
-        {
-            return Value::Bits(bits);
-        }
-        let rounded = rounded.map(|bits| (format, bits));
-        Value::Sym(Sym::real(format, self.store.intern(Constant { exact, literal: None, rounded })))
+        self.known.fold(&mut self.store, shape, ids, pc)
     }
 
     pub(super) fn setp_float(
@@ -647,7 +587,7 @@ impl Cta<'_> {
         mask: u32,
         pc: u32,
         op: FloatCompare,
-        format: Format,
+        (format, flush): (Format, bool),
         [a, b]: [Src; 2],
         targets: (PredId, Option<PredId>),
         combine: Option<(Bool2, PredSrc)>,
@@ -656,7 +596,7 @@ impl Cta<'_> {
             let x = self.real(warp, self.value(warp, a, lane), format, lane, pc)?;
             let y = self.real(warp, self.value(warp, b, lane), format, lane, pc)?;
             let truth = match (x, y) {
-                (Some(x), Some(y)) => self.compare_reals(warp, op, x, y, lane, pc)?,
+                (Some(x), Some(y)) => self.compare_reals(warp, op, (format, flush), [x, y], lane, pc)?,
                 _ => {
                     let words = [a, b].map(|source| self.value(warp, source, lane));
                     Truth::Undefined(self.taint(&words).unwrap_or(Origin::Invalid(InstId(pc))))
@@ -671,8 +611,8 @@ impl Cta<'_> {
         &mut self,
         warp: &Warp,
         op: FloatCompare,
-        x: TermId,
-        y: TermId,
+        (format, flush): (Format, bool),
+        [x, y]: [TermId; 2],
         lane: usize,
         pc: u32,
     ) -> Result<Truth, Stop> {
@@ -691,18 +631,9 @@ impl Cta<'_> {
             Compare::Eq => (TermOp::Equal, x, y, false),
             Compare::Ne => (TermOp::Equal, x, y, true),
         };
-        if let (TermKind::Constant(l), TermKind::Constant(r)) = (left.kind(), right.kind()) {
-            let (l, r) = (self.store.constant(l).clone(), self.store.constant(r).clone());
-            if let Fold::Truth(exact) = fold(term, &[&l.exact, &r.exact]) {
-                let rounded = match (held(&l), held(&r)) {
-                    (Some(l), Some(r)) => fold(term, &[&l, &r]),
-                    _ => Fold::Irrational,
-                };
-                if rounded != Fold::Truth(exact) {
-                    return Err(self.depends_on_rounding(warp, lane, pc, "a comparison"));
-                }
-                return Ok(Truth::Known(exact != negated));
-            }
+        if let Some(decided) = self.known.compare(&self.store, (term, format, flush), [left, right]) {
+            let holds = decided.map_err(|what| self.depends_on_rounding(warp, lane, pc, what))?;
+            return Ok(Truth::Known(holds != negated));
         }
         let condition = self.store.apply(term, &[left, right], pc);
         let condition = if negated { self.store.apply(TermOp::Not, &[condition], pc) } else { condition };
@@ -710,80 +641,17 @@ impl Cta<'_> {
     }
 
     #[cold]
-    pub(super) fn depends_on_rounding(&self, warp: &Warp, lane: usize, pc: u32, what: &str) -> Stop {
-        let message = format!("{what} of constants comes out differently in real and in rounded arithmetic");
+    pub(super) fn depends_on_rounding(
+        &self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        Undecided(what): Undecided,
+    ) -> Stop {
+        let message =
+            format!("{what} of known values may come out differently in real and in rounded arithmetic");
         self.fault(FaultKind::DependsOnRounding, "V10", message, warp, lane, pc)
     }
 }
 
 const NAN: &str = "no value is NaN: comparisons that hold on NaN are read as their ordered twins (V2)";
-
-/// What the hardware holds for a constant.
-pub(super) fn held(constant: &Constant) -> Option<Extended> {
-    let (format, bits) = constant.rounded?;
-    decode(format, bits).extended()
-}
-
-fn floor(value: Extended) -> Extended {
-    match value {
-        Extended::Finite(value) => Extended::Finite(value.floor()),
-        infinite => infinite,
-    }
-}
-
-/// The bits that the hardware computes from the bits it holds; `None` when no standard fixes them.
-fn rounded_result(shape: Shape, constants: &[Constant], clamped: impl Fn(Fold) -> Fold) -> Option<u64> {
-    let bits: Vec<u64> =
-        constants.iter().map(|constant| constant.rounded.map(|(_, bits)| bits)).collect::<Option<_>>()?;
-    let held: Vec<Extended> = constants.iter().map(held).collect::<Option<_>>()?;
-    let Fold::Value(result) = clamped(fold(shape.op, &held.iter().collect::<Vec<_>>())) else { return None };
-    let infinite = |value: &Extended| value.finite().is_none();
-    if shape.approximate && !held.iter().any(infinite) {
-        return None;
-    }
-    match shape.op {
-        TermOp::Exp2 | TermOp::Log2 | TermOp::Rsqrt | TermOp::Sin | TermOp::Cos | TermOp::Tanh
-            if !infinite(&held[0]) =>
-        {
-            return None;
-        }
-        _ => {}
-    }
-    let rounded = encode(&result, shape.format, shape.rounding);
-    if decode(shape.format, rounded) != Decoded::Finite(Rational::ZERO) {
-        return Some(rounded);
-    }
-    // A zero (exact, or by underflow) has a sign of its own.
-    let sign_bit = 1u64 << (8 * shape.format.bytes() - 1);
-    let negative = |at: usize| bits[at] & sign_bit != 0;
-    let zero = |at: usize| held[at] == Extended::Finite(Rational::ZERO);
-    let down = shape.rounding == Rounding::Down;
-    let sum = |left: (bool, bool), right: (bool, bool)| match (left, right) {
-        ((true, left), (true, right)) => {
-            if left == right {
-                left
-            } else {
-                down
-            }
-        }
-        _ => down,
-    };
-    if result.signum() != 0 {
-        return Some(rounded & !sign_bit | if result.signum() < 0 { sign_bit } else { 0 });
-    }
-    if shape.clamp != Clamp::None {
-        return Some(rounded & !sign_bit);
-    }
-    let minus = match shape.op {
-        TermOp::Add => sum((zero(0), negative(0)), (zero(1), negative(1))),
-        TermOp::Sub => sum((zero(0), negative(0)), (zero(1), !negative(1))),
-        TermOp::Mul | TermOp::Div => negative(0) != negative(1),
-        TermOp::Fma => sum((zero(0) || zero(1), negative(0) != negative(1)), (zero(2), negative(2))),
-        TermOp::Neg => !negative(0),
-        TermOp::Max => (0..2).filter(|at| zero(*at)).all(negative),
-        TermOp::Min => (0..2).filter(|at| zero(*at)).any(negative),
-        TermOp::Sqrt | TermOp::Floor | TermOp::Ceil | TermOp::Trunc | TermOp::RoundEven => negative(0),
-        _ => false,
-    };
-    Some(rounded & !sign_bit | if minus { sign_bit } else { 0 })
-}

@@ -9,8 +9,9 @@ use super::super::cta::Cta;
 use super::super::register::Register;
 use super::super::value::{Sym, SymKind, Value, lanes};
 use super::float::Shape;
+use super::known::{Exact, Known};
 use super::symbolic::Table;
-use crate::number::format::{Format, Rounding};
+use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::program::{Clamp, Width};
 use crate::term::{Constant, NodeId, Results, Store, TermId, TermKind, TermOp, View};
@@ -36,21 +37,12 @@ fn has_unit_spacing(factor: &Rational, offset: &Rational) -> bool {
     offset.is_integer() && factor.is_positive() && inside(offset) && inside(&(offset + factor).ceil())
 }
 
-/// The same step (see [`Cta::floor_step`]) on constants.
-pub(super) fn rounds_to_integer(shape: Shape, constants: &[Constant]) -> bool {
-    let [s, factor, offset] = constants else { return false };
-    let (Some(s), Some(factor), Some(offset)) =
-        (s.exact.finite(), factor.exact.finite(), offset.exact.finite())
-    else {
-        return false;
-    };
-    shape.op == TermOp::Fma
-        && shape.rounding == Rounding::Down
-        && shape.format == Format::F32
-        && shape.clamp == Clamp::None
-        && !s.is_negative()
-        && *s <= Rational::ONE
-        && has_unit_spacing(factor, offset)
+/// The lowest exponent field and the offset of the encodings of integers between two, if 9 low bits of these do not wrap
+/// around and spell 1 … 254.
+fn bias((lowest, highest): (i64, i64)) -> Option<i64> {
+    let (low, high) = (lowest - (1 << 23), highest - (1 << 23));
+    let base = low & !511;
+    (low - base >= 1 && high - base <= 254).then_some((1 << 23) + base + 127)
 }
 
 impl Cta<'_> {
@@ -72,16 +64,55 @@ impl Cta<'_> {
         let product = self.store.push_shared(TermOp::Mul, mask, &[s, b], pc);
         let floor = self.store.push_shared(TermOp::Floor, mask, &[&product.all()], pc);
         let sum = self.store.push_shared(TermOp::Add, mask, &[&floor.all(), c], pc);
-        // As a shifted exponent field the encoding's low 9 bits count; they must not wrap and spell 1 … 254.
-        let (low, high) = (lowest - (1 << 23), highest - (1 << 23));
-        let base = low & !511;
-        if low - base >= 1
-            && high - base <= 254
+        if let Some(bias) = bias((lowest, highest))
             && let TermKind::Lane(node, _) = TermId::from_raw(sum.lane(first)).kind()
         {
-            self.reductions.insert(node, (1 << 23) + base + 127);
+            self.reductions.insert(node, bias);
         }
         Some(sum)
+    }
+
+    /// The same step on known values: `None` where it is another operation, or where `s` may lie elsewhere.
+    pub(super) fn known_floor_step(&mut self, shape: Shape, ids: &[TermId], pc: u32) -> Option<Value> {
+        let [s, b, c] = ids else { return None };
+        let is_step = shape.op == TermOp::Fma
+            && shape.rounds_down()
+            && shape.format == Format::F32
+            && shape.clamp == Clamp::None;
+        if !is_step {
+            return None;
+        }
+        let (factor, offset) = (finite(&self.store, *b)?, finite(&self.store, *c)?);
+        if !has_unit_spacing(&factor, &offset) {
+            return None;
+        }
+        // What hardware holds are integers.
+        let held = [*s, *b, *c].map(|id| self.known.of(&self.store, id));
+        let [Some(s_known), Some(b_known), Some(c_known)] = held else { return None };
+        let [from, to] = s_known.exact.bounds()?;
+        let (from, to) = (from.finite()?, to.finite()?);
+        if from.is_negative() || *to > Rational::ONE {
+            return None;
+        }
+        let rounded = self.known.rounded(shape, ids, &[s_known.clone(), b_known, c_known]);
+        let [low, high] = [from, to].map(|s| &(s * &factor).floor() + &offset);
+        let whole = (low == high).then(|| Extended::Finite(low.clone()));
+        if let (Some(exact), Some(held)) = (&whole, rounded)
+            && held.bits().is_some()
+            && held.bounds()[0] == *exact
+        {
+            return Some(self.known.constant(&mut self.store, shape.format, exact.clone(), rounded));
+        }
+        let product = self.store.apply(TermOp::Mul, &[*s, *b], pc);
+        let floor = self.store.apply(TermOp::Floor, &[product], pc);
+        let sum = self.store.apply(TermOp::Add, &[floor, *c], pc);
+        let ends = (offset.to_i64()?, (&offset + &factor).ceil().to_i64()?);
+        if let (Some(bias), TermKind::Lane(node, _)) = (bias(ends), sum.kind()) {
+            self.reductions.insert(node, bias);
+        }
+        let exact = whole.map_or_else(|| Exact::between(&low, &high), Exact::Number);
+        self.known.insert(sum, Known { exact, rounded });
+        Some(Value::Sym(Sym::real(shape.format, sum)))
     }
 
     /// `bits(m) << 23` for all lanes of `mask` at once, where [`Cta::floor_step`] made every `m`.
@@ -95,6 +126,10 @@ impl Cta<'_> {
                 return None;
             };
             let TermKind::Lane(node, _) = term.kind() else { return None };
+            // Known values are done one by one.
+            if self.known.contains(term.raw()) {
+                return None;
+            }
             self.reductions.get(&node).copied()
         };
         let bias = bias_of(mask.trailing_zeros() as usize)?;
@@ -116,8 +151,14 @@ pub(super) fn exponent_field(table: &mut Table<'_>, sym: Sym, width: Width, amou
         return None;
     }
     let bias = *table.reductions.get::<NodeId>(&node)?;
-    let bias = whole(table.store, bias);
-    let exponent = table.store.apply(TermOp::Sub, &[term, bias], table.pc);
+    let offset = whole(table.store, bias);
+    let exponent = table.store.apply(TermOp::Sub, &[term, offset], table.pc);
     let power = table.store.apply(TermOp::Exp2, &[exponent], table.pc);
+    if let Some(known) = table.known.of(table.store, term) {
+        let exact = known.exact.power_of_two_less(bias);
+        let shifted = |bits: u64| bits << 23 & u64::from(u32::MAX);
+        let rounded = known.rounded.and_then(|held| held.map(Format::F32, shifted));
+        table.known.insert(power, Known { exact, rounded });
+    }
     Some(Value::Sym(Sym::real(Format::F32, power)))
 }

@@ -46,16 +46,26 @@ pub(super) struct Factors<'t> {
     places: Places,
     /// No element is undefined.
     complete: bool,
+    /// There may be sums of products of which all factors are known.
+    known: bool,
     /// What instructions have of both matrices, by its first element: several have the same.
     of_left: Vec<Option<Operand>>,
     of_right: Vec<Option<Operand>>,
 }
 
 impl<'t> Factors<'t> {
-    pub(super) fn new(left: &'t Terms, right: &'t Terms, sum: &'t Terms, places: Places) -> Factors<'t> {
+    pub(super) fn new(
+        left: &'t Terms,
+        right: &'t Terms,
+        sum: &'t Terms,
+        places: Places,
+        is_known: impl Fn(u64) -> bool,
+    ) -> Factors<'t> {
         let complete = ![left, right, sum].into_iter().any(|terms| terms.raw.contains(&UNDEFINED));
         let (of_left, of_right) = (vec![None; left.raw.len()], vec![None; right.raw.len()]);
-        Factors { left, right, sum, places, complete, of_left, of_right }
+        let rows = left.raw.chunks(left.columns);
+        let known = rows.into_iter().any(|row| row.iter().all(|raw| *raw != UNDEFINED && is_known(*raw)));
+        Factors { left, right, sum, places, complete, known, of_left, of_right }
     }
 }
 
@@ -108,7 +118,8 @@ impl Cta<'_> {
         let mut sum = Terms::new(m, n);
         self.read_matrix(warp, pc, product.c, c, &mut sum, fragment::of_c)?;
         let MatrixElement::Float(format) = product.d else { return Ok(()) };
-        let mut factors = Factors::new(&left, &right, &sum, Places::OF_C);
+        let is_known = |raw| self.known.contains(raw);
+        let mut factors = Factors::new(&left, &right, &sum, Places::OF_C, is_known);
         let inside = fragment::elements_in_register(product.d).min(2);
         let mut results = [[UNDEFINED; 32]; 2];
         for (number, d) in d.iter().enumerate() {
@@ -139,7 +150,10 @@ impl Cta<'_> {
         factors: &mut Factors<'_>,
         first: (usize, usize),
     ) -> [u64; 32] {
-        let Factors { left, right, sum, places, complete, of_left, of_right } = factors;
+        if factors.known {
+            return self.apart_dot_products(pc, factors, first);
+        }
+        let Factors { left, right, sum, places, complete, of_left, of_right, .. } = factors;
         let total: [u64; 32] = std::array::from_fn(|lane| {
             let (row, column) = places.of_lane(first, lane);
             sum.at(row, column)
@@ -168,6 +182,28 @@ impl Cta<'_> {
             total = Pattern::Results(self.store.push_operands(TermOp::Fma, &operands, pc));
         }
         total.all()
+    }
+
+    /// The same where some of the sums are known: in which order they are rounded is not specified (rule V10).
+    fn apart_dot_products(&mut self, pc: u32, factors: &Factors<'_>, first: (usize, usize)) -> [u64; 32] {
+        let Factors { left, right, sum, places, .. } = factors;
+        std::array::from_fn(|lane| {
+            let (row, column) = places.of_lane(first, lane);
+            let mut total = sum.at(row, column);
+            let pairs = (0..left.columns).map(|k| [left.at(row, k), right.at(k, column)]);
+            if pairs.clone().flatten().chain([total]).any(|raw| raw == UNDEFINED) {
+                return UNDEFINED;
+            }
+            let known = pairs.clone().flatten().chain([total]).all(|raw| self.known.contains(raw));
+            for [x, y] in pairs {
+                let operands = [x, y, total].map(TermId::from_raw);
+                total = self.store.apply(TermOp::Fma, &operands, pc).raw();
+            }
+            if known {
+                self.known.insert_unbounded(TermId::from_raw(total));
+            }
+            total
+        })
     }
 
     /// The same where some operands are undefined.
@@ -348,7 +384,8 @@ impl Cta<'_> {
                 sum.set(fragment::of_c(lane, at), term.raw());
             }
         }
-        let mut factors = Factors::new(&left, &right, &sum, Places::OF_C);
+        let is_known = |raw| self.known.contains(raw);
+        let mut factors = Factors::new(&left, &right, &sum, Places::OF_C, is_known);
         for (at, d) in d.iter().enumerate() {
             let results = self.dot_products(pc, &mut factors, fragment::of_c(0, at));
             for (lane, raw) in results.into_iter().enumerate() {

@@ -5,6 +5,7 @@ mod atomic;
 mod collective;
 mod convert;
 mod copy;
+mod errors;
 pub(super) mod even;
 pub(super) mod evenly;
 pub(super) mod float;
@@ -12,6 +13,7 @@ mod gather;
 mod hammock;
 mod idiom;
 mod int;
+mod known;
 mod matrix;
 mod memory;
 mod select;
@@ -23,6 +25,7 @@ mod wmma;
 
 pub(super) use collective::is_collective;
 pub(super) use copy::Copies;
+pub(super) use known::Knowns;
 pub(super) use wmma::Fragments;
 
 use super::cta::{Cta, Stop};
@@ -67,42 +70,34 @@ impl Cta<'_> {
             Op::SetpInt { compare, ty, p, q, a, b, combine } => {
                 self.setp_int(warp, mask, pc, *compare, *ty, [*a, *b], (*p, *q), *combine)
             }
-            Op::SetpFloat { compare, format, p, q, a, b, combine } => {
-                self.setp_float(warp, mask, pc, *compare, *format, [*a, *b], (*p, *q), *combine)
+            Op::SetpFloat { compare, format, flush, p, q, a, b, combine } => {
+                self.setp_float(warp, mask, pc, *compare, (*format, *flush), [*a, *b], (*p, *q), *combine)
             }
-            Op::Float1 { op, format, d, a } => {
-                let (op, reciprocal) = match op {
-                    Float1::Neg => (TermOp::Neg, false),
-                    Float1::Abs => (TermOp::Abs, false),
-                    Float1::Ex2 => (TermOp::Exp2, false),
-                    Float1::Lg2 => (TermOp::Log2, false),
-                    Float1::Rcp => (TermOp::Div, true),
-                    Float1::Sqrt => (TermOp::Sqrt, false),
-                    Float1::Rsqrt => (TermOp::Rsqrt, false),
-                    Float1::Sin => (TermOp::Sin, false),
-                    Float1::Cos => (TermOp::Cos, false),
-                    Float1::Tanh => (TermOp::Tanh, false),
+            Op::Float1 { op, format, precision, d, a } => {
+                let of = |op| float::Shape { op, format: *format, precision: *precision, clamp: Clamp::None };
+                let term = match op {
+                    Float1::Neg => TermOp::Neg,
+                    Float1::Abs => TermOp::Abs,
+                    Float1::Ex2 => TermOp::Exp2,
+                    Float1::Lg2 => TermOp::Log2,
+                    Float1::Sqrt => TermOp::Sqrt,
+                    Float1::Rsqrt => TermOp::Rsqrt,
+                    Float1::Sin => TermOp::Sin,
+                    Float1::Cos => TermOp::Cos,
+                    Float1::Tanh => TermOp::Tanh,
+                    Float1::Rcp => {
+                        let one = crate::number::format::round(&Rational::ONE, *format, Rounding::Nearest);
+                        return self.float(warp, mask, pc, of(TermOp::Div), *d, &[Src::Imm(one), *a]);
+                    }
                 };
-                let shape = float::Shape {
-                    op,
-                    format: *format,
-                    rounding: Rounding::Nearest,
-                    clamp: Clamp::None,
-                    approximate: reciprocal,
-                };
-                if reciprocal {
-                    let one = crate::number::format::round(&Rational::ONE, *format, Rounding::Nearest);
-                    self.float(warp, mask, pc, shape, *d, &[Src::Imm(one), *a])
-                } else {
-                    self.float(warp, mask, pc, shape, *d, &[*a])
-                }
+                self.float(warp, mask, pc, of(term), *d, &[*a])
             }
-            Op::Float2 { op, format, rounding, clamp, d, a, b } => {
-                let shape = float::Shape::of_two(*op, *format, *rounding, *clamp);
+            Op::Float2 { op, format, precision, clamp, d, a, b } => {
+                let shape = float::Shape::of_two(*op, *format, *precision, *clamp);
                 self.float(warp, mask, pc, shape, *d, &[*a, *b])
             }
-            Op::Fma { format, rounding, clamp, d, a, b, c } => {
-                let shape = float::Shape::of_fma(*format, *rounding, *clamp);
+            Op::Fma { format, precision, clamp, d, a, b, c } => {
+                let shape = float::Shape::of_fma(*format, *precision, *clamp);
                 self.float(warp, mask, pc, shape, *d, &[*a, *b, *c])
             }
             Op::Load { .. } | Op::Store { .. } => self.access(warp, mask, inst, pc),
@@ -132,16 +127,17 @@ impl Cta<'_> {
             Op::IntToFloat { d, a, from, to, rounding } => {
                 self.int_to_float(warp, mask, pc, *d, *a, *from, *to, *rounding)
             }
-            Op::FloatToInt { d, a, from, to, rounding } => {
-                self.float_to_int(warp, mask, pc, *d, *a, *from, *to, *rounding)
+            Op::FloatToInt { d, a, from, to, rounding, flush } => {
+                self.float_to_int(warp, mask, pc, *d, *a, (*from, *flush), *to, *rounding)
             }
-            Op::CvtFloat { d, a, from, to, integral, rounding, clamp } => {
+            Op::CvtFloat { d, a, from, to, integral, precision, clamp, finite } => {
                 let shape = convert::FloatCast {
                     from: *from,
                     to: *to,
                     integral: *integral,
-                    rounding: *rounding,
+                    precision: *precision,
                     clamp: *clamp,
+                    finite: *finite,
                 };
                 self.cvt_float(warp, mask, pc, *d, *a, shape)
             }

@@ -7,10 +7,14 @@ use super::super::pieces::{Choice, Composites, Piece, Pieces, low_bytes};
 use super::super::residue::{self, Residues};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
+use super::float::Shape;
 use super::idiom;
 use super::int::{compare, scalar_insert, scalar1, scalar2, scalar3, selector_of};
+use super::known::Knowns;
 use crate::number::format::Format;
-use crate::program::{Bool2, Compare, Int, Int1, Int2, Int3, PredId, PredSrc, RegId, Src, Width};
+use crate::program::{
+    Bool2, Clamp, Compare, Int, Int1, Int2, Int3, Precision, PredId, PredSrc, RegId, Src, Width,
+};
 use crate::term::{NodeId, Ranges, Store, TermId, TermOp};
 
 /// What an integer operation on values may use.
@@ -19,6 +23,7 @@ pub(super) struct Table<'t> {
     pub(super) store: &'t mut Store,
     pub(super) ranges: &'t mut Ranges,
     pub(super) reductions: &'t rustc_hash::FxHashMap<NodeId, i64>,
+    pub(super) known: &'t mut Knowns,
     pub(super) pc: u32,
 }
 
@@ -175,8 +180,7 @@ impl Table<'_> {
             && format.bytes() <= bytes
             && sign_bit(format).is_some_and(|sign| bits == (sign - 1))
         {
-            let abs = self.store.apply(TermOp::Abs, &[term], self.pc);
-            return Some(Value::Sym(Sym::real(format, abs)));
+            return Some(self.with_other_sign(TermOp::Abs, format, term));
         }
         let mut pieces = Vec::new();
         let mut at = 0;
@@ -205,8 +209,19 @@ impl Table<'_> {
         if sign_bit(format) != Some(bits & width.mask()) {
             return None;
         }
-        let negated = self.store.apply(TermOp::Neg, &[term], self.pc);
-        Some(Value::Sym(Sym::real(format, negated)))
+        Some(self.with_other_sign(TermOp::Neg, format, term))
+    }
+
+    /// What clearing or flipping the sign bit of a real makes.
+    fn with_other_sign(&mut self, op: TermOp, format: Format, term: TermId) -> Value {
+        if self.known.contains(term.raw()) {
+            let shape = Shape { op, format, precision: Precision::NEAREST, clamp: Clamp::None };
+            // A sign is changed whatever it is.
+            if let Ok(value) = self.known.fold(self.store, shape, &[term], self.pc) {
+                return value;
+            }
+        }
+        Value::Sym(Sym::real(format, self.store.apply(op, &[term], self.pc)))
     }
 
     /// Two values whose non-zero bytes do not meet: one laid over the other.
@@ -347,8 +362,8 @@ impl Cta<'_> {
         words: &[Value],
         f: &impl Fn(&mut Table<'_>, &[Value]) -> Outcome,
     ) -> Outcome {
-        let Cta { composites, store, ranges, reductions, .. } = self;
-        f(&mut Table { composites, store, ranges, reductions, pc }, words)
+        let Cta { composites, store, ranges, reductions, known, .. } = self;
+        f(&mut Table { composites, store, ranges, reductions, known, pc }, words)
     }
 
     /// A choice between integers of 8 bytes, as two of 4.

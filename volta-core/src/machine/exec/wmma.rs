@@ -22,6 +22,7 @@ use super::super::shadow::WHOLE;
 use super::super::value::{Origin, Sym, SymKind, Value, lanes};
 use super::super::warp::Warp;
 use super::float::Shape;
+use super::known::clamp_term;
 use super::matrix::{Factors, Places, Terms, UNDEFINED, real_or_undefined, sum_of_products};
 use super::memory::Together;
 use crate::number::format::Format;
@@ -210,7 +211,8 @@ impl Cta<'_> {
     fn products(&mut self, pc: u32, [left, right, sum]: [&Terms; 3]) -> Terms {
         let (rows, columns) = (sum.raw.len() / sum.columns, sum.columns);
         let mut out = Terms::new(rows, columns);
-        let mut factors = Factors::new(left, right, sum, Places::in_order(columns));
+        let is_known = |raw| self.known.contains(raw);
+        let mut factors = Factors::new(left, right, sum, Places::in_order(columns), is_known);
         for first in (0..rows * columns).step_by(32) {
             let totals = self.dot_products(pc, &mut factors, (first / columns, first % columns));
             out.raw[first..first + 32].copy_from_slice(&totals);
@@ -390,6 +392,19 @@ impl Cta<'_> {
                 .collect();
             let defined = |lane: &usize| ids.iter().all(|ids| ids[*lane] != UNDEFINED);
             let mask = (0..32).filter(defined).fold(0u32, |mask, lane| mask | 1 << lane);
+            if mask == 0 {
+                continue;
+            }
+            let known = |lane: &usize| ids.iter().all(|ids| self.known.contains(ids[*lane]));
+            let apart = (0..32).filter(|lane| mask >> lane & 1 == 1).filter(known).collect::<Vec<usize>>();
+            for lane in &apart {
+                let operands = ids.iter().map(|ids| TermId::from_raw(ids[*lane])).collect::<Vec<_>>();
+                let term = self.store.apply(shape.op, &operands, pc);
+                let term = clamp_term(&mut self.store, shape.clamp, term, pc);
+                self.known.insert_unbounded(term);
+                out.raw[first + lane] = term.raw();
+            }
+            let mask = apart.iter().fold(mask, |mask, lane| mask & !(1 << lane));
             if mask == 0 {
                 continue;
             }

@@ -149,6 +149,10 @@ impl Cta<'_> {
         let Some(left) = team.elements(warps, a, of_a) else { return false };
         let Some(right) = team.elements(warps, b, of_b) else { return false };
         let Some(mut sums) = self.summands(team, warps, c, of_c) else { return false };
+        let known = |all: &[Even<B>]| all.iter().any(|terms| self.known.may_contain(terms.ends()));
+        if !self.known.is_empty() && known(&left) && known(&right) {
+            return false;
+        }
         let mut factors = |all: &[Even<B>], places: &[Factor]| -> Vec<(Operand, Steps)> {
             places.iter().map(|factor| take_in(&mut self.store, &factor.of(&all[factor.at]))).collect()
         };

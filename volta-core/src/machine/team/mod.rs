@@ -14,14 +14,13 @@ mod matrix;
 use super::cta::{Cta, Stop};
 use super::exec::even::{even_compare, even_convert, even2, even3, narrowed};
 use super::exec::evenly::alike;
-use super::exec::float::{Shape, is_constant, raw_reals};
+use super::exec::float::{Shape, raw_reals};
 use super::exec::{Guarded, is_collective};
 use super::launch::{Options, Schedule};
 use super::race::Now;
 use super::register::Even;
 use super::value::{Sym, Value, lanes};
 use super::warp::Warp;
-use crate::number::format::Rounding;
 use crate::program::{Address, Clamp, Inst, Op, PredId, PredSrc, RegId, Space, Src, Width};
 use crate::term::{Operand, Pattern, Steps, Store};
 use smallvec::SmallVec;
@@ -492,18 +491,19 @@ impl Cta<'_> {
                 }
                 return Ok(holds.is_some());
             }
-            Op::Float2 { op, format, rounding, clamp, d, a, b } => {
-                let shape = Shape::of_two(*op, *format, *rounding, *clamp);
+            Op::Float2 { op, format, precision, clamp, d, a, b } => {
+                let shape = Shape::of_two(*op, *format, *precision, *clamp);
                 return Ok(self.float_together(team, warps, pc, shape, *d, &[*a, *b]));
             }
-            Op::Fma { format, rounding, clamp, d, a, b, c } => {
-                let shape = Shape::of_fma(*format, *rounding, *clamp);
+            Op::Fma { format, precision, clamp, d, a, b, c } => {
+                let shape = Shape::of_fma(*format, *precision, *clamp);
                 return Ok(self.float_together(team, warps, pc, shape, *d, &[*a, *b, *c]));
             }
             Op::CvtFloat { d, a: Src::Reg(a), from, to, integral: None, clamp: Clamp::None, .. } => {
                 // The same reals (rule V2), under another name.
                 let held = team.held(warps, *a).filter(|held| held.symbolic);
-                let Some(terms) = held.and_then(|held| raw_reals(held.words, *from)) else {
+                let terms = held.and_then(|held| raw_reals(held.words, *from));
+                let Some(terms) = terms.filter(|terms| !self.known.may_contain(terms.ends())) else {
                     return Ok(false);
                 };
                 team.hold(*d, Even { first: Sym::real_tag(*to) | terms.first, ..terms }, true);
@@ -551,8 +551,7 @@ impl Cta<'_> {
         d: RegId,
         sources: &[Src],
     ) -> bool {
-        // Rounding down is a step of an idiom that is recognised lane by lane.
-        if shape.rounding == Rounding::Down || shape.clamp != Clamp::None {
+        if shape.rounds_down() || shape.clamp != Clamp::None {
             return false;
         }
         let mut terms = [Even::uniform(0); 3];
@@ -577,12 +576,16 @@ impl Cta<'_> {
         if B == ALONE {
             let ids = terms.map(|term| term.first);
             let ids = &ids[..sources.len()];
-            if ids.iter().all(|raw| is_constant(*raw)) {
+            if ids.iter().all(|raw| self.known.contains(*raw)) {
                 return false;
             }
             let raw = self.store.push_uniform(shape.op, ids, pc);
             team.hold(d, Even::uniform(tag | raw), true);
             return true;
+        }
+        let known = |terms: &Even<B>| self.known.may_contain(terms.ends());
+        if !self.known.is_empty() && terms[..sources.len()].iter().all(known) {
+            return false;
         }
         let mut operands = [None; 3];
         for (operand, terms) in operands.iter_mut().zip(&terms[..sources.len()]) {

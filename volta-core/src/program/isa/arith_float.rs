@@ -1,10 +1,11 @@
 //! Float arithmetic: one value, or two side by side in a register.
 //!
-//! Rounding modes are kept; `.ftz`, `.approx`, `.full`, `.NaN` have no meaning over the reals (rule V2).
+//! Rounding modes, `.ftz`, `.approx` and `.full` are kept for known values (rule V10); over the reals they have no
+//! meaning, and nor has `.NaN` (rule V2).
 
 use super::{Row, Types, row};
 use crate::number::format::{Format, Rounding};
-use crate::program::op::{Clamp, Compare, Float1, Float2, FloatCompare, Op, RegId, Src, Width};
+use crate::program::op::{Clamp, Compare, Float1, Float2, FloatCompare, Op, Precision, RegId, Src, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::{Type, float_width};
 
@@ -80,10 +81,14 @@ fn rounding(x: &mut Operation<'_, '_>, floats: Floats) -> Option<Rounding> {
 }
 
 /// Takes `.ftz` where the type has it.
-fn ftz(x: &mut Operation<'_, '_>, floats: Floats) {
-    if floats.is(Format::F32) || floats.is(Format::F16) {
-        x.flag("ftz");
-    }
+fn ftz(x: &mut Operation<'_, '_>, floats: Floats) -> bool {
+    (floats.is(Format::F32) || floats.is(Format::F16)) && x.flag("ftz")
+}
+
+/// Of a sum or a product: without a rounding mode it may be fused with another.
+fn contracted(rounding: Option<Rounding>, flush: bool) -> Precision {
+    let fusible = rounding.is_none();
+    Precision { flush, fusible, ..Precision::of(rounding.unwrap_or(Rounding::Nearest)) }
 }
 
 /// Takes `.sat` where the type has it.
@@ -125,10 +130,10 @@ fn elementwise(
     Ok(())
 }
 
-fn unary(x: &mut Operation<'_, '_>, floats: Floats, op: Float1) -> Lowered {
+fn unary(x: &mut Operation<'_, '_>, floats: Floats, op: Float1, precision: Precision) -> Lowered {
     x.done(2)?;
     elementwise(x, floats, 1, |format, d, sources| match sources {
-        [a] => vec![Op::Float1 { op, format, d, a: *a }],
+        [a] => vec![Op::Float1 { op, format, precision, d, a: *a }],
         _ => Vec::new(),
     })
 }
@@ -137,13 +142,12 @@ fn binary(
     x: &mut Operation<'_, '_>,
     floats: Floats,
     op: Float2,
-    rounding: Option<Rounding>,
+    precision: Precision,
     clamp: Clamp,
 ) -> Lowered {
     x.done(3)?;
-    let rounding = rounding.unwrap_or(Rounding::Nearest);
     elementwise(x, floats, 2, |format, d, sources| match sources {
-        [a, b] => vec![Op::Float2 { op, format, rounding, clamp, d, a: *a, b: *b }],
+        [a, b] => vec![Op::Float2 { op, format, precision, clamp, d, a: *a, b: *b }],
         _ => Vec::new(),
     })
 }
@@ -164,8 +168,8 @@ fn mixed(x: &mut Operation<'_, '_>, floats: Floats) -> Lowered<Option<Format>> {
 fn widened(x: &mut Operation<'_, '_>, at: usize, from: Format) -> Lowered<Src> {
     let a = x.source(at, Type::Float(from))?;
     let d = x.temporary();
-    let (to, rounding) = (Format::F32, Rounding::Nearest);
-    x.push(Op::CvtFloat { d, a, from, to, integral: None, rounding, clamp: Clamp::None });
+    let (to, precision, clamp) = (Format::F32, Precision::NEAREST, Clamp::None);
+    x.push(Op::CvtFloat { d, a, from, to, integral: None, precision, clamp, finite: false });
     Ok(Src::Reg(d))
 }
 
@@ -183,15 +187,15 @@ fn sum(x: &mut Operation<'_, '_>, op: Float2) -> Lowered {
     let rounding = rounding(x, floats);
     let clamp = saturation(x, floats);
     let Some(narrow) = narrow else {
-        ftz(x, floats);
-        return binary(x, floats, op, rounding, clamp);
+        let flush = ftz(x, floats);
+        return binary(x, floats, op, contracted(rounding, flush), clamp);
     };
     x.done(3)?;
     let d = x.destination(0, Width::W32)?;
     let a = widened(x, 1, narrow)?;
     let b = x.source(2, floats.ty())?;
-    let rounding = rounding.unwrap_or(Rounding::Nearest);
-    x.push(Op::Float2 { op, format: Format::F32, rounding, clamp, d, a, b });
+    let precision = contracted(rounding, false);
+    x.push(Op::Float2 { op, format: Format::F32, precision, clamp, d, a, b });
     Ok(())
 }
 
@@ -199,8 +203,8 @@ fn mul(x: &mut Operation<'_, '_>) -> Lowered {
     let floats = floats(x)?;
     let rounding = rounding(x, floats);
     let clamp = saturation(x, floats);
-    ftz(x, floats);
-    binary(x, floats, Float2::Mul, rounding, clamp)
+    let flush = ftz(x, floats);
+    binary(x, floats, Float2::Mul, contracted(rounding, flush), clamp)
 }
 
 /// On every GPU that is sold, `mad` of floats is `fma`.
@@ -230,40 +234,36 @@ fn multiply_add(x: &mut Operation<'_, '_>, floats: Floats) -> Lowered {
         let a = widened(x, 1, narrow)?;
         let b = widened(x, 2, narrow)?;
         let c = x.source(3, floats.ty())?;
-        x.push(Op::Fma { format: Format::F32, rounding, clamp, d, a, b, c });
+        let precision = Precision::of(rounding);
+        x.push(Op::Fma { format: Format::F32, precision, clamp, d, a, b, c });
         return Ok(());
     }
-    ftz(x, floats);
+    let precision = Precision { flush: ftz(x, floats), ..Precision::of(rounding) };
     x.done(4)?;
     elementwise(x, floats, 3, |format, d, sources| match sources {
-        [a, b, c] => vec![Op::Fma { format, rounding, clamp, d, a: *a, b: *b, c: *c }],
+        [a, b, c] => vec![Op::Fma { format, precision, clamp, d, a: *a, b: *b, c: *c }],
         _ => Vec::new(),
     })
 }
 
-/// A rounding mode, or `None` for `.approx` and what else is as good as it over the reals: one must be there.
-fn precision(
-    x: &mut Operation<'_, '_>,
-    floats: Floats,
-    approximations: &[&str],
-) -> Lowered<Option<Rounding>> {
+/// A rounding mode, or `.approx` and its kin: one must be there.
+fn precision(x: &mut Operation<'_, '_>, floats: Floats, approximations: &[&str]) -> Lowered<Precision> {
     if !floats.single() {
         return Err(x.wrong_type());
     }
     if approximations.iter().any(|name| x.flag(name)) {
-        return Ok(None);
+        return Ok(Precision { approximate: true, ..Precision::NEAREST });
     }
     let rounding = rounding(x, floats);
-    rounding.map(Some).ok_or_else(|| x.unsupported("it needs `.approx` or a rounding mode"))
+    rounding.map(Precision::of).ok_or_else(|| x.unsupported("it needs `.approx` or a rounding mode"))
 }
 
 fn div(x: &mut Operation<'_, '_>) -> Lowered {
     let floats = floats(x)?;
     let approximations: &[&str] = if floats.is(Format::F32) { &["approx", "full"] } else { &[] };
-    let rounding = precision(x, floats, approximations)?;
-    ftz(x, floats);
-    let op = if rounding.is_some() { Float2::Div } else { Float2::DivApprox };
-    binary(x, floats, op, rounding, Clamp::None)
+    let mut precision = precision(x, floats, approximations)?;
+    precision.flush = ftz(x, floats);
+    binary(x, floats, Float2::Div, precision, Clamp::None)
 }
 
 fn neg(x: &mut Operation<'_, '_>) -> Lowered {
@@ -271,8 +271,8 @@ fn neg(x: &mut Operation<'_, '_>) -> Lowered {
     if floats.pair && floats.is(Format::F32) {
         return Err(x.wrong_type());
     }
-    ftz(x, floats);
-    unary(x, floats, Float1::Neg)
+    let precision = Precision { flush: ftz(x, floats), ..Precision::NEAREST };
+    unary(x, floats, Float1::Neg, precision)
 }
 
 fn abs(x: &mut Operation<'_, '_>) -> Lowered {
@@ -280,8 +280,8 @@ fn abs(x: &mut Operation<'_, '_>) -> Lowered {
     if floats.pair && floats.is(Format::F32) {
         return Err(x.wrong_type());
     }
-    ftz(x, floats);
-    unary(x, floats, Float1::Abs)
+    let precision = Precision { flush: ftz(x, floats), ..Precision::NEAREST };
+    unary(x, floats, Float1::Abs, precision)
 }
 
 fn min(x: &mut Operation<'_, '_>) -> Lowered {
@@ -297,20 +297,20 @@ fn min_or_max(x: &mut Operation<'_, '_>, op: Float2) -> Lowered {
     if floats.pair && floats.is(Format::F32) {
         return Err(x.wrong_type());
     }
-    ftz(x, floats);
+    let precision = Precision { flush: ftz(x, floats), ..Precision::NEAREST };
     if !floats.is(Format::F64) {
         x.flag("NaN");
     }
-    let (rounding, clamp) = (Rounding::Nearest, Clamp::None);
+    let clamp = Clamp::None;
     // The form with three sources; `.abs` and `.xorsign.abs` are refused as modifiers.
     let most = if floats.single() && floats.is(Format::F32) { 4 } else { 3 };
     let sources = x.done_within(3, most)? - 1;
     let between = if sources == 3 { x.temporary() } else { RegId(0) };
     elementwise(x, floats, sources, |format, d, sources| match sources {
-        [a, b] => vec![Op::Float2 { op, format, rounding, clamp, d, a: *a, b: *b }],
+        [a, b] => vec![Op::Float2 { op, format, precision, clamp, d, a: *a, b: *b }],
         [a, b, c] => vec![
-            Op::Float2 { op, format, rounding, clamp, d: between, a: *a, b: *b },
-            Op::Float2 { op, format, rounding, clamp, d, a: Src::Reg(between), b: *c },
+            Op::Float2 { op, format, precision, clamp, d: between, a: *a, b: *b },
+            Op::Float2 { op, format, precision, clamp, d, a: Src::Reg(between), b: *c },
         ],
         _ => Vec::new(),
     })
@@ -318,16 +318,18 @@ fn min_or_max(x: &mut Operation<'_, '_>, op: Float2) -> Lowered {
 
 fn rcp(x: &mut Operation<'_, '_>) -> Lowered {
     let floats = floats(x)?;
-    let rounding = precision(x, floats, &["approx"])?;
-    x.flag("ftz");
-    let Some(rounding) = rounding else { return unary(x, floats, Float1::Rcp) };
+    let mut precision = precision(x, floats, &["approx"])?;
+    precision.flush = x.flag("ftz");
+    if precision.approximate {
+        return unary(x, floats, Float1::Rcp, precision);
+    }
     x.done(2)?;
     let one = Src::Imm(match floats.format {
         Format::F64 => 1f64.to_bits(),
         _ => u64::from(1f32.to_bits()),
     });
     elementwise(x, floats, 1, |format, d, sources| match sources {
-        [a] => vec![Op::Float2 { op: Float2::Div, format, rounding, clamp: Clamp::None, d, a: one, b: *a }],
+        [a] => vec![Op::Float2 { op: Float2::Div, format, precision, clamp: Clamp::None, d, a: one, b: *a }],
         _ => Vec::new(),
     })
 }
@@ -335,15 +337,15 @@ fn rcp(x: &mut Operation<'_, '_>) -> Lowered {
 fn sqrt(x: &mut Operation<'_, '_>) -> Lowered {
     let floats = floats(x)?;
     let approximations: &[&str] = if floats.is(Format::F32) { &["approx"] } else { &[] };
-    precision(x, floats, approximations)?;
-    ftz(x, floats);
-    unary(x, floats, Float1::Sqrt)
+    let mut precision = precision(x, floats, approximations)?;
+    precision.flush = ftz(x, floats);
+    unary(x, floats, Float1::Sqrt, precision)
 }
 
 /// An instruction that exists as an approximation only.
-fn approximate(x: &mut Operation<'_, '_>, floats: Floats, op: Float1) -> Lowered {
+fn approximate(x: &mut Operation<'_, '_>, floats: Floats, op: Float1, flush: bool) -> Lowered {
     x.require(&[("approx", ())])?;
-    unary(x, floats, op)
+    unary(x, floats, op, Precision { approximate: true, flush, ..Precision::NEAREST })
 }
 
 fn rsqrt(x: &mut Operation<'_, '_>) -> Lowered {
@@ -351,8 +353,8 @@ fn rsqrt(x: &mut Operation<'_, '_>) -> Lowered {
     if !floats.single() {
         return Err(x.wrong_type());
     }
-    x.flag("ftz");
-    approximate(x, floats, Float1::Rsqrt)
+    let flush = x.flag("ftz");
+    approximate(x, floats, Float1::Rsqrt, flush)
 }
 
 fn f32_function(x: &mut Operation<'_, '_>, op: Float1) -> Lowered {
@@ -360,8 +362,8 @@ fn f32_function(x: &mut Operation<'_, '_>, op: Float1) -> Lowered {
     if floats != (Floats { format: Format::F32, pair: false }) {
         return Err(x.wrong_type());
     }
-    x.flag("ftz");
-    approximate(x, floats, op)
+    let flush = x.flag("ftz");
+    approximate(x, floats, op, flush)
 }
 
 fn sin(x: &mut Operation<'_, '_>) -> Lowered {
@@ -382,10 +384,8 @@ fn narrow_function(x: &mut Operation<'_, '_>, op: Float1, has_ftz: fn(Format) ->
     if floats.is(Format::F64) || (floats.is(Format::F32) && floats.pair) {
         return Err(x.wrong_type());
     }
-    if has_ftz(floats.format) {
-        x.flag("ftz");
-    }
-    approximate(x, floats, op)
+    let flush = has_ftz(floats.format) && x.flag("ftz");
+    approximate(x, floats, op, flush)
 }
 
 fn ex2(x: &mut Operation<'_, '_>) -> Lowered {
@@ -401,7 +401,7 @@ fn copysign(x: &mut Operation<'_, '_>) -> Lowered {
     if !floats.single() {
         return Err(x.wrong_type());
     }
-    binary(x, floats, Float2::CopySign, None, Clamp::None)
+    binary(x, floats, Float2::CopySign, Precision::NEAREST, Clamp::None)
 }
 
 /// Over the reals: finite and infinite compare with infinity, and nothing is a NaN. `.normal` and `.subnormal` ask
@@ -439,16 +439,16 @@ fn testp(x: &mut Operation<'_, '_>) -> Lowered {
         Test::Number | Test::NotANumber => {
             let compare =
                 if matches!(test, Test::Number) { FloatCompare::IsNumber } else { FloatCompare::IsNan };
-            x.push(Op::SetpFloat { compare, format, p, q: None, a, b: a, combine: None });
+            x.push(Op::SetpFloat { compare, format, flush: false, p, q: None, a, b: a, combine: None });
             return Ok(());
         }
         Test::Finite => Compare::Lt,
         Test::Infinite => Compare::Eq,
     };
     let magnitude = x.temporary();
-    x.push(Op::Float1 { op: Float1::Abs, format, d: magnitude, a });
+    x.push(Op::Float1 { op: Float1::Abs, format, precision: Precision::NEAREST, d: magnitude, a });
     let compare = FloatCompare::Order(compare, false);
     let (a, b) = (Src::Reg(magnitude), Src::Imm(infinity));
-    x.push(Op::SetpFloat { compare, format, p, q: None, a, b, combine: None });
+    x.push(Op::SetpFloat { compare, format, flush: false, p, q: None, a, b, combine: None });
     Ok(())
 }

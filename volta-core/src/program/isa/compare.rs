@@ -95,21 +95,20 @@ impl Comparison {
         q: Option<PredId>,
         (a, b): (Src, Src),
         combine: Option<(Bool2, PredSrc)>,
+        flush: bool,
     ) {
         x.push(match self {
             Comparison::Int(compare, ty) => Op::SetpInt { compare, ty, p, q, a, b, combine },
             Comparison::Float(compare, format) | Comparison::FloatPair(compare, format) => {
-                Op::SetpFloat { compare, format, p, q, a, b, combine }
+                Op::SetpFloat { compare, format, flush, p, q, a, b, combine }
             }
         });
     }
 }
 
 /// Takes `.ftz` where a comparison of the type has it.
-fn ftz(x: &mut Operation<'_, '_>, ty: Type) {
-    if matches!(ty, Type::Float(Format::F32 | Format::F16) | Type::FloatPair(Format::F16)) {
-        x.flag("ftz");
-    }
+fn ftz(x: &mut Operation<'_, '_>, ty: Type) -> bool {
+    matches!(ty, Type::Float(Format::F32 | Format::F16) | Type::FloatPair(Format::F16)) && x.flag("ftz")
 }
 
 /// The low and high values of two sources.
@@ -135,7 +134,7 @@ fn setp(x: &mut Operation<'_, '_>) -> Lowered {
     let named = x.require(&COMPARISONS)?;
     let by = x.choose(&COMBINATIONS);
     let ty = x.ty()?;
-    ftz(x, ty);
+    let flush = ftz(x, ty);
     let comparison = Comparison::new(x, named, ty)?;
     x.done(if by.is_some() { 4 } else { 3 })?;
     let (first, second) = x.pair(0)?;
@@ -149,7 +148,7 @@ fn setp(x: &mut Operation<'_, '_>) -> Lowered {
     let combine = combined(x, by)?;
     let p = p.unwrap_or_else(|| x.temporary_predicate());
     let Comparison::FloatPair(_, format) = comparison else {
-        comparison.push(x, p, q, (a, b), combine);
+        comparison.push(x, p, q, (a, b), combine, flush);
         return Ok(());
     };
     // `p` is of the low values and `q` of the high ones. The combined predicate may be `p`, so `q` comes first.
@@ -158,15 +157,15 @@ fn setp(x: &mut Operation<'_, '_>) -> Lowered {
     match q {
         Some(q) if overwritten(q) => {
             let kept = x.temporary_predicate();
-            comparison.push(x, kept, None, high, combine);
-            comparison.push(x, p, None, low, combine);
+            comparison.push(x, kept, None, high, combine, flush);
+            comparison.push(x, p, None, low, combine, flush);
             x.push(Op::PredMov { p: q, a: PredSrc { pred: kept, negated: false } });
         }
         Some(q) => {
-            comparison.push(x, q, None, high, combine);
-            comparison.push(x, p, None, low, combine);
+            comparison.push(x, q, None, high, combine, flush);
+            comparison.push(x, p, None, low, combine, flush);
         }
-        None => comparison.push(x, p, None, low, combine),
+        None => comparison.push(x, p, None, low, combine, flush),
     }
     Ok(())
 }
@@ -198,7 +197,7 @@ fn set(x: &mut Operation<'_, '_>) -> Lowered {
     let named = x.require(&COMPARISONS)?;
     let by = x.choose(&COMBINATIONS);
     let (to, from) = (x.ty()?, x.ty()?);
-    ftz(x, from);
+    let flush = ftz(x, from);
     let comparison = Comparison::new(x, named, from)?;
     let Some((width, truth)) = truth(to) else { return Err(x.wrong_type()) };
     if !goes_with(to, from) {
@@ -217,7 +216,7 @@ fn set(x: &mut Operation<'_, '_>) -> Lowered {
         let mut parts = Vec::new();
         for sources in halves(x, format, [a, b])? {
             let (p, half) = (x.temporary_predicate(), x.temporary());
-            comparison.push(x, p, None, sources, combine);
+            comparison.push(x, p, None, sources, combine, flush);
             select(x, half, Width::W16, truth, p);
             parts.push(Src::Reg(half));
         }
@@ -231,7 +230,7 @@ fn set(x: &mut Operation<'_, '_>) -> Lowered {
     let (a, b) = (x.source(1, from)?, x.source(2, from)?);
     let combine = combined(x, by)?;
     let p = x.temporary_predicate();
-    comparison.push(x, p, None, (a, b), combine);
+    comparison.push(x, p, None, (a, b), combine, flush);
     select(x, d, width, truth, p);
     Ok(())
 }
@@ -269,10 +268,11 @@ fn slct(x: &mut Operation<'_, '_>) -> Lowered {
     let (ty, width) = chosen(x)?;
     let by = x.ty()?;
     let signed = Int { width: Width::W32, signed: true };
+    let mut flush = false;
     let comparison = match by {
         Type::Int(int) if int == signed => Comparison::Int(Compare::Ge, int),
         Type::Float(Format::F32) => {
-            x.flag("ftz");
+            flush = x.flag("ftz");
             Comparison::Float(FloatCompare::Order(Compare::Ge, false), Format::F32)
         }
         _ => return Err(x.wrong_type()),
@@ -282,7 +282,7 @@ fn slct(x: &mut Operation<'_, '_>) -> Lowered {
     let (a, b) = (x.source(1, ty)?, x.source(2, ty)?);
     let c = x.source(3, by)?;
     let p = x.temporary_predicate();
-    comparison.push(x, p, None, (c, Src::Imm(0)), None);
+    comparison.push(x, p, None, (c, Src::Imm(0)), None, flush);
     x.push(Op::Select { width, d, a, b, p: PredSrc { pred: p, negated: false } });
     Ok(())
 }

@@ -5,7 +5,7 @@
 
 use super::{Row, Types, row};
 use crate::number::format::{Format, Rounding};
-use crate::program::op::{Clamp, Int, Op, RegId, Src, ToIntegral, Width};
+use crate::program::op::{Clamp, Int, Op, Precision, RegId, Src, ToIntegral, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::{Type, float_width};
 
@@ -17,8 +17,7 @@ const ROUNDINGS: [(&str, Rounding); 5] = [
     ("rz", Rounding::Zero),
     ("rm", Rounding::Down),
     ("rp", Rounding::Up),
-    // Ties away from zero; over the reals there are no ties (rule V2).
-    ("rna", Rounding::Nearest),
+    ("rna", Rounding::NearestAway),
 ];
 
 const INTEGRAL: [(&str, ToIntegral); 4] = [
@@ -42,7 +41,7 @@ struct Options {
 fn options(x: &mut Operation<'_, '_>) -> Options {
     let away = x.flag("rna");
     Options {
-        rounding: if away { Some(Rounding::Nearest) } else { x.choose(&ROUNDINGS) },
+        rounding: if away { Some(Rounding::NearestAway) } else { x.choose(&ROUNDINGS) },
         away,
         integral: x.choose(&INTEGRAL),
         ftz: x.flag("ftz"),
@@ -127,7 +126,8 @@ fn int_to_float(x: &mut Operation<'_, '_>, options: &Options, to: Format, from: 
     x.push(Op::IntToFloat { d, a, from, to, rounding });
     if saturate {
         let (a, clamp) = (Src::Reg(d), Clamp::Saturate);
-        x.push(Op::CvtFloat { d, a, from: to, to, integral: None, rounding: Rounding::Nearest, clamp });
+        let precision = Precision::NEAREST;
+        x.push(Op::CvtFloat { d, a, from: to, to, integral: None, precision, clamp, finite: false });
     }
     Ok(())
 }
@@ -141,7 +141,7 @@ fn float_to_int(x: &mut Operation<'_, '_>, options: &Options, to: Int, from: For
     let rounding = integral.ok_or_else(|| x.unsupported("it needs a rounding mode such as `.rzi`"))?;
     x.done(2)?;
     let a = x.converted(1, Type::Float(from))?;
-    int_result(x, to, |d| Op::FloatToInt { d, a, from, to, rounding })
+    int_result(x, to, |d| Op::FloatToInt { d, a, from, to, rounding, flush: ftz })
 }
 
 fn clamp(x: &Operation<'_, '_>, options: &Options) -> Lowered<Clamp> {
@@ -187,7 +187,8 @@ fn float_to_float(x: &mut Operation<'_, '_>, options: &Options, to: Format, from
     let a = x.converted(1, Type::Float(from))?;
     let d = float_destination(x, to)?;
     let rounding = rounding.unwrap_or(Rounding::Nearest);
-    x.push(Op::CvtFloat { d, a, from, to, integral, rounding, clamp });
+    let precision = Precision { flush: options.ftz, ..Precision::of(rounding) };
+    x.push(Op::CvtFloat { d, a, from, to, integral, precision, clamp, finite });
     Ok(())
 }
 
@@ -209,7 +210,8 @@ fn floats_to_pair(x: &mut Operation<'_, '_>, options: &Options, to: Format) -> L
     let mut parts = Vec::new();
     for a in [lower, upper] {
         let d = x.temporary();
-        x.push(Op::CvtFloat { d, a, from, to, integral: None, rounding, clamp });
+        let precision = Precision::of(rounding);
+        x.push(Op::CvtFloat { d, a, from, to, integral: None, precision, clamp, finite });
         parts.push(Src::Reg(d));
     }
     x.push(Op::Pack { d, parts, part });
@@ -240,7 +242,8 @@ fn pair_to_pair(x: &mut Operation<'_, '_>, options: &Options, to: Format, from: 
     for half in halves {
         let d = x.temporary();
         let a = Src::Reg(half);
-        x.push(Op::CvtFloat { d, a, from, to, integral: None, rounding: Rounding::Nearest, clamp });
+        let precision = Precision::NEAREST;
+        x.push(Op::CvtFloat { d, a, from, to, integral: None, precision, clamp, finite });
         parts.push(Src::Reg(d));
     }
     x.push(Op::Pack { d, parts, part });

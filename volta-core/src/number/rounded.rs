@@ -1,0 +1,160 @@
+//! What hardware holds of a known value (rule V10).
+
+use super::Extended;
+use super::format::{Decoded, Format, Rounding, decode, encode};
+
+/// Numbers of a format between two, one of which the hardware holds; both zeros are told apart.
+///
+/// Invariant: neither end is a NaN, and an infinite one is the only number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rounded {
+    format: Format,
+    low: u64,
+    high: u64,
+}
+
+fn sign_bit(format: Format) -> u64 {
+    1 << (8 * format.bytes() - 1)
+}
+
+/// Encodings in the order of their numbers, −0 below +0.
+fn order(format: Format, bits: u64) -> i64 {
+    let magnitude = (bits & (sign_bit(format) - 1)).cast_signed();
+    if bits & sign_bit(format) == 0 { magnitude } else { -magnitude - 1 }
+}
+
+impl Rounded {
+    /// Known to the bit; `None` for NaN.
+    pub fn exactly(format: Format, bits: u64) -> Option<Rounded> {
+        Rounded::between(format, bits, bits)
+    }
+
+    /// Some number between two; `None` where it may be infinite and is not sure to be, or is a NaN.
+    pub fn between(format: Format, low: u64, high: u64) -> Option<Rounded> {
+        let number = |bits| match decode(format, bits) {
+            Decoded::Finite(_) => Some(true),
+            Decoded::PosInf | Decoded::NegInf => Some(low == high),
+            Decoded::Nan => None,
+        };
+        let ordered = order(format, low) <= order(format, high);
+        (ordered && number(low)? && number(high)?).then_some(Rounded { format, low, high })
+    }
+
+    /// The format.
+    pub fn format(self) -> Format {
+        self.format
+    }
+
+    /// The bits, where they are known.
+    pub fn bits(self) -> Option<u64> {
+        (self.low == self.high).then_some(self.low)
+    }
+
+    /// Format and bits, where they are known.
+    pub fn spelled(self) -> Option<(Format, u64)> {
+        Some((self.format, self.bits()?))
+    }
+
+    /// The lowest and the highest bits.
+    pub fn ends(self) -> [u64; 2] {
+        [self.low, self.high]
+    }
+
+    /// The least and the greatest number.
+    pub fn bounds(self) -> [Extended; 2] {
+        // Not NaN, by the invariant.
+        self.ends().map(|bits| decode(self.format, bits).extended().unwrap_or(Extended::PosInf))
+    }
+
+    /// Whether the sign bit is set, where that is known.
+    pub fn is_negative(self) -> Option<bool> {
+        let [low, high] = self.ends().map(|bits| bits & sign_bit(self.format) != 0);
+        (low == high).then_some(low)
+    }
+
+    /// Each end as a number of a format, by a function that keeps their order. A zero has the sign that `map` gives it.
+    pub fn map(self, format: Format, map: impl Fn(u64) -> u64) -> Option<Rounded> {
+        Rounded::between(format, map(self.low), map(self.high))
+    }
+
+    /// The same numbers in a format that holds them; `None` where it does not.
+    pub fn within(self, format: Format) -> Option<Rounded> {
+        if format == self.format {
+            return Some(self);
+        }
+        let same = self.map(format, |bits| self.converted(bits, format, Rounding::Nearest))?;
+        (same.bounds() == self.bounds()).then_some(same)
+    }
+
+    /// Bits of this format as those of another, with the sign of a zero.
+    pub fn converted(self, bits: u64, format: Format, rounding: Rounding) -> u64 {
+        let Some(value) = decode(self.format, bits).extended() else { return bits };
+        let magnitude = encode(&value, format, rounding) & !sign_bit(format);
+        magnitude | if bits & sign_bit(self.format) == 0 { 0 } else { sign_bit(format) }
+    }
+
+    /// Subnormal numbers made zeros of their signs, as `.ftz` does.
+    pub fn flushed(self) -> Rounded {
+        let normal = match self.format {
+            Format::F16 => 1 << 10,
+            Format::Bf16 => 1 << 7,
+            Format::Tf32 | Format::F32 => 1 << 23,
+            Format::F64 => 1 << 52,
+            Format::E4m3 => 1 << 3,
+            Format::E5m2 => 1 << 2,
+        };
+        let sign = sign_bit(self.format);
+        let flush = |bits: u64| if bits & (sign - 1) < normal { bits & sign } else { bits };
+        Rounded { low: flush(self.low), high: flush(self.high), ..self }
+    }
+
+    /// Contains both, of one format.
+    pub fn hull(self, other: Rounded) -> Option<Rounded> {
+        let end = |pick: fn(i64, i64) -> bool, a, b| {
+            if pick(order(self.format, a), order(self.format, b)) { a } else { b }
+        };
+        let (low, high) =
+            (end(|a, b| a <= b, self.low, other.low), end(|a, b| a >= b, self.high, other.high));
+        if self.format == other.format { Rounded::between(self.format, low, high) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn f32s(low: f32, high: f32) -> Option<Rounded> {
+        Rounded::between(Format::F32, low.to_bits().into(), high.to_bits().into())
+    }
+
+    #[test]
+    fn ends_are_in_order_and_are_numbers() {
+        assert!(f32s(-0.0, 0.0).is_some());
+        assert_eq!(f32s(0.0, -0.0), None);
+        assert_eq!(f32s(1.0, f32::INFINITY), None);
+        assert!(f32s(f32::NEG_INFINITY, f32::NEG_INFINITY).is_some());
+        assert_eq!(f32s(f32::NAN, f32::NAN), None);
+        assert_eq!(f32s(2.0, 1.0), None);
+    }
+
+    #[test]
+    fn signs_are_those_of_all_numbers_between() {
+        assert_eq!(f32s(-0.0, -0.0).and_then(Rounded::is_negative), Some(true));
+        assert_eq!(f32s(-0.0, 0.0).and_then(Rounded::is_negative), None);
+        assert_eq!(f32s(0.0, 1.0).and_then(Rounded::is_negative), Some(false));
+    }
+
+    #[test]
+    fn flushing_keeps_signs_and_order() {
+        let tiny = f32::from_bits(1);
+        assert_eq!(f32s(-tiny, tiny).map(Rounded::flushed), f32s(-0.0, 0.0));
+        assert_eq!(f32s(tiny, 1.0).map(Rounded::flushed), f32s(0.0, 1.0));
+    }
+
+    #[test]
+    fn formats_that_hold_the_numbers_have_the_same() {
+        let half = Rounded::between(Format::F16, 0x8000, 0x3c00).expect("in order");
+        assert_eq!(half.within(Format::F32), f32s(-0.0, 1.0));
+        assert_eq!(f32s(0.1, 0.1).and_then(|tenth| tenth.within(Format::F16)), None);
+    }
+}
