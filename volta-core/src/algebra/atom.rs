@@ -72,8 +72,9 @@ pub enum Atom {
     Max(Box<[PolynomialId]>),
     /// A function.
     Apply(Function, PolynomialId),
-    /// The magnitude of the second with the sign of the first.
-    CopySign(PolynomialId, PolynomialId),
+    /// The magnitude of the second with the sign of the first. Of a zero, it is the sign that is read from a term as it
+    /// was executed: reals have one zero, and what is equal to it as a real may be either.
+    CopySign(PolynomialId, PolynomialId, TermRef),
     /// The binary digits that two natural numbers have in common; in the order of their places.
     BitAnd(PolynomialId, PolynomialId),
     /// The first where the condition holds, else the second.
@@ -217,7 +218,7 @@ impl Table {
                 let least = inner(a).zip(inner(b)).map(|(a, b)| (0, a.1.min(b.1)));
                 (true, least)
             }
-            Atom::CopySign(_, magnitude) => {
+            Atom::CopySign(_, magnitude, _) => {
                 let bounds = inner(magnitude).map(|(_, high)| (-high, high));
                 (self.is_whole(terms(magnitude)), bounds)
             }
@@ -332,7 +333,12 @@ impl Table {
                 (build(5, 100 + *function as u128, &[*argument]), signs)
             }
             Atom::BitAnd(a, b) => (build(8, 8, &[*a, *b]), Signs::NOT_NEGATIVE),
-            Atom::CopySign(a, b) => (build(6, 6, &[*a, *b]), Signs::ANY),
+            Atom::CopySign(a, b, read) => {
+                let mut place = build(6, 6, &[*a, *b]);
+                let read = mix(u128::from(read.store) + 3, u128::from(read.term.raw()));
+                place.fingerprint = mix(place.fingerprint, read);
+                (place, Signs::ANY)
+            }
             Atom::Select(condition, a, b) => {
                 let mut place = build(7, 7, &[*a, *b]);
                 place.fingerprint = mix(place.fingerprint, condition.fingerprint());

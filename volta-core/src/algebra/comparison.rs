@@ -163,7 +163,7 @@ impl Prover<'_> {
                 Atom::BitAnd(a, b) => {
                     open.extend([*a, *b].into_iter().flat_map(|part| self.atoms_in(inside(part))));
                 }
-                Atom::CopySign(sign, magnitude) => {
+                Atom::CopySign(sign, magnitude, _) => {
                     compare(inside(*sign).to_vec(), Kind::Sign);
                     open.extend([*sign, *magnitude].into_iter().flat_map(|part| self.atoms_in(inside(part))));
                 }

@@ -200,6 +200,7 @@ impl Prover<'_> {
         if self.flags(sign) & INFINITE != 0 {
             return Err(Stop::Unknown("the sign of what may be an infinity".to_string()));
         }
+        let (read, flipped) = self.sign_read(sign);
         let sign = self.argument(sign)?;
         let signs = self.signs_of(&sign);
         if signs == Signs::POSITIVE {
@@ -215,9 +216,27 @@ impl Prover<'_> {
         if magnitude.is_empty() {
             return Ok(magnitude);
         }
+        let sign = if flipped { negated(&sign) } else { sign };
         let sign = self.table.polynomial(&sign);
         let magnitude = self.table.polynomial(&magnitude);
-        Ok(self.atom_term(Atom::CopySign(sign, magnitude)))
+        let copied = self.atom_term(Atom::CopySign(sign, magnitude, read));
+        Ok(if flipped { negated(&copied) } else { copied })
+    }
+
+    /// From which term a sign is read, and whether it is flipped: an input has the same sign for both kernels, also
+    /// where it is zero, and negation flips also that. What any other operation makes of zeros is its own business.
+    fn sign_read(&self, mut sign: TermRef) -> (TermRef, bool) {
+        let mut flipped = false;
+        loop {
+            match self.view(sign) {
+                View::Input { .. } => return (TermRef { store: 0, term: sign.term }, flipped),
+                View::Apply(TermOp::Neg, [operand, ..]) => {
+                    sign.term = operand;
+                    flipped = !flipped;
+                }
+                View::Apply(..) | View::Constant(_) => return (sign, flipped),
+            }
+        }
     }
 
     /// A choice. Where the arms differ by `k` times what the condition compares with zero, it is a maximum:

@@ -634,7 +634,7 @@ impl Printer<'_, '_, '_> {
                 };
                 format!("{name}({})", self.inside(*argument, nesting))
             }
-            Atom::CopySign(sign, magnitude) => {
+            Atom::CopySign(sign, magnitude, _) => {
                 format!("copysign({}, {})", self.inside(*sign, nesting), self.inside(*magnitude, nesting))
             }
             Atom::BitAnd(a, b) => {

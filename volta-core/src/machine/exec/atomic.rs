@@ -9,7 +9,6 @@ use super::super::value::{Origin, Sym, Value, lanes};
 use super::super::warp::Warp;
 use super::float::Shape;
 use super::int::scalar2;
-use super::known::Undecided;
 use super::memory::Together;
 use crate::program::{Address, Clamp, InstId, Precision, RegId, Scope, Space, Src, Update};
 use crate::term::TermOp;
@@ -128,7 +127,7 @@ impl Cta<'_> {
                 let precision = Precision { approximate: true, ..Precision::NEAREST };
                 let shape = Shape { op: TermOp::Add, format, precision, clamp: Clamp::None };
                 if [x, y].iter().all(|term| self.known.contains(term.raw())) {
-                    return self.fold_float(shape, &[x, y], pc).map_err(|Undecided(what)| what.into());
+                    return Ok(self.fold_float(shape, &[x, y], pc));
                 }
                 Ok(Value::Sym(Sym::real(format, self.store.apply(TermOp::Add, &[x, y], pc))))
             }

@@ -141,6 +141,14 @@ impl Cta<'_> {
         d: RegId,
         sources: &[Src],
     ) -> Result<(), Stop> {
+        let mask = if let (TermOp::CopySign, [sign, magnitude]) = (shape.op, sources) {
+            self.copy_known_signs(warp, mask, pc, shape, d, [*sign, *magnitude])?
+        } else {
+            mask
+        };
+        if mask == 0 {
+            return Ok(());
+        }
         if self.float_alone(warp, mask, pc, shape, d, sources) {
             return Ok(());
         }
@@ -151,6 +159,51 @@ impl Cta<'_> {
             return Ok(());
         }
         self.float_by_lanes(warp, mask, pc, shape, d, sources)
+    }
+
+    /// Gives magnitudes signs that are known, and returns the lanes that are left.
+    fn copy_known_signs(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        shape: Shape,
+        d: RegId,
+        [sign, magnitude]: [Src; 2],
+    ) -> Result<u32, Stop> {
+        let mut masks = [0; 2];
+        for lane in lanes(mask) {
+            let term = match self.value(warp, sign, lane) {
+                Value::Sym(sym) => match sym.kind() {
+                    SymKind::Real(_, term) => term,
+                    SymKind::Half64(..)
+                    | SymKind::Int(..)
+                    | SymKind::Pair(..)
+                    | SymKind::Packed(_)
+                    | SymKind::Choice(_)
+                    | SymKind::Fragment { .. } => continue,
+                },
+                Value::Bits(bits) => match self.literal(shape.format, bits) {
+                    Some(raw) => TermId::from_raw(raw),
+                    None => continue,
+                },
+                Value::Undefined(_) => continue,
+            };
+            if self.known.contains(term.raw()) {
+                let negative = self.known.is_negative(&self.store, term, shape.format);
+                let negative = negative.map_err(|what| self.depends_on_rounding(warp, lane, pc, what))?;
+                masks[usize::from(negative)] |= 1 << lane;
+            }
+        }
+        let [positive, negative] = masks;
+        if positive | negative != 0 {
+            let step = |op| Shape { op, ..shape };
+            self.float(warp, positive | negative, pc, step(TermOp::Abs), d, &[magnitude])?;
+            if negative != 0 {
+                self.float(warp, negative, pc, step(TermOp::Neg), d, &[Src::Reg(d)])?;
+            }
+        }
+        Ok(mask & !positive & !negative)
     }
 
     /// The same lane by lane, where operands are nothing in particular together.
@@ -178,7 +231,6 @@ impl Cta<'_> {
         for lane in lanes(known) {
             let ids = operands.iter().map(|terms| TermId::from_raw(terms.ids[lane])).collect::<Vec<_>>();
             let value = self.fold_float(shape, &ids, pc);
-            let value = value.map_err(|what| self.depends_on_rounding(warp, lane, pc, what))?;
             warp.register_mut(d).set(lane, value);
         }
         for lane in lanes(undefined) {
@@ -314,9 +366,7 @@ impl Cta<'_> {
         }
         let terms = &terms[..sources.len()];
         let value = if terms.iter().all(|term| self.known.contains(term.raw())) {
-            let lane = mask.trailing_zeros() as usize;
-            let value = self.fold_float(shape, terms, pc);
-            value.map_err(|what| self.depends_on_rounding(warp, lane, pc, what))?
+            self.fold_float(shape, terms, pc)
         } else {
             let mut ids = [0; 3];
             for (id, term) in ids.iter_mut().zip(terms) {
@@ -574,9 +624,9 @@ impl Cta<'_> {
     }
 
     /// An operation on known values.
-    pub(super) fn fold_float(&mut self, shape: Shape, ids: &[TermId], pc: u32) -> Result<Value, Undecided> {
+    pub(super) fn fold_float(&mut self, shape: Shape, ids: &[TermId], pc: u32) -> Value {
         if let Some(value) = self.known_floor_step(shape, ids, pc) {
-            return Ok(value);
+            return value;
         }
         self.known.fold(&mut self.store, shape, ids, pc)
     }

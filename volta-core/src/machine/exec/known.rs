@@ -169,26 +169,17 @@ impl Knowns {
     }
 
     /// An operation on known values.
-    pub(super) fn fold(
-        &mut self,
-        store: &mut Store,
-        shape: Shape,
-        ids: &[TermId],
-        pc: u32,
-    ) -> Result<Value, Undecided> {
+    pub(super) fn fold(&mut self, store: &mut Store, shape: Shape, ids: &[TermId], pc: u32) -> Value {
         let unbounded = || Known { exact: Exact::Between(Enclosed::Unresolved), rounded: None };
         let operands: SmallVec<[Known; 3]> =
             ids.iter().map(|id| self.of(store, *id).unwrap_or_else(unbounded)).collect();
-        if let (TermOp::CopySign, [sign, _]) = (shape.op, operands.as_slice()) {
-            return self.with_sign(store, shape, sign, ids[1], pc);
-        }
         let rounded = self.rounded(shape, ids, &operands);
         let undefined = Value::Undefined(Origin::Invalid(InstId(pc)));
         let numbers: Option<SmallVec<[&Extended; 3]>> =
             operands.iter().map(|operand| operand.exact.number()).collect();
         let folded = numbers.map(|numbers| clamp_fold(shape.clamp, fold(shape.op, &numbers)));
         let value = match folded {
-            Some(Fold::Undefined) => return Ok(undefined),
+            Some(Fold::Undefined) => return undefined,
             // A chain of squares doubles the digits at each step: beyond some size it is a term like any other.
             Some(Fold::Value(value)) if !is_long(&value) => {
                 self.constant(store, shape.format, value, rounded)
@@ -198,7 +189,7 @@ impl Knowns {
                     operands.iter().map(|operand| operand.exact.enclosure()).collect();
                 let exact = clamped(shape.clamp, enclose(shape.op, &enclosures));
                 if matches!(exact, Enclosed::Undefined) {
-                    return Ok(undefined);
+                    return undefined;
                 }
                 let term = store.apply(shape.op, ids, pc);
                 let term = clamp_term(store, shape.clamp, term, pc);
@@ -207,9 +198,9 @@ impl Knowns {
             }
         };
         if shape.op == TermOp::Mul && shape.precision.fusible && shape.clamp == Clamp::None {
-            return Ok(self.note_product(store, value, shape, &operands));
+            return self.note_product(store, value, shape, &operands);
         }
-        Ok(value)
+        value
     }
 
     /// A constant in a register: concrete bits when exactly what the hardware holds, else a term.
@@ -247,43 +238,20 @@ impl Knowns {
         Value::Sym(Sym::real(to, term))
     }
 
-    /// The magnitude of a known value with the sign of another one. Of a zero, only bits tell it.
-    fn with_sign(
-        &mut self,
-        store: &mut Store,
-        shape: Shape,
-        sign: &Known,
-        magnitude: TermId,
-        pc: u32,
-    ) -> Result<Value, Undecided> {
+    /// Whether the sign bit of a known value is set. Of a zero, only bits tell it.
+    pub(super) fn is_negative(&self, store: &Store, term: TermId, format: Format) -> Result<bool, Undecided> {
         let undecided = Undecided("the sign that is copied");
-        let negative = sign.rounded.and_then(Rounded::is_negative).ok_or(undecided)?;
-        let signums = sign
-            .both_bounds(shape.format, false)
-            .ok_or(undecided)?
-            .map(|[low, high]| [low.signum(), high.signum()]);
-        let alike = match signums {
+        let known = self.of(store, term).ok_or(undecided)?;
+        let negative = known.rounded.and_then(Rounded::is_negative).ok_or(undecided)?;
+        let bounds = known.both_bounds(format, false).ok_or(undecided)?;
+        let alike = match bounds.map(|[low, high]| [low.signum(), high.signum()]) {
             [[1, _], _] => !negative,
             [[_, -1], _] => negative,
             // Exactly zero, and no rounding made anything of it.
             [[0, 0], [0, 0]] => true,
             _ => false,
         };
-        if !alike {
-            return Err(undecided);
-        }
-        let step = |op| Shape { op, ..shape };
-        let folded = self.fold(store, step(TermOp::Abs), &[magnitude], pc)?;
-        if !negative {
-            return Ok(folded);
-        }
-        let size = match folded {
-            // A zero has two signs, and as a real but one.
-            Value::Bits(bits) => return Ok(Value::Bits(bits | 1 << (8 * shape.format.bytes() - 1))),
-            Value::Sym(sym) => TermId::from_raw(sym.raw() & Sym::PAYLOAD),
-            Value::Undefined(_) => return Ok(folded),
-        };
-        self.fold(store, step(TermOp::Neg), &[size], pc)
+        if alike { Ok(negative) } else { Err(undecided) }
     }
 
     /// What hardware may hold of a result.

@@ -216,10 +216,7 @@ impl Table<'_> {
     fn with_other_sign(&mut self, op: TermOp, format: Format, term: TermId) -> Value {
         if self.known.contains(term.raw()) {
             let shape = Shape { op, format, precision: Precision::NEAREST, clamp: Clamp::None };
-            // A sign is changed whatever it is.
-            if let Ok(value) = self.known.fold(self.store, shape, &[term], self.pc) {
-                return value;
-            }
+            return self.known.fold(self.store, shape, &[term], self.pc);
         }
         Value::Sym(Sym::real(format, self.store.apply(op, &[term], self.pc)))
     }

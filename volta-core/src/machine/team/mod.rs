@@ -22,7 +22,7 @@ use super::register::Even;
 use super::value::{Sym, Value, lanes};
 use super::warp::Warp;
 use crate::program::{Address, Clamp, Inst, Op, PredId, PredSrc, RegId, Space, Src, Width};
-use crate::term::{Operand, Pattern, Steps, Store};
+use crate::term::{Operand, Pattern, Steps, Store, TermOp};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -571,6 +571,10 @@ impl Cta<'_> {
             };
             let Some(raw) = self.literal(shape.format, literal) else { return false };
             *terms = Even::uniform(raw);
+        }
+        // Signs that are known are copied lane by lane.
+        if shape.op == TermOp::CopySign && self.known.may_contain(terms[0].ends()) {
+            return false;
         }
         let tag = Sym::real_tag(shape.format);
         if B == ALONE {
