@@ -8,6 +8,7 @@ pub mod fuzz;
 pub mod interpreter;
 pub mod mutation;
 pub mod replay;
+pub mod verifier_mutants;
 
 use std::fs;
 use std::path::{Path, PathBuf};
