@@ -295,12 +295,34 @@ impl Composites {
         Ok(out)
     }
 
+    /// The choice between wholes that pieces are which one condition chooses, among bits: an f64 that was chosen lies in
+    /// memory as two words, each of them chosen.
+    fn joined_choice(&mut self, pieces: &[Piece]) -> Option<Choice> {
+        let condition = pieces.iter().find_map(|piece| self.as_choice(piece.value))?.condition;
+        let mut arms = [Pieces::new(), Pieces::new()];
+        for piece in pieces {
+            let values = match (piece.value, self.as_choice(piece.value)) {
+                (_, Some(choice)) if choice.condition == condition => [choice.then, choice.otherwise],
+                (Value::Bits(_), _) => [piece.value; 2],
+                (Value::Sym(_) | Value::Undefined(_), _) => return None,
+            };
+            for (arm, value) in arms.iter_mut().zip(values) {
+                arm.push(Piece { value, bytes: piece.bytes });
+            }
+        }
+        let [then, otherwise] = arms.map(|arm| self.join(&arm));
+        Some(Choice { condition, then, otherwise })
+    }
+
     /// The value that the pieces make together: at most 8 bytes, simplest representation.
     pub(super) fn join(&mut self, pieces: &[Piece]) -> Value {
         if let [Piece { value: Value::Sym(low), .. }, Piece { value: Value::Sym(high), .. }] = pieces
             && let Some(pair) = Sym::pair(*low, *high)
         {
             return Value::Sym(pair);
+        }
+        if let Some(choice) = self.joined_choice(pieces) {
+            return self.choose(choice);
         }
         let mut merged = Pieces::new();
         for piece in pieces {
