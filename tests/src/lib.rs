@@ -1,5 +1,6 @@
 //! Shared helpers of the suites.
 
+pub mod differential;
 pub mod explorer;
 pub mod expression;
 pub mod filetest;

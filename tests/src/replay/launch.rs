@@ -86,6 +86,14 @@ pub fn ready(case: &Case) -> Result<[Ready<'_>; 2], String> {
     Ok([side(case, reference, 0)?, side(case, &case.opt, 1)?])
 }
 
+/// Decodes the only kernel of a case.
+///
+/// # Errors
+/// When it cannot be decoded.
+pub fn alone(case: &Case) -> Result<Ready<'_>, String> {
+    side(case, &case.opt, 1)
+}
+
 fn side<'c>(case: &'c Case, side: &'c Side, which: usize) -> Result<Ready<'c>, String> {
     let program = decode(&side.ptx, side.kernel.as_deref())?;
     let arguments = || case.params.iter().filter(|param| param.binding == Binding::Argument);

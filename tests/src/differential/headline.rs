@@ -1,0 +1,180 @@
+//! What a verdict says in a word, held against what the kernels do in the interpreter.
+
+use std::rc::Rc;
+
+use volta_core::case::{Case, Element, ParamKind, ScalarValue, Sign};
+use volta_core::machine::fault::FaultKind;
+use volta_core::verdict::{How, Report, Verdict, Witness};
+
+use crate::interpreter::integer::IntType;
+use crate::interpreter::random::Random;
+use crate::replay::check::{self, Effort, Shown};
+use crate::replay::launch::{Inputs, Output, Ready, alone, ready};
+use crate::replay::values::{Signs, Values, elements};
+
+/// Schedules that a kernel runs under.
+const SCHEDULES: u64 = 6;
+
+/// Schedules that are tried until a fault shows.
+const TRIES: u64 = 40;
+
+/// What was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// What the headline says.
+    Holds,
+    /// Nothing that contradicts it; the interpreter does not show such faults, or not this time.
+    NotShown,
+    /// There is nothing to run: no claim is made, or the kernel cannot be decoded.
+    Nothing,
+}
+
+fn inputs(case: &Case, random: &mut Random) -> Result<Inputs, String> {
+    let signs = [Signs::Mixed, Signs::Positive][random.below(2)];
+    case.params.iter().map(|param| Ok(Rc::new(Values::new(param, Some((random.bits(), signs)))?))).collect()
+}
+
+/// All that a run leaves: each element that was written, with its bits; or what went wrong.
+type Left = Result<Vec<(usize, u64, u64)>, String>;
+
+fn left(side: &Ready<'_>, inputs: &Inputs, seed: u64) -> Left {
+    let ran = side.run(inputs, seed)?;
+    let of = |output: &Output| -> Vec<(usize, u64, u64)> {
+        output.written().into_iter().map(|at| (output.param, at, output.bits(at))).collect()
+    };
+    Ok(ran.outputs.iter().flat_map(of).collect())
+}
+
+/// Runs a kernel that is clean: to its end, with the same outputs, whatever goes first.
+fn clean(case: &Case, side: &Ready<'_>, seed: u64) -> Result<(), String> {
+    let random = &mut Random::new(seed);
+    for _ in 0..2 {
+        let inputs = inputs(case, random)?;
+        let first = left(side, &inputs, random.bits())?;
+        for _ in 1..SCHEDULES / 2 {
+            let other = left(side, &inputs, random.bits())?;
+            if !side.program.adds_floats_atomically() && other != first {
+                return Err("another schedule leaves other outputs".into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a fault shows: the interpreter stumbles over it, or outputs depend on who goes first or on what memory held
+/// that nobody wrote.
+fn shows(case: &Case, side: &Ready<'_>, seed: u64) -> Result<Option<String>, String> {
+    let random = &mut Random::new(seed);
+    let inputs = inputs(case, random)?;
+    let first = left(side, &inputs, random.bits());
+    if let Err(why) = first {
+        return Ok(Some(why));
+    }
+    for _ in 1..TRIES {
+        let other = left(side, &inputs, random.bits());
+        if let Err(why) = other {
+            return Ok(Some(why));
+        }
+        if other != first {
+            return Ok(Some("outputs depend on the schedule".into()));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether values of a witness lie in what the case declares: in the types of both sides, and of the sign assumed.
+fn declared(case: &Case, inputs: &[(String, String)]) -> Result<(), String> {
+    for (name, text) in inputs {
+        let tensor = name.split('[').next().unwrap_or(name);
+        let param = case.params.iter().find(|param| param.name == tensor);
+        let param = param.ok_or_else(|| format!("the witness names `{name}`, which is no input"))?;
+        let exact: rug::Rational = text.parse().map_err(|_| format!("{name} = {text} is no number"))?;
+        let sign = match &param.kind {
+            ParamKind::Tensor { sign, .. } => *sign,
+            ParamKind::Scalar { value: ScalarValue::Symbolic(sign), .. } => *sign,
+            ParamKind::Scalar { value: ScalarValue::Number(_), .. } => {
+                return Err(format!("the witness chooses `{name}`, which the case gives"));
+            }
+        };
+        let order = exact.cmp0();
+        let admitted = match sign {
+            Sign::Any => true,
+            Sign::Positive => order.is_gt(),
+            Sign::NonNegative => order.is_ge(),
+            Sign::Negative => order.is_lt(),
+            Sign::NonPositive => order.is_le(),
+            Sign::Nonzero => order.is_ne(),
+        };
+        if !admitted {
+            return Err(format!("{name} = {text} is not of the sign that the case assumes"));
+        }
+        for element in elements(param) {
+            if let Element::Int { bytes, signed } = element {
+                let (least, greatest) = IntType { bits: 8 * bytes, signed }.range();
+                if !exact.is_integer() || exact < least || exact > greatest {
+                    return Err(format!("{name} = {text} is no {}", element.name()));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Holds a report's headline against the interpreter.
+///
+/// # Errors
+/// Where they contradict each other.
+pub fn holds(case: &Case, report: &Report, seed: u64) -> Result<Seen, String> {
+    let sides = match &case.reference {
+        Some(_) => ready(case).map(Vec::from),
+        None => alone(case).map(|side| vec![side]),
+    };
+    // What the interpreter does not know is no contradiction.
+    let Ok(sides) = sides else { return Ok(Seen::Nothing) };
+    if sides.iter().any(|side| !side.program.unknown().is_empty()) {
+        return Ok(Seen::Nothing);
+    }
+    match &report.verdict {
+        Verdict::Equivalent | Verdict::EquivalentWhere(_) => {
+            let conditional = matches!(report.verdict, Verdict::EquivalentWhere(_));
+            let effort = Effort { inputs: 4, schedules: true };
+            let tried = check::equivalent(case, seed, effort, conditional)?;
+            Ok(if tried.compared > 0 { Seen::Holds } else { Seen::NotShown })
+        }
+        Verdict::Different(difference) => {
+            if let How::Values(Witness { inputs, .. }) = &difference.how {
+                declared(case, inputs)?;
+            }
+            match check::different(case, difference, seed)? {
+                (Shown::Clearly, _) => Ok(Seen::Holds),
+                (Shown::Faintly | Shown::NotAtAll, _) => Ok(Seen::NotShown),
+            }
+        }
+        Verdict::Clean => sides.iter().try_for_each(|side| clean(case, side, seed)).map(|()| Seen::Holds),
+        Verdict::Fault(fault) => match fault.kind {
+            FaultKind::OutOfBounds
+            | FaultKind::Misaligned
+            | FaultKind::Deadlock
+            | FaultKind::Race
+            | FaultKind::Uninitialised
+            | FaultKind::BarrierDivergence
+            | FaultKind::AmbiguousBarrier
+            | FaultKind::Nondeterministic => {
+                for side in &sides {
+                    if shows(case, side, seed)?.is_some() {
+                        return Ok(Seen::Holds);
+                    }
+                }
+                Ok(Seen::NotShown)
+            }
+            FaultKind::Undefined
+            | FaultKind::SortMismatch
+            | FaultKind::DependsOnRounding
+            | FaultKind::NotStructured
+            | FaultKind::Unsupported
+            | FaultKind::Assertion
+            | FaultKind::ReadOnly => Ok(Seen::Nothing),
+        },
+        Verdict::Unknown(_) | Verdict::InputError(_) => Ok(Seen::Nothing),
+    }
+}

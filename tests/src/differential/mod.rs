@@ -1,0 +1,145 @@
+//! Random programs, and what their verdicts say, tried where the answer is known from apart.
+//!
+//! Each family draws kernels from a seed and knows something of them that the verifier was not told: [`known`] computes
+//! integers from constants, which a plain interpreter of PTX computes as well; [`moves`] carries elements about and
+//! follows them; [`small`] computes with unknown integers, of which it tries all values; [`real`] computes with unknown
+//! reals, and evaluates its formulas with fifty digits; [`rounding`] lets known floats decide. [`headline`] holds any
+//! verdict against what the interpreter does.
+
+pub mod headline;
+pub mod known;
+pub mod moves;
+pub mod real;
+pub mod rounding;
+pub mod small;
+
+use std::collections::BTreeMap;
+
+use volta_core::case::{Case, Contents, Element, Options, Param, ParamKind, Role, Side, Sign};
+use volta_core::number::{Extended, Rational};
+use volta_core::verdict::Report;
+
+use crate::interpreter::random::Random;
+
+/// A family of programs.
+pub struct Family {
+    /// Its name.
+    pub name: &'static str,
+    /// How many programs every run of the tests takes.
+    pub share: u64,
+    /// Draws the program of a seed, verifies it and judges the verdict; what it came to.
+    pub check: fn(u64) -> Result<Checked, String>,
+    /// What a run of [`Family::share`] programs must come to at least: this often.
+    pub expects: &'static [(&'static str, u64)],
+}
+
+/// What a program came to: the verdicts, and what was tried besides.
+pub type Checked = Vec<String>;
+
+/// All families.
+pub const FAMILIES: [Family; 5] =
+    [known::FAMILY, moves::FAMILY, small::FAMILY, real::FAMILY, rounding::FAMILY];
+
+/// How often each came up.
+pub type Tally = BTreeMap<String, u64>;
+
+/// Verifies a case.
+pub(crate) fn verify(case: &Case) -> Report {
+    volta_core::verify(case)
+}
+
+/// What went wrong, with the kernels.
+pub(crate) fn told(case: &Case, why: &str) -> String {
+    let mut text = format!("{why}\n");
+    let sides = case.reference.iter().map(|side| ("reference", side)).chain([("opt", &case.opt)]);
+    for (name, side) in sides {
+        text += &format!("// {name}: grid {:?}, block {:?}\n{}\n", side.grid, side.block, side.ptx);
+    }
+    for param in &case.params {
+        text += &format!("// {param:?}\n");
+    }
+    text
+}
+
+/// A tensor of one dimension.
+pub(crate) fn tensor(name: &str, element: &str, length: u64, role: Role, contents: Contents) -> Param {
+    let element = Element::parse(element).expect("a type");
+    let kind = ParamKind::Tensor {
+        reference: element,
+        opt: element,
+        shape: vec![length],
+        role,
+        contents,
+        sign: Sign::Any,
+    };
+    Param { name: name.into(), kind }
+}
+
+/// Whole numbers as contents.
+pub(crate) fn list(values: impl Iterator<Item = i128>) -> Contents {
+    Contents::List(values.map(|value| Extended::Finite(Rational::from_i128(value))).collect())
+}
+
+/// A kernel on one CTA.
+pub(crate) fn side(ptx: String, threads: u32) -> Side {
+    Side {
+        ptx,
+        path: "random.ptx".into(),
+        kernel: None,
+        arguments: None,
+        grid: [1; 3],
+        block: [threads, 1, 1],
+        dynamic_shared: 0,
+        ctas: None,
+    }
+}
+
+/// Two kernels over parameters.
+pub(crate) fn pair(params: Vec<Param>, reference: Side, opt: Side) -> Case {
+    Case { params, reference: Some(reference), opt, options: Options::default() }
+}
+
+/// The frame of a kernel with pointers as parameters, which registers `%P0`, `%P1`, … hold.
+pub(crate) fn kernel(pointers: &[&str], declarations: &str, body: &str) -> String {
+    let list: Vec<String> = pointers.iter().map(|name| format!(".param .u64 {name}")).collect();
+    let load = |(at, name): (usize, &&str)| format!("  ld.param.u64 %P{at}, [{name}];\n");
+    let loads: String = pointers.iter().enumerate().map(load).collect();
+    format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k({})\n{{\n  .reg .b64 %P<{}>;\n{declarations}{loads}{body}  ret;\n}}\n",
+        list.join(", "),
+        pointers.len()
+    )
+}
+
+/// Replaces each `$x` of a template by what is drawn for `x`.
+pub(crate) fn fill(template: &str, mut draw: impl FnMut(char) -> String) -> String {
+    let mut out = String::new();
+    let mut rest = template.chars();
+    while let Some(c) = rest.next() {
+        match (c, rest.clone().next()) {
+            ('$', Some(what)) => {
+                rest.next();
+                out += &draw(what);
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// One of several.
+pub(crate) fn one_of<T: Copy>(random: &mut Random, all: &[T]) -> T {
+    all[random.below(all.len())]
+}
+
+/// An integer of 32 bits as programs meet them: small, at an edge, or any.
+pub(crate) fn word(random: &mut Random) -> u32 {
+    const EDGES: [u32; 12] =
+        [0, 1, 2, 31, 32, 33, 0xff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
+    match random.below(4) {
+        0 => random.below(40) as u32,
+        1 => one_of(random, &EDGES),
+        2 => (random.below(40) as u32).wrapping_neg(),
+        _ => random.bits() as u32,
+    }
+}
