@@ -15,7 +15,7 @@ pub mod small;
 
 use std::collections::BTreeMap;
 
-use volta_core::case::{Case, Contents, Element, Options, Param, ParamKind, Role, Side, Sign};
+use volta_core::case::{Binding, Case, Contents, Element, Options, Param, ParamKind, Role, Side, Sign};
 use volta_core::number::{Extended, Rational};
 use volta_core::verdict::Report;
 
@@ -72,7 +72,7 @@ pub(crate) fn tensor(name: &str, element: &str, length: u64, role: Role, content
         contents,
         sign: Sign::Any,
     };
-    Param { name: name.into(), kind }
+    Param { name: name.into(), kind, binding: Binding::Argument }
 }
 
 /// Whole numbers as contents.
