@@ -386,6 +386,35 @@ mod tests {
     }
 
     #[test]
+    fn integers_and_far_powers_of_two_are_rationals() {
+        // 1477 and 738.5, 1024 and 512 times the f16 form; 12102203, 2²³ times the f32 one; 2⁻¹³ and 2⁵ times.
+        for (format, bits) in [
+            (Format::F16, 0x65C5),
+            (Format::F16, 0x61C5),
+            (Format::F32, 0x4B38_AA3B),
+            (Format::F32, 0x3938_AA3B),
+            (Format::F32, 0x4238_AA3B),
+        ] {
+            assert_eq!(read(&literal(format, bits)), None, "{bits:x}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_has_one_reading_of_a_constant() {
+        let all = |bits: &[u64]| -> Vec<Option<Literal>> {
+            let constants: Vec<Constant> = bits.iter().map(|bits| literal(Format::F32, *bits)).collect();
+            read_all(constants.iter()).into_iter().map(|read| read.map(|(_, literal)| literal)).collect()
+        };
+        let form = |form| Some(Literal::Form(form));
+        assert_eq!(all(&[0x3FB8_AA3C]), [form(Form::Log2EAbove)]);
+        assert_eq!(all(&[0x3FB8_AA3C, 0x3F38_AA3B]), [None, form(Form::Log2E)]);
+        // Split in two: the high half is no form by itself.
+        let split = all(&[0x3FB8_AA3B, 0x32A5_7060, 0x32A5_5E34, 0x3F31_7218]);
+        let high = Some(Literal::High(Form::Log2E));
+        assert_eq!(split, [high, form(Form::Log2EResidual), None, form(Form::Ln2)]);
+    }
+
+    #[test]
     fn scales_are_found_in_products_rounded_once_or_twice() {
         let scale = literal(Format::F32, 0x3DE4_F92E);
         let [once, twice] =
