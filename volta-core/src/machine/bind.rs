@@ -8,6 +8,7 @@ use super::launch::{
 };
 use super::memory::Memory;
 use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, to_generic};
+use super::opaque::TENSOR_ALIGN;
 use super::pieces::{Cell, low_bytes};
 use super::place::place;
 use super::value::{Origin, Sym, Value};
@@ -250,7 +251,7 @@ impl<'a> Launch<'a> {
                 name: tensor.name.clone(),
                 space: Space::Global,
                 size: tensor.elements * u64::from(tensor.element.bytes()),
-                align: 256,
+                align: TENSOR_ALIGN,
                 backing: Backing::Tensor(at as u32),
                 element: Some(tensor.element),
             });

@@ -166,7 +166,7 @@ impl FaultKind {
             FaultKind::Unsupported => "gets",
             FaultKind::Assertion => "stops",
             FaultKind::ReadOnly => "writes",
-            FaultKind::Nondeterministic => "depends on the schedule",
+            FaultKind::Nondeterministic => "is not determined",
         }
     }
 }

@@ -11,6 +11,7 @@ use super::fault::{Fault, FaultKind, Site};
 use super::footprint::{Merged, is_output};
 use super::launch::{Element, Options, Param, Side, Which};
 use super::memory::{Contribution, PAGE, Page, Placed};
+use super::opaque::{self, Guarded};
 use super::pieces::{Cell, Composites};
 use super::race::{Access, Exact};
 use super::residue::{self, Residues, exactly};
@@ -112,13 +113,15 @@ pub fn run(
     params: &[Param],
     options: &Options,
 ) -> Result<Outcome, RunError> {
-    let launch = Launch::bind(which, program, side, params, options.layout, &options.budgets)?;
+    let Guarded { program, assumption } = opaque::guarded(which, program, side, params);
+    let launch = Launch::bind(which, &program, side, params, options.layout, &options.budgets)?;
     let mut outcome = Outcome {
         threads: launch.threads() as u64,
         ctas: (launch.ctas.len(), side.grid.iter().map(|n| u64::from(*n)).product()),
         assumptions: launch.assumptions.iter().cloned().collect(),
         ..Outcome::default()
     };
+    outcome.assumptions.extend(assumption);
     let mut merged = Merged::default();
     let mut returned = Returned::default();
     let count = if launch.ctas.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };

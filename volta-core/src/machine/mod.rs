@@ -22,6 +22,7 @@ mod grid;
 pub mod launch;
 mod memory;
 mod objects;
+mod opaque;
 mod pieces;
 mod place;
 mod race;

@@ -123,6 +123,7 @@ impl Op {
             | Op::CopyAsync { .. }
             | Op::CommitCopies
             | Op::WaitForCopies { .. }
+            | Op::Undetermined { .. }
             | Op::Unsupported { .. } => false,
         }
     }
@@ -203,7 +204,7 @@ impl Program {
     }
 
     /// Where execution may go on after an operation; nowhere after a return.
-    fn successors(&self, at: u32) -> impl Iterator<Item = u32> {
+    pub fn successors(&self, at: u32) -> impl Iterator<Item = u32> {
         let inst = &self.insts[at as usize];
         let targets: &[InstId] = match &inst.op {
             Op::Branch { target } => std::slice::from_ref(target),
@@ -213,6 +214,23 @@ impl Program {
         let leaves = matches!(inst.op, Op::Branch { .. } | Op::BranchTable { .. } | Op::Exit | Op::Trap);
         let falls = !leaves || inst.guard.is_some();
         targets.iter().map(|target| target.0).chain(falls.then_some(at + 1))
+    }
+
+    /// For each operation, whether one may come there that is not the one before it.
+    pub fn block_starts(&self) -> Vec<bool> {
+        let mut starts = vec![false; self.insts.len()];
+        let mut start = |at: u32| {
+            if let Some(start) = starts.get_mut(at as usize) {
+                *start = true;
+            }
+        };
+        start(0);
+        for (at, inst) in (0..).zip(&self.insts) {
+            if matches!(inst.op, Op::Branch { .. } | Op::BranchTable { .. } | Op::Exit | Op::Trap) {
+                self.successors(at).for_each(&mut start);
+            }
+        }
+        starts
     }
 
     /// The first operation on all ways from each one to the end, itself aside; `None` when there is none.

@@ -438,6 +438,10 @@ pub enum Op {
     Enter {
         declared: Declared,
     },
+    /// A fault: it would make more of an address than is determined (rule M1)
+    Undetermined {
+        reason: String,
+    },
     /// Moves bits of any sort unchanged.
     Mov {
         d: RegId,

@@ -29,6 +29,14 @@ impl Op {
         });
     }
 
+    /// Calls `visit` with each value that it reads, the base of an address before what is stored there.
+    pub(crate) fn visit_sources(&self, visit: &mut dyn FnMut(Src)) {
+        self.visit(&mut |named| match named {
+            Named::Read(source) => visit(source),
+            Named::Write(_) | Named::ReadPredicate(_) | Named::WritePredicate(_) | Named::Target(_) => {}
+        });
+    }
+
     /// Calls `visit` with each predicate register that it reads or writes, and whether it writes it.
     pub(crate) fn visit_predicates(&self, visit: &mut dyn FnMut(PredId, bool)) {
         self.visit(&mut |named| match named {
@@ -139,7 +147,11 @@ impl Op {
                 declared.variables.iter().for_each(|variable| visit(Read(Src::Symbol(*variable, 0))));
             }
             Op::CommitCopies | Op::WaitForCopies { pending: _ } => {}
-            Op::Exit | Op::Trap | Op::Nop | Op::Unsupported { reason: _ } => {}
+            Op::Exit
+            | Op::Trap
+            | Op::Nop
+            | Op::Undetermined { reason: _ }
+            | Op::Unsupported { reason: _ } => {}
             Op::Barrier { kind, id, count, aligned: _ } => {
                 visit(Read(*id));
                 count.iter().for_each(|count| visit(Read(*count)));

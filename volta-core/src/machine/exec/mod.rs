@@ -174,6 +174,18 @@ impl Cta<'_> {
                 let lane = mask.trailing_zeros() as usize;
                 Err(self.fault(FaultKind::Assertion, "R1", message, warp, lane, pc))
             }
+            Op::Undetermined { reason } => {
+                let lane = mask.trailing_zeros() as usize;
+                let site = self.site("is not determined here".into(), warp, lane, pc);
+                let help = "of an address, only its alignment is known; compute with indices instead";
+                Err(self.fault_at(
+                    FaultKind::Nondeterministic,
+                    "M1",
+                    reason.clone(),
+                    vec![site],
+                    Some(help.into()),
+                ))
+            }
             Op::Unsupported { reason } => {
                 let lane = mask.trailing_zeros() as usize;
                 Err(self.fault(FaultKind::Unsupported, "S2", reason.clone(), warp, lane, pc))

@@ -1,0 +1,266 @@
+//! What is known of a value before the launch runs: whether it is an address, and which of its bits addresses decide.
+
+use crate::program::{Space, VariableId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Something whose address the launch does not determine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Base {
+    /// A tensor of the case, by its parameter.
+    Tensor(usize),
+    /// A variable, in its own space. All dynamic arrays are the first one.
+    Variable(VariableId),
+    /// Where a space begins among the generic addresses: 0 shared, 1 local, 2 constant, 3 parameters.
+    Window(u8),
+}
+
+/// A window begins at a multiple of 2²⁴, as those of all GPUs do.
+const WINDOW_BITS: u32 = 24;
+
+impl Base {
+    /// The base of a space's window among generic addresses; global addresses are generic ones.
+    pub(super) fn window(space: Space) -> Option<Base> {
+        match space {
+            Space::Shared => Some(Base::Window(0)),
+            Space::Local => Some(Base::Window(1)),
+            Space::Const => Some(Base::Window(2)),
+            Space::Param => Some(Base::Window(3)),
+            Space::Global | Space::Generic => None,
+        }
+    }
+}
+
+/// A sum of bases, each times a number that is not 0, in order. Sums are known by their index.
+pub(super) type Sum = Vec<(Base, i64)>;
+
+/// More bases than this in a sum are not told apart.
+const MAX_BASES: usize = 6;
+
+/// All sums met.
+pub(super) struct Sums {
+    list: Vec<Sum>,
+    known: FxHashMap<Sum, u32>,
+    /// Low bits of each base that are 0, by how its object is aligned.
+    zeros: FxHashMap<Base, u32>,
+    /// Variables in global memory.
+    global: FxHashSet<VariableId>,
+}
+
+/// A value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A number; the bits of `ones` may be ones, those of `taint` depend on where objects lie.
+    Bits { ones: u64, taint: u64 },
+    /// A sum of bases and of a number, which may be known. It is a whole register's.
+    Linear { sum: u32, offset: Option<i64> },
+    /// One of several addresses, with this many low bits that do not depend on where objects lie, or a number; all
+    /// of 32 bits if it is narrow.
+    Some { low: u32, narrow: bool },
+    /// Half of a sum's bits, the high one or the low one, of a number as well.
+    Half { sum: u32, offset: Option<i64>, high: bool },
+}
+
+impl Form {
+    /// Any number of these bits.
+    pub(super) fn number(ones: u64) -> Form {
+        Form::Bits { ones, taint: 0 }
+    }
+
+    /// Bits that depend on where objects lie from the lowest of `taint` on.
+    pub(super) fn tainted(taint: u64) -> Form {
+        Form::Bits { ones: u64::MAX, taint }
+    }
+
+    /// Whether it depends on no address.
+    pub(super) fn is_number(self) -> bool {
+        matches!(self, Form::Bits { taint: 0, .. })
+    }
+}
+
+impl Sums {
+    pub(super) fn new(zeros: FxHashMap<Base, u32>, global: FxHashSet<VariableId>) -> Sums {
+        Sums { list: Vec::new(), known: FxHashMap::default(), zeros, global }
+    }
+
+    pub(super) fn get(&self, sum: u32) -> &Sum {
+        &self.list[sum as usize]
+    }
+
+    fn index(&mut self, sum: Sum) -> u32 {
+        if let Some(known) = self.known.get(&sum) {
+            return *known;
+        }
+        let at = self.list.len() as u32;
+        self.known.insert(sum.clone(), at);
+        self.list.push(sum);
+        at
+    }
+
+    /// The address of a base's first byte, plus bytes.
+    pub(super) fn address(&mut self, bases: &[Base], offset: Option<i64>) -> Form {
+        let mut sum: Sum = bases.iter().map(|base| (*base, 1)).collect();
+        sum.sort_unstable();
+        Form::Linear { sum: self.index(sum), offset }
+    }
+
+    /// The object that a sum is an address in, and whether it is a generic one.
+    pub(super) fn object(&self, sum: u32) -> Option<(Base, bool)> {
+        match self.get(sum).as_slice() {
+            [(base @ (Base::Tensor(_) | Base::Variable(_)), 1)] => Some((*base, false)),
+            [(base @ (Base::Tensor(_) | Base::Variable(_)), 1), (Base::Window(_), 1)] => Some((*base, true)),
+            _ => None,
+        }
+    }
+
+    /// Whether all bases of a sum have addresses of 32 bits.
+    pub(super) fn is_narrow(&self, sum: u32) -> bool {
+        self.get(sum).iter().all(|(base, _)| match base {
+            Base::Variable(variable) => !self.global.contains(variable),
+            Base::Tensor(_) | Base::Window(_) => false,
+        })
+    }
+
+    /// Whether 32 bits hold all of it, if it is an address.
+    fn may_be_narrow(&self, form: Form) -> bool {
+        match form {
+            Form::Linear { sum, .. } => self.is_narrow(sum),
+            Form::Some { narrow, .. } => narrow,
+            Form::Bits { .. } | Form::Half { .. } => true,
+        }
+    }
+
+    /// Low bits of a sum that do not depend on where objects lie.
+    fn low(&self, sum: u32) -> u32 {
+        let zeros = |(base, times): &(Base, i64)| {
+            let own = match base {
+                Base::Window(_) => WINDOW_BITS,
+                Base::Tensor(_) | Base::Variable(_) => self.zeros.get(base).copied().unwrap_or(0),
+            };
+            own + times.trailing_zeros()
+        };
+        self.get(sum).iter().map(zeros).min().unwrap_or(64).min(64)
+    }
+
+    /// Bits of a form that depend on where objects lie.
+    pub(super) fn taint(&self, form: Form) -> u64 {
+        let above = |low: u32| u64::MAX.checked_shl(low).unwrap_or(0);
+        match form {
+            Form::Bits { taint, .. } => taint,
+            Form::Linear { sum, .. } => above(self.low(sum)),
+            Form::Some { low, narrow: _ } => above(low),
+            Form::Half { sum, high: false, .. } => above(self.low(sum)) & u64::from(u32::MAX),
+            Form::Half { high: true, .. } => u64::from(u32::MAX),
+        }
+    }
+
+    /// Bits of a form that may be ones.
+    pub(super) fn ones(&self, form: Form) -> u64 {
+        match form {
+            Form::Bits { ones, taint } => ones | taint,
+            Form::Linear { .. } | Form::Some { .. } => u64::MAX,
+            Form::Half { .. } => u64::from(u32::MAX),
+        }
+    }
+
+    /// Whether it is an address, or a number that may be meant as one.
+    pub(super) fn is_address(&self, form: Form) -> bool {
+        match form {
+            Form::Bits { taint, .. } => taint == 0,
+            Form::Linear { sum, .. } => self.object(sum).is_some(),
+            Form::Some { .. } => true,
+            Form::Half { .. } => false,
+        }
+    }
+
+    /// What holds of one as well as of the other.
+    pub(super) fn join(&self, a: Form, b: Form) -> Form {
+        let low = |form: Form| self.taint(form).trailing_zeros();
+        match (a, b) {
+            _ if a == b => a,
+            (Form::Bits { ones, taint }, Form::Bits { ones: others, taint: tainted }) => {
+                Form::Bits { ones: ones | others, taint: taint | tainted }
+            }
+            (Form::Linear { sum, .. }, Form::Linear { sum: other, .. }) if sum == other => {
+                Form::Linear { sum, offset: None }
+            }
+            (Form::Half { sum, high, .. }, Form::Half { sum: other, high: part, .. })
+                if (sum, high) == (other, part) =>
+            {
+                Form::Half { sum, offset: None, high }
+            }
+            _ if self.is_address(a) && self.is_address(b) => {
+                Form::Some { low: low(a).min(low(b)), narrow: self.may_be_narrow(a) && self.may_be_narrow(b) }
+            }
+            _ => Form::tainted(u64::MAX.checked_shl(low(a).min(low(b))).unwrap_or(0)),
+        }
+    }
+
+    /// `a + times · b`
+    pub(super) fn add(&mut self, a: Form, b: Form, times: i64) -> Form {
+        let offset = |form: Form| match form {
+            Form::Linear { offset, .. } => offset,
+            Form::Bits { ones: 0, taint: 0 } => Some(0),
+            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } => None,
+        };
+        let sum_of = |sums: &Sums, form: Form| match form {
+            Form::Linear { sum, .. } => Some(sums.get(sum).clone()),
+            Form::Bits { taint: 0, .. } => Some(Sum::new()),
+            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } => None,
+        };
+        if a.is_number() && b.is_number() {
+            let most = self.ones(a).checked_add(self.ones(b)).filter(|_| times == 1);
+            return Form::number(most.map_or(u64::MAX, filled));
+        }
+        if let (Some(mut sum), Some(other)) = (sum_of(self, a), sum_of(self, b)) {
+            for (base, count) in other {
+                let count = count.wrapping_mul(times);
+                match sum.iter_mut().find(|(own, _)| *own == base) {
+                    Some((_, own)) => *own = own.wrapping_add(count),
+                    None => sum.push((base, count)),
+                }
+            }
+            sum.retain(|(_, count)| *count != 0);
+            sum.sort_unstable();
+            if sum.is_empty() {
+                return Form::number(u64::MAX);
+            }
+            if sum.len() <= MAX_BASES {
+                let offset = offset(a).zip(offset(b)).map(|(x, y)| x.wrapping_add(y.wrapping_mul(times)));
+                return Form::Linear { sum: self.index(sum), offset };
+            }
+        }
+        match (a, b) {
+            (Form::Some { .. }, b) if b.is_number() => a,
+            (a, Form::Some { .. }) if a.is_number() && times == 1 => b,
+            _ => {
+                let taint = self.taint(a) | self.taint(b);
+                Form::tainted(u64::MAX.checked_shl(taint.trailing_zeros()).unwrap_or(0))
+            }
+        }
+    }
+
+    /// Plus a known number.
+    pub(super) fn plus(&mut self, a: Form, bytes: i64) -> Form {
+        match a {
+            Form::Linear { sum, offset } => {
+                Form::Linear { sum, offset: offset.map(|own| own.wrapping_add(bytes)) }
+            }
+            _ if bytes == 0 => a,
+            _ => self.add(a, Form::number(filled(bytes as u64)), 1),
+        }
+    }
+
+    /// Times a known number.
+    pub(super) fn times(&mut self, a: Form, times: i64) -> Form {
+        if a.is_number() {
+            let most = u64::try_from(times).ok().and_then(|times| self.ones(a).checked_mul(times));
+            return Form::number(most.map_or(u64::MAX, filled));
+        }
+        self.add(Form::number(0), a, times)
+    }
+}
+
+/// All bits that a number up to this may have.
+pub(super) fn filled(most: u64) -> u64 {
+    u64::MAX.checked_shr(most.leading_zeros()).unwrap_or(0)
+}

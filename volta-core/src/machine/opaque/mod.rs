@@ -1,0 +1,355 @@
+//! Operations that make more of an address than PTX determines (rule M1).
+//!
+//! While a launch runs, addresses are numbers like any other, so that computing with them costs nothing. What of them
+//! the launch determines is found here before it runs, from the program: an address is an object's beginning, of which
+//! nothing is known but its alignment, plus a number. Sums of addresses are known as such, so that the distance
+//! between two places of one object is a number; of all other results it is known which bits depend on where objects
+//! lie. An operation that needs a number, and gets such bits, becomes a fault for whoever gets there.
+//!
+//! First each register is taken for all that it ever holds; only if that finds something, for what it holds at each
+//! place.
+
+mod form;
+mod transfer;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::launch::{Argument, Param, ParamKind, Role, Side, Which};
+use crate::base::assumption::Assumption;
+use crate::program::{Op, Program, RegId, Space, Src, VariableId};
+use form::{Base, Form, Sums};
+
+/// Tensors begin at multiples of this, as `cudaMalloc` has it.
+pub(super) const TENSOR_ALIGN: u64 = 256;
+/// Passes over the program after which numbers that still grow, in loops, are taken for any.
+const WIDENING: u32 = 3;
+/// Passes over the program after which nothing is known.
+const MAX_PASSES: u32 = 256;
+/// Forms that are kept for the second look; with more, the first one stands.
+const MAX_FORMS: usize = 1 << 22;
+/// The same for times that an operation is looked at.
+const MAX_STEPS: u64 = 1 << 24;
+
+/// What registers hold at one place; nothing yet, or what is said of them.
+#[derive(Clone, PartialEq)]
+struct State(Vec<Option<Form>>);
+
+/// More places than this in memory, where addresses are stored too, are not told apart.
+const MAX_PLACES: usize = 1024;
+
+/// What is stored in an object.
+#[derive(Default)]
+struct Held {
+    /// By the offset, if it is known, and bytes.
+    by_place: BTreeMap<(Option<i64>, u32), Form>,
+    /// Not all of it are numbers.
+    has_addresses: bool,
+}
+
+struct Analysis<'p> {
+    program: &'p Program,
+    sums: Sums,
+    /// Tensors whose contents are compared.
+    compared: FxHashSet<usize>,
+    /// Bytes of the tensors' elements.
+    elements: FxHashMap<usize, u32>,
+    /// The one variable that all dynamic arrays are.
+    dynamic: Option<VariableId>,
+    held: FxHashMap<Base, Held>,
+    /// Numbers are stored nobody knows where.
+    numbers_anywhere: bool,
+    /// Somebody takes the address of a parameter.
+    parameters_escape: bool,
+    /// Something was stored or, of all places together, written that was not known.
+    changed: bool,
+    /// Numbers that still grow may be any.
+    widens: bool,
+    /// The place in a state of registers that may hold addresses; `None` is that of all.
+    places: Option<FxHashMap<RegId, usize>>,
+    /// What the others hold at all places.
+    numbers: State,
+    /// What an operation writes is added to what its register holds at other places.
+    adds: bool,
+    steps: u64,
+}
+
+/// The program with faults in place of what it must not do.
+pub(super) fn guarded<'p>(which: Which, program: &'p Program, side: &Side, params: &[Param]) -> Guarded<'p> {
+    let Found { forbidden, widest } = Analysis::new(which, program, side, params).run();
+    let assumption = widest.map(|bytes| {
+        Assumption::relied(format!(
+            "tensors begin at multiples of {TENSOR_ALIGN} bytes, as `cudaMalloc` has it; accesses of up to {bytes} \
+             bytes rely on it (M2)"
+        ))
+    });
+    let mut program = Cow::Borrowed(program);
+    for (at, reason) in forbidden {
+        program.to_mut().insts[at].op = Op::Undetermined { reason: reason.into() };
+    }
+    Guarded { program, assumption }
+}
+
+/// A program that is not wrong about addresses.
+pub(super) struct Guarded<'p> {
+    pub(super) program: Cow<'p, Program>,
+    /// What its accesses rely on.
+    pub(super) assumption: Option<Assumption>,
+}
+
+/// What is found in a program.
+#[derive(Default)]
+struct Found {
+    /// Operations that must not be, and why.
+    forbidden: Vec<(usize, &'static str)>,
+    /// Bytes of the widest access to a tensor of narrower elements.
+    widest: Option<u32>,
+}
+
+impl<'p> Analysis<'p> {
+    fn new(which: Which, program: &'p Program, side: &Side, params: &[Param]) -> Analysis<'p> {
+        let is_dynamic = |at: &usize| {
+            let variable = &program.variables[*at];
+            variable.space == Space::Shared && variable.size.is_none()
+        };
+        let dynamic = (0..program.variables.len()).find(is_dynamic).map(VariableId::from_index);
+        let mut zeros = FxHashMap::default();
+        for (at, variable) in program.variables.iter().enumerate() {
+            let zero = variable.align.max(1).trailing_zeros();
+            let zero = if is_dynamic(&at) { zero.max(4) } else { zero };
+            let base = if is_dynamic(&at) { dynamic } else { Some(VariableId::from_index(at)) };
+            let base = Base::Variable(base.unwrap_or(VariableId::from_index(at)));
+            let known = zeros.entry(base).or_insert(zero);
+            *known = zero.max(*known);
+        }
+        let (mut compared, mut elements) = (FxHashSet::default(), FxHashMap::default());
+        for (at, param) in params.iter().enumerate() {
+            if let ParamKind::Tensor { role, reference, opt, .. } = &param.kind {
+                let element = if which == Which::Reference { reference } else { opt };
+                elements.insert(at, element.bytes());
+                zeros.insert(Base::Tensor(at), TENSOR_ALIGN.trailing_zeros());
+                if matches!(role, Role::Out | Role::InOut) {
+                    compared.insert(at);
+                }
+            }
+        }
+        let global = (0..program.variables.len()).filter(|at| program.variables[*at].space == Space::Global);
+        let mut analysis = Analysis {
+            program,
+            sums: Sums::new(zeros, global.map(VariableId::from_index).collect()),
+            compared,
+            elements,
+            dynamic,
+            held: FxHashMap::default(),
+            numbers_anywhere: false,
+            parameters_escape: program.insts.iter().any(|inst| {
+                let names_parameter = |source: &Src| match source {
+                    Src::Symbol(variable, _) => program.variables[variable.index()].space == Space::Param,
+                    Src::Reg(_) | Src::Imm(_) => false,
+                };
+                match &inst.op {
+                    Op::Mov { a, .. } | Op::Cvta { a, .. } | Op::Int2 { a, .. } | Op::Int1 { a, .. } => {
+                        names_parameter(a)
+                    }
+                    Op::Select { a, b, .. } => names_parameter(a) || names_parameter(b),
+                    _ => false,
+                }
+            }),
+            changed: false,
+            widens: false,
+            places: None,
+            numbers: State(Vec::new()),
+            adds: true,
+            steps: 0,
+        };
+        analysis.arguments(side, params);
+        analysis.initial_addresses();
+        analysis
+    }
+
+    /// Parameters hold the tensors' addresses.
+    fn arguments(&mut self, side: &Side, params: &[Param]) {
+        for (number, parameter) in self.program.parameters.iter().enumerate() {
+            let tensor = match side.arguments.as_ref().map(|list| list.get(number)) {
+                None => Some(number),
+                Some(Some(Argument::Named(name))) => params.iter().position(|param| param.name == *name),
+                Some(Some(Argument::Literal(_)) | None) => None,
+            };
+            let is_tensor = |at: &usize| {
+                params.get(*at).is_some_and(|param| matches!(param.kind, ParamKind::Tensor { .. }))
+            };
+            if let Some(tensor) = tensor.filter(is_tensor) {
+                let form = self.sums.address(&[Base::Tensor(tensor)], Some(0));
+                let held = self.held.entry(Base::Variable(parameter.variable)).or_default();
+                held.by_place.insert((Some(0), 8), form);
+                held.has_addresses = true;
+            }
+        }
+    }
+
+    /// Initial values of variables hold addresses of others.
+    fn initial_addresses(&mut self) {
+        for (at, variable) in self.program.variables.iter().enumerate() {
+            let Some(init) = &variable.init else { continue };
+            for (offset, target, addend, generic) in &init.addresses {
+                let mut bases = vec![self.variable(*target)];
+                let space = self.program.variables[target.index()].space;
+                bases.extend(Base::window(space).filter(|_| *generic));
+                let form = self.sums.address(&bases, Some(*addend));
+                let base = self.variable(VariableId::from_index(at));
+                let held = self.held.entry(base).or_default();
+                held.by_place.insert((i64::try_from(*offset).ok(), 8), form);
+                held.has_addresses = true;
+            }
+        }
+    }
+
+    /// The base of a variable.
+    fn variable(&self, variable: VariableId) -> Base {
+        let declared = &self.program.variables[variable.index()];
+        let is_dynamic = declared.space == Space::Shared && declared.size.is_none();
+        Base::Variable(self.dynamic.filter(|_| is_dynamic).unwrap_or(variable))
+    }
+
+    /// Looks at the program.
+    fn run(mut self) -> Found {
+        let mut all = State(vec![None; self.program.registers as usize]);
+        let mut pass = 0;
+        loop {
+            self.changed = false;
+            self.widens = pass >= WIDENING;
+            pass += 1;
+            if pass > MAX_PASSES {
+                // Nothing is known of anything.
+                all.0.fill(Some(Form::tainted(u64::MAX)));
+                return self.found(&all);
+            }
+            for at in 0..self.program.insts.len() {
+                self.step(&mut all, at);
+            }
+            if self.changed {
+                continue;
+            }
+            // What nobody writes, or only from itself, is undefined: whatever is computed from it is no address.
+            let unwritten = all.0.iter_mut().filter(|form| form.is_none());
+            if unwritten.map(|form| *form = Some(Form::number(0))).count() == 0 {
+                break;
+            }
+        }
+        let found = self.found(&all);
+        if found.forbidden.is_empty() {
+            return found;
+        }
+        let may_be_address = |at: &usize| all.0[*at].is_some_and(|form| !form.is_number());
+        let registers = (0..all.0.len()).filter(may_be_address).map(RegId::from_index);
+        let places: FxHashMap<RegId, usize> = registers.enumerate().map(|(at, id)| (id, at)).collect();
+        self.numbers = all;
+        let Some(again) = self.again(places) else { return found };
+        // Either look is enough to allow an operation.
+        let again: FxHashSet<usize> = again.into_iter().map(|(at, _)| at).collect();
+        let forbidden = found.forbidden.into_iter().filter(|(at, _)| again.contains(at)).collect();
+        Found { forbidden, ..found }
+    }
+
+    /// Looks again, at each place by itself; `None` when that is too much.
+    fn again(&mut self, places: FxHashMap<RegId, usize>) -> Option<Vec<(usize, &'static str)>> {
+        let insts = self.program.insts.len();
+        let starts = self.program.block_starts();
+        let blocks = starts.iter().filter(|start| **start).count();
+        if places.len().saturating_mul(blocks) > MAX_FORMS {
+            return None;
+        }
+        let nothing = State(vec![Some(Form::number(0)); places.len()]);
+        self.places = Some(places);
+        self.adds = false;
+        self.steps = 0;
+        let mut entered: FxHashMap<usize, State> = FxHashMap::default();
+        entered.insert(0, nothing);
+        loop {
+            self.changed = false;
+            let mut work = std::collections::BTreeSet::from([0usize]);
+            work.extend(entered.keys());
+            while let Some(start) = work.pop_first() {
+                let mut state = entered.get(&start)?.clone();
+                let mut at = start;
+                loop {
+                    self.steps += 1;
+                    if self.steps > MAX_STEPS {
+                        return None;
+                    }
+                    self.step(&mut state, at);
+                    let next: Vec<usize> =
+                        self.program.successors(at as u32).map(|next| next as usize).collect();
+                    if let [next] = next.as_slice()
+                        && *next == at + 1
+                        && *next < insts
+                        && !starts[*next]
+                    {
+                        at += 1;
+                        continue;
+                    }
+                    for next in next {
+                        if self.enter(&mut entered, next, &state) {
+                            work.insert(next);
+                        }
+                    }
+                    break;
+                }
+            }
+            if !self.changed {
+                break;
+            }
+        }
+        let mut state: Option<State> = None;
+        let mut found = Vec::new();
+        for at in 0..insts {
+            if starts[at] {
+                state = entered.get(&at).cloned();
+            }
+            if let Some(state) = &mut state {
+                found.extend(self.forbidden(state, at).map(|why| (at, why)));
+                self.step(state, at);
+            }
+        }
+        Some(found)
+    }
+
+    /// What a state adds to that in which a place is entered; true if that is new.
+    fn enter(&self, entered: &mut FxHashMap<usize, State>, at: usize, state: &State) -> bool {
+        let Some(known) = entered.get_mut(&at) else {
+            entered.insert(at, state.clone());
+            return true;
+        };
+        let before = known.clone();
+        for (own, other) in known.0.iter_mut().zip(&state.0) {
+            *own = match (*own, *other) {
+                (Some(own), Some(other)) => Some(self.joined(own, other)),
+                (own, other) => own.or(other),
+            };
+        }
+        *known != before
+    }
+
+    /// What holds of one as well as of the other; numbers do not grow for ever.
+    fn joined(&self, old: Form, form: Form) -> Form {
+        match (old, self.sums.join(old, form)) {
+            (Form::Bits { ones: before, .. }, Form::Bits { ones, taint })
+                if self.widens && ones != before =>
+            {
+                Form::Bits { ones: u64::MAX, taint }
+            }
+            (_, joined) => joined,
+        }
+    }
+
+    fn found(&mut self, all: &State) -> Found {
+        let mut found = Found::default();
+        for at in 0..self.program.insts.len() {
+            found.forbidden.extend(self.forbidden(all, at).map(|why| (at, why)));
+            found.widest = found.widest.max(self.wide_access(all, at));
+        }
+        found
+    }
+}

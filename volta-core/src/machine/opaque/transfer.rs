@@ -1,0 +1,641 @@
+//! What operations make of values, and what they must not make of addresses.
+
+use super::form::{Base, Form, filled};
+use super::{Analysis, Held, MAX_PLACES, State};
+use crate::program::{Address, Compare, Int1, Int2, Int3, Op, RegId, Space, Special, Src, Width};
+
+/// Why an operation is refused.
+const STORED: &str = "an address is stored where values are compared, and nothing determines its bits";
+const COMPARED: &str =
+    "the order or the distance of objects, or bits of an address beyond its alignment, decide here";
+const ADDRESSED: &str = "an address is computed from bits of addresses that nothing determines";
+const COMPUTED: &str = "a value is computed from bits of an address that nothing determines";
+
+impl Analysis<'_> {
+    fn place(&self, register: RegId) -> Option<usize> {
+        match &self.places {
+            None => Some(register.index()),
+            Some(places) => places.get(&register).copied(),
+        }
+    }
+
+    /// What a source holds, as far as a width goes.
+    fn form(&mut self, state: &State, source: Src) -> Form {
+        match source {
+            Src::Imm(bits) => Form::number(bits),
+            Src::Symbol(variable, offset) => {
+                let base = self.variable(variable);
+                self.sums.address(&[base], Some(offset))
+            }
+            Src::Reg(register) => match self.place(register) {
+                None => self.numbers.0[register.index()].unwrap_or(Form::number(0)),
+                // What nobody wrote is a fault of its own.
+                Some(at) => state.0[at].unwrap_or(Form::number(0)),
+            },
+        }
+    }
+
+    /// The low bits of a form.
+    fn cut(&self, form: Form, width: Width) -> Form {
+        match (form, width) {
+            (_, Width::W64) => form,
+            (Form::Linear { sum, .. }, Width::W32) if self.sums.is_narrow(sum) => form,
+            (Form::Some { narrow: true, .. }, Width::W32) => form,
+            (Form::Linear { sum, offset }, Width::W32) => Form::Half { sum, offset, high: false },
+            (Form::Half { .. }, Width::W32) => form,
+            _ => Form::Bits {
+                ones: self.sums.ones(form) & width.mask(),
+                taint: self.sums.taint(form) & width.mask(),
+            },
+        }
+    }
+
+    /// A form as an operand of integer arithmetic: addresses of 64 bits, cut to fewer, are just bits.
+    fn operand(&mut self, state: &State, source: Src, width: Width) -> Form {
+        let form = self.form(state, source);
+        let form = if matches!(source, Src::Imm(_)) { form } else { self.cut(form, width) };
+        match form {
+            Form::Half { .. } => self.bits(form),
+            Form::Bits { .. } | Form::Linear { .. } | Form::Some { .. } => form,
+        }
+    }
+
+    /// A form as bits.
+    fn bits(&self, form: Form) -> Form {
+        Form::Bits { ones: self.sums.ones(form), taint: self.sums.taint(form) }
+    }
+
+    fn write(&mut self, state: &mut State, d: RegId, form: Form, keeps: bool) {
+        let Some(at) = self.place(d) else { return };
+        let old = state.0[at].filter(|_| keeps || self.adds);
+        let form = old.map_or(form, |old| self.joined(old, form));
+        self.changed |= self.adds && state.0[at] != Some(form);
+        state.0[at] = Some(form);
+    }
+
+    /// The address that an access starts at.
+    fn address(&mut self, state: &State, address: Address) -> Form {
+        let base = self.form(state, address.base);
+        self.sums.plus(base, address.offset)
+    }
+
+    /// The object at an address, and the offset if it is known. `None`: any object.
+    fn object(&self, address: Form) -> Option<(Base, Option<i64>)> {
+        let Form::Linear { sum, offset } = address else { return None };
+        self.sums.object(sum).map(|(base, _)| (base, offset))
+    }
+
+    /// Whether an access of a space through an address of any object may touch this one.
+    fn may_be_read(&self, base: Base, space: Space) -> bool {
+        let own = match base {
+            Base::Variable(variable) => self.program.variables[variable.index()].space,
+            Base::Tensor(_) | Base::Window(_) => Space::Global,
+        };
+        match space {
+            // The kernel's own parameters are read by their names, unless somebody takes their address.
+            Space::Generic => own != Space::Param || self.parameters_escape,
+            Space::Global | Space::Shared | Space::Local | Space::Const | Space::Param => own == space,
+        }
+    }
+
+    /// What lies at an address.
+    fn loaded(&self, space: Space, address: Form, bytes: u32) -> Form {
+        let number = Form::number(u64::MAX >> (64 - 8 * bytes.clamp(1, 8)));
+        let found = self.object(address);
+        let own = match found {
+            Some((base, _)) => self.held.get(&base).map(|held| vec![held]).unwrap_or_default(),
+            None => {
+                let may_lie_there = |base: &Base| self.may_be_read(*base, space);
+                self.held.iter().filter(|(base, _)| may_lie_there(base)).map(|(_, held)| held).collect()
+            }
+        };
+        let offset = found.and_then(|(_, offset)| offset);
+        let mut result: Option<Form> = None;
+        let mut clean = true;
+        let own: Vec<&Held> = own.into_iter().filter(|held| held.has_addresses).collect();
+        if own.iter().map(|held| held.by_place.len()).sum::<usize>() > MAX_PLACES {
+            return Form::tainted(u64::MAX);
+        }
+        for ((at, size), form) in own.into_iter().flat_map(|held| &held.by_place) {
+            let form = match (offset, at) {
+                (Some(offset), Some(at)) if offset == *at && bytes == *size => *form,
+                (Some(offset), Some(at))
+                    if offset >= at.saturating_add(i64::from(*size))
+                        || *at >= offset.saturating_add(i64::from(bytes)) =>
+                {
+                    continue;
+                }
+                (None, _) | (_, None) if bytes == *size => *form,
+                _ if form.is_number() => number,
+                (Some(offset), Some(at))
+                    if *size == 8 && bytes == 4 && (offset - at == 0 || offset - at == 4) =>
+                {
+                    match *form {
+                        Form::Linear { sum, offset: own } => {
+                            Form::Half { sum, offset: own, high: offset - at == 4 }
+                        }
+                        Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } => Form::tainted(u64::MAX),
+                    }
+                }
+                _ => Form::tainted(u64::MAX),
+            };
+            clean &= form.is_number();
+            result = Some(result.map_or(form, |result| self.sums.join(result, form)));
+        }
+        // What was there at first, or was stored nobody knows where.
+        let others = self.numbers_anywhere || !matches!(found, Some((Base::Variable(_), _)));
+        match result.filter(|_| !clean) {
+            Some(result) if others && space != Space::Param => self.sums.join(result, number),
+            Some(result) => result,
+            None => number,
+        }
+    }
+
+    fn stored(&mut self, address: Form, bytes: u32, form: Form) {
+        let Some((base, offset)) = self.object(address) else {
+            // An address would be a fault.
+            self.changed |= !self.numbers_anywhere;
+            self.numbers_anywhere = true;
+            return;
+        };
+        let known = self.held.get(&base).and_then(|held| held.by_place.get(&(offset, bytes))).copied();
+        let joined = known.map_or(form, |known| self.sums.join(known, form));
+        if known != Some(joined) {
+            let held = self.held.entry(base).or_default();
+            held.by_place.insert((offset, bytes), joined);
+            held.has_addresses |= !joined.is_number();
+            self.changed = true;
+        }
+    }
+
+    /// Executes an operation.
+    pub(super) fn step(&mut self, state: &mut State, at: usize) {
+        let program = self.program;
+        let inst = &program.insts[at];
+        let keeps = inst.guard.is_some();
+        if self.adds {
+            // Nothing comes of what nobody has written so far.
+            let mut unwritten = false;
+            inst.op.visit_registers(&mut |register, writes| {
+                unwritten |= !writes && state.0[register.index()].is_none();
+            });
+            if unwritten {
+                return;
+            }
+        }
+        match &inst.op {
+            // What is undefined is a fault of its own.
+            Op::Enter { .. } => {}
+            Op::Load { space, address, width, d, access: _ } => {
+                let first = self.address(state, *address);
+                for (number, d) in d.iter().enumerate() {
+                    let Some(d) = d else { continue };
+                    if self.place(*d).is_none() {
+                        continue;
+                    }
+                    let place = self.sums.plus(first, i64::from(width.bytes()) * number as i64);
+                    let form = self.loaded(*space, place, width.bytes());
+                    self.write(state, *d, form, keeps);
+                }
+            }
+            Op::Store { space: _, address, width, a, access: _ } => {
+                let first = self.address(state, *address);
+                for (number, source) in a.iter().enumerate() {
+                    let form = self.form(state, *source);
+                    let form = self.cut(form, *width);
+                    let place = self.sums.plus(first, i64::from(width.bytes()) * number as i64);
+                    self.stored(place, width.bytes(), form);
+                }
+            }
+            Op::Atomic { update, space, address, .. } => {
+                let place = self.address(state, *address);
+                if !self.loaded(*space, place, update.bytes()).is_number() {
+                    self.stored(place, update.bytes(), Form::tainted(u64::MAX));
+                }
+            }
+            Op::StoreMatrix { .. } | Op::StoreFragment { .. } => {
+                self.changed |= !self.numbers_anywhere;
+                self.numbers_anywhere = true;
+            }
+            Op::CopyAsync { to, from, bytes, .. } => {
+                let (from, to) = (self.address(state, *from), self.address(state, *to));
+                let form = self.loaded(Space::Global, from, *bytes);
+                self.stored(to, *bytes, form);
+            }
+            Op::Unpack { d, a, part } => {
+                let whole = self.form(state, *a);
+                for (number, d) in d.iter().enumerate() {
+                    let Some(d) = d else { continue };
+                    let form = match (whole, part) {
+                        (Form::Linear { sum, offset }, Width::W32) => {
+                            Form::Half { sum, offset, high: number == 1 }
+                        }
+                        _ => {
+                            let down = part.bits() * number as u32;
+                            let shift = |bits: u64| bits.checked_shr(down).unwrap_or(0) & part.mask();
+                            Form::Bits {
+                                ones: shift(self.sums.ones(whole)),
+                                taint: shift(self.sums.taint(whole)),
+                            }
+                        }
+                    };
+                    self.write(state, *d, form, keeps);
+                }
+            }
+            op => {
+                let Some((d, form)) = self.result(state, op) else {
+                    op.visit_registers(&mut |d, writes| {
+                        if writes {
+                            self.write(state, d, Form::number(u64::MAX), keeps);
+                        }
+                    });
+                    return;
+                };
+                self.write(state, d, form, keeps);
+            }
+        }
+    }
+
+    /// What an operation that computes one value makes of its operands; `None` of others, which make numbers.
+    fn result(&mut self, state: &State, op: &Op) -> Option<(RegId, Form)> {
+        Some(match op {
+            Op::Mov { d, a, width } => {
+                let form = self.form(state, *a);
+                (*d, self.cut(form, *width))
+            }
+            Op::Special { d, special, width } => {
+                let ones = match special {
+                    Special::Tid(_) => 1023,
+                    Special::LaneId => 31,
+                    _ => width.mask(),
+                };
+                (*d, Form::number(ones & width.mask()))
+            }
+            Op::CvtInt { d, a, from, to, saturate: _ } => {
+                let form = self.form(state, *a);
+                let form = self.cut(form, from.width);
+                let is_object = |form: Form| match form {
+                    Form::Linear { sum, .. } => self.sums.object(sum).is_some(),
+                    Form::Some { .. } => true,
+                    Form::Bits { .. } | Form::Half { .. } => false,
+                };
+                let form = match form {
+                    Form::Linear { .. } | Form::Some { .. } if to.width.bits() > from.width.bits() => {
+                        if is_object(form) {
+                            form
+                        } else {
+                            self.bits(form)
+                        }
+                    }
+                    Form::Bits { ones, taint } if from.signed && to.width.bits() > from.width.bits() => {
+                        let sign = 1 << (from.width.bits() - 1);
+                        let spread =
+                            |bits: u64| if bits & sign != 0 { bits | !from.width.mask() } else { bits };
+                        Form::Bits { ones: spread(ones), taint: spread(taint) }
+                    }
+                    Form::Half { .. } if to.width == Width::W64 => self.bits(form),
+                    other => other,
+                };
+                (*d, self.cut(form, to.width))
+            }
+            Op::Int1 { op, ty, d, a } => {
+                let form = self.operand(state, *a, ty.width);
+                let form = match op {
+                    Int1::Neg => self.sums.times(form, -1),
+                    Int1::Not => {
+                        let negated = self.sums.times(form, -1);
+                        self.sums.plus(negated, -1)
+                    }
+                    _ if form.is_number() => Form::number(u64::MAX),
+                    _ => Form::tainted(u64::MAX),
+                };
+                (*d, form)
+            }
+            Op::Int2 { op, ty, d, a, b } => (*d, self.of_two(state, *op, ty.width, *a, *b)),
+            Op::Int3 { op, ty, d, a, b, c } => {
+                let [x, y, z] = [*a, *b, *c].map(|source| self.operand(state, source, ty.width));
+                let form = match op {
+                    Int3::MadLo | Int3::MadWide => {
+                        let wide = if *op == Int3::MadWide { ty.width.twice() } else { ty.width };
+                        let z = self.operand(state, *c, wide);
+                        let product = match (*op, *a, *b) {
+                            (Int3::MadLo, _, Src::Imm(times)) => self.sums.times(x, signed(times, ty.width)),
+                            (Int3::MadLo, Src::Imm(times), _) => self.sums.times(y, signed(times, ty.width)),
+                            _ if x.is_number() && y.is_number() => {
+                                let most = self.sums.ones(x).checked_mul(self.sums.ones(y));
+                                Form::number(most.filter(|_| !ty.signed).map_or(u64::MAX, filled))
+                            }
+                            _ => Form::tainted(u64::MAX),
+                        };
+                        self.sums.add(product, z, 1)
+                    }
+                    Int3::Extract => match (*b, *c) {
+                        (Src::Imm(start), Src::Imm(length)) => {
+                            let mask = filled_bits(length);
+                            let field = |bits: u64| bits.checked_shr(start as u32).unwrap_or(0) & mask;
+                            let form = Form::Bits {
+                                ones: field(self.sums.ones(x)),
+                                taint: field(self.sums.taint(x)),
+                            };
+                            if ty.signed && !form.is_number() { Form::tainted(u64::MAX) } else { form }
+                        }
+                        _ => self.mixed(&[x, y, z]),
+                    },
+                    Int3::Lop3(table) => self.lop3(*table, [x, y, z]),
+                    _ => self.mixed(&[x, y, z]),
+                };
+                (*d, self.cut_result(form, ty.width))
+            }
+            Op::Insert { width, d, a, b, position, length } => {
+                let all = [*a, *b, *position, *length].map(|source| self.operand(state, source, *width));
+                (*d, self.mixed(&all))
+            }
+            Op::Select { width, d, a, b, p: _ } => {
+                let [x, y] = [*a, *b].map(|source| {
+                    let form = self.form(state, source);
+                    self.cut(form, *width)
+                });
+                (*d, self.sums.join(x, y))
+            }
+            Op::Pack { d, parts, part } => {
+                let forms: Vec<Form> = parts.iter().map(|source| self.form(state, *source)).collect();
+                let form = match forms.as_slice() {
+                    [
+                        Form::Half { sum, offset, high: false },
+                        Form::Half { sum: other, offset: same, high: true },
+                    ] if sum == other && *part == Width::W32 => {
+                        Form::Linear { sum: *sum, offset: offset.filter(|_| offset == same) }
+                    }
+                    _ => {
+                        let mut bits = (0u64, 0u64);
+                        for (number, form) in forms.iter().enumerate() {
+                            let up = part.bits() * number as u32;
+                            let shift = |bits: u64| (bits & part.mask()).checked_shl(up).unwrap_or(0);
+                            bits.0 |= shift(self.sums.ones(*form));
+                            bits.1 |= shift(self.sums.taint(*form));
+                        }
+                        Form::Bits { ones: bits.0, taint: bits.1 }
+                    }
+                };
+                (*d, form)
+            }
+            Op::Cvta { d, a, space, to, width: _ } => {
+                let form = self.form(state, *a);
+                let form = match (Base::window(*space), form) {
+                    (Some(window), Form::Linear { .. }) => {
+                        let window = self.sums.address(&[window], Some(0));
+                        self.sums.add(form, window, if *to { -1 } else { 1 })
+                    }
+                    _ => form,
+                };
+                (*d, form)
+            }
+            Op::Shuffle { d: Some(d), a, .. } => (*d, self.form(state, *a)),
+            _ => return None,
+        })
+    }
+
+    /// Results of 32 bits of addresses that have as many.
+    fn cut_result(&self, form: Form, width: Width) -> Form {
+        if width == Width::W32 || width == Width::W64 { form } else { self.cut(form, width) }
+    }
+
+    fn of_two(&mut self, state: &State, op: Int2, width: Width, a: Src, b: Src) -> Form {
+        let (x, y) = (self.operand(state, a, width), self.operand(state, b, width));
+        let by = |source: Src| match source {
+            Src::Imm(bits) => Some(bits),
+            Src::Reg(_) | Src::Symbol(..) => None,
+        };
+        let form = match (op, by(a), by(b)) {
+            (Int2::Add, _, Some(bytes)) => self.sums.plus(x, signed(bytes, width)),
+            (Int2::Add, Some(bytes), _) => self.sums.plus(y, signed(bytes, width)),
+            (Int2::Sub, _, Some(bytes)) if !x.is_number() => {
+                self.sums.plus(x, signed(bytes, width).wrapping_neg())
+            }
+            (Int2::Add, None, None) => self.sums.add(x, y, 1),
+            (Int2::Sub, ..) => self.sums.add(x, y, -1),
+            (Int2::MulLo, _, Some(times)) => self.sums.times(x, signed(times, width)),
+            (Int2::MulLo, Some(times), _) => self.sums.times(y, signed(times, width)),
+            (Int2::Shl, _, Some(up)) if up < 63 => self.sums.times(x, 1 << up),
+            (Int2::Shr, _, Some(down)) => {
+                let shift = |bits: u64| bits.checked_shr(down as u32).unwrap_or(0);
+                Form::Bits { ones: shift(self.sums.ones(x)), taint: shift(self.sums.taint(x)) }
+            }
+            (Int2::And, _, Some(mask)) => self.masked(x, mask, width),
+            (Int2::And, Some(mask), _) => self.masked(y, mask, width),
+            (Int2::And, None, None) => self.lop3(0xc0, [x, y, Form::number(0)]),
+            (Int2::Or, ..) => self.lop3(0xfc, [x, y, Form::number(0)]),
+            (Int2::Xor, ..) => self.lop3(0x3c, [x, y, Form::number(0)]),
+            (Int2::Rem, _, Some(by)) if by.is_power_of_two() && x.is_number() => Form::number(by - 1),
+            _ => self.mixed(&[x, y]),
+        };
+        self.cut_result(form, width)
+    }
+
+    /// `x & mask`: an address that is rounded down is one.
+    fn masked(&mut self, x: Form, mask: u64, width: Width) -> Form {
+        let hidden = !mask & width.mask();
+        let rounds = hidden & hidden.wrapping_add(1) == 0 && hidden & self.sums.taint(x) == 0;
+        match x {
+            Form::Linear { sum, .. } if rounds => Form::Linear { sum, offset: None },
+            Form::Some { .. } if rounds => x,
+            _ => Form::Bits { ones: self.sums.ones(x) & mask, taint: self.sums.taint(x) & mask },
+        }
+    }
+
+    /// Any function of the operands.
+    fn mixed(&self, forms: &[Form]) -> Form {
+        if forms.iter().all(|form| form.is_number()) {
+            Form::number(u64::MAX)
+        } else {
+            Form::tainted(u64::MAX)
+        }
+    }
+
+    /// A function of each bit by itself. Where it changes only bits of an address that do not depend on where its
+    /// object lies, it is an address.
+    fn lop3(&mut self, table: u8, forms: [Form; 3]) -> Form {
+        let ones = forms.map(|form| self.sums.ones(form));
+        let taints = forms.map(|form| self.sums.taint(form));
+        let is_set = |index: usize| table >> index & 1 == 1;
+        let may =
+            |bit: usize, index: usize| (0..3).all(|n| index >> (2 - n) & 1 == 0 || ones[n] >> bit & 1 == 1);
+        let (mut result, mut taint) = (0u64, 0u64);
+        // Which operand the result is, bit by bit.
+        let mut same = [u64::MAX; 3];
+        for bit in 0..64 {
+            for index in (0..8).filter(|index| may(bit, *index)) {
+                result |= u64::from(is_set(index)) << bit;
+                for n in 0..3 {
+                    let other = index ^ (4 >> n);
+                    if taints[n] >> bit & 1 == 1 && is_set(index) != is_set(other) {
+                        taint |= 1 << bit;
+                    }
+                    if is_set(index) != (index >> (2 - n) & 1 == 1) {
+                        same[n] &= !(1 << bit);
+                    }
+                }
+            }
+        }
+        for n in 0..3 {
+            if taints[n] != 0 && taints[n] & !same[n] == 0 && taint & !taints[n] == 0 {
+                match forms[n] {
+                    Form::Linear { sum, .. } => return Form::Linear { sum, offset: None },
+                    Form::Some { .. } => return forms[n],
+                    Form::Bits { .. } | Form::Half { .. } => {}
+                }
+            }
+        }
+        Form::Bits { ones: result, taint }
+    }
+
+    /// Bytes of an access to a tensor that has elements of fewer, so that it relies on where the tensor begins.
+    pub(super) fn wide_access(&mut self, state: &State, at: usize) -> Option<u32> {
+        let (address, bytes) = match &self.program.insts[at].op {
+            Op::Load { space: Space::Global | Space::Generic, address, width, d, .. } => {
+                (*address, width.bytes() * d.len() as u32)
+            }
+            Op::Store { space: Space::Global | Space::Generic, address, width, a, .. } => {
+                (*address, width.bytes() * a.len() as u32)
+            }
+            Op::CopyAsync { from, bytes, .. } => (*from, *bytes),
+            _ => return None,
+        };
+        let address = self.address(state, address);
+        let narrowest = match self.object(address) {
+            Some((Base::Tensor(tensor), _)) => self.elements.get(&tensor).copied(),
+            Some((Base::Variable(_) | Base::Window(_), _)) => None,
+            None => self.elements.values().min().copied(),
+        };
+        narrowest.filter(|element| bytes > *element).map(|_| bytes)
+    }
+
+    /// Why an operation must not be done.
+    pub(super) fn forbidden(&mut self, state: &State, at: usize) -> Option<&'static str> {
+        let program = self.program;
+        let op = &program.insts[at].op;
+        let wrong = |analysis: &mut Self, address: &Address| {
+            let form = analysis.address(state, *address);
+            !analysis.sums.is_address(form)
+        };
+        match op {
+            Op::Load { address, .. } => wrong(self, address).then_some(ADDRESSED),
+            Op::Store { address, width, a, .. } => {
+                if wrong(self, address) {
+                    return Some(ADDRESSED);
+                }
+                let holds = |analysis: &mut Self, source: &Src| {
+                    let form = analysis.form(state, *source);
+                    !analysis.cut(form, *width).is_number()
+                };
+                let address = self.address(state, *address);
+                let seen = match self.object(address) {
+                    Some((Base::Tensor(tensor), _)) => self.compared.contains(&tensor),
+                    Some((Base::Variable(variable), _)) => {
+                        program.variables[variable.index()].space == Space::Global
+                    }
+                    Some((Base::Window(_), _)) | None => true,
+                };
+                (seen && a.iter().any(|source| holds(self, source))).then_some(STORED)
+            }
+            Op::CopyAsync { to, from, bytes, size, .. } => {
+                if wrong(self, to) || wrong(self, from) {
+                    return Some(ADDRESSED);
+                }
+                let from = self.address(state, *from);
+                let number = size.is_none_or(|size| self.form(state, size).is_number())
+                    && self.loaded(Space::Global, from, *bytes).is_number();
+                (!number).then_some(COMPUTED)
+            }
+            Op::LoadMatrix { space, address, .. } | Op::LoadFragment { space, address, .. } => {
+                if wrong(self, address) {
+                    return Some(ADDRESSED);
+                }
+                let address = self.address(state, *address);
+                // Wherever in the object its rows lie.
+                let anywhere = match address {
+                    Form::Linear { sum, .. } => Form::Linear { sum, offset: None },
+                    other => other,
+                };
+                (!self.loaded(*space, anywhere, 16).is_number()).then_some(COMPUTED)
+            }
+            Op::StoreMatrix { address, .. }
+            | Op::StoreFragment { address, .. }
+            | Op::Atomic { address, .. }
+                if wrong(self, address) =>
+            {
+                Some(ADDRESSED)
+            }
+            Op::SetpInt { compare, ty, a, b, .. } => {
+                let (x, y) = (self.operand(state, *a, ty.width), self.operand(state, *b, ty.width));
+                let is_null = |form: Form| form == Form::number(0);
+                let is_equality = matches!(compare, Compare::Eq | Compare::Ne);
+                let may_be_null = is_equality
+                    && (is_null(y) && self.is_never_null(x) || is_null(x) && self.is_never_null(y));
+                let apart = self.sums.add(x, y, -1);
+                (!apart.is_number() && !may_be_null && !(x.is_number() && y.is_number())).then_some(COMPARED)
+            }
+            // What is an address here stays one.
+            Op::Enter { .. }
+            | Op::Mov { .. }
+            | Op::Int1 { .. }
+            | Op::Int2 { .. }
+            | Op::Int3 { .. }
+            | Op::Insert { .. }
+            | Op::Select { .. }
+            | Op::Pack { .. }
+            | Op::Unpack { .. }
+            | Op::CvtInt { .. }
+            | Op::Cvta { .. } => None,
+            Op::IsSpace { a, .. } => {
+                let form = self.form(state, *a);
+                (!self.sums.is_address(form)).then_some(COMPUTED)
+            }
+            op => {
+                // What a shuffle moves, and where the others access memory, comes first and may be an address.
+                let mut rest = match op {
+                    Op::Shuffle { .. }
+                    | Op::StoreMatrix { .. }
+                    | Op::StoreFragment { .. }
+                    | Op::Atomic { .. } => 1,
+                    _ => 0,
+                };
+                let mut computes = false;
+                op.visit_sources(&mut |source| {
+                    computes |= rest == 0 && !self.form(state, source).is_number();
+                    rest -= usize::from(rest > 0);
+                });
+                computes.then_some(COMPUTED)
+            }
+        }
+    }
+
+    /// Whether no object can begin where it would be null: one of generic or global addresses.
+    fn is_never_null(&self, form: Form) -> bool {
+        match form {
+            Form::Linear { sum, .. } => self.sums.object(sum).is_some_and(|(base, generic)| {
+                generic
+                    || match base {
+                        Base::Tensor(_) => true,
+                        Base::Variable(variable) => {
+                            self.program.variables[variable.index()].space == Space::Global
+                        }
+                        Base::Window(_) => false,
+                    }
+            }),
+            Form::Some { .. } => true,
+            Form::Bits { .. } | Form::Half { .. } => false,
+        }
+    }
+}
+
+/// An immediate of a width, as a number with a sign.
+fn signed(bits: u64, width: Width) -> i64 {
+    let above = 64 - width.bits();
+    (bits << above) as i64 >> above
+}
+
+/// So many low bits.
+fn filled_bits(count: u64) -> u64 {
+    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+}
