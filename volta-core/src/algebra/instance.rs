@@ -298,6 +298,18 @@ mod tests {
     }
 
     #[test]
+    fn factors_change_places_and_what_is_added_to_them_does_not() {
+        let mut side = Side::new();
+        let [a, b, c] = [0, 1, 2].map(|at| side.x(at));
+        let orders = [[a, b, c], [b, a, c], [a, c, b], [b, c, a]];
+        let terms = orders.map(|[one, other, added]| side.fma(one, other, added));
+        let (mut classes, mut steps) = (Classes::default(), 0);
+        let [kept, swapped, moved, other] = terms.map(|term| classes.of(&side.store, term, &mut steps));
+        assert_eq!(kept, swapped);
+        assert!(kept != moved && kept != other && moved != other);
+    }
+
+    #[test]
     fn operations_and_constants_are_kept() {
         let mut side = Side::new();
         let (x, y, two, three) = (side.x(0), side.y(0), side.int(2), side.int(3));

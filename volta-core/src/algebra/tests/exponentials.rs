@@ -557,6 +557,18 @@ fn infinities_follow_the_rules_of_v3() {
         let (infinity, zero) = (side.infinity(false), side.int(0));
         side.mul(infinity, zero)
     });
+    // An infinity counts in the last operand as in the first, and wherever in it.
+    undefined(&|side| {
+        let infinity = side.infinity(false);
+        let [one, other] = [side.x(0), side.y(0)].map(|value| side.max(value, infinity));
+        side.sub(one, other)
+    });
+    undefined(&|side| {
+        let (infinity, factor) = (side.infinity(false), side.int(1));
+        let [one, other] = [side.x(0), side.y(0)].map(|value| side.max(value, infinity));
+        let opposite = side.neg(other);
+        side.fma(one, factor, opposite)
+    });
     // The maximum drops an undefined value as little as anything else does.
     undefined(&|side| {
         let (masked, x) = (side.infinity(true), side.x(0));
