@@ -344,8 +344,9 @@ fn fate(mutant: &Mutant<'_>, parts: &[Part]) -> Result<String, String> {
 /// known. Returns the survivors.
 pub fn run(sources: &[Source], options: &Options) -> Result<Vec<(String, usize)>, String> {
     let folder = root().join("target/verifier-mutants");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let workshop = Workshop { work: folder.join("work"), target };
+    // Not the folder that this program was built in: cargo takes crates of the same name and profile there for the
+    // same, wherever their sources are.
+    let workshop = Workshop { work: folder.join("work"), target: folder.join("target") };
     copy(&root(), &workshop.work).map_err(|error| format!("the copy: {error}"))?;
     let mutants = compiled(&workshop, sources, options)?;
     eprintln!("{} mutants", mutants.len());
