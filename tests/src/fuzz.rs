@@ -108,7 +108,6 @@ pub fn name_of_verdict(data: &[u8]) -> String {
 fn budgets() -> Budgets {
     Budgets {
         instructions: 4_000,
-        term_bytes: 1 << 20,
         memory_bytes: 1 << 22,
         algebra_steps: 20_000,
         program_size: 1 << 12,

@@ -3,7 +3,7 @@
 use volta_core::case::{
     Binding, Case, Contents, Element, Options, Param, ParamKind, Role, Side, Sign, Which,
 };
-use volta_core::decide::{InputInfo, normal_forms};
+use volta_core::decide::{self, InputInfo, normal_forms};
 use volta_core::machine::{self, OutputValue};
 use volta_core::term::{expression, spell_element};
 use volta_core::{program, ptx};
@@ -61,7 +61,7 @@ fn the_architecture_page_shows_what_the_stages_give() {
     let inputs: Vec<InputInfo> = ["x", "y"]
         .map(|name| InputInfo { name: name.into(), shape: vec![32], ..InputInfo::default() })
         .into();
-    shows("the canonical form", &normal_forms(&[(store, term)], &inputs, 1_000_000)[0]);
+    shows("the canonical form", &normal_forms(&[(store, term)], &inputs, &decide::Options::default())[0]);
 
     let reference = Some(side(text, "twice"));
     let report = volta_core::verify(&Case { params, reference, opt, options: Options::default() });

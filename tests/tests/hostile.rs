@@ -200,11 +200,11 @@ fn memory_stays_within_the_budget() {
         text
     });
     says(&verify("many-registers", &kernel(&registers), None, &block), 1, "max_memory_bytes");
-    let launch = Launch { options: "max_term_bytes = 10000000", ..WARP };
+    let launch = Launch { options: "max_memory_bytes = 10000000", ..WARP };
     let terms = kernel("L: add.f32 %f2, %f2, %f1;\nbra L;");
-    says(&verify("terms", &terms, None, &launch), 1, "max_term_bytes");
+    says(&verify("terms", &terms, None, &launch), 1, "(terms 10.");
     let constants = kernel("mov.f32 %f2, 0f3F800001;\nL: mul.f32 %f2, %f2, 0f3F800001;\nbra L;");
-    says(&verify("constants", &constants, None, &launch), 1, "max_term_bytes");
+    says(&verify("constants", &constants, None, &launch), 1, "max_memory_bytes");
 }
 
 /// What is made for one CTA on the way does not stay until the last one is done.
@@ -229,6 +229,46 @@ fn many_small_ctas_take_little_memory() {
 fn loops_without_end_end_at_a_limit() {
     let launch = Launch { options: "max_instructions = 100000", ..WARP };
     says(&verify("loop", &kernel("L: bra L;"), None, &launch), 1, "max_instructions");
+    // With the limits that everybody has.
+    let block = Launch { shape: "[1024]", block: "1024", grid: "1", options: "" };
+    says(&verify("barriers", &kernel("L: bar.sync 0; bra L;"), None, &block), 1, "a loop does not end");
+}
+
+/// Past its timeout a case has a verdict, whatever it was at, and the others go on.
+#[test]
+fn a_timeout_ends_any_case_and_no_other() {
+    let scratch = scratch("timeout");
+    let launch = Launch { options: "timeout = \"500ms\"\nmax_instructions = 1000000000000", ..ONE };
+    let counts = kernel("mov.u32 %r2, 0;\nL: add.u32 %r2, %r2, 1; add.u32 %r2, %r2, %r1; bra L;");
+    scratch.write("cases/counts/k.ptx", &counts);
+    scratch.write("cases/counts/volta.toml", &launch.text(false));
+    // A sum of many terms to a high power, multiplied out in two ways.
+    let sum = "ld.global.f32 %f3, [%rd4+4]; ld.global.f32 %f4, [%rd4+8]; ld.global.f32 %f5, [%rd4+12];
+add.f32 %f2, %f1, %f3; add.f32 %f2, %f2, %f4; add.f32 %f2, %f2, %f5; add.f32 %f2, %f2, 0f3F800000;\n";
+    let power = |first: &str, last: &str| {
+        kernel(&format!("{sum}{first}{}{last}", "mul.f32 %f2, %f2, %f2;\n".repeat(6)))
+    };
+    let (twice, shift) = ("add.f32 %f2, %f2, %f2;\n", "add.f32 %f2, %f2, %f1; sub.f32 %f2, %f2, %f1;\n");
+    let launch = Launch {
+        options: "partial = true\ntimeout = \"500ms\"\nmax_algebra_steps = 1000000000000",
+        shape: "[4]",
+        ..ONE
+    };
+    scratch.write("cases/powers/k.ptx", &power(twice, shift));
+    scratch.write("cases/powers/ref.ptx", &power(shift, "mul.f32 %f2, %f2, 0f5F800000;\n"));
+    scratch.write("cases/powers/volta.toml", &launch.text(true));
+    scratch.write("cases/small/k.ptx", &kernel(""));
+    scratch.write("cases/small/volta.toml", &WARP.text(false));
+    let limited = limited(env!("CARGO_BIN_EXE_volta-under-test"), MEBIBYTES, SECONDS);
+    let said = Said::by(scratch.within(limited).args(["check", "cases"]));
+    assert_eq!(said.code, 1, "{}{}", said.out, said.err);
+    assert!(said.out.contains("the timeout of 500ms has passed"), "{}", said.out);
+    assert!(
+        said.out.contains("counts   unknown(timeout)") && said.out.contains("small    clean"),
+        "{}",
+        said.out
+    );
+    assert!(!said.out.contains("powers   unknown(budget)"), "{}", said.out);
 }
 
 #[test]
@@ -443,7 +483,6 @@ fn small_case(ptx: &str) -> Case {
     };
     let budgets = Budgets {
         instructions: 2_000,
-        term_bytes: 1 << 20,
         memory_bytes: 1 << 22,
         algebra_steps: 10_000,
         program_size: 1 << 12,

@@ -34,7 +34,7 @@ mod inner {
         opt_args(y), ctas = [0, 2], opt_ctas = [1], arch = "sm_90", opt_flags = ["--use_fast_math"],
         expect(verdict = "race", side = "opt", rule = "Y1", lines = [3, 4]), why = "because",
         partial, exit_orders_memory = false, max_instructions = 10 * 1000, slow, snapshot = false,
-        wmma_layout = "sm_80",
+        wmma_layout = "sm_80", timeout = "90s",
     )]
     fn everything(
         #[assume(nonnegative)] x: &[f32; 2 * WIDTH],
@@ -73,6 +73,7 @@ fn an_attribute_fills_in_the_whole_case() {
     assert_eq!((case.options.partial, case.options.exit_orders_memory), (true, false));
     assert_eq!(case.options.wmma_layout, volta_core::case::WmmaLayout::Sm80);
     assert_eq!(case.options.budgets.instructions, 10_000);
+    assert_eq!(case.timeout, Some(std::time::Duration::from_secs(90)));
     assert_eq!(case.expect.verdict, "race");
     assert_eq!(case.expect.rule.as_deref(), Some("Y1"));
     assert_eq!(case.expect.lines, Some([3, 4].into()));

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use crate::base::assumption::{Assumption, AssumptionKind};
+use crate::base::budget::{Exhausted, Held, Limit};
 use crate::base::span::{LineTable, Span};
 use crate::case::{Binding, Case, Contents, Param, ParamKind, Role, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued};
@@ -221,7 +222,7 @@ impl<'c> Verification<'c> {
                 outputs.push(output);
             }
         }
-        let outcome = decide::decide(&elements, &self.inputs, &self.decide_options());
+        let outcome = decide::decide(&elements, &self.inputs, &self.decide_options(opt.held));
         self.tell_domain(&outcome, "the outputs are");
         if let Some((at, failure)) = outcome.first_failure {
             let output = outputs[at];
@@ -229,31 +230,29 @@ impl<'c> Verification<'c> {
             let name = spell_element(&param.name, shape(param), output.element);
             self.report.verdict = match failure {
                 Failure::Undefined { reason, .. } => undefined(Which::Opt, &name, &reason),
-                Failure::Exhausted(exhausted) => Verdict::Unknown(Unknown {
-                    cause: UnknownCause::Budget,
-                    reason: format!("while looking for where {name} is defined, {exhausted}"),
-                    help: None,
-                }),
+                Failure::Exhausted(exhausted) => {
+                    ended(exhausted, format!("while looking for where {name} is defined, {exhausted}"))
+                }
                 Failure::Unknown { reason } => Verdict::Unknown(Unknown {
                     cause: UnknownCause::Undecided,
                     reason: format!("{name}: {reason}"),
                     help: None,
                 }),
                 // Nothing differs from itself.
-                Failure::Different(_) => Verdict::Unknown(Unknown {
-                    cause: UnknownCause::Internal,
-                    reason: format!("{name} was found to differ from itself: Volta is wrong"),
-                    help: Some("please report it, with this case".into()),
-                }),
+                Failure::Different(_) => {
+                    Verdict::Unknown(Unknown::internal(format!("{name} was found to differ from itself")))
+                }
             };
         }
     }
 
-    fn decide_options(&self) -> decide::Options {
+    /// What deciding may take beside what is held already.
+    fn decide_options(&self, held: Held) -> decide::Options {
         decide::Options {
-            algebra_steps: self.case.options.budgets.algebra_steps,
+            effort: decide::probe::Effort::within(&self.case.options.budgets),
+            budgets: self.case.options.budgets.clone(),
+            held,
             every_element: self.case.options.every_element,
-            ..decide::Options::default()
         }
     }
 
@@ -317,7 +316,7 @@ impl<'c> Verification<'c> {
                 ),
             }));
         }
-        let options = self.decide_options();
+        let options = self.decide_options(reference.held.and(&opt.held));
         Ok(Conditions { inputs: self.inputs.clone(), options, reference, opt, old, pairs })
     }
 
@@ -403,13 +402,7 @@ impl<'c> Verification<'c> {
         let picked = if self.case.options.forms { self.picked(pairs) } else { Vec::new() };
         let (outcome, forms) = rayon::join(
             || decide::decide(&elements, &conditions.inputs, &conditions.options),
-            || {
-                self.forms_of(
-                    &conditions.reference,
-                    &conditions.old,
-                    picked.iter().map(|pair| pair.reference),
-                )
-            },
+            || self.forms_of(&conditions.reference, conditions, picked.iter().map(|pair| pair.reference)),
         );
         self.report.canonical_elements = Some(outcome.canonical as u64);
         let readings = outcome.readings.iter().map(|reading| Assumption::relied(reading.to_string()));
@@ -443,15 +436,13 @@ impl<'c> Verification<'c> {
                     Failure::Undefined { side: decide::Side::Opt, reason } => {
                         undefined(Which::Opt, &name, &reason)
                     }
-                    Failure::Exhausted(exhausted) => Verdict::Unknown(Unknown {
-                        cause: UnknownCause::Budget,
-                        reason: format!("while deciding {name}, {exhausted}"),
-                        help: None,
-                    }),
+                    Failure::Exhausted(exhausted) => {
+                        ended(exhausted, format!("while deciding {name}, {exhausted}"))
+                    }
                     Failure::Unknown { reason } => {
                         let sides = [(&conditions.reference, pair.reference), (&conditions.opt, pair.opt)];
                         let [reference, opt] = sides.map(|(outcome, valued)| {
-                            self.forms_of(outcome, &conditions.old, std::iter::once(valued)).pop()
+                            self.forms_of(outcome, conditions, std::iter::once(valued)).pop()
                         });
                         let forms = reference.zip(opt).filter(|(reference, opt)| reference != opt);
                         Verdict::Unknown(Unknown {
@@ -473,7 +464,7 @@ impl<'c> Verification<'c> {
         let mut others = if equal {
             Vec::new()
         } else {
-            self.forms_of(&conditions.opt, &conditions.old, picked.iter().map(|pair| pair.opt))
+            self.forms_of(&conditions.opt, conditions, picked.iter().map(|pair| pair.opt))
         }
         .into_iter();
         for (pair, form) in picked.into_iter().zip(forms) {
@@ -521,18 +512,17 @@ impl<'c> Verification<'c> {
     fn forms_of(
         &self,
         outcome: &Outcome,
-        old: &Store,
+        conditions: &Conditions,
         values: impl Iterator<Item = Valued> + Clone,
     ) -> Vec<String> {
         let term = |valued: Valued| match valued.value {
             OutputValue::Bits(_) => None,
             OutputValue::Integer(term) | OutputValue::Real(term) => {
-                Some((valued.store.map_or(old, |at| &outcome.stores[at]), term))
+                Some((valued.store.map_or(&conditions.old, |at| &outcome.stores[at]), term))
             }
         };
         let terms: Vec<(&Store, TermId)> = values.clone().filter_map(term).collect();
-        let steps = self.case.options.budgets.algebra_steps;
-        let mut forms = decide::normal_forms(&terms, &self.inputs, steps).into_iter();
+        let mut forms = decide::normal_forms(&terms, &self.inputs, &conditions.options).into_iter();
         values
             .map(|valued| match valued.value {
                 OutputValue::Bits(bits) => bits.to_string(),
@@ -662,7 +652,12 @@ fn check_variables<'l>(
 fn run_side(which: Which, loaded: &Loaded, side: &Side, case: &Case) -> Ran {
     let Loaded { program, seconds } = loaded;
     let started = Instant::now();
-    let outcome = machine::run(which, program, side, &case.params, &case.options);
+    let mut options = case.options.clone();
+    if case.reference.is_some() {
+        // Both run at once.
+        options.budgets.memory_bytes /= 2;
+    }
+    let outcome = machine::run(which, program, side, &case.params, &options);
     let mut stats = SideStats {
         kernel: program.name.clone(),
         ptx_lines: u64::from(program.lines),
@@ -741,12 +736,19 @@ fn run_verdict(which: Which, error: RunError) -> Verdict {
         }),
         RunError::Fault(fault) => Verdict::Fault(*fault),
         RunError::Defect(reason) => Verdict::Unknown(Unknown::internal(reason)),
-        RunError::Exhausted(exhausted) => Verdict::Unknown(Unknown {
+        RunError::Exhausted(exhausted) => ended(exhausted, exhausted.to_string()),
+        RunError::Endless(endless) => Verdict::Unknown(Unknown {
             cause: UnknownCause::Budget,
-            reason: exhausted.to_string(),
-            help: None,
+            reason: endless.to_string(),
+            help: Some("raising a limit does not help: nothing in the loop changes what it waits for".into()),
         }),
     }
+}
+
+/// No claim, since a limit was reached.
+fn ended(exhausted: Exhausted, reason: String) -> Verdict {
+    let cause = if exhausted.limit == Limit::Time { UnknownCause::Timeout } else { UnknownCause::Budget };
+    Verdict::Unknown(Unknown { cause, reason, help: None })
 }
 
 #[cfg(test)]

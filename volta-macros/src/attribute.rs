@@ -22,6 +22,7 @@ pub(crate) struct CaseAttribute {
     pub expect: Option<Expect>,
     pub why: Option<LitStr>,
     pub wmma_layout: Option<LitStr>,
+    pub timeout: Option<LitStr>,
     /// `partial = true`, …
     pub relaxations: Vec<(Ident, bool)>,
     pub limits: Vec<(String, Expr)>,
@@ -117,6 +118,7 @@ impl Reader<'_> {
         let expect = self.expect();
         let why = self.text("why");
         let wmma_layout = self.text("wmma_layout");
+        let timeout = self.text("timeout");
         let relaxations = RULES.iter().filter_map(|name| Some((self.key(name)?, self.flag(name)?))).collect();
         let limits = LIMITS.iter().filter_map(|name| Some(((*name).to_owned(), self.value(name)?))).collect();
         let slow = self.flag("slow").unwrap_or(false);
@@ -129,6 +131,7 @@ impl Reader<'_> {
                 expect,
                 why,
                 wmma_layout,
+                timeout,
                 relaxations,
                 limits,
                 slow,
@@ -149,7 +152,7 @@ impl Reader<'_> {
         if self.form == Form::Pair {
             known.extend(["ref_", "opt_"].iter().flat_map(|side| BY_SIDE.map(|key| format!("{side}{key}"))));
         }
-        let others = ["expect", "why", "wmma_layout", "slow", "snapshot"];
+        let others = ["expect", "why", "wmma_layout", "timeout", "slow", "snapshot"];
         known.extend(others.iter().chain(&RULES).chain(&LIMITS).map(|key| (*key).to_owned()));
         let names: Vec<&str> = known.iter().map(String::as_str).collect();
         for at in 0..self.entries.len() {

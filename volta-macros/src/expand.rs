@@ -25,6 +25,7 @@ pub(crate) fn expand(attribute: &CaseAttribute, function: &Function) -> TokenStr
     };
     let why = attribute.why.iter().map(|why| quote!(case.why(#why);));
     let wmma_layout = attribute.wmma_layout.iter().map(|layout| quote!(case.wmma_layout(#layout);));
+    let timeout = attribute.timeout.iter().map(|time| quote!(case.timeout(#time);));
     let relaxations =
         attribute.relaxations.iter().map(|(name, value)| quote!(case.options().#name = #value;));
     let limits = attribute.limits.iter().map(|(name, value)| quote!(case.limit(#name, #value);));
@@ -42,6 +43,7 @@ pub(crate) fn expand(attribute: &CaseAttribute, function: &Function) -> TokenStr
                 #(#docs)*
                 #(#why)*
                 #(#wmma_layout)*
+                #(#timeout)*
                 #(#params)*
                 #reference
                 #opt

@@ -45,8 +45,8 @@ use proc_macro::TokenStream;
 ///   it is not the declaration order. Each of these has the prefix `ref_` or `opt_` where the sides differ.
 /// - `expect = "race"`, or `expect(verdict = "race", side = "opt", rule = "Y1", lines = [12, 20])`; `why = "…"`.
 /// - `partial`, `slow`, `snapshot = false`, `exit_orders_memory`, `strict_barriers`,
-///   `warp_collectives_order_memory`, `wmma_layout = "sm_80"`, and the limits
-///   `max_instructions`, `max_term_bytes`, `max_memory_bytes`, `max_ctas`, `max_algebra_steps`, ….
+///   `warp_collectives_order_memory`, `wmma_layout = "sm_80"`, `timeout = "10s"`, and the limits
+///   `max_instructions`, `max_memory_bytes`, `max_ctas`, `max_algebra_steps`, ….
 ///
 /// # The signature
 /// - `x: &[f32; 128]` is an input, `y: &mut [[f32; 64]; 16]` an output; sizes are constant expressions.

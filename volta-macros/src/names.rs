@@ -10,7 +10,7 @@ pub(crate) const ELEMENTS: [&str; 16] = [
 pub(crate) const PAIR_VERDICTS: [&str; 3] = ["equivalent", "equivalent-where", "different"];
 
 /// Verdicts that a pair and a single kernel can have.
-pub(crate) const VERDICTS: [&str; 18] = [
+pub(crate) const VERDICTS: [&str; 19] = [
     "race",
     "deadlock",
     "barrier-divergence",
@@ -27,6 +27,7 @@ pub(crate) const VERDICTS: [&str; 18] = [
     "read-only",
     "nondeterministic",
     "unknown(budget)",
+    "unknown(timeout)",
     "unknown(undecided)",
     "input-error",
 ];
@@ -41,9 +42,8 @@ pub(crate) const SIGNS: [(&str, &str); 5] = [
 ];
 
 /// Options that are limits.
-pub(crate) const LIMITS: [&str; 7] = [
+pub(crate) const LIMITS: [&str; 6] = [
     "max_instructions",
-    "max_term_bytes",
     "max_memory_bytes",
     "max_block_threads",
     "max_ctas",

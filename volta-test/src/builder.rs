@@ -1,12 +1,14 @@
 //! What the attributes expand to: calls that put a case together.
 
+use std::time::Duration;
+
 use volta_core::case::{
     Argument, Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Sign, Which,
 };
 use volta_core::number::{Extended, Rational};
 
 use crate::case::{Case, Expectation, Home, Kernel};
-use crate::{manifest, number};
+use crate::{limits, manifest, number};
 
 /// Puts a case together. The attribute has checked names and types; what depends on values is checked in
 /// [`Builder::finish`].
@@ -21,6 +23,7 @@ pub struct Builder {
     opt: Option<Kernel>,
     expect: Expectation,
     options: Options,
+    timeout: Option<Duration>,
     slow: bool,
     snapshots: bool,
     errors: Vec<String>,
@@ -37,7 +40,8 @@ impl Builder {
             reference: None,
             opt: None,
             expect: Expectation::of("equivalent"),
-            options: Options::default(),
+            options: Options { budgets: limits::budgets(), ..Options::default() },
+            timeout: None,
             slow: false,
             snapshots: true,
             errors: Vec::new(),
@@ -141,6 +145,14 @@ impl Builder {
         }
     }
 
+    /// How long verifying may take: `10s`.
+    pub fn timeout(&mut self, text: &str) {
+        match limits::timeout(text) {
+            Ok(timeout) => self.timeout = Some(timeout),
+            Err(message) => self.errors.push(message),
+        }
+    }
+
     /// Run on request only.
     pub fn slow(&mut self, slow: bool) {
         self.slow = slow;
@@ -171,6 +183,7 @@ impl Builder {
             opt,
             expect: self.expect,
             options: self.options,
+            timeout: self.timeout,
             slow: self.slow,
             snapshots: self.snapshots,
             contains: Vec::new(),

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use volta_core::case::{Argument, Options, Param, Which};
 use volta_core::machine::fault::FaultKind;
@@ -32,6 +33,8 @@ pub struct Case {
     pub expect: Expectation,
     /// Relaxations and limits.
     pub options: Options,
+    /// How long verifying may take.
+    pub timeout: Option<Duration>,
     /// Run only on request: with `VOLTA_SLOW=1`, in CI, or when asked for ignored tests.
     pub slow: bool,
     /// Whether the normal forms, or the fault's message, are snapshotted.
@@ -158,8 +161,15 @@ pub struct Contains {
 
 /// Every name that a case can expect.
 pub fn verdict_names() -> Vec<String> {
-    let fixed =
-        ["equivalent", "equivalent-where", "different", "clean", "unknown(budget)", "unknown(undecided)"];
+    let fixed = [
+        "equivalent",
+        "equivalent-where",
+        "different",
+        "clean",
+        "unknown(budget)",
+        "unknown(timeout)",
+        "unknown(undecided)",
+    ];
     let faults = FaultKind::ALL.iter().map(|kind| kind.name());
     fixed.into_iter().chain(faults).chain(["input-error"]).map(str::to_owned).collect()
 }

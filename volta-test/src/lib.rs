@@ -35,6 +35,7 @@ pub mod case;
 pub mod cli;
 pub mod discover;
 pub mod files;
+pub mod limits;
 pub mod manifest;
 pub mod number;
 pub mod nvcc;

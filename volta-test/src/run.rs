@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+use volta_core::base::budget::Deadline;
 use volta_core::case as core;
 use volta_core::machine::fault::CudaPlace;
 use volta_core::verdict::{Report, Verdict};
 
 use crate::case::{Case, Expectation, Kernel, side_name};
+use crate::limits;
 use crate::nvcc::Toolchain;
 use crate::prepare::{Obstacle, Offer, Ptx, Texts, prepare};
 use crate::render;
@@ -153,6 +155,10 @@ fn run_offers(case: &Case, reference: Option<Offer>, opt: Offer, threads: usize,
 fn verify(case: &Case, texts: &Texts, threads: usize) -> Result<Report, String> {
     let Some(mut core_case) = core_case(case, texts) else { return Err("there is no PTX".into()) };
     core_case.options.threads = threads;
+    let timeouts = [case.timeout, limits::timeout_of_environment()?];
+    if let Some(timeout) = timeouts.into_iter().flatten().min() {
+        core_case.options.budgets.deadline = Deadline::after(timeout);
+    }
     core_case.options.forms = case.snapshots;
     Ok(volta_core::verify(&core_case))
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use crate::discover::{Found, discover};
+use crate::limits;
 use crate::manifest;
 use crate::nvcc::Toolchain;
 use crate::registry::{Registered, registered};
@@ -44,6 +45,8 @@ pub fn main(suite: Suite) -> ExitCode {
     if !arguments.list && matches!(toolchain.compiler(), Ok(None)) {
         eprintln!("volta: no nvcc is used; the PTX checked in beside the sources is verified");
     }
+    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    limits::share_among(arguments.test_threads.unwrap_or_else(cores));
     let run_slow = slow_is_wanted();
     let trials = sources
         .into_iter()

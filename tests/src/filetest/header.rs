@@ -195,7 +195,6 @@ fn options(options: &mut Options, text: &str) -> Result<(), String> {
             let budgets = &mut options.budgets;
             match key {
                 "max_instructions" => budgets.instructions = value,
-                "max_term_bytes" => budgets.term_bytes = value,
                 "max_memory_bytes" => budgets.memory_bytes = value,
                 "max_block_threads" => budgets.block_threads = value,
                 "max_ctas" => budgets.ctas = value,

@@ -32,10 +32,10 @@ pub enum Fate {
     Survivor,
 }
 
-/// Warp instructions that a mutant may execute in a CTA.
-const INSTRUCTIONS: u64 = 4_000_000;
-/// Steps of algebra for each element of it.
-const ALGEBRA: u64 = 2_000_000;
+/// Warp instructions that a mutant may execute.
+const INSTRUCTIONS: u64 = 40_000_000;
+/// Steps of algebra for its elements.
+const ALGEBRA: u64 = 20_000_000;
 
 /// Whether a verdict lets the kernels pass.
 pub fn passes(verdict: &Verdict) -> bool {

@@ -134,6 +134,8 @@ pub struct Table {
     integers: Vec<Option<Integers>>,
     pub(super) monomials: Monomials,
     pub(super) polynomials: Polynomials,
+    /// Bytes of lists within atoms.
+    content: u64,
 }
 
 impl Table {
@@ -147,7 +149,14 @@ impl Table {
             integers: Vec::new(),
             monomials: Monomials::new(),
             polynomials: Polynomials::new(),
+            content: 0,
         }
+    }
+
+    /// Bytes of what is interned.
+    pub(super) fn bytes(&self) -> u64 {
+        let each = 2 * size_of::<Atom>() + size_of::<AtomInfo>() + size_of::<AtomId>() + 32;
+        (self.atoms.len() * each) as u64 + self.content + self.monomials.bytes() + self.polynomials.bytes()
     }
 
     /// The atom that `id` names.
@@ -242,6 +251,19 @@ impl Table {
         }
         let info = self.describe(&atom);
         let id = AtomId::from_index(self.atoms.len());
+        self.content += match &atom {
+            Atom::Products(keys) => size_of_val(&**keys) as u64,
+            Atom::Max(arms) => 2 * size_of_val(&**arms) as u64,
+            Atom::Input(..)
+            | Atom::Irrational(_)
+            | Atom::Literal(_)
+            | Atom::Lazy(_)
+            | Atom::Sum(_)
+            | Atom::Apply(..)
+            | Atom::CopySign(..)
+            | Atom::BitAnd(..)
+            | Atom::Select(..) => 0,
+        };
         self.atoms.push(atom.clone());
         self.info.push(info);
         self.ids.insert(atom, id);

@@ -27,7 +27,7 @@ use super::polynomial::{Key, PolynomialId, Term, collect};
 use super::readings::Reading;
 use super::sign::Signs;
 use super::squares::Made;
-use crate::base::budget::{Exhausted, Limit};
+use crate::base::ration::{Account, Ration};
 use crate::number::Rational;
 use crate::term::{InputId, Ranges, Store, TermId, TermKind, TermOp, View};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -107,10 +107,33 @@ pub struct Prover<'s> {
     pub(super) short_product: usize,
     missing: Vec<Need>,
     depth: u32,
-    steps: u64,
-    allowed: u64,
+    account: Account,
+    /// Bytes of the flat forms that are remembered.
+    flat_bytes: u64,
     pub(super) readings: BTreeSet<Reading>,
     pub(super) case: Case,
+}
+
+impl Forms {
+    fn bytes(&self) -> u64 {
+        bytes_of(&self.flats)
+            + bytes_of(&self.powers)
+            + bytes_of(&self.factored)
+            + bytes_of(&self.resolved)
+            + bytes_of(&self.factored_sums)
+            + bytes_of(&self.resolved_sums)
+            + bytes_of(&self.expanded)
+            + bytes_of(&self.polynomial_factors)
+            + bytes_of(&self.roots)
+            + bytes_of(&self.exponents)
+            + bytes_of(&self.substituted)
+            + bytes_of(&self.expansions)
+    }
+}
+
+/// Bytes of a table, but for what its entries point to.
+pub(super) fn bytes_of<K, V>(map: &FxHashMap<K, V>) -> u64 {
+    (map.capacity() * (size_of::<(K, V)>() + 1)) as u64
 }
 
 fn nothing_missing() -> Stop {
@@ -140,8 +163,8 @@ impl<'s> Prover<'s> {
             short_product: SHORT_PRODUCT,
             missing: Vec::new(),
             depth: 0,
-            steps: 0,
-            allowed: u64::MAX,
+            account: Account::new(Rc::new(Ration::endless())),
+            flat_bytes: 0,
             readings: BTreeSet::new(),
             case: Case::default(),
         }
@@ -178,17 +201,26 @@ impl<'s> Prover<'s> {
         }) as u32
     }
 
-    /// Starts counting steps anew, up to `allowed`.
-    pub fn set_budget(&mut self, allowed: u64) {
-        self.steps = 0;
-        self.allowed = allowed;
+    /// Makes the prover draw from a ration.
+    pub fn draw_from(&mut self, ration: &Rc<Ration>) {
+        self.account = Account::new(ration.clone());
+    }
+
+    /// Starts counting steps anew, up to `most` or what the ration has left.
+    pub fn set_budget(&mut self, most: u64) {
+        self.account.begin(most);
         self.depth = 0;
         self.missing.clear();
     }
 
+    /// Tells the ration what was taken from it.
+    pub fn settle_account(&mut self) {
+        self.account.settle();
+    }
+
     /// Steps since [`Prover::set_budget`].
     pub fn steps(&self) -> u64 {
-        self.steps
+        self.account.steps()
     }
 
     /// The literals read as irrational constants so far.
@@ -202,21 +234,31 @@ impl<'s> Prover<'s> {
     }
 
     pub(super) fn charge(&mut self, steps: u64) -> Result<(), Stop> {
-        self.steps += steps;
-        if self.steps > self.allowed {
-            return Err(Stop::Exhausted(Exhausted { limit: Limit::AlgebraSteps, allowed: self.allowed }));
+        if self.account.charge(steps) {
+            let bytes = self.bytes();
+            self.account.look(bytes).map_err(Stop::Exhausted)?;
         }
         Ok(())
     }
 
+    /// Bytes of what is remembered, by sizes.
+    fn bytes(&self) -> u64 {
+        let forms = self.forms.bytes() + self.flat_bytes;
+        let terms = bytes_of(&self.signs) + bytes_of(&self.classes) + bytes_of(&self.tensors);
+        let named = bytes_of(&self.joined) + bytes_of(&self.made) + (self.apart.capacity() * 64) as u64;
+        let ranges: u64 = self.ranges.iter().map(Ranges::bytes).sum();
+        self.table.bytes() + self.conditions.bytes() + forms + terms + named + ranges
+    }
+
     /// Counts steps without asking whether they are allowed; the next that are charged ask.
     pub(super) fn add_steps(&mut self, steps: u64) {
-        self.steps += steps;
+        self.account.charge(steps);
     }
 
     /// Forgets the forms of terms, which may depend on what was assumed.
     pub(super) fn forget(&mut self) {
         self.forms = Forms::default();
+        self.flat_bytes = 0;
     }
 
     pub(super) fn view(&self, at: TermRef) -> View<'s> {
@@ -307,6 +349,7 @@ impl<'s> Prover<'s> {
             return Ok(flat.clone());
         }
         let flat = Rc::new(self.descend(Need::Flat(at), |prover| prover.flatten(at))?);
+        self.flat_bytes += flat.bytes();
         self.forms.flats.insert(at, flat.clone());
         Ok(flat)
     }

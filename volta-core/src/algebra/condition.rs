@@ -1,6 +1,7 @@
 //! Conditions on inputs, canonical: comparisons with zero and what is made of them.
 
 use super::atom::{Table, mix};
+use super::canon::bytes_of;
 use super::polynomial::PolynomialId;
 use crate::base::index::number_of;
 use rustc_hash::FxHashMap;
@@ -44,6 +45,10 @@ pub(super) struct Conditions {
 }
 
 impl Conditions {
+    pub(super) fn bytes(&self) -> u64 {
+        (self.list.capacity() * size_of::<Condition>()) as u64 + bytes_of(&self.ids)
+    }
+
     pub(super) fn get(&self, id: &ConditionId) -> &Condition {
         &self.list[id.at as usize]
     }

@@ -42,6 +42,15 @@ fn input_bit(input: usize) -> u32 {
 }
 
 impl Facts {
+    /// Bytes of what is known.
+    pub fn bytes(&self) -> u64 {
+        let words = self.starts.capacity() + self.inputs.capacity();
+        let readings = self.readings.capacity() * size_of::<Option<(Rational, Literal)>>();
+        (4 * words + self.uses.capacity() + self.flags.capacity() + self.constant_flags.capacity() + readings)
+            as u64
+            + self.reached.bytes()
+    }
+
     /// Reads what `roots` are computed from; only of that, and of them, anything may be asked.
     ///
     /// # Cost

@@ -57,6 +57,14 @@ impl Flat {
         self.terms.len() + self.products.iter().map(|products| products.keys.len()).sum::<usize>()
     }
 
+    /// Bytes of its lists.
+    pub(super) fn bytes(&self) -> u64 {
+        let keys: usize = self.products.iter().map(|products| products.keys.capacity()).sum();
+        let lists =
+            self.products.capacity() * size_of::<Products>() + self.terms.capacity() * size_of::<Term>();
+        (lists + keys * size_of::<u128>()) as u64
+    }
+
     /// Whether the sum has no terms.
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0

@@ -16,6 +16,7 @@ pub struct Identity {
     same: FxHashSet<(TermId, TermId)>,
     stores: Option<[usize; 2]>,
     stack: Vec<(TermId, TermId)>,
+    steps: u64,
 }
 
 impl Identity {
@@ -34,14 +35,19 @@ impl Identity {
         same
     }
 
+    /// Steps that the last comparison took.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
     fn compare(&mut self, [a, b]: [Located<'_>; 2], allowed: u64) -> bool {
         let one_store = std::ptr::eq(a.store, b.store);
         self.stack.clear();
         self.stack.push((a.term, b.term));
-        let mut steps = 0;
+        self.steps = 0;
         while let Some((left, right)) = self.stack.pop() {
-            steps += 1;
-            if steps > allowed || self.same.len() > MAX_REMEMBERED {
+            self.steps += 1;
+            if self.steps > allowed || self.same.len() > MAX_REMEMBERED {
                 return false;
             }
             let is_shared = matches!(left.kind(), TermKind::Lane(..)) && a.facts.uses(left) > 1;

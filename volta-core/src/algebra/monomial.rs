@@ -1,6 +1,7 @@
 //! Monomials: products of powers of atoms, interned.
 
 use super::atom::{AtomId, Place, mix};
+use super::canon::bytes_of;
 use crate::index_type;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -39,6 +40,8 @@ pub(super) struct Monomials {
     ids: FxHashMap<Rc<[(AtomId, i32)]>, MonomialId>,
     products: FxHashMap<(MonomialId, MonomialId), MonomialId>,
     singles: FxHashMap<AtomId, MonomialId>,
+    /// Of all lists of factors, how many there are.
+    factors: usize,
 }
 
 impl Monomials {
@@ -51,7 +54,14 @@ impl Monomials {
             ids: std::iter::once((one, MonomialId::ONE)).collect(),
             products: FxHashMap::default(),
             singles: FxHashMap::default(),
+            factors: 0,
         }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        let each = 2 * size_of::<Rc<[(AtomId, i32)]>>() + size_of::<Contents>() + size_of::<Place>() + 40;
+        let lists = self.list.len() * each + self.factors * size_of::<(AtomId, i32)>();
+        lists as u64 + bytes_of(&self.products) + bytes_of(&self.singles)
     }
 
     pub(super) fn factors(&self, id: MonomialId) -> &[(AtomId, i32)] {
@@ -109,6 +119,7 @@ impl Monomials {
         }
         let id = MonomialId::from_index(self.list.len());
         let shared: Rc<[(AtomId, i32)]> = Rc::from(factors);
+        self.factors += factors.len();
         self.list.push(shared.clone());
         self.contents.push(contents);
         self.places.push(place);

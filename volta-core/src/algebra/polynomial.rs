@@ -4,6 +4,7 @@
 //! are integers of either sign (Laurent polynomials).
 
 use super::atom::{Place, hash_number, mix};
+use super::canon::bytes_of;
 use super::monomial::MonomialId;
 use crate::index_type;
 use crate::number::Rational;
@@ -101,6 +102,8 @@ pub(super) struct Polynomials {
     ids: FxHashMap<Rc<[Term]>, PolynomialId>,
     sums: FxHashMap<(PolynomialId, PolynomialId), PolynomialId>,
     negatives: FxHashMap<PolynomialId, PolynomialId>,
+    /// Bytes of all lists of terms.
+    content: u64,
 }
 
 impl Polynomials {
@@ -113,7 +116,13 @@ impl Polynomials {
             ids: std::iter::once((zero, PolynomialId::ZERO)).collect(),
             sums: FxHashMap::default(),
             negatives: FxHashMap::default(),
+            content: 0,
         }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        let each = 2 * size_of::<Rc<[Term]>>() + size_of::<Place>() + 40;
+        (self.list.len() * each) as u64 + self.content + bytes_of(&self.sums) + bytes_of(&self.negatives)
     }
 
     pub(super) fn terms(&self, id: PolynomialId) -> &[Term] {
@@ -155,6 +164,8 @@ impl Polynomials {
         }
         let id = PolynomialId::from_index(self.list.len());
         let shared: Rc<[Term]> = Rc::from(terms);
+        let large: u64 = terms.iter().map(|term| term.coefficient.bit_length().saturating_sub(128) / 8).sum();
+        self.content += size_of_val(terms) as u64 + large;
         self.list.push(shared.clone());
         self.lazy.push(lazy);
         self.places.push(place);

@@ -19,6 +19,7 @@ use super::readings::Irrational;
 use crate::number::format::{Format, Rounding, decode, encode};
 use crate::number::{Extended, Rational};
 use crate::term::InputId;
+use std::cell::Cell;
 use std::cmp::Reverse;
 
 /// Spells an input's element.
@@ -34,8 +35,12 @@ const MAX_DIGITS: usize = 24;
 const MAX_NESTING: u32 = 8;
 /// Longer texts are cut, in bytes.
 const MAX_TEXT: usize = 2000;
+/// Numbers of more bits, more than there is room for, are not spelled.
+const LONGEST: u32 = 1 << 13;
 /// Numbers from here on are spelled as literals where they are some.
 const LONG: u32 = 1_000_000;
+/// So many parts of a form, whatever their nesting, are spelled; what is behind them is not shown.
+const MAX_PARTS: usize = 20_000;
 /// Literals of more characters are none that anybody wrote.
 const MAX_LITERAL: usize = 10;
 
@@ -58,11 +63,10 @@ impl Prover<'_> {
         };
         let terms = self.settle(|prover| prover.spread_out(at)).map_err(scattered)?;
         let whole = self.settle(|prover| prover.whole(&terms)).map_err(scattered)?;
-        let whole = Printer { prover: self, names }.scale(&whole);
+        let whole = Printer::new(self, names).scale(&whole);
         // One fraction is not always what a person would write: `g*(x - m) / sqrt(v) + b` is shorter.
         let parts = self.settle(|prover| prover.by_denominator(&terms)).unwrap_or_default();
-        let apart =
-            if parts.len() > 1 { Printer { prover: self, names }.sum(&parts, 0) } else { String::new() };
+        let apart = if parts.len() > 1 { Printer::new(self, names).sum(&parts, 0) } else { String::new() };
         Ok(cut(if apart.is_empty() || whole.len() <= apart.len() { whole } else { apart }))
     }
 
@@ -159,7 +163,7 @@ impl Prover<'_> {
 
     /// A requirement as a condition that people can read.
     pub fn requirement_text(&self, requirement: &Requirement, names: &Names<'_>) -> String {
-        let printer = Printer { prover: self, names };
+        let printer = Printer::new(self, names);
         let product = match self.requirement_content(requirement) {
             Some(content) => printer.sum(self.table.polynomials.terms(content), 0),
             None => printer.monomial(requirement.product, 0),
@@ -208,6 +212,9 @@ fn cut(mut text: String) -> String {
 /// An integer; large powers of two as such.
 fn spelled_whole(value: &rug::Integer) -> String {
     let bits = value.significant_bits();
+    if bits > LONGEST {
+        return format!("about 2^{}", bits - 1);
+    }
     if bits > 20 && value.is_power_of_two() { format!("2^{}", bits - 1) } else { value.to_string() }
 }
 
@@ -251,11 +258,27 @@ impl Part<'_> {
 struct Printer<'p, 's, 'n> {
     prover: &'p Prover<'s>,
     names: &'n Names<'n>,
+    /// Parts that may still be spelled: what is within something is often spelled in several ways, so that the work
+    /// multiplies with each level of nesting.
+    left: Cell<usize>,
+}
+
+impl<'p, 's, 'n> Printer<'p, 's, 'n> {
+    fn new(prover: &'p Prover<'s>, names: &'n Names<'n>) -> Self {
+        Printer { prover, names, left: Cell::new(MAX_PARTS) }
+    }
 }
 
 impl Printer<'_, '_, '_> {
     fn table(&self) -> &Table {
         &self.prover.table
+    }
+
+    /// Whether another part, so deep inside, is spelled.
+    fn goes_on(&self, nesting: u32) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        left > 0 && nesting <= MAX_NESTING
     }
 
     fn place(&self, term: &Term) -> Placed {
@@ -292,7 +315,7 @@ impl Printer<'_, '_, '_> {
         {
             return self.products(keys);
         }
-        if nesting > MAX_NESTING {
+        if !self.goes_on(nesting) {
             return "…".to_string();
         }
         let (mut order, rest) = self.recognised(terms, nesting);
@@ -431,6 +454,9 @@ impl Printer<'_, '_, '_> {
 
     /// A short sum, term by term.
     fn sum_as_it_is(&self, terms: &[Term], nesting: u32) -> String {
+        if !self.goes_on(nesting) {
+            return "…".to_string();
+        }
         let mut order: Vec<&Term> = terms.iter().collect();
         order.sort_by_cached_key(|term| self.place(term));
         let mut text = String::new();
@@ -546,7 +572,7 @@ impl Printer<'_, '_, '_> {
 
     /// A sum whose terms come without their factor log₂ e, which may not be interned.
     fn natural_sum(&self, mut terms: Vec<(&Term, Vec<(AtomId, i32)>)>, nesting: u32) -> String {
-        if nesting > MAX_NESTING {
+        if !self.goes_on(nesting) {
             return "…".to_string();
         }
         // Positive terms first, so that `exp(x − max)` reads as people write it.
@@ -609,7 +635,7 @@ impl Printer<'_, '_, '_> {
     }
 
     fn atom(&self, atom: AtomId, nesting: u32) -> String {
-        if nesting > MAX_NESTING {
+        if !self.goes_on(nesting) {
             return "…".to_string();
         }
         match self.table().atom(atom) {
@@ -671,7 +697,7 @@ impl Printer<'_, '_, '_> {
     }
 
     fn condition(&self, id: &ConditionId, nesting: u32) -> String {
-        if nesting > MAX_NESTING {
+        if !self.goes_on(nesting) {
             return "…".to_string();
         }
         let pair = |a: &ConditionId, b: &ConditionId, word: &str| {

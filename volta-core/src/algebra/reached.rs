@@ -31,6 +31,10 @@ impl Reached {
         reached
     }
 
+    pub(super) fn bytes(&self) -> u64 {
+        (4 * self.lanes.capacity() + 8 * self.nodes.capacity()) as u64
+    }
+
     /// Every term of a store.
     pub(super) fn all(store: &Store) -> Reached {
         let mut reached = Reached { lanes: vec![0; store.len()], nodes: vec![0; store.len().div_ceil(64)] };

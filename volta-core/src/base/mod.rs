@@ -3,4 +3,5 @@
 pub mod assumption;
 pub mod budget;
 pub mod index;
+pub mod ration;
 pub mod span;

@@ -9,6 +9,8 @@ use rayon::prelude::*;
 use super::prove::{signs, terms_of};
 use super::{Element, InputInfo, Options, every, facts_of, stores_of};
 use crate::algebra::{Agreement, Equality, Facts, Prover, Rung};
+use crate::base::ration::Ration;
+use std::rc::Rc;
 
 /// So many elements are evaluated, spread evenly, where their stores have few terms …
 const SAMPLE: usize = 64;
@@ -69,7 +71,8 @@ fn agree<'s>(
     seed: u64,
     options: &Options,
 ) -> Agreement {
-    prover.set_budget(options.algebra_steps / SHARE);
+    prover.draw_from(&Rc::new(Ration::new(options.budgets.clone(), 0, options.held)));
+    prover.set_budget(options.budgets.algebra_steps / SHARE);
     let [reference, opt] = terms_of(&mut prover, element, facts);
     match prover.equal(reference, opt, Rung::Expansions) {
         Ok(Equality::Equal) => prover.agree(reference, opt, seed),

@@ -182,7 +182,8 @@ mod tests {
     fn intern(store: &mut Store, format: Format, bits: u64) -> ConstantId {
         let Decoded::Finite(value) = decode(format, bits) else { panic!("a number") };
         let literal = Some((format, bits));
-        let term = store.intern(Constant { exact: value.into(), literal, rounded: Rounded::exactly(format, bits) });
+        let term =
+            store.intern(Constant { exact: value.into(), literal, rounded: Rounded::exactly(format, bits) });
         let TermKind::Constant(id) = term.kind() else { panic!("a constant") };
         id
     }

@@ -12,7 +12,8 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::algebra::{Facts, Reading, Shapes};
-use crate::base::budget::Budgets;
+use crate::base::budget::{Budgets, Exhausted, Held, Limit};
+use crate::base::ration::{Pool, Ration};
 use crate::number::format::Format;
 use crate::term::{Integers, Store, TermId};
 use alike::Alike;
@@ -47,8 +48,10 @@ pub struct Element<'s> {
 /// How hard to try.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Steps of algebra for one element.
-    pub algebra_steps: u64,
+    /// What all elements may take together.
+    pub budgets: Budgets,
+    /// What is held of the case besides.
+    pub held: Held,
     /// The search for witnesses.
     pub effort: probe::Effort,
     /// Proves every element by itself, even if it is another one with its inputs renamed. For tests: verdicts must not
@@ -59,7 +62,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            algebra_steps: Budgets::default().algebra_steps,
+            budgets: Budgets::default(),
+            held: Held::default(),
             effort: probe::Effort::default(),
             every_element: false,
         }
@@ -110,7 +114,14 @@ struct Part {
     proofs: Vec<(usize, Proof)>,
     readings: BTreeSet<Reading>,
     failure: Option<(usize, Failure)>,
-    steps: u64,
+    /// Elements that were decided, and what all up to each took.
+    taken: Vec<(usize, u64)>,
+}
+
+impl Part {
+    fn steps(&self) -> u64 {
+        self.taken.last().map_or(0, |(_, steps)| *steps)
+    }
 }
 
 /// Decides all elements, in parallel; the outcome does not depend on the number of threads.
@@ -118,7 +129,8 @@ struct Part {
 /// Of elements that are one another with their inputs moved, the first is proved, and with it the others, unless it
 /// is equal under conditions only, which name its inputs. The very first is proved alone, since most others resemble
 /// it. The rest is taken in runs whose length depends on the number of elements and of terms only. Each run has a
-/// prover of its own, so what is shared, and every count of steps, is the same whoever works on it.
+/// prover of its own, so what is shared, and every count of steps, is the same whoever works on it; and steps are for
+/// elements in order, as if one were decided after the other.
 pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Outcome {
     if elements.is_empty() {
         return Outcome::default();
@@ -139,10 +151,16 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     let facts = facts_of(elements, &stores, &sides, &firsts, early);
     let all = All { elements, sides: &sides, facts: &facts, alike: &alike, inputs, options };
 
+    let enough = options.budgets.check_held(&all.held()).and(options.budgets.deadline.check());
+    if let Err(exhausted) = enough {
+        return Outcome { first_failure: Some((0, Failure::Exhausted(exhausted))), ..Outcome::default() };
+    }
+
     let (alone, others) = firsts.split_at(firsts.len().min(1));
-    let (first, example) = prove(all, alone, None, &|| false);
+    let (first, example) = prove(all, alone, None, all.ration(0), &|| false);
     let mut parts = vec![first];
-    parts.extend(prove_in_runs(all, others, nodes, example, elements.len()));
+    parts.extend(prove_in_runs(all, others, nodes, (example, parts[0].steps()), elements.len()));
+    let taken = end_in_order(&mut parts, 0, all);
     let end = |parts: &[Part]| {
         let failures = parts.iter().filter_map(|part| part.failure.as_ref());
         failures.map(|(at, _)| *at).min().unwrap_or(elements.len())
@@ -157,9 +175,41 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
         // With the example, which these are held against.
         let known: Vec<usize> = firsts.iter().chain(&open).copied().collect();
         let facts = facts_of(elements, &stores, &sides, &known, None);
-        parts.extend(prove_in_runs(All { facts: &facts, ..all }, &open, nodes, example, end(&parts)));
+        let all = All { facts: &facts, ..all };
+        let mut others = prove_in_runs(all, &open, nodes, (example, taken), end(&parts));
+        end_in_order(&mut others, taken, all);
+        parts.extend(others);
     }
     outcome_of(parts, elements.len())
+}
+
+/// Makes of parts what they come to when one is done after the other, `taken` steps having been taken before: steps end
+/// at the first element up to which more were taken than there are. Tells how many were taken up to the first failure.
+fn end_in_order(parts: &mut Vec<Part>, mut taken: u64, all: All<'_, '_>) -> u64 {
+    let budgets = &all.options.budgets;
+    for at in 0..parts.len() {
+        let part = &mut parts[at];
+        let over = |(_, steps): &(usize, u64)| budgets.check(Limit::AlgebraSteps, taken + steps).is_err();
+        if let Some(last) = part.taken.iter().position(over) {
+            let (end, steps) = part.taken[last];
+            taken += steps;
+            part.taken.truncate(last + 1);
+            part.proofs.retain(|(at, _)| *at < end);
+            // How far the run got is chance.
+            part.readings.clear();
+            let element = &all.elements[end];
+            let witness = probe::refute(element.reference, element.opt, all.inputs, &all.options.effort);
+            let exhausted = Exhausted::of(Limit::AlgebraSteps, budgets.algebra_steps);
+            part.failure = Some((end, witness.map_or(Failure::Exhausted(exhausted), Failure::Different)));
+        } else {
+            taken += part.steps();
+        }
+        if part.failure.is_some() {
+            parts.truncate(at + 1);
+            break;
+        }
+    }
+    taken
 }
 
 /// Decides the elements at some positions, in order, until one is not proved or `stop` says so; and tells an example.
@@ -167,10 +217,11 @@ fn prove<'s, 'a>(
     all: All<'s, 'a>,
     positions: &[usize],
     example: Option<Example>,
+    ration: Ration,
     stop: &dyn Fn() -> bool,
 ) -> (Part, Option<Example>) {
     let mut part = Part::default();
-    let mut run = Run::new(all, example);
+    let mut run = Run::new(all, example, ration);
     for at in positions {
         if part.failure.is_some() || stop() {
             break;
@@ -179,7 +230,7 @@ fn prove<'s, 'a>(
             Ok(proof) => part.proofs.push((*at, proof)),
             Err(failure) => part.failure = Some((*at, failure)),
         }
-        part.steps += run.steps();
+        part.taken.push((*at, run.spent()));
     }
     part.readings = run.prover.readings();
     (part, run.examples.first().copied())
@@ -190,15 +241,19 @@ fn prove_in_runs(
     all: All<'_, '_>,
     positions: &[usize],
     nodes: usize,
-    example: Option<Example>,
+    (example, taken): (Option<Example>, u64),
     end: usize,
 ) -> Vec<Part> {
     let most = positions.len().div_ceil(FEW_RUNS).max(MAX_RUN);
     let length = positions.len().div_ceil(nodes / NODES_A_RUN + 1).clamp(1, most);
     let earliest = AtomicUsize::new(end);
-    let runs = positions.par_chunks(length).map(|positions| {
+    let Budgets { algebra_steps, memory_bytes, .. } = all.options.budgets;
+    let left = memory_bytes.saturating_sub(all.held().total());
+    let pool = Pool::new(algebra_steps.saturating_sub(taken), left, positions.len().div_ceil(length));
+    let runs = positions.par_chunks(length).enumerate().map(|(run, positions)| {
         let stop = || positions[0] > earliest.load(Ordering::Relaxed);
-        let (part, _) = prove(all, positions, example, &stop);
+        let ration = all.ration(taken).of_pool(&pool, run);
+        let (part, _) = prove(all, positions, example, ration, &stop);
         if let Some((at, _)) = part.failure {
             earliest.fetch_min(at, Ordering::Relaxed);
         }
@@ -220,7 +275,7 @@ fn outcome_of(parts: Vec<Part>, elements: usize) -> Outcome {
         if first.is_none_or(|first| earliest.is_some_and(|earliest| first > earliest)) {
             continue;
         }
-        outcome.steps += part.steps;
+        outcome.steps += part.steps();
         readings.extend(part.readings);
         proofs.extend(part.proofs);
         if let Some((at, failure)) = part.failure.filter(|(at, _)| Some(*at) == earliest) {
@@ -273,7 +328,7 @@ pub fn in_turn(
     let roots = roots_of(elements, stores.len(), &sides, 0..elements.len());
     let alike = alike_of(elements, &stores, &sides, &roots, options);
     let all = All { elements, sides: &sides, facts: &facts, alike: &alike, inputs, options };
-    let mut run = Run::new(all, None);
+    let mut run = Run::new(all, None, all.ration(0));
     for at in 0..elements.len() {
         let started = Instant::now();
         let result = run.decide(at);

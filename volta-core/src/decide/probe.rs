@@ -8,6 +8,7 @@ use super::explain::explain;
 use super::loose::Loose;
 use super::point::{TestPoint, admitted, assume, assume_integer, mix};
 use super::witness::{Comparison, Witness, WitnessInput, WitnessKind, compare, element_name, outcomes};
+use crate::base::budget::{Budgets, Deadline};
 use crate::number::Rational;
 use crate::number::fraction::Fraction;
 use crate::number::interval::{Enclosure, Narrow, Wide};
@@ -25,14 +26,35 @@ pub struct Effort {
     pub terms: u64,
     /// Terms to remember at once, which bounds memory: 24 bytes each.
     pub remembered: usize,
+    /// When the search ends in any case.
+    pub deadline: Deadline,
 }
 
 impl Default for Effort {
     fn default() -> Effort {
-        Effort { points: 18, precise_points: 2, terms: 20_000_000, remembered: 1 << 23 }
+        Effort {
+            points: 18,
+            precise_points: 2,
+            terms: 20_000_000,
+            remembered: 1 << 23,
+            deadline: Deadline::default(),
+        }
     }
 }
 
+impl Effort {
+    /// An effort within the budgets of a case.
+    pub fn within(budgets: &Budgets) -> Effort {
+        let all = Effort::default();
+        // Each side of each run remembers as much.
+        let bytes = budgets.memory_bytes / REMEMBERED_SHARE;
+        let most = usize::try_from(bytes / 24).unwrap_or(usize::MAX);
+        Effort { remembered: all.remembered.min(most), deadline: budgets.deadline, ..all }
+    }
+}
+
+/// Of the memory of a case, one in so many bytes may be remembered of one side.
+const REMEMBERED_SHARE: u64 = 32;
 /// What a term at a raised precision costs, in terms at the first.
 const WIDE_COST: u64 = 32;
 /// What a term costs whose value is a fraction.
@@ -376,6 +398,9 @@ impl<'a> Search<'a> {
         precision: u32,
         cost: u64,
     ) -> Option<(Value<E>, Value<E>)> {
+        if self.effort.deadline.is_over() {
+            return None;
+        }
         let remembered = (self.effort.remembered as u64 / cost).min(self.left / cost) as usize;
         let mut side = |(store, term): (&Store, TermId), loose: Loose| {
             let at = |input, element| point.at(input, element);

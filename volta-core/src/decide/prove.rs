@@ -7,6 +7,7 @@
 //! reference's, or they become conditions.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use super::domain::Domains;
 use super::evaluate::leaves;
@@ -17,7 +18,8 @@ use crate::algebra::{
     Class, Equality, Facts, Hint, Identity, Located, Obligations, Prover, Reading, Requirement, Rung, Signs,
     Split, Stop, TermRef,
 };
-use crate::base::budget::Exhausted;
+use crate::base::budget::{Exhausted, Limit};
+use crate::base::ration::Ration;
 use crate::term::{InputId, Store, TermId};
 
 /// A side of a pair.
@@ -90,13 +92,18 @@ pub struct ElementProver<'s, 'i> {
     domains: Option<Domains<'s, 'i>>,
     inputs: &'i [InputInfo],
     options: &'i Options,
+    ration: Rc<Ration>,
 }
 
-/// Of the steps that an element has, one in so many may be spent on a proof by cases.
+/// Of the steps that are left, one in so many may be spent on a proof by cases.
 const CASES_SHARE: u64 = 2;
+/// Of the steps that are left, one in so many is kept for the thorough prover.
+const THOROUGH_SHARE: u64 = 4;
 
 /// So many steps may be spent on a form in which all sums are spelled out.
 const SPELLING_STEPS: u64 = 200_000;
+/// So many on one in which they may have names.
+const FORM_STEPS: u64 = 5_000_000;
 
 /// What one rung came to.
 enum Attempt {
@@ -132,9 +139,10 @@ pub(super) fn signs(inputs: &[InputInfo]) -> Vec<Signs> {
 
 impl<'s, 'i> ElementProver<'s, 'i> {
     /// A prover that knows nothing yet.
-    pub fn new(inputs: &'i [InputInfo], options: &'i Options) -> ElementProver<'s, 'i> {
+    pub fn new(inputs: &'i [InputInfo], options: &'i Options, ration: Rc<Ration>) -> ElementProver<'s, 'i> {
+        let quick = drawing(Prover::new(signs(inputs)), &ration);
         ElementProver {
-            quick: Learned { prover: Prover::new(signs(inputs)), obligations: Obligations::default() },
+            quick: Learned { prover: quick, obligations: Obligations::default() },
             thorough: None,
             prefers_thorough: false,
             identity: Identity::default(),
@@ -144,6 +152,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             domains: None,
             inputs,
             options,
+            ration,
         }
     }
 
@@ -153,12 +162,6 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         learned.chain(&self.cases).flat_map(|prover| prover.readings().iter().copied()).collect()
     }
 
-    /// Steps that the last element took.
-    pub fn steps(&self) -> u64 {
-        let learned = std::iter::once(&self.quick).chain(&self.thorough).map(|learned| &learned.prover);
-        learned.chain(&self.cases).map(Prover::steps).sum()
-    }
-
     /// Decides one element. `is_known` says that there is an input at which an element like it is defined.
     pub fn decide(
         &mut self,
@@ -166,18 +169,18 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         facts: [&'s Facts; 2],
         is_known: bool,
     ) -> Result<Proof, Failure> {
-        let proof = self.equal(element, facts)?;
-        if is_known { Ok(proof) } else { self.with_domain(element, facts, proof) }
+        let mut result = self.equal(element, facts);
+        if !is_known && let Ok(proof) = result {
+            result = self.with_domain(element, facts, proof);
+        }
+        let learned = std::iter::once(&mut self.quick).chain(&mut self.thorough);
+        let provers = learned.map(|learned| &mut learned.prover).chain(&mut self.cases);
+        provers.for_each(Prover::settle_account);
+        result
     }
 
     /// Decides whether both sides of an element are equal wherever they are defined.
     fn equal(&mut self, element: &Element<'s>, facts: [&'s Facts; 2]) -> Result<Proof, Failure> {
-        for learned in std::iter::once(&mut self.quick).chain(&mut self.thorough) {
-            learned.prover.set_budget(self.options.algebra_steps);
-        }
-        if let Some(cases) = &mut self.cases {
-            cases.set_budget(self.options.algebra_steps / CASES_SHARE);
-        }
         // Kernels differ everywhere or nowhere, mostly: where one element showed that these do, the algebra comes first.
         let identity_first = self.is_identity;
         if identity_first && let Some(result) = self.identical(element, facts) {
@@ -208,14 +211,18 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             let (store, term) = sides[side];
             Located { store, facts: facts[side], term }
         });
-        if !self.identity.holds(located, self.options.algebra_steps) {
+        let same = self.identity.holds(located, self.ration.left());
+        self.ration.take(self.identity.steps());
+        if !same {
             return None;
         }
         let [reference, _] = self.quick.terms(element, facts);
         let mut found = self.quick.requirements(reference, Side::Reference);
         let mut learned = &mut self.quick;
         if let Err(Failure::Exhausted(_) | Failure::Unknown { .. }) = found {
-            learned = thorough(&mut self.thorough, self.inputs, self.options);
+            learned.prover.settle_account();
+            learned = thorough(&mut self.thorough, self.inputs, &self.ration);
+            learned.prover.set_budget(self.ration.left());
             let [reference, _] = learned.terms(element, facts);
             found = learned.requirements(reference, Side::Reference);
         }
@@ -265,8 +272,9 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         if let Ok(Class::Undefined(why)) = class {
             return Err(Failure::Undefined { side: Side::Reference, reason: why.to_string() });
         }
-        let cases = self.cases.get_or_insert_with(|| Prover::thorough(signs(self.inputs)));
-        cases.set_budget(self.options.algebra_steps / CASES_SHARE);
+        let (inputs, ration) = (self.inputs, &self.ration);
+        let cases = self.cases.get_or_insert_with(|| drawing(Prover::thorough(signs(inputs)), ration));
+        cases.set_budget(ration.left() / CASES_SHARE);
         let [reference, _] = terms_of(cases, element, facts);
         match cases.undefined_by_cases(reference) {
             Ok(Split::Equal) => {
@@ -280,6 +288,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 }
             }
             Ok(Split::Open { .. }) => {}
+            Err(Stop::Exhausted(exhausted)) => return Err(Failure::Exhausted(exhausted)),
             Err(stop) => reason = format!("{reason}: {stop}"),
         }
         Err(Failure::Unknown { reason })
@@ -292,7 +301,8 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             let settled = match &result {
                 Ok(proof) => proof.conditions.is_empty(),
                 Err(Failure::Different(_) | Failure::Undefined { .. }) => true,
-                Err(Failure::Exhausted(_) | Failure::Unknown { .. }) => false,
+                Err(Failure::Exhausted(exhausted)) => exhausted.limit == Limit::Time,
+                Err(Failure::Unknown { .. }) => false,
             };
             if settled || self.quick.prover.is_thorough() {
                 return result;
@@ -310,9 +320,15 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         facts: [&'s Facts; 2],
         thorough: bool,
     ) -> Result<Proof, Failure> {
-        let (inputs, options) = (self.inputs, self.options);
-        let learned =
-            if thorough { self::thorough(&mut self.thorough, inputs, options) } else { &mut self.quick };
+        let (inputs, options, ration) = (self.inputs, self.options, &self.ration);
+        let learned = if thorough {
+            self.quick.prover.settle_account();
+            self::thorough(&mut self.thorough, inputs, ration)
+        } else {
+            &mut self.quick
+        };
+        let kept = if thorough { 0 } else { ration.left() / THOROUGH_SHARE };
+        learned.prover.set_budget(ration.left() - kept);
         let [reference, opt] = learned.terms(element, facts);
         let refute = || refute(element.reference, element.opt, inputs, &options.effort);
         let mut unproved = learned.climb(reference, opt, Rung::Lists);
@@ -333,18 +349,20 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 learned.requirements(reference, Side::Reference)?;
                 Err(Failure::Undefined { side: Side::Opt, reason })
             }
-            Attempt::Open(reason) if thorough || learned.prover.is_thorough() => {
+            Attempt::Open(_) if thorough || learned.prover.is_thorough() => {
                 let undefined = match refute() {
                     Some(witness) if witness.kind != WitnessKind::Undefined => {
                         return Err(Failure::Different(witness));
                     }
                     undefined => undefined,
                 };
-                if is_one_product(element, facts, inputs, options) {
+                learned.prover.settle_account();
+                if is_one_product(element, facts, inputs, ration) {
                     return learned.compare_requirements(reference, opt, inputs);
                 }
-                let cases = self.cases.get_or_insert_with(|| Prover::thorough(signs(inputs)));
-                cases.set_budget(options.algebra_steps / CASES_SHARE);
+                let cases =
+                    self.cases.get_or_insert_with(|| drawing(Prover::thorough(signs(inputs)), ration));
+                cases.set_budget(ration.left() / CASES_SHARE);
                 let [first, second] = terms_of(cases, element, facts);
                 match cases.equal_by_cases(first, second) {
                     Ok(Split::Equal) => learned.compare_requirements(reference, opt, inputs),
@@ -356,7 +374,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                     }
                     Err(stop) => Err(match (undefined, stop) {
                         (Some(witness), _) => Failure::Different(witness),
-                        (None, Stop::Exhausted(_)) => Failure::Unknown { reason },
+                        (None, Stop::Exhausted(exhausted)) => Failure::Exhausted(exhausted),
                         (None, stop) => Failure::Unknown { reason: stop.to_string() },
                     }),
                 }
@@ -378,11 +396,10 @@ impl<'s, 'i> ElementProver<'s, 'i> {
 fn thorough<'s, 'l>(
     known: &'l mut Option<Learned<'s>>,
     inputs: &[InputInfo],
-    options: &Options,
+    ration: &Rc<Ration>,
 ) -> &'l mut Learned<'s> {
     known.get_or_insert_with(|| {
-        let mut prover = Prover::thorough(signs(inputs));
-        prover.set_budget(options.algebra_steps);
+        let prover = drawing(Prover::thorough(signs(inputs)), ration);
         Learned { prover, obligations: Obligations::default() }
     })
 }
@@ -404,15 +421,21 @@ fn differs<'s, 'i>(
     screen.as_mut().is_some_and(|(_, screen)| screen.differs(element.reference.1, element.opt.1))
 }
 
+/// A prover that draws from a ration.
+fn drawing<'s>(mut prover: Prover<'s>, ration: &Rc<Ration>) -> Prover<'s> {
+    prover.draw_from(ration);
+    prover
+}
+
 /// Whether both sides are products of the same factors, which the other provers have multiplied out in groups.
 fn is_one_product(
     element: &Element<'_>,
     facts: [&Facts; 2],
     inputs: &[InputInfo],
-    options: &Options,
+    ration: &Rc<Ration>,
 ) -> bool {
-    let mut prover = Prover::factoring(signs(inputs));
-    prover.set_budget(options.algebra_steps / CASES_SHARE);
+    let mut prover = drawing(Prover::factoring(signs(inputs)), ration);
+    prover.set_budget(ration.left() / CASES_SHARE);
     let [reference, opt] = terms_of(&mut prover, element, facts);
     prover.equal(reference, opt, Rung::Lists) == Ok(Equality::Equal)
 }
@@ -462,14 +485,19 @@ impl<'s> Learned<'s> {
     ) -> Result<Proof, Failure> {
         let domain = self.requirements(reference, Side::Reference)?;
         let own = self.requirements(opt, Side::Opt)?;
-        let mut extra = self.prover.additional((reference, &domain), own);
-        // In each order of what they compare, as far as the budget goes.
-        extra.retain(|requirement| {
-            let operand = self.obligations.operand(requirement);
-            !operand.is_some_and(|operand| {
-                self.prover.met_by_cases(requirement, operand, reference).unwrap_or(false)
-            })
-        });
+        let mut extra = Vec::new();
+        // In each order of what they compare.
+        for requirement in self.prover.additional((reference, &domain), own) {
+            let operand = self.obligations.operand(&requirement);
+            let met = operand.map(|operand| self.prover.met_by_cases(&requirement, operand, reference));
+            match met {
+                Some(Ok(true)) => {}
+                Some(Err(Stop::Exhausted(exhausted))) => return Err(Failure::Exhausted(exhausted)),
+                None | Some(Ok(false) | Err(Stop::Missing | Stop::Undefined(_) | Stop::Unknown(_))) => {
+                    extra.push(requirement);
+                }
+            }
+        }
         Ok(Proof { conditions: self.texts(&extra, inputs), domain: self.texts(&domain, inputs) })
     }
 
@@ -480,8 +508,9 @@ impl<'s> Learned<'s> {
 }
 
 /// The normal forms of some terms as text, each at most about 2 kB, independent of how the terms are computed.
-/// `steps` of algebra are allowed for each.
-pub fn normal_forms(terms: &[(&Store, TermId)], inputs: &[InputInfo], steps: u64) -> Vec<String> {
+/// All of them together may take what `options` allow.
+pub fn normal_forms(terms: &[(&Store, TermId)], inputs: &[InputInfo], options: &Options) -> Vec<String> {
+    let ration = Rc::new(Ration::new(options.budgets.clone(), 0, options.held));
     let mut stores: Vec<&Store> = Vec::new();
     for (store, _) in terms {
         if !stores.iter().any(|known| std::ptr::eq(*known, *store)) {
@@ -502,8 +531,9 @@ pub fn normal_forms(terms: &[(&Store, TermId)], inputs: &[InputInfo], steps: u64
         prover.normal_form(TermRef { store: store as u32, term: *term }, &names)
     };
     // Names for long sums make some forms readable and others not; what is long to spell out is no longer read.
-    let spelling_out = (Prover::spelling_out(signs(inputs)), steps.min(SPELLING_STEPS));
-    let ways = [spelling_out, (Prover::new(signs(inputs)), steps)].map(|(mut prover, steps)| {
+    let spelling_out = (Prover::spelling_out(signs(inputs)), SPELLING_STEPS);
+    let ways = [spelling_out, (Prover::new(signs(inputs)), FORM_STEPS)].map(|(prover, steps)| {
+        let mut prover = drawing(prover, &ration);
         for (store, facts) in stores.iter().zip(&facts) {
             prover.add_store(store, facts);
         }

@@ -4,7 +4,10 @@ use super::alike::Alike;
 use super::prove::{ElementProver, Failure, Proof};
 use super::{Element, InputInfo, Options};
 use crate::algebra::{Facts, Located, Renaming};
+use crate::base::budget::Held;
+use crate::base::ration::Ration;
 use rustc_hash::FxHashSet;
+use std::rc::Rc;
 
 /// What is to be decided, and how.
 #[derive(Clone, Copy)]
@@ -17,6 +20,19 @@ pub(super) struct All<'s, 'a> {
     pub alike: &'a Alike,
     pub inputs: &'a [InputInfo],
     pub options: &'a Options,
+}
+
+impl All<'_, '_> {
+    /// What is held while elements are proved.
+    pub(super) fn held(&self) -> Held {
+        let facts = self.facts.iter().map(Facts::bytes).sum();
+        self.options.held.and(&Held { facts, ..Held::default() })
+    }
+
+    /// What a run may take, of which so many steps were taken before.
+    pub(super) fn ration(&self, taken: u64) -> Ration {
+        Ration::new(self.options.budgets.clone(), taken, self.held())
+    }
 }
 
 /// So many proved elements are held against new ones.
@@ -45,33 +61,44 @@ pub(super) struct Run<'s, 'a> {
     proved: FxHashSet<usize>,
     /// The first of each kind of elements that are defined at some input.
     defined: FxHashSet<usize>,
-    steps: u64,
+    ration: Rc<Ration>,
 }
 
 impl<'s, 'a> Run<'s, 'a> {
     /// A run that knows one example at most.
-    pub(super) fn new(all: All<'s, 'a>, example: Option<Example>) -> Run<'s, 'a> {
+    pub(super) fn new(all: All<'s, 'a>, example: Option<Example>, ration: Ration) -> Run<'s, 'a> {
+        let ration = Rc::new(ration);
         Run {
             all,
-            prover: ElementProver::new(all.inputs, all.options),
+            prover: ElementProver::new(all.inputs, all.options, ration.clone()),
             examples: example.into_iter().collect(),
             misses: 0,
             worthwhile: true,
             renaming: Renaming::default(),
             proved: FxHashSet::default(),
             defined: FxHashSet::default(),
-            steps: 0,
+            ration,
         }
     }
 
-    /// Steps that the last element took.
-    pub(super) fn steps(&self) -> u64 {
-        self.steps
+    /// Steps that all elements took.
+    pub(super) fn spent(&self) -> u64 {
+        self.ration.spent()
     }
 
     /// Decides the element at a position.
     pub(super) fn decide(&mut self, at: usize) -> Result<Proof, Failure> {
-        self.steps = 0;
+        let result = self.try_to_decide(at);
+        match (self.ration.look(), result) {
+            // Who gave up something on the way for want of time or steps may have made less of it than there is.
+            (Err(exhausted), Ok(_) | Err(Failure::Unknown { .. } | Failure::Undefined { .. })) => {
+                Err(Failure::Exhausted(exhausted))
+            }
+            (_, result) => result,
+        }
+    }
+
+    fn try_to_decide(&mut self, at: usize) -> Result<Proof, Failure> {
         if self.proved.contains(&self.all.alike.first(at)) {
             return Ok(Proof::default());
         }
@@ -81,9 +108,10 @@ impl<'s, 'a> Run<'s, 'a> {
         }
         let [reference, opt] = self.all.sides[at];
         let facts = [&self.all.facts[reference], &self.all.facts[opt]];
+        let before = self.ration.spent();
         let kind = self.all.alike.first(at);
         let result = self.prover.decide(&self.all.elements[at], facts, self.defined.contains(&kind));
-        self.steps += self.prover.steps();
+        let steps = self.ration.spent() - before;
         if result.is_ok() {
             self.defined.insert(kind);
         }
@@ -94,7 +122,7 @@ impl<'s, 'a> Run<'s, 'a> {
             if self.examples.len() == MAX_EXAMPLES {
                 self.examples.remove(0);
             }
-            self.examples.push(Example { at, steps: self.prover.steps() });
+            self.examples.push(Example { at, steps });
         }
         result
     }
@@ -113,9 +141,8 @@ impl<'s, 'a> Run<'s, 'a> {
             }
             held_against = true;
             let (from, to) = (self.located(example), self.located(at));
-            let allowed = self.all.options.algebra_steps.saturating_sub(self.steps);
-            let found = self.renaming.exists(from, to, self.all.inputs.len(), allowed);
-            self.steps += self.renaming.steps();
+            let found = self.renaming.exists(from, to, self.all.inputs.len(), self.ration.left());
+            self.ration.take(self.renaming.steps());
             if found {
                 // Sums of products of inputs alone are proved as fast as they are compared.
                 self.worthwhile = self.renaming.steps() < steps / 2;

@@ -1,6 +1,7 @@
 //! CTA barriers (rule Y3), warp barriers (rule Y4), and deadlock (rule Y5).
 
 use super::cta::{Cta, Order, Stop};
+use super::exec::Copies;
 use super::fault::{FaultKind, Site};
 use super::value::{Truth, Value, lanes};
 use super::warp::Warp;
@@ -257,7 +258,13 @@ impl Cta<'_> {
         state.expected = None;
         state.completed = true;
         self.barriers.states[id] = state;
-        Ok(())
+        self.look_for_repetition(warps)
+    }
+
+    /// Whether nobody has arrived at a barrier, and no asynchronous copy is to be waited for.
+    pub(super) fn is_nothing_under_way(&self) -> bool {
+        let states = &self.barriers.states;
+        states.iter().all(|state| state.arrivals.is_empty()) && self.copies.iter().all(Copies::is_empty)
     }
 
     /// Threads that returned count as arrived at a barrier without a count (rule Y3), and the verdict says so; if the

@@ -6,6 +6,7 @@
 
 use super::barrier::Barriers;
 use super::bind::{BindError, Launch};
+use super::endless::{Endless, Watch};
 use super::exec::{Copies, Fragments, Guarded, Knowns, is_collective};
 use super::fault::{Fault, FaultKind, Site};
 use super::launch::Options;
@@ -18,9 +19,11 @@ use super::team::AnyTeam;
 use super::value::lanes;
 use super::warp::Warp;
 use crate::base::assumption::Assumption;
-use crate::base::budget::{Budgets, Exhausted, Limit};
+use crate::base::budget::{Budgets, Exhausted, Held, Limit};
+use crate::base::ration::Pool;
 use crate::program::{Hammock, Inst, InstId, Op};
 use crate::term::{NodeId, Ranges, Store};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -31,6 +34,8 @@ pub(super) enum Stop {
     Exhausted(Exhausted),
     /// The case does not give what is needed.
     Missing(Box<BindError>),
+    /// A loop does not end.
+    Endless(Box<Endless>),
     /// The quick race detector is not enough for this CTA.
     NeedExact,
 }
@@ -50,6 +55,24 @@ impl From<Exhausted> for Stop {
     fn from(exhausted: Exhausted) -> Stop {
         Stop::Exhausted(exhausted)
     }
+}
+
+/// What a CTA shares with the others of its launch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Beside<'l> {
+    /// Warp instructions that those before it executed.
+    pub(super) instructions: u64,
+    /// What they left behind.
+    pub(super) held: Held,
+    /// Those that run at the same time, and its number among them.
+    pub(super) pool: Option<(&'l Pool, usize)>,
+}
+
+/// What a CTA took, at its height.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Taken {
+    pub(super) instructions: u64,
+    pub(super) held: Held,
 }
 
 /// How accesses are ordered.
@@ -99,6 +122,12 @@ pub(super) struct Cta<'l> {
     pub(super) copies: Vec<Copies>,
     /// Terms of literals met so far.
     pub(super) literals: rustc_hash::FxHashMap<(crate::number::format::Format, u64), Option<u64>>,
+    /// What others of the launch took of the budgets.
+    pub(super) beside: Beside<'l>,
+    /// Looks for loops over barriers that do not end.
+    pub(super) watch: Watch,
+    /// What it held when it held most.
+    most_held: Cell<Held>,
     /// Bytes of registers and of threads' own memory.
     own_bytes: u64,
     /// Operations that were looked at, and not executed, to find out about branches.
@@ -120,7 +149,7 @@ impl<'l> Cta<'l> {
         mode: Mode,
     ) -> Result<Cta<'l>, Exhausted> {
         let own_bytes = launch.cta_bytes();
-        options.budgets.check(Limit::MemoryBytes, own_bytes)?;
+        options.budgets.check_held(&Held { state: own_bytes, ..Held::default() })?;
         let threads = launch.threads();
         let warps = (0..threads.div_ceil(32))
             .map(|index| {
@@ -140,6 +169,9 @@ impl<'l> Cta<'l> {
         Ok(Cta {
             launch,
             options,
+            beside: Beside::default(),
+            watch: Watch::default(),
+            most_held: Cell::default(),
             own_bytes,
             looked_at: 0,
             index: launch.cta(linear),
@@ -348,23 +380,37 @@ impl<'l> Cta<'l> {
 
     pub(super) fn check_budgets(&self) -> Result<(), Stop> {
         let budgets: &Budgets = &self.options.budgets;
-        // Looking at an operation costs less than executing one.
-        budgets.check(Limit::Instructions, self.counts.warp_instructions + self.looked_at / 4)?;
-        budgets.check(Limit::TermBytes, self.store.bytes() + self.known.bytes())?;
+        budgets.deadline.check()?;
+        budgets.check(Limit::Instructions, self.beside.instructions + self.instructions())?;
+        let held = self.kept();
+        if held.total() > self.most_held.get().total() {
+            self.most_held.set(held);
+        }
+        budgets.check_held(&self.beside.held.and(&held))?;
+        if let Some((pool, run)) = self.beside.pool {
+            pool.hold(run, held.total(), &budgets.deadline)?;
+        }
+        Ok(())
+    }
+
+    /// What counts as executed: looking at an operation costs less than executing one.
+    fn instructions(&self) -> u64 {
+        self.counts.warp_instructions + self.looked_at / 4
+    }
+
+    /// What it took so far.
+    pub(super) fn taken(&self) -> Taken {
+        Taken { instructions: self.instructions(), held: self.most_held.get() }
+    }
+
+    fn kept(&self) -> Held {
         let races = match &self.order {
             Order::Quick(_) => 0,
             Order::Exact(exact) => exact.bytes(),
         };
-        budgets.check(
-            Limit::MemoryBytes,
-            self.own_bytes
-                + self.memory.bytes()
-                + self.composites.bytes()
-                + self.ranges.bytes()
-                + self.fragments.bytes()
-                + races,
-        )?;
-        Ok(())
+        let state = self.own_bytes + self.memory.bytes() + self.composites.bytes() + self.fragments.bytes();
+        let facts = self.ranges.bytes() + self.known.bytes();
+        Held { terms: self.store.bytes(), state, accesses: races, facts, ..Held::default() }
     }
 
     /// When a warp's accesses happen, for the quick detector.

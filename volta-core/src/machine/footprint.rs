@@ -15,7 +15,6 @@ use super::memory::{Contribution, PAGE};
 use super::race::{Access, Agent};
 use super::residue::Residues;
 use super::value::{Origin, Sym, SymKind, Value};
-use crate::base::budget::Limit;
 use crate::program::{InstId, Scope, Update};
 use crate::term::{Imported, Store};
 
@@ -183,6 +182,7 @@ impl Merged {
         }
         // Never runs: it computes on the values that others leave behind.
         let mut cta = Cta::new(launch, options, 0, Mode::Apart).map_err(RunError::Exhausted)?;
+        cta.beside.held = outcome.held;
         let mut known: FxHashMap<usize, Imported> = FxHashMap::default();
         let mut combined: FxHashMap<(usize, u64), OutputValue> = FxHashMap::default();
         for ((number, offset), location) in shared {
@@ -229,7 +229,7 @@ impl Merged {
         outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
         outcome.outputs.dedup_by_key(|output| (output.param, output.element));
         outcome.add_store(cta.store);
-        options.budgets.check(Limit::TermBytes, outcome.term_bytes).map_err(RunError::Exhausted)
+        options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)
     }
 }
 

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use super::bind::{BindError, Initial, Launch, Tensor};
-use super::cta::{Counts, Cta, Mode, Order, Stop};
+use super::cta::{Beside, Counts, Cta, Mode, Order, Stop, Taken};
+use super::endless::Endless;
 use super::fault::{Fault, FaultKind, Site};
 use super::footprint::{Merged, is_output};
 use super::launch::{Element, Options, Param, Side, Which};
@@ -18,7 +19,8 @@ use super::residue::{self, Residues, exactly};
 use super::returned::Returned;
 use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
-use crate::base::budget::{Exhausted, Limit};
+use crate::base::budget::{Exhausted, Held, Limit};
+use crate::base::ration::Pool;
 use crate::number::format::{Format, decode};
 use crate::number::{Rational, Rounded};
 use crate::program::{InstId, Program};
@@ -71,6 +73,8 @@ pub struct Outcome {
     pub term_nodes: u64,
     /// Bytes of all term stores.
     pub term_bytes: u64,
+    /// What is kept of it.
+    pub held: Held,
     /// CTAs that needed exact clocks.
     pub exact_ctas: u64,
     /// What the run relied on.
@@ -91,6 +95,8 @@ pub enum RunError {
     Exhausted(Exhausted),
     /// The verifier contradicts itself: nothing is said of the kernel.
     Defect(String),
+    /// A loop does not end.
+    Endless(Box<Endless>),
 }
 
 impl From<BindError> for RunError {
@@ -125,29 +131,48 @@ pub fn run(
     let mut merged = Merged::default();
     let mut returned = Returned::default();
     let count = if launch.ctas.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
-    let mut next = 0;
+    let (mut next, mut taken) = (0, 0);
     while next < launch.ctas.len() {
         let window = launch.ctas.window(next, count);
         next += count;
-        let runs: Vec<Result<Ran, Stop>> = if let [only] = window.as_slice() {
-            vec![run_cta(&launch, options, *only)]
+        options.budgets.deadline.check().map_err(RunError::Exhausted)?;
+        let alone = Beside { instructions: taken, held: outcome.held, pool: None };
+        let left = options.budgets.memory_bytes.saturating_sub(outcome.held.total());
+        let pool = Pool::new(u64::MAX, left, window.len());
+        let runs: Vec<(Result<Ran, Stop>, Taken)> = if let [only] = window.as_slice() {
+            vec![run_cta(&launch, options, *only, alone)]
         } else {
-            window.par_iter().map(|cta| run_cta(&launch, options, *cta)).collect()
+            let beside = |run| Beside { pool: Some((&*pool, run)), ..alone };
+            let runs = window.par_iter().enumerate();
+            runs.map(|(run, cta)| run_cta(&launch, options, *cta, beside(run))).collect()
         };
-        for (cta, ran) in window.iter().zip(runs) {
+        for (cta, (ran, own)) in window.iter().zip(runs) {
+            // A budget ends where it does when CTAs run one after the other.
+            let alone = Beside { instructions: taken, held: outcome.held, pool: None };
+            let fits = options.budgets.check(Limit::Instructions, taken + own.instructions).is_ok()
+                && options.budgets.check_held(&outcome.held.and(&own.held)).is_ok()
+                && !matches!(ran, Err(Stop::Exhausted(_)));
+            let (ran, own) = if fits || window.len() == 1 {
+                (ran, own)
+            } else {
+                drop(ran);
+                run_cta(&launch, options, *cta, alone)
+            };
             let ran = ran.map_err(RunError::from_stop)?;
+            taken += own.instructions;
             merged.add(&launch, options, *cta, &ran, outcome.stores.len())?;
-            options.budgets.check(Limit::MemoryBytes, merged.bytes()).map_err(RunError::Exhausted)?;
             returned.merge(&ran.returned);
             outcome.undeclared.extend(
                 ran.written_variables.iter().map(|at| launch.undeclared(&launch.tensors[*at as usize])),
             );
             outcome.add(ran);
-            options.budgets.check(Limit::TermBytes, outcome.term_bytes).map_err(RunError::Exhausted)?;
+            outcome.held.accesses = merged.bytes();
+            options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)?;
         }
     }
     merged.combine(&launch, options, &mut outcome)?;
     outcome.assumptions.extend(returned.assumptions(&launch));
+    outcome.held.accesses = 0;
     outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
     Ok(outcome)
 }
@@ -158,6 +183,7 @@ impl RunError {
             Stop::Fault(fault) => RunError::Fault(fault),
             Stop::Exhausted(exhausted) => RunError::Exhausted(exhausted),
             Stop::Missing(missing) => RunError::Bind(*missing),
+            Stop::Endless(endless) => RunError::Endless(endless),
             Stop::NeedExact => {
                 RunError::Defect("the exact race detector asked for an exact race detector".into())
             }
@@ -189,6 +215,7 @@ impl Outcome {
     pub(super) fn add_store(&mut self, mut store: Store) {
         self.count_terms(&store);
         store.close();
+        self.held.terms += store.bytes() + size_of::<Store>() as u64;
         self.stores.push(store);
     }
 
@@ -204,6 +231,7 @@ impl Outcome {
         } else {
             let store = self.stores.len();
             self.add_store(ran.store);
+            self.held.state += (ran.outputs.len() * size_of::<Output>()) as u64;
             let outputs = ran.outputs.into_iter();
             self.outputs.extend(outputs.map(|(param, element, value)| Output {
                 param,
@@ -215,24 +243,43 @@ impl Outcome {
     }
 }
 
-fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64) -> Result<Ran, Stop> {
+fn run_cta(
+    launch: &Launch<'_>,
+    options: &Options,
+    cta: u64,
+    beside: Beside<'_>,
+) -> (Result<Ran, Stop>, Taken) {
+    let mut taken = Taken::default();
+    let mut attempt = |mode| attempt(launch, options, cta, mode, (beside, &mut taken));
+    let mut done = Err(Stop::NeedExact);
     if !options.exact_clocks {
-        let mut done = attempt(launch, options, cta, Mode::Together);
+        done = attempt(Mode::Together);
         if let Err(Stop::Fault(_) | Stop::Missing(_)) = done {
             // Of several faults, the one that is told is the one that warps apart meet.
-            done = attempt(launch, options, cta, Mode::Apart);
-        }
-        match done {
-            Err(Stop::NeedExact) => {}
-            done => return done,
+            done = attempt(Mode::Apart);
         }
     }
-    attempt(launch, options, cta, Mode::Exact)
+    if let Err(Stop::NeedExact) = done {
+        done = attempt(Mode::Exact);
+    }
+    if let Some((pool, run)) = beside.pool {
+        pool.leave(run, taken.held.total());
+    }
+    (done, taken)
 }
 
-fn attempt(launch: &Launch<'_>, options: &Options, linear: u64, mode: Mode) -> Result<Ran, Stop> {
+fn attempt<'l>(
+    launch: &'l Launch<'l>,
+    options: &'l Options,
+    linear: u64,
+    mode: Mode,
+    (beside, taken): (Beside<'l>, &mut Taken),
+) -> Result<Ran, Stop> {
     let mut cta = Cta::new(launch, options, linear, mode)?;
-    cta.run()?;
+    cta.beside = beside;
+    let done = cta.run().and_then(|()| cta.check_budgets());
+    *taken = cta.taken();
+    done?;
     let Cta { mut store, mut composites, mut ranges, memory, counts, assumptions, returned, order, .. } = cta;
     let (pages, contributions) = memory.into_parts();
     let (mut outputs, mut written_variables) = (Vec::new(), BTreeSet::new());

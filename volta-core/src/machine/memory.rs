@@ -3,7 +3,9 @@
 //! Memory is cells of 4 bytes. Shared memory is one array; global memory that can be written is an overlay of
 //! pages over the launch's initial contents, which also remembers what was read and written, byte by byte.
 
-use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
 
 use super::bind::{Initial, Tensor};
 use super::pieces::{Cell, Composites, Piece, Pieces};
@@ -84,6 +86,18 @@ impl Memory {
         let shared = self.shared.len() * (size_of::<Cell>() + size_of::<Quick>());
         let contributions = self.contributions.len() * size_of::<((u32, u64), Contribution)>();
         (shared + self.pages.len() * size_of::<Page>() + self.parts.bytes() + contributions) as u64
+    }
+
+    /// Takes what memory holds into a hash.
+    pub(super) fn hash_contents(&self, hasher: &mut impl Hasher) {
+        self.shared.hash(hasher);
+        // In no order.
+        let pages = self.pages.iter().fold(0u64, |sum, (place, page)| {
+            let mut own = FxHasher::default();
+            (place, &page.cells).hash(&mut own);
+            sum.wrapping_add(own.finish())
+        });
+        pages.hash(hasher);
     }
 
     /// The page of a tensor's cell, filled from the initial contents when it is new, and the cells in parts.

@@ -12,6 +12,7 @@ mod barrier;
 mod bind;
 mod clock;
 mod cta;
+mod endless;
 mod exec;
 pub mod fault;
 mod fits;
@@ -36,6 +37,7 @@ mod value;
 mod warp;
 
 pub use bind::{BindError, elements_of, formats_of, integers_of, is_representable, sign_of, signature};
+pub use endless::Endless;
 pub use globals::{has_variable, names_variable};
 pub use grid::{Outcome, Output, OutputValue, RunError, initial_value, integer_constant, run};
 pub use place::place_in;

@@ -461,7 +461,7 @@ pub(super) fn low_bytes(bytes: u32) -> u64 {
 
 /// A memory cell: 4 bytes. Concrete: bits in the low half and, above them, a bit for each byte that was
 /// written. Otherwise the word of a symbolic value of 4 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Cell(pub(super) u64);
 
 impl Cell {

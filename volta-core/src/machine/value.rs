@@ -231,7 +231,7 @@ pub(super) const NEVER: u64 = u32::MAX as u64;
 const NOBODY: Origin = Origin::Unwritten(InstId(u32::MAX));
 
 /// A predicate register: 32 truth values, some of them conditions on inputs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub(super) struct Predicate {
     pub(super) bits: u32,
     pub(super) sym: u32,

@@ -124,6 +124,8 @@ impl Unknown {
 pub enum UnknownCause {
     /// A budget ended (rule L1).
     Budget,
+    /// The case's timeout has passed.
+    Timeout,
     /// Neither a proof nor a witness was found.
     Undecided,
     /// The verifier contradicts itself, or it panicked: it is wrong.
@@ -135,6 +137,7 @@ impl UnknownCause {
     pub fn name(self) -> &'static str {
         match self {
             UnknownCause::Budget => "budget",
+            UnknownCause::Timeout => "timeout",
             UnknownCause::Undecided => "undecided",
             UnknownCause::Internal => "internal",
         }

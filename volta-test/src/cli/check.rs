@@ -50,6 +50,7 @@ pub(super) fn check(arguments: &CheckArgs) -> io::Result<Exit> {
                     progress.print(|out| printer.skipped(&case, out))?;
                 }
                 Ok(mut case) => {
+                    case.timeout = case.timeout.into_iter().chain(arguments.timeout).min();
                     case.options.recheck = arguments.recheck.unwrap_or(case.options.recheck);
                     let run = median(arguments.repeat, || run(&case, &toolchain, arguments.threads));
                     let wants_message = only_one || arguments.verbose || run.outcome() != Outcome::Passed;

@@ -11,9 +11,11 @@ mod table;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::limits;
 use crate::render::{Paint, rules};
 use crate::suggest::nearest;
 
@@ -112,6 +114,10 @@ struct CheckArgs {
     /// Verify the checked-in PTX, even if there is a compiler
     #[arg(long)]
     no_nvcc: bool,
+    /// How long verifying a case may take, such as 10s or 500ms (as VOLTA_TIMEOUT does): past it, its verdict is
+    /// unknown(timeout)
+    #[arg(long, value_name = "TIME", value_parser = limits::timeout)]
+    timeout: Option<Duration>,
     /// Run slow cases too (as VOLTA_SLOW=1 does)
     #[arg(long)]
     slow: bool,
@@ -170,6 +176,7 @@ enum Exit {
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    limits::share_among(1);
     let mut out = io::stdout().lock();
     let exit = match cli.command {
         Command::Check(arguments) if arguments.list => list(&arguments.selection, &mut out),

@@ -6,6 +6,7 @@ mod reader;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use toml::de::{DeTable, DeValue};
 use volta_core::case::{
@@ -18,6 +19,7 @@ use reader::{Problems, Table, Value, as_integer, as_number, did_you_mean};
 
 use crate::case::{self, Case, Contains, Expectation, Home, Kernel};
 use crate::files;
+use crate::limits;
 
 /// The name of the file.
 pub const FILE_NAME: &str = "volta.toml";
@@ -117,7 +119,7 @@ fn read_case(name: &str, home: Home, document: &DeTable<'_>, problems: &Problems
     }
     let is_pair = has("reference");
     let expect = read_expectation(&top, is_pair, problems);
-    let (options, slow, snapshots) = read_options(&top, problems);
+    let Chosen { options, timeout, slow, snapshots } = read_options(&top, problems);
     let contains = read_contains(&top, is_pair, problems);
     let (description, why) = (top.string("description"), top.string("why"));
     top.finish();
@@ -131,6 +133,7 @@ fn read_case(name: &str, home: Home, document: &DeTable<'_>, problems: &Problems
         opt: opt.or(kernel)?,
         expect,
         options,
+        timeout,
         slow,
         snapshots,
         contains,
@@ -472,9 +475,19 @@ pub fn impossible_verdict(verdict: &str, is_pair: bool) -> Option<String> {
         .then(|| format!("`{verdict}` is for pairs; one kernel alone is `clean`, or a fault's name"))
 }
 
-fn read_options(top: &Table<'_>, problems: &Problems) -> (Options, bool, bool) {
-    let mut options = Options::default();
-    let Some(table) = top.table("options") else { return (options, false, true) };
+/// What stands under `[options]`.
+struct Chosen {
+    options: Options,
+    timeout: Option<Duration>,
+    slow: bool,
+    snapshots: bool,
+}
+
+fn read_options(top: &Table<'_>, problems: &Problems) -> Chosen {
+    let mut options = Options { budgets: limits::budgets(), ..Options::default() };
+    let Some(table) = top.table("options") else {
+        return Chosen { options, timeout: None, slow: false, snapshots: true };
+    };
     options.partial = table.flag("partial").unwrap_or(false);
     options.exit_orders_memory = table.flag("exit_orders_memory").unwrap_or(false);
     options.strict_barriers = table.flag("strict_barriers").unwrap_or(false);
@@ -491,10 +504,17 @@ fn read_options(top: &Table<'_>, problems: &Problems) -> (Options, bool, bool) {
             problems.add(table.key_span(key), message, None);
         }
     }
+    let timeout = table.string("timeout").and_then(|text| match limits::timeout(&text) {
+        Ok(timeout) => Some(timeout),
+        Err(message) => {
+            problems.add(table.key_span("timeout"), message, None);
+            None
+        }
+    });
     let slow = table.flag("slow").unwrap_or(false);
     let snapshots = table.flag("snapshot").unwrap_or(true);
     table.finish();
-    (options, slow, snapshots)
+    Chosen { options, timeout, slow, snapshots }
 }
 
 /// Sets where the elements of `wmma` fragments lie: as on an architecture.
@@ -507,9 +527,8 @@ pub fn set_wmma_layout(options: &mut Options, architecture: &str) -> Result<(), 
 }
 
 /// The options that raise or lower a limit.
-pub const BUDGETS: [&str; 7] = [
+pub const BUDGETS: [&str; 6] = [
     "max_instructions",
-    "max_term_bytes",
     "max_memory_bytes",
     "max_block_threads",
     "max_ctas",
@@ -522,7 +541,6 @@ pub fn set_budget(options: &mut Options, key: &str, value: u64) -> Result<(), St
     let budgets = &mut options.budgets;
     let limit = match key {
         "max_instructions" => &mut budgets.instructions,
-        "max_term_bytes" => &mut budgets.term_bytes,
         "max_memory_bytes" => &mut budgets.memory_bytes,
         "max_block_threads" => &mut budgets.block_threads,
         "max_ctas" => &mut budgets.ctas,

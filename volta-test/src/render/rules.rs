@@ -56,6 +56,12 @@ pub const ENTRIES: &[Entry] = &[
          the option that raises the limit.",
     ),
     entry(
+        "unknown(timeout)",
+        "the case's timeout passed before there was an answer",
+        "There is no timeout unless `timeout = \"10s\"` in the case, `--timeout` or VOLTA_TIMEOUT sets one. Where it \
+         ends a case depends on the machine; limits of steps do not.",
+    ),
+    entry(
         "unknown(undecided)",
         "neither a proof nor a counterexample was found",
         "Volta makes no claim. The reason says what was tried.",
@@ -251,7 +257,8 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "L1",
         "every limit counts steps or bytes, and reaching one is no verdict",
-        "`max_instructions`, `max_term_bytes`, `max_memory_bytes`, `max_ctas`, `max_algebra_steps`.",
+        "`max_instructions`, `max_memory_bytes`, `max_ctas`, `max_algebra_steps`. A `timeout` is another thing, and has \
+         a verdict of its own.",
     ),
 ];
 

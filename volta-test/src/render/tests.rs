@@ -42,6 +42,7 @@ fn case(name: &str) -> Case {
         opt: Kernel::new("k.cu::k"),
         expect: Expectation::of("equivalent"),
         options: Options::default(),
+        timeout: None,
         slow: false,
         snapshots: true,
         contains: Vec::new(),

@@ -10,6 +10,7 @@ use crate::case::Case;
 pub(super) fn render(case: &Case, unknown: &Unknown, paint: Paint) -> String {
     let what = match unknown.cause {
         UnknownCause::Budget => "a limit was reached before there was an answer",
+        UnknownCause::Timeout => "its time was over before there was an answer",
         UnknownCause::Undecided => "neither a proof nor a counterexample was found",
         UnknownCause::Internal => "an error in Volta",
     };

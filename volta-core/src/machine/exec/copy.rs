@@ -42,6 +42,13 @@ pub(in super::super) struct Copies {
     groups: VecDeque<Vec<Copy>>,
 }
 
+impl Copies {
+    /// Whether none is under way.
+    pub(in super::super) fn is_empty(&self) -> bool {
+        self.open.is_empty() && self.groups.is_empty()
+    }
+}
+
 impl Cta<'_> {
     pub(super) fn copy_async(
         &mut self,

@@ -420,7 +420,12 @@ impl Cta<'_> {
         inst: &Inst,
         pc: u32,
     ) -> Result<Step, Stop> {
-        team.hand_over(warps, inst);
+        if self.watch.looks_at(self.counts.barriers + 1) {
+            // All that the threads hold is looked at.
+            team.disband(warps);
+        } else {
+            team.hand_over(warps, inst);
+        }
         for warp in warps.iter_mut() {
             warp.go(team.mask, pc);
             warp.at_barrier = team.mask;

@@ -15,6 +15,7 @@ use self::published::Published;
 use super::check::{Progress, json_line, load, name_of};
 use super::select::{Folder, Selected, select};
 use super::{Exit, Selection, complain};
+use crate::limits;
 use crate::render::Paint;
 use crate::run::Outcome;
 use crate::z3::Z3;
@@ -60,6 +61,9 @@ pub(super) struct BenchArgs {
     /// Worker threads, 0 for one a core
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
+    /// How long one verification of a case may take, such as 10s (as VOLTA_TIMEOUT does)
+    #[arg(long, value_name = "TIME", value_parser = limits::timeout)]
+    timeout: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -71,8 +75,9 @@ enum BenchFormat {
 
 /// Measures a case in this process.
 fn here(arguments: &BenchArgs, folder: &Folder, solver: Option<&Solver>) -> Result<Measurement, String> {
-    let case =
+    let mut case =
         load(folder).map_err(|unreadable| format!("{} cannot be read\n{}", folder.name, unreadable.0))?;
+    case.timeout = case.timeout.into_iter().chain(arguments.timeout).min();
     Ok(measure(&case, arguments.runs, arguments.threads, solver))
 }
 
@@ -84,6 +89,9 @@ fn apart(arguments: &BenchArgs, folder: &Folder) -> Result<Measurement, String> 
     command.arg("bench").arg(&folder.dir).arg("--root").arg(&folder.root).args(["--exact", &folder.name]);
     command.args(["--format", "json", "--runs", &arguments.runs.to_string()]);
     command.args(["--threads", &arguments.threads.to_string()]);
+    if let Some(timeout) = arguments.timeout {
+        command.args(["--timeout", &format!("{}ms", timeout.as_millis())]);
+    }
     // What is measured is the proof.
     command.env_remove("VOLTA_RECHECK");
     if arguments.z3 {
