@@ -123,7 +123,7 @@ impl Op {
             | Op::CopyAsync { .. }
             | Op::CommitCopies
             | Op::WaitForCopies { .. }
-            | Op::Undetermined { .. }
+            | Op::Undetermined(_)
             | Op::Unsupported { .. } => false,
         }
     }

@@ -439,9 +439,7 @@ pub enum Op {
         declared: Declared,
     },
     /// A fault: it would make more of an address than is determined (rule M1)
-    Undetermined {
-        reason: String,
-    },
+    Undetermined(String),
     /// Moves bits of any sort unchanged.
     Mov {
         d: RegId,
@@ -771,10 +769,9 @@ pub enum Op {
         stride: Option<Src>,
         a: Vec<Src>,
     },
-    /// `wmma.mma`: which lane holds what is not specified
+    /// `wmma.mma`: which lane holds what is not specified; the factors were loaded by rows or by columns
     MultiplyFragments {
         product: MatrixProduct,
-        /// How the fragments of `a` and `b` were loaded
         column_major: [bool; 2],
         d: Vec<RegId>,
         a: Vec<Src>,

@@ -368,7 +368,7 @@ impl Display for Op {
             Op::CommitCopies => write!(out, "copy.commit"),
             Op::WaitForCopies { pending: Some(pending) } => write!(out, "copy.wait {pending}"),
             Op::WaitForCopies { pending: None } => write!(out, "copy.wait.all"),
-            Op::Undetermined { reason } => write!(out, "undetermined: {reason}"),
+            Op::Undetermined(reason) => write!(out, "undetermined: {reason}"),
             Op::Unsupported { reason } => write!(out, "unsupported: {reason}"),
         }
     }

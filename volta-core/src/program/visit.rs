@@ -147,11 +147,7 @@ impl Op {
                 declared.variables.iter().for_each(|variable| visit(Read(Src::Symbol(*variable, 0))));
             }
             Op::CommitCopies | Op::WaitForCopies { pending: _ } => {}
-            Op::Exit
-            | Op::Trap
-            | Op::Nop
-            | Op::Undetermined { reason: _ }
-            | Op::Unsupported { reason: _ } => {}
+            Op::Exit | Op::Trap | Op::Nop | Op::Undetermined(_) | Op::Unsupported { reason: _ } => {}
             Op::Barrier { kind, id, count, aligned: _ } => {
                 visit(Read(*id));
                 count.iter().for_each(|count| visit(Read(*count)));

@@ -174,7 +174,7 @@ impl Cta<'_> {
                 let lane = mask.trailing_zeros() as usize;
                 Err(self.fault(FaultKind::Assertion, "R1", message, warp, lane, pc))
             }
-            Op::Undetermined { reason } => {
+            Op::Undetermined(reason) => {
                 let lane = mask.trailing_zeros() as usize;
                 let site = self.site("is not determined here".into(), warp, lane, pc);
                 let help = "of an address, only its alignment is known; compute with indices instead";
