@@ -1,5 +1,6 @@
 //! A case: what [`crate::verify`] is given.
 
+pub use crate::machine::bits_of;
 pub use crate::machine::launch::{
     Argument, Binding, Contents, Element, Layout, Options, Param, ParamKind, Role, ScalarValue, Schedule,
     Side, Sign, Which, WmmaLayout,

@@ -2,9 +2,13 @@
 
 use crate::base::assumption::Assumption;
 use crate::case::{
-    Argument, Binding, Case, Contents, Options, Param, ParamKind, Role, ScalarValue, Side, Sign, WmmaLayout,
+    Argument, Binding, Case, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign,
+    WmmaLayout,
 };
+use crate::decide::witness::decimal;
 use crate::machine;
+use crate::number::Extended;
+use crate::number::format::{Decoded, Rounding, decode, encode};
 use crate::program::Program;
 
 /// What one side's program mentions of its launch: what is not mentioned cannot count.
@@ -14,6 +18,8 @@ pub(crate) struct Mentions {
     params: Vec<bool>,
     /// For each argument of the side.
     arguments: Vec<bool>,
+    /// Its type, if it has one.
+    types: Vec<Option<Element>>,
 }
 
 impl Mentions {
@@ -34,7 +40,8 @@ impl Mentions {
             }),
         };
         let params = params.iter().enumerate().map(|(at, param)| named(at, param)).collect();
-        Mentions { params, arguments }
+        let types = program.parameters.iter().map(machine::parameter_element).collect();
+        Mentions { params, arguments, types }
     }
 }
 
@@ -70,6 +77,8 @@ pub(crate) fn given(case: &Case, mentions: &[Mentions]) -> (Vec<Assumption>, boo
         for (at, argument) in side.arguments.iter().flatten().enumerate() {
             let Argument::Literal(value) = argument else { continue };
             let narrows = mentions.get(which).is_none_or(|side| side.arguments.get(at) == Some(&true));
+            let element = mentions.get(which).and_then(|side| side.types.get(at).copied().flatten());
+            let value = spelled(value, element.as_slice());
             let text = format!("argument {} of {name} is {value}", at + 1);
             items.push(Item { text, narrows });
         }
@@ -93,11 +102,13 @@ fn of_param(param: &Param, compared: bool) -> Vec<String> {
                     opt.name()
                 ));
             }
-            texts
-                .extend(of_contents(contents).map(|what| format!("`{name}` holds {what} before the launch")));
+            texts.extend(
+                of_contents(contents, &[*reference, *opt])
+                    .map(|what| format!("`{name}` holds {what} before the launch")),
+            );
         }
-        ParamKind::Scalar { value: ScalarValue::Number(value), .. } => {
-            texts.push(format!("`{name}` is {value}"));
+        ParamKind::Scalar { element, value: ScalarValue::Number(value) } => {
+            texts.push(format!("`{name}` is {}", spelled(value, &[*element])));
         }
         ParamKind::Scalar { value: ScalarValue::Symbolic(_), .. } => {}
     }
@@ -116,15 +127,36 @@ fn of_param(param: &Param, compared: bool) -> Vec<String> {
 /// So many elements of a list are spelled out.
 const LISTED: usize = 8;
 
+/// So many digits of a rounded number are spelled out: more than its type has.
+const DIGITS: u32 = 20;
+
+/// A number, and the nearest one of each type that does not have it.
+fn spelled(value: &Extended, types: &[Element]) -> String {
+    let mut text = value.to_string();
+    let mut seen: Vec<Element> = Vec::new();
+    for element in types {
+        let Element::Float(format) = *element else { continue };
+        let near = decode(format, encode(value, format, Rounding::Nearest));
+        if let Decoded::Finite(near) = near
+            && value.finite() != Some(&near)
+            && !seen.contains(element)
+        {
+            seen.push(*element);
+            text.push_str(&format!(" ({} in {})", decimal(&near, DIGITS), element.name()));
+        }
+    }
+    text
+}
+
 /// What a tensor holds, where that is given.
-fn of_contents(contents: &Contents) -> Option<String> {
+fn of_contents(contents: &Contents, types: &[Element; 2]) -> Option<String> {
     match contents {
         Contents::Symbolic | Contents::Undefined => None,
-        Contents::Fill(value) => Some(format!("{value} in every element")),
+        Contents::Fill(value) => Some(format!("{} in every element", spelled(value, types))),
         Contents::Iota => Some("the number of each element in it".into()),
         Contents::LowerTriangular => Some("1 on and below the diagonal and 0 above".into()),
         Contents::List(values) => {
-            let shown: Vec<String> = values.iter().take(LISTED).map(ToString::to_string).collect();
+            let shown: Vec<String> = values.iter().take(LISTED).map(|value| spelled(value, types)).collect();
             let more = match values.len().saturating_sub(LISTED) {
                 0 => String::new(),
                 more => format!(", … ({more} more)"),

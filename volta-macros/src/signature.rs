@@ -403,6 +403,14 @@ pub(crate) fn number(expression: &Expr, is_float: bool) -> Result<Number> {
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(digits) => Ok(Number::Literal(format!("{sign}{}", digits.base10_digits()))),
             Lit::Float(_) if !is_float => no_float(),
+            Lit::Float(digits)
+                if sign == "-" && digits.base10_parse::<f64>().is_ok_and(|value| value == 0.0) =>
+            {
+                Err(Error::new_spanned(
+                    expression,
+                    "−0 cannot be given: a case has reals, which have one zero",
+                ))
+            }
             Lit::Float(digits) => Ok(Number::Literal(format!("{sign}{}", digits.base10_digits()))),
             Lit::Bool(value) if !is_float => Ok(Number::Literal(u8::from(value.value).to_string())),
             _ => Err(Error::new_spanned(expression, "a number is expected here")),

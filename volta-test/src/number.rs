@@ -23,6 +23,10 @@ pub fn parse(text: &str) -> Option<Extended> {
         Some(value) => value?,
         None => decimal(digits)?,
     };
+    // Rationals have one zero: whoever writes −0.0 means the other one.
+    if negative && magnitude.is_zero() && digits.contains(['.', 'e', 'E']) {
+        return None;
+    }
     Some(Extended::Finite(if negative { -magnitude } else { magnitude }))
 }
 
@@ -79,7 +83,7 @@ mod tests {
         assert_eq!(parse("1e3"), ratio(1000, 1));
         assert_eq!(parse("0x10"), ratio(16, 1));
         assert_eq!(parse("-inf"), Some(Extended::NegInf));
-        for wrong in ["", "-", "e5", "nan", "1e99999", "0x", "1.2.3", "abc"] {
+        for wrong in ["-0.0", "-0e5", "", "-", "e5", "nan", "1e99999", "0x", "1.2.3", "abc"] {
             assert_eq!(parse(wrong), None, "{wrong}");
         }
     }

@@ -16,7 +16,7 @@ use super::warp::Warp;
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Budgets, Exhausted};
 use crate::base::span::LineTable;
-use crate::number::format::{Format, Rounding, encode, is_exact};
+use crate::number::format::{Decoded, Format, Rounding, decode, encode, is_exact, round};
 use crate::number::{Extended, Rational};
 use crate::program::{InstId, Joins, Parameter, Program, Space, Variable};
 use crate::term::{InputId, Integers, TermId, spell_element};
@@ -182,7 +182,7 @@ impl From<Exhausted> for BindError {
 /// The bits of a number in an element type, wrapping integers and rounding floats to nearest.
 pub(super) fn number_bits(element: Element, value: &Rational) -> u64 {
     match element {
-        Element::Float(format) => crate::number::format::round(value, format, Rounding::Nearest),
+        Element::Float(format) => round(value, format, Rounding::Nearest),
         Element::Int { .. } | Element::Bool => {
             let bits = value.to_i64().map(|value| value as u64).or_else(|| value.to_u64()).unwrap_or(0);
             bits & low_bytes(element.bytes())
@@ -190,10 +190,14 @@ pub(super) fn number_bits(element: Element, value: &Rational) -> u64 {
     }
 }
 
-/// The bits of a literal in an element type; an error when an integer does not fit.
-fn literal_bits(element: Element, value: &Extended) -> Result<u64, String> {
+/// The bits of a case's number in an element type; an error when the type has nothing near it. An inexact number
+/// becomes the nearest one.
+pub fn bits_of(element: Element, value: &Extended) -> Result<u64, String> {
     let of = match element {
-        Element::Float(format) => return Ok(encode(value, format, Rounding::Nearest)),
+        Element::Float(format) => {
+            return float_bits(format, value)
+                .map_err(|why| format!("{} is no value of type {}: {why}", spell(value), element.name()));
+        }
         Element::Int { bytes, signed } => Integers { bits: 8 * bytes, signed },
         Element::Bool => Integers { bits: 1, signed: false },
     };
@@ -203,6 +207,42 @@ fn literal_bits(element: Element, value: &Extended) -> Result<u64, String> {
         (of.least()..=of.greatest()).contains(&number).then_some(number as u64 & low_bytes(element.bytes()))
     };
     fits().ok_or_else(|| format!("{} is no value of type {}", spell(value), element.name()))
+}
+
+fn float_bits(format: Format, value: &Extended) -> Result<u64, String> {
+    let bits = encode(value, format, Rounding::Nearest);
+    let Extended::Finite(number) = value else {
+        let infinite = decode(format, bits).extended().as_ref() == Some(value);
+        return if infinite { Ok(bits) } else { Err("it has no infinities".into()) };
+    };
+    let largest = match decode(format, round(&Rational::power_of_two(5000), format, Rounding::Zero)) {
+        Decoded::Finite(largest) => largest,
+        Decoded::PosInf | Decoded::NegInf | Decoded::Nan => return Ok(bits),
+    };
+    match decode(format, bits) {
+        // Formats without infinities take anything for the largest.
+        Decoded::Finite(near)
+            if near.abs() == largest && number.abs() > largest && format == Format::E4m3 =>
+        {
+            Err(format!("its largest number is {largest}"))
+        }
+        Decoded::Finite(near) if near.is_zero() && !number.is_zero() => Err("it would become 0".into()),
+        Decoded::Finite(_) => Ok(bits),
+        Decoded::PosInf | Decoded::NegInf | Decoded::Nan => Err(format!("its largest number is {largest}")),
+    }
+}
+
+/// Whether a type has the numbers of so many elements.
+fn has_iota(element: Element, elements: u64) -> bool {
+    let last = Rational::from_u64(elements.saturating_sub(1));
+    match element {
+        Element::Int { .. } | Element::Bool => bits_of(element, &Extended::Finite(last)).is_ok(),
+        // If it has the next odd number, it has all below.
+        Element::Float(format) => {
+            let odd = if last.is_even_integer() { &last - &Rational::ONE } else { last.clone() };
+            is_exact(&odd, format) && is_exact(&last, format)
+        }
+    }
 }
 
 fn spell(value: &Extended) -> String {
@@ -361,13 +401,21 @@ pub(super) fn tensor(which: Which, at: usize, param: &Param) -> Result<Option<Te
         return Err(BindError::new(message, Some("each dimension is at least 1".into())));
     };
     let bits = |value: &Extended| {
-        literal_bits(element, value)
+        bits_of(element, value)
             .map_err(|message| BindError::new(format!("`{}`: {message}", param.name), None))
     };
     let initial = match contents {
         Contents::Symbolic => Initial::Symbolic(InputId::from_index(at)),
         Contents::Undefined => Initial::Undefined,
         Contents::Fill(value) => Initial::Fill(bits(value)?),
+        Contents::Iota if !has_iota(element, elements) => {
+            let message = format!(
+                "tensor `{}` of {elements} elements cannot hold their numbers: {} does not have all of them",
+                param.name,
+                element.name()
+            );
+            return Err(BindError::new(message, None));
+        }
         Contents::Iota => Initial::Iota,
         Contents::List(list) => {
             if list.len() as u64 != elements {
@@ -600,7 +648,7 @@ impl Builder<'_> {
         let element = parameter_element(parameter);
         let scalar = |value: &Extended| -> Result<Vec<Cell>, String> {
             let element = element.ok_or("a literal cannot be passed as a struct")?;
-            literal_bits(element, value).map(|bits| cells_of(bits, element.bytes()))
+            bits_of(element, value).map(|bits| cells_of(bits, element.bytes()))
         };
         let name = match argument {
             Argument::Literal(value) if parameter.pointer && *value != Extended::Finite(Rational::ZERO) => {
@@ -654,8 +702,8 @@ impl Builder<'_> {
                 }
                 match value {
                     ScalarValue::Number(value) => {
-                        let bits = literal_bits(*declared, value)
-                            .map_err(|message| format!("`{name}`: {message}"))?;
+                        let bits =
+                            bits_of(*declared, value).map_err(|message| format!("`{name}`: {message}"))?;
                         Ok(cells_of(bits, declared.bytes()))
                     }
                     ScalarValue::Symbolic(_) => symbolic_cells(*declared, param, name),
@@ -686,7 +734,7 @@ fn argument_name(argument: &Argument) -> String {
 }
 
 /// The element type of a scalar parameter; `None` for structs.
-fn parameter_element(parameter: &Parameter) -> Option<Element> {
+pub(crate) fn parameter_element(parameter: &Parameter) -> Option<Element> {
     let int = |bytes, signed| Some(Element::Int { bytes, signed });
     match (parameter.element.as_str(), parameter.size) {
         ("f32", 4) => Element::parse("f32"),
@@ -719,15 +767,6 @@ fn store_bytes(cells: &mut [Cell], bytes: &[u8]) {
         let mut word = [0; 4];
         word[..four.len()].copy_from_slice(four);
         *cell = Cell::bits(u32::from_le_bytes(word));
-    }
-}
-
-/// Whether a case's number is held exactly by the element type it is given in.
-pub fn is_representable(element: Element, value: &Extended) -> bool {
-    match (element, value) {
-        (Element::Float(format), Extended::Finite(value)) => is_exact(value, format),
-        (Element::Float(_), Extended::PosInf | Extended::NegInf) => true,
-        (Element::Int { .. } | Element::Bool, _) => literal_bits(element, value).is_ok(),
     }
 }
 

@@ -36,7 +36,8 @@ mod team;
 mod value;
 mod warp;
 
-pub use bind::{BindError, elements_of, formats_of, integers_of, is_representable, sign_of, signature};
+pub(crate) use bind::parameter_element;
+pub use bind::{BindError, bits_of, elements_of, formats_of, integers_of, sign_of, signature};
 pub use endless::Endless;
 pub use globals::{has_variable, names_variable};
 pub use grid::{Outcome, Output, OutputValue, RunError, initial_value, integer_constant, run};

@@ -11,11 +11,13 @@ use std::time::Duration;
 use toml::de::{DeTable, DeValue};
 use volta_core::case::{
     Argument, Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Sign, Which,
-    WmmaLayout,
+    WmmaLayout, bits_of,
 };
 
 pub use reader::Problem;
 use reader::{Problems, Table, Value, as_integer, as_number, did_you_mean};
+
+use volta_core::number::Extended;
 
 use crate::case::{self, Case, Contains, Expectation, Home, Kernel};
 use crate::files;
@@ -203,12 +205,12 @@ fn read_param(table: &Table<'_>, name: &str, binding: Binding, problems: &Proble
         return None;
     };
     let shape = read_shape(table, shape)?;
+    let (reference, opt) = types?;
     let contents = match contents {
         None if matches!(role, Role::In | Role::InOut) => Contents::Symbolic,
         None => Contents::Undefined,
-        Some(value) => read_contents(value, &shape, problems)?,
+        Some(value) => read_contents(value, &shape, [reference, opt], problems)?,
     };
-    let (reference, opt) = types?;
     Some(ParamKind::Tensor { reference, opt, shape, role, contents, sign: sign? })
 }
 
@@ -237,7 +239,12 @@ fn read_scalar(
             return None;
         }
         (Some(value), _) => match as_number(value.get_ref()) {
-            Some(number) => ScalarValue::Number(number),
+            Some(number) => {
+                for element in types.iter().flat_map(|(reference, opt)| [reference, opt]).take(1) {
+                    check_number(*element, &number, &value, problems);
+                }
+                ScalarValue::Number(number)
+            }
             None => {
                 table.wrong_type(value, "`value`", "a number");
                 return None;
@@ -302,7 +309,26 @@ fn read_shape(table: &Table<'_>, value: Value<'_>) -> Option<Vec<u64>> {
     table.list("shape", "a whole number from 0", |item| as_integer(item.get_ref()))
 }
 
-fn read_contents(value: Value<'_>, shape: &[u64], problems: &Problems) -> Option<Contents> {
+/// A number that its type has nothing near is a mistake.
+fn check_number(element: Element, number: &Extended, at: &Value<'_>, problems: &Problems) {
+    if let Err(message) = bits_of(element, number) {
+        problems.add(at.span(), message, None);
+    }
+}
+
+fn read_contents(
+    value: Value<'_>,
+    shape: &[u64],
+    types: [Element; 2],
+    problems: &Problems,
+) -> Option<Contents> {
+    let check = |number: &Extended, at: &Value<'_>| {
+        let other = (types[0] != types[1]).then_some(types[1]);
+        [Some(types[0]), other]
+            .into_iter()
+            .flatten()
+            .for_each(|element| check_number(element, number, at, problems));
+    };
     let wrong = |message: String, help: Option<String>| {
         problems.add(value.span(), message, help);
         None
@@ -326,14 +352,22 @@ fn read_contents(value: Value<'_>, shape: &[u64], problems: &Problems) -> Option
             table.finish();
             match fill {
                 None if missing => wrong("contents are a name, a list or { fill = … }".into(), None),
-                fill => fill.map(Contents::Fill),
+                fill => {
+                    if let Some(number) = &fill {
+                        check(number, &value);
+                    }
+                    fill.map(Contents::Fill)
+                }
             }
         }
         DeValue::Array(items) => {
             let mut list = Vec::new();
             for item in items.iter() {
                 match as_number(item.get_ref()) {
-                    Some(number) => list.push(number),
+                    Some(number) => {
+                        check(&number, &item);
+                        list.push(number);
+                    }
                     None => problems.add(item.span(), "an element of `contents` is a number", None),
                 }
             }
