@@ -2,15 +2,14 @@
 
 use std::rc::Rc;
 
-use volta_core::case::{Case, Element, ParamKind, ScalarValue, Sign};
+use volta_core::case::{Case, ParamKind, ScalarValue, Sign};
 use volta_core::machine::fault::FaultKind;
 use volta_core::verdict::{How, Report, Verdict, Witness};
 
-use crate::interpreter::integer::IntType;
 use crate::interpreter::random::Random;
 use crate::replay::check::{self, Effort, Shown};
 use crate::replay::launch::{Inputs, Output, Ready, alone, ready};
-use crate::replay::values::{Signs, Values, elements};
+use crate::replay::values::{Signs, Values, elements, range};
 
 /// Schedules that a kernel runs under.
 const SCHEDULES: u64 = 6;
@@ -109,8 +108,7 @@ fn declared(case: &Case, inputs: &[(String, String)]) -> Result<(), String> {
             return Err(format!("{name} = {text} is not of the sign that the case assumes"));
         }
         for element in elements(param) {
-            if let Element::Int { bytes, signed } = element {
-                let (least, greatest) = IntType { bits: 8 * bytes, signed }.range();
+            if let Some((least, greatest)) = range(element) {
                 if !exact.is_integer() || exact < least || exact > greatest {
                     return Err(format!("{name} = {text} is no {}", element.name()));
                 }

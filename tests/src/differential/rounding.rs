@@ -13,7 +13,7 @@ use crate::interpreter::random::Random;
 /// See the module.
 pub const FAMILY: Family = Family {
     name: "known floats that decide",
-    share: 150,
+    share: 300,
     check,
     expects: &[("equivalent", 30), ("depends-on-rounding", 10)],
 };

@@ -111,10 +111,9 @@ fn base(param: usize) -> u64 {
     TENSORS + ((param as u64) << 33) + 256
 }
 
-/// Whether a module's variable is the one that a case names: by its own name, or by the last part of a mangled one.
+/// Whether a module's variable is the one that a case names: by its own name, or by the last parts of a mangled one.
 fn is_called(name: &str, wanted: &str) -> bool {
-    let last = wanted.rsplit("::").next().unwrap_or(wanted);
-    let mangled = format!("{}{last}", last.len());
+    let mangled: String = wanted.split("::").map(|part| format!("{}{part}", part.len())).collect();
     name == wanted || name.starts_with("_Z") && name.trim_end_matches('E').ends_with(&mangled)
 }
 

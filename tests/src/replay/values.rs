@@ -7,6 +7,7 @@ use volta_core::case::{Contents, Element, Param, ParamKind, ScalarValue, Sign};
 use volta_core::number::Extended;
 
 use crate::interpreter::float::{self, Format, Round};
+use crate::interpreter::integer::IntType;
 use crate::interpreter::random::Random;
 
 /// One element of an input or output.
@@ -91,6 +92,15 @@ pub fn elements(param: &Param) -> [Element; 2] {
     match &param.kind {
         ParamKind::Tensor { reference, opt, .. } => [*reference, *opt],
         ParamKind::Scalar { element, .. } => [*element; 2],
+    }
+}
+
+/// The least and the greatest number of a type of integers.
+pub fn range(element: Element) -> Option<(i128, i128)> {
+    match element {
+        Element::Float(_) => None,
+        Element::Int { bytes, signed } => Some(IntType { bits: 8 * bytes, signed }.range()),
+        Element::Bool => Some((0, 1)),
     }
 }
 
@@ -230,17 +240,24 @@ fn random(param: &Param, signs: Signs, random: &mut Random) -> Number {
     };
     let [first, second] = elements(param);
     let (Some(one), Some(other)) = (format(first), format(second)) else {
-        // Small numbers and any.
-        let bits = if random.below(2) == 0 { random.bits() } else { random.below(100) as u64 };
-        let bits = bits & float::mask(8 * first.bytes());
-        let value = crate::interpreter::integer::sign_extend(bits, 8 * first.bytes());
-        return Number::Bits(match sign {
-            Sign::Positive | Sign::NonNegative => {
-                value.unsigned_abs().max(1) & float::mask(8 * first.bytes() - 1)
-            }
-            Sign::Nonzero => bits.max(1),
-            Sign::Any | Sign::Negative | Sign::NonPositive => bits,
-        });
+        // Small numbers and any, of those that both types have and of the sign.
+        let ranges = [first, second].into_iter().filter_map(range);
+        let (least, greatest) =
+            ranges.reduce(|(a, b), (c, d)| (a.max(c), b.min(d))).unwrap_or((0, i128::from(u64::MAX)));
+        let (least, greatest) = match sign {
+            Sign::Positive => (least.max(1), greatest),
+            Sign::NonNegative => (least.max(0), greatest),
+            Sign::Negative => (least, greatest.min(-1)),
+            Sign::NonPositive => (least, greatest.min(0)),
+            Sign::Any | Sign::Nonzero => (least, greatest),
+        };
+        let value = if random.below(2) == 0 {
+            least + i128::from(random.bits()) % (greatest - least + 1)
+        } else {
+            (random.below(100) as i128).clamp(least, greatest)
+        };
+        let value = if value == 0 && sign == Sign::Nonzero { 1 } else { value };
+        return Number::Bits(value as u64 & float::mask(8 * first.bytes()));
     };
     // Between 1/64 and 2 in magnitude, with as many digits as the types have.
     let scale = 0.5_f64.powi(random.below(6) as i32);
