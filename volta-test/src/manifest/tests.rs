@@ -105,7 +105,7 @@ fn variables_of_the_module_are_read_like_parameters() {
     assert_eq!(role(0), Some((Role::In, Contents::Symbolic)), "what the host sets is any number");
     assert_eq!(role(1), None, "it has a value, and nobody writes it");
     assert_eq!(role(2), Some((Role::Out, Contents::Undefined)));
-    let zero = volta_core::number::Extended::Finite(volta_core::number::Rational::ZERO);
+    let zero = Extended::Finite(volta_core::number::Rational::ZERO);
     assert_eq!(role(3), Some((Role::Scratch, Contents::Fill(zero))));
     assert_eq!(
         problems(&text.replacen("[kernel]", "[params]\nn = { type = \"i32\", value = 1 }\n[kernel]", 1)),
@@ -119,6 +119,27 @@ fn variables_of_the_module_are_read_like_parameters() {
             "2:21: unknown key `shap` in the variable `c` | did you mean `shape`?",
         ]
     );
+}
+
+#[test]
+fn numbers_that_a_type_cannot_hold_are_mistakes_at_their_place() {
+    let text = |line: &str| problems(&format!("[params]\n{line}\n[kernel]\nsource = \"k.cu\"\nblock = 1\n"));
+    assert_eq!(
+        text("x = { role = \"in\", type = \"f16\", shape = [1], contents = { fill = -1e9 } }"),
+        ["2:58: -1000000000 is no value of type f16: its largest number is 65504"]
+    );
+    assert_eq!(
+        text(
+            "x = { role = \"in\", type = { ref = \"f32\", opt = \"f16\" }, shape = [2], contents = [1, 70000] }"
+        ),
+        ["2:85: 70000 is no value of type f16: its largest number is 65504"]
+    );
+    let [large] = &text("a = { type = \"f32\", value = 1e39 }")[..] else { panic!("one mistake") };
+    assert!(large.starts_with("2:29: ") && large.contains("is no value of type f32"), "{large}");
+    let [small] = &text("a = { type = \"f32\", value = 1e-50 }")[..] else { panic!("one mistake") };
+    assert!(small.contains("it would become 0"), "{small}");
+    assert_eq!(text("a = { type = \"f32\", value = 3.4e38 }"), Vec::<String>::new());
+    assert_eq!(text("a = { type = \"f32\", value = -0.0 }").len(), 1, "reals have one zero");
 }
 
 #[test]
