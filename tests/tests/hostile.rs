@@ -242,33 +242,16 @@ fn a_timeout_ends_any_case_and_no_other() {
     let counts = kernel("mov.u32 %r2, 0;\nL: add.u32 %r2, %r2, 1; add.u32 %r2, %r2, %r1; bra L;");
     scratch.write("cases/counts/k.ptx", &counts);
     scratch.write("cases/counts/volta.toml", &launch.text(false));
-    // A sum of many terms to a high power, multiplied out in two ways.
-    let sum = "ld.global.f32 %f3, [%rd4+4]; ld.global.f32 %f4, [%rd4+8]; ld.global.f32 %f5, [%rd4+12];
-add.f32 %f2, %f1, %f3; add.f32 %f2, %f2, %f4; add.f32 %f2, %f2, %f5; add.f32 %f2, %f2, 0f3F800000;\n";
-    let power = |first: &str, last: &str| {
-        kernel(&format!("{sum}{first}{}{last}", "mul.f32 %f2, %f2, %f2;\n".repeat(6)))
-    };
-    let (twice, shift) = ("add.f32 %f2, %f2, %f2;\n", "add.f32 %f2, %f2, %f1; sub.f32 %f2, %f2, %f1;\n");
-    let launch = Launch {
-        options: "partial = true\ntimeout = \"500ms\"\nmax_algebra_steps = 1000000000000",
-        shape: "[4]",
-        ..ONE
-    };
-    scratch.write("cases/powers/k.ptx", &power(twice, shift));
-    scratch.write("cases/powers/ref.ptx", &power(shift, "mul.f32 %f2, %f2, 0f5F800000;\n"));
-    scratch.write("cases/powers/volta.toml", &launch.text(true));
     scratch.write("cases/small/k.ptx", &kernel(""));
     scratch.write("cases/small/volta.toml", &WARP.text(false));
     let limited = limited(env!("CARGO_BIN_EXE_volta-under-test"), MEBIBYTES, SECONDS);
     let said = Said::by(scratch.within(limited).args(["check", "cases"]));
     assert_eq!(said.code, 1, "{}{}", said.out, said.err);
     assert!(said.out.contains("the timeout of 500ms has passed"), "{}", said.out);
-    assert!(
-        said.out.contains("counts   unknown(timeout)") && said.out.contains("small    clean"),
-        "{}",
-        said.out
-    );
-    assert!(!said.out.contains("powers   unknown(budget)"), "{}", said.out);
+    let verdict = |name: &str, verdict: &str| {
+        said.out.lines().any(|line| line.contains(name) && line.contains(verdict))
+    };
+    assert!(verdict("counts", "unknown(timeout)") && verdict("small", "clean"), "{}", said.out);
 }
 
 #[test]
