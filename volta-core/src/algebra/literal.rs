@@ -6,12 +6,21 @@ use super::canon::Prover;
 use super::exponent::Scale;
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
-use super::readings::{Irrational, Literal, Reading, Role, nearest, residuals};
+use super::readings::{Irrational, Literal, Reading, Role, factors, nearest, residuals};
 use crate::number::Rational;
+use crate::number::format::Format;
 use crate::term::{TermOp, View};
 
 /// Integers up to this magnitude leave an exponent and become coefficients.
 const MAX_SHIFT: u64 = 1024;
+/// Whether a high half by itself is read as the whole constant (rule V9): `__expf` or `tanhf` beside `expf`. What both
+/// readings differ by is far below the argument, unless that is a large multiple.
+fn is_factor(coefficient: &Rational) -> bool {
+    let least = Rational::power_of_two(*factors(Format::F32).start() as i32);
+    let most = Rational::power_of_two(*factors(Format::F32).end() as i32);
+    (least..=most).contains(&coefficient.abs())
+}
+
 /// Powers of a logarithm's argument up to this.
 const MAX_LOGARITHM_POWER: u64 = 64;
 
@@ -99,7 +108,7 @@ impl Prover<'_> {
                 }
                 Role::High(which) => {
                     let halves = residuals(which).iter().map(|form| Literal::Form(*form));
-                    if self.is_added(&open, term, &rest, halves)? {
+                    if self.is_added(&open, term, &rest, halves)? || is_factor(&term.coefficient) {
                         self.readings.insert(Reading { literal: Literal::Form(nearest(which)) });
                         out.push(self.with_irrational(term, &rest, which, 1)?);
                     } else {

@@ -8,7 +8,8 @@
 //!
 //! A kernel has one reading of a constant: of several forms in one kernel the first of the table is read, and the
 //! others are rationals, since their differences, small as they are, are what the kernel computes with. Where a form is
-//! split in two, it is read beside its other half only.
+//! split in two, as in `expf`, the high half by itself is read too, as `__expf` and `tanhf` have it, if it is not
+//! multiplied by more than exponents' factors are; the low half is read beside the high one only.
 //!
 //! A literal that is the rounded product of log₂ e and a scale which the other kernel spells out is read as that
 //! product, in exponents again.
@@ -219,7 +220,7 @@ pub(super) fn read(constant: &Constant) -> Option<(Rational, Literal)> {
 
 /// Which powers of two stand before the argument of an exponential, as literals: from `1/4096`, a scale of long rows, to
 /// 16. Of short formats, whose literals are short decimals and integers soon, from 1/64 to 2.
-fn factors(format: Format) -> std::ops::RangeInclusive<i64> {
+pub(super) fn factors(format: Format) -> std::ops::RangeInclusive<i64> {
     match format {
         Format::F16 | Format::Bf16 => -6..=1,
         Format::Tf32 | Format::F32 | Format::F64 | Format::E4m3 | Format::E5m2 => -12..=4,
