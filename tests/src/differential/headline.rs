@@ -108,10 +108,10 @@ fn declared(case: &Case, inputs: &[(String, String)]) -> Result<(), String> {
             return Err(format!("{name} = {text} is not of the sign that the case assumes"));
         }
         for element in elements(param) {
-            if let Some((least, greatest)) = range(element) {
-                if !exact.is_integer() || exact < least || exact > greatest {
-                    return Err(format!("{name} = {text} is no {}", element.name()));
-                }
+            if let Some((least, greatest)) = range(element)
+                && (!exact.is_integer() || exact < least || exact > greatest)
+            {
+                return Err(format!("{name} = {text} is no {}", element.name()));
             }
         }
     }

@@ -44,7 +44,7 @@ pub fn share(source: &Source, lines: usize) -> usize {
 }
 
 /// The sites of a file in the order in which they are taken: kinds in turn.
-pub fn order<'a>(source: &'a Source, seed: u64) -> Vec<&'a Site> {
+pub fn order(source: &Source, seed: u64) -> Vec<&Site> {
     let mut kinds: BTreeMap<Kind, Vec<(u64, &Site)>> = BTreeMap::new();
     for site in &source.sites {
         let place = format!(

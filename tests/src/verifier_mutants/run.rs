@@ -144,7 +144,7 @@ impl Workshop {
 fn blamed(message: &serde_json::Value, owned: &Owned) -> BTreeSet<usize> {
     let (mut at, mut between) = (BTreeSet::new(), BTreeSet::new());
     for (path, mutants) in owned {
-        let mut hull = usize::MAX..0;
+        let (mut first, mut last) = (usize::MAX, 0);
         let mut waiting = vec![message];
         let within = |start, end| {
             let meets = move |bytes: &Range<usize>| bytes.start < end && start < bytes.end;
@@ -155,13 +155,13 @@ fn blamed(message: &serde_json::Value, owned: &Owned) -> BTreeSet<usize> {
                 if span["file_name"].as_str().is_some_and(|file| file.ends_with(path.as_str())) {
                     let byte = |end: &str| span[end].as_u64().unwrap_or(0) as usize;
                     let (start, end) = (byte("byte_start"), byte("byte_end"));
-                    hull = hull.start.min(start)..hull.end.max(end);
+                    (first, last) = (first.min(start), last.max(end));
                     at.extend(within(start, end));
                 }
             }
             waiting.extend(message["children"].as_array().into_iter().flatten());
         }
-        between.extend(within(hull.start, hull.end));
+        between.extend(within(first, last));
     }
     if at.is_empty() { between } else { at }
 }

@@ -72,7 +72,7 @@ pub fn sources() -> Vec<Source> {
     for file in paths {
         let path = file.strip_prefix(&base).expect("it lies below").to_string_lossy().replace('\\', "/");
         let left_out = |out: &&str| path == **out || path.starts_with(&format!("{out}/"));
-        if LEFT_OUT.iter().any(|out| left_out(&out)) || path.ends_with("tests.rs") {
+        if LEFT_OUT.iter().any(left_out) || path.ends_with("tests.rs") {
             continue;
         }
         let text = fs::read_to_string(&file).expect("sources can be read");

@@ -46,7 +46,7 @@ pub struct Element<'s> {
 }
 
 /// How hard to try.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// What all elements may take together.
     pub budgets: Budgets,
@@ -57,17 +57,6 @@ pub struct Options {
     /// Proves every element by itself, even if it is another one with its inputs renamed. For tests: verdicts must not
     /// differ.
     pub every_element: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            budgets: Budgets::default(),
-            held: Held::default(),
-            effort: probe::Effort::default(),
-            every_element: false,
-        }
-    }
 }
 
 /// What became of the elements. Elements after the first failure are not spoken of.

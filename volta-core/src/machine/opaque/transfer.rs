@@ -573,7 +573,8 @@ impl Analysis<'_> {
                 let may_be_null = is_equality
                     && (is_null(y) && self.is_never_null(x) || is_null(x) && self.is_never_null(y));
                 let apart = self.sums.add(x, y, -1);
-                (!apart.is_number() && !may_be_null && !(x.is_number() && y.is_number())).then_some(COMPARED)
+                let numbers = x.is_number() && y.is_number();
+                (!apart.is_number() && !may_be_null && !numbers).then_some(COMPARED)
             }
             // What is an address here stays one.
             Op::Enter { .. }
