@@ -61,8 +61,8 @@ pub(crate) enum Value {
 /// A number: read exactly where it is a literal.
 pub(crate) enum Number {
     Literal(String),
-    Real(Expr),
-    Integer(Expr),
+    Real(Box<Expr>),
+    Integer(Box<Expr>),
 }
 
 /// Reads the function.
@@ -422,7 +422,7 @@ pub(crate) fn number(expression: &Expr, is_float: bool) -> Result<Number> {
                 no_float()
             }
         }
-        _ if is_float => Ok(Number::Real(expression.clone())),
-        _ => Ok(Number::Integer(expression.clone())),
+        _ if is_float => Ok(Number::Real(Box::new(expression.clone()))),
+        _ => Ok(Number::Integer(Box::new(expression.clone()))),
     }
 }
