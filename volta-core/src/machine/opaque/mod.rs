@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::launch::{Argument, Param, ParamKind, Role, Side, Which};
+use super::launch::{Argument, Binding, Param, ParamKind, Role, Side, Which};
 use crate::base::assumption::Assumption;
 use crate::program::{Op, Program, RegId, Space, Src, VariableId};
 use form::{Base, Form, Sums};
@@ -171,9 +171,11 @@ impl<'p> Analysis<'p> {
 
     /// Parameters hold the tensors' addresses.
     fn arguments(&mut self, side: &Side, params: &[Param]) {
+        let declared = params.iter().enumerate().filter(|(_, param)| param.binding == Binding::Argument);
+        let declared: Vec<usize> = declared.map(|(at, _)| at).collect();
         for (number, parameter) in self.program.parameters.iter().enumerate() {
             let tensor = match side.arguments.as_ref().map(|list| list.get(number)) {
-                None => Some(number),
+                None => declared.get(number).copied(),
                 Some(Some(Argument::Named(name))) => params.iter().position(|param| param.name == *name),
                 Some(Some(Argument::Literal(_)) | None) => None,
             };
