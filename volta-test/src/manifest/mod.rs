@@ -312,7 +312,7 @@ fn read_shape(table: &Table<'_>, value: Value<'_>) -> Option<Vec<u64>> {
 /// A number that its type has nothing near is a mistake.
 fn check_number(element: Element, number: &Extended, at: &Value<'_>, problems: &Problems) {
     if let Err(message) = bits_of(element, number) {
-        problems.add(at.span(), message, None);
+        problems.add_senseless(at.span(), message, None);
     }
 }
 
