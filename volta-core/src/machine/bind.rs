@@ -7,6 +7,7 @@ use super::launch::{
     Argument, Binding, Contents, Element, Layout, Param, ParamKind, Role, ScalarValue, Side, Sign, Which,
 };
 use super::memory::Memory;
+use super::numbers::{bits_of, has_iota, number_bits, spell};
 use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, to_generic};
 use super::opaque::TENSOR_ALIGN;
 use super::pieces::{Cell, low_bytes};
@@ -16,7 +17,7 @@ use super::warp::Warp;
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Budgets, Exhausted};
 use crate::base::span::LineTable;
-use crate::number::format::{Decoded, Format, Rounding, decode, encode, is_exact, round};
+use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::program::{InstId, Joins, Parameter, Program, Space, Variable};
 use crate::term::{InputId, Integers, TermId, spell_element};
@@ -176,80 +177,6 @@ impl BindError {
 impl From<Exhausted> for BindError {
     fn from(exhausted: Exhausted) -> BindError {
         BindError { message: exhausted.to_string(), help: None, place: None, exhausted: Some(exhausted) }
-    }
-}
-
-/// The bits of a number in an element type, wrapping integers and rounding floats to nearest.
-pub(super) fn number_bits(element: Element, value: &Rational) -> u64 {
-    match element {
-        Element::Float(format) => round(value, format, Rounding::Nearest),
-        Element::Int { .. } | Element::Bool => {
-            let bits = value.to_i64().map(|value| value as u64).or_else(|| value.to_u64()).unwrap_or(0);
-            bits & low_bytes(element.bytes())
-        }
-    }
-}
-
-/// The bits of a case's number in an element type; an error when the type has nothing near it. An inexact number
-/// becomes the nearest one.
-pub fn bits_of(element: Element, value: &Extended) -> Result<u64, String> {
-    let of = match element {
-        Element::Float(format) => {
-            return float_bits(format, value)
-                .map_err(|why| format!("{} is no value of type {}: {why}", spell(value), element.name()));
-        }
-        Element::Int { bytes, signed } => Integers { bits: 8 * bytes, signed },
-        Element::Bool => Integers { bits: 1, signed: false },
-    };
-    let fits = || {
-        let integer = value.finite().filter(|value| value.is_integer())?;
-        let number = integer.to_i64().map(i128::from).or(integer.to_u64().map(i128::from))?;
-        (of.least()..=of.greatest()).contains(&number).then_some(number as u64 & low_bytes(element.bytes()))
-    };
-    fits().ok_or_else(|| format!("{} is no value of type {}", spell(value), element.name()))
-}
-
-fn float_bits(format: Format, value: &Extended) -> Result<u64, String> {
-    let bits = encode(value, format, Rounding::Nearest);
-    let Extended::Finite(number) = value else {
-        let infinite = decode(format, bits).extended().as_ref() == Some(value);
-        return if infinite { Ok(bits) } else { Err("it has no infinities".into()) };
-    };
-    let largest = match decode(format, round(&Rational::power_of_two(5000), format, Rounding::Zero)) {
-        Decoded::Finite(largest) => largest,
-        Decoded::PosInf | Decoded::NegInf | Decoded::Nan => return Ok(bits),
-    };
-    match decode(format, bits) {
-        // Formats without infinities take anything for the largest.
-        Decoded::Finite(near)
-            if near.abs() == largest && number.abs() > largest && format == Format::E4m3 =>
-        {
-            Err(format!("its largest number is {largest}"))
-        }
-        Decoded::Finite(near) if near.is_zero() && !number.is_zero() => Err("it would become 0".into()),
-        Decoded::Finite(_) => Ok(bits),
-        Decoded::PosInf | Decoded::NegInf | Decoded::Nan => Err(format!("its largest number is {largest}")),
-    }
-}
-
-/// Whether a type has the numbers of so many elements.
-fn has_iota(element: Element, elements: u64) -> bool {
-    let last = Rational::from_u64(elements.saturating_sub(1));
-    match element {
-        Element::Int { .. } | Element::Bool => bits_of(element, &Extended::Finite(last)).is_ok(),
-        // If it has the next odd number, it has all below.
-        Element::Float(format) => {
-            let odd = if last.is_even_integer() { &last - &Rational::ONE } else { last.clone() };
-            is_exact(&odd, format) && is_exact(&last, format)
-        }
-    }
-}
-
-fn spell(value: &Extended) -> String {
-    match value {
-        Extended::Finite(value) => value.to_string(),
-        Extended::PosInf => "inf".into(),
-        Extended::NegInf => "-inf".into(),
     }
 }
 

@@ -22,6 +22,7 @@ mod globals;
 mod grid;
 pub mod launch;
 mod memory;
+mod numbers;
 mod objects;
 mod opaque;
 mod pieces;
@@ -37,8 +38,9 @@ mod value;
 mod warp;
 
 pub(crate) use bind::parameter_element;
-pub use bind::{BindError, bits_of, elements_of, formats_of, integers_of, sign_of, signature};
+pub use bind::{BindError, elements_of, formats_of, integers_of, sign_of, signature};
 pub use endless::Endless;
 pub use globals::{has_variable, names_variable};
 pub use grid::{Outcome, Output, OutputValue, RunError, initial_value, integer_constant, run};
+pub use numbers::bits_of;
 pub use place::place_in;

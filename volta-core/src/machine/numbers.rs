@@ -1,0 +1,81 @@
+//! The numbers of a case, as bits of the types that they are given in.
+
+use super::launch::Element;
+use super::pieces::low_bytes;
+use crate::number::format::{Decoded, Format, Rounding, decode, encode, is_exact, round};
+use crate::number::{Extended, Rational};
+use crate::term::Integers;
+
+/// The bits of a number in an element type, wrapping integers and rounding floats to nearest.
+pub(super) fn number_bits(element: Element, value: &Rational) -> u64 {
+    match element {
+        Element::Float(format) => round(value, format, Rounding::Nearest),
+        Element::Int { .. } | Element::Bool => {
+            let bits = value.to_i64().map(|value| value as u64).or_else(|| value.to_u64()).unwrap_or(0);
+            bits & low_bytes(element.bytes())
+        }
+    }
+}
+
+/// The bits of a case's number in an element type; an error when the type has nothing near it. An inexact number
+/// becomes the nearest one.
+pub fn bits_of(element: Element, value: &Extended) -> Result<u64, String> {
+    let of = match element {
+        Element::Float(format) => {
+            return float_bits(format, value)
+                .map_err(|why| format!("{} is no value of type {}: {why}", spell(value), element.name()));
+        }
+        Element::Int { bytes, signed } => Integers { bits: 8 * bytes, signed },
+        Element::Bool => Integers { bits: 1, signed: false },
+    };
+    let fits = || {
+        let integer = value.finite().filter(|value| value.is_integer())?;
+        let number = integer.to_i64().map(i128::from).or(integer.to_u64().map(i128::from))?;
+        (of.least()..=of.greatest()).contains(&number).then_some(number as u64 & low_bytes(element.bytes()))
+    };
+    fits().ok_or_else(|| format!("{} is no value of type {}", spell(value), element.name()))
+}
+
+fn float_bits(format: Format, value: &Extended) -> Result<u64, String> {
+    let bits = encode(value, format, Rounding::Nearest);
+    let Extended::Finite(number) = value else {
+        let infinite = decode(format, bits).extended().as_ref() == Some(value);
+        return if infinite { Ok(bits) } else { Err("it has no infinities".into()) };
+    };
+    let largest = match decode(format, round(&Rational::power_of_two(5000), format, Rounding::Zero)) {
+        Decoded::Finite(largest) => largest,
+        Decoded::PosInf | Decoded::NegInf | Decoded::Nan => return Ok(bits),
+    };
+    match decode(format, bits) {
+        // Formats without infinities take anything for the largest.
+        Decoded::Finite(near)
+            if near.abs() == largest && number.abs() > largest && format == Format::E4m3 =>
+        {
+            Err(format!("its largest number is {largest}"))
+        }
+        Decoded::Finite(near) if near.is_zero() && !number.is_zero() => Err("it would become 0".into()),
+        Decoded::Finite(_) => Ok(bits),
+        Decoded::PosInf | Decoded::NegInf | Decoded::Nan => Err(format!("its largest number is {largest}")),
+    }
+}
+
+/// Whether a type has the numbers of so many elements.
+pub(super) fn has_iota(element: Element, elements: u64) -> bool {
+    let last = Rational::from_u64(elements.saturating_sub(1));
+    match element {
+        Element::Int { .. } | Element::Bool => bits_of(element, &Extended::Finite(last)).is_ok(),
+        // If it has the next odd number, it has all below.
+        Element::Float(format) => {
+            let odd = if last.is_even_integer() { &last - &Rational::ONE } else { last.clone() };
+            is_exact(&odd, format) && is_exact(&last, format)
+        }
+    }
+}
+
+pub(super) fn spell(value: &Extended) -> String {
+    match value {
+        Extended::Finite(value) => value.to_string(),
+        Extended::PosInf => "inf".into(),
+        Extended::NegInf => "-inf".into(),
+    }
+}
