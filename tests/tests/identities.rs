@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use volta_core::algebra::laws::LAWS;
-use volta_core::decide::probe::{Effort, refute};
+use volta_core::decide::counterexample::{SearchBudget, refute};
 use volta_core::decide::{Element, Failure, InputInfo, Options, Outcome, decide};
 use volta_core::term::{Store, TermId};
 use volta_suite::expression::{Input, Relation, Statement, build, statements};
@@ -94,7 +94,7 @@ fn table() -> String {
 fn evaluate(statement: &Statement) -> Result<(), Failed> {
     let (mut left, mut right) = (Store::new(), Store::new());
     let (reference, opt, inputs) = terms(statement, &mut left, &mut right);
-    let effort = Effort { points: POINTS, ..Effort::default() };
+    let effort = SearchBudget { points: POINTS, ..SearchBudget::default() };
     match refute((&left, reference), (&right, opt), &inputs, &effort) {
         None => Ok(()),
         Some(witness) => Err(format!("{witness:?}").into()),

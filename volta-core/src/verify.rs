@@ -249,7 +249,7 @@ impl<'c> Verification<'c> {
     /// What deciding may take beside what is held already.
     fn decide_options(&self, held: Held) -> decide::Options {
         decide::Options {
-            effort: decide::probe::Effort::within(&self.case.options.budgets),
+            effort: decide::counterexample::SearchBudget::within(&self.case.options.budgets),
             budgets: self.case.options.budgets.clone(),
             held,
             every_element: self.case.options.every_element,
@@ -531,7 +531,7 @@ impl<'c> Verification<'c> {
             .collect()
     }
 
-    fn explained(&self, on_the_way: decide::explain::Explanation) -> Explanation {
+    fn explained(&self, on_the_way: decide::localize::Explanation) -> Explanation {
         let [ours, theirs] = on_the_way.sites;
         let ours = ours.zip(self.case.reference.as_ref());
         let ours = ours.and_then(|(site, side)| place_of_site(Which::Reference, side, site));

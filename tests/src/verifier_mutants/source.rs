@@ -14,7 +14,7 @@ const LEFT_OUT: [&str; 20] = [
     "algebra/tests",
     "base",
     "case.rs",
-    "decide/explain.rs",
+    "decide/localize.rs",
     "decide/smt",
     "lib.rs",
     "machine/access_fault.rs",

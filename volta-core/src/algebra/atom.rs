@@ -4,11 +4,11 @@
 //! numbered as atoms turn up and order nothing that anyone sees: [`Place`] orders, and it comes from content.
 
 use super::condition::ConditionId;
-use super::flat::inputs_of;
+use super::constant_readings::{Irrational, Literal};
 use super::integer::{Bounds, to_i128};
+use super::linear_sum::inputs_of;
 use super::monomial::{Contents, MonomialId, Monomials};
 use super::polynomial::{PolynomialId, Polynomials, Term};
-use super::readings::{Irrational, Literal};
 use super::sign::Signs;
 use crate::index_type;
 use crate::number::Rational;
@@ -62,8 +62,8 @@ pub enum Atom {
     /// A literal that rule V9 may read as an irrational constant.
     Literal(Literal),
     /// A node not looked into yet. Never inside another atom, and gone from finished forms.
-    Lazy(TermRef),
-    /// A long sum of products of inputs, packed and sorted as in [`super::flat::Products`]: named where it is
+    Opaque(TermRef),
+    /// A long sum of products of inputs, packed and sorted as in [`super::linear_sum::Products`]: named where it is
     /// part of something larger, so that an exponent or a maximum of scores costs little.
     Products(Rc<[u128]>),
     /// A sum of two or more terms without a common factor, leading coefficient 1.
@@ -237,7 +237,7 @@ impl Table {
             }
             Atom::Irrational(_)
             | Atom::Literal(_)
-            | Atom::Lazy(_)
+            | Atom::Opaque(_)
             | Atom::Apply(Function::Sqrt | Function::Log2 | Function::Sin | Function::Cos, _) => {
                 (false, None)
             }
@@ -257,7 +257,7 @@ impl Table {
             Atom::Input(..)
             | Atom::Irrational(_)
             | Atom::Literal(_)
-            | Atom::Lazy(_)
+            | Atom::Opaque(_)
             | Atom::Sum(_)
             | Atom::Apply(..)
             | Atom::CopySign(..)
@@ -324,7 +324,7 @@ impl Table {
                 }
                 (place, signs)
             }
-            Atom::Lazy(term) => {
+            Atom::Opaque(term) => {
                 let fingerprint = mix(u128::from(term.store) + 3, u128::from(term.term.raw()));
                 (Place { rank: 9, fingerprint, ..Place::CONSTANT }, Signs::ANY)
             }
@@ -383,7 +383,7 @@ impl Table {
                 | Atom::Products(_)
                 | Atom::Irrational(_)
                 | Atom::Literal(_)
-                | Atom::Lazy(_)
+                | Atom::Opaque(_)
                 | Atom::Max(_)
                 | Atom::Apply(..)
                 | Atom::CopySign(..)
@@ -391,7 +391,7 @@ impl Table {
                 | Atom::Select(..) => false,
             };
             let contents = Contents {
-                lazy: matches!(content, Atom::Lazy(_)),
+                lazy: matches!(content, Atom::Opaque(_)),
                 literal: matches!(content, Atom::Literal(_)),
                 compound,
                 named: matches!(content, Atom::Products(_)),

@@ -1,32 +1,32 @@
 //! From terms to sums: the walk that turns a term into a flat list of products.
 //!
-//! The walk goes from the output down, carrying a [`Scale`]: at a sum it visits both sides under the scale, at
+//! The walk goes from the output down, carrying a [`Prefactor`]: at a sum it visits both sides under the scale, at
 //! a product it puts what is a single product into the scale and goes on with the sum that is left. So an
 //! accumulation chain of K terms is one loop of K steps, and the factor `2^(m_old − m_new)` by which an online
 //! softmax rescales its accumulator meets the scale, where it cancels with the next one, and touches no term.
 //! Products of two input elements, of which a matrix product has thousands, are kept packed in one list for
 //! each scale and become terms only when the two sides' lists differ.
 //!
-//! Sums that are multiplied with sums, sums that are divided by, and functions, stay opaque ([`Atom::Lazy`]) in
+//! Sums that are multiplied with sums, sums that are divided by, and functions, stay opaque ([`Atom::Opaque`]) in
 //! the result: most cancel, and what does not is opened by [`super::ratio`].
 //!
 //! Walks recurse on arguments to a fixed depth only; deeper needs are put on a list and the walk is begun again
 //! when they are met ([`Stop::Missing`]).
 
 use super::Stop;
+use super::abbreviated_sums::Joined;
+use super::analysis::{Analysis, INFINITE};
 use super::atom::{Atom, AtomId, Table, TermRef};
 use super::cases::Case;
-use super::class::Class;
 use super::condition::Conditions;
-use super::exponent::Scale;
-use super::facts::{Facts, INFINITE};
-use super::flat::{Flat, Products, Walk, by_coefficient, pack, pack_single};
+use super::constant_readings::Reading;
+use super::exponent::Prefactor;
+use super::extended_value::Class;
+use super::linear_sum::{LinearSum, Products, Walk, by_coefficient, pack, pack_single};
 use super::monomial::MonomialId;
-use super::named::Joined;
+use super::polarization::Made;
 use super::polynomial::{Key, PolynomialId, Term, collect};
-use super::readings::Reading;
 use super::sign::Signs;
-use super::squares::Made;
 use crate::base::ration::{Account, Ration};
 use crate::number::Rational;
 use crate::term::{InputId, Ranges, Store, TermId, TermKind, TermOp, View};
@@ -51,7 +51,7 @@ pub(super) const SHORT_LIST: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Need {
     /// The flat form of a term.
-    Flat(TermRef),
+    LinearSum(TermRef),
     /// A power of two.
     Power(TermRef),
     /// A term as a scale, its sum named.
@@ -65,26 +65,26 @@ pub(super) enum Need {
 /// Forms that are known. They may depend on what is assumed.
 #[derive(Default)]
 pub(super) struct Forms {
-    pub(super) flats: FxHashMap<TermRef, Rc<Flat>>,
-    pub(super) powers: FxHashMap<TermRef, Scale>,
-    pub(super) factored: FxHashMap<TermRef, Scale>,
+    pub(super) flats: FxHashMap<TermRef, Rc<LinearSum>>,
+    pub(super) powers: FxHashMap<TermRef, Prefactor>,
+    pub(super) factored: FxHashMap<TermRef, Prefactor>,
     pub(super) resolved: FxHashMap<TermRef, PolynomialId>,
     /// What is factored and resolved is found again by its sum, with lazy atoms, as well.
-    pub(super) factored_sums: FxHashMap<PolynomialId, Scale>,
+    pub(super) factored_sums: FxHashMap<PolynomialId, Prefactor>,
     pub(super) resolved_sums: FxHashMap<PolynomialId, PolynomialId>,
     /// Of sums without lazy atoms.
     pub(super) expanded: FxHashMap<PolynomialId, PolynomialId>,
-    pub(super) polynomial_factors: FxHashMap<PolynomialId, Scale>,
-    pub(super) roots: FxHashMap<PolynomialId, Scale>,
-    pub(super) exponents: FxHashMap<PolynomialId, Scale>,
-    pub(super) substituted: FxHashMap<MonomialId, Scale>,
+    pub(super) polynomial_factors: FxHashMap<PolynomialId, Prefactor>,
+    pub(super) roots: FxHashMap<PolynomialId, Prefactor>,
+    pub(super) exponents: FxHashMap<PolynomialId, Prefactor>,
+    pub(super) substituted: FxHashMap<MonomialId, Prefactor>,
     pub(super) expansions: FxHashMap<MonomialId, Option<Rc<[Term]>>>,
 }
 
 /// Proves equalities between terms of several stores over shared inputs. One thread's; what it learns about
 /// one element serves the next.
 pub struct Prover<'s> {
-    pub(super) stores: Vec<(&'s Store, &'s Facts)>,
+    pub(super) stores: Vec<(&'s Store, &'s Analysis)>,
     /// For each store, the ranges of terms of integers.
     pub(super) ranges: Vec<Ranges>,
     pub(super) input_signs: Vec<Signs>,
@@ -192,10 +192,10 @@ impl<'s> Prover<'s> {
     }
 
     /// The number of a store within this prover.
-    pub fn add_store(&mut self, store: &'s Store, facts: &'s Facts) -> u32 {
+    pub fn add_store(&mut self, store: &'s Store, analysis: &'s Analysis) -> u32 {
         let known = self.stores.iter().position(|(known, _)| std::ptr::eq(*known, store));
         known.unwrap_or_else(|| {
-            self.stores.push((store, facts));
+            self.stores.push((store, analysis));
             self.table.learn_integers(store);
             self.stores.len() - 1
         }) as u32
@@ -265,12 +265,12 @@ impl<'s> Prover<'s> {
         self.stores[at.store as usize].0.view(at.term)
     }
 
-    pub(super) fn facts(&self, store: u32) -> &'s Facts {
+    pub(super) fn analysis(&self, store: u32) -> &'s Analysis {
         self.stores[store as usize].1
     }
 
     pub(super) fn flags(&self, at: TermRef) -> u8 {
-        self.facts(at.store).flags(at.term)
+        self.analysis(at.store).flags(at.term)
     }
 
     pub(super) fn input_signs(&self, input: InputId) -> Signs {
@@ -319,7 +319,7 @@ impl<'s> Prover<'s> {
 
     fn meet(&mut self, need: Need) -> Result<(), Stop> {
         match need {
-            Need::Flat(at) => self.flat(at).map(drop),
+            Need::LinearSum(at) => self.flat(at).map(drop),
             Need::Power(at) => self.power_of_two(at).map(drop),
             Need::Factored(at) => self.factor(at).map(drop),
             Need::Resolved(at) => self.resolve(at).map(drop),
@@ -344,11 +344,11 @@ impl<'s> Prover<'s> {
     }
 
     /// The flat form of a term, remembered.
-    pub(super) fn flat(&mut self, at: TermRef) -> Result<Rc<Flat>, Stop> {
+    pub(super) fn flat(&mut self, at: TermRef) -> Result<Rc<LinearSum>, Stop> {
         if let Some(flat) = self.forms.flats.get(&at) {
             return Ok(flat.clone());
         }
-        let flat = Rc::new(self.descend(Need::Flat(at), |prover| prover.flatten(at))?);
+        let flat = Rc::new(self.descend(Need::LinearSum(at), |prover| prover.flatten(at))?);
         self.flat_bytes += flat.bytes();
         self.forms.flats.insert(at, flat.clone());
         Ok(flat)
@@ -371,12 +371,12 @@ impl<'s> Prover<'s> {
         self.case.number(atom).cloned()
     }
 
-    pub(super) fn lazy(&mut self, at: TermRef) -> AtomId {
-        self.table.intern(Atom::Lazy(at))
+    pub(super) fn opaque(&mut self, at: TermRef) -> AtomId {
+        self.table.intern(Atom::Opaque(at))
     }
 
     /// Walks one term. The term is finite (the caller has asked its class).
-    pub(super) fn flatten(&mut self, root: TermRef) -> Result<Flat, Stop> {
+    pub(super) fn flatten(&mut self, root: TermRef) -> Result<LinearSum, Stop> {
         let mut walk = self.spare_walks.pop().unwrap_or_else(|| Walk::new(root));
         walk.begin(root);
         let done = self.walk(&mut walk).and_then(|()| self.gather(&mut walk));
@@ -396,8 +396,8 @@ impl<'s> Prover<'s> {
     }
 
     /// What a walk that ended has found.
-    fn gather(&mut self, walk: &mut Walk) -> Result<Flat, Stop> {
-        let mut flat = Flat { products: Vec::new(), terms: std::mem::take(&mut walk.terms) };
+    fn gather(&mut self, walk: &mut Walk) -> Result<LinearSum, Stop> {
+        let mut flat = LinearSum { products: Vec::new(), terms: std::mem::take(&mut walk.terms) };
         for products in self.lists(walk, &mut flat.terms)? {
             if products.keys.len() < SHORT_LIST {
                 self.spread_products(&products, &mut flat.terms)?;
@@ -439,7 +439,7 @@ impl<'s> Prover<'s> {
             };
             terms.retain_mut(|term| {
                 let Some(key) = self.packed(term).filter(|key| twice.contains(key)) else { return true };
-                let scale = Scale { coefficient: std::mem::take(&mut term.coefficient), key: Key::ONE };
+                let scale = Prefactor { coefficient: std::mem::take(&mut term.coefficient), key: Key::ONE };
                 group.push(Products { scale, keys: vec![key] });
                 false
             });
@@ -459,7 +459,7 @@ impl<'s> Prover<'s> {
 
     fn visit(&mut self, walk: &mut Walk, mut term: TermId, scale: u32) -> Result<(), Stop> {
         let store = walk.root.store;
-        let facts = self.facts(store);
+        let analysis = self.analysis(store);
         loop {
             self.charge(1)?;
             let at = TermRef { store, term };
@@ -475,10 +475,10 @@ impl<'s> Prover<'s> {
                 }
                 View::Constant(_) => return self.product(walk, &[(term, 1)], scale),
             };
-            if facts.flags(term) & INFINITE != 0 {
+            if analysis.flags(term) & INFINITE != 0 {
                 self.require_finite(at)?;
             }
-            let uses = facts.uses(term);
+            let uses = analysis.uses(term);
             if uses > 1 && term != walk.root.term && self.reuse(walk, op, term, uses, scale)? {
                 return Ok(());
             }
@@ -559,7 +559,7 @@ impl<'s> Prover<'s> {
         let flat = self.flat(at)?;
         let outer = walk.scales[scale as usize].0.clone();
         if uses >= SHARED && flat.len() > SHORT || flat.terms.len() > LONG {
-            let lazy = self.lazy(at);
+            let lazy = self.opaque(at);
             let monomial = self.table.single(lazy);
             let key = self.table.key_product(outer.key, Key::new(monomial, PolynomialId::ZERO))?;
             walk.terms.push(Term { key, coefficient: outer.coefficient });
@@ -567,7 +567,7 @@ impl<'s> Prover<'s> {
         }
         self.charge(flat.len() as u64)?;
         for products in &flat.products {
-            let scale = self.table.scale_product(&outer, &products.scale)?;
+            let scale = self.table.prefactor_product(&outer, &products.scale)?;
             let scale = walk.push_scale(scale);
             let bucket = walk.bucket(scale);
             walk.products[bucket].keys.extend_from_slice(&products.keys);

@@ -10,11 +10,11 @@
 //! that has nothing left to compare, a solution of its inequalities is a hint where to look for a witness.
 
 use super::Stop;
+use super::analysis::INFINITE;
 use super::atom::{Atom, AtomId, Function, TermRef};
 use super::canon::Prover;
 use super::comparison::MAX_COMPARISONS;
-use super::equal::Rung;
-use super::facts::INFINITE;
+use super::equal::Stage;
 use super::function::{as_number, negated, number, times_number};
 use super::linear::{Inequality, Solution, solve};
 use super::monomial::MonomialId;
@@ -111,7 +111,7 @@ impl Prover<'_> {
         let mut granted = self.domain_of(a);
         granted.extend(self.domain_of(b));
         self.in_all_cases(granted, |prover| {
-            let difference = prover.difference(a, b, Rung::Expansions)?;
+            let difference = prover.difference(a, b, Stage::Expansions)?;
             prover.reduced(difference)
         })
     }

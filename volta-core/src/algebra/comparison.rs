@@ -177,7 +177,7 @@ impl Prover<'_> {
                 Atom::Input(..)
                 | Atom::Irrational(_)
                 | Atom::Literal(_)
-                | Atom::Lazy(_)
+                | Atom::Opaque(_)
                 | Atom::Products(_) => {}
             }
         }
@@ -205,7 +205,7 @@ impl Prover<'_> {
                 Atom::Input(..)
                 | Atom::Irrational(_)
                 | Atom::Literal(_)
-                | Atom::Lazy(_)
+                | Atom::Opaque(_)
                 | Atom::Products(_) => {}
             }
         }

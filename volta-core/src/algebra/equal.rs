@@ -1,18 +1,18 @@
-//! The ladder of comparisons, from cheap to dear: lists as they stand, sorted lists, finished sums, sums
-//! multiplied out, sums multiplied by all denominators. Every rung may answer *equal*.
+//! The pipeline of comparisons, from cheap to dear: lists as they stand, sorted lists, finished sums, sums
+//! multiplied out, sums multiplied by all denominators. Every stage may answer *equal*.
 
 use super::Stop;
+use super::analysis::CHOICE;
 use super::atom::{Atom, Function, TermRef};
 use super::canon::Prover;
-use super::class::Class;
-use super::facts::CHOICE;
-use super::flat::{Flat, Products};
+use super::extended_value::Class;
 use super::function::negated;
+use super::linear_sum::{LinearSum, Products};
 use super::polynomial::{Term, add};
 
-/// How far up the ladder a comparison goes.
+/// How far up the pipeline a comparison goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rung {
+pub enum Stage {
     /// Finished sums, denominators opaque.
     Lists,
     /// Multiplied out, denominators cleared.
@@ -41,7 +41,7 @@ enum Doubtful {
 
 impl Prover<'_> {
     /// Tries to prove two terms equal wherever both are defined.
-    pub fn equal(&mut self, a: TermRef, b: TermRef, rung: Rung) -> Result<Equality, Stop> {
+    pub fn equal(&mut self, a: TermRef, b: TermRef, stage: Stage) -> Result<Equality, Stop> {
         if a == b && self.class(a)? == Class::Finite {
             return Ok(Equality::Equal);
         }
@@ -56,7 +56,7 @@ impl Prover<'_> {
             _ => return Ok(Equality::Open("one side is infinite".to_string())),
         }
         let mut doubtful = None;
-        let difference = self.difference_noting(a, b, rung, &mut doubtful);
+        let difference = self.difference_noting(a, b, stage, &mut doubtful);
         let difference = match (difference, doubtful) {
             (Err(Stop::Undefined(why)), Some(Doubtful::First)) => {
                 return Ok(self.undefined(a, why, Equality::FirstUndefined));
@@ -69,9 +69,9 @@ impl Prover<'_> {
         Ok(if difference.is_empty() { Equality::Equal } else { Equality::Open(self.why_open(&difference)) })
     }
 
-    /// The difference of two terms, as far as a rung brings it; both are finite.
-    pub(super) fn difference(&mut self, a: TermRef, b: TermRef, rung: Rung) -> Result<Vec<Term>, Stop> {
-        self.difference_noting(a, b, rung, &mut None)
+    /// The difference of two terms, as far as a stage brings it; both are finite.
+    pub(super) fn difference(&mut self, a: TermRef, b: TermRef, stage: Stage) -> Result<Vec<Term>, Stop> {
+        self.difference_noting(a, b, stage, &mut None)
     }
 
     /// The difference; notes which of the two is being looked at.
@@ -79,7 +79,7 @@ impl Prover<'_> {
         &mut self,
         a: TermRef,
         b: TermRef,
-        rung: Rung,
+        stage: Stage,
         doubtful: &mut Option<Doubtful>,
     ) -> Result<Vec<Term>, Stop> {
         *doubtful = Some(Doubtful::First);
@@ -93,7 +93,7 @@ impl Prover<'_> {
         let second = self.settle(|prover| prover.finish(&second))?;
         *doubtful = None;
         let difference = add(&first, &negated(&second));
-        if difference.is_empty() || rung == Rung::Lists {
+        if difference.is_empty() || stage == Stage::Lists {
             return Ok(difference);
         }
         let expanded = self.settle(|prover| prover.expand(difference.clone()))?;
@@ -110,7 +110,7 @@ impl Prover<'_> {
     }
 
     /// A flat form without lazy atoms, literals as numbers.
-    pub(super) fn finish(&mut self, flat: &Flat) -> Result<Vec<Term>, Stop> {
+    pub(super) fn finish(&mut self, flat: &LinearSum) -> Result<Vec<Term>, Stop> {
         let terms = self.spread(flat)?;
         let terms = self.substitute_terms(terms)?;
         let terms = self.resolve_exponents(terms)?;
@@ -139,7 +139,7 @@ impl Prover<'_> {
 }
 
 /// Drops lists of packed products that both sides have. `None` when nothing else is left: the sums are equal.
-fn without_equal_products(mut a: Flat, mut b: Flat) -> Option<(Flat, Flat)> {
+fn without_equal_products(mut a: LinearSum, mut b: LinearSum) -> Option<(LinearSum, LinearSum)> {
     if a.terms == b.terms && a.products == b.products {
         return None;
     }

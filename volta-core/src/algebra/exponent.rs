@@ -8,22 +8,22 @@ use crate::number::Rational;
 
 /// `coefficient · monomial · 2^exponent`, a factor that sums carry along without being rewritten.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Scale {
+pub struct Prefactor {
     /// The coefficient; zero makes the whole zero.
     pub coefficient: Rational,
     /// Monomial and exponent.
     pub key: Key,
 }
 
-impl Scale {
+impl Prefactor {
     /// The number 1.
-    pub fn one() -> Scale {
-        Scale { coefficient: Rational::ONE, key: Key::ONE }
+    pub fn one() -> Prefactor {
+        Prefactor { coefficient: Rational::ONE, key: Key::ONE }
     }
 
     /// A number.
-    pub fn number(coefficient: Rational) -> Scale {
-        Scale { coefficient, key: Key::ONE }
+    pub fn number(coefficient: Rational) -> Prefactor {
+        Prefactor { coefficient, key: Key::ONE }
     }
 
     /// Whether this is the number 0.
@@ -160,7 +160,7 @@ impl Table {
     }
 
     /// The product of two scales.
-    pub fn scale_product(&mut self, a: &Scale, b: &Scale) -> Result<Scale, Stop> {
+    pub fn prefactor_product(&mut self, a: &Prefactor, b: &Prefactor) -> Result<Prefactor, Stop> {
         let coefficient = if b.coefficient.is_one() {
             a.coefficient.clone()
         } else if a.coefficient.is_one() {
@@ -168,26 +168,26 @@ impl Table {
         } else {
             &a.coefficient * &b.coefficient
         };
-        Ok(Scale { coefficient, key: self.key_product(a.key, b.key)? })
+        Ok(Prefactor { coefficient, key: self.key_product(a.key, b.key)? })
     }
 
     /// The product of many scales, two and two, so that one of n factors costs n log n and not n².
-    pub fn product_of(&mut self, mut scales: Vec<Scale>) -> Result<Scale, Stop> {
+    pub fn product_of(&mut self, mut scales: Vec<Prefactor>) -> Result<Prefactor, Stop> {
         while scales.len() > 1 {
             let mut next = Vec::with_capacity(scales.len().div_ceil(2));
             for pair in scales.chunks(2) {
                 next.push(match pair {
-                    [a, b] => self.scale_product(a, b)?,
+                    [a, b] => self.prefactor_product(a, b)?,
                     rest => rest[0].clone(),
                 });
             }
             scales = next;
         }
-        Ok(scales.pop().unwrap_or_else(Scale::one))
+        Ok(scales.pop().unwrap_or_else(Prefactor::one))
     }
 
     /// A power of a scale; a negative power of zero is undefined (V3).
-    pub fn scale_power(&mut self, a: &Scale, power: i32) -> Result<Scale, Stop> {
+    pub fn prefactor_power(&mut self, a: &Prefactor, power: i32) -> Result<Prefactor, Stop> {
         if power == 1 {
             return Ok(a.clone());
         }
@@ -196,6 +196,6 @@ impl Table {
         }
         let undefined = || Stop::Undefined("division by zero".to_string());
         let coefficient = a.coefficient.pow(power).ok_or_else(undefined)?;
-        Ok(Scale { coefficient, key: self.key_power(a.key, power)? })
+        Ok(Prefactor { coefficient, key: self.key_power(a.key, power)? })
     }
 }

@@ -17,14 +17,14 @@
 //! exponents, in which a form of ln 2 may stand beside a logarithm, has none.
 
 use super::Stop;
+use super::analysis::INFINITE;
 use super::atom::{Atom, AtomId, Function, TermRef, mix};
 use super::canon::Prover;
-use super::class::Class;
-use super::facts::INFINITE;
-use super::flat::inputs_of;
+use super::constant_readings::{Irrational, Literal, Role};
+use super::extended_value::Class;
+use super::linear_sum::inputs_of;
 use super::monomial::MonomialId;
 use super::polynomial::PolynomialId;
-use super::readings::{Irrational, Literal, Role};
 use super::tower::{LEVELS, TOWERS, Tower};
 use crate::number::Rational;
 use crate::term::{InputId, TermKind, TermOp, View};
@@ -276,7 +276,7 @@ impl Evaluation<'_, '_> {
 
     fn constant(&mut self, at: TermRef, value: &Rational, level: usize) -> Result<Value, Missing> {
         let TermKind::Constant(id) = at.term.kind() else { return Err(Missing::Everywhere) };
-        match self.prover.facts(at.store).reading(id) {
+        match self.prover.analysis(at.store).reading(id) {
             Some((coefficient, literal)) => {
                 let coefficient = self.rational(coefficient, level)?;
                 let literal = self.literal(*literal, level)?;
@@ -393,7 +393,7 @@ impl Evaluation<'_, '_> {
             Atom::Input(input, element) => self.input(*input, *element, level).number,
             Atom::Irrational(which) => self.irrational(*which, level),
             Atom::Literal(literal) => return self.literal(*literal, level),
-            Atom::Lazy(_) => return Err(Missing::Everywhere),
+            Atom::Opaque(_) => return Err(Missing::Everywhere),
             Atom::Products(keys) => {
                 let keys = keys.clone();
                 self.prover.charge(keys.len() as u64)?;

@@ -1,14 +1,14 @@
 //! Functions of canonical arguments: roots, logarithms, roundings, choice.
 
 use super::Stop;
+use super::analysis::INFINITE;
 use super::atom::{Atom, Function, TermRef};
 use super::canon::Prover;
-use super::class::Class;
 use super::condition::{Condition, ConditionId};
-use super::exponent::Scale;
-use super::facts::INFINITE;
+use super::constant_readings::Irrational;
+use super::exponent::Prefactor;
+use super::extended_value::Class;
 use super::polynomial::{Key, PolynomialId, Term, add, collect};
-use super::readings::Irrational;
 use super::sign::Signs;
 use crate::number::Rational;
 use crate::term::{TermOp, View};
@@ -82,7 +82,7 @@ impl Prover<'_> {
                     return Ok(Vec::new());
                 }
                 let root = self.root_of(a)?;
-                let root = self.table.scale_power(&root, -1)?;
+                let root = self.table.prefactor_power(&root, -1)?;
                 self.expand(vec![root.into_term()])
             }
             TermOp::Log2 => {
@@ -164,14 +164,14 @@ impl Prover<'_> {
         }
         let base = self.table.intern(Atom::Irrational(Irrational::Log2E));
         let base = self.table.single(base);
-        let scale = Scale { coefficient: Rational::TWO, key: Key::new(base, PolynomialId::ZERO) };
+        let scale = Prefactor { coefficient: Rational::TWO, key: Key::new(base, PolynomialId::ZERO) };
         let exponent = self.scaled(&argument, &scale)?;
         let power = self.exponential(exponent)?;
         let mut denominator = number(Rational::ONE);
         denominator.push(power.into_term());
         collect(&mut denominator);
         let denominator = self.factor_terms(denominator)?;
-        let mut quotient = self.table.scale_power(&denominator, -1)?;
+        let mut quotient = self.table.prefactor_power(&denominator, -1)?;
         quotient.coefficient = &quotient.coefficient * &Rational::from_integer(-2);
         let mut out = number(Rational::ONE);
         out.push(quotient.into_term());

@@ -2,7 +2,7 @@
 //!
 //! No form is made of them, so that what no form can be made of (a power with a billion factors) is equal to itself.
 
-use super::instance::Located;
+use super::translation_match::Located;
 use crate::term::{TermId, TermKind, View};
 use rustc_hash::FxHashSet;
 
@@ -50,7 +50,7 @@ impl Identity {
             if self.steps > allowed || self.same.len() > MAX_REMEMBERED {
                 return false;
             }
-            let is_shared = matches!(left.kind(), TermKind::Lane(..)) && a.facts.uses(left) > 1;
+            let is_shared = matches!(left.kind(), TermKind::Lane(..)) && a.analysis.uses(left) > 1;
             if one_store && left == right || is_shared && !self.same.insert((left, right)) {
                 continue;
             }
@@ -69,7 +69,7 @@ impl Identity {
 
 #[cfg(test)]
 mod tests {
-    use super::super::facts::Facts;
+    use super::super::analysis::Analysis;
     use super::*;
     use crate::algebra::tests::Side;
 
@@ -89,8 +89,9 @@ mod tests {
         };
         let sides =
             [(false, 3), (false, 3), (true, 3), (false, 4)].map(|(swapped, last)| build(swapped, last));
-        let facts = sides.each_ref().map(|(side, _)| Facts::of_all(&side.store));
-        let at = |at: usize| Located { store: &sides[at].0.store, facts: &facts[at], term: sides[at].1 };
+        let analysis = sides.each_ref().map(|(side, _)| Analysis::of_all(&side.store));
+        let at =
+            |at: usize| Located { store: &sides[at].0.store, analysis: &analysis[at], term: sides[at].1 };
         let mut identity = Identity::default();
         assert!(identity.holds([at(0), at(1)], 10_000));
         assert!(!Identity::default().holds([at(0), at(1)], 100));

@@ -12,9 +12,9 @@
 //!   has put for a division.
 
 use super::Stop;
+use super::analysis::INFINITE;
 use super::atom::{Atom, Function, Table, TermRef};
 use super::canon::Prover;
-use super::facts::INFINITE;
 use super::function::{as_number, negated, number, times_number};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, add, collect};

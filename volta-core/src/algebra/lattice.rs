@@ -7,7 +7,7 @@
 use super::Stop;
 use super::atom::TermRef;
 use super::canon::Prover;
-use super::class::Class;
+use super::extended_value::Class;
 use super::function::negated;
 use super::polynomial::{PolynomialId, Term};
 use crate::term::{TermOp, View};

@@ -3,10 +3,10 @@
 use super::Stop;
 use super::atom::{Atom, AtomId, Function};
 use super::canon::Prover;
-use super::exponent::Scale;
+use super::constant_readings::{Irrational, Literal, Reading, Role, factors, nearest, residuals};
+use super::exponent::Prefactor;
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
-use super::readings::{Irrational, Literal, Reading, Role, factors, nearest, residuals};
 use crate::number::Rational;
 use crate::number::format::Format;
 use crate::term::{TermOp, View};
@@ -27,9 +27,9 @@ const MAX_LOGARITHM_POWER: u64 = 64;
 impl Prover<'_> {
     /// `2^terms` as a scale: literals are read, whole powers of two become coefficients, and `2^(k·log₂ a) = a^k`
     /// for integers and halves of integers k (`a > 0` is the logarithm's own obligation).
-    pub(super) fn exponential(&mut self, terms: Vec<Term>) -> Result<Scale, Stop> {
+    pub(super) fn exponential(&mut self, terms: Vec<Term>) -> Result<Prefactor, Stop> {
         let terms = self.read_exponent(terms)?;
-        let mut scale = Scale::one();
+        let mut scale = Prefactor::one();
         let mut rest = Vec::with_capacity(terms.len());
         for mut term in terms {
             if term.key == Key::ONE {
@@ -48,12 +48,12 @@ impl Prover<'_> {
             let halves = twice.to_i64().filter(|halves| halves.unsigned_abs() <= 2 * MAX_LOGARITHM_POWER);
             if let (Some(argument), Some(halves)) = (argument, halves) {
                 let whole = self.factor_polynomial(argument)?;
-                let whole = self.table.scale_power(&whole, halves.div_euclid(2) as i32)?;
-                scale = self.table.scale_product(&scale, &whole)?;
+                let whole = self.table.prefactor_power(&whole, halves.div_euclid(2) as i32)?;
+                scale = self.table.prefactor_product(&scale, &whole)?;
                 if halves % 2 != 0 {
                     let argument = self.table.polynomials.shared_terms(argument).to_vec();
                     let root = self.root(argument)?;
-                    scale = self.table.scale_product(&scale, &root)?;
+                    scale = self.table.prefactor_product(&scale, &root)?;
                 }
             } else {
                 rest.push(term);
@@ -263,7 +263,7 @@ impl Prover<'_> {
                     continue;
                 }
                 Atom::Apply(Function::Log2, _) if *power == 1 => logarithms += 1,
-                Atom::Lazy(at) if *power == 1 => {
+                Atom::Opaque(at) if *power == 1 => {
                     logarithms += i32::from(matches!(self.view(*at), View::Apply(TermOp::Log2, _)));
                 }
                 _ => {}

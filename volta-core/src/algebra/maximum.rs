@@ -10,8 +10,8 @@
 use super::Stop;
 use super::atom::{Atom, AtomId, Table, TermRef};
 use super::canon::Prover;
-use super::class::Class;
-use super::exponent::Scale;
+use super::exponent::Prefactor;
+use super::extended_value::Class;
 use super::function::{as_number, negated, times_number};
 use super::polynomial::{Key, PolynomialId, Term, add, collect};
 use super::sign::Signs;
@@ -182,8 +182,10 @@ impl Prover<'_> {
         let rest_of_term: Vec<(AtomId, i32)> =
             factors.iter().copied().filter(|(other, _)| *other != atom).collect();
         let monomial = self.table.intern_factors(&rest_of_term);
-        let scale =
-            Scale { coefficient: arm[at].coefficient.clone(), key: Key::new(monomial, arm[at].exponent()) };
+        let scale = Prefactor {
+            coefficient: arm[at].coefficient.clone(),
+            key: Key::new(monomial, arm[at].exponent()),
+        };
         let mut rest = arm.to_vec();
         rest.remove(at);
         let mut arms = Vec::with_capacity(inner.len());
@@ -312,7 +314,7 @@ impl Prover<'_> {
     }
 
     /// Divides all arms by their common positive factor.
-    fn take_positive_factor(&mut self, arms: Vec<Vec<Term>>) -> Result<(Scale, Vec<Vec<Term>>), Stop> {
+    fn take_positive_factor(&mut self, arms: Vec<Vec<Term>>) -> Result<(Prefactor, Vec<Vec<Term>>), Stop> {
         let all: Vec<Term> = arms.iter().flatten().cloned().collect();
         let common = self.common_monomial(&all);
         let factors = self.table.monomials.shared_factors(common);
@@ -325,12 +327,12 @@ impl Prover<'_> {
         let coefficient = content(&all);
         let factor = coefficient.recip().unwrap_or(Rational::ONE);
         let key = Key::new(monomial, self.common_exponent(&all)?);
-        let inverse = Scale { coefficient: factor, key: self.table.key_power(key, -1)? };
+        let inverse = Prefactor { coefficient: factor, key: self.table.key_power(key, -1)? };
         let mut divided = Vec::with_capacity(arms.len());
         for arm in arms {
             divided.push(self.scaled(&arm, &inverse)?);
         }
-        Ok((Scale { coefficient, key }, divided))
+        Ok((Prefactor { coefficient, key }, divided))
     }
 }
 

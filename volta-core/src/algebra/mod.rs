@@ -2,7 +2,7 @@
 //!
 //! A term becomes a sum of `coefficient · monomial · 2^exponent` over atoms, exact throughout. [`canon`] walks
 //! the term, [`ratio`] takes common factors out, names sums and multiplies out, [`maximum`] and [`function`]
-//! know the functions, [`literal`] the literals of rule V9, [`equal`] is the ladder of comparisons and
+//! know the functions, [`literal`] the literals of rule V9, [`equal`] is the pipeline of comparisons and
 //! [`obligation`] finds what must hold for partial operations. Only proofs answer: what is not proved equal is
 //! *not known* to differ.
 //!
@@ -18,60 +18,60 @@
 
 use crate::base::budget::Exhausted;
 
+mod abbreviated_sums;
+mod analysis;
 mod atom;
 mod canon;
 mod cases;
-mod class;
 mod comparison;
 mod condition;
+mod constant_readings;
 mod equal;
 mod exponent;
-mod facts;
+mod extended_value;
 mod field;
-mod flat;
 mod function;
-mod guard;
 mod identical;
-mod instance;
 mod integer;
+mod interner;
 mod lattice;
 pub mod laws;
 mod linear;
-mod lists;
+mod linear_sum;
 mod literal;
 mod maximum;
 mod monomial;
-mod named;
 mod obligation;
+mod operand_cache;
+mod path_condition;
+mod polarization;
 mod polynomial;
 mod print;
 mod product;
 mod ratio;
-mod reached;
-mod readings;
-mod recall;
+mod reachability;
 mod root;
-mod shape;
 mod sign;
-mod squares;
 #[cfg(test)]
 mod tests;
 mod tower;
+mod translation;
+mod translation_match;
 
+pub use analysis::Analysis;
 pub use atom::TermRef;
 pub use canon::Prover;
 pub use cases::{Hint, Split};
-pub use class::Class;
-pub use equal::{Equality, Rung};
-pub use facts::Facts;
+pub use constant_readings::{Encoded, Form, Literal, Reading};
+pub use equal::{Equality, Stage};
+pub use extended_value::Class;
 pub use field::Agreement;
 pub use identical::Identity;
-pub use instance::{Located, Renaming};
 pub use obligation::{Demand, Obligations, Requirement};
 pub use print::Names;
-pub use readings::{Encoded, Form, Literal, Reading};
-pub use shape::{Place, Shapes};
 pub use sign::Signs;
+pub use translation::{Place, TranslationClasses};
+pub use translation_match::{Located, Renaming};
 
 /// Why work on a term ended without a result.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,14 +1,14 @@
 //! Partial operations (rule V8): what must hold for a term to be defined, read off the term as it was executed.
 
 use super::Stop;
+use super::analysis::INFINITE;
 use super::atom::{Atom, AtomId, Function, TermRef};
 use super::canon::Prover;
-use super::class::Class;
-use super::exponent::Scale;
-use super::facts::INFINITE;
+use super::exponent::Prefactor;
+use super::extended_value::Class;
 use super::function::negated;
-use super::guard::Guards;
 use super::monomial::MonomialId;
+use super::path_condition::Guards;
 use super::polynomial::{PolynomialId, Term};
 use super::sign::Signs;
 use crate::term::TermOp;
@@ -188,7 +188,7 @@ impl Prover<'_> {
     }
 
     /// A term as a product of names.
-    fn settled_scale(&mut self, operand: TermRef) -> Result<Scale, Stop> {
+    fn settled_scale(&mut self, operand: TermRef) -> Result<Prefactor, Stop> {
         self.settle(|prover| {
             let id = prover.resolve(operand)?;
             let terms = prover.table.polynomials.shared_terms(id).to_vec();
@@ -228,7 +228,7 @@ impl Prover<'_> {
     }
 
     /// A demand on a product, without the factors that meet it, and without guards.
-    pub(super) fn requirement(&mut self, mut demand: Demand, scale: &Scale) -> Requirement {
+    pub(super) fn requirement(&mut self, mut demand: Demand, scale: &Prefactor) -> Requirement {
         let mut negative = demand != Demand::Nonzero && scale.coefficient.is_negative();
         let mut factors = self.table.monomials.shared_factors(scale.key.monomial()).to_vec();
         if let ([(atom, 1)], Demand::Positive) = (factors.as_slice(), demand)
@@ -267,19 +267,19 @@ impl Prover<'_> {
     }
 
     /// What is zero where an atom is: the sum that it is the magnitude of, or what it is the root of.
-    fn zero_together(&mut self, atom: AtomId) -> Option<Scale> {
+    fn zero_together(&mut self, atom: AtomId) -> Option<Prefactor> {
         let magnitude = self.of_magnitude(atom, false).or_else(|| self.of_magnitude(atom, true));
         magnitude.or_else(|| self.radicand(atom))
     }
 
-    fn radicand(&mut self, atom: AtomId) -> Option<Scale> {
+    fn radicand(&mut self, atom: AtomId) -> Option<Prefactor> {
         let Atom::Apply(Function::Sqrt, radicand) = self.table.atom(atom) else { return None };
         let radicand = *radicand;
         self.factor_polynomial(radicand).ok()
     }
 
     /// What a named sum, or its opposite, is the magnitude of, as a scale: `−a + 2·max(a, 0)`.
-    fn of_magnitude(&mut self, atom: AtomId, opposite: bool) -> Option<Scale> {
+    fn of_magnitude(&mut self, atom: AtomId, opposite: bool) -> Option<Prefactor> {
         let Atom::Sum(content) = self.table.atom(atom) else { return None };
         let terms = self.table.polynomials.shared_terms(*content).to_vec();
         let terms = if opposite { negated(&terms) } else { terms };

@@ -6,16 +6,16 @@
 use super::Stop;
 use super::atom::{Atom, AtomId, Function, Place, Table, TermRef};
 use super::canon::Prover;
-use super::class::Class;
 use super::condition::{Condition, ConditionId};
-use super::exponent::Scale;
-use super::flat::inputs_of;
+use super::constant_readings::Irrational;
+use super::exponent::Prefactor;
+use super::extended_value::Class;
 use super::function::{negated, times_number};
 use super::integer::{digits_of, unit, without};
+use super::linear_sum::inputs_of;
 use super::monomial::MonomialId;
 use super::obligation::{Demand, Requirement};
 use super::polynomial::{Key, PolynomialId, Term, add};
-use super::readings::Irrational;
 use crate::number::format::{Format, Rounding, decode, encode};
 use crate::number::{Extended, Rational};
 use crate::term::InputId;
@@ -106,7 +106,7 @@ impl Prover<'_> {
     }
 
     /// Writes `√a / a` as `1 / √a`.
-    fn with_roots_below(&mut self, mut scale: Scale) -> Result<Scale, Stop> {
+    fn with_roots_below(&mut self, mut scale: Prefactor) -> Result<Prefactor, Stop> {
         let factors = self.table.monomials.shared_factors(scale.key.monomial());
         for (root, _) in factors.iter().filter(|(_, power)| *power == 1) {
             let Atom::Apply(Function::Sqrt, radicand) = self.table.atom(*root) else { continue };
@@ -116,16 +116,18 @@ impl Prover<'_> {
             if factors.contains(&(*sum, -1)) {
                 let [above, below] = [self.table.atom_power(*sum, 1), self.table.atom_power(*root, -2)];
                 let turned = self.table.times(above, below)?;
-                let turned =
-                    Scale { coefficient: radicand.coefficient, key: Key::new(turned, PolynomialId::ZERO) };
-                scale = self.table.scale_product(&scale, &turned)?;
+                let turned = Prefactor {
+                    coefficient: radicand.coefficient,
+                    key: Key::new(turned, PolynomialId::ZERO),
+                };
+                scale = self.table.prefactor_product(&scale, &turned)?;
             }
         }
         Ok(scale)
     }
 
     /// A sum as one scale: numerator and denominator named, common factors gone.
-    fn whole(&mut self, terms: &[Term]) -> Result<Scale, Stop> {
+    fn whole(&mut self, terms: &[Term]) -> Result<Prefactor, Stop> {
         if !self.folds && terms.iter().any(|term| self.table.monomials.contents(term.monomial()).named) {
             let terms = self.without_named_products(terms.to_vec())?;
             let terms = self.expand(terms)?;
@@ -134,7 +136,7 @@ impl Prover<'_> {
         self.one_fraction(terms)
     }
 
-    fn one_fraction(&mut self, terms: &[Term]) -> Result<Scale, Stop> {
+    fn one_fraction(&mut self, terms: &[Term]) -> Result<Prefactor, Stop> {
         let mut lowest: Vec<(AtomId, i32)> = Vec::new();
         for term in terms {
             for (atom, power) in self.table.monomials.factors(term.monomial()) {
@@ -149,15 +151,15 @@ impl Prover<'_> {
         lowest.sort_unstable();
         let inverse = self.table.intern_factors(&lowest);
         let denominator = self.table.monomial_power(inverse, -1)?;
-        let scale = Scale { coefficient: Rational::ONE, key: Key::new(denominator, PolynomialId::ZERO) };
+        let scale = Prefactor { coefficient: Rational::ONE, key: Key::new(denominator, PolynomialId::ZERO) };
         let numerator = self.scaled(terms, &scale)?;
         let numerator = self.expand(numerator)?;
         let numerator = self.factor_terms(numerator)?;
-        let inverse = Scale { coefficient: Rational::ONE, key: Key::new(inverse, PolynomialId::ZERO) };
+        let inverse = Prefactor { coefficient: Rational::ONE, key: Key::new(inverse, PolynomialId::ZERO) };
         if numerator.is_zero() {
             return Ok(numerator);
         }
-        let whole = self.table.scale_product(&numerator, &inverse)?;
+        let whole = self.table.prefactor_product(&numerator, &inverse)?;
         self.with_roots_below(whole)
     }
 
@@ -288,7 +290,7 @@ impl Printer<'_, '_, '_> {
     }
 
     /// A product of named sums and powers, as a fraction.
-    fn scale(&self, scale: &Scale) -> String {
+    fn scale(&self, scale: &Prefactor) -> String {
         let factors = self.table().monomials.factors(scale.key.monomial());
         if let ([(atom, 1)], PolynomialId::ZERO) = (factors, scale.key.exponent())
             && let Atom::Sum(content) = self.table().atom(*atom)
@@ -644,7 +646,7 @@ impl Printer<'_, '_, '_> {
             Atom::Irrational(Irrational::Log2E) => "log2(e)".to_string(),
             Atom::Irrational(Irrational::Log2Ten) => "log2(10)".to_string(),
             Atom::Literal(literal) => literal.value().to_string(),
-            Atom::Lazy(_) => "…".to_string(),
+            Atom::Opaque(_) => "…".to_string(),
             Atom::Sum(content) => format!("({})", self.inside(*content, nesting)),
             Atom::Max(arms) => format!("max({})", self.list(arms, false, nesting)),
             Atom::Apply(function, argument) => {

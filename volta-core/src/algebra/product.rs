@@ -2,12 +2,12 @@
 //! into, short ones are multiplied out, and others stay lazy.
 
 use super::Stop;
+use super::analysis::{Analysis, INFINITE};
 use super::atom::{Atom, TermRef};
 use super::canon::{Need, Prover};
-use super::class::Class;
-use super::exponent::Scale;
-use super::facts::{Facts, INFINITE};
-use super::flat::{Flat, Walk, pack, pack_single};
+use super::exponent::Prefactor;
+use super::extended_value::Class;
+use super::linear_sum::{LinearSum, Walk, pack, pack_single};
 use super::polynomial::{Key, PolynomialId, Term};
 use crate::number::Rational;
 use crate::term::{TermId, TermKind, TermOp, View};
@@ -44,7 +44,7 @@ impl Prover<'_> {
         scale: u32,
     ) -> Result<(), Stop> {
         let store = walk.root.store;
-        let facts = self.facts(store);
+        let analysis = self.analysis(store);
         let mut own = walk.scales[scale as usize].0.clone();
         let mut work: SmallVec<[(TermId, i32); 8]> = factors.into();
         let mut sums: SmallVec<[(TermId, i32); 4]> = SmallVec::new();
@@ -66,8 +66,8 @@ impl Prover<'_> {
                     zero = true;
                     continue;
                 }
-                let value = self.table.scale_power(&Scale::number(value), power)?;
-                own = self.table.scale_product(&own, &value)?;
+                let value = self.table.prefactor_power(&Prefactor::number(value), power)?;
+                own = self.table.prefactor_product(&own, &value)?;
                 continue;
             }
             let (op, [a, b, _]) = match self.view(at) {
@@ -82,27 +82,28 @@ impl Prover<'_> {
                     continue;
                 }
                 View::Constant(constant) => {
-                    let value = self.constant_scale(facts, term, constant.exact.finite());
+                    let value = self.constant_scale(analysis, term, constant.exact.finite());
                     if value.is_zero() && power > 0 {
                         zero = true;
                         continue;
                     }
-                    let value = self.table.scale_power(&value, power)?;
-                    own = self.table.scale_product(&own, &value)?;
+                    let value = self.table.prefactor_power(&value, power)?;
+                    own = self.table.prefactor_product(&own, &value)?;
                     continue;
                 }
                 View::Apply(op, operands) => (op, operands),
             };
             let root = term == walk.root.term;
             match op {
-                TermOp::Mul | TermOp::Div if !root && facts.uses(term) > 1 => {
+                TermOp::Mul | TermOp::Div if !root && analysis.uses(term) > 1 => {
                     let flat = self.flat(at)?;
                     match (flat.terms.as_slice(), flat.products.as_slice()) {
                         ([], []) if power > 0 => zero = true,
                         ([single], []) => {
-                            let single = Scale { coefficient: single.coefficient.clone(), key: single.key };
-                            let single = self.table.scale_power(&single, power)?;
-                            own = self.table.scale_product(&own, &single)?;
+                            let single =
+                                Prefactor { coefficient: single.coefficient.clone(), key: single.key };
+                            let single = self.table.prefactor_power(&single, power)?;
+                            own = self.table.prefactor_product(&own, &single)?;
                         }
                         _ => sums.push((term, power)),
                     }
@@ -121,8 +122,8 @@ impl Prover<'_> {
                         zero = true;
                         continue;
                     }
-                    let value = self.table.scale_power(&value, power)?;
-                    own = self.table.scale_product(&own, &value)?;
+                    let value = self.table.prefactor_power(&value, power)?;
+                    own = self.table.prefactor_product(&own, &value)?;
                 }
                 TermOp::Add | TermOp::Sub | TermOp::Fma => sums.push((term, power)),
                 TermOp::Less
@@ -152,7 +153,7 @@ impl Prover<'_> {
                 | TermOp::Mod
                 | TermOp::BitAnd
                 | TermOp::Select => {
-                    let atom = self.lazy(at);
+                    let atom = self.opaque(at);
                     let monomial = self.table.atom_power(atom, power);
                     own.key = self.table.key_product(own.key, Key::new(monomial, PolynomialId::ZERO))?;
                 }
@@ -180,7 +181,7 @@ impl Prover<'_> {
             let mut parts = vec![own];
             for raw in inputs {
                 let key = Key::new(self.input_monomial(raw), PolynomialId::ZERO);
-                parts.push(Scale { coefficient: Rational::ONE, key });
+                parts.push(Prefactor { coefficient: Rational::ONE, key });
             }
             own = self.table.product_of(parts)?;
         }
@@ -211,7 +212,7 @@ impl Prover<'_> {
         &mut self,
         walk: &mut Walk,
         sums: &[(TermId, i32)],
-        mut own: Scale,
+        mut own: Prefactor,
     ) -> Result<(), Stop> {
         let store = walk.root.store;
         let mut expanded: SmallVec<[Term; 1]> = smallvec![Term { key: Key::ONE, coefficient: Rational::ONE }];
@@ -235,17 +236,17 @@ impl Prover<'_> {
             let count = power.unsigned_abs().min(16);
             let size = flat.len().saturating_pow(count).saturating_mul(expanded.len());
             if let ([single], []) = (flat.terms.as_slice(), flat.products.as_slice()) {
-                let single = Scale { coefficient: single.coefficient.clone(), key: single.key };
-                parts.push(self.table.scale_power(&single, *power)?);
+                let single = Prefactor { coefficient: single.coefficient.clone(), key: single.key };
+                parts.push(self.table.prefactor_power(&single, *power)?);
             } else if *power > 0 && !divided && size <= self.short_product && !self.names_long_sums(&flat) {
                 let terms = self.spread(&flat)?;
                 for _ in 0..*power {
                     expanded = self.multiply(&expanded, &terms)?.into();
                 }
             } else {
-                let atom = self.lazy(at);
+                let atom = self.opaque(at);
                 let key = Key::new(self.table.atom_power(atom, *power), PolynomialId::ZERO);
-                parts.push(Scale { coefficient: Rational::ONE, key });
+                parts.push(Prefactor { coefficient: Rational::ONE, key });
             }
         }
         if !parts.is_empty() {
@@ -265,30 +266,33 @@ impl Prover<'_> {
     }
 
     /// Whether a sum is short only because long ones stand in it as lazy atoms.
-    fn names_long_sums(&self, flat: &Flat) -> bool {
+    fn names_long_sums(&self, flat: &LinearSum) -> bool {
         flat.terms.iter().filter(|term| self.table.monomials.contents(term.monomial()).lazy).any(|term| {
             let factors = self.table.monomials.factors(term.monomial());
             factors.iter().any(|(atom, _)| match self.table.atom(*atom) {
-                Atom::Lazy(at) => !self.is_function(*at),
+                Atom::Opaque(at) => !self.is_function(*at),
                 _ => false,
             })
         })
     }
 
     /// A constant as a scale: its value, or a power of two times a literal of rule V9.
-    fn constant_scale(&mut self, facts: &Facts, term: TermId, value: Option<&Rational>) -> Scale {
+    fn constant_scale(&mut self, analysis: &Analysis, term: TermId, value: Option<&Rational>) -> Prefactor {
         if let TermKind::Constant(id) = term.kind()
-            && let Some((coefficient, literal)) = facts.reading(id)
+            && let Some((coefficient, literal)) = analysis.reading(id)
         {
             let atom = self.table.intern(Atom::Literal(*literal));
             let monomial = self.table.single(atom);
-            return Scale { coefficient: coefficient.clone(), key: Key::new(monomial, PolynomialId::ZERO) };
+            return Prefactor {
+                coefficient: coefficient.clone(),
+                key: Key::new(monomial, PolynomialId::ZERO),
+            };
         }
-        Scale::number(value.cloned().unwrap_or_default())
+        Prefactor::number(value.cloned().unwrap_or_default())
     }
 
     /// The scale that an [`TermOp::Exp2`] node is; zero for `2^(−∞)`.
-    pub(super) fn power_of_two(&mut self, at: TermRef) -> Result<Scale, Stop> {
+    pub(super) fn power_of_two(&mut self, at: TermRef) -> Result<Prefactor, Stop> {
         if let Some(scale) = self.forms.powers.get(&at) {
             return Ok(scale.clone());
         }
@@ -297,7 +301,7 @@ impl Prover<'_> {
         };
         let argument = TermRef { store: at.store, term: argument };
         let scale = match self.class(argument)? {
-            Class::NegInf => Scale::number(Rational::ZERO),
+            Class::NegInf => Prefactor::number(Rational::ZERO),
             _ => self.descend(Need::Power(at), |prover| {
                 prover.require_finite(argument)?;
                 let flat = prover.flatten(argument)?;

@@ -8,7 +8,7 @@
 use super::Stop;
 use super::atom::{Atom, AtomId, Function, TermRef};
 use super::canon::{Need, Prover};
-use super::exponent::Scale;
+use super::exponent::Prefactor;
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use crate::number::Rational;
@@ -44,12 +44,12 @@ impl Prover<'_> {
     }
 
     /// A sum times a scale.
-    pub(super) fn scaled(&mut self, terms: &[Term], scale: &Scale) -> Result<Vec<Term>, Stop> {
+    pub(super) fn scaled(&mut self, terms: &[Term], scale: &Prefactor) -> Result<Vec<Term>, Stop> {
         self.multiply(terms, &[scale.clone().into_term()])
     }
 
     /// A scale with the lazy atoms of a monomial replaced by what they stand for.
-    fn substitute(&mut self, monomial: MonomialId) -> Result<Scale, Stop> {
+    fn substitute(&mut self, monomial: MonomialId) -> Result<Prefactor, Stop> {
         if let Some(scale) = self.forms.substituted.get(&monomial) {
             return Ok(scale.clone());
         }
@@ -59,7 +59,7 @@ impl Prover<'_> {
         let mut vanishes = false;
         for (atom, power) in factors.iter() {
             let inner = match self.table.atom(*atom) {
-                Atom::Lazy(at) => {
+                Atom::Opaque(at) => {
                     let at = *at;
                     match self.factor(at) {
                         Err(Stop::Missing) => {
@@ -80,21 +80,21 @@ impl Prover<'_> {
                 | Atom::BitAnd(..)
                 | Atom::Select(..) => {
                     let single = self.table.single(*atom);
-                    Scale { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) }
+                    Prefactor { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) }
                 }
             };
             if inner.is_zero() && *power > 0 {
                 vanishes = true;
                 continue;
             }
-            parts.push(self.table.scale_power(&inner, *power)?);
+            parts.push(self.table.prefactor_power(&inner, *power)?);
         }
         if missing {
             return Err(Stop::Missing);
         }
         let mut scale = self.table.product_of(parts)?;
         if vanishes {
-            scale = Scale::number(Rational::ZERO);
+            scale = Prefactor::number(Rational::ZERO);
         }
         self.forms.substituted.insert(monomial, scale.clone());
         Ok(scale)
@@ -164,9 +164,9 @@ impl Prover<'_> {
     }
 
     /// `2^exponent` as a scale without lazy atoms.
-    pub(super) fn resolve_exponent(&mut self, exponent: PolynomialId) -> Result<Scale, Stop> {
+    pub(super) fn resolve_exponent(&mut self, exponent: PolynomialId) -> Result<Prefactor, Stop> {
         if self.is_settled(exponent) {
-            return Ok(Scale { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, exponent) });
+            return Ok(Prefactor { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, exponent) });
         }
         if let Some(scale) = self.forms.exponents.get(&exponent) {
             return Ok(scale.clone());
@@ -215,7 +215,8 @@ impl Prover<'_> {
             };
             let content = self.table.polynomials.shared_terms(content);
             let rest = self.table.intern_factors(&rest);
-            let scale = Scale { coefficient: term.coefficient.clone(), key: Key::new(rest, term.exponent()) };
+            let scale =
+                Prefactor { coefficient: term.coefficient.clone(), key: Key::new(rest, term.exponent()) };
             out.extend(self.scaled(&content, &scale)?);
         }
         match self.substitute_terms(others) {
@@ -238,8 +239,8 @@ impl Prover<'_> {
         let mut rest = Vec::new();
         for (atom, power) in self.table.monomials.factors(monomial) {
             match self.table.atom(*atom) {
-                Atom::Lazy(at) if *power == 1 && found.is_none() => found = Some(*at),
-                Atom::Lazy(_) => return None,
+                Atom::Opaque(at) if *power == 1 && found.is_none() => found = Some(*at),
+                Atom::Opaque(_) => return None,
                 Atom::Input(..)
                 | Atom::Products(_)
                 | Atom::Irrational(_)
@@ -305,7 +306,7 @@ impl Prover<'_> {
     }
 
     /// A term as a scale whose monomial names the sum that is left; exponents may still be lazy.
-    pub(super) fn factor(&mut self, at: TermRef) -> Result<Scale, Stop> {
+    pub(super) fn factor(&mut self, at: TermRef) -> Result<Prefactor, Stop> {
         if let Some(scale) = self.forms.factored.get(&at) {
             return Ok(scale.clone());
         }
@@ -332,7 +333,7 @@ impl Prover<'_> {
     }
 
     /// An interned polynomial as a scale.
-    pub(super) fn factor_polynomial(&mut self, id: PolynomialId) -> Result<Scale, Stop> {
+    pub(super) fn factor_polynomial(&mut self, id: PolynomialId) -> Result<Prefactor, Stop> {
         if let Some(scale) = self.forms.polynomial_factors.get(&id) {
             return Ok(scale.clone());
         }
@@ -343,15 +344,15 @@ impl Prover<'_> {
     }
 
     /// A sum as a scale: common factors, times what is left under a name. Monomials hold nothing lazy.
-    pub(super) fn factor_terms(&mut self, terms: Vec<Term>) -> Result<Scale, Stop> {
+    pub(super) fn factor_terms(&mut self, terms: Vec<Term>) -> Result<Prefactor, Stop> {
         // The common exponent goes first: the maximum in a softmax leaves here, before anyone asks what it is.
         let (outer, rest) = self.take_common(terms)?;
         let rest = self.resolve_exponents(rest)?;
         let rest = self.expand(rest)?;
         let rest = self.plain(rest)?;
         let (inner, mut rest) = self.take_common(rest)?;
-        let mut scale = self.table.scale_product(&outer, &inner)?;
-        let Some(leading) = self.leading(&rest) else { return Ok(Scale::number(Rational::ZERO)) };
+        let mut scale = self.table.prefactor_product(&outer, &inner)?;
+        let Some(leading) = self.leading(&rest) else { return Ok(Prefactor::number(Rational::ZERO)) };
         let leading = rest[leading].coefficient.clone();
         scale.coefficient = &scale.coefficient * &leading;
         if rest.len() > 1 {
@@ -381,15 +382,15 @@ impl Prover<'_> {
     /// Each atom goes with its least power over all terms, each part of an exponent with its least coefficient
     /// (nought where it is absent): so multiplying the sum by a monomial and a power of two changes what comes
     /// out in front and nothing else.
-    pub(super) fn take_common(&mut self, terms: Vec<Term>) -> Result<(Scale, Vec<Term>), Stop> {
-        let Some(first) = terms.first() else { return Ok((Scale::one(), terms)) };
+    pub(super) fn take_common(&mut self, terms: Vec<Term>) -> Result<(Prefactor, Vec<Term>), Stop> {
+        let Some(first) = terms.first() else { return Ok((Prefactor::one(), terms)) };
         let key = if terms.len() == 1 {
             first.key
         } else {
             self.charge(terms.len() as u64)?;
             Key::new(self.common_monomial(&terms), self.common_exponent(&terms)?)
         };
-        let scale = Scale { coefficient: Rational::ONE, key };
+        let scale = Prefactor { coefficient: Rational::ONE, key };
         if key == Key::ONE {
             return Ok((scale, terms));
         }
@@ -482,7 +483,7 @@ impl Prover<'_> {
                     None => out.push(term),
                     Some(content) => {
                         let key = Key::new(MonomialId::ONE, term.exponent());
-                        let scale = Scale { coefficient: term.coefficient, key };
+                        let scale = Prefactor { coefficient: term.coefficient, key };
                         out.extend(self.scaled(&content, &scale)?);
                         changed = true;
                     }
@@ -536,7 +537,7 @@ impl Prover<'_> {
                 | Atom::Products(_)
                 | Atom::Irrational(_)
                 | Atom::Literal(_)
-                | Atom::Lazy(_)
+                | Atom::Opaque(_)
                 | Atom::Max(_)
                 | Atom::Apply(..)
                 | Atom::CopySign(..)
@@ -563,8 +564,8 @@ impl Prover<'_> {
     }
 
     /// Rewrites powers of square roots so that each root has power 0 or 1.
-    fn without_root_powers(&mut self, monomial: MonomialId) -> Result<Scale, Stop> {
-        let mut scale = Scale { coefficient: Rational::ONE, key: Key::new(monomial, PolynomialId::ZERO) };
+    fn without_root_powers(&mut self, monomial: MonomialId) -> Result<Prefactor, Stop> {
+        let mut scale = Prefactor { coefficient: Rational::ONE, key: Key::new(monomial, PolynomialId::ZERO) };
         for _ in 0..64 {
             let factors = self.table.monomials.shared_factors(scale.key.monomial());
             let root = factors.iter().find_map(|(atom, power)| match self.table.atom(*atom) {
@@ -576,10 +577,10 @@ impl Prover<'_> {
             let Some((atom, power, radicand)) = root else { return Ok(scale) };
             let whole = power.div_euclid(2);
             let radicand = self.factor_polynomial(radicand)?;
-            let radicand = self.table.scale_power(&radicand, whole)?;
+            let radicand = self.table.prefactor_power(&radicand, whole)?;
             let root = self.table.atom_power(atom, -2 * whole);
             scale.key = self.table.key_product(scale.key, Key::new(root, PolynomialId::ZERO))?;
-            scale = self.table.scale_product(&scale, &radicand)?;
+            scale = self.table.prefactor_product(&scale, &radicand)?;
         }
         Err(Stop::Unknown("square roots are nested too deeply".to_string()))
     }
@@ -606,7 +607,7 @@ impl Prover<'_> {
             factors.sort_unstable();
             let denominator = self.table.intern_factors(&factors);
             let key = Key::new(denominator, PolynomialId::ZERO);
-            let scale = Scale { coefficient: Rational::ONE, key };
+            let scale = Prefactor { coefficient: Rational::ONE, key };
             terms = self.scaled(&terms, &scale)?;
             terms = self.expand(terms)?;
         }

@@ -3,7 +3,7 @@
 use super::Stop;
 use super::atom::{Atom, AtomId, Function, TermRef};
 use super::canon::Prover;
-use super::exponent::Scale;
+use super::exponent::Prefactor;
 use super::function::{as_number, number, times_number};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, add, collect};
@@ -51,7 +51,7 @@ fn primes(value: &rug::Integer) -> Vec<(rug::Integer, u32)> {
 
 impl Prover<'_> {
     /// The square root of a term.
-    pub(super) fn root_of(&mut self, at: TermRef) -> Result<Scale, Stop> {
+    pub(super) fn root_of(&mut self, at: TermRef) -> Result<Prefactor, Stop> {
         let radicand = self.resolve(at)?;
         if let Some(known) = self.forms.roots.get(&radicand) {
             return Ok(known.clone());
@@ -65,15 +65,15 @@ impl Prover<'_> {
 
     /// The square root of a sum, its obligation aside: square numbers, powers of two, even powers of what is
     /// not negative, and the roots of what is positive come out; `√(a²) = |a|` where nothing else is under the root.
-    pub(super) fn root(&mut self, terms: Vec<Term>) -> Result<Scale, Stop> {
+    pub(super) fn root(&mut self, terms: Vec<Term>) -> Result<Prefactor, Stop> {
         let id = self.table.polynomial(&terms);
         let inside = self.factor_polynomial(id)?;
         if inside.is_zero() {
             return Ok(inside);
         }
         let half = self.half(inside.key.exponent());
-        let mut outside = Scale { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, half) };
-        let mut left = Scale::one();
+        let mut outside = Prefactor { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, half) };
+        let mut left = Prefactor::one();
         let is_positive = inside.coefficient.is_positive();
         outside = self.root_of_number(outside, &inside.coefficient.abs())?;
         if !is_positive {
@@ -89,7 +89,7 @@ impl Prover<'_> {
         let none_negative = is_positive && signs.iter().all(|signs| signs.within(Signs::NOT_NEGATIVE));
         for ((atom, power), signs) in factors.iter().zip(signs) {
             let single = self.table.single(*atom);
-            let single = Scale { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) };
+            let single = Prefactor { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) };
             let (out, kept) = if signs.within(Signs::NOT_NEGATIVE) {
                 (power.div_euclid(2), power.rem_euclid(2))
             } else if all_even {
@@ -106,12 +106,12 @@ impl Prover<'_> {
                     let magnitude = self.table.polynomial(&magnitude);
                     self.factor_polynomial(magnitude)?
                 };
-                let base = self.table.scale_power(&base, out)?;
-                outside = self.table.scale_product(&outside, &base)?;
+                let base = self.table.prefactor_power(&base, out)?;
+                outside = self.table.prefactor_product(&outside, &base)?;
             }
             if kept == 1 && (signs == Signs::POSITIVE || none_negative) {
                 outside = match self.root_of_maximum(*atom)? {
-                    Some(largest) => self.table.scale_product(&outside, &largest)?,
+                    Some(largest) => self.table.prefactor_product(&outside, &largest)?,
                     None => {
                         let content = self.expand(vec![single.into_term()])?;
                         self.times_root_of(outside, &content)?
@@ -133,7 +133,7 @@ impl Prover<'_> {
     }
 
     /// `√max(a, b) = max(√a, √b)` where neither is negative.
-    fn root_of_maximum(&mut self, atom: AtomId) -> Result<Option<Scale>, Stop> {
+    fn root_of_maximum(&mut self, atom: AtomId) -> Result<Option<Prefactor>, Stop> {
         let Atom::Max(arms) = self.table.atom(atom) else { return Ok(None) };
         let arms = arms.clone();
         let mut roots = Vec::with_capacity(arms.len());
@@ -153,7 +153,7 @@ impl Prover<'_> {
     }
 
     /// A scale times the root of a sum, which stays as it is.
-    fn times_root_of(&mut self, mut scale: Scale, sum: &[Term]) -> Result<Scale, Stop> {
+    fn times_root_of(&mut self, mut scale: Prefactor, sum: &[Term]) -> Result<Prefactor, Stop> {
         let sum = self.table.polynomial(sum);
         let atom = self.table.intern(Atom::Apply(Function::Sqrt, sum));
         let single = self.table.single(atom);
@@ -162,7 +162,7 @@ impl Prover<'_> {
     }
 
     /// A scale times the root of a positive number: `√(n/d) = √(n·d)/d`, as a number and the roots of primes.
-    fn root_of_number(&mut self, mut scale: Scale, value: &Rational) -> Result<Scale, Stop> {
+    fn root_of_number(&mut self, mut scale: Prefactor, value: &Rational) -> Result<Prefactor, Stop> {
         let (num, den) = value.to_parts();
         let mut outside = rug::Integer::from(1);
         for (prime, power) in primes(&(num * &den)) {
@@ -180,7 +180,7 @@ impl Prover<'_> {
 
     /// The factors of a monomial, sums that are squares as such.
     fn factors_with_squares(&mut self, monomial: MonomialId) -> Result<Vec<(AtomId, i32)>, Stop> {
-        let mut scale = Scale::one();
+        let mut scale = Prefactor::one();
         for (atom, power) in self.table.monomials.shared_factors(monomial).iter() {
             let content = match self.table.atom(*atom) {
                 Atom::Sum(content) => Some(*content),
@@ -197,15 +197,15 @@ impl Prover<'_> {
                 Some(root) => {
                     let root = self.table.polynomial(&root);
                     let root = self.factor_polynomial(root)?;
-                    self.table.scale_power(&root, 2)?
+                    self.table.prefactor_power(&root, 2)?
                 }
                 None => {
                     let single = self.table.single(*atom);
-                    Scale { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) }
+                    Prefactor { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) }
                 }
             };
-            let base = self.table.scale_power(&base, *power)?;
-            let product = self.table.scale_product(&scale, &base)?;
+            let base = self.table.prefactor_power(&base, *power)?;
+            let product = self.table.prefactor_product(&scale, &base)?;
             // The root of a sum that leads with 1 does so too, up to its sign.
             if product.coefficient.is_one() && product.key.exponent() == PolynomialId::ZERO {
                 scale = product;
@@ -235,8 +235,9 @@ impl Prover<'_> {
             let next = match &first {
                 None => self.root_of_term(&leading)?,
                 Some(first) => {
-                    let twice = Scale { coefficient: &first.coefficient * &Rational::TWO, key: first.key };
-                    let inverse = self.table.scale_power(&twice, -1)?;
+                    let twice =
+                        Prefactor { coefficient: &first.coefficient * &Rational::TWO, key: first.key };
+                    let inverse = self.table.prefactor_power(&twice, -1)?;
                     let next = self.scaled(std::slice::from_ref(&leading), &inverse)?;
                     next.into_iter().next()
                 }
@@ -336,7 +337,7 @@ impl Prover<'_> {
             _ => None,
         };
         let minus = if inside.coefficient.is_negative() { Rational::MINUS_ONE } else { Rational::ONE };
-        let mut left = Scale::number(minus);
+        let mut left = Prefactor::number(minus);
         for (atom, power) in factors.iter() {
             let logarithm = if even == Some(*atom) && depth < MAX_DEPTH {
                 let single = Key::new(self.table.single(*atom), PolynomialId::ZERO);

@@ -5,7 +5,7 @@
 
 use super::atom::TermRef;
 use super::canon::Prover;
-use super::{Stop, facts::INFINITE};
+use super::{Stop, analysis::INFINITE};
 use crate::number::Rational;
 use crate::term::{TermOp, View};
 use std::ops::{BitAnd, BitOr, Neg};

@@ -60,7 +60,7 @@ pub struct Held {
     /// What is remembered of accesses to find races, within a CTA and between CTAs.
     pub accesses: u64,
     /// What is known of terms before they are proved equal.
-    pub facts: u64,
+    pub analysis: u64,
     /// Tables of the algebra.
     pub algebra: u64,
 }
@@ -68,7 +68,7 @@ pub struct Held {
 impl Held {
     /// All of it.
     pub fn total(&self) -> u64 {
-        let parts = [self.terms, self.state, self.accesses, self.facts, self.algebra];
+        let parts = [self.terms, self.state, self.accesses, self.analysis, self.algebra];
         parts.into_iter().fold(0, u64::saturating_add)
     }
 
@@ -79,7 +79,7 @@ impl Held {
             terms: self.terms.saturating_add(other.terms),
             state: self.state.saturating_add(other.state),
             accesses: self.accesses.saturating_add(other.accesses),
-            facts: self.facts.saturating_add(other.facts),
+            analysis: self.analysis.saturating_add(other.analysis),
             algebra: self.algebra.saturating_add(other.algebra),
         }
     }
@@ -91,7 +91,7 @@ impl fmt::Display for Held {
             (self.terms, "terms"),
             (self.state, "memory and registers"),
             (self.accesses, "accesses"),
-            (self.facts, "facts about terms"),
+            (self.analysis, "facts about terms"),
             (self.algebra, "tables of the algebra"),
         ];
         parts.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));

@@ -6,9 +6,9 @@
 use rustc_hash::FxHashMap;
 
 use super::InputInfo;
+use super::counterexample::SearchBudget;
 use super::evaluate::{Evaluator, Point};
 use super::point::{TestPoint, admitted};
-use super::probe::Effort;
 use crate::algebra::Hint;
 use crate::number::Rational;
 use crate::number::interval::Narrow;
@@ -26,13 +26,13 @@ type OfSequence<'s, 'i> = Evaluator<'s, Narrow, TestPoint<'i>>;
 /// Looks for points at which terms are defined.
 pub(super) struct Domains<'s, 'i> {
     inputs: &'i [InputInfo],
-    effort: &'i Effort,
+    effort: &'i SearchBudget,
     /// Of the store of the last term.
     kept: Option<(&'s Store, [OfSequence<'s, 'i>; KEPT.len()])>,
 }
 
 impl<'s, 'i> Domains<'s, 'i> {
-    pub(super) fn new(inputs: &'i [InputInfo], effort: &'i Effort) -> Domains<'s, 'i> {
+    pub(super) fn new(inputs: &'i [InputInfo], effort: &'i SearchBudget) -> Domains<'s, 'i> {
         Domains { inputs, effort, kept: None }
     }
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::prove::{signs, terms_of};
 use super::{Element, InputInfo, Options, every, facts_of, stores_of};
-use crate::algebra::{Agreement, Equality, Facts, Prover, Rung};
+use crate::algebra::{Agreement, Analysis, Equality, Prover, Stage};
 use crate::base::ration::Ration;
 use std::rc::Rc;
 
@@ -39,17 +39,17 @@ pub fn check(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) 
     let sample = every(elements.len(), if large { SAMPLE_OF_LARGE } else { SAMPLE });
     let picked: Vec<Element<'_>> = sample.iter().map(|at| elements[*at]).collect();
     let (stores, sides) = stores_of(&picked);
-    let facts = facts_of(&picked, &stores, &sides, &Vec::from_iter(0..picked.len()), None);
+    let analysis = facts_of(&picked, &stores, &sides, &Vec::from_iter(0..picked.len()), None);
     let agreements: Vec<Agreement> = picked
         .par_iter()
         .zip(&sides)
         .zip(&sample)
         .map(|((element, sides), at)| {
-            let facts = sides.map(|side| &facts[side]);
+            let analysis = sides.map(|side| &analysis[side]);
             // What one prover leaves open or cannot evaluate, the other may.
             [Prover::new, Prover::thorough]
                 .into_iter()
-                .map(|prover| agree(prover(signs(inputs)), element, facts, *at as u64, options))
+                .map(|prover| agree(prover(signs(inputs)), element, analysis, *at as u64, options))
                 .find(|agreement| *agreement != Agreement::Unchecked)
                 .unwrap_or(Agreement::Unchecked)
         })
@@ -67,14 +67,14 @@ pub fn check(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) 
 fn agree<'s>(
     mut prover: Prover<'s>,
     element: &Element<'s>,
-    facts: [&'s Facts; 2],
+    analysis: [&'s Analysis; 2],
     seed: u64,
     options: &Options,
 ) -> Agreement {
     prover.draw_from(&Rc::new(Ration::new(options.budgets.clone(), 0, options.held)));
     prover.set_budget(options.budgets.algebra_steps / SHARE);
-    let [reference, opt] = terms_of(&mut prover, element, facts);
-    match prover.equal(reference, opt, Rung::Expansions) {
+    let [reference, opt] = terms_of(&mut prover, element, analysis);
+    match prover.equal(reference, opt, Stage::Expansions) {
         Ok(Equality::Equal) => prover.agree(reference, opt, seed),
         _ => Agreement::Unchecked,
     }

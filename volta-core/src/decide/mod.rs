@@ -11,25 +11,25 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::algebra::{Facts, Reading, Shapes};
+use crate::algebra::{Analysis, Reading, TranslationClasses};
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::ration::{Pool, Ration};
 use crate::number::format::Format;
 use crate::term::{Integers, Store, TermId};
-use alike::Alike;
-use run::{All, Example, Run};
+use batch::{All, Batch, Example};
+use equivalence_classes::EquivalenceClasses;
 
-mod alike;
+mod batch;
+pub mod counterexample;
 mod domain;
+mod equivalence_classes;
 pub mod evaluate;
-pub mod explain;
 pub mod fields;
+pub mod localize;
 pub mod loose;
 pub mod point;
-pub mod probe;
 pub mod prove;
 pub mod recheck;
-mod run;
 pub mod smt;
 pub mod witness;
 
@@ -53,7 +53,7 @@ pub struct Options {
     /// What is held of the case besides.
     pub held: Held,
     /// The search for witnesses.
-    pub effort: probe::Effort,
+    pub effort: counterexample::SearchBudget,
     /// Proves every element by itself, even if it is another one with its inputs renamed. For tests: verdicts must not
     /// differ.
     pub every_element: bool,
@@ -131,14 +131,14 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     let roots = roots_of(elements, stores.len(), &sides, 0..elements.len());
     let (alike, early) = rayon::join(
         || alike_of(elements, &stores, &sides, &roots, options),
-        || most.map(|most| (most, Facts::of_most(stores[most], &roots[most]))),
+        || most.map(|most| (most, Analysis::of_most(stores[most], &roots[most]))),
     );
     if let Some((at, witness)) = refute_some(elements, &sides, (&alike, nodes), inputs, options) {
         return Outcome { first_failure: Some((at, Failure::Different(witness))), ..Outcome::default() };
     }
     let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike.is_first(*at)).collect();
-    let facts = facts_of(elements, &stores, &sides, &firsts, early);
-    let all = All { elements, sides: &sides, facts: &facts, alike: &alike, inputs, options };
+    let analysis = facts_of(elements, &stores, &sides, &firsts, early);
+    let all = All { elements, sides: &sides, analysis: &analysis, alike: &alike, inputs, options };
 
     let enough = options.budgets.check_held(&all.held()).and(options.budgets.deadline.check());
     if let Err(exhausted) = enough {
@@ -163,8 +163,8 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     if !open.is_empty() {
         // With the example, which these are held against.
         let known: Vec<usize> = firsts.iter().chain(&open).copied().collect();
-        let facts = facts_of(elements, &stores, &sides, &known, None);
-        let all = All { facts: &facts, ..all };
+        let analysis = facts_of(elements, &stores, &sides, &known, None);
+        let all = All { analysis: &analysis, ..all };
         let mut others = prove_in_runs(all, &open, nodes, (example, taken), end(&parts));
         end_in_order(&mut others, taken, all);
         parts.extend(others);
@@ -187,7 +187,8 @@ fn end_in_order(parts: &mut Vec<Part>, mut taken: u64, all: All<'_, '_>) -> u64 
             // How far the run got is chance.
             part.readings.clear();
             let element = &all.elements[end];
-            let witness = probe::refute(element.reference, element.opt, all.inputs, &all.options.effort);
+            let witness =
+                counterexample::refute(element.reference, element.opt, all.inputs, &all.options.effort);
             let exhausted = Exhausted::of(Limit::AlgebraSteps, budgets.algebra_steps);
             part.failure = Some((end, witness.map_or(Failure::Exhausted(exhausted), Failure::Different)));
         } else {
@@ -210,7 +211,7 @@ fn prove<'s, 'a>(
     stop: &dyn Fn() -> bool,
 ) -> (Part, Option<Example>) {
     let mut part = Part::default();
-    let mut run = Run::new(all, example, ration);
+    let mut run = Batch::new(all, example, ration);
     for at in positions {
         if part.failure.is_some() || stop() {
             break;
@@ -292,16 +293,16 @@ fn alike_of(
     sides: &[[usize; 2]],
     roots: &[Vec<TermId>],
     options: &Options,
-) -> Alike {
+) -> EquivalenceClasses {
     if options.every_element || elements.len() < 2 {
-        return Alike::unknown(elements.len());
+        return EquivalenceClasses::unknown(elements.len());
     }
     // The shapes of a store take more than its terms, and are gone once its roots have theirs.
     let places = stores.par_iter().zip(roots).map(|(store, roots)| {
-        let shapes = Shapes::new(store, roots);
+        let shapes = TranslationClasses::new(store, roots);
         roots.iter().map(|root| shapes.place(*root)).collect()
     });
-    Alike::new(sides, places.collect())
+    EquivalenceClasses::new(sides, places.collect())
 }
 
 /// Decides elements one after the other on this thread, as a run of [`decide`] does, each with what the ones before
@@ -313,11 +314,11 @@ pub fn in_turn(
     mut tell: impl FnMut(usize, Result<Proof, Failure>, Duration),
 ) {
     let (stores, sides) = stores_of(elements);
-    let facts = facts_of(elements, &stores, &sides, &Vec::from_iter(0..elements.len()), None);
+    let analysis = facts_of(elements, &stores, &sides, &Vec::from_iter(0..elements.len()), None);
     let roots = roots_of(elements, stores.len(), &sides, 0..elements.len());
     let alike = alike_of(elements, &stores, &sides, &roots, options);
-    let all = All { elements, sides: &sides, facts: &facts, alike: &alike, inputs, options };
-    let mut run = Run::new(all, None, all.ration(0));
+    let all = All { elements, sides: &sides, analysis: &analysis, alike: &alike, inputs, options };
+    let mut run = Batch::new(all, None, all.ration(0));
     for at in 0..elements.len() {
         let started = Instant::now();
         let result = run.decide(at);
@@ -363,8 +364,8 @@ fn facts_of(
     stores: &[&Store],
     sides: &[[usize; 2]],
     positions: &[usize],
-    early: Option<(usize, Facts)>,
-) -> Vec<Facts> {
+    early: Option<(usize, Analysis)>,
+) -> Vec<Analysis> {
     let mut others: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); stores.len()];
     for [reference, opt] in sides.iter().filter(|[reference, opt]| reference != opt) {
         others[*reference].insert(*opt);
@@ -373,15 +374,15 @@ fn facts_of(
     let roots = roots_of(elements, stores.len(), sides, positions.iter().copied());
     let known = early.as_ref().map(|(at, _)| *at);
     let open = stores.par_iter().zip(&roots).enumerate().filter(|(at, _)| Some(*at) != known);
-    let mut facts: Vec<Facts> = open.map(|(_, (store, roots))| Facts::new(store, roots)).collect();
+    let mut analysis: Vec<Analysis> = open.map(|(_, (store, roots))| Analysis::new(store, roots)).collect();
     if let Some((at, early)) = early {
-        facts.insert(at, early);
+        analysis.insert(at, early);
     }
-    for ((facts, store), others) in facts.iter_mut().zip(stores).zip(&others) {
+    for ((analysis, store), others) in analysis.iter_mut().zip(stores).zip(&others) {
         let others: Vec<&Store> = others.iter().map(|other| stores[*other]).collect();
-        facts.read_scales(store, &others);
+        analysis.read_scales(store, &others);
     }
-    facts
+    analysis
 }
 
 /// Evaluates a few elements, first and last among them, at one point: most wrong kernels are wrong everywhere or
@@ -389,7 +390,7 @@ fn facts_of(
 fn refute_some(
     elements: &[Element<'_>],
     sides: &[[usize; 2]],
-    (alike, nodes): (&Alike, usize),
+    (alike, nodes): (&EquivalenceClasses, usize),
     inputs: &[InputInfo],
     options: &Options,
 ) -> Option<(usize, witness::Witness)> {
@@ -408,14 +409,15 @@ fn refute_some(
         groups.flat_map(|group| <[_; 2]>::from(group.split_at(group.len() / 2))).collect();
     let differing = groups.into_par_iter().filter(|group| !group.is_empty()).flat_map_iter(|group| {
         let (reference, opt) = (elements[group[0]].reference.0, elements[group[0]].opt.0);
-        let mut screen = probe::Screen::new(reference, opt, inputs, 0, options.effort.remembered);
+        let mut screen =
+            counterexample::QuickFilter::new(reference, opt, inputs, 0, options.effort.remembered);
         let pairs: Vec<_> = group.iter().map(|at| (elements[*at].reference.1, elements[*at].opt.1)).collect();
         screen.differing(&pairs).into_iter().map(|at| group[at])
     });
     let differing: Vec<usize> = differing.collect();
     differing.into_iter().find_map(|at| {
         let element = &elements[at];
-        let witness = probe::refute(element.reference, element.opt, inputs, &options.effort)?;
+        let witness = counterexample::refute(element.reference, element.opt, inputs, &options.effort)?;
         Some((at, witness))
     })
 }

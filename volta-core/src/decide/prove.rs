@@ -9,14 +9,14 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::counterexample::{QuickFilter, refute, refute_further, refute_near};
 use super::domain::Domains;
 use super::evaluate::leaves;
-use super::probe::{Screen, refute, refute_further, refute_near};
 use super::witness::{Witness, WitnessKind, element_name};
 use super::{Element, InputInfo, Options, Sign};
 use crate::algebra::{
-    Class, Equality, Facts, Hint, Identity, Located, Obligations, Prover, Reading, Requirement, Rung, Signs,
-    Split, Stop, TermRef,
+    Analysis, Class, Equality, Hint, Identity, Located, Obligations, Prover, Reading, Requirement, Signs,
+    Split, Stage, Stop, TermRef,
 };
 use crate::base::budget::{Exhausted, Limit};
 use crate::base::ration::Ration;
@@ -88,7 +88,7 @@ pub struct ElementProver<'s, 'i> {
     /// For elements that are equal in one order of what they compare after the other.
     cases: Option<Prover<'s>>,
     /// Of the stores of the last element that needed one.
-    screen: Option<([&'s Store; 2], Screen<'s, 'i>)>,
+    screen: Option<([&'s Store; 2], QuickFilter<'s, 'i>)>,
     domains: Option<Domains<'s, 'i>>,
     inputs: &'i [InputInfo],
     options: &'i Options,
@@ -105,7 +105,7 @@ const SPELLING_STEPS: u64 = 200_000;
 /// So many on one in which they may have names.
 const FORM_STEPS: u64 = 5_000_000;
 
-/// What one rung came to.
+/// What one stage came to.
 enum Attempt {
     Equal,
     Open(String),
@@ -166,12 +166,12 @@ impl<'s, 'i> ElementProver<'s, 'i> {
     pub fn decide(
         &mut self,
         element: &Element<'s>,
-        facts: [&'s Facts; 2],
+        analysis: [&'s Analysis; 2],
         is_known: bool,
     ) -> Result<Proof, Failure> {
-        let mut result = self.equal(element, facts);
+        let mut result = self.equal(element, analysis);
         if !is_known && let Ok(proof) = result {
-            result = self.with_domain(element, facts, proof);
+            result = self.with_domain(element, analysis, proof);
         }
         let learned = std::iter::once(&mut self.quick).chain(&mut self.thorough);
         let provers = learned.map(|learned| &mut learned.prover).chain(&mut self.cases);
@@ -180,17 +180,17 @@ impl<'s, 'i> ElementProver<'s, 'i> {
     }
 
     /// Decides whether both sides of an element are equal wherever they are defined.
-    fn equal(&mut self, element: &Element<'s>, facts: [&'s Facts; 2]) -> Result<Proof, Failure> {
+    fn equal(&mut self, element: &Element<'s>, analysis: [&'s Analysis; 2]) -> Result<Proof, Failure> {
         // Kernels differ everywhere or nowhere, mostly: where one element showed that these do, the algebra comes first.
         let identity_first = self.is_identity;
-        if identity_first && let Some(result) = self.identical(element, facts) {
+        if identity_first && let Some(result) = self.identical(element, analysis) {
             return result;
         }
         self.is_identity = false;
-        let result = self.climb(element, facts);
+        let result = self.climb(element, analysis);
         match &result {
             Err(Failure::Exhausted(_) | Failure::Unknown { .. }) => {
-                if !identity_first && let Some(result) = self.identical(element, facts) {
+                if !identity_first && let Some(result) = self.identical(element, analysis) {
                     return result;
                 }
                 let (inputs, effort) = (self.inputs, &self.options.effort);
@@ -205,25 +205,29 @@ impl<'s, 'i> ElementProver<'s, 'i> {
 
     /// What follows where both sides are the same terms: they are equal, and the optimized kernel requires what the
     /// reference does.
-    fn identical(&mut self, element: &Element<'s>, facts: [&'s Facts; 2]) -> Option<Result<Proof, Failure>> {
+    fn identical(
+        &mut self,
+        element: &Element<'s>,
+        analysis: [&'s Analysis; 2],
+    ) -> Option<Result<Proof, Failure>> {
         let sides = [element.reference, element.opt];
         let located = std::array::from_fn(|side| {
             let (store, term) = sides[side];
-            Located { store, facts: facts[side], term }
+            Located { store, analysis: analysis[side], term }
         });
         let same = self.identity.holds(located, self.ration.left());
         self.ration.take(self.identity.steps());
         if !same {
             return None;
         }
-        let [reference, _] = self.quick.terms(element, facts);
+        let [reference, _] = self.quick.terms(element, analysis);
         let mut found = self.quick.requirements(reference, Side::Reference);
         let mut learned = &mut self.quick;
         if let Err(Failure::Exhausted(_) | Failure::Unknown { .. }) = found {
             learned.prover.settle_account();
             learned = thorough(&mut self.thorough, self.inputs, &self.ration);
             learned.prover.set_budget(self.ration.left());
-            let [reference, _] = learned.terms(element, facts);
+            let [reference, _] = learned.terms(element, analysis);
             found = learned.requirements(reference, Side::Reference);
         }
         let domain = match found {
@@ -250,10 +254,10 @@ impl<'s, 'i> ElementProver<'s, 'i> {
     fn with_domain(
         &mut self,
         element: &Element<'s>,
-        facts: [&'s Facts; 2],
+        analysis: [&'s Analysis; 2],
         mut proof: Proof,
     ) -> Result<Proof, Failure> {
-        let [reference, _] = self.quick.terms(element, facts);
+        let [reference, _] = self.quick.terms(element, analysis);
         let class = self.quick.prover.class(reference);
         let known = matches!(class, Ok(Class::Finite | Class::PosInf | Class::NegInf));
         if known && proof.is_unconditional() {
@@ -275,7 +279,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         let (inputs, ration) = (self.inputs, &self.ration);
         let cases = self.cases.get_or_insert_with(|| drawing(Prover::thorough(signs(inputs)), ration));
         cases.set_budget(ration.left() / CASES_SHARE);
-        let [reference, _] = terms_of(cases, element, facts);
+        let [reference, _] = terms_of(cases, element, analysis);
         match cases.undefined_by_cases(reference) {
             Ok(Split::Equal) => {
                 let reason = format!("what it requires cannot hold together: {}", proof.domain.join(", "));
@@ -295,9 +299,9 @@ impl<'s, 'i> ElementProver<'s, 'i> {
     }
 
     /// Decides one element by its forms.
-    fn climb(&mut self, element: &Element<'s>, facts: [&'s Facts; 2]) -> Result<Proof, Failure> {
+    fn climb(&mut self, element: &Element<'s>, analysis: [&'s Analysis; 2]) -> Result<Proof, Failure> {
         if !self.prefers_thorough {
-            let result = self.attempt(element, facts, false);
+            let result = self.attempt(element, analysis, false);
             let settled = match &result {
                 Ok(proof) => proof.conditions.is_empty(),
                 Err(Failure::Different(_) | Failure::Undefined { .. }) => true,
@@ -308,16 +312,16 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 return result;
             }
         }
-        let result = self.attempt(element, facts, true);
+        let result = self.attempt(element, analysis, true);
         self.prefers_thorough = result.is_ok();
         result
     }
 
-    /// Climbs the ladder with one of the provers.
+    /// Climbs the pipeline with one of the provers.
     fn attempt(
         &mut self,
         element: &Element<'s>,
-        facts: [&'s Facts; 2],
+        analysis: [&'s Analysis; 2],
         thorough: bool,
     ) -> Result<Proof, Failure> {
         let (inputs, options, ration) = (self.inputs, self.options, &self.ration);
@@ -329,16 +333,16 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         };
         let kept = if thorough { 0 } else { ration.left() / THOROUGH_SHARE };
         learned.prover.set_budget(ration.left() - kept);
-        let [reference, opt] = learned.terms(element, facts);
+        let [reference, opt] = learned.terms(element, analysis);
         let refute = || refute(element.reference, element.opt, inputs, &options.effort);
-        let mut unproved = learned.climb(reference, opt, Rung::Lists);
+        let mut unproved = learned.climb(reference, opt, Stage::Lists);
         if matches!(unproved, Attempt::Open(_)) {
             if differs(&mut self.screen, element, inputs, options)
                 && let Some(witness) = refute()
             {
                 return Err(Failure::Different(witness));
             }
-            unproved = learned.climb(reference, opt, Rung::Expansions);
+            unproved = learned.climb(reference, opt, Stage::Expansions);
         }
         let refute = || if thorough || learned.prover.is_thorough() { refute() } else { None };
         match unproved {
@@ -357,13 +361,13 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                     undefined => undefined,
                 };
                 learned.prover.settle_account();
-                if is_one_product(element, facts, inputs, ration) {
+                if is_one_product(element, analysis, inputs, ration) {
                     return learned.compare_requirements(reference, opt, inputs);
                 }
                 let cases =
                     self.cases.get_or_insert_with(|| drawing(Prover::thorough(signs(inputs)), ration));
                 cases.set_budget(ration.left() / CASES_SHARE);
-                let [first, second] = terms_of(cases, element, facts);
+                let [first, second] = terms_of(cases, element, analysis);
                 match cases.equal_by_cases(first, second) {
                     Ok(Split::Equal) => learned.compare_requirements(reference, opt, inputs),
                     Ok(Split::Open { hints, reason }) => {
@@ -406,7 +410,7 @@ fn thorough<'s, 'l>(
 
 /// Whether the two sides surely differ at the first point.
 fn differs<'s, 'i>(
-    screen: &mut Option<([&'s Store; 2], Screen<'s, 'i>)>,
+    screen: &mut Option<([&'s Store; 2], QuickFilter<'s, 'i>)>,
     element: &Element<'s>,
     inputs: &'i [InputInfo],
     options: &Options,
@@ -415,7 +419,7 @@ fn differs<'s, 'i>(
     let same =
         |known: &[&Store; 2]| known.iter().zip(stores).all(|(known, store)| std::ptr::eq(*known, store));
     if !screen.as_ref().is_some_and(|(known, _)| same(known)) {
-        let new = Screen::new(stores[0], stores[1], inputs, 0, options.effort.remembered);
+        let new = QuickFilter::new(stores[0], stores[1], inputs, 0, options.effort.remembered);
         *screen = Some((stores, new));
     }
     screen.as_mut().is_some_and(|(_, screen)| screen.differs(element.reference.1, element.opt.1))
@@ -430,37 +434,37 @@ fn drawing<'s>(mut prover: Prover<'s>, ration: &Rc<Ration>) -> Prover<'s> {
 /// Whether both sides are products of the same factors, which the other provers have multiplied out in groups.
 fn is_one_product(
     element: &Element<'_>,
-    facts: [&Facts; 2],
+    analysis: [&Analysis; 2],
     inputs: &[InputInfo],
     ration: &Rc<Ration>,
 ) -> bool {
     let mut prover = drawing(Prover::factoring(signs(inputs)), ration);
     prover.set_budget(ration.left() / CASES_SHARE);
-    let [reference, opt] = terms_of(&mut prover, element, facts);
-    prover.equal(reference, opt, Rung::Lists) == Ok(Equality::Equal)
+    let [reference, opt] = terms_of(&mut prover, element, analysis);
+    prover.equal(reference, opt, Stage::Lists) == Ok(Equality::Equal)
 }
 
 /// The two sides of an element, as a prover names them.
 pub(super) fn terms_of<'s>(
     prover: &mut Prover<'s>,
     element: &Element<'s>,
-    facts: [&'s Facts; 2],
+    analysis: [&'s Analysis; 2],
 ) -> [TermRef; 2] {
     let sides = [element.reference, element.opt];
     std::array::from_fn(|side| {
         let (store, term) = sides[side];
-        TermRef { store: prover.add_store(store, facts[side]), term }
+        TermRef { store: prover.add_store(store, analysis[side]), term }
     })
 }
 
 impl<'s> Learned<'s> {
-    fn terms(&mut self, element: &Element<'s>, facts: [&'s Facts; 2]) -> [TermRef; 2] {
-        terms_of(&mut self.prover, element, facts)
+    fn terms(&mut self, element: &Element<'s>, analysis: [&'s Analysis; 2]) -> [TermRef; 2] {
+        terms_of(&mut self.prover, element, analysis)
     }
 
-    /// One rung of the ladder.
-    fn climb(&mut self, reference: TermRef, opt: TermRef, rung: Rung) -> Attempt {
-        match self.prover.equal(reference, opt, rung) {
+    /// One stage of the pipeline.
+    fn climb(&mut self, reference: TermRef, opt: TermRef, stage: Stage) -> Attempt {
+        match self.prover.equal(reference, opt, stage) {
             Ok(Equality::Equal) => Attempt::Equal,
             Ok(Equality::Open(reason)) => Attempt::Open(reason),
             Ok(Equality::FirstUndefined(reason)) => Attempt::FirstUndefined(reason),
@@ -517,11 +521,11 @@ pub fn normal_forms(terms: &[(&Store, TermId)], inputs: &[InputInfo], options: &
             stores.push(store);
         }
     }
-    let facts: Vec<Facts> = stores
+    let analysis: Vec<Analysis> = stores
         .iter()
         .map(|store| {
             let roots = terms.iter().filter(|(own, _)| std::ptr::eq(*own, *store)).map(|(_, term)| *term);
-            Facts::new(store, &roots.collect::<Vec<_>>())
+            Analysis::new(store, &roots.collect::<Vec<_>>())
         })
         .collect();
     let names = |input: InputId, element: u64| element_name(inputs.get(input.index()), input, element);
@@ -534,8 +538,8 @@ pub fn normal_forms(terms: &[(&Store, TermId)], inputs: &[InputInfo], options: &
     let spelling_out = (Prover::spelling_out(signs(inputs)), SPELLING_STEPS);
     let ways = [spelling_out, (Prover::new(signs(inputs)), FORM_STEPS)].map(|(prover, steps)| {
         let mut prover = drawing(prover, &ration);
-        for (store, facts) in stores.iter().zip(&facts) {
-            prover.add_store(store, facts);
+        for (store, analysis) in stores.iter().zip(&analysis) {
+            prover.add_store(store, analysis);
         }
         terms.iter().map(|term| form(&mut prover, steps, term)).collect::<Vec<_>>()
     });

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::probe::{Effort, Screen};
+use super::counterexample::{QuickFilter, SearchBudget};
 use super::{Element, InputInfo, Options, every, fields};
 
 /// The first of the points that a recheck takes; the search for witnesses ends before.
@@ -48,7 +48,7 @@ fn in_intervals(
     elements: &[Element<'_>],
     inputs: &[InputInfo],
     points: u32,
-    effort: &Effort,
+    effort: &SearchBudget,
 ) -> Option<usize> {
     let sample = every(elements.len(), SAMPLE);
     let same = |a: &usize, b: &usize| {
@@ -61,7 +61,7 @@ fn in_intervals(
         let terms = |at: &usize| (elements[*at].reference.1, elements[*at].opt.1);
         let pairs: Vec<_> = group.iter().map(terms).collect();
         (FIRST_ROUND..FIRST_ROUND + points).find_map(|round| {
-            let mut screen = Screen::new(reference, opt, inputs, round, effort.remembered);
+            let mut screen = QuickFilter::new(reference, opt, inputs, round, effort.remembered);
             screen.differing(&pairs).first().map(|at| group[*at])
         })
     });

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use rug::ops::Pow;
 
 use super::InputInfo;
-use super::explain::Explanation;
+use super::localize::Explanation;
 use crate::number::interval::Enclosure;
 use crate::number::value::Value;
 use crate::number::{Extended, Rational};

@@ -1,6 +1,6 @@
 //! CTA barriers (rule Y3), warp barriers (rule Y4), and deadlock (rule Y5).
 
-use super::cta::{Cta, Order, Stop};
+use super::cta::{Cta, Detector, Stop};
 use super::exec::Copies;
 use super::fault::{FaultKind, Site};
 use super::value::{Truth, Value, lanes};
@@ -90,8 +90,8 @@ impl Cta<'_> {
         let Some((id, count, waits, reduces)) = meeting else { return Ok(false) };
         let all = warps.len() as u32 * 32;
         let everybody = count == Count::All || count == Count::Threads(all);
-        if matches!(self.order, Order::Quick(_)) && !(everybody && waits) {
-            return Err(Stop::NeedExact);
+        if matches!(self.order, Detector::Epoch(_)) && !(everybody && waits) {
+            return Err(Stop::NeedVectorClocks);
         }
         let first = live.trailing_zeros() as usize;
         let arrival = Arrival { warp: at, pc: warps[at].pc[first], waits, reduces };
@@ -100,7 +100,7 @@ impl Cta<'_> {
             self.check_convergence(&warps[at], id)?;
         }
         let state = &mut self.barriers.states[id];
-        if let Order::Exact(exact) = &mut self.order {
+        if let Detector::VectorClock(exact) = &mut self.order {
             for lane in lanes(live) {
                 exact.clocks.add_to(warps[at].thread(lane) as usize, &mut state.joined);
                 if !waits {
@@ -168,7 +168,7 @@ impl Cta<'_> {
                 format!("warp {} uses barrier {id} again before its `arrive` is complete", arrival.warp);
             return Err(ambiguous(message, Some(*other)));
         }
-        if let Order::Exact(exact) = &self.order
+        if let Detector::VectorClock(exact) = &self.order
             && state.completed
         {
             let knows = |thread: u32| {
@@ -221,13 +221,13 @@ impl Cta<'_> {
             && state.arrivals.iter().filter(|arrival| arrival.waits).count() == warps.len();
         self.counts.barriers += 1;
         match &mut self.order {
-            Order::Quick(epoch) => {
+            Detector::Epoch(epoch) => {
                 if !everybody {
-                    return Err(Stop::NeedExact);
+                    return Err(Stop::NeedVectorClocks);
                 }
                 *epoch += 1;
             }
-            Order::Exact(exact) => {
+            Detector::VectorClock(exact) => {
                 if state.expected == Some(Count::All) && self.options.exit_orders_memory {
                     for warp in warps.iter() {
                         for lane in lanes(warp.exited) {
@@ -459,12 +459,12 @@ impl Cta<'_> {
     /// returned, if the case says that returning orders memory.
     pub(super) fn order_lanes(&mut self, warp: &mut Warp, group: u32, mask: u32) {
         match &mut self.order {
-            Order::Quick(_) => {
+            Detector::Epoch(_) => {
                 if group == warp.exists {
                     warp.syncs += 1;
                 }
             }
-            Order::Exact(exact) => {
+            Detector::VectorClock(exact) => {
                 let gone = if self.options.exit_orders_memory { mask & warp.exited } else { 0 };
                 let threads: Vec<usize> =
                     lanes(group | gone).map(|lane| warp.thread(lane) as usize).collect();

@@ -10,7 +10,7 @@ use super::memory::Memory;
 use super::numbers::{bits_of, has_iota, number_bits, spell};
 use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, to_generic};
 use super::opaque::TENSOR_ALIGN;
-use super::pieces::{Cell, low_bytes};
+use super::packed::{Cell, low_bytes};
 use super::place::place;
 use super::value::{Origin, Sym, Value};
 use super::warp::Warp;

@@ -1,8 +1,8 @@
 //! One CTA: its warps take turns until all have returned, one is at fault, or nobody can go on.
 //!
-//! As long as all threads stand at one instruction, [`super::team`] leads them in step. Otherwise who goes first is up to
+//! As long as all threads stand at one instruction, [`super::lockstep`] runs them together. Otherwise who goes first is up to
 //! [`super::schedule`]: as a rule, warps in order, each until it can take no step, and in a warp the lanes at the lowest
-//! instruction, which brings parted lanes together again.
+//! instruction, which brings diverged lanes together again.
 
 use super::barrier::Barriers;
 use super::bind::{BindError, Launch};
@@ -10,12 +10,12 @@ use super::endless::{Endless, Watch};
 use super::exec::{Copies, Fragments, Guarded, Knowns, is_collective};
 use super::fault::{Fault, FaultKind, Site};
 use super::launch::Options;
+use super::lockstep::Lockstep;
 use super::memory::Memory;
-use super::pieces::Composites;
-use super::race::{Exact, Now};
+use super::packed::PackedValues;
+use super::race::{Now, VectorClockDetector};
 use super::returned::Returned;
 use super::schedule::{Turn, Turns};
-use super::team::AnyTeam;
 use super::value::lanes;
 use super::warp::Warp;
 use crate::base::assumption::Assumption;
@@ -36,19 +36,19 @@ pub(super) enum Stop {
     Missing(Box<BindError>),
     /// A loop does not end.
     Endless(Box<Endless>),
-    /// The quick race detector is not enough for this CTA.
-    NeedExact,
+    /// The epoch race detector is not enough for this CTA.
+    NeedVectorClocks,
 }
 
 /// How a CTA is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Warps in step as far as they go; races by epochs.
-    Together,
-    /// Each warp by itself; races by epochs.
-    Apart,
-    /// Each warp by itself; races by clocks.
-    Exact,
+    /// All warps in lockstep as far as they agree; races by epochs.
+    Lockstep,
+    /// One warp after the other; races by epochs.
+    WarpByWarp,
+    /// One warp after the other; races by vector clocks.
+    VectorClocks,
 }
 
 impl From<Exhausted> for Stop {
@@ -75,13 +75,13 @@ pub(super) struct Taken {
     pub(super) held: Held,
 }
 
-/// How accesses are ordered.
+/// Which race detector orders accesses.
 #[derive(Debug)]
-pub(super) enum Order {
-    /// By the current epoch.
-    Quick(u32),
-    /// By clocks.
-    Exact(Box<Exact>),
+pub(super) enum Detector {
+    /// By epochs, of which this is the current one; what it knows of memory lies beside it ([`EpochShadow`](super::race::EpochShadow)).
+    Epoch(u32),
+    /// By vector clocks.
+    VectorClock(Box<VectorClockDetector>),
 }
 
 /// What a CTA counted.
@@ -101,9 +101,9 @@ pub(super) struct Cta<'l> {
     pub(super) store: Store,
     /// Of terms of integers, as far as somebody asked.
     pub(super) ranges: Ranges,
-    pub(super) composites: Composites,
+    pub(super) packed: PackedValues,
     pub(super) memory: Memory,
-    pub(super) order: Order,
+    pub(super) order: Detector,
     pub(super) barriers: Barriers,
     pub(super) counts: Counts,
     /// Nodes made by the range reduction of `exp` (see `exec::idiom`): the lowest exponent field and the offset.
@@ -134,7 +134,7 @@ pub(super) struct Cta<'l> {
     pub(super) looked_at: u64,
     warps: Vec<Warp>,
     /// What all warps hold together, if they may go in step.
-    pub(super) team: Option<AnyTeam>,
+    pub(super) lockstep: Option<Lockstep>,
 }
 
 impl<'l> Cta<'l> {
@@ -160,9 +160,9 @@ impl<'l> Cta<'l> {
             })
             .collect();
         let (registers, predicates) = (launch.program.registers, launch.program.predicates);
-        let team = match mode {
-            Mode::Together => AnyTeam::new(threads, registers, predicates, options),
-            Mode::Apart | Mode::Exact => None,
+        let lockstep = match mode {
+            Mode::Lockstep => Lockstep::new(threads, registers, predicates, options),
+            Mode::WarpByWarp | Mode::VectorClocks => None,
         };
         let mut store = if options.plain_terms { Store::without_patterns() } else { Store::new() };
         store.set_integers(launch.integers.clone());
@@ -177,11 +177,11 @@ impl<'l> Cta<'l> {
             index: launch.cta(linear),
             store,
             ranges: Ranges::default(),
-            composites: Composites::default(),
+            packed: PackedValues::default(),
             memory: Memory::new(launch.shared_cells),
             order: match mode {
-                Mode::Exact => Order::Exact(Box::new(Exact::new(threads))),
-                Mode::Together | Mode::Apart => Order::Quick(1),
+                Mode::VectorClocks => Detector::VectorClock(Box::new(VectorClockDetector::new(threads))),
+                Mode::Lockstep | Mode::WarpByWarp => Detector::Epoch(1),
             },
             barriers: Barriers::default(),
             counts: Counts::default(),
@@ -194,7 +194,7 @@ impl<'l> Cta<'l> {
             copies: Vec::new(),
             literals: rustc_hash::FxHashMap::default(),
             warps,
-            team,
+            lockstep,
         })
     }
 
@@ -204,7 +204,7 @@ impl<'l> Cta<'l> {
         let mut turns = Turns::new(self.options.schedule);
         loop {
             let mut progress = false;
-            self.run_together(&mut warps)?;
+            self.run_lockstep(&mut warps)?;
             turns.begin_round(warps.len());
             for turn in 0..warps.len() {
                 let at = turns.warp(turn, warps.len());
@@ -214,7 +214,7 @@ impl<'l> Cta<'l> {
                         break;
                     }
                     progress = true;
-                    self.run_together(&mut warps)?;
+                    self.run_lockstep(&mut warps)?;
                 }
             }
             progress |= self.complete_barriers(&mut warps)?;
@@ -282,12 +282,12 @@ impl<'l> Cta<'l> {
                         pc += 1;
                     } else {
                         warp.go(active, target.0);
-                        warp.part(mask & !active, pc + 1);
+                        warp.diverge(mask & !active, pc + 1);
                         return Ok(());
                     }
                 }
                 Op::BranchTable { index, targets } => {
-                    warp.part(mask & !active, pc + 1);
+                    warp.diverge(mask & !active, pc + 1);
                     let mut first = None;
                     for lane in lanes(active) {
                         let at = self.concrete(warp, *index, lane, pc, "a branch table's index")?;
@@ -296,7 +296,7 @@ impl<'l> Cta<'l> {
                                 format!("branch index {at} is outside its table of {}", targets.len());
                             return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
                         };
-                        warp.parted |= *first.get_or_insert(target.0) != target.0;
+                        warp.diverged |= *first.get_or_insert(target.0) != target.0;
                         warp.pc[lane] = target.0;
                     }
                     return Ok(());
@@ -313,7 +313,7 @@ impl<'l> Cta<'l> {
                     if active == 0 {
                         pc += 1;
                     } else {
-                        warp.part(mask & !active, pc + 1);
+                        warp.diverge(mask & !active, pc + 1);
                         warp.go(active, pc);
                         warp.at_barrier |= active;
                         return Ok(());
@@ -323,7 +323,7 @@ impl<'l> Cta<'l> {
                     if active == 0 {
                         pc += 1;
                     } else {
-                        warp.part(mask & !active, pc + 1);
+                        warp.diverge(mask & !active, pc + 1);
                         warp.go(active, pc);
                         self.wait_for_warp(warp, active, *operand, pc)?;
                         return Ok(());
@@ -339,8 +339,8 @@ impl<'l> Cta<'l> {
                         if done == mask && group == mask {
                             pc += 1;
                         } else {
-                            warp.part(mask & !active, pc + 1);
-                            warp.part(group & !done, pc);
+                            warp.diverge(mask & !active, pc + 1);
+                            warp.diverge(group & !done, pc);
                             warp.go(done, pc + 1);
                             warp.at_collective = warp.at_collective & !done | group & !done;
                             return Ok(());
@@ -405,20 +405,20 @@ impl<'l> Cta<'l> {
 
     fn kept(&self) -> Held {
         let races = match &self.order {
-            Order::Quick(_) => 0,
-            Order::Exact(exact) => exact.bytes(),
+            Detector::Epoch(_) => 0,
+            Detector::VectorClock(exact) => exact.bytes(),
         };
-        let state = self.own_bytes + self.memory.bytes() + self.composites.bytes() + self.fragments.bytes();
-        let facts = self.ranges.bytes() + self.known.bytes();
-        Held { terms: self.store.bytes(), state, accesses: races, facts, ..Held::default() }
+        let state = self.own_bytes + self.memory.bytes() + self.packed.bytes() + self.fragments.bytes();
+        let analysis = self.ranges.bytes() + self.known.bytes();
+        Held { terms: self.store.bytes(), state, accesses: races, analysis, ..Held::default() }
     }
 
-    /// When a warp's accesses happen, for the quick detector.
+    /// When a warp's accesses happen, for the epoch detector.
     #[inline]
     pub(super) fn now(&self, warp: &Warp) -> Now {
         let epoch = match &self.order {
-            Order::Quick(epoch) => *epoch,
-            Order::Exact(_) => 0,
+            Detector::Epoch(epoch) => *epoch,
+            Detector::VectorClock(_) => 0,
         };
         Now { epoch, sync: warp.syncs, warp: warp.index as u16 }
     }

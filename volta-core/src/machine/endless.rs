@@ -84,7 +84,7 @@ impl Cta<'_> {
         let mut hasher = FxHasher::default();
         for warp in warps {
             let waits = [warp.exited, warp.at_barrier, warp.at_warp_sync, warp.at_collective];
-            (waits, warp.pc, warp.parted).hash(&mut hasher);
+            (waits, warp.pc, warp.diverged).hash(&mut hasher);
             for register in &warp.registers {
                 (0..32).for_each(|lane| register.get(lane).hash(&mut hasher));
             }
@@ -93,7 +93,7 @@ impl Cta<'_> {
         }
         self.memory.hash_contents(&mut hasher);
         // What is made anew each time is not what it was.
-        (self.store.len(), self.composites.bytes(), self.fragments.bytes()).hash(&mut hasher);
+        (self.store.len(), self.packed.bytes(), self.fragments.bytes()).hash(&mut hasher);
         hasher.finish()
     }
 }

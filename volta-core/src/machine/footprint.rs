@@ -7,13 +7,13 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::bind::{Launch, Tensor};
-use super::cta::{Cta, Mode, Order, Stop};
+use super::cta::{Cta, Detector, Mode, Stop};
 use super::fault::{Fault, FaultKind, Site};
 use super::grid::{Outcome, OutputValue, Ran, RunError, output_value};
+use super::int_terms::IntTerms;
 use super::launch::{Options, Role};
 use super::memory::{Contribution, PAGE};
 use super::race::{Access, Agent};
-use super::residue::Residues;
 use super::value::{Origin, Sym, SymKind, Value};
 use crate::program::{InstId, Scope, Update};
 use crate::term::{Imported, Store};
@@ -181,7 +181,7 @@ impl Merged {
             return Ok(());
         }
         // Never runs: it computes on the values that others leave behind.
-        let mut cta = Cta::new(launch, options, 0, Mode::Apart).map_err(RunError::Exhausted)?;
+        let mut cta = Cta::new(launch, options, 0, Mode::WarpByWarp).map_err(RunError::Exhausted)?;
         cta.beside.held = outcome.held;
         let mut known: FxHashMap<usize, Imported> = FxHashMap::default();
         let mut combined: FxHashMap<(usize, u64), OutputValue> = FxHashMap::default();
@@ -213,8 +213,8 @@ impl Merged {
                 })?;
             }
             cta.check_budgets().map_err(RunError::from_stop)?;
-            let Cta { store, composites, ranges, .. } = &mut cta;
-            let value = output_value(tensor, value, &mut Residues { composites, store, ranges, pc: 0 });
+            let Cta { store, packed, ranges, .. } = &mut cta;
+            let value = output_value(tensor, value, &mut IntTerms { packed, store, ranges, pc: 0 });
             let value = value
                 .map_err(|(kind, rule, what)| fault(kind, rule, format!("the output {place} {what}")))?;
             combined.insert((param, element), value);
@@ -274,7 +274,7 @@ fn race_between_ctas(
     let object = found.map(|(number, _)| number).unwrap_or_default();
     let mut runs = Vec::new();
     for cta in [first, second] {
-        let mut run = match Cta::new(launch, options, cta, Mode::Exact) {
+        let mut run = match Cta::new(launch, options, cta, Mode::VectorClocks) {
             Ok(run) => run,
             Err(exhausted) => return Stop::Exhausted(exhausted),
         };
@@ -284,7 +284,7 @@ fn race_between_ctas(
         runs.push(run);
     }
     let accesses = |run: &Cta<'_>| -> Vec<(Access, bool)> {
-        let Order::Exact(exact) = &run.order else { return Vec::new() };
+        let Detector::VectorClock(exact) = &run.order else { return Vec::new() };
         let (writes, reads) = exact.history(object, cell);
         let all =
             writes.iter().map(|access| (*access, true)).chain(reads.iter().map(|access| (*access, false)));

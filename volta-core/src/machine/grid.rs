@@ -6,16 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use super::bind::{BindError, Initial, Launch, Tensor};
-use super::cta::{Beside, Counts, Cta, Mode, Order, Stop, Taken};
+use super::cta::{Beside, Counts, Cta, Detector, Mode, Stop, Taken};
 use super::endless::Endless;
 use super::fault::{Fault, FaultKind, Site};
 use super::footprint::{Merged, is_output};
+use super::int_terms::{self, IntTerms, exactly};
 use super::launch::{Element, Options, Param, Side, Which};
 use super::memory::{Contribution, PAGE, Page, Placed};
 use super::opaque::{self, Guarded};
-use super::pieces::{Cell, Composites};
-use super::race::{Access, Exact};
-use super::residue::{self, Residues, exactly};
+use super::packed::{Cell, PackedValues};
+use super::race::{Access, VectorClockDetector};
 use super::returned::Returned;
 use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
@@ -184,7 +184,7 @@ impl RunError {
             Stop::Exhausted(exhausted) => RunError::Exhausted(exhausted),
             Stop::Missing(missing) => RunError::Bind(*missing),
             Stop::Endless(endless) => RunError::Endless(endless),
-            Stop::NeedExact => {
+            Stop::NeedVectorClocks => {
                 RunError::Defect("the exact race detector asked for an exact race detector".into())
             }
         }
@@ -251,16 +251,16 @@ fn run_cta(
 ) -> (Result<Ran, Stop>, Taken) {
     let mut taken = Taken::default();
     let mut attempt = |mode| attempt(launch, options, cta, mode, (beside, &mut taken));
-    let mut done = Err(Stop::NeedExact);
+    let mut done = Err(Stop::NeedVectorClocks);
     if !options.exact_clocks {
-        done = attempt(Mode::Together);
+        done = attempt(Mode::Lockstep);
         if let Err(Stop::Fault(_) | Stop::Missing(_)) = done {
             // Of several faults, the one that is told is the one that warps apart meet.
-            done = attempt(Mode::Apart);
+            done = attempt(Mode::WarpByWarp);
         }
     }
-    if let Err(Stop::NeedExact) = done {
-        done = attempt(Mode::Exact);
+    if let Err(Stop::NeedVectorClocks) = done {
+        done = attempt(Mode::VectorClocks);
     }
     if let Some((pool, run)) = beside.pool {
         pool.leave(run, taken.held.total());
@@ -280,7 +280,7 @@ fn attempt<'l>(
     let done = cta.run().and_then(|()| cta.check_budgets());
     *taken = cta.taken();
     done?;
-    let Cta { mut store, mut composites, mut ranges, memory, counts, assumptions, returned, order, .. } = cta;
+    let Cta { mut store, mut packed, mut ranges, memory, counts, assumptions, returned, order, .. } = cta;
     let (pages, contributions) = memory.into_parts();
     let (mut outputs, mut written_variables) = (Vec::new(), BTreeSet::new());
     for ((number, page), content) in &pages {
@@ -290,9 +290,9 @@ fn attempt<'l>(
         }
         let Some(param) = tensor.param.filter(|_| is_output(tensor)) else { continue };
         for (element, first) in written_elements(tensor, *page, content) {
-            let value = element_value(tensor, content, first, &mut composites, &mut store);
+            let value = element_value(tensor, content, first, &mut packed, &mut store);
             let mut residues =
-                Residues { composites: &mut composites, store: &mut store, ranges: &mut ranges, pc: 0 };
+                IntTerms { packed: &mut packed, store: &mut store, ranges: &mut ranges, pc: 0 };
             let (kind, rule, what) = match output_value(tensor, value, &mut residues) {
                 Ok(value) => {
                     outputs.push((param, element, value));
@@ -317,7 +317,7 @@ fn attempt<'l>(
         counts,
         assumptions,
         returned,
-        exact: mode == Mode::Exact,
+        exact: mode == Mode::VectorClocks,
     })
 }
 
@@ -344,7 +344,7 @@ fn element_value(
     tensor: &Tensor,
     content: &Page,
     first: usize,
-    composites: &mut Composites,
+    packed: &mut PackedValues,
     store: &mut Store,
 ) -> Value {
     let bytes = tensor.element.bytes();
@@ -357,11 +357,11 @@ fn element_value(
     let mut pieces = Vec::new();
     for cell in first / 4..(first + bytes as usize).div_ceil(4) {
         let cell: Cell = content.cells[cell];
-        pieces.extend(cell.pieces(composites, reader));
+        pieces.extend(cell.pieces(packed, reader));
     }
-    match residue::slice(&pieces, (first % 4) as u32, bytes, store) {
-        Ok(slice) => composites.join(&slice),
-        Err(_) => composites.join(&pieces),
+    match int_terms::slice(&pieces, (first % 4) as u32, bytes, store) {
+        Ok(slice) => packed.join(&slice),
+        Err(_) => packed.join(&pieces),
     }
 }
 
@@ -369,10 +369,10 @@ fn element_value(
 pub(super) fn output_value(
     tensor: &Tensor,
     value: Value,
-    residues: &mut Residues<'_>,
+    residues: &mut IntTerms<'_>,
 ) -> Result<OutputValue, (FaultKind, &'static str, String)> {
     let name = tensor.element.name();
-    if let Some(origin) = residues.composites.undefined_part(value) {
+    if let Some(origin) = residues.packed.undefined_part(value) {
         return Err(match origin {
             Origin::Unwritten(_) => (
                 FaultKind::Uninitialised,
@@ -395,10 +395,10 @@ pub(super) fn output_value(
         Err((FaultKind::SortMismatch, "V1", format!("is declared {name}, but {held} is stored in it")))
     };
     let value = match tensor.element {
-        Element::Float(Format::F32 | Format::Tf32) => residues.composites.as_f32(value),
+        Element::Float(Format::F32 | Format::Tf32) => residues.packed.as_f32(value),
         Element::Float(_) | Element::Int { .. } | Element::Bool => value,
     };
-    if let (Element::Float(_), Some(choice)) = (tensor.element, residues.composites.as_choice(value)) {
+    if let (Element::Float(_), Some(choice)) = (tensor.element, residues.packed.as_choice(value)) {
         let mut arm = |value| match output_value(tensor, value, residues)? {
             OutputValue::Real(term) => Ok(term),
             OutputValue::Bits(_) | OutputValue::Integer(_) => Err((
@@ -463,7 +463,7 @@ fn writer(
     tensor: u32,
     element: u64,
     declared: &Tensor,
-    order: &Order,
+    order: &Detector,
 ) -> Option<Site> {
     let cell = element * u64::from(declared.element.bytes()) / 4;
     let object = launch
@@ -472,11 +472,11 @@ fn writer(
         .find(|(_, object)| object.backing == super::objects::Backing::Tensor(tensor))?
         .0;
     let access = match order {
-        Order::Exact(exact) => last_write(exact, object, cell),
-        Order::Quick(_) => {
-            let mut cta = Cta::new(launch, options, linear, Mode::Exact).ok()?;
+        Detector::VectorClock(exact) => last_write(exact, object, cell),
+        Detector::Epoch(_) => {
+            let mut cta = Cta::new(launch, options, linear, Mode::VectorClocks).ok()?;
             cta.run().ok()?;
-            let Order::Exact(exact) = &cta.order else { return None };
+            let Detector::VectorClock(exact) = &cta.order else { return None };
             last_write(exact, object, cell)
         }
     }?;
@@ -487,7 +487,7 @@ fn writer(
     })
 }
 
-fn last_write(exact: &Exact, object: u32, cell: u64) -> Option<Access> {
+fn last_write(exact: &VectorClockDetector, object: u32, cell: u64) -> Option<Access> {
     exact.history(object, cell).0.last().copied()
 }
 
@@ -504,8 +504,8 @@ pub fn initial_value(
         return None;
     }
     let value = tensor.value(element, InstId(u32::MAX));
-    let (mut composites, mut ranges) = (Composites::default(), Ranges::default());
-    let mut residues = Residues { composites: &mut composites, store, ranges: &mut ranges, pc: 0 };
+    let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
+    let mut residues = IntTerms { packed: &mut packed, store, ranges: &mut ranges, pc: 0 };
     output_value(&tensor, value, &mut residues).ok()
 }
 

@@ -234,10 +234,10 @@ pub enum Layout {
 /// several faults is reported, and how much was executed, may differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Schedule {
-    /// Warps in order, each until it can take no step; of parted lanes those at the lowest instruction.
+    /// Warps in order, each until it can take no step; of diverged lanes those at the lowest instruction.
     #[default]
     InOrder,
-    /// The last warp first; of parted lanes those at the highest instruction, as far as they can go.
+    /// The last warp first; of diverged lanes those at the highest instruction, as far as they can go.
     Reversed,
     /// Any warp, any of its lanes, a few instructions at a time: a different choice for each seed. Lanes at one
     /// instruction need not go on together, so that no `activemask` can be told (rule S4), nor is there arithmetic on

@@ -8,10 +8,10 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::bind::{Initial, Tensor};
-use super::pieces::{Cell, Composites, Piece, Pieces};
-use super::race::Quick;
-use super::residue;
-use super::shadow::Parts;
+use super::int_terms;
+use super::packed::{Cell, PackedPart, PackedParts, PackedValues};
+use super::race::EpochShadow;
+use super::shadow::ByteShadow;
 use super::value::{Origin, Value};
 use crate::program::{InstId, Scope, Update};
 use crate::term::Store;
@@ -24,7 +24,7 @@ pub(super) const PAGE: usize = 256;
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) cells: [Cell; PAGE],
-    pub(super) quick: [Quick; PAGE],
+    pub(super) epochs: [EpochShadow; PAGE],
     /// For each cell, which of its 4 bytes were written, and read.
     pub(super) written: [u8; PAGE],
     pub(super) read: [u8; PAGE],
@@ -45,9 +45,9 @@ impl Page {
 #[derive(Debug)]
 pub(super) struct Memory {
     pub(super) shared: Vec<Cell>,
-    pub(super) shared_quick: Vec<Quick>,
+    pub(super) shared_epochs: Vec<EpochShadow>,
     /// Of shared and of global cells.
-    pub(super) parts: Parts,
+    pub(super) parts: ByteShadow,
     pages: FxHashMap<(u32, u64), Box<Page>>,
     /// By tensor and byte offset; of launches with several CTAs only.
     contributions: FxHashMap<(u32, u64), Contribution>,
@@ -69,8 +69,8 @@ impl Memory {
     pub(super) fn new(shared_cells: u32) -> Memory {
         Memory {
             shared: vec![Cell::UNWRITTEN; shared_cells as usize],
-            shared_quick: vec![Quick::CLEAN; shared_cells as usize],
-            parts: Parts::default(),
+            shared_epochs: vec![EpochShadow::CLEAN; shared_cells as usize],
+            parts: ByteShadow::default(),
             pages: FxHashMap::default(),
             contributions: FxHashMap::default(),
         }
@@ -78,12 +78,12 @@ impl Memory {
 
     /// Bytes of shared memory of this many cells.
     pub(super) fn shared_bytes(cells: u32) -> u64 {
-        u64::from(cells) * (size_of::<Cell>() + size_of::<Quick>()) as u64
+        u64::from(cells) * (size_of::<Cell>() + size_of::<EpochShadow>()) as u64
     }
 
     /// Bytes of state.
     pub(super) fn bytes(&self) -> u64 {
-        let shared = self.shared.len() * (size_of::<Cell>() + size_of::<Quick>());
+        let shared = self.shared.len() * (size_of::<Cell>() + size_of::<EpochShadow>());
         let contributions = self.contributions.len() * size_of::<((u32, u64), Contribution)>();
         (shared + self.pages.len() * size_of::<Page>() + self.parts.bytes() + contributions) as u64
     }
@@ -106,18 +106,17 @@ impl Memory {
         tensor: u32,
         cell: u64,
         initial: &Tensor,
-        (composites, store): (&mut Composites, &mut Store),
+        (packed, store): (&mut PackedValues, &mut Store),
         reader: InstId,
-    ) -> (&mut Page, &mut Parts) {
+    ) -> (&mut Page, &mut ByteShadow) {
         let number = cell / PAGE as u64;
         let page = self.pages.entry((tensor, number)).or_insert_with(|| {
             let first = number * PAGE as u64;
-            let cells = std::array::from_fn(|at| {
-                initial_cell(initial, first + at as u64, (composites, store), reader)
-            });
+            let cells =
+                std::array::from_fn(|at| initial_cell(initial, first + at as u64, (packed, store), reader));
             Box::new(Page {
                 cells,
-                quick: [Quick::CLEAN; PAGE],
+                epochs: [EpochShadow::CLEAN; PAGE],
                 written: [0; PAGE],
                 read: [0; PAGE],
                 updated: [0; PAGE],
@@ -163,17 +162,17 @@ impl Memory {
 pub(super) fn initial_cell(
     tensor: &Tensor,
     cell: u64,
-    (composites, store): (&mut Composites, &mut Store),
+    (packed, store): (&mut PackedValues, &mut Store),
     reader: InstId,
 ) -> Cell {
     let first = 4 * cell;
     if let Some((offset, field)) = tensor.field_at(first)
         && field.element.bytes() >= 4
     {
-        return initial_cell(field, (first - offset) / 4, (composites, store), reader);
+        return initial_cell(field, (first - offset) / 4, (packed, store), reader);
     }
     if let Initial::Fields(_) = tensor.initial {
-        return cell_of_fields(tensor, first, composites, reader);
+        return cell_of_fields(tensor, first, packed, reader);
     }
     let bytes = tensor.element.bytes();
     let value = |element: u64| {
@@ -186,39 +185,39 @@ pub(super) fn initial_cell(
     match bytes {
         4 => Cell::of(value(cell)),
         8 => {
-            let whole = composites.split(value(cell / 2), 8);
-            match residue::slice(&whole, 4 * (cell % 2) as u32, 4, store).as_deref() {
-                Ok([Piece { value: half @ (Value::Bits(_) | Value::Sym(_)), .. }]) => Cell::of(*half),
+            let whole = packed.split(value(cell / 2), 8);
+            match int_terms::slice(&whole, 4 * (cell % 2) as u32, 4, store).as_deref() {
+                Ok([PackedPart { value: half @ (Value::Bits(_) | Value::Sym(_)), .. }]) => Cell::of(*half),
                 _ => Cell::UNWRITTEN,
             }
         }
         2 => {
             let halves = [value(2 * cell), value(2 * cell + 1)];
-            Cell::from_pieces(&halves.map(|value| Piece { value, bytes: 2 }), composites)
+            Cell::from_pieces(&halves.map(|value| PackedPart { value, bytes: 2 }), packed)
         }
         narrow => {
             let count = u64::from(4 / narrow);
-            let pieces: Pieces =
-                (0..count).map(|at| Piece { value: value(cell * count + at), bytes: narrow }).collect();
-            Cell::from_pieces(&pieces, composites)
+            let pieces: PackedParts =
+                (0..count).map(|at| PackedPart { value: value(cell * count + at), bytes: narrow }).collect();
+            Cell::from_pieces(&pieces, packed)
         }
     }
 }
 
 /// What 4 bytes of a variable hold of which narrow fields are given.
-fn cell_of_fields(tensor: &Tensor, first: u64, composites: &mut Composites, reader: InstId) -> Cell {
-    let mut pieces = Pieces::new();
+fn cell_of_fields(tensor: &Tensor, first: u64, packed: &mut PackedValues, reader: InstId) -> Cell {
+    let mut pieces = PackedParts::new();
     let mut at = first;
     while at < first + 4 {
         let piece = match tensor.field_at(at) {
             Some((offset, field)) => {
                 let bytes = field.element.bytes();
-                Piece { value: field.value((at - offset) / u64::from(bytes), reader), bytes }
+                PackedPart { value: field.value((at - offset) / u64::from(bytes), reader), bytes }
             }
-            None => Piece { value: Value::Undefined(Origin::Unwritten(reader)), bytes: 1 },
+            None => PackedPart { value: Value::Undefined(Origin::Unwritten(reader)), bytes: 1 },
         };
         at += u64::from(piece.bytes);
         pieces.push(piece);
     }
-    Cell::from_pieces(&pieces, composites)
+    Cell::from_pieces(&pieces, packed)
 }

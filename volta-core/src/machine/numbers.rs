@@ -1,7 +1,7 @@
 //! The numbers of a case, as bits of the types that they are given in.
 
 use super::launch::Element;
-use super::pieces::low_bytes;
+use super::packed::low_bytes;
 use crate::number::format::{Decoded, Format, Rounding, decode, encode, is_exact, round};
 use crate::number::{Extended, Rational};
 use crate::term::Integers;

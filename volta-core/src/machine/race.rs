@@ -1,10 +1,10 @@
 //! Data races by happens-before (rules Y1, Y2).
 //!
-//! Two detectors. The *quick* one knows epochs (advanced by barriers at which every thread of the CTA waits) and
+//! Two detectors. The *epoch* one knows epochs (advanced by barriers at which every thread of the CTA waits) and
 //! whole-warp synchronisation, keeps 24 bytes for 4 bytes of memory ([`super::shadow`]: or for each byte, where threads
 //! share a cell), and never misses a race; it may raise a false alarm (partial warp masks). The *exact* one keeps a clock
-//! for every thread and every access that is not yet ordered, by byte. A CTA runs with the quick one; an alarm,
-//! or a barrier that the quick one does not model, runs it again with the exact one, whose word is final.
+//! for every thread and every access that is not yet ordered, by byte. A CTA runs with the epoch one; an alarm,
+//! or a barrier that the epoch one does not model, runs it again with vector clocks, whose word is final.
 //!
 //! Atomics (rule Y7) are writes that do not race with one another where they do the same. So what they are ordered
 //! after must not be forgotten for them: the next atomic, which is ordered with nothing, may race with that alone.
@@ -16,12 +16,12 @@ use super::clock::Clocks;
 use crate::number::format::Format;
 use crate::program::{InstId, Int2, Scope, Update};
 
-/// What the quick detector remembers of 4 bytes, or of one.
+/// What the epoch detector remembers of 4 bytes, or of one.
 ///
 /// Dropping an older reader of the same warp is sound: it happens before the newer one, so whatever conflicts
 /// with it and is ordered after the newer one is ordered after it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Quick {
+pub(super) struct EpochShadow {
     write_epoch: u32,
     write_sync: u32,
     read_epoch: u32,
@@ -41,8 +41,8 @@ const ATOMIC: u16 = 1 << 14;
 /// In `write_epoch`: an asynchronous copy may write at any time until it is waited for.
 const UNDER_WAY: u32 = u32::MAX;
 
-impl Quick {
-    pub(super) const CLEAN: Quick = Quick {
+impl EpochShadow {
+    pub(super) const CLEAN: EpochShadow = EpochShadow {
         write_epoch: 0,
         write_sync: 0,
         read_epoch: 0,
@@ -53,8 +53,8 @@ impl Quick {
     };
 
     /// In place of a cell that is remembered byte by byte, elsewhere.
-    pub(super) fn in_parts(place: u32) -> Quick {
-        Quick { read_warp: IN_PARTS, read_lanes: place, ..Quick::CLEAN }
+    pub(super) fn in_parts(place: u32) -> EpochShadow {
+        EpochShadow { read_warp: IN_PARTS, read_lanes: place, ..EpochShadow::CLEAN }
     }
 
     /// Where the cell's bytes are remembered, if one by one.
@@ -208,7 +208,7 @@ fn number(update: Update) -> u16 {
     }
 }
 
-/// When and who, for the quick detector.
+/// When and who, for the epoch detector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Now {
     /// Epochs start at 1.
@@ -249,7 +249,7 @@ impl Agent {
     }
 }
 
-/// An access that the exact detector remembers.
+/// An access that the vector-clock detector remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Access {
     pub(super) thread: u32,
@@ -300,9 +300,9 @@ impl Conflict {
     }
 }
 
-/// The exact detector.
+/// The vector-clock detector.
 #[derive(Debug)]
-pub(super) struct Exact {
+pub(super) struct VectorClockDetector {
     pub(super) clocks: Clocks,
     cells: FxHashMap<(u32, u64), History>,
     entries: u64,
@@ -311,9 +311,9 @@ pub(super) struct Exact {
     warp_operations: u32,
 }
 
-impl Exact {
-    pub(super) fn new(threads: usize) -> Exact {
-        Exact {
+impl VectorClockDetector {
+    pub(super) fn new(threads: usize) -> VectorClockDetector {
+        VectorClockDetector {
             clocks: Clocks::new(threads),
             cells: FxHashMap::default(),
             entries: 0,
@@ -454,8 +454,8 @@ mod tests {
     }
 
     #[test]
-    fn the_quick_detector_alarms_within_an_epoch_and_not_across() {
-        let mut cell = Quick::CLEAN;
+    fn the_epoch_detector_alarms_within_an_epoch_and_not_across() {
+        let mut cell = EpochShadow::CLEAN;
         assert!(!cell.write(now(1, 0, 0), 3));
         assert!(!cell.read(now(1, 0, 0), 3));
         assert!(cell.read(now(1, 0, 0), 4));
@@ -466,33 +466,33 @@ mod tests {
     }
 
     #[test]
-    fn the_quick_detector_knows_whole_warp_synchronisation() {
-        let mut cell = Quick::CLEAN;
+    fn the_epoch_detector_knows_whole_warp_synchronisation() {
+        let mut cell = EpochShadow::CLEAN;
         assert!(!cell.read(now(1, 0, 0), 1));
         assert!(!cell.write(now(1, 1, 0), 2));
         assert!(cell.read(now(1, 1, 0), 3));
-        let mut cell = Quick::CLEAN;
+        let mut cell = EpochShadow::CLEAN;
         assert!(!cell.read_together(now(1, 0, 0), u32::MAX));
         assert!(cell.write(now(1, 0, 0), 5));
     }
 
     #[test]
     fn a_copy_races_until_it_is_waited_for() {
-        let mut cell = Quick::CLEAN;
+        let mut cell = EpochShadow::CLEAN;
         assert!(!cell.begin_copy(now(1, 0, 0), 3));
         assert!(cell.read(now(1, 0, 0), 3), "even its own thread must wait");
-        let mut cell = Quick::CLEAN;
+        let mut cell = EpochShadow::CLEAN;
         assert!(!cell.begin_copy(now(1, 0, 0), 3));
         assert!(cell.read(now(2, 0, 0), 3), "a barrier is no wait");
-        let mut cell = Quick::CLEAN;
+        let mut cell = EpochShadow::CLEAN;
         assert!(!cell.begin_copy(now(1, 0, 0), 3));
         cell.end_copy(now(1, 0, 0), 3);
         assert!(!cell.read(now(1, 0, 0), 3));
         assert!(cell.read(now(1, 0, 0), 4), "the wait of one thread is no barrier");
         assert!(!cell.read(now(2, 0, 0), 4));
 
-        let mut exact = Exact::new(2);
-        let access = |exact: &mut Exact, thread, agent, writes| {
+        let mut exact = VectorClockDetector::new(2);
+        let access = |exact: &mut VectorClockDetector, thread, agent, writes| {
             exact.access((0, 0), (thread, agent), 0b1111, InstId(0), writes).is_ok()
         };
         let copy = exact.begin_copy();
@@ -511,21 +511,21 @@ mod tests {
     fn what_some_lane_wrote_is_ordered_by_the_whole_warp_only() {
         // What one lane did before is ordered for that lane only, whichever it is.
         for first in 0..2 {
-            let mut exact = Exact::new(2);
+            let mut exact = VectorClockDetector::new(2);
             assert!(exact.access((0, 0), (first, Agent::Thread), 0b1111, InstId(0), true).is_ok());
             let agent = exact.warp_operation();
             assert!(exact.access_by_any((0, 0), (&[0, 1], agent), 0b1111, InstId(1), true).is_err());
         }
 
-        let mut cell = Quick::CLEAN;
+        let mut cell = EpochShadow::CLEAN;
         assert!(!cell.write_as_a_warp(now(1, 0, 0)));
         assert!(cell.read(now(1, 0, 0), 0));
-        let mut cell = Quick::CLEAN;
+        let mut cell = EpochShadow::CLEAN;
         assert!(!cell.write_as_a_warp(now(1, 0, 0)));
         assert!(!cell.read(now(1, 1, 0), 0));
         assert!(cell.write_as_a_warp(now(1, 1, 0)), "lane 0 has read it since");
 
-        let mut exact = Exact::new(2);
+        let mut exact = VectorClockDetector::new(2);
         let agent = exact.warp_operation();
         for lane in 0..2 {
             assert!(exact.access((0, 0), (lane, agent), 0b1111, InstId(0), true).is_ok());
@@ -536,8 +536,8 @@ mod tests {
     }
 
     #[test]
-    fn the_exact_detector_works_by_byte_and_remembers_every_reader() {
-        let mut exact = Exact::new(3);
+    fn the_vector_clock_detector_works_by_byte_and_remembers_every_reader() {
+        let mut exact = VectorClockDetector::new(3);
         let at = |n| InstId(n);
         assert!(exact.access((0, 0), (0, Agent::Thread), 0b0011, at(0), true).is_ok());
         assert!(exact.access((0, 0), (1, Agent::Thread), 0b1100, at(1), true).is_ok());

@@ -1,29 +1,29 @@
-//! Registers: 32 lanes. Mostly words move evenly from lane to lane, and then how they do is all that is held.
+//! Registers: 32 lanes, held as an affine function of the bits of the lane id where possible.
 
 use std::ops::Deref;
 
 use super::value::{NEVER, Origin, Sym, Value, lanes};
-use crate::term::Steps;
+use crate::term::BitStrides;
 
-/// Words that move evenly from lane to lane: lane `i`'s is `first` and the step of each bit of `i` that is set, with
+/// Words that are affine from lane to lane: lane `i`'s is `first` and the step of each bit of `i` that is set, with
 /// wrapping around. With more bits than a lane's number has, the same of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Even<const BITS: usize = 5> {
+pub(super) struct Affine<const BITS: usize = 5> {
     pub(super) first: u64,
     pub(super) steps: [i64; BITS],
 }
 
-impl<const BITS: usize> Even<BITS> {
+impl<const BITS: usize> Affine<BITS> {
     /// The same word in every lane.
     #[inline]
     pub(super) fn uniform(word: u64) -> Self {
-        Even { first: word, steps: [0; BITS] }
+        Affine { first: word, steps: [0; BITS] }
     }
 
     /// Words that a stride separates.
     #[inline]
     pub(super) fn strided(first: u64, stride: i64) -> Self {
-        Even { first, steps: std::array::from_fn(|bit| stride.wrapping_mul(1 << bit)) }
+        Affine { first, steps: std::array::from_fn(|bit| stride.wrapping_mul(1 << bit)) }
     }
 
     /// Whether every lane has the same word.
@@ -42,7 +42,7 @@ impl<const BITS: usize> Even<BITS> {
 
     /// The least and the greatest word, where words do not wrap around.
     #[inline]
-    pub(super) fn ends(&self) -> [u64; 2] {
+    pub(super) fn min_max(&self) -> [u64; 2] {
         self.steps.iter().fold([self.first; 2], |[low, high], step| {
             [low.wrapping_add_signed((*step).min(0)), high.wrapping_add_signed((*step).max(0))]
         })
@@ -50,24 +50,24 @@ impl<const BITS: usize> Even<BITS> {
 
     /// How much further than the first lane's the words of the others of its warp are.
     #[inline]
-    pub(super) fn of_lanes(&self) -> Even {
-        Even { first: 0, steps: std::array::from_fn(|bit| self.steps.get(bit).copied().unwrap_or(0)) }
+    pub(super) fn of_lanes(&self) -> Affine {
+        Affine { first: 0, steps: std::array::from_fn(|bit| self.steps.get(bit).copied().unwrap_or(0)) }
     }
 
     /// By how much words move with each bit of the warp's number.
     #[inline]
-    pub(super) fn of_warps(&self) -> Steps {
+    pub(super) fn of_warps(&self) -> BitStrides {
         std::array::from_fn(|bit| self.steps.get(5 + bit).copied().unwrap_or(0))
     }
 
     /// The bits of a lane's number that make a difference.
     #[inline]
-    pub(super) fn moving(&self) -> u32 {
+    pub(super) fn varying_bits(&self) -> u32 {
         (0..BITS).fold(0, |bits, bit| bits | u32::from(self.steps[bit] != 0) << bit)
     }
 }
 
-impl Even {
+impl Affine {
     /// Every lane's word.
     #[inline(never)] // Where it is inlined, the compiler does not vectorise it.
     pub(super) fn all(self) -> [u64; 32] {
@@ -83,20 +83,20 @@ impl Even {
 
     /// How the words of 32 lanes move, if evenly.
     #[inline]
-    pub(super) fn of(words: &[u64; 32]) -> Option<Even> {
+    pub(super) fn of(words: &[u64; 32]) -> Option<Affine> {
         let first = words[0];
-        let even =
-            Even { first, steps: std::array::from_fn(|bit| words[1 << bit].wrapping_sub(first) as i64) };
+        let affine =
+            Affine { first, steps: std::array::from_fn(|bit| words[1 << bit].wrapping_sub(first) as i64) };
         // A look tells most that do not.
-        if words[3] != even.lane(3) || words[31] != even.lane(31) {
+        if words[3] != affine.lane(3) || words[31] != affine.lane(31) {
             return None;
         }
         // One pass without an early exit, so that the compiler vectorises it.
         let mut difference = 0;
-        for (word, expected) in words.iter().zip(&even.all()) {
+        for (word, expected) in words.iter().zip(&affine.all()) {
             difference |= word ^ expected;
         }
-        (difference == 0).then_some(even)
+        (difference == 0).then_some(affine)
     }
 }
 
@@ -125,7 +125,7 @@ impl Deref for Words<'_> {
 #[derive(Clone, Debug)]
 pub(super) struct Register {
     /// How words move, if it is known: then each lane's are not held.
-    even: Option<Even>,
+    affine: Option<Affine>,
     words: [u64; 32],
     pub(super) sym: u32,
     pub(super) undefined: u32,
@@ -139,14 +139,14 @@ impl Register {
 
     /// The same bits in every lane.
     pub(super) fn broadcast(bits: u64) -> Register {
-        Register { even: Some(Even::uniform(bits)), words: [0; 32], sym: 0, undefined: 0 }
+        Register { affine: Some(Affine::uniform(bits)), words: [0; 32], sym: 0, undefined: 0 }
     }
 
     /// What the lanes hold: `sym` and `undefined` say what it is.
     #[inline]
     pub(super) fn words(&self) -> Words<'_> {
-        match self.even {
-            Some(even) => Words::Spread(even.all()),
+        match self.affine {
+            Some(affine) => Words::Spread(affine.all()),
             None => Words::Held(&self.words),
         }
     }
@@ -154,8 +154,8 @@ impl Register {
     /// One lane's word.
     #[inline]
     fn word(&self, lane: usize) -> u64 {
-        match self.even {
-            Some(even) => even.lane(lane as u32),
+        match self.affine {
+            Some(affine) => affine.lane(lane as u32),
             None => self.words[lane],
         }
     }
@@ -163,16 +163,16 @@ impl Register {
     /// What the lanes hold, to be written.
     #[inline]
     pub(super) fn words_mut(&mut self) -> &mut [u64; 32] {
-        if let Some(even) = self.even.take() {
-            self.words = even.all();
+        if let Some(affine) = self.affine.take() {
+            self.words = affine.all();
         }
         &mut self.words
     }
 
     /// Writes words to all lanes: concrete ones, or those of symbolic values.
     #[inline]
-    pub(super) fn set_even(&mut self, even: Even, symbolic: bool) {
-        self.even = Some(even);
+    pub(super) fn set_affine(&mut self, affine: Affine, symbolic: bool) {
+        self.affine = Some(affine);
         self.sym = if symbolic { u32::MAX } else { 0 };
         self.undefined = 0;
     }
@@ -180,10 +180,10 @@ impl Register {
     /// The same of words that may move in any way.
     #[inline]
     pub(super) fn set_words(&mut self, words: &[u64; 32], symbolic: bool) {
-        match Even::of(words) {
-            Some(even) => self.set_even(even, symbolic),
+        match Affine::of(words) {
+            Some(affine) => self.set_affine(affine, symbolic),
             None => {
-                self.even = None;
+                self.affine = None;
                 self.words = *words;
                 self.sym = if symbolic { u32::MAX } else { 0 };
                 self.undefined = 0;
@@ -210,14 +210,14 @@ impl Register {
 
     /// How words move from lane to lane, where it is known without a look at them.
     #[inline]
-    pub(super) fn known_even(&self) -> Option<&Even> {
-        self.even.as_ref()
+    pub(super) fn known_affine(&self) -> Option<&Affine> {
+        self.affine.as_ref()
     }
 
     /// How words move from lane to lane, if evenly.
     #[inline]
-    pub(super) fn even(&self) -> Option<Even> {
-        self.even.or_else(|| Even::of(&self.words))
+    pub(super) fn affine(&self) -> Option<Affine> {
+        self.affine.or_else(|| Affine::of(&self.words))
     }
 
     /// Whether all lanes of `mask` are concrete.
@@ -272,7 +272,7 @@ impl Register {
             return (self.undefined & mask == 0).then(|| self.get(mask.trailing_zeros() as usize));
         }
         let together = mask == u32::MAX && self.undefined == 0 && (self.sym == 0 || self.sym == u32::MAX);
-        (together && self.even()?.is_uniform()).then(|| self.get(0))
+        (together && self.affine()?.is_uniform()).then(|| self.get(0))
     }
 
     /// Writes one value to the lanes of `mask`.
@@ -284,7 +284,7 @@ impl Register {
             Value::Undefined(origin) => (origin.raw(), 0, mask),
         };
         if mask == u32::MAX {
-            self.even = Some(Even::uniform(word));
+            self.affine = Some(Affine::uniform(word));
         } else {
             let words = self.words_mut();
             for lane in lanes(mask) {
@@ -299,9 +299,9 @@ impl Register {
     #[inline]
     pub(super) fn merge(&mut self, mask: u32, other: &Register) {
         if mask == u32::MAX {
-            match other.even {
-                Some(even) => self.even = Some(even),
-                None => (self.even, self.words) = (None, other.words),
+            match other.affine {
+                Some(affine) => self.affine = Some(affine),
+                None => (self.affine, self.words) = (None, other.words),
             }
             (self.sym, self.undefined) = (other.sym, other.undefined);
             return;
@@ -355,22 +355,22 @@ mod tests {
         assert!(matches!(register.get(31), Value::Undefined(Origin::Unwritten(_))));
     }
 
-    fn even() -> impl Strategy<Value = Even> {
+    fn affine() -> impl Strategy<Value = Affine> {
         let step = prop_oneof![3 => Just(0i64), 3 => -3i64..300, 1 => any::<i64>()];
-        let strided = (any::<u64>(), -9i64..9).prop_map(|(first, stride)| Even::strided(first, stride));
+        let strided = (any::<u64>(), -9i64..9).prop_map(|(first, stride)| Affine::strided(first, stride));
         let stepped =
-            (any::<u64>(), prop::array::uniform5(step)).prop_map(|(first, steps)| Even { first, steps });
+            (any::<u64>(), prop::array::uniform5(step)).prop_map(|(first, steps)| Affine { first, steps });
         prop_oneof![strided, stepped]
     }
 
     /// A way of writing a register, and what it leaves: values of the lanes.
     #[derive(Clone, Debug)]
     enum Write {
-        Even(Even, bool),
+        Affine(Affine, bool),
         Lane(usize, u64),
         Fill(u32, u64),
-        Merge(u32, Even),
-        Bits(u32, Even, usize),
+        Merge(u32, Affine),
+        Bits(u32, Affine, usize),
     }
 
     fn write() -> impl Strategy<Value = Write> {
@@ -378,14 +378,14 @@ mod tests {
         // Symbolic words have a tag.
         let symbolic = any::<u64>().prop_map(|word| Sym::packed((word & 0xffff) as usize).raw());
         prop_oneof![
-            (even(), any::<bool>()).prop_map(|(even, symbolic)| {
-                let even = if symbolic { Even::uniform(Sym::packed(3).raw()) } else { even };
-                Write::Even(even, symbolic)
+            (affine(), any::<bool>()).prop_map(|(affine, symbolic)| {
+                let affine = if symbolic { Affine::uniform(Sym::packed(3).raw()) } else { affine };
+                Write::Affine(affine, symbolic)
             }),
             (0usize..32, symbolic).prop_map(|(lane, word)| Write::Lane(lane, word)),
             (mask.clone(), any::<u64>()).prop_map(|(mask, word)| Write::Fill(mask, word)),
-            (mask.clone(), even()).prop_map(|(mask, even)| Write::Merge(mask, even)),
-            (mask, even(), 0usize..64).prop_map(|(mask, even, odd)| Write::Bits(mask, even, odd)),
+            (mask.clone(), affine()).prop_map(|(mask, affine)| Write::Merge(mask, affine)),
+            (mask, affine(), 0usize..64).prop_map(|(mask, affine, odd)| Write::Bits(mask, affine, odd)),
         ]
     }
 
@@ -397,10 +397,10 @@ mod tests {
             let mut values: Vec<Value> = (0..32).map(|lane| register.get(lane)).collect();
             for write in writes {
                 match write {
-                    Write::Even(even, symbolic) => {
-                        register.set_even(even, symbolic);
+                    Write::Affine(affine, symbolic) => {
+                        register.set_affine(affine, symbolic);
                         for (lane, value) in values.iter_mut().enumerate() {
-                            let word = even.lane(lane as u32);
+                            let word = affine.lane(lane as u32);
                             *value = if symbolic { Value::Sym(Sym::from_raw(word)) } else { Value::Bits(word) };
                         }
                     }
@@ -412,14 +412,14 @@ mod tests {
                         register.fill(mask, Value::Bits(word));
                         lanes(mask).for_each(|lane| values[lane] = Value::Bits(word));
                     }
-                    Write::Merge(mask, even) => {
+                    Write::Merge(mask, affine) => {
                         let mut other = Register::unwritten();
-                        other.set_even(even, false);
+                        other.set_affine(affine, false);
                         register.merge(mask, &other);
-                        lanes(mask).for_each(|lane| values[lane] = Value::Bits(even.lane(lane as u32)));
+                        lanes(mask).for_each(|lane| values[lane] = Value::Bits(affine.lane(lane as u32)));
                     }
-                    Write::Bits(mask, even, odd) => {
-                        let mut bits = even.all();
+                    Write::Bits(mask, affine, odd) => {
+                        let mut bits = affine.all();
                         // One that does not move with the others.
                         if let Some(word) = bits.get_mut(odd) {
                             *word ^= 1 << 40;
@@ -432,8 +432,8 @@ mod tests {
                     prop_assert_eq!(register.get(lane), *value, "lane {}", lane);
                 }
                 let words = *register.words();
-                if let Some(even) = register.even() {
-                    prop_assert_eq!(even.all(), words);
+                if let Some(affine) = register.affine() {
+                    prop_assert_eq!(affine.all(), words);
                 }
                 let same = (words.iter().all(|word| *word == words[0]) && register.undefined == 0)
                     .then_some(values[0]);
@@ -443,14 +443,14 @@ mod tests {
             }
         }
 
-        /// Words that move evenly are known for it, and those of which one does not are not.
+        /// Affine words are found, and words of which one is off are not.
         #[test]
-        fn words_that_move_evenly_are_found(even in even(), lane in 0usize..32) {
-            let mut words = even.all();
-            prop_assert!((0..32).all(|lane| words[lane as usize] == even.lane(lane)));
-            prop_assert_eq!(Even::of(&words), Some(even));
+        fn words_that_move_evenly_are_found(affine in affine(), lane in 0usize..32) {
+            let mut words = affine.all();
+            prop_assert!((0..32).all(|lane| words[lane as usize] == affine.lane(lane)));
+            prop_assert_eq!(Affine::of(&words), Some(affine));
             words[lane] ^= 1 << 40;
-            prop_assert_eq!(Even::of(&words), None);
+            prop_assert_eq!(Affine::of(&words), None);
         }
     }
 }

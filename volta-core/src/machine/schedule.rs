@@ -1,7 +1,7 @@
 //! Which warp of a CTA goes next, and which of its lanes (rule Y8).
 //!
 //! Any choice is right: what no schedule makes faulty has one outcome, and what some schedule makes faulty is
-//! reported under all of them. The default is the fastest, because it brings parted lanes together again; the others
+//! reported under all of them. The default is the fastest, because it brings diverged lanes together again; the others
 //! are there for tests to hold this claim against.
 
 use super::launch::Schedule;
@@ -81,7 +81,7 @@ impl Turns {
                 // Lanes at one instruction need not go on together.
                 if self.below(3) == 0 {
                     group &= 1 << chosen | self.below(1 << 16) as u32 | (self.below(1 << 16) as u32) << 16;
-                    warp.parted |= group != runnable;
+                    warp.diverged |= group != runnable;
                 }
                 Turn { group, pc, until: pc + 1 + self.below(6) as u32 }
             }

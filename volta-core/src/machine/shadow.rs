@@ -1,18 +1,18 @@
-//! What the quick race detector remembers of cells that threads share byte by byte: of a cell as a whole while accesses
+//! What the epoch race detector remembers of cells that threads share byte by byte: of a cell as a whole while accesses
 //! cover all of it, and of each of its bytes from the first access on that does not.
 
-use super::race::{Now, Quick};
+use super::race::{EpochShadow, Now};
 use crate::base::index::number_of;
 use crate::program::Update;
 
 /// The cells that are remembered byte by byte.
 #[derive(Debug, Default)]
-pub(super) struct Parts(Vec<[Quick; 4]>);
+pub(super) struct ByteShadow(Vec<[EpochShadow; 4]>);
 
 /// All bytes of a cell.
 pub(super) const WHOLE: u8 = 0xf;
 
-impl Parts {
+impl ByteShadow {
     /// Bytes that they take.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.0.as_slice())
@@ -21,34 +21,34 @@ impl Parts {
     /// Thread `32·warp + lane` reads those bytes of a cell; true if that may race.
     #[inline]
     #[must_use]
-    pub(super) fn read(&mut self, cell: &mut Quick, bytes: u8, now: Now, lane: u32) -> bool {
+    pub(super) fn read(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, lane: u32) -> bool {
         self.each(cell, bytes, |part| part.read(now, lane))
     }
 
     /// All lanes of `mask` read those bytes of a cell; true if that may race.
     #[inline]
     #[must_use]
-    pub(super) fn read_together(&mut self, cell: &mut Quick, bytes: u8, now: Now, mask: u32) -> bool {
+    pub(super) fn read_together(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, mask: u32) -> bool {
         self.each(cell, bytes, |part| part.read_together(now, mask))
     }
 
     /// The same by those lanes of several warps, of which this is one.
     #[inline]
     #[must_use]
-    pub(super) fn read_by_warps(&mut self, cell: &mut Quick, bytes: u8, now: Now, mask: u32) -> bool {
+    pub(super) fn read_by_warps(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, mask: u32) -> bool {
         self.each(cell, bytes, |part| part.read_by_warps(now, mask))
     }
 
     /// Thread `32·warp + lane` writes those bytes of a cell; true if that may race.
     #[inline]
     #[must_use]
-    pub(super) fn write(&mut self, cell: &mut Quick, bytes: u8, now: Now, lane: u32) -> bool {
+    pub(super) fn write(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, lane: u32) -> bool {
         self.each(cell, bytes, |part| part.write(now, lane))
     }
 
     /// The warp writes, and it is not specified which of its lanes; true if that may race.
     #[must_use]
-    pub(super) fn write_as_a_warp(&mut self, cell: &mut Quick, bytes: u8, now: Now) -> bool {
+    pub(super) fn write_as_a_warp(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now) -> bool {
         self.each(cell, bytes, |part| part.write_as_a_warp(now))
     }
 
@@ -57,7 +57,7 @@ impl Parts {
     #[must_use]
     pub(super) fn update(
         &mut self,
-        cell: &mut Quick,
+        cell: &mut EpochShadow,
         bytes: u8,
         now: Now,
         lane: u32,
@@ -68,12 +68,12 @@ impl Parts {
 
     /// A copy that a thread starts will write; true if that may race with what was before.
     #[must_use]
-    pub(super) fn begin_copy(&mut self, cell: &mut Quick, bytes: u8, now: Now, lane: u32) -> bool {
+    pub(super) fn begin_copy(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now, lane: u32) -> bool {
         self.each(cell, bytes, |part| part.begin_copy(now, lane))
     }
 
     /// The copy has written the cell before what the thread does from now on.
-    pub(super) fn end_copy(&mut self, cell: &mut Quick, now: Now, lane: u32) {
+    pub(super) fn end_copy(&mut self, cell: &mut EpochShadow, now: Now, lane: u32) {
         self.each(cell, WHOLE, |part| {
             part.end_copy(now, lane);
             false
@@ -82,14 +82,19 @@ impl Parts {
 
     /// Whether `access` alarms at any of those bytes of a cell.
     #[inline]
-    fn each(&mut self, cell: &mut Quick, bytes: u8, mut access: impl FnMut(&mut Quick) -> bool) -> bool {
+    fn each(
+        &mut self,
+        cell: &mut EpochShadow,
+        bytes: u8,
+        mut access: impl FnMut(&mut EpochShadow) -> bool,
+    ) -> bool {
         let place = match cell.parts() {
             Some(place) => place,
             None if bytes == WHOLE => return access(cell),
             None => {
                 let place = number_of(self.0.len());
                 self.0.push([*cell; 4]);
-                *cell = Quick::in_parts(place);
+                *cell = EpochShadow::in_parts(place);
                 place
             }
         };
@@ -105,7 +110,7 @@ impl Parts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::race::{Agent, Exact};
+    use super::super::race::{Agent, VectorClockDetector};
     use super::*;
     use crate::number::format::Format;
     use crate::program::{InstId, Int, Int2, Scope, Width};
@@ -119,22 +124,22 @@ mod tests {
     fn atomics_go_with_their_like_alone() {
         let add = Update::Real(Format::F32);
         let largest = Update::Integer(Int2::Max, Int { width: Width::W32, signed: true });
-        let (mut parts, mut cell) = (Parts::default(), Quick::CLEAN);
+        let (mut parts, mut cell) = (ByteShadow::default(), EpochShadow::CLEAN);
         assert!(!parts.update(&mut cell, WHOLE, now(1, 0, 0), 0, add));
         assert!(!parts.update(&mut cell, WHOLE, now(1, 0, 3), 7, add));
         assert!(parts.update(&mut cell, WHOLE, now(1, 0, 3), 7, largest));
-        let (mut parts, mut cell) = (Parts::default(), Quick::CLEAN);
+        let (mut parts, mut cell) = (ByteShadow::default(), EpochShadow::CLEAN);
         assert!(!parts.update(&mut cell, WHOLE, now(1, 0, 0), 0, add));
         assert!(parts.read(&mut cell, WHOLE, now(1, 0, 0), 0), "others may have been there");
         assert!(!parts.update(&mut cell, WHOLE, now(2, 0, 0), 0, largest));
-        let (mut parts, mut cell) = (Parts::default(), Quick::CLEAN);
+        let (mut parts, mut cell) = (ByteShadow::default(), EpochShadow::CLEAN);
         assert!(!parts.write(&mut cell, WHOLE, now(1, 0, 0), 0));
         assert!(parts.update(&mut cell, WHOLE, now(1, 0, 0), 0, add), "the next one may be another thread's");
     }
 
     #[test]
     fn threads_may_share_a_cell_and_not_a_byte() {
-        let (mut parts, mut cell) = (Parts::default(), Quick::CLEAN);
+        let (mut parts, mut cell) = (ByteShadow::default(), EpochShadow::CLEAN);
         assert!(!parts.write(&mut cell, 0b0011, now(1, 0, 0), 0));
         assert!(!parts.write(&mut cell, 0b1100, now(1, 0, 0), 1));
         assert!(!parts.read(&mut cell, 0b0011, now(1, 0, 0), 0));
@@ -145,11 +150,11 @@ mod tests {
 
     #[test]
     fn what_was_known_of_the_cell_is_known_of_its_bytes() {
-        let (mut parts, mut cell) = (Parts::default(), Quick::CLEAN);
+        let (mut parts, mut cell) = (ByteShadow::default(), EpochShadow::CLEAN);
         assert!(!parts.write(&mut cell, WHOLE, now(1, 0, 0), 0));
         assert!(parts.read(&mut cell, 0b0001, now(1, 0, 0), 1));
         assert!(!parts.read(&mut cell, 0b0010, now(1, 0, 0), 0));
-        let (mut parts, mut cell) = (Parts::default(), Quick::CLEAN);
+        let (mut parts, mut cell) = (ByteShadow::default(), EpochShadow::CLEAN);
         assert!(!parts.begin_copy(&mut cell, WHOLE, now(1, 0, 0), 0));
         assert!(parts.read(&mut cell, 0b0010, now(2, 0, 0), 0), "the copy is under way");
         parts.end_copy(&mut cell, now(2, 0, 0), 0);
@@ -186,8 +191,8 @@ mod tests {
         fn reading_together_is_reading_one_by_one(
             events in prop::collection::vec((0u16..2, 1u32..16, 0u32..4, 0u32..6), 1..30)
         ) {
-            let (mut together, mut alone) = (Parts::default(), Parts::default());
-            let mut cells = [Quick::CLEAN; 2];
+            let (mut together, mut alone) = (ByteShadow::default(), ByteShadow::default());
+            let mut cells = [EpochShadow::CLEAN; 2];
             let (mut epoch, mut syncs) = (1, [0; 2]);
             for (warp, mask, how, meets) in events {
                 match meets {
@@ -223,8 +228,8 @@ mod tests {
         #[test]
         fn no_race_is_missed(events in prop::collection::vec(event(), 1..40)) {
             // Threads 0 and 1 are lanes of warp 0, threads 2 and 3 of warp 1.
-            let mut exact = Exact::new(4);
-            let (mut parts, mut cell) = (Parts::default(), Quick::CLEAN);
+            let mut exact = VectorClockDetector::new(4);
+            let (mut parts, mut cell) = (ByteShadow::default(), EpochShadow::CLEAN);
             let (mut epoch, mut syncs) = (1, [0; 2]);
             let mut touched: Vec<(u32, u8)> = Vec::new();
             for event in events {

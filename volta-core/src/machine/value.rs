@@ -3,7 +3,7 @@
 //! A lane is concrete bits, a symbolic value that moves as it is, or undefined. A symbolic value is one word: a
 //! tag that says its sort, and a payload. Registers do not know sorts; operations ask.
 
-use super::register::Even;
+use super::register::Affine;
 use crate::number::format::Format;
 use crate::program::InstId;
 use crate::term::{TermId, TermKind};
@@ -23,7 +23,7 @@ pub(super) enum SymKind {
     Int(u32, TermId),
     /// Two reals of 16 bits side by side, whose terms are near each other: the low one first.
     Pair(Format, TermId, TermId),
-    /// Any other values side by side: an index into the CTA's table of composites.
+    /// Any other values side by side: an index into the CTA's table of packed values.
     Packed(u32),
     /// One of two integers, by a condition: an index into the CTA's table of choices.
     Choice(u32),
@@ -159,8 +159,8 @@ impl Sym {
     }
 }
 
-/// The raw terms of symbolic words that move evenly, if they are pairs of reals in a format, the low ones first.
-pub(super) fn pair_halves<const B: usize>(words: Even<B>, format: Format) -> Option<[Even<B>; 2]> {
+/// The raw terms of symbolic words that are affine, if they are pairs of reals in a format, the low ones first.
+pub(super) fn pair_halves<const B: usize>(words: Affine<B>, format: Format) -> Option<[Affine<B>; 2]> {
     let apart = (1 << APART_BITS) - 1;
     if words.steps.iter().any(|step| step & apart != 0) {
         return None;
@@ -168,7 +168,7 @@ pub(super) fn pair_halves<const B: usize>(words: Even<B>, format: Format) -> Opt
     let tag = (TAG_PAIR + format as u64) << TAG_SHIFT;
     let is_pair = |word: u64| (format as u64) < PAIRED && word & !Sym::PAYLOAD == tag;
     // Words of symbolic values are far below 2^63: none of their sums wraps around, and these two are the ends.
-    let [low, high] = words.ends();
+    let [low, high] = words.min_max();
     if !is_pair(low) || !is_pair(high) {
         return None;
     }
@@ -179,7 +179,7 @@ pub(super) fn pair_halves<const B: usize>(words: Even<B>, format: Format) -> Opt
         TermKind::Input { input, .. } => Some(input),
         TermKind::Lane(..) | TermKind::Constant(_) => None,
     };
-    (kind(low) == kind(high)).then_some([Even { first, steps }, Even { first: second, steps }])
+    (kind(low) == kind(high)).then_some([Affine { first, steps }, Affine { first: second, steps }])
 }
 
 /// Why a lane is undefined: where it became so.
@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(Sym::choice(9).kind(), SymKind::Choice(9));
     }
 
-    /// Of pairs that move evenly, each lane's halves are those of its pair; of other words there are none.
+    /// Of pairs that are affine, each lane's halves are those of its pair; of other words there are none.
     #[test]
     fn halves_of_pairs_move_as_pairs_do() {
         let real = |term: TermId| Sym::real(Format::F16, term);
@@ -358,8 +358,8 @@ mod tests {
         };
         for row in [0, 1, 64, 4096] {
             let words: [u64; 32] = std::array::from_fn(|lane| pair(lane, row).expect("they are near"));
-            let even = Even::of(&words).expect("rows move evenly");
-            let [low, high] = pair_halves(even, Format::F16).expect("they are pairs");
+            let affine = Affine::of(&words).expect("rows are affine");
+            let [low, high] = pair_halves(affine, Format::F16).expect("they are pairs");
             for lane in 0..32 {
                 let own = Sym(words[lane as usize]).as_pair().expect("it is a pair");
                 assert_eq!(
@@ -367,12 +367,12 @@ mod tests {
                     own.map(|half| half.raw() & Sym::PAYLOAD)
                 );
             }
-            assert_eq!(pair_halves(even, Format::Bf16), None);
+            assert_eq!(pair_halves(affine, Format::Bf16), None);
             // The second half moves, and the first does not.
-            let askew = Even { steps: [1, 0, 0, 0, 0], ..even };
+            let askew = Affine { steps: [1, 0, 0, 0, 0], ..affine };
             assert_eq!(pair_halves(askew, Format::F16), None);
         }
-        assert_eq!(pair_halves::<5>(Even::uniform(real(input(3)).raw()), Format::F16), None);
+        assert_eq!(pair_halves::<5>(Affine::uniform(real(input(3)).raw()), Format::F16), None);
     }
 
     /// Terms that a pair has room for come back from it as they are, and others have no pair.

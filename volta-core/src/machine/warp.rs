@@ -1,6 +1,6 @@
 //! A warp: registers as vectors of 32 lanes, a program counter for each lane, and what its lanes wait for.
 
-use super::pieces::Cell;
+use super::packed::Cell;
 use super::register::Register;
 use super::value::Predicate;
 use crate::program::{PredId, RegId};
@@ -28,8 +28,8 @@ pub(super) struct Warp {
     pub(super) predicates: Vec<Predicate>,
     /// Each thread's own memory: cell by cell, 32 lanes each.
     pub(super) local: Vec<[Cell; 32]>,
-    /// Lanes have parted at some point: whether they have met again is the schedule's business (rule S4).
-    pub(super) parted: bool,
+    /// Lanes have diverged at some point: whether they have reconverged is the schedule's business (rule S4).
+    pub(super) diverged: bool,
     /// Synchronisations of the whole warp so far.
     pub(super) syncs: u32,
 }
@@ -84,8 +84,8 @@ impl Warp {
     }
 
     /// Sends the lanes of `mask` to `pc` while others go elsewhere.
-    pub(super) fn part(&mut self, mask: u32, pc: u32) {
-        self.parted |= mask != 0;
+    pub(super) fn diverge(&mut self, mask: u32, pc: u32) {
+        self.diverged |= mask != 0;
         self.go(mask, pc);
     }
 

@@ -3,8 +3,8 @@
 use super::id::{ConstantId, NodeId, TermId};
 use smallvec::SmallVec;
 
-use super::node::{AFFINE, Constant, LIST, Node, REPEATED, STEPS, Steps, Store, TermOp, steps_of};
-use super::share::Scalar;
+use super::cse::Scalar;
+use super::node::{AFFINE, BitStrides, Constant, LIST, Node, REPEATED, STEPS, Store, TermOp, steps_of};
 
 /// The operands of a warp instruction: for each, 32 term ids (raw); lanes outside the mask are not read.
 pub type Operands<'a> = [&'a [u64; 32]];
@@ -40,11 +40,11 @@ pub enum Pattern<'a> {
         shift: u32,
     },
     /// Lane `i` has `base` and the step of each bit of `i` that is set, raw.
-    Steps {
+    Strides {
         /// The term of lane 0.
         base: u64,
         /// By how much the terms of two lanes differ that differ in one bit.
-        steps: Steps,
+        steps: BitStrides,
     },
     /// What another instruction computed.
     Results(Results),
@@ -57,7 +57,7 @@ impl Pattern<'_> {
             Pattern::Repeated { list, shift } => {
                 std::array::from_fn(|lane| list[(lane >> shift) & (list.len() - 1)])
             }
-            Pattern::Steps { base, steps } => spread(base, &steps),
+            Pattern::Strides { base, steps } => spread(base, &steps),
             Pattern::Results(results) => results.all(),
         }
     }
@@ -95,14 +95,14 @@ impl Store {
     pub fn push_patterns(&mut self, op: TermOp, patterns: &[Pattern<'_>], site: u32) -> Results {
         let mut operands = [Operand { mode: AFFINE, word: 0 }; 3];
         for (operand, pattern) in operands.iter_mut().zip(patterns) {
-            *operand = self.take_in(*pattern);
+            *operand = self.intern_operand(*pattern);
         }
         self.push_operands(op, &operands[..patterns.len()], site)
     }
 
     /// Takes in an operand that several instructions have.
     #[inline]
-    pub fn take_in(&mut self, pattern: Pattern<'_>) -> Operand {
+    pub fn intern_operand(&mut self, pattern: Pattern<'_>) -> Operand {
         let (mode, word) = self.encode_pattern(pattern);
         Operand { mode, word }
     }
@@ -127,7 +127,7 @@ impl Store {
     pub fn push_warps(
         &mut self,
         op: TermOp,
-        operands: &[(Operand, Steps)],
+        operands: &[(Operand, BitStrides)],
         warps: usize,
         site: u32,
     ) -> Option<Results> {
@@ -240,9 +240,9 @@ impl Store {
     }
 
     /// Terms that move in steps; `None` where a store has other ones already, as many as it tells apart.
-    fn encode_steps(&mut self, base: u64, steps: Steps) -> Option<(u8, u64)> {
+    fn encode_steps(&mut self, base: u64, steps: BitStrides) -> Option<(u8, u64)> {
         // Without a call to compare so few words.
-        let same = |known: &Steps| known.iter().zip(&steps).fold(0, |odd, (a, b)| odd | (a ^ b)) == 0;
+        let same = |known: &BitStrides| known.iter().zip(&steps).fold(0, |odd, (a, b)| odd | (a ^ b)) == 0;
         let number = match self.motions.iter().position(|(known, _)| same(known)) {
             Some(number) => number,
             None if self.motions.len() == MOTIONS => return None,
@@ -261,10 +261,10 @@ impl Store {
         let even = match pattern {
             _ if self.only_lists => None,
             Pattern::Results(Results { first, stride }) => self.encode_affine(first, stride as i64),
-            Pattern::Steps { base, steps } if steps == steps_of(steps[0]) => {
+            Pattern::Strides { base, steps } if steps == steps_of(steps[0]) => {
                 self.encode_affine(base, steps[0])
             }
-            Pattern::Steps { base, steps } => self.encode_steps(base, steps),
+            Pattern::Strides { base, steps } => self.encode_steps(base, steps),
             Pattern::Repeated { list, shift } if list.len() << shift < 32 || shift > 0 => {
                 return self.encode_repeated(list, shift);
             }
@@ -330,7 +330,7 @@ impl Store {
 }
 
 /// The words of 32 lanes, or warps, that move in steps.
-fn spread(first: u64, steps: &Steps) -> [u64; 32] {
+fn spread(first: u64, steps: &BitStrides) -> [u64; 32] {
     let mut words = [first; 32];
     for (bit, step) in steps.iter().enumerate() {
         let (known, new) = words.split_at_mut(1 << bit);
@@ -343,7 +343,7 @@ fn spread(first: u64, steps: &Steps) -> [u64; 32] {
 
 /// The steps in which terms move of which each `2^shift` lanes have one, again and again: a power of two of them.
 #[inline]
-fn steps_in(list: &[u64], shift: u32) -> Option<Steps> {
+fn steps_in(list: &[u64], shift: u32) -> Option<BitStrides> {
     let mut steps = [0; 5];
     for bit in 0..list.len().trailing_zeros() {
         steps[(shift + bit) as usize] = list[1 << bit].wrapping_sub(list[0]) as i64;
@@ -399,7 +399,7 @@ fn affine(mask: u32, lanes: &[u64; 32]) -> Option<(u64, i64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{InputId, Lanes, View, moved};
+    use super::super::{InputId, Lanes, View, at_lane};
     use super::*;
     use proptest::prelude::*;
 
@@ -414,10 +414,10 @@ mod tests {
         ) {
             let (mut together, mut apart) = (Store::new(), Store::new());
             let pattern = |at: usize, warp: u32| {
-                Pattern::Steps { base: moved(bases[at], &steps[at], warp), steps: lanes[at] }
+                Pattern::Strides { base: at_lane(bases[at], &steps[at], warp), steps: lanes[at] }
             };
-            let operands: Vec<(Operand, Steps)> =
-                (0..3).map(|at| (together.take_in(pattern(at, 0)), steps[at])).collect();
+            let operands: Vec<(Operand, BitStrides)> =
+                (0..3).map(|at| (together.intern_operand(pattern(at, 0)), steps[at])).collect();
             let results = together.push_warps(TermOp::Fma, &operands, 1 << bits, 7);
             prop_assert_eq!(results.is_some(), lanes.iter().flatten().any(|step| *step != 0));
             let Some(results) = results else { return Ok(()) };
@@ -509,9 +509,9 @@ mod tests {
     /// are few such ways to move.
     #[test]
     fn terms_that_move_in_steps_cost_one_node() {
-        let lanes_of = |steps: Steps| -> [u64; 32] {
+        let lanes_of = |steps: BitStrides| -> [u64; 32] {
             let base = TermId::input(InputId(2), 1 << 30).raw();
-            std::array::from_fn(|lane| moved(base, &steps, lane as u32))
+            std::array::from_fn(|lane| at_lane(base, &steps, lane as u32))
         };
         let mut store = Store::new();
         let several =
@@ -522,7 +522,7 @@ mod tests {
             assert_eq!((store.nodes.len(), store.lists.len()), (before + 1, 0));
             let node = store.node(before);
             assert!(
-                matches!(node.operands[0], Lanes::Steps { steps: own, .. } if *own == steps),
+                matches!(node.operands[0], Lanes::Strides { steps: own, .. } if *own == steps),
                 "{steps:?}"
             );
         }

@@ -11,6 +11,7 @@
 //! Readers use [`Store::view`], which shows one scalar term; how lanes are packed is private to `node.rs`.
 
 mod build;
+mod cse;
 mod enclose;
 mod fold;
 mod id;
@@ -18,13 +19,14 @@ mod import;
 mod node;
 mod print;
 mod range;
-mod share;
 
 pub use build::{Operand, Operands, Pattern, Results};
 pub use enclose::{binary, ternary, unary};
 pub use fold::{Fold, fold};
 pub use id::{ConstantId, InputId, Integers, NodeId, Sign, TermId, TermKind};
 pub use import::Imported;
-pub use node::{Arity, Constant, Lanes, Moves, NodeParts, NodeRef, Steps, Store, TermOp, View, ends, moved};
+pub use node::{
+    Arity, BitStrides, Constant, Lanes, Moves, NodeParts, NodeRef, Store, TermOp, View, at_lane, min_max,
+};
 pub use print::{element_index, expression, spell_element};
 pub use range::{Range, Ranges};

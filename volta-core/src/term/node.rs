@@ -4,8 +4,8 @@
 //! for each bit of the lane's number, and then the operand is one word; otherwise it points to an explicit list, one
 //! entry a lane.
 
+use super::cse::Shared;
 use super::id::{ConstantId, InputId, Integers, NodeId, TermId, TermKind};
-use super::share::Shared;
 use crate::number::format::Format;
 use crate::number::{Extended, Rounded};
 
@@ -156,11 +156,11 @@ pub enum Lanes<'s> {
         stride: i64,
     },
     /// Lane `i`'s term is `base` and the step of each bit of `i` that is set: see [`moved`].
-    Steps {
+    Strides {
         /// The term that lane 0 would have.
         base: u64,
         /// By how much the terms of two lanes differ that differ in one bit.
-        steps: &'s Steps,
+        steps: &'s BitStrides,
     },
     /// One term for each active lane, in lane order.
     List(&'s [u64]),
@@ -174,11 +174,11 @@ pub enum Lanes<'s> {
 }
 
 /// How terms move from lane to lane: by a constant for each bit of the lane's number.
-pub type Steps = [i64; 5];
+pub type BitStrides = [i64; 5];
 
 /// The term of a lane, raw, where terms move in steps.
 #[inline]
-pub fn moved(base: u64, steps: &Steps, lane: u32) -> u64 {
+pub fn at_lane(base: u64, steps: &BitStrides, lane: u32) -> u64 {
     // Without a branch: all bits of a step, or none.
     let step = |bit: usize| steps[bit] & i64::from(lane >> bit & 1).wrapping_neg();
     (0..5).fold(base, |raw, bit| raw.wrapping_add_signed(step(bit)))
@@ -186,14 +186,14 @@ pub fn moved(base: u64, steps: &Steps, lane: u32) -> u64 {
 
 /// The lowest and the highest term, raw, of 32 lanes whose terms move in steps.
 #[inline]
-pub fn ends(base: u64, steps: &Steps) -> [u64; 2] {
+pub fn min_max(base: u64, steps: &BitStrides) -> [u64; 2] {
     steps.iter().fold([base; 2], |[low, high], step| {
         [low.wrapping_add_signed((*step).min(0)), high.wrapping_add_signed((*step).max(0))]
     })
 }
 
 /// The steps of terms that a stride separates.
-pub(super) fn steps_of(stride: i64) -> Steps {
+pub(super) fn steps_of(stride: i64) -> BitStrides {
     std::array::from_fn(|bit| stride.wrapping_mul(1 << bit))
 }
 
@@ -312,7 +312,7 @@ pub(super) struct Node {
 pub struct Store {
     pub(super) nodes: Vec<Node>,
     /// Steps in which operands move, each once, and the stride that they are, if they are one.
-    pub(super) motions: Vec<(Steps, Option<i64>)>,
+    pub(super) motions: Vec<(BitStrides, Option<i64>)>,
     pub(super) lists: Vec<u64>,
     pub(super) constants: Vec<Constant>,
     /// Bytes that numbers too large for machine words take, twice: the table of constants holds them too.
@@ -373,7 +373,7 @@ impl Store {
 
     /// Bytes that the store holds.
     pub fn bytes(&self) -> u64 {
-        let motions = self.motions.len() * size_of::<(Steps, Option<i64>)>();
+        let motions = self.motions.len() * size_of::<(BitStrides, Option<i64>)>();
         let words = self.lists.len() * 8 + motions + self.sites.len() * 8 + self.shared.bytes();
         (self.nodes.len() * size_of::<Node>() + words + self.constants.len() * size_of::<Constant>()) as u64
             + self.large_bytes
@@ -448,7 +448,7 @@ impl Store {
             AFFINE => Lanes::Affine { base, stride: (word as i64) >> TermId::BITS },
             STEPS => match &self.motions[(word >> TermId::BITS) as usize] {
                 (_, Some(stride)) => Lanes::Affine { base, stride: *stride },
-                (steps, None) => Lanes::Steps { base, steps },
+                (steps, None) => Lanes::Strides { base, steps },
             },
             _ => {
                 let start = base as usize;
@@ -503,7 +503,7 @@ impl Store {
             AFFINE => affine_lane(word, lane),
             STEPS => {
                 let (steps, _) = &self.motions[(word >> TermId::BITS) as usize];
-                moved(word & ((1 << TermId::BITS) - 1), steps, lane)
+                at_lane(word & ((1 << TermId::BITS) - 1), steps, lane)
             }
             _ => {
                 let start = (word & ((1 << TermId::BITS) - 1)) as usize;

@@ -281,7 +281,7 @@ enum Step {
     Add(usize, usize),
     Sub(usize, usize),
     Mul(usize, usize),
-    Scale(usize, i64),
+    Prefactor(usize, i64),
     Offset(usize, i64),
     Low(usize, i32),
     LowSigned(usize, i32),
@@ -302,7 +302,7 @@ fn step() -> impl Strategy<Value = Step> {
         (at.clone(), at.clone()).prop_map(|(a, b)| Step::Add(a, b)),
         (at.clone(), at.clone()).prop_map(|(a, b)| Step::Sub(a, b)),
         (at.clone(), at.clone()).prop_map(|(a, b)| Step::Mul(a, b)),
-        (at.clone(), -20i64..20).prop_map(|(a, k)| Step::Scale(a, k)),
+        (at.clone(), -20i64..20).prop_map(|(a, k)| Step::Prefactor(a, k)),
         (at.clone(), -300i64..300).prop_map(|(a, k)| Step::Offset(a, k)),
         (at.clone(), 1i32..33).prop_map(|(a, k)| Step::Low(a, k)),
         (at.clone(), 1i32..33).prop_map(|(a, k)| Step::LowSigned(a, k)),
@@ -328,7 +328,7 @@ fn build(side: &mut Side, steps: &[Step]) -> TermId {
             Step::Add(a, b) => side.add(at(a), at(b)),
             Step::Sub(a, b) => side.sub(at(a), at(b)),
             Step::Mul(a, b) => side.mul(at(a), at(b)),
-            Step::Scale(a, k) => {
+            Step::Prefactor(a, k) => {
                 let k = side.int(k);
                 side.mul(at(a), k)
             }
@@ -492,10 +492,10 @@ proptest! {
         let mut side = integers();
         let term = build(&mut side, &steps);
         let range = Ranges::default().of(&side.store, term);
-        let facts = Facts::of_all(&side.store);
+        let analysis = Analysis::of_all(&side.store);
         let mut prover = Prover::thorough(Vec::new());
         prover.set_budget(300_000);
-        let at = TermRef { store: prover.add_store(&side.store, &facts), term };
+        let at = TermRef { store: prover.add_store(&side.store, &analysis), term };
         let form = prover.settle(|prover| prover.argument(at));
         for point in &points {
             let value = executed(&side, term, point);
@@ -519,9 +519,9 @@ proptest! {
 #[test]
 fn only_whole_numbers_have_bounds() {
     let side = integers();
-    let facts = Facts::of_all(&side.store);
+    let analysis = Analysis::of_all(&side.store);
     let mut prover = Prover::thorough(Vec::new());
-    prover.add_store(&side.store, &facts);
+    prover.add_store(&side.store, &analysis);
     let bytes = [0, 1].map(|element| {
         let atom = prover.table.intern(Atom::Input(InputId(0), element));
         let monomial = prover.table.single(atom);

@@ -10,7 +10,7 @@ mod sums;
 mod variances;
 
 use super::{
-    Agreement, Equality, Facts, Obligations, Prover, Requirement, Rung, Signs, Split, Stop, TermRef,
+    Agreement, Analysis, Equality, Obligations, Prover, Requirement, Signs, Split, Stage, Stop, TermRef,
 };
 use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational, Rounded};
@@ -151,24 +151,24 @@ impl Side {
 }
 
 /// What is known of two sides, as `decide` finds it.
-fn facts_of(a: &Side, b: &Side) -> [Facts; 2] {
+fn facts_of(a: &Side, b: &Side) -> [Analysis; 2] {
     [(a, b), (b, a)].map(|(own, other)| {
-        let mut facts = Facts::of_all(&own.store);
-        facts.read_scales(&own.store, &[&other.store]);
-        facts
+        let mut analysis = Analysis::of_all(&own.store);
+        analysis.read_scales(&own.store, &[&other.store]);
+        analysis
     })
 }
 
 /// What the prover says of two terms, with its budget.
 pub(super) fn compare_within(a: (&Side, TermId), b: (&Side, TermId), steps: u64) -> Result<Equality, Stop> {
-    let facts = facts_of(a.0, b.0);
+    let analysis = facts_of(a.0, b.0);
     // As `decide` does: what the quick prover leaves open, the thorough one decides.
     let mut result = Ok(Equality::Open(String::new()));
     for mut prover in [Prover::new(Vec::new()), Prover::thorough(Vec::new())] {
         prover.set_budget(steps);
-        let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };
-        let second = TermRef { store: prover.add_store(&b.0.store, &facts[1]), term: b.1 };
-        result = prover.equal(first, second, Rung::Expansions);
+        let first = TermRef { store: prover.add_store(&a.0.store, &analysis[0]), term: a.1 };
+        let second = TermRef { store: prover.add_store(&b.0.store, &analysis[1]), term: b.1 };
+        result = prover.equal(first, second, Stage::Expansions);
         if prover.is_thorough() || !matches!(result, Ok(Equality::Open(_))) {
             break;
         }
@@ -182,11 +182,11 @@ pub(super) fn compare_by_cases(a: (&Side, TermId), b: (&Side, TermId)) -> Result
         Ok(Equality::Open(_)) => {}
         other => return other,
     }
-    let facts = facts_of(a.0, b.0);
+    let analysis = facts_of(a.0, b.0);
     let mut prover = Prover::thorough(Vec::new());
     prover.set_budget(1_000_000);
-    let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };
-    let second = TermRef { store: prover.add_store(&b.0.store, &facts[1]), term: b.1 };
+    let first = TermRef { store: prover.add_store(&a.0.store, &analysis[0]), term: a.1 };
+    let second = TermRef { store: prover.add_store(&b.0.store, &analysis[1]), term: b.1 };
     Ok(match prover.equal_by_cases(first, second)? {
         Split::Equal => Equality::Equal,
         Split::Open { reason, .. } => Equality::Open(reason),
@@ -225,13 +225,13 @@ pub(super) fn open(a: impl FnOnce(&mut Side) -> TermId, b: impl FnOnce(&mut Side
 
 /// What values in prime fields say of two terms, equal or not; and what the provers say.
 pub(super) fn agreement(a: (&Side, TermId), b: (&Side, TermId)) -> (Agreement, bool) {
-    let facts = facts_of(a.0, b.0);
+    let analysis = facts_of(a.0, b.0);
     let mut last = (Agreement::Unchecked, false);
     for mut prover in [Prover::new(Vec::new()), Prover::thorough(Vec::new())] {
         prover.set_budget(5_000_000);
-        let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };
-        let second = TermRef { store: prover.add_store(&b.0.store, &facts[1]), term: b.1 };
-        let equal = prover.equal(first, second, Rung::Expansions) == Ok(Equality::Equal);
+        let first = TermRef { store: prover.add_store(&a.0.store, &analysis[0]), term: a.1 };
+        let second = TermRef { store: prover.add_store(&b.0.store, &analysis[1]), term: b.1 };
+        let equal = prover.equal(first, second, Stage::Expansions) == Ok(Equality::Equal);
         last = (prover.agree(first, second, 1), equal);
         if equal {
             break;
@@ -242,20 +242,20 @@ pub(super) fn agreement(a: (&Side, TermId), b: (&Side, TermId)) -> (Agreement, b
 
 /// The normal form of a term; inputs are called x and y.
 pub(super) fn normal_form(side: &Side, term: TermId) -> String {
-    let facts = Facts::of_all(&side.store);
+    let analysis = Analysis::of_all(&side.store);
     let mut prover = Prover::new(Vec::new());
     prover.set_budget(50_000_000);
-    let store = prover.add_store(&side.store, &facts);
+    let store = prover.add_store(&side.store, &analysis);
     let names = |input: InputId, element: u64| format!("{}[{element}]", ["x", "y", "z"][input.index()]);
     prover.normal_form(TermRef { store, term }, &names).unwrap_or_else(|why| why)
 }
 
 /// The requirements of a term as text, under assumed signs.
 pub(super) fn requirements(side: &Side, term: TermId, signs: &[Signs]) -> Result<Vec<String>, Stop> {
-    let facts = Facts::of_all(&side.store);
+    let analysis = Analysis::of_all(&side.store);
     let mut prover = Prover::new(signs.to_vec());
     prover.set_budget(50_000_000);
-    let store = prover.add_store(&side.store, &facts);
+    let store = prover.add_store(&side.store, &analysis);
     let found = prover.requirements(&mut Obligations::default(), TermRef { store, term })?;
     let names = |input: InputId, element: u64| format!("{}[{element}]", ["x", "y", "z"][input.index()]);
     Ok(found.iter().map(|requirement| prover.requirement_text(requirement, &names)).collect())
@@ -263,12 +263,12 @@ pub(super) fn requirements(side: &Side, term: TermId, signs: &[Signs]) -> Result
 
 /// Whether it is proved that wherever `a` has a value, `b` has the same.
 pub(super) fn refines(a: (&Side, TermId), b: (&Side, TermId)) -> bool {
-    let facts = facts_of(a.0, b.0);
+    let analysis = facts_of(a.0, b.0);
     let mut prover = Prover::thorough(Vec::new());
     prover.set_budget(50_000_000);
-    let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };
-    let second = TermRef { store: prover.add_store(&b.0.store, &facts[1]), term: b.1 };
-    let equal = match prover.equal(first, second, Rung::Expansions) {
+    let first = TermRef { store: prover.add_store(&a.0.store, &analysis[0]), term: a.1 };
+    let second = TermRef { store: prover.add_store(&b.0.store, &analysis[1]), term: b.1 };
+    let equal = match prover.equal(first, second, Stage::Expansions) {
         Ok(Equality::Equal) => true,
         Ok(Equality::Open(_)) => prover.equal_by_cases(first, second) == Ok(Split::Equal),
         _ => false,

@@ -3,12 +3,12 @@
 use super::*;
 
 fn steps(a: (&Side, TermId), b: (&Side, TermId)) -> u64 {
-    let facts = [Facts::of_all(&a.0.store), Facts::of_all(&b.0.store)];
+    let analysis = [Analysis::of_all(&a.0.store), Analysis::of_all(&b.0.store)];
     let mut prover = Prover::new(Vec::new());
     prover.set_budget(u64::MAX);
-    let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };
-    let second = TermRef { store: prover.add_store(&b.0.store, &facts[1]), term: b.1 };
-    assert_eq!(prover.equal(first, second, Rung::Expansions), Ok(Equality::Equal));
+    let first = TermRef { store: prover.add_store(&a.0.store, &analysis[0]), term: a.1 };
+    let second = TermRef { store: prover.add_store(&b.0.store, &analysis[1]), term: b.1 };
+    assert_eq!(prover.equal(first, second, Stage::Expansions), Ok(Equality::Equal));
     prover.steps()
 }
 

@@ -1,6 +1,6 @@
 //! Variances as kernels compute them: a running one, parts that are merged, two passes.
 
-use super::super::flat::pack_single;
+use super::super::linear_sum::pack_single;
 use super::super::polynomial::{Key, PolynomialId, Term};
 use super::*;
 use proptest::prelude::*;
@@ -92,12 +92,12 @@ fn two_passes(side: &mut Side, count: u64) -> TermId {
 
 /// What the quick prover alone says, and the steps that it took.
 fn quick(a: (&Side, TermId), b: (&Side, TermId)) -> (Result<Equality, Stop>, u64) {
-    let facts = facts_of(a.0, b.0);
+    let analysis = facts_of(a.0, b.0);
     let mut prover = Prover::new(Vec::new());
     prover.set_budget(u64::MAX);
-    let first = TermRef { store: prover.add_store(&a.0.store, &facts[0]), term: a.1 };
-    let second = TermRef { store: prover.add_store(&b.0.store, &facts[1]), term: b.1 };
-    (prover.equal(first, second, Rung::Expansions), prover.steps())
+    let first = TermRef { store: prover.add_store(&a.0.store, &analysis[0]), term: a.1 };
+    let second = TermRef { store: prover.add_store(&b.0.store, &analysis[1]), term: b.1 };
+    (prover.equal(first, second, Stage::Expansions), prover.steps())
 }
 
 fn quick_of(plan: &Plan, slip: Slip, count: u64) -> (Result<Equality, Stop>, u64) {

@@ -47,7 +47,7 @@ pub(super) struct Translator<'i> {
     /// Symbols of this element that are declared instead, with their sorts.
     declared: Vec<(String, &'static str)>,
     /// What holds of them.
-    facts: Vec<String>,
+    analysis: Vec<String>,
     /// Elements of inputs that occur.
     pub(super) used: BTreeSet<(InputId, u64)>,
     /// Functions that are not interpreted.
@@ -77,7 +77,7 @@ impl<'i> Translator<'i> {
             known: FxHashMap::default(),
             bindings: Vec::new(),
             declared: Vec::new(),
-            facts: Vec::new(),
+            analysis: Vec::new(),
             used: BTreeSet::new(),
             functions: BTreeSet::new(),
             integers: false,
@@ -97,7 +97,7 @@ impl<'i> Translator<'i> {
         for (symbol, expression) in &self.bindings {
             let _ = writeln!(out, "(let (({symbol} {expression}))");
         }
-        claims.splice(0..0, self.facts.drain(..));
+        claims.splice(0..0, self.analysis.drain(..));
         match claims.as_slice() {
             [one] => out.push_str(one),
             _ => {
@@ -307,7 +307,7 @@ impl<'i> Translator<'i> {
     /// A symbol for a root; `says` is what is asserted of it.
     fn root(&mut self, prefix: &str, says: impl FnOnce(&str) -> String) -> Meaning {
         let symbol = self.declared(prefix, "Real");
-        self.facts.push(says(&symbol));
+        self.analysis.push(says(&symbol));
         Meaning::Symbol(symbol)
     }
 }

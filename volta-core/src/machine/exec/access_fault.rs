@@ -6,7 +6,7 @@ use super::super::objects::{Backing, Object};
 use super::super::race::{self, Agent, Conflict};
 use super::super::value::lanes;
 use super::super::warp::Warp;
-use super::memory::Together;
+use super::memory::WarpAccess;
 use crate::program::Space;
 
 impl Cta<'_> {
@@ -55,7 +55,7 @@ impl Cta<'_> {
     }
 
     #[cold]
-    pub(super) fn uncached_conflict(&self, warp: &Warp, lane: usize, at: &Together<'_>) -> Stop {
+    pub(super) fn uncached_conflict(&self, warp: &Warp, lane: usize, at: &WarpAccess<'_>) -> Stop {
         let place = self.spell(at.object, at.offsets[lane], 4);
         let message = format!(
             "{place} is read through the read-only cache (`ld.global.nc`) and written in the same launch"

@@ -9,7 +9,7 @@ use super::super::value::{Origin, Sym, Value, lanes};
 use super::super::warp::Warp;
 use super::float::Shape;
 use super::int::scalar2;
-use super::memory::Together;
+use super::memory::WarpAccess;
 use crate::program::{Address, Clamp, InstId, Precision, RegId, Scope, Space, Src, Update};
 use crate::term::TermOp;
 
@@ -31,7 +31,7 @@ impl Cta<'_> {
         for lane in lanes(mask) {
             let mut offsets = [0; 32];
             let (place, extent) = ((space, addresses[lane]), (bytes, alignment));
-            let at = self.spot(warp, lane, pc, place, extent, agent, true, &mut offsets)?;
+            let at = self.locate_lane(warp, lane, pc, place, extent, agent, true, &mut offsets)?;
             self.holds_atomics(warp, lane, &at)?;
             self.writable(warp, &at, bytes)?;
             let mismatch = |this: &Self, warp: &Warp, held: String| {
@@ -64,7 +64,7 @@ impl Cta<'_> {
     }
 
     /// Refuses atomics where there are none, and where the whole of what they add up to is not known.
-    fn holds_atomics(&self, warp: &Warp, lane: usize, at: &Together<'_>) -> Result<(), Stop> {
+    fn holds_atomics(&self, warp: &Warp, lane: usize, at: &WarpAccess<'_>) -> Result<(), Stop> {
         match at.object.backing {
             Backing::Shared(_) => Ok(()),
             Backing::Tensor(_) => {
@@ -98,7 +98,7 @@ impl Cta<'_> {
             }
             Update::Integer(_, ty) => {
                 let bytes = ty.width.bytes();
-                let mut residues = self.residues(pc);
+                let mut residues = self.int_terms(pc);
                 match residues.residue(by, bytes) {
                     Some(term) => Ok(residues.value(term, bytes)),
                     None => Err(self.describe_value(by)),
@@ -137,7 +137,7 @@ impl Cta<'_> {
                 {
                     return Ok(Value::Bits(bits));
                 }
-                let mut residues = self.residues(pc);
+                let mut residues = self.int_terms(pc);
                 match residues.int2(op, ty, old, by) {
                     Some(term) => Ok(residues.value(term, ty.width.bytes())),
                     None => Err(self.describe_value(old)),

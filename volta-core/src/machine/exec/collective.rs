@@ -6,7 +6,7 @@ use super::super::fault::FaultKind;
 use super::super::value::{Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::int::scalar2;
-use super::symbolic::NoMeaning;
+use super::packed_int::NotRepresentable;
 use crate::base::assumption::Assumption;
 use crate::program::{Inst, Int, Int2, Op, PredSrc, Shuffle, Src, Vote, Width};
 
@@ -227,7 +227,7 @@ impl Cta<'_> {
             }
             let both = self.apply_table(pc, &words, &|table, words| table.int2(op, ty, words));
             let lane = warp.live().trailing_zeros() as usize;
-            both.map_err(|NoMeaning| self.computes_with_encoding(warp, &words, lane, pc))
+            both.map_err(|NotRepresentable| self.computes_with_encoding(warp, &words, lane, pc))
         })
     }
 

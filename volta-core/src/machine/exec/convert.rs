@@ -2,13 +2,13 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
+use super::super::int_terms;
 use super::super::objects::{from_generic, to_generic};
-use super::super::pieces::{Choice, Piece};
-use super::super::register::Even;
-use super::super::residue;
+use super::super::packed::{Choice, PackedPart};
+use super::super::register::Affine;
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
-use super::even::even_convert;
+use super::affine::affine_convert;
 use super::float::{Terms, even_reals, holds_unknown_reals, set_reals};
 use super::int::sign_extend;
 use super::known::{Exact, Undecided, clamp_term};
@@ -55,9 +55,10 @@ impl Cta<'_> {
         saturate: bool,
     ) -> Result<(), Stop> {
         if mask == u32::MAX
-            && let Some(results) = self.even(warp, a).and_then(|even| even_convert(from, to, saturate, even))
+            && let Some(results) =
+                self.affine(warp, a).and_then(|affine| affine_convert(from, to, saturate, affine))
         {
-            warp.register_mut(d).set_even(results, false);
+            warp.register_mut(d).set_affine(results, false);
             return Ok(());
         }
         let mut scratch = None;
@@ -111,7 +112,7 @@ impl Cta<'_> {
                 Value::Undefined(origin) => Value::Undefined(origin),
                 value => match self.number_of(value, to, rounding, pc, &number) {
                     Some(result) => result,
-                    None => match self.residues(pc).reading(value, from) {
+                    None => match self.int_terms(pc).reading(value, from) {
                         Some(number) => Value::Sym(Sym::real(to, number)),
                         None => return Err(self.computes_with_encoding(warp, &[value], lane, pc)),
                     },
@@ -136,7 +137,7 @@ impl Cta<'_> {
             let rounded = Rounded::exactly(to, encode(&exact, to, rounding));
             return Some(self.known.constant(&mut self.store, to, exact, rounded));
         }
-        let Choice { condition, then, otherwise } = self.composites.as_choice(value)?;
+        let Choice { condition, then, otherwise } = self.packed.as_choice(value)?;
         let arms = [then, otherwise].map(|arm| self.number_of(arm, to, rounding, pc, number));
         let [Some(then), Some(otherwise)] = arms else { return None };
         let [Ok(Some(then)), Ok(Some(otherwise))] = [then, otherwise].map(|arm| self.read_real(arm, to))
@@ -164,7 +165,7 @@ impl Cta<'_> {
                 continue;
             };
             let Some(known) = self.known.of(&self.store, term) else {
-                let mut residues = self.residues(pc);
+                let mut residues = self.int_terms(pc);
                 let rounded = residues.apply(integral_op(rounding), &[term]);
                 // What lies beyond the type becomes its nearest number.
                 let integer = residues.saturated(rounded, to);
@@ -198,12 +199,12 @@ impl Cta<'_> {
             // The same reals (rule V2), under another name.
             let register = warp.register(a);
             if mask == u32::MAX
-                && let Some(even) = even_reals(register, cast.from)
-                && !self.known.may_contain(even.ends())
+                && let Some(affine) = even_reals(register, cast.from)
+                && !self.known.may_contain(affine.min_max())
             {
-                let Even { first, steps } = even;
-                let words = Even { first: Sym::real_tag(cast.to) | first, steps };
-                warp.register_mut(d).set_even(words, true);
+                let Affine { first, steps } = affine;
+                let words = Affine { first: Sym::real_tag(cast.to) | first, steps };
+                warp.register_mut(d).set_affine(words, true);
                 return Ok(());
             }
             if self.known.is_empty() && holds_unknown_reals(register, mask, cast.from) {
@@ -306,15 +307,15 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let bytes = part.bytes();
         for lane in lanes(mask) {
-            let mut pieces: Vec<Piece> = Vec::with_capacity(parts.len());
+            let mut pieces: Vec<PackedPart> = Vec::with_capacity(parts.len());
             for source in parts {
                 let value = match self.value(warp, *source, lane) {
                     Value::Bits(bits) => Value::Bits(bits & part.mask()),
                     other => other,
                 };
-                pieces.extend(self.composites.split(value, bytes));
+                pieces.extend(self.packed.split(value, bytes));
             }
-            let value = self.composites.join(&pieces);
+            let value = self.packed.join(&pieces);
             warp.register_mut(d).set(lane, value);
         }
         Ok(())
@@ -332,13 +333,13 @@ impl Cta<'_> {
         let bytes = part.bytes();
         for lane in lanes(mask) {
             let value = self.value(warp, a, lane);
-            let pieces = self.composites.split(value, bytes * d.len() as u32);
+            let pieces = self.packed.split(value, bytes * d.len() as u32);
             for (at, target) in d.iter().enumerate() {
                 let Some(target) = target else { continue };
-                let Ok(slice) = residue::slice(&pieces, at as u32 * bytes, bytes, &mut self.store) else {
+                let Ok(slice) = int_terms::slice(&pieces, at as u32 * bytes, bytes, &mut self.store) else {
                     return Err(self.computes_with_encoding(warp, &[value], lane, pc));
                 };
-                let part = self.composites.join(&slice);
+                let part = self.packed.join(&slice);
                 warp.register_mut(*target).set(lane, part);
             }
         }
@@ -406,13 +407,13 @@ impl Cta<'_> {
     }
 }
 
-impl super::symbolic::Table<'_> {
+impl super::packed_int::PackedInts<'_> {
     /// A conversion of bits, through a choice.
     pub(super) fn convert(
         &mut self,
         words: &[Value],
         f: impl Fn(u64) -> u64,
-    ) -> Result<Value, super::symbolic::NoMeaning> {
+    ) -> Result<Value, super::packed_int::NotRepresentable> {
         self.choices(words, |x| Some(f(x[0])))
     }
 }

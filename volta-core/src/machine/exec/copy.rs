@@ -3,13 +3,13 @@
 //!
 //! Contents change at once: whoever looks before the wait races, so nobody can tell.
 
-use super::super::cta::{Cta, Order, Stop};
+use super::super::cta::{Cta, Detector, Stop};
 use super::super::fault::FaultKind;
+use super::super::int_terms;
 use super::super::memory::initial_cell;
 use super::super::objects::Backing;
-use super::super::pieces::{Cell, Piece};
+use super::super::packed::{Cell, PackedPart};
 use super::super::race::Agent;
-use super::super::residue;
 use super::super::value::{Value, lanes};
 use super::super::warp::Warp;
 use crate::program::{Address, InstId, PredSrc, Space, Src};
@@ -22,7 +22,7 @@ const MOST_CELLS: usize = 4;
 enum Brought {
     /// Whole cells of a tensor that nobody writes.
     Cells([Cell; MOST_CELLS]),
-    Pieces(Vec<Piece>),
+    PackedParts(Vec<PackedPart>),
 }
 
 /// A copy under way.
@@ -31,7 +31,7 @@ struct Copy {
     /// Cells of shared memory that it writes.
     first: u32,
     cells: u32,
-    /// Its number for the exact detector.
+    /// Its number for the vector-clock detector.
     number: u32,
 }
 
@@ -79,8 +79,8 @@ impl Cta<'_> {
                 return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
             }
             let number = match &mut self.order {
-                Order::Quick(_) => 0,
-                Order::Exact(exact) => exact.begin_copy(),
+                Detector::Epoch(_) => 0,
+                Detector::VectorClock(exact) => exact.begin_copy(),
             };
             let agent = Agent::Copy(number);
             let source = match (&sources, wanted) {
@@ -90,7 +90,7 @@ impl Cta<'_> {
             };
             let cells = self.copied(warp, lane, pc, source, (wanted, bytes), agent)?;
             let target = (Space::Shared, targets[lane]);
-            let at = self.spot(warp, lane, pc, target, (bytes, bytes), agent, true, &mut offsets)?;
+            let at = self.locate_lane(warp, lane, pc, target, (bytes, bytes), agent, true, &mut offsets)?;
             let Backing::Shared(base) = at.object.backing else {
                 let message = "the target of a copy is not in shared memory".to_string();
                 return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
@@ -99,13 +99,13 @@ impl Cta<'_> {
             for step in 0..bytes / 4 {
                 let content = match &cells {
                     Brought::Cells(cells) => cells[step as usize],
-                    Brought::Pieces(pieces) => {
-                        let Ok(content) = residue::slice(pieces, 4 * step, 4, &mut self.store) else {
+                    Brought::PackedParts(pieces) => {
+                        let Ok(content) = int_terms::slice(pieces, 4 * step, 4, &mut self.store) else {
                             let message =
                                 "a copy cuts through a value of the memory that it reads".to_string();
                             return Err(self.fault(FaultKind::SortMismatch, "M3", message, warp, lane, pc));
                         };
-                        Cell::from_pieces(&content, &mut self.composites)
+                        Cell::from_pieces(&content, &mut self.packed)
                     }
                 };
                 self.write_cell(warp, lane, &at, u64::from(first + step), 0xf, content)?;
@@ -126,10 +126,10 @@ impl Cta<'_> {
         (wanted, bytes): (u32, u32),
         agent: Agent,
     ) -> Result<Brought, Stop> {
-        let mut pieces: Vec<Piece> = Vec::new();
+        let mut pieces: Vec<PackedPart> = Vec::new();
         if let Some(source) = source {
             let (place, mut offsets) = ((Space::Global, source), [0; 32]);
-            let at = self.spot(warp, lane, pc, place, (wanted, bytes), agent, false, &mut offsets)?;
+            let at = self.locate_lane(warp, lane, pc, place, (wanted, bytes), agent, false, &mut offsets)?;
             let offset = at.offsets[lane];
             if let Backing::Tensor(number) = at.object.backing
                 && self.launch.tensors[number as usize].is_read_only()
@@ -139,7 +139,7 @@ impl Cta<'_> {
                 let mut cells = [Cell::UNWRITTEN; MOST_CELLS];
                 for (step, cell) in cells.iter_mut().enumerate().take(bytes as usize / 4) {
                     let place = offset / 4 + step as u64;
-                    let tables = (&mut self.composites, &mut self.store);
+                    let tables = (&mut self.packed, &mut self.store);
                     *cell = initial_cell(tensor, place, tables, InstId(pc));
                 }
                 return Ok(Brought::Cells(cells));
@@ -149,13 +149,13 @@ impl Cta<'_> {
                 let element = at.object.element.map_or(4, |element| element.bytes()).clamp(1, 4);
                 let step = element.min(wanted - done);
                 let value = self.load_value(warp, lane, &at, offset + u64::from(done), step)?;
-                pieces.extend(self.composites.split(value, step));
+                pieces.extend(self.packed.split(value, step));
                 done += step;
             }
         }
-        let zero = |bytes| Piece { value: Value::Bits(0), bytes };
+        let zero = |bytes| PackedPart { value: Value::Bits(0), bytes };
         pieces.extend((wanted..bytes).map(|_| zero(1)));
-        Ok(Brought::Pieces(pieces))
+        Ok(Brought::PackedParts(pieces))
     }
 
     fn copies_of(&mut self, warp: &Warp, lane: usize) -> &mut Copies {
@@ -187,13 +187,13 @@ impl Cta<'_> {
             let now = self.now(warp);
             for copy in done {
                 match &mut self.order {
-                    Order::Quick(_) => {
+                    Detector::Epoch(_) => {
                         let (first, last) = (copy.first as usize, (copy.first + copy.cells) as usize);
-                        for cell in &mut self.memory.shared_quick[first..last] {
+                        for cell in &mut self.memory.shared_epochs[first..last] {
                             self.memory.parts.end_copy(cell, now, lane as u32);
                         }
                     }
-                    Order::Exact(exact) => exact.end_copy(copy.number, warp.thread(lane)),
+                    Detector::VectorClock(exact) => exact.end_copy(copy.number, warp.thread(lane)),
                 }
             }
         }

@@ -5,7 +5,7 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
-use super::super::register::{Even, Register};
+use super::super::register::{Affine, Register};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::idiom;
@@ -16,7 +16,7 @@ use crate::number::format::{Format, Rounding, decode};
 use crate::program::{
     Bool2, Clamp, Compare, Float2, FloatCompare, InstId, Precision, PredId, PredSrc, RegId, Src,
 };
-use crate::term::{Constant, Pattern, Results, TermId, TermKind, TermOp, ends};
+use crate::term::{Constant, Pattern, Results, TermId, TermKind, TermOp, min_max};
 
 /// What a float instruction computes, apart from its operands.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,7 @@ pub(super) struct Terms {
     pub(super) undefined: u32,
 }
 
-/// Lanes further apart than this do not move evenly: their words are compared with wrapping around.
+/// Lanes further apart than this are not held as affine: their words are compared with wrapping around.
 const MOST_STEP: i64 = 1 << 44;
 
 const LOW: u64 = Sym::PAYLOAD;
@@ -87,20 +87,20 @@ pub(super) fn holds_unknown_reals(register: &Register, mask: u32, format: Format
     lanes(mask).all(|lane| odd(words[lane]) == 0)
 }
 
-/// The raw terms of a warp's reals in a format, if they move evenly from lane to lane, and are not constants.
+/// The raw terms of a warp's reals in a format, if they are affine from lane to lane, and are not constants.
 #[inline]
-pub(super) fn even_reals(register: &Register, format: Format) -> Option<Even> {
-    if register.sym != u32::MAX { None } else { raw_reals(register.even()?, format) }
+pub(super) fn even_reals(register: &Register, format: Format) -> Option<Affine> {
+    if register.sym != u32::MAX { None } else { raw_reals(register.affine()?, format) }
 }
 
-/// The raw terms of symbolic words that move evenly, if they are reals in a format, and not constants.
+/// The raw terms of symbolic words that are affine, if they are reals in a format, and not constants.
 #[inline]
-pub(in super::super) fn raw_reals<const B: usize>(even: Even<B>, format: Format) -> Option<Even<B>> {
+pub(in super::super) fn raw_reals<const B: usize>(affine: Affine<B>, format: Format) -> Option<Affine<B>> {
     // What lies between two terms of a kind is of that kind.
     let odd = |word: u64| (word ^ Sym::real_tag(format)) & !LOW | word & CONSTANT;
-    let near = even.steps.iter().all(|step| (-MOST_STEP..=MOST_STEP).contains(step));
-    let [low, high] = even.ends();
-    (near && odd(low) | odd(high) == 0).then_some(Even { first: even.first & LOW, steps: even.steps })
+    let near = affine.steps.iter().all(|step| (-MOST_STEP..=MOST_STEP).contains(step));
+    let [low, high] = affine.min_max();
+    (near && odd(low) | odd(high) == 0).then_some(Affine { first: affine.first & LOW, steps: affine.steps })
 }
 
 /// Writes a warp's results to the lanes of `mask`.
@@ -123,7 +123,7 @@ pub(super) fn set_reals(register: &mut Register, format: Format, mask: u32, id: 
 pub(super) fn set_results(register: &mut Register, format: Format, mask: u32, results: Results) {
     if mask == u32::MAX {
         let stride = results.lane(1).wrapping_sub(results.lane(0)) as i64;
-        register.set_even(Even::strided(Sym::real_tag(format) | results.lane(0), stride), true);
+        register.set_affine(Affine::strided(Sym::real_tag(format) | results.lane(0), stride), true);
     } else {
         set_reals(register, format, mask, |lane| results.lane(lane));
     }
@@ -280,7 +280,7 @@ impl Cta<'_> {
         true
     }
 
-    /// One node for a whole warp of operands that move evenly from lane to lane, one of them at least. False where
+    /// One node for a whole warp of operands that are affine from lane to lane, one of them at least. False where
     /// they do not, and nothing was done.
     #[inline]
     fn affine_float(
@@ -295,21 +295,21 @@ impl Cta<'_> {
         if mask != u32::MAX || self.options.plain_terms || shape.rounds_down() {
             return false;
         }
-        let mut patterns = [Pattern::Steps { base: 0, steps: [0; 5] }; 3];
+        let mut patterns = [Pattern::Strides { base: 0, steps: [0; 5] }; 3];
         let mut moves = false;
         for (pattern, source) in patterns.iter_mut().zip(sources) {
             let bits = match source {
                 Src::Reg(id) => {
                     let register = warp.register(*id);
-                    if let Some(even) = even_reals(register, shape.format) {
-                        moves |= !even.is_uniform();
-                        *pattern = Pattern::Steps { base: even.first, steps: even.steps };
+                    if let Some(affine) = even_reals(register, shape.format) {
+                        moves |= !affine.is_uniform();
+                        *pattern = Pattern::Strides { base: affine.first, steps: affine.steps };
                         continue;
                     }
                     match register.uniform(mask) {
                         Some(Value::Bits(bits)) => bits,
                         Some(Value::Sym(sym)) if sym.raw() & !LOW == Sym::real_tag(shape.format) => {
-                            *pattern = Pattern::Steps { base: sym.raw() & LOW, steps: [0; 5] };
+                            *pattern = Pattern::Strides { base: sym.raw() & LOW, steps: [0; 5] };
                             continue;
                         }
                         _ => return false,
@@ -319,10 +319,10 @@ impl Cta<'_> {
                 Src::Symbol(..) => return false,
             };
             let Some(base) = self.literal(shape.format, bits) else { return false };
-            *pattern = Pattern::Steps { base, steps: [0; 5] };
+            *pattern = Pattern::Strides { base, steps: [0; 5] };
         }
         let known = |pattern: &Pattern<'_>| match pattern {
-            Pattern::Steps { base, steps } => self.known.may_contain(ends(*base, steps)),
+            Pattern::Strides { base, steps } => self.known.may_contain(min_max(*base, steps)),
             Pattern::Repeated { .. } | Pattern::Results(_) => true,
         };
         if !moves || !self.known.is_empty() && patterns[..sources.len()].iter().all(known) {
@@ -573,7 +573,7 @@ impl Cta<'_> {
                 || matches!((held, format), (Format::F32, Format::Tf32) | (Format::Tf32, Format::F32))
         };
         let value = match format {
-            Format::F32 | Format::Tf32 => self.composites.as_f32(value),
+            Format::F32 | Format::Tf32 => self.packed.as_f32(value),
             Format::F16 | Format::Bf16 | Format::F64 | Format::E4m3 | Format::E5m2 => value,
         };
         match value {
@@ -585,7 +585,7 @@ impl Cta<'_> {
                     Err(format!("{}, which is {}", self.describe(term), held.name()))
                 }
                 SymKind::Choice(index) => {
-                    let choice = self.composites.choice(index);
+                    let choice = self.packed.choice(index);
                     let then = self.read_real(choice.then, format)?;
                     let otherwise = self.read_real(choice.otherwise, format)?;
                     let (Some(then), Some(otherwise)) = (then, otherwise) else { return Ok(None) };
@@ -596,10 +596,10 @@ impl Cta<'_> {
                 | SymKind::Pair(..)
                 | SymKind::Packed(_)
                 | SymKind::Fragment { .. } => {
-                    if self.composites.undefined_part(value).is_some() {
+                    if self.packed.undefined_part(value).is_some() {
                         return Ok(None);
                     }
-                    if let Some(number) = self.residues(0).spelled(value, format) {
+                    if let Some(number) = self.int_terms(0).spelled(value, format) {
                         return Ok(Some(number));
                     }
                     Err(self.describe_value(value))
@@ -610,7 +610,7 @@ impl Cta<'_> {
 
     /// The constant term (raw) that bits spell in a format; `None` for NaN, which rule V2 leaves out.
     pub(in super::super) fn literal(&mut self, format: Format, bits: u64) -> Option<u64> {
-        let bits = bits & super::super::pieces::low_bytes(format.bytes());
+        let bits = bits & super::super::packed::low_bytes(format.bytes());
         if let Some(known) = self.literals.get(&(format, bits)) {
             return *known;
         }

@@ -10,7 +10,7 @@ use super::super::register::Register;
 use super::super::value::{Sym, SymKind, Value, lanes};
 use super::float::Shape;
 use super::known::{Exact, Known};
-use super::symbolic::Table;
+use super::packed_int::PackedInts;
 use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::program::{Clamp, Width};
@@ -144,7 +144,12 @@ impl Cta<'_> {
 }
 
 /// `bits(m) << 23` for an `m` that [`Cta::floor_step`] made: the f32 `2^(m − bias)`.
-pub(super) fn exponent_field(table: &mut Table<'_>, sym: Sym, width: Width, amount: u64) -> Option<Value> {
+pub(super) fn exponent_field(
+    table: &mut PackedInts<'_>,
+    sym: Sym,
+    width: Width,
+    amount: u64,
+) -> Option<Value> {
     let SymKind::Real(Format::F32, term) = sym.kind() else { return None };
     let TermKind::Lane(node, _) = term.kind() else { return None };
     if width != Width::W32 || amount != 23 {

@@ -4,7 +4,7 @@ use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
 use super::super::value::{Truth, Value, lanes, only_lane};
 use super::super::warp::Warp;
-use super::even::{even_compare, even2, even3};
+use super::affine::{affine_compare, affine2, affine3};
 use super::float::set_results;
 use crate::number::format::Format;
 use crate::program::{
@@ -360,16 +360,16 @@ impl Cta<'_> {
             return Ok(());
         }
         if mask == u32::MAX
-            && let (Some(x), Some(y)) = (self.even(warp, a), self.even(warp, b))
-            && let Some(results) = even2(op, ty, x, y)
+            && let (Some(x), Some(y)) = (self.affine(warp, a), self.affine(warp, b))
+            && let Some(results) = affine2(op, ty, x, y)
         {
-            warp.register_mut(d).set_even(results, false);
+            warp.register_mut(d).set_affine(results, false);
             return Ok(());
         }
         self.int2_by_lanes(warp, mask, pc, op, ty, d, [a, b])
     }
 
-    /// The same where results are not known to move evenly.
+    /// The same where results are not known to be affine.
     #[inline(never)] // Its room on the stack is not made for nothing.
     fn int2_by_lanes(
         &mut self,
@@ -426,10 +426,10 @@ impl Cta<'_> {
             return Ok(());
         }
         if mask == u32::MAX
-            && let [Some(x), Some(y), Some(z)] = sources.map(|source| self.even(warp, source))
-            && let Some(results) = even3(op, ty, [x, y, z])
+            && let [Some(x), Some(y), Some(z)] = sources.map(|source| self.affine(warp, source))
+            && let Some(results) = affine3(op, ty, [x, y, z])
         {
-            warp.register_mut(d).set_even(results, false);
+            warp.register_mut(d).set_affine(results, false);
             return Ok(());
         }
         let mut scratch = [const { None }; 3];
@@ -534,8 +534,8 @@ impl Cta<'_> {
             return Ok(());
         }
         if let (u32::MAX, None, None) = (mask, combine, q)
-            && let (Some(x), Some(y)) = (self.even(warp, a), self.even(warp, b))
-            && let Some(holds) = even_compare(op, ty, x, y)
+            && let (Some(x), Some(y)) = (self.affine(warp, a), self.affine(warp, b))
+            && let Some(holds) = affine_compare(op, ty, x, y)
         {
             warp.predicate_mut(p).merge_bits(mask, if holds { mask } else { 0 });
             return Ok(());

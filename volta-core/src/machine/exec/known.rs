@@ -133,7 +133,7 @@ impl Knowns {
         is_constant(raw) || !self.is_empty() && self.values.contains_key(&TermId::from_raw(raw))
     }
 
-    /// Whether a term between two, raw, may be known: those of lanes that move evenly, or one of all lanes.
+    /// Whether a term between two, raw, may be known: those of lanes that are affine, or one of all lanes.
     #[inline]
     pub(in super::super) fn may_contain(&self, [low, high]: [u64; 2]) -> bool {
         if low == high {

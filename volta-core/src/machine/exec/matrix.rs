@@ -4,9 +4,9 @@
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
 use super::super::fragment;
-use super::super::pieces::Piece;
+use super::super::int_terms;
+use super::super::packed::PackedPart;
 use super::super::race::Agent;
-use super::super::residue;
 use super::super::value::{Origin, Sym, Value, lanes};
 use super::super::warp::Warp;
 use super::float::set_reals;
@@ -131,12 +131,12 @@ impl Cta<'_> {
                 continue;
             }
             for lane in 0..32 {
-                let mut pieces = [Piece { value: Value::Bits(0), bytes: 0 }; 2];
+                let mut pieces = [PackedPart { value: Value::Bits(0), bytes: 0 }; 2];
                 for (step, piece) in pieces.iter_mut().enumerate().take(inside) {
                     let value = real_or_undefined(format, results[step][lane], pc);
-                    *piece = Piece { value, bytes: format.bytes() };
+                    *piece = PackedPart { value, bytes: format.bytes() };
                 }
-                let value = if inside == 1 { pieces[0].value } else { self.composites.join(&pieces) };
+                let value = if inside == 1 { pieces[0].value } else { self.packed.join(&pieces) };
                 warp.register_mut(*d).set(lane, value);
             }
         }
@@ -169,16 +169,16 @@ impl Cta<'_> {
                 for (at, raw) in list.iter_mut().enumerate() {
                     *raw = left.at(first.0 + at, k);
                 }
-                self.store.take_in(Pattern::Repeated { list, shift: places.columns.trailing_zeros() })
+                self.store.intern_operand(Pattern::Repeated { list, shift: places.columns.trailing_zeros() })
             });
             let y = *of_right[k * right.columns + first.1].get_or_insert_with(|| {
                 let list = &mut list[..places.columns];
                 for (at, raw) in list.iter_mut().enumerate() {
                     *raw = right.at(k, first.1 + at * places.apart);
                 }
-                self.store.take_in(Pattern::Repeated { list, shift: 0 })
+                self.store.intern_operand(Pattern::Repeated { list, shift: 0 })
             });
-            let operands = [x, y, self.store.take_in(total)];
+            let operands = [x, y, self.store.intern_operand(total)];
             total = Pattern::Results(self.store.push_operands(TermOp::Fma, &operands, pc));
         }
         total.all()
@@ -284,12 +284,12 @@ impl Cta<'_> {
 
     /// The low (0) or high (1) two bytes of a register.
     fn half(&mut self, warp: &Warp, value: Value, which: usize, lane: usize, pc: u32) -> Result<Value, Stop> {
-        if let Some(half) = self.composites.half(value, which) {
+        if let Some(half) = self.packed.half(value, which) {
             return Ok(half);
         }
-        let pieces = self.composites.split(value, 4);
-        match residue::slice(&pieces, 2 * which as u32, 2, &mut self.store) {
-            Ok(half) => Ok(self.composites.join(&half)),
+        let pieces = self.packed.split(value, 4);
+        match int_terms::slice(&pieces, 2 * which as u32, 2, &mut self.store) {
+            Ok(half) => Ok(self.packed.join(&half)),
             Err(_) => {
                 let what = self.describe_value(value);
                 let message = format!("a matrix instruction takes a register for two halves: {what}");
@@ -376,7 +376,7 @@ impl Cta<'_> {
             for (at, source) in c.iter().enumerate() {
                 let value = self.value(warp, *source, lane);
                 // Sums that do not wrap around are of the numbers as they are.
-                let term = match (product.saturate, self.residues(pc)) {
+                let term = match (product.saturate, self.int_terms(pc)) {
                     (true, mut residues) => residues.reading(value, word),
                     (false, mut residues) => residues.residue(value, 4),
                 };
@@ -389,7 +389,7 @@ impl Cta<'_> {
         for (at, d) in d.iter().enumerate() {
             let results = self.dot_products(pc, &mut factors, fragment::of_c(0, at));
             for (lane, raw) in results.into_iter().enumerate() {
-                let mut residues = self.residues(pc);
+                let mut residues = self.int_terms(pc);
                 let term = TermId::from_raw(raw);
                 let term = if product.saturate { residues.saturated(term, word) } else { term };
                 let value = residues.value(term, 4);
@@ -411,7 +411,7 @@ impl Cta<'_> {
     ) -> Result<TermId, Stop> {
         let value = self.value(warp, source, lane);
         let signed = element == (MatrixElement::Int8 { signed: true });
-        let part = self.residues(pc).part(value, at as u32, Int { width: Width::W8, signed });
+        let part = self.int_terms(pc).part(value, at as u32, Int { width: Width::W8, signed });
         part.ok_or_else(|| self.no_integer(warp, value, lane, pc))
     }
 
@@ -442,7 +442,8 @@ impl Cta<'_> {
             for (row, cells) in cells.iter_mut().enumerate() {
                 let owner = 8 * number + row;
                 let place = (space, addresses[owner]);
-                let at = self.spot(warp, owner, pc, place, (16, 16), Agent::Thread, false, &mut offsets)?;
+                let at =
+                    self.locate_lane(warp, owner, pc, place, (16, 16), Agent::Thread, false, &mut offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 for (step, cell) in cells.iter_mut().enumerate() {
                     let offset = at.offsets[owner] + 4 * step as u64;
@@ -470,7 +471,7 @@ impl Cta<'_> {
     }
 
     fn pair(&mut self, low: Value, high: Value) -> Value {
-        self.composites.join(&[Piece { value: low, bytes: 2 }, Piece { value: high, bytes: 2 }])
+        self.packed.join(&[PackedPart { value: low, bytes: 2 }, PackedPart { value: high, bytes: 2 }])
     }
 
     /// `stmatrix`: each lane writes what it holds, to rows whose addresses other lanes give.
@@ -490,7 +491,7 @@ impl Cta<'_> {
             for (row, offsets) in offsets.iter_mut().enumerate() {
                 let owner = 8 * number + row;
                 let place = (space, addresses[owner]);
-                let at = self.spot(warp, owner, pc, place, (16, 16), Agent::Thread, true, offsets)?;
+                let at = self.locate_lane(warp, owner, pc, place, (16, 16), Agent::Thread, true, offsets)?;
                 self.holds_matrices(warp, &at, false)?;
                 spots.push((at.offsets[owner], at));
             }

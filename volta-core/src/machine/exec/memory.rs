@@ -1,21 +1,21 @@
 //! Loads and stores (rules M1–M4), with race detection on shared and global memory (Y1).
 
 use super::super::bind::Launch;
-use super::super::cta::{Cta, Order, Stop};
+use super::super::cta::{Cta, Detector, Stop};
 use super::super::fault::FaultKind;
+use super::super::int_terms;
 use super::super::memory::PAGE;
 use super::super::objects::{Backing, Object, from_generic};
-use super::super::pieces::{Cell, Choice, Piece, Pieces};
-use super::super::race::{Agent, Now, Quick};
-use super::super::residue;
-use super::super::shadow::{Parts, WHOLE};
+use super::super::packed::{Cell, PackedPart, PackedParts};
+use super::super::race::{Agent, EpochShadow, Now};
+use super::super::shadow::{ByteShadow, WHOLE};
 use super::super::value::{Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::access_fault::pretty_name;
 use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Src, Width};
 
 /// An access that several lanes make together.
-pub(super) struct Together<'o> {
+pub(super) struct WarpAccess<'o> {
     pub(super) object: &'o Object,
     pub(super) number: u32,
     /// Byte offsets of the lanes of the mask.
@@ -36,10 +36,10 @@ impl<'l> Cta<'l> {
                 self.load_alone(warp, mask.trailing_zeros() as usize, (*space, *address), *width, d)
             }
             Op::Load { space, address, width, d, .. } if mask == u32::MAX => {
-                self.load_evenly(warp, (*space, *address), *width, d)?
+                self.load_affine(warp, (*space, *address), *width, d)?
             }
             Op::Store { space, address, width, a, .. } if mask == u32::MAX => {
-                self.store_evenly(warp, (*space, *address), *width, a)?
+                self.store_affine(warp, (*space, *address), *width, a)?
             }
             _ => false,
         };
@@ -61,7 +61,7 @@ impl<'l> Cta<'l> {
             let place = (space, base.wrapping_add_signed(address.offset));
             let mut offsets = [0; 32];
             let (extent, agent) = ((total, total), Agent::Thread);
-            let at = self.spot(warp, lane, pc, place, extent, agent, writes, &mut offsets)?;
+            let at = self.locate_lane(warp, lane, pc, place, extent, agent, writes, &mut offsets)?;
             return self.perform(warp, at, inst);
         }
         let addresses = self.addresses(warp, mask, address, pc)?;
@@ -104,14 +104,14 @@ impl<'l> Cta<'l> {
             rest &= !same;
             let access = Access { read_only: false, volatile: false };
             let (offsets, agent) = (&offsets, Agent::Thread);
-            self.perform(warp, Together { object, number, offsets, mask: same, pc, access, agent }, inst)?;
+            self.perform(warp, WarpAccess { object, number, offsets, mask: same, pc, access, agent }, inst)?;
         }
         Ok(())
     }
 
     /// A load or a store of which it is known where it goes.
     #[inline]
-    fn perform(&mut self, warp: &mut Warp, mut at: Together<'_>, inst: &Inst) -> Result<(), Stop> {
+    fn perform(&mut self, warp: &mut Warp, mut at: WarpAccess<'_>, inst: &Inst) -> Result<(), Stop> {
         match &inst.op {
             Op::Load { d, access, width, .. } => {
                 at.access = *access;
@@ -128,7 +128,7 @@ impl<'l> Cta<'l> {
     /// Where `bytes` bytes at one address lie, aligned to `alignment`, for an access of one lane. `offsets` is room for
     /// what it holds.
     #[inline(always)] // What is returned in pieces through memory is slow to read as a whole.
-    pub(super) fn spot<'o>(
+    pub(super) fn locate_lane<'o>(
         &self,
         warp: &Warp,
         lane: usize,
@@ -138,7 +138,7 @@ impl<'l> Cta<'l> {
         agent: Agent,
         writes: bool,
         offsets: &'o mut [u64; 32],
-    ) -> Result<Together<'o>, Stop>
+    ) -> Result<WarpAccess<'o>, Stop>
     where
         'l: 'o,
     {
@@ -156,14 +156,14 @@ impl<'l> Cta<'l> {
             return Err(self.misaligned(warp, 1 << lane, pc, object, offsets, alignment));
         }
         let access = Access { read_only: false, volatile: false };
-        Ok(Together { object, number, offsets, mask: 1 << lane, pc, access, agent })
+        Ok(WarpAccess { object, number, offsets, mask: 1 << lane, pc, access, agent })
     }
 
     /// Matrices lie in shared memory, those of `wmma` also in tensors.
     pub(super) fn holds_matrices(
         &self,
         warp: &Warp,
-        at: &Together<'_>,
+        at: &WarpAccess<'_>,
         in_tensors: bool,
     ) -> Result<(), Stop> {
         match at.object.backing {
@@ -203,7 +203,7 @@ impl<'l> Cta<'l> {
     fn load(
         &mut self,
         warp: &mut Warp,
-        at: &Together<'_>,
+        at: &WarpAccess<'_>,
         width: Width,
         d: &[Option<RegId>],
     ) -> Result<(), Stop> {
@@ -228,7 +228,7 @@ impl<'l> Cta<'l> {
             }
             return Ok(());
         }
-        if let (Backing::Shared(first), Order::Quick(_)) = (at.object.backing, &self.order)
+        if let (Backing::Shared(first), Detector::Epoch(_)) = (at.object.backing, &self.order)
             && width != Width::W64
             && self.load_shared(warp, at, first, width.bytes(), d)?
         {
@@ -245,13 +245,13 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    /// Words of shared memory, or whole values in them, under the quick detector. False where some lane reads what
+    /// Words of shared memory, or whole values in them, under the epoch detector. False where some lane reads what
     /// it takes more than a look to tell; reading all of it again changes nothing.
     #[inline]
     fn load_shared(
         &mut self,
         warp: &mut Warp,
-        at: &Together<'_>,
+        at: &WarpAccess<'_>,
         first: u32,
         bytes: u32,
         d: &[Option<RegId>],
@@ -273,10 +273,10 @@ impl<'l> Cta<'l> {
             };
             if spread == 0 {
                 let (index, start, touched) = place(first_lane);
-                let cell = &mut self.memory.shared_quick[index];
+                let cell = &mut self.memory.shared_epochs[index];
                 alarm |= self.memory.parts.read_together(cell, touched, now, at.mask);
                 let Some(target) = target else { continue };
-                match self.composites.part(self.memory.shared[index], start, bytes) {
+                match self.packed.part(self.memory.shared[index], start, bytes) {
                     Some(value) => warp.register_mut(*target).fill(at.mask, value),
                     None => known = false,
                 }
@@ -285,7 +285,7 @@ impl<'l> Cta<'l> {
             let Some(target) = target else {
                 for lane in lanes(at.mask) {
                     let (index, _, touched) = place(lane);
-                    let cell = &mut self.memory.shared_quick[index];
+                    let cell = &mut self.memory.shared_epochs[index];
                     alarm |= self.memory.parts.read(cell, touched, now, lane as u32);
                 }
                 continue;
@@ -295,9 +295,9 @@ impl<'l> Cta<'l> {
             let mut symbolic = 0u32;
             for lane in lanes(at.mask) {
                 let (index, start, touched) = place(lane);
-                let cell = &mut self.memory.shared_quick[index];
+                let cell = &mut self.memory.shared_epochs[index];
                 alarm |= self.memory.parts.read(cell, touched, now, lane as u32);
-                match self.composites.part(self.memory.shared[index], start, bytes) {
+                match self.packed.part(self.memory.shared[index], start, bytes) {
                     Some(Value::Bits(bits)) => words[lane] = bits,
                     Some(Value::Sym(sym)) => {
                         words[lane] = sym.raw();
@@ -309,7 +309,7 @@ impl<'l> Cta<'l> {
             register.sym = register.sym & !at.mask | symbolic;
             register.undefined &= !at.mask;
         }
-        if alarm { Err(Stop::NeedExact) } else { Ok(known) }
+        if alarm { Err(Stop::NeedVectorClocks) } else { Ok(known) }
     }
 
     /// The value of `bytes` bytes of an object, with race detection.
@@ -317,7 +317,7 @@ impl<'l> Cta<'l> {
         &mut self,
         warp: &mut Warp,
         lane: usize,
-        at: &Together<'_>,
+        at: &WarpAccess<'_>,
         offset: u64,
         bytes: u32,
     ) -> Result<Value, Stop> {
@@ -336,17 +336,17 @@ impl<'l> Cta<'l> {
     pub(super) fn load_word(
         &mut self,
         warp: &mut Warp,
-        at: &Together<'_>,
+        at: &WarpAccess<'_>,
         offset: u64,
         (owner, readers): (usize, u32),
     ) -> Result<Value, Stop> {
-        if let (Backing::Shared(first), Order::Quick(_)) = (at.object.backing, &self.order) {
+        if let (Backing::Shared(first), Detector::Epoch(_)) = (at.object.backing, &self.order) {
             let (now, index) = (self.now(warp), (u64::from(first) + offset / 4) as usize);
-            let cell = &mut self.memory.shared_quick[index];
+            let cell = &mut self.memory.shared_epochs[index];
             if self.memory.parts.read_together(cell, WHOLE, now, readers | 1 << owner) {
-                return Err(Stop::NeedExact);
+                return Err(Stop::NeedVectorClocks);
             }
-            if let Some(value) = self.composites.part(self.memory.shared[index], 0, 4) {
+            if let Some(value) = self.packed.part(self.memory.shared[index], 0, 4) {
                 return Ok(value);
             }
         }
@@ -362,7 +362,7 @@ impl<'l> Cta<'l> {
         &mut self,
         warp: &mut Warp,
         lane: usize,
-        at: &Together<'_>,
+        at: &WarpAccess<'_>,
         offset: u64,
         bytes: u32,
     ) -> Result<Value, Stop> {
@@ -378,28 +378,28 @@ impl<'l> Cta<'l> {
         &mut self,
         warp: &mut Warp,
         lane: usize,
-        at: &Together<'_>,
+        at: &WarpAccess<'_>,
         offset: u64,
         bytes: u32,
-        mut read: impl FnMut(&mut Self, &mut Warp, usize, &Together<'_>, u64, u8) -> Result<Cell, Stop>,
+        mut read: impl FnMut(&mut Self, &mut Warp, usize, &WarpAccess<'_>, u64, u8) -> Result<Cell, Stop>,
     ) -> Result<Value, Stop> {
         let reader = InstId(at.pc);
         let start = (offset % 4) as u32;
         if start + bytes <= 4 {
             let content = read(self, warp, lane, at, offset / 4, WHOLE >> (4 - bytes) << start)?;
-            return match self.composites.part(content, start, bytes) {
+            return match self.packed.part(content, start, bytes) {
                 Some(value) => Ok(value),
                 None => self.value_in(warp, lane, at, content, (start, bytes)),
             };
         }
-        let mut pieces = Pieces::new();
+        let mut pieces = PackedParts::new();
         for cell in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
             let touched = byte_mask(offset, bytes, cell);
             let content = read(self, warp, lane, at, cell, touched)?;
-            pieces.extend(content.pieces(&self.composites, reader));
+            pieces.extend(content.pieces(&self.packed, reader));
         }
         if bytes > 4 {
-            return Ok(self.composites.join(&pieces));
+            return Ok(self.packed.join(&pieces));
         }
         self.slice_of(warp, lane, at, &pieces, (start, bytes))
     }
@@ -409,7 +409,7 @@ impl<'l> Cta<'l> {
         &mut self,
         warp: &Warp,
         lane: usize,
-        at: &Together<'_>,
+        at: &WarpAccess<'_>,
         content: Cell,
         (start, bytes): (u32, u32),
     ) -> Result<Value, Stop> {
@@ -419,9 +419,9 @@ impl<'l> Cta<'l> {
         {
             return Ok(value);
         }
-        let pieces = content.pieces(&self.composites, reader);
+        let pieces = content.pieces(&self.packed, reader);
         if bytes == 4 {
-            return Ok(self.composites.join(&pieces));
+            return Ok(self.packed.join(&pieces));
         }
         self.slice_of(warp, lane, at, &pieces, (start, bytes))
     }
@@ -430,14 +430,14 @@ impl<'l> Cta<'l> {
         &mut self,
         warp: &Warp,
         lane: usize,
-        at: &Together<'_>,
-        pieces: &[Piece],
+        at: &WarpAccess<'_>,
+        pieces: &[PackedPart],
         (start, bytes): (u32, u32),
     ) -> Result<Value, Stop> {
-        match residue::slice(pieces, start, bytes, &mut self.store) {
-            Ok(slice) => Ok(self.composites.join(&slice)),
+        match int_terms::slice(pieces, start, bytes, &mut self.store) {
+            Ok(slice) => Ok(self.packed.join(&slice)),
             Err(_) => {
-                let whole = self.composites.join(pieces);
+                let whole = self.packed.join(pieces);
                 let message = format!("{} read out of the middle of a value", bytes_are(bytes));
                 Err(self.cuts(message, whole, warp, lane, at.pc))
             }
@@ -456,7 +456,7 @@ impl<'l> Cta<'l> {
         &mut self,
         warp: &mut Warp,
         lane: usize,
-        at: &Together<'_>,
+        at: &WarpAccess<'_>,
         cell: u64,
         touched: u8,
     ) -> Result<Cell, Stop> {
@@ -466,14 +466,16 @@ impl<'l> Cta<'l> {
             Backing::Shared(first) => {
                 let index = first as usize + cell as usize;
                 match &self.order {
-                    Order::Quick(_) => {
+                    Detector::Epoch(_) => {
                         let now = self.now(warp);
-                        let cell = &mut self.memory.shared_quick[index];
-                        if quick_read(&mut self.memory.parts, (cell, touched), now, lane, at.agent) {
-                            return Err(Stop::NeedExact);
+                        let cell = &mut self.memory.shared_epochs[index];
+                        if epoch_read(&mut self.memory.parts, (cell, touched), now, lane, at.agent) {
+                            return Err(Stop::NeedVectorClocks);
                         }
                     }
-                    Order::Exact(_) => self.exact_access(warp, lane, at, cell, touched, false)?,
+                    Detector::VectorClock(_) => {
+                        self.vector_clock_access(warp, lane, at, cell, touched, false)?
+                    }
                 }
                 Ok(self.memory.shared[index])
             }
@@ -487,24 +489,24 @@ impl<'l> Cta<'l> {
                     return Ok(super::super::memory::initial_cell(
                         tensor,
                         cell,
-                        (&mut self.composites, &mut self.store),
+                        (&mut self.packed, &mut self.store),
                         reader,
                     ));
                 }
-                if let Order::Exact(_) = &self.order {
-                    self.exact_access(warp, lane, at, cell, touched, false)?;
+                if let Detector::VectorClock(_) = &self.order {
+                    self.vector_clock_access(warp, lane, at, cell, touched, false)?;
                 }
                 let now = self.now(warp);
-                let quick = matches!(self.order, Order::Quick(_));
+                let by_epochs = matches!(self.order, Detector::Epoch(_));
                 let (page, parts) =
-                    self.memory.page(number, cell, tensor, (&mut self.composites, &mut self.store), reader);
+                    self.memory.page(number, cell, tensor, (&mut self.packed, &mut self.store), reader);
                 let slot = (cell % PAGE as u64) as usize;
-                // What a copy still reads is remembered by the exact detector only.
-                if quick
+                // What a copy still reads is remembered by the vector-clock detector only.
+                if by_epochs
                     && (matches!(at.agent, Agent::Copy(_))
-                        || quick_read(parts, (&mut page.quick[slot], touched), now, lane, at.agent))
+                        || epoch_read(parts, (&mut page.epochs[slot], touched), now, lane, at.agent))
                 {
-                    return Err(Stop::NeedExact);
+                    return Err(Stop::NeedVectorClocks);
                 }
                 page.read[slot] |= touched;
                 if at.access.read_only {
@@ -519,7 +521,7 @@ impl<'l> Cta<'l> {
     }
 
     /// Refuses stores to what is read-only.
-    pub(super) fn writable(&self, warp: &Warp, at: &Together<'_>, bytes: u32) -> Result<(), Stop> {
+    pub(super) fn writable(&self, warp: &Warp, at: &WarpAccess<'_>, bytes: u32) -> Result<(), Stop> {
         let lane = at.mask.trailing_zeros() as usize;
         let read_only = match at.object.backing {
             Backing::Constant(_) => true,
@@ -540,9 +542,16 @@ impl<'l> Cta<'l> {
         Err(self.fault_at(FaultKind::ReadOnly, "M4", message, vec![site], Some(help.into())))
     }
 
-    fn store_to(&mut self, warp: &mut Warp, at: &Together<'_>, width: Width, a: &[Src]) -> Result<(), Stop> {
+    fn store_to(
+        &mut self,
+        warp: &mut Warp,
+        at: &WarpAccess<'_>,
+        width: Width,
+        a: &[Src],
+    ) -> Result<(), Stop> {
         self.writable(warp, at, width.bytes())?;
-        if let (Backing::Shared(cell), Order::Quick(_), Width::W32) = (at.object.backing, &self.order, width)
+        if let (Backing::Shared(cell), Detector::Epoch(_), Width::W32) =
+            (at.object.backing, &self.order, width)
             && self.are_words(warp, at.mask, a)
         {
             let now = self.now(warp);
@@ -552,12 +561,12 @@ impl<'l> Cta<'l> {
                 let value = self.operand(warp, *source, &mut scratch);
                 for lane in lanes(at.mask) {
                     let index = cell as usize + step + (at.offsets[lane] >> 2) as usize;
-                    let cell = &mut self.memory.shared_quick[index];
+                    let cell = &mut self.memory.shared_epochs[index];
                     alarm |= self.memory.parts.write(cell, WHOLE, now, lane as u32);
                     self.memory.shared[index] = Cell::of(value.get(lane));
                 }
             }
-            return if alarm { Err(Stop::NeedExact) } else { Ok(()) };
+            return if alarm { Err(Stop::NeedVectorClocks) } else { Ok(()) };
         }
         for lane in lanes(at.mask) {
             for (step, source) in a.iter().enumerate() {
@@ -576,46 +585,31 @@ impl<'l> Cta<'l> {
             Src::Imm(_) | Src::Symbol(..) => true,
             Src::Reg(id) => {
                 let register = warp.register(*id);
-                lanes(register.sym & mask).all(|lane| self.composites.fits(register.get(lane), 4))
+                lanes(register.sym & mask).all(|lane| self.packed.fits(register.get(lane), 4))
             }
         })
-    }
-
-    /// The low bytes of a concrete value or of a choice between such; others as they are.
-    fn narrowed(&mut self, value: Value, bytes: u32) -> Value {
-        if let Some(Choice { condition, then, otherwise }) = self.composites.as_choice(value) {
-            if self.composites.fits(value, bytes) {
-                return value;
-            }
-            let (then, otherwise) = (self.narrowed(then, bytes), self.narrowed(otherwise, bytes));
-            return self.composites.choose(Choice { condition, then, otherwise });
-        }
-        match value {
-            Value::Bits(bits) => Value::Bits(bits & super::super::pieces::low_bytes(bytes)),
-            other => other,
-        }
     }
 
     pub(super) fn store_value(
         &mut self,
         warp: &mut Warp,
         lane: usize,
-        at: &Together<'_>,
+        at: &WarpAccess<'_>,
         offset: u64,
         bytes: u32,
         value: Value,
     ) -> Result<(), Stop> {
-        let value = self.narrowed(value, bytes);
+        let value = self.packed.narrowed(value, bytes);
         if bytes == 2 && offset.is_multiple_of(2) {
             let (cell, which) = (offset / 4, (offset / 2 % 2) as usize);
             let old = self.peek(warp, lane, at, cell);
-            if let Some(content) = self.composites.with_half(old, which, value, InstId(at.pc)) {
+            if let Some(content) = self.packed.with_half(old, which, value, InstId(at.pc)) {
                 return self.write_cell(warp, lane, at, cell, 0b11 << (2 * which), content);
             }
         }
         let halves = if bytes == 8 { self.halves_of_choice(value, at.pc) } else { None };
-        let pieces = halves.unwrap_or_else(|| self.composites.split(value, bytes));
-        let kept = residue::slice(&pieces, 0, bytes, &mut self.store);
+        let pieces = halves.unwrap_or_else(|| self.packed.split(value, bytes));
+        let kept = int_terms::slice(&pieces, 0, bytes, &mut self.store);
         let Ok(pieces) = kept else {
             let message = format!("{} stored out of a larger value", bytes_are(bytes));
             return Err(self.cuts(message, value, warp, lane, at.pc));
@@ -625,25 +619,25 @@ impl<'l> Cta<'l> {
             let old = if touched == 0xf { Cell::UNWRITTEN } else { self.peek(warp, lane, at, cell) };
             let start = (cell * 4).max(offset) - offset;
             let length = touched.count_ones();
-            let Ok(new) = residue::slice(&pieces, start as u32, length, &mut self.store) else {
+            let Ok(new) = int_terms::slice(&pieces, start as u32, length, &mut self.store) else {
                 let message = "a value is stored in parts that cut through it".to_string();
                 return Err(self.cuts(message, value, warp, lane, at.pc));
             };
             let content = if touched == 0xf {
-                Cell::from_pieces(&new, &mut self.composites)
+                Cell::from_pieces(&new, &mut self.packed)
             } else {
-                let old = old.pieces(&self.composites, InstId(at.pc));
+                let old = old.pieces(&self.packed, InstId(at.pc));
                 let first = touched.trailing_zeros();
                 let (Ok(mut pieces), Ok(after)) = (
-                    residue::slice(&old, 0, first, &mut self.store),
-                    residue::slice(&old, first + length, 4 - first - length, &mut self.store),
+                    int_terms::slice(&old, 0, first, &mut self.store),
+                    int_terms::slice(&old, first + length, 4 - first - length, &mut self.store),
                 ) else {
                     let message = format!("part of a value in `{}` is overwritten", at.object.name);
                     return Err(self.fault(FaultKind::SortMismatch, "M3", message, warp, lane, at.pc));
                 };
                 pieces.extend(new);
                 pieces.extend(after);
-                Cell::from_pieces(&pieces, &mut self.composites)
+                Cell::from_pieces(&pieces, &mut self.packed)
             };
             self.write_cell(warp, lane, at, cell, touched, content)?;
         }
@@ -651,7 +645,7 @@ impl<'l> Cta<'l> {
     }
 
     /// A cell's contents, looked at to keep the bytes around a narrow store: not an access.
-    fn peek(&mut self, warp: &Warp, lane: usize, at: &Together<'_>, cell: u64) -> Cell {
+    fn peek(&mut self, warp: &Warp, lane: usize, at: &WarpAccess<'_>, cell: u64) -> Cell {
         match at.object.backing {
             Backing::Constant(first) => self.launch.constants[first as usize + cell as usize],
             Backing::Local(first) => warp.local[first as usize + cell as usize][lane],
@@ -662,7 +656,7 @@ impl<'l> Cta<'l> {
                     number,
                     cell,
                     tensor,
-                    (&mut self.composites, &mut self.store),
+                    (&mut self.packed, &mut self.store),
                     InstId(at.pc),
                 );
                 page.cells[(cell % PAGE as u64) as usize]
@@ -674,7 +668,7 @@ impl<'l> Cta<'l> {
         &mut self,
         warp: &mut Warp,
         lane: usize,
-        at: &Together<'_>,
+        at: &WarpAccess<'_>,
         cell: u64,
         touched: u8,
         content: Cell,
@@ -685,34 +679,36 @@ impl<'l> Cta<'l> {
             Backing::Shared(first) => {
                 let index = first as usize + cell as usize;
                 match &self.order {
-                    Order::Quick(_) => {
+                    Detector::Epoch(_) => {
                         let now = self.now(warp);
-                        let cell = &mut self.memory.shared_quick[index];
-                        if quick_write(&mut self.memory.parts, (cell, touched), now, lane, at.agent) {
-                            return Err(Stop::NeedExact);
+                        let cell = &mut self.memory.shared_epochs[index];
+                        if epoch_write(&mut self.memory.parts, (cell, touched), now, lane, at.agent) {
+                            return Err(Stop::NeedVectorClocks);
                         }
                     }
-                    Order::Exact(_) => self.exact_access(warp, lane, at, cell, touched, true)?,
+                    Detector::VectorClock(_) => {
+                        self.vector_clock_access(warp, lane, at, cell, touched, true)?
+                    }
                 }
                 self.memory.shared[index] = content;
             }
             Backing::Tensor(number) => {
-                if let Order::Exact(_) = &self.order {
-                    self.exact_access(warp, lane, at, cell, touched, true)?;
+                if let Detector::VectorClock(_) = &self.order {
+                    self.vector_clock_access(warp, lane, at, cell, touched, true)?;
                 }
                 let tensor = &self.launch.tensors[number as usize];
                 let now = self.now(warp);
-                let quick = matches!(self.order, Order::Quick(_));
+                let by_epochs = matches!(self.order, Detector::Epoch(_));
                 let (page, parts) = self.memory.page(
                     number,
                     cell,
                     tensor,
-                    (&mut self.composites, &mut self.store),
+                    (&mut self.packed, &mut self.store),
                     InstId(at.pc),
                 );
                 let slot = (cell % PAGE as u64) as usize;
-                if quick && quick_write(parts, (&mut page.quick[slot], touched), now, lane, at.agent) {
-                    return Err(Stop::NeedExact);
+                if by_epochs && epoch_write(parts, (&mut page.epochs[slot], touched), now, lane, at.agent) {
+                    return Err(Stop::NeedVectorClocks);
                 }
                 page.cells[slot] = content;
                 match at.agent {
@@ -727,16 +723,16 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    fn exact_access(
+    fn vector_clock_access(
         &mut self,
         warp: &Warp,
         lane: usize,
-        at: &Together<'_>,
+        at: &WarpAccess<'_>,
         cell: u64,
         touched: u8,
         writes: bool,
     ) -> Result<(), Stop> {
-        let Order::Exact(exact) = &mut self.order else { return Ok(()) };
+        let Detector::VectorClock(exact) = &mut self.order else { return Ok(()) };
         let (place, inst) = ((at.number, cell), InstId(at.pc));
         let recorded = match at.agent {
             Agent::Thread | Agent::Atomic { .. } | Agent::Copy(_) => {
@@ -751,10 +747,10 @@ impl<'l> Cta<'l> {
     }
 }
 
-/// Records a read in the quick detector; true if it may race.
-fn quick_read(
-    parts: &mut Parts,
-    (cell, bytes): (&mut Quick, u8),
+/// Records a read in the epoch detector; true if it may race.
+fn epoch_read(
+    parts: &mut ByteShadow,
+    (cell, bytes): (&mut EpochShadow, u8),
     now: Now,
     lane: usize,
     agent: Agent,
@@ -765,10 +761,10 @@ fn quick_read(
     }
 }
 
-/// Records a write in the quick detector; true if it may race.
-fn quick_write(
-    parts: &mut Parts,
-    (cell, bytes): (&mut Quick, u8),
+/// Records a write in the epoch detector; true if it may race.
+fn epoch_write(
+    parts: &mut ByteShadow,
+    (cell, bytes): (&mut EpochShadow, u8),
     now: Now,
     lane: usize,
     agent: Agent,

@@ -1,26 +1,26 @@
 //! Executes operations, one warp at a time.
 
 mod access_fault;
+pub(super) mod affine;
+pub(super) mod affine_memory;
 mod atomic;
 mod collective;
 mod convert;
 mod copy;
 mod errors;
-pub(super) mod even;
-pub(super) mod evenly;
 pub(super) mod float;
-mod gather;
 mod hammock;
 mod idiom;
 mod int;
 mod known;
 mod matrix;
 mod memory;
+mod packed_int;
+mod piecewise;
+mod read_only_load;
 mod select;
-mod steps;
-mod symbolic;
-mod unwritten;
-mod whole;
+mod select_load;
+mod symbolic_int;
 mod wmma;
 
 pub(super) use collective::is_collective;
@@ -31,7 +31,7 @@ pub(super) use wmma::Fragments;
 use super::cta::{Cta, Stop};
 use super::fault::FaultKind;
 use super::objects::from_generic;
-use super::pieces::Cell;
+use super::packed::Cell;
 use super::register::Register;
 use super::value::{Origin, Truth, Value, lanes, only_lane};
 use super::warp::Warp;
@@ -144,9 +144,10 @@ impl Cta<'_> {
             Op::Cvta { d, a, space, to, width } => self.cvta(warp, mask, pc, *d, *a, *space, *to, *width),
             Op::IsSpace { p, a, space } => self.is_space(warp, mask, pc, *p, *a, *space),
             Op::ActiveMask { d } => {
-                if warp.parted || mask != warp.live() || warp.live() != warp.exists {
+                if warp.diverged || mask != warp.live() || warp.live() != warp.exists {
                     let message =
-                        "`activemask` after the lanes of the warp have parted depends on the schedule".into();
+                        "`activemask` after the lanes of the warp have diverged depends on the schedule"
+                            .into();
                     let lane = mask.trailing_zeros() as usize;
                     return Err(self.fault(FaultKind::Nondeterministic, "S4", message, warp, lane, pc));
                 }
@@ -245,9 +246,9 @@ impl Cta<'_> {
             let join = self.choose_sides(warp, symbolic, inst, pc, guard)?;
             warp.go(symbolic, join);
             warp.go(holds, target.0);
-            warp.part(mask & !symbolic & !holds, pc + 1);
+            warp.diverge(mask & !symbolic & !holds, pc + 1);
             // Whether the sides of one lane were executed beside another's is the schedule's business.
-            warp.parted = true;
+            warp.diverged = true;
             return Ok(Guarded::Moved);
         }
         if holds != 0 {
@@ -410,7 +411,7 @@ impl Cta<'_> {
                 SymKind::Fragment { .. } => "an element of a `wmma` fragment, nobody knows which".into(),
                 SymKind::Choice(index) => {
                     // Not the integers themselves: they may be addresses, which mean nothing to anybody.
-                    let choice = self.composites.choice(index);
+                    let choice = self.packed.choice(index);
                     format!("one of two integers, by {}", self.describe(choice.condition))
                 }
             },
@@ -495,10 +496,10 @@ impl Cta<'_> {
             return Ok(());
         }
         if mask == u32::MAX
-            && let Some(even) = self.even(warp, a)
-            && let Some(even) = even::narrowed(width, even)
+            && let Some(affine) = self.affine(warp, a)
+            && let Some(affine) = affine::narrowed(width, affine)
         {
-            warp.register_mut(d).set_even(even, false);
+            warp.register_mut(d).set_affine(affine, false);
             return Ok(());
         }
         let mut scratch = None;

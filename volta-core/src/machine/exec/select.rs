@@ -2,7 +2,7 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
-use super::super::pieces::{Choice, Piece};
+use super::super::packed::{Choice, PackedPart};
 use super::super::register::Register;
 use super::super::value::{Predicate, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
@@ -200,17 +200,17 @@ impl Cta<'_> {
 
     /// Bits, or a choice of bits.
     fn is_integer(&self, value: Value) -> bool {
-        matches!(value, Value::Bits(_)) || self.composites.as_choice(value).is_some()
+        matches!(value, Value::Bits(_)) || self.packed.as_choice(value).is_some()
     }
 
     /// Bits, a choice of bits, or an integer that depends on the input.
     fn is_some_integer(&self, value: Value) -> bool {
-        self.is_integer(value) || self.composites.is_unknown_integer(value)
+        self.is_integer(value) || self.packed.is_unknown_integer(value)
     }
 
     /// The bytes above which an integer is zero: 4 or 8.
     fn integer_bytes(&self, value: Value) -> u32 {
-        if self.composites.fits(value, 4) && !matches!(value, Value::Bits(bits) if bits >> 32 != 0) {
+        if self.packed.fits(value, 4) && !matches!(value, Value::Bits(bits) if bits >> 32 != 0) {
             4
         } else {
             8
@@ -245,17 +245,17 @@ impl Cta<'_> {
             (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Ok(Value::Undefined(origin)),
             _ if [then, otherwise].iter().all(|arm| self.is_integer(*arm)) => {
                 if !self.is_total(term) {
-                    self.composites.lacks(term);
+                    self.packed.lacks(term);
                 }
-                Ok(self.composites.choose(Choice { condition: term, then, otherwise }))
+                Ok(self.packed.choose(Choice { condition: term, then, otherwise }))
             }
-            _ if [then, otherwise].iter().any(|arm| self.composites.is_unknown_integer(*arm))
+            _ if [then, otherwise].iter().any(|arm| self.packed.is_unknown_integer(*arm))
                 && [then, otherwise].iter().all(|arm| self.is_some_integer(*arm)) =>
             {
                 // Its bytes beyond a register's are never looked at.
                 let bytes =
                     [then, otherwise].into_iter().map(|arm| self.integer_bytes(arm)).max().unwrap_or(8);
-                let mut residues = self.residues(pc);
+                let mut residues = self.int_terms(pc);
                 let arms = [then, otherwise].map(|arm| residues.residue(arm, bytes));
                 let [Some(then), Some(otherwise)] = arms else {
                     return Err(self.computes_with_encoding(warp, &[then, otherwise], lane, pc));
@@ -264,17 +264,17 @@ impl Cta<'_> {
                 Ok(residues.value(chosen, bytes))
             }
             _ => {
-                let (then, otherwise) = (self.composites.as_f32(then), self.composites.as_f32(otherwise));
+                let (then, otherwise) = (self.packed.as_f32(then), self.packed.as_f32(otherwise));
                 if [then, otherwise].iter().any(|arm| is_packed(*arm))
-                    && let Some(pieces) = self.composites.align(then, otherwise)
+                    && let Some(pieces) = self.packed.align(then, otherwise)
                 {
                     let mut chosen = Vec::with_capacity(pieces.len());
                     for (then, otherwise) in pieces {
                         let value =
                             self.select_value(warp, condition, then.value, otherwise.value, lane, pc)?;
-                        chosen.push(Piece { value, bytes: then.bytes });
+                        chosen.push(PackedPart { value, bytes: then.bytes });
                     }
-                    return Ok(self.composites.join(&chosen));
+                    return Ok(self.packed.join(&chosen));
                 }
                 let Some(format) = format_of(then).or_else(|| format_of(otherwise)) else {
                     let message = format!(

@@ -9,22 +9,22 @@
 //! Where a case says how they lie (`wmma_layout`), and that is known of a fragment, its registers hold its elements,
 //! as those of `mma` do.
 
-use super::super::cta::{Cta, Order, Stop};
+use super::super::cta::{Cta, Detector, Stop};
 use super::super::fault::FaultKind;
 use super::super::fragment::of_wide_c;
+use super::super::int_terms::IntTerms;
 use super::super::launch::WmmaLayout;
 use super::super::objects::Backing;
-use super::super::pieces::Piece;
+use super::super::packed::PackedPart;
 use super::super::race::Agent;
 use super::super::register::Register;
-use super::super::residue::Residues;
 use super::super::shadow::WHOLE;
 use super::super::value::{Origin, Sym, SymKind, Value, lanes};
 use super::super::warp::Warp;
 use super::float::Shape;
 use super::known::clamp_term;
 use super::matrix::{Factors, Places, Terms, UNDEFINED, real_or_undefined, sum_of_products};
-use super::memory::Together;
+use super::memory::WarpAccess;
 use crate::number::format::Format;
 use crate::program::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
 use crate::program::{Address, Clamp, InstId, Int, RegId, Space, Src, Width};
@@ -88,7 +88,7 @@ impl Cta<'_> {
         let agent = self.warp_agent();
         let (bytes, alignment) = extent(fragment, &offsets, d.len());
         let mut own = [0; 32];
-        let at = self.spot(warp, 0, pc, (space, base), (bytes, alignment), agent, false, &mut own)?;
+        let at = self.locate_lane(warp, 0, pc, (space, base), (bytes, alignment), agent, false, &mut own)?;
         self.holds_matrices(warp, &at, true)?;
         let (rows, columns) = fragment.extent();
         let known = self.load_pairs(warp, &at, fragment, column_major, &offsets)?;
@@ -105,19 +105,19 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// Elements of two bytes in shared memory, of which each cell has two: read once, under the quick detector.
+    /// Elements of two bytes in shared memory, of which each cell has two: read once, under the epoch detector.
     /// Those that it takes more than a look to tell are left out.
     fn load_pairs(
         &mut self,
         warp: &mut Warp,
-        at: &Together<'_>,
+        at: &WarpAccess<'_>,
         fragment: Fragment,
         column_major: bool,
         offsets: &[u64],
     ) -> Result<Vec<Option<Value>>, Stop> {
         let is_shared = matches!(at.object.backing, Backing::Shared(_));
-        let is_quick = matches!(self.order, Order::Quick(_));
-        if !is_shared || !is_quick || held_bytes(fragment.element) != 2 {
+        let by_epochs = matches!(self.order, Detector::Epoch(_));
+        if !is_shared || !by_epochs || held_bytes(fragment.element) != 2 {
             return Ok(Vec::new());
         }
         let (rows, columns) = fragment.extent();
@@ -131,8 +131,8 @@ impl Cta<'_> {
                 continue;
             }
             let cell = self.read_cell(warp, 0, at, offset / 4, WHOLE)?;
-            known[low] = self.composites.part(cell, 0, 2);
-            known[low + next] = self.composites.part(cell, 2, 2);
+            known[low] = self.packed.part(cell, 0, 2);
+            known[low + next] = self.packed.part(cell, 2, 2);
         }
         Ok(known)
     }
@@ -152,7 +152,7 @@ impl Cta<'_> {
         let agent = self.warp_agent();
         let (bytes, alignment) = extent(fragment, &offsets, a.len());
         let mut own = [0; 32];
-        let at = self.spot(warp, 0, pc, (space, base), (bytes, alignment), agent, true, &mut own)?;
+        let at = self.locate_lane(warp, 0, pc, (space, base), (bytes, alignment), agent, true, &mut own)?;
         self.holds_matrices(warp, &at, true)?;
         self.writable(warp, &at, bytes)?;
         let size = held_bytes(fragment.element);
@@ -168,8 +168,8 @@ impl Cta<'_> {
                 && place.is_multiple_of(4)
                 && *next == offset + 2
             {
-                let second = Piece { value: self.element_value(fragment.element, *other, pc), bytes: 2 };
-                let both = self.composites.join(&[Piece { value, bytes: 2 }, second]);
+                let second = PackedPart { value: self.element_value(fragment.element, *other, pc), bytes: 2 };
+                let both = self.packed.join(&[PackedPart { value, bytes: 2 }, second]);
                 self.store_value(warp, 0, &at, place, 4, both)?;
                 rest = after;
             } else {
@@ -232,7 +232,7 @@ impl Cta<'_> {
                     .collect::<Option<Vec<(i64, i64)>>>();
                 if let (Some(start), Some(factors)) = (start, factors) {
                     let total = sum_of_products(product, *start as u32, factors.into_iter());
-                    out.raw[at] = self.residues(pc).whole(total.cast_signed().into()).raw();
+                    out.raw[at] = self.int_terms(pc).whole(total.cast_signed().into()).raw();
                 }
             }
             return out;
@@ -251,9 +251,9 @@ impl Cta<'_> {
         &mut self,
         pc: u32,
         terms: &Terms,
-        f: impl Fn(&mut Residues<'_>, TermId) -> TermId,
+        f: impl Fn(&mut IntTerms<'_>, TermId) -> TermId,
     ) -> Terms {
-        let mut each = |raw: u64| f(&mut self.residues(pc), TermId::from_raw(raw)).raw();
+        let mut each = |raw: u64| f(&mut self.int_terms(pc), TermId::from_raw(raw)).raw();
         let raw = terms.raw.iter().map(|raw| if *raw == UNDEFINED { UNDEFINED } else { each(*raw) });
         Terms { columns: terms.columns, raw: raw.collect() }
     }
@@ -557,10 +557,10 @@ impl Cta<'_> {
         if let MatrixElement::Float(format) = element {
             return Ok(self.real(warp, value, format, lane, pc)?.map_or(UNDEFINED, TermId::raw));
         }
-        if self.composites.undefined_part(value).is_some() {
+        if self.packed.undefined_part(value).is_some() {
             return Ok(UNDEFINED);
         }
-        let mut residues = self.residues(pc);
+        let mut residues = self.int_terms(pc);
         let term = match element {
             MatrixElement::Int8 { signed } => residues.reading(value, Int { width: Width::W8, signed }),
             _ => residues.residue(value, element.bytes()),
@@ -576,7 +576,7 @@ impl Cta<'_> {
                 Value::Undefined(Origin::Invalid(InstId(pc)))
             }
             MatrixElement::Int8 { .. } | MatrixElement::Int32 => {
-                self.residues(pc).value(TermId::from_raw(raw), element.bytes())
+                self.int_terms(pc).value(TermId::from_raw(raw), element.bytes())
             }
         }
     }
@@ -636,8 +636,8 @@ impl Cta<'_> {
 
     fn warp_agent(&mut self) -> Agent {
         match &mut self.order {
-            Order::Quick(_) => Agent::Warp(0),
-            Order::Exact(exact) => exact.warp_operation(),
+            Detector::Epoch(_) => Agent::Warp(0),
+            Detector::VectorClock(exact) => exact.warp_operation(),
         }
     }
 

@@ -16,13 +16,13 @@ use crate::term::TermId;
 
 /// A value and the bytes it occupies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Piece {
+pub(super) struct PackedPart {
     pub(super) value: Value,
     pub(super) bytes: u32,
 }
 
 /// A few values side by side, least significant first.
-pub(super) type Pieces = SmallVec<[Piece; 4]>;
+pub(super) type PackedParts = SmallVec<[PackedPart; 4]>;
 
 /// One of two integers, by a condition. Invariant: the arms are bits or choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,12 +37,12 @@ const MAX_ARMS: usize = 64;
 
 /// A cut goes through a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cut;
+pub(super) struct SplitsValue;
 
 /// The composite values of one CTA.
 #[derive(Debug, Default)]
-pub(super) struct Composites {
-    packs: Vec<SmallVec<[Piece; 2]>>,
+pub(super) struct PackedValues {
+    packs: Vec<SmallVec<[PackedPart; 2]>>,
     /// Positions in `packs`, to be found by what is there. A digest of that stands beside each, so that neither looking
     /// nor growing needs to read packs that are other ones.
     pack_ids: HashTable<(u32, u32)>,
@@ -51,7 +51,7 @@ pub(super) struct Composites {
     lacking: FxHashSet<TermId>,
 }
 
-impl Composites {
+impl PackedValues {
     /// Bytes that the table holds.
     pub(super) fn bytes(&self) -> u64 {
         (self.packs.len() * 80 + self.choices.len() * size_of::<Choice>() + self.lacking.capacity() * 8)
@@ -84,7 +84,7 @@ impl Composites {
         &mut self,
         words: &[Value],
         f: &mut impl FnMut(&[u64]) -> Option<T>,
-        join: &mut impl FnMut(&mut Composites, TermId, T, T) -> T,
+        join: &mut impl FnMut(&mut PackedValues, TermId, T, T) -> T,
     ) -> Option<T> {
         let mut budget = MAX_ARMS;
         self.arms(words, f, join, &mut budget)
@@ -94,7 +94,7 @@ impl Composites {
         &mut self,
         words: &[Value],
         f: &mut impl FnMut(&[u64]) -> Option<T>,
-        join: &mut impl FnMut(&mut Composites, TermId, T, T) -> T,
+        join: &mut impl FnMut(&mut PackedValues, TermId, T, T) -> T,
         budget: &mut usize,
     ) -> Option<T> {
         let Some(first) = words.iter().find_map(|word| self.as_choice(*word)) else {
@@ -148,28 +148,28 @@ impl Composites {
     }
 
     /// The pieces of a value in `bytes` bytes, least significant first. A value that is larger keeps its size:
-    /// [`Composites::slice`] tells whether what is asked for cuts through it.
-    pub(super) fn split(&self, value: Value, bytes: u32) -> Pieces {
-        let Value::Sym(sym) = value else { return smallvec![Piece { value, bytes }] };
+    /// [`PackedValues::slice`] tells whether what is asked for cuts through it.
+    pub(super) fn split(&self, value: Value, bytes: u32) -> PackedParts {
+        let Value::Sym(sym) = value else { return smallvec![PackedPart { value, bytes }] };
         let own = match sym.kind() {
             SymKind::Packed(index) => {
                 let pieces = &self.packs[index as usize];
                 let total: u32 = pieces.iter().map(|piece| piece.bytes).sum();
-                let mut out = Pieces::from_slice(pieces);
+                let mut out = PackedParts::from_slice(pieces);
                 if total < bytes {
-                    out.push(Piece { value: Value::Bits(0), bytes: bytes - total });
+                    out.push(PackedPart { value: Value::Bits(0), bytes: bytes - total });
                 }
                 return out;
             }
             SymKind::Real(Format::F64, term) => {
-                let half = |which| Piece { value: Value::Sym(Sym::half(which, term)), bytes: 4 };
+                let half = |which| PackedPart { value: Value::Sym(Sym::half(which, term)), bytes: 4 };
                 return smallvec![half(0), half(1)];
             }
             SymKind::Pair(format, low, high) => {
-                let half = |term| Piece { value: Value::Sym(Sym::real(format, term)), bytes: 2 };
-                let mut out: Pieces = smallvec![half(low), half(high)];
+                let half = |term| PackedPart { value: Value::Sym(Sym::real(format, term)), bytes: 2 };
+                let mut out: PackedParts = smallvec![half(low), half(high)];
                 if bytes > 4 {
-                    out.push(Piece { value: Value::Bits(0), bytes: bytes - 4 });
+                    out.push(PackedPart { value: Value::Bits(0), bytes: bytes - 4 });
                 }
                 return out;
             }
@@ -177,14 +177,14 @@ impl Composites {
             SymKind::Half64(..) | SymKind::Fragment { .. } => 4,
             // A term that is congruent modulo a power of two is so modulo a smaller one.
             SymKind::Int(own, term) if own > bytes && bytes.is_power_of_two() => {
-                return smallvec![Piece { value: Value::Sym(Sym::int(bytes, term)), bytes }];
+                return smallvec![PackedPart { value: Value::Sym(Sym::int(bytes, term)), bytes }];
             }
             SymKind::Int(own, _) => own,
             SymKind::Choice(_) => bytes,
         };
-        let mut out: Pieces = smallvec![Piece { value, bytes: own }];
+        let mut out: PackedParts = smallvec![PackedPart { value, bytes: own }];
         if own < bytes {
-            out.push(Piece { value: Value::Bits(0), bytes: bytes - own });
+            out.push(PackedPart { value: Value::Bits(0), bytes: bytes - own });
         }
         out
     }
@@ -196,7 +196,9 @@ impl Composites {
             Value::Bits(bits) => Some(Value::Bits(bits >> (16 * which) & 0xffff)),
             Value::Sym(sym) if let Some(halves) = sym.as_pair() => Some(Value::Sym(halves[which])),
             Value::Sym(sym) => match self.packs[sym.as_packed()?].as_slice() {
-                halves @ [Piece { bytes: 2, .. }, Piece { bytes: 2, .. }] => Some(halves[which].value),
+                halves @ [PackedPart { bytes: 2, .. }, PackedPart { bytes: 2, .. }] => {
+                    Some(halves[which].value)
+                }
                 _ => None,
             },
             Value::Undefined(_) => None,
@@ -238,13 +240,13 @@ impl Composites {
         };
         let mut values = [other; 2];
         values[which] = new;
-        Some(Cell::from_pieces(&values.map(|value| Piece { value, bytes: 2 }), self))
+        Some(Cell::from_pieces(&values.map(|value| PackedPart { value, bytes: 2 }), self))
     }
 
     /// Two values as pieces of the same lengths; `None` when that would cut through one.
-    pub(super) fn align(&self, a: Value, b: Value) -> Option<Vec<(Piece, Piece)>> {
+    pub(super) fn align(&self, a: Value, b: Value) -> Option<Vec<(PackedPart, PackedPart)>> {
         let (left, right) = (self.split(a, 8), self.split(b, 8));
-        let ends = |pieces: &[Piece]| {
+        let ends = |pieces: &[PackedPart]| {
             pieces
                 .iter()
                 .scan(0, |at, piece| {
@@ -260,7 +262,7 @@ impl Composites {
         let mut start = 0;
         let mut pairs = Vec::with_capacity(cuts.len());
         for end in cuts {
-            let one = |pieces: &[Piece]| match Self::slice(pieces, start, end - start).ok()?.as_slice() {
+            let one = |pieces: &[PackedPart]| match Self::slice(pieces, start, end - start).ok()?.as_slice() {
                 [piece] => Some(*piece),
                 _ => None,
             };
@@ -271,8 +273,8 @@ impl Composites {
     }
 
     /// Bytes `start .. start + length` of a sequence of pieces.
-    pub(super) fn slice(pieces: &[Piece], start: u32, length: u32) -> Result<Pieces, Cut> {
-        let mut out = Pieces::new();
+    pub(super) fn slice(pieces: &[PackedPart], start: u32, length: u32) -> Result<PackedParts, SplitsValue> {
+        let mut out = PackedParts::new();
         let mut at = 0;
         for piece in pieces {
             let (from, to) = (start.max(at), (start + length).min(at + piece.bytes));
@@ -283,10 +285,10 @@ impl Composites {
                     match piece.value {
                         Value::Bits(bits) => {
                             let bits = bits >> (8 * (from - at)) & low_bytes(to - from);
-                            Piece { value: Value::Bits(bits), bytes: to - from }
+                            PackedPart { value: Value::Bits(bits), bytes: to - from }
                         }
-                        Value::Undefined(_) => Piece { value: piece.value, bytes: to - from },
-                        Value::Sym(_) => return Err(Cut),
+                        Value::Undefined(_) => PackedPart { value: piece.value, bytes: to - from },
+                        Value::Sym(_) => return Err(SplitsValue),
                     }
                 });
             }
@@ -297,9 +299,9 @@ impl Composites {
 
     /// The choice between wholes that pieces are which one condition chooses, among bits: an f64 that was chosen lies in
     /// memory as two words, each of them chosen.
-    fn joined_choice(&mut self, pieces: &[Piece]) -> Option<Choice> {
+    fn joined_choice(&mut self, pieces: &[PackedPart]) -> Option<Choice> {
         let condition = pieces.iter().find_map(|piece| self.as_choice(piece.value))?.condition;
-        let mut arms = [Pieces::new(), Pieces::new()];
+        let mut arms = [PackedParts::new(), PackedParts::new()];
         for piece in pieces {
             let values = match (piece.value, self.as_choice(piece.value)) {
                 (_, Some(choice)) if choice.condition == condition => [choice.then, choice.otherwise],
@@ -307,7 +309,7 @@ impl Composites {
                 (Value::Sym(_) | Value::Undefined(_), _) => return None,
             };
             for (arm, value) in arms.iter_mut().zip(values) {
-                arm.push(Piece { value, bytes: piece.bytes });
+                arm.push(PackedPart { value, bytes: piece.bytes });
             }
         }
         let [then, otherwise] = arms.map(|arm| self.join(&arm));
@@ -315,8 +317,9 @@ impl Composites {
     }
 
     /// The value that the pieces make together: at most 8 bytes, simplest representation.
-    pub(super) fn join(&mut self, pieces: &[Piece]) -> Value {
-        if let [Piece { value: Value::Sym(low), .. }, Piece { value: Value::Sym(high), .. }] = pieces
+    pub(super) fn join(&mut self, pieces: &[PackedPart]) -> Value {
+        if let [PackedPart { value: Value::Sym(low), .. }, PackedPart { value: Value::Sym(high), .. }] =
+            pieces
             && let Some(pair) = Sym::pair(*low, *high)
         {
             return Value::Sym(pair);
@@ -324,7 +327,7 @@ impl Composites {
         if let Some(choice) = self.joined_choice(pieces) {
             return self.choose(choice);
         }
-        let mut merged = Pieces::new();
+        let mut merged = PackedParts::new();
         for piece in pieces {
             let together = match (merged.last_mut(), piece.value) {
                 (Some(last), Value::Bits(high)) => match last.value {
@@ -337,7 +340,7 @@ impl Composites {
                 },
                 (Some(last), Value::Sym(high)) => match (last.value, high.kind()) {
                     (Value::Sym(low), SymKind::Half64(1, term)) if low.kind() == SymKind::Half64(0, term) => {
-                        *last = Piece { value: Value::Sym(Sym::real(Format::F64, term)), bytes: 8 };
+                        *last = PackedPart { value: Value::Sym(Sym::real(Format::F64, term)), bytes: 8 };
                         true
                     }
                     _ => false,
@@ -354,7 +357,7 @@ impl Composites {
             return undefined.value;
         }
         // Zeros above a value are how a wider register holds it.
-        if let [only] | [only, Piece { value: Value::Bits(0), .. }] = merged.as_slice()
+        if let [only] | [only, PackedPart { value: Value::Bits(0), .. }] = merged.as_slice()
             && !matches!(only.value, Value::Undefined(_))
         {
             return only.value;
@@ -373,6 +376,21 @@ impl Composites {
                 self.packs.push(SmallVec::from_slice(&merged));
                 Value::Sym(Sym::packed(index))
             }
+        }
+    }
+
+    /// The low bytes of a concrete value or of a choice between such; others as they are.
+    pub(super) fn narrowed(&mut self, value: Value, bytes: u32) -> Value {
+        if let Some(Choice { condition, then, otherwise }) = self.as_choice(value) {
+            if self.fits(value, bytes) {
+                return value;
+            }
+            let (then, otherwise) = (self.narrowed(then, bytes), self.narrowed(otherwise, bytes));
+            return self.choose(Choice { condition, then, otherwise });
+        }
+        match value {
+            Value::Bits(bits) => Value::Bits(bits & low_bytes(bytes)),
+            other => other,
         }
     }
 
@@ -401,7 +419,7 @@ impl Composites {
     pub(super) fn as_f32(&self, value: Value) -> Value {
         let Value::Sym(sym) = value else { return value };
         let SymKind::Packed(index) = sym.kind() else { return value };
-        let [Piece { value: Value::Bits(0), bytes: 2 }, Piece { value: Value::Sym(upper), .. }] =
+        let [PackedPart { value: Value::Bits(0), bytes: 2 }, PackedPart { value: Value::Sym(upper), .. }] =
             self.packs[index as usize][..]
         else {
             return value;
@@ -419,7 +437,7 @@ impl Composites {
             SymKind::Int(..) => true,
             SymKind::Packed(_) => {
                 let pieces = self.split(value, 8);
-                let integer = |piece: &Piece| match piece.value {
+                let integer = |piece: &PackedPart| match piece.value {
                     Value::Bits(_) => true,
                     Value::Sym(part) => matches!(part.kind(), SymKind::Int(..)),
                     Value::Undefined(_) => false,
@@ -501,22 +519,22 @@ impl Cell {
     }
 
     /// The cell's pieces; bytes that nobody wrote are undefined.
-    pub(super) fn pieces(self, composites: &Composites, reader: InstId) -> Pieces {
+    pub(super) fn pieces(self, packed: &PackedValues, reader: InstId) -> PackedParts {
         match self.whole(reader) {
-            Some(value) => composites.split(value, 4),
+            Some(value) => packed.split(value, 4),
             None => (0..4)
                 .map(|byte| {
                     let written = self.0 >> (32 + byte) & 1 == 1;
                     let bits = Value::Bits(self.0 >> (8 * byte) & 0xff);
                     let value = if written { bits } else { Value::Undefined(Origin::Unwritten(reader)) };
-                    Piece { value, bytes: 1 }
+                    PackedPart { value, bytes: 1 }
                 })
                 .collect(),
         }
     }
 
     /// A cell made of pieces, 4 bytes together.
-    pub(super) fn from_pieces(pieces: &[Piece], composites: &mut Composites) -> Cell {
+    pub(super) fn from_pieces(pieces: &[PackedPart], packed: &mut PackedValues) -> Cell {
         if let [only] = pieces {
             return Cell::of(only.value);
         }
@@ -533,7 +551,7 @@ impl Cell {
                 Value::Undefined(Origin::Unwritten(_)) => {}
                 // Where it became undefined is worth keeping.
                 Value::Undefined(Origin::Invalid(_) | Origin::Unpredictable(_)) | Value::Sym(_) => {
-                    return Cell::of(composites.join(pieces));
+                    return Cell::of(packed.join(pieces));
                 }
             }
             at += piece.bytes;
@@ -553,42 +571,42 @@ mod tests {
 
     #[test]
     fn halves_pack_and_come_apart_again() {
-        let mut table = Composites::default();
+        let mut table = PackedValues::default();
         let parts = [
-            Piece { value: real(Format::F16, 1), bytes: 2 },
-            Piece { value: real(Format::F16, 2), bytes: 2 },
+            PackedPart { value: real(Format::F16, 1), bytes: 2 },
+            PackedPart { value: real(Format::F16, 2), bytes: 2 },
         ];
         let pack = table.join(&parts);
         assert_eq!(table.join(&parts), pack, "one representation for one value");
         let pieces = table.split(pack, 4);
-        let high = Composites::slice(&pieces, 2, 2).unwrap();
+        let high = PackedValues::slice(&pieces, 2, 2).unwrap();
         assert_eq!(table.join(&high), real(Format::F16, 2));
-        assert_eq!(Composites::slice(&pieces, 1, 2), Err(Cut));
+        assert_eq!(PackedValues::slice(&pieces, 1, 2), Err(SplitsValue));
     }
 
     #[test]
     fn the_low_bytes_of_a_larger_value_are_a_cut() {
-        let table = Composites::default();
+        let table = PackedValues::default();
         let pieces = table.split(real(Format::F32, 1), 2);
-        assert_eq!(Composites::slice(&pieces, 0, 2), Err(Cut));
+        assert_eq!(PackedValues::slice(&pieces, 0, 2), Err(SplitsValue));
         let pieces = table.split(real(Format::F64, 1), 4);
-        let low = Composites::slice(&pieces, 0, 4).unwrap();
+        let low = PackedValues::slice(&pieces, 0, 4).unwrap();
         assert!(matches!(low[0].value, Value::Sym(sym) if matches!(sym.kind(), SymKind::Half64(0, _))));
     }
 
     #[test]
     fn a_bf16_above_zeros_is_an_f32_to_those_who_ask() {
-        let mut table = Composites::default();
-        let zero = Piece { value: Value::Bits(0), bytes: 2 };
-        let pack = table.join(&[zero, Piece { value: real(Format::Bf16, 5), bytes: 2 }]);
+        let mut table = PackedValues::default();
+        let zero = PackedPart { value: Value::Bits(0), bytes: 2 };
+        let pack = table.join(&[zero, PackedPart { value: real(Format::Bf16, 5), bytes: 2 }]);
         assert_eq!(table.as_f32(pack), real(Format::F32, 5));
-        let high = Composites::slice(&table.split(pack, 4), 2, 2).unwrap();
+        let high = PackedValues::slice(&table.split(pack, 4), 2, 2).unwrap();
         assert_eq!(table.join(&high), real(Format::Bf16, 5));
     }
 
     #[test]
     fn an_f64_survives_being_moved_in_halves() {
-        let mut table = Composites::default();
+        let mut table = PackedValues::default();
         let pieces = table.split(real(Format::F64, 3), 8);
         assert_eq!(pieces.len(), 2);
         assert_eq!(table.join(&pieces), real(Format::F64, 3));
@@ -599,9 +617,9 @@ mod tests {
     /// What is seen at a look is what taking apart and putting together again gives.
     #[test]
     fn a_look_at_a_cell_gives_what_cutting_it_gives() {
-        let mut table = Composites::default();
+        let mut table = PackedValues::default();
         let reader = InstId(7);
-        let half = |value| Piece { value, bytes: 2 };
+        let half = |value| PackedPart { value, bytes: 2 };
         let (first, second) = (real(Format::F16, 1), real(Format::Bf16, 2));
         let undefined = Value::Undefined(Origin::Invalid(InstId(3)));
         let pairs = [
@@ -616,20 +634,20 @@ mod tests {
         for pair in pairs {
             cells.push(Cell::from_pieces(&pair.map(half), &mut table));
         }
-        let hole = Piece { value: Value::Undefined(Origin::Unwritten(reader)), bytes: 3 };
-        cells.push(Cell::from_pieces(&[Piece { value: Value::Bits(5), bytes: 1 }, hole], &mut table));
+        let hole = PackedPart { value: Value::Undefined(Origin::Unwritten(reader)), bytes: 3 };
+        cells.push(Cell::from_pieces(&[PackedPart { value: Value::Bits(5), bytes: 1 }, hole], &mut table));
         for cell in cells {
             let pieces = cell.pieces(&table, reader);
             for (start, bytes) in [(0, 1), (1, 1), (3, 1), (0, 2), (2, 2), (0, 4)] {
                 if let Some(seen) = table.part(cell, start, bytes) {
-                    let cut = Composites::slice(&pieces, start, bytes).expect("whole pieces");
+                    let cut = PackedValues::slice(&pieces, start, bytes).expect("whole pieces");
                     assert_eq!(table.join(&cut), seen, "{cell:?} from {start} on, {bytes} bytes");
                 }
             }
             for (which, new) in [(0, first), (1, second), (0, Value::Bits(7)), (1, Value::Bits(0xffff))] {
                 if let Some(seen) = table.with_half(cell, which, new, reader) {
-                    let kept = Composites::slice(&pieces, 2 - 2 * which as u32, 2).expect("whole pieces");
-                    let mut halves = Pieces::from_slice(&[half(new)]);
+                    let kept = PackedValues::slice(&pieces, 2 - 2 * which as u32, 2).expect("whole pieces");
+                    let mut halves = PackedParts::from_slice(&[half(new)]);
                     halves.insert_many(if which == 0 { 1 } else { 0 }, kept);
                     assert_eq!(Cell::from_pieces(&halves, &mut table), seen, "{cell:?}, half {which}");
                 }
@@ -639,13 +657,13 @@ mod tests {
 
     #[test]
     fn bytes_that_nobody_wrote_stay_undefined() {
-        let mut table = Composites::default();
+        let mut table = PackedValues::default();
         let reader = InstId(7);
-        let written = Piece { value: Value::Bits(0xab), bytes: 1 };
-        let hole = Piece { value: Value::Undefined(Origin::Unwritten(reader)), bytes: 3 };
+        let written = PackedPart { value: Value::Bits(0xab), bytes: 1 };
+        let hole = PackedPart { value: Value::Undefined(Origin::Unwritten(reader)), bytes: 3 };
         let cell = Cell::from_pieces(&[written, hole], &mut table);
         let pieces = cell.pieces(&table, reader);
-        assert_eq!(table.join(&Composites::slice(&pieces, 0, 1).unwrap()), Value::Bits(0xab));
+        assert_eq!(table.join(&PackedValues::slice(&pieces, 0, 1).unwrap()), Value::Bits(0xab));
         let whole = table.join(&pieces);
         assert!(table.undefined_part(whole).is_some());
     }

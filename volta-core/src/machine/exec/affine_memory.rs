@@ -1,13 +1,13 @@
-//! Loads and stores by a whole warp whose addresses move evenly from lane to lane (rules M1–M4, Y1): from inputs that
+//! Loads and stores by a whole warp whose addresses are affine from lane to lane (rules M1–M4, Y1): from inputs that
 //! nobody writes, where there are no races and neighbours are neighbouring terms; and from and to shared memory, where
 //! lanes that access the same word are one access.
 
-use super::super::cta::{Cta, Order, Stop};
+use super::super::cta::{Cta, Detector, Stop};
 use super::super::objects::{Backing, Object};
-use super::super::pieces::Cell;
-use super::super::race::Quick;
-use super::super::register::Even;
-use super::super::shadow::{Parts, WHOLE};
+use super::super::packed::Cell;
+use super::super::race::EpochShadow;
+use super::super::register::Affine;
+use super::super::shadow::{ByteShadow, WHOLE};
 use super::super::value::{Sym, Value};
 use super::super::warp::Warp;
 use super::memory::locate;
@@ -18,13 +18,13 @@ use smallvec::SmallVec;
 pub(in super::super) struct Places<'l, const B: usize = 5> {
     object: &'l Object,
     /// In bytes.
-    offsets: Even<B>,
+    offsets: Affine<B>,
 }
 
 /// What was read of shared memory.
 pub(in super::super) struct Found<const B: usize = 5> {
     /// How the words move.
-    pub(in super::super) words: Option<Even<B>>,
+    pub(in super::super) words: Option<Affine<B>>,
     /// Whether some are symbolic.
     pub(in super::super) symbolic: bool,
     /// Whether some are not.
@@ -40,12 +40,12 @@ fn bounds(offset: i64, steps: &[i64]) -> [i64; 2] {
 }
 
 impl<'l> Cta<'l> {
-    /// Where `total` bytes a lane are accessed, if addresses move evenly and all is inside of one object and aligned.
+    /// Where `total` bytes a lane are accessed, if addresses are affine and all is inside of one object and aligned.
     #[inline]
-    pub(in super::super) fn even_places<const B: usize>(
+    pub(in super::super) fn affine_places<const B: usize>(
         &self,
         space: Space,
-        addresses: Even<B>,
+        addresses: Affine<B>,
         total: u64,
     ) -> Option<Places<'l, B>> {
         let (own, inner) = locate(space, addresses.first);
@@ -56,27 +56,27 @@ impl<'l> Cta<'l> {
             low >= 0 && u64::try_from(high).is_ok_and(|high| high.saturating_add(total) <= object.size);
         let all = addresses.steps.iter().fold(offset, |all, step| all | step);
         let aligned = all.cast_unsigned() & (total - 1) == 0 && object.align >= total;
-        let offsets = Even { first: offset.cast_unsigned(), steps: addresses.steps };
+        let offsets = Affine { first: offset.cast_unsigned(), steps: addresses.steps };
         (inside && aligned).then_some(Places { object, offsets })
     }
 
-    /// The addresses of a whole warp, if they are known and move evenly.
+    /// The addresses of a whole warp, if they are known and are affine.
     #[inline]
-    fn even_addresses(&self, warp: &Warp, address: Address) -> Option<Even> {
-        let Even { first, steps } = match address.base {
+    fn affine_addresses(&self, warp: &Warp, address: Address) -> Option<Affine> {
+        let Affine { first, steps } = match address.base {
             Src::Reg(base) => {
                 let register = warp.register(base);
-                if register.is_concrete(u32::MAX) { register.even()? } else { return None }
+                if register.is_concrete(u32::MAX) { register.affine()? } else { return None }
             }
-            Src::Imm(_) | Src::Symbol(..) => self.even(warp, address.base)?,
+            Src::Imm(_) | Src::Symbol(..) => self.affine(warp, address.base)?,
         };
-        Some(Even { first: first.wrapping_add_signed(address.offset), steps })
+        Some(Affine { first: first.wrapping_add_signed(address.offset), steps })
     }
 
     /// Executes a load of a whole warp. False where it takes more than this to do so; then nothing was done that cannot
     /// be done again.
     #[inline]
-    pub(super) fn load_evenly(
+    pub(super) fn load_affine(
         &mut self,
         warp: &mut Warp,
         (space, address): (Space, Address),
@@ -84,13 +84,13 @@ impl<'l> Cta<'l> {
         d: &[Option<RegId>],
     ) -> Result<bool, Stop> {
         let total = u64::from(width.bytes()) * d.len() as u64;
-        let Some(addresses) = self.even_addresses(warp, address) else { return Ok(false) };
-        let Some(places) = self.even_places(space, addresses, total) else { return Ok(false) };
-        if let Some(elements) = self.even_elements(&places, width) {
+        let Some(addresses) = self.affine_addresses(warp, address) else { return Ok(false) };
+        let Some(places) = self.affine_places(space, addresses, total) else { return Ok(false) };
+        if let Some(elements) = self.affine_elements(&places, width) {
             for (step, target) in d.iter().enumerate() {
                 let Some(target) = target else { continue };
-                let words = Even { first: elements.first + step as u64, steps: elements.steps };
-                warp.register_mut(*target).set_even(words, true);
+                let words = Affine { first: elements.first + step as u64, steps: elements.steps };
+                warp.register_mut(*target).set_affine(words, true);
             }
             return Ok(true);
         }
@@ -100,25 +100,25 @@ impl<'l> Cta<'l> {
             return Ok(false);
         }
         let now = self.now(warp);
-        let moving = offsets.moving();
-        let together = alike(moving, 5);
+        let varying = offsets.varying_bits();
+        let together = sharing_lanes(varying, 5);
         let mut words = [0; 32];
         for (step, target) in d.iter().enumerate() {
             let first = offsets.first + step as u64 * u64::from(width.bytes());
-            let readers = |parts: &mut Parts, (cell, touched): (&mut Quick, u8), lane: u32| {
+            let readers = |parts: &mut ByteShadow, (cell, touched): (&mut EpochShadow, u8), lane: u32| {
                 parts.read_together(cell, touched, now, together << lane)
             };
-            let offsets = Even { first, ..offsets };
+            let offsets = Affine { first, ..offsets };
             let Some(found) = self.read_shared(offsets, width, readers, &mut words)? else {
                 return Ok(false);
             };
             let Some(target) = target else { continue };
             let register = warp.register_mut(*target);
             match found.words {
-                Some(even) => register.set_even(even, found.symbolic),
+                Some(affine) => register.set_affine(affine, found.symbolic),
                 None if found.symbolic && found.concrete => return Ok(false),
                 None => {
-                    let all = std::array::from_fn(|lane| words[lane & moving as usize]);
+                    let all = std::array::from_fn(|lane| words[lane & varying as usize]);
                     register.set_words(&all, found.symbolic);
                 }
             }
@@ -138,10 +138,10 @@ impl<'l> Cta<'l> {
         d: &[Option<RegId>],
     ) -> bool {
         let Some(base) = self.bits(warp, address.base, lane) else { return false };
-        let address: Even<0> = Even::uniform(base.wrapping_add_signed(address.offset));
+        let address: Affine<0> = Affine::uniform(base.wrapping_add_signed(address.offset));
         let total = u64::from(width.bytes()) * d.len() as u64;
-        let Some(places) = self.even_places(space, address, total) else { return false };
-        if let Some(element) = self.even_elements(&places, width) {
+        let Some(places) = self.affine_places(space, address, total) else { return false };
+        if let Some(element) = self.affine_elements(&places, width) {
             for (step, target) in d.iter().enumerate() {
                 let Some(target) = target else { continue };
                 let word = Sym::from_raw(element.first + step as u64);
@@ -170,21 +170,21 @@ impl<'l> Cta<'l> {
     ) -> Option<Value> {
         let (Backing::Local(first), Width::W32) = (places.object.backing, width) else { return None };
         let cell = warp.local[first as usize + (places.offsets.first >> 2) as usize + step][lane];
-        self.composites.part(cell, 0, 4).filter(|word| !matches!(word, Value::Undefined(_)))
+        self.packed.part(cell, 0, 4).filter(|word| !matches!(word, Value::Undefined(_)))
     }
 
     /// The words of the elements at some places, if they are of an input that nobody writes.
     #[inline]
-    pub(in super::super) fn even_elements<const B: usize>(
+    pub(in super::super) fn affine_elements<const B: usize>(
         &self,
         places: &Places<'_, B>,
         width: Width,
-    ) -> Option<Even<B>> {
+    ) -> Option<Affine<B>> {
         let (tag, bytes) = self.unwritten_input(places.object)?;
         let shift = bytes.trailing_zeros();
-        let Even { first, steps } = places.offsets;
+        let Affine { first, steps } = places.offsets;
         (bytes == width.bytes())
-            .then(|| Even { first: tag + (first >> shift), steps: steps.map(|step| step >> shift) })
+            .then(|| Affine { first: tag + (first >> shift), steps: steps.map(|step| step >> shift) })
     }
 
     /// Where in shared memory some places are, in bytes, if accesses of a width are of one cell each and races are looked
@@ -194,11 +194,11 @@ impl<'l> Cta<'l> {
         &self,
         places: &Places<'_, B>,
         width: Width,
-    ) -> Option<Even<B>> {
-        let Even { first, steps } = places.offsets;
+    ) -> Option<Affine<B>> {
+        let Affine { first, steps } = places.offsets;
         match (places.object.backing, &self.order) {
-            (Backing::Shared(start), Order::Quick(_)) if width != Width::W64 => {
-                Some(Even { first: 4 * u64::from(start) + first, steps })
+            (Backing::Shared(start), Detector::Epoch(_)) if width != Width::W64 => {
+                Some(Affine { first: 4 * u64::from(start) + first, steps })
             }
             _ => None,
         }
@@ -209,13 +209,13 @@ impl<'l> Cta<'l> {
     #[inline]
     pub(in super::super) fn read_shared<const B: usize>(
         &mut self,
-        offsets: Even<B>,
+        offsets: Affine<B>,
         width: Width,
-        mut read: impl FnMut(&mut Parts, (&mut Quick, u8), u32) -> bool,
+        mut read: impl FnMut(&mut ByteShadow, (&mut EpochShadow, u8), u32) -> bool,
         words: &mut [u64],
     ) -> Result<Option<Found<B>>, Stop> {
-        let (moving, bytes) = (offsets.moving(), width.bytes());
-        let (of_lanes, of_warps) = (moving & 31, moving >> 5);
+        let (varying, bytes) = (offsets.varying_bits(), width.bytes());
+        let (of_lanes, of_warps) = (varying & 31, varying >> 5);
         let (mut alarm, mut known) = (false, true);
         let (mut symbolic, mut concrete) = (false, false);
         let apart = offsets.of_lanes().all();
@@ -226,8 +226,8 @@ impl<'l> Cta<'l> {
                 let offset = first.wrapping_add(apart[lane as usize]);
                 let (index, start) = ((offset >> 2) as usize, (offset & 3) as u32);
                 let touched = WHOLE >> (4 - bytes) << start;
-                alarm |= read(&mut self.memory.parts, (&mut self.memory.shared_quick[index], touched), at);
-                match self.composites.part(self.memory.shared[index], start, bytes) {
+                alarm |= read(&mut self.memory.parts, (&mut self.memory.shared_epochs[index], touched), at);
+                match self.packed.part(self.memory.shared[index], start, bytes) {
                     Some(Value::Bits(bits)) => {
                         words[at as usize] = bits;
                         concrete = true;
@@ -241,33 +241,33 @@ impl<'l> Cta<'l> {
             }
         }
         if alarm {
-            return Err(Stop::NeedExact);
+            return Err(Stop::NeedVectorClocks);
         }
         if !known {
             return Ok(None);
         }
         let first = words[0];
-        let steps = std::array::from_fn(|bit| match moving >> bit & 1 {
+        let steps = std::array::from_fn(|bit| match varying >> bit & 1 {
             0 => 0,
             _ => words[1 << bit].wrapping_sub(first) as i64,
         });
-        let even = Even { first, steps };
-        let apart = even.of_lanes().all();
+        let affine = Affine { first, steps };
+        let apart = affine.of_lanes().all();
         let mut odd = 0;
         for warp in submasks(of_warps) {
-            let first = even.lane(warp << 5);
+            let first = affine.lane(warp << 5);
             for lane in submasks(of_lanes) {
                 odd |= words[(warp << 5 | lane) as usize] ^ first.wrapping_add(apart[lane as usize]);
             }
         }
         let moves = symbolic != concrete && odd == 0;
-        Ok(Some(Found { words: moves.then_some(even), symbolic, concrete }))
+        Ok(Some(Found { words: moves.then_some(affine), symbolic, concrete }))
     }
 
     /// Executes a store of a whole warp of words to shared memory. False where it takes more than this to do so, and
     /// nothing was done.
     #[inline]
-    pub(super) fn store_evenly(
+    pub(super) fn store_affine(
         &mut self,
         warp: &Warp,
         (space, address): (Space, Address),
@@ -278,8 +278,8 @@ impl<'l> Cta<'l> {
             return Ok(false);
         }
         let total = 4 * a.len() as u64;
-        let Some(addresses) = self.even_addresses(warp, address) else { return Ok(false) };
-        let Some(places) = self.even_places(space, addresses, total) else { return Ok(false) };
+        let Some(addresses) = self.affine_addresses(warp, address) else { return Ok(false) };
+        let Some(places) = self.affine_places(space, addresses, total) else { return Ok(false) };
         let Some(offsets) = self.shared_offsets(&places, width) else { return Ok(false) };
         if !self.are_words(warp, u32::MAX, a) {
             return Ok(false);
@@ -292,19 +292,19 @@ impl<'l> Cta<'l> {
             let register = self.operand(warp, *source, &mut scratch);
             for (lane, offset) in offsets.iter().enumerate() {
                 let index = (*offset >> 2) as usize + step;
-                let quick = &mut self.memory.shared_quick[index];
-                alarm |= self.memory.parts.write(quick, WHOLE, now, lane as u32);
+                let shadow = &mut self.memory.shared_epochs[index];
+                alarm |= self.memory.parts.write(shadow, WHOLE, now, lane as u32);
                 self.memory.shared[index] = Cell::of(register.get(lane));
             }
         }
-        if alarm { Err(Stop::NeedExact) } else { Ok(true) }
+        if alarm { Err(Stop::NeedVectorClocks) } else { Ok(true) }
     }
 }
 
 /// Thread 0 and those that differ from it only in bits that make no difference, of numbers of so many bits.
 #[inline]
-pub(in super::super) fn alike(moving: u32, bits: u32) -> u32 {
-    (0..bits).filter(|bit| moving >> bit & 1 == 0).fold(1, |lanes, bit| lanes | lanes << (1u32 << bit))
+pub(in super::super) fn sharing_lanes(varying: u32, bits: u32) -> u32 {
+    (0..bits).filter(|bit| varying >> bit & 1 == 0).fold(1, |lanes, bit| lanes | lanes << (1u32 << bit))
 }
 
 /// The numbers with no other bits than a number has, from zero up.

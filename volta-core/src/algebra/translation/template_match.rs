@@ -1,23 +1,23 @@
 //! Nodes that do what one before them did.
 //!
 //! Loops and warps do the same again and again, each time some elements further on. Of such a node nothing needs to be
-//! found out but that it is one: that its operands have the shapes and the motions that those of the other have, and lie
-//! to one another as those do. Then it has the other's shape.
+//! found out but that it is one: that its operands have the classes and the motions that those of the other have, and lie
+//! to one another as those do. Then it has the other's class.
 
-use super::super::reached::bits;
-use super::{Form, MAX_INPUTS, Shapes, is_whole};
-use crate::term::{Lanes, Moves, NodeRef, TermId, TermKind, ends};
+use super::super::reachability::bits;
+use super::{Form, MAX_INPUTS, TranslationClasses, is_whole};
+use crate::term::{Lanes, Moves, NodeRef, TermId, TermKind, min_max};
 
 /// A node that was looked at, as far as others may do the same.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Example {
+pub(super) struct Template {
     moves: Moves,
-    /// The operand that the result has its anchor from.
+    /// The operand that the result has its base_offset from.
     main: usize,
     operands: [Own; 3],
     /// What the node came to.
-    shape: u32,
-    motion: u32,
+    class: u32,
+    strides: u32,
 }
 
 /// What an operand has to be.
@@ -29,25 +29,25 @@ enum Own {
     Term(u64),
     /// Elements of an input.
     Elements {
-        /// The raw term of lane 0, less the element of the main operand's anchor at that place.
+        /// The raw term of lane 0, less the element of the main operand's base_offset at that place.
         apart: u64,
         place: u32,
         /// How much lower and higher the terms of other lanes are.
         reach: [u64; 2],
         input: u32,
     },
-    /// The lanes of a node with such a form, and by how much the elements of its anchor differ from those of the main
+    /// The lanes of a node with such a form, and by how much the elements of its base_offset differ from those of the main
     /// operand's at their places, in order.
-    Node { shape: u32, motion: u32, places: [u8; MOST_INPUTS], apart: [i64; MOST_INPUTS], inputs: u8 },
+    Node { class: u32, strides: u32, places: [u8; MOST_INPUTS], apart: [i64; MOST_INPUTS], inputs: u8 },
 }
 
 /// Operands with more inputs than this are looked at anew.
 const MOST_INPUTS: usize = 3;
 
-/// Of so many shapes, the first ones, there are examples.
-const MOST_EXAMPLES: usize = 1 << 14;
+/// Of so many classes, the first ones, there are templates.
+const MOST_TEMPLATES: usize = 1 << 14;
 
-impl Shapes {
+impl TranslationClasses {
     /// The form of the node whose lanes an operand is, in order, or of one that is the same in all lanes.
     #[inline]
     fn form_at(&self, node: NodeRef<'_>, which: usize, base: u64) -> Option<Form> {
@@ -59,17 +59,18 @@ impl Shapes {
 
     /// The form of a node that does what another one did.
     #[inline]
-    pub(super) fn again(&self, node: NodeRef<'_>) -> Option<Form> {
+    pub(super) fn matched(&self, node: NodeRef<'_>) -> Option<Form> {
         let bases = node.bases();
         for main in (0..node.op().arity()).rev() {
             let Some(form) = self.form_at(node, main, bases[main]) else { continue };
-            let Some(example) = self.examples.get(form.shape as usize).and_then(Option::as_ref) else {
+            let Some(example) = self.templates.get(form.class as usize).and_then(Option::as_ref) else {
                 continue;
             };
-            if example.main != main || example.motion != form.motion || node.moves() != Some(example.moves) {
+            if example.main != main || example.strides != form.strides || node.moves() != Some(example.moves)
+            {
                 continue;
             }
-            let origin = self.anchor_from(form);
+            let origin = self.base_offset_from(form);
             let fits = |which: usize| match &example.operands[which] {
                 Own::Any => true,
                 Own::Term(raw) => bases[which] == *raw,
@@ -80,35 +81,37 @@ impl Shapes {
                         && inside(own.wrapping_sub(*low))
                         && inside(own.wrapping_add(*high))
                 }
-                Own::Node { shape, motion, places, apart, inputs } => {
+                Own::Node { class, strides, places, apart, inputs } => {
                     self.form_at(node, which, bases[which]).is_some_and(|form| {
-                        let own = self.anchor_from(form);
+                        let own = self.base_offset_from(form);
                         let lies =
                             |at: usize| own[at].wrapping_sub(origin[usize::from(places[at])]) == apart[at];
-                        form.shape == *shape && form.motion == *motion && (0..usize::from(*inputs)).all(lies)
+                        form.class == *class
+                            && form.strides == *strides
+                            && (0..usize::from(*inputs)).all(lies)
                     })
                 }
             };
             if (0..3).all(fits) {
-                return Some(Form { shape: example.shape, ..form });
+                return Some(Form { class: example.class, ..form });
             }
         }
         None
     }
 
-    /// Remembers a node of which it was found out what it is, if its anchor is that of an operand.
+    /// Remembers a node of which it was found out what it is, if its base_offset is that of an operand.
     pub(super) fn learn(&mut self, node: NodeRef<'_>, result: Form) {
         let Some(moves) = node.moves() else { return };
         let bases = node.bases();
         let arity = node.op().arity();
         let is_main = |which: &usize| {
             self.form_at(node, *which, bases[*which])
-                .is_some_and(|form| form.anchor == result.anchor && form.motion == result.motion)
+                .is_some_and(|form| form.base_offset == result.base_offset && form.strides == result.strides)
         };
         let Some(main) = (0..arity).rev().find(is_main) else { return };
         let Some(form) = self.form_at(node, main, bases[main]) else { return };
-        let inputs = self.inputs_of(form.shape);
-        if !is_whole(result) || self.inputs_of(result.shape) != inputs {
+        let inputs = self.inputs_of(form.class);
+        if !is_whole(result) || self.inputs_of(result.class) != inputs {
             return;
         }
         let mut operands = [Own::Any; 3];
@@ -116,27 +119,29 @@ impl Shapes {
             let Some(own) = self.own(node, which, bases[which], form, inputs) else { return };
             operands[which] = own;
         }
-        let place = form.shape as usize;
-        if place >= MOST_EXAMPLES {
+        let place = form.class as usize;
+        if place >= MOST_TEMPLATES {
             return;
         }
-        if self.examples.len() <= place {
-            self.examples.resize(place + 1, None);
+        if self.templates.len() <= place {
+            self.templates.resize(place + 1, None);
         }
-        let example = Example { moves, main, operands, shape: result.shape, motion: result.motion };
-        self.examples[place] = Some(example);
+        let example = Template { moves, main, operands, class: result.class, strides: result.strides };
+        self.templates[place] = Some(example);
     }
 
     /// What an operand is, beside the main one's form.
     fn own(&self, node: NodeRef<'_>, which: usize, base: u64, main: Form, inputs: u32) -> Option<Own> {
-        let origin = self.anchor_from(main);
+        let origin = self.base_offset_from(main);
         let place = |input: u32| (inputs & ((1 << input) - 1)).count_ones();
         match TermId::from_raw(base).kind() {
             TermKind::Constant(_) => (node.is_row(which) == Some(false)).then_some(Own::Term(base)),
             TermKind::Input { input, .. } if input.index() < MAX_INPUTS && inputs >> input.0 & 1 == 1 => {
                 let [low, high] = match node.operand(which) {
-                    Lanes::Affine { base, stride } => ends(base, &std::array::from_fn(|bit| stride << bit)),
-                    Lanes::Steps { base, steps } => ends(base, steps),
+                    Lanes::Affine { base, stride } => {
+                        min_max(base, &std::array::from_fn(|bit| stride << bit))
+                    }
+                    Lanes::Strides { base, steps } => min_max(base, steps),
                     Lanes::List(_) | Lanes::Repeated { .. } => return None,
                 };
                 let place = place(input.0);
@@ -148,16 +153,16 @@ impl Shapes {
             TermKind::Input { .. } => None,
             TermKind::Lane(..) => {
                 let form = self.form_at(node, which, base)?;
-                let own = self.inputs_of(form.shape);
+                let own = self.inputs_of(form.class);
                 let (mut places, mut apart) = ([0; MOST_INPUTS], [0; MOST_INPUTS]);
                 let mut count = 0;
                 for (at, input) in bits(own).enumerate() {
                     *places.get_mut(at)? = place(input) as u8;
-                    apart[at] = self.anchor_from(form)[at].wrapping_sub(origin[place(input) as usize]);
+                    apart[at] = self.base_offset_from(form)[at].wrapping_sub(origin[place(input) as usize]);
                     count += 1;
                 }
-                let Form { shape, motion, .. } = form;
-                Some(Own::Node { shape, motion, places, apart, inputs: count })
+                let Form { class, strides, .. } = form;
+                Some(Own::Node { class, strides, places, apart, inputs: count })
             }
         }
     }

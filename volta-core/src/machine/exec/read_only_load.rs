@@ -7,7 +7,7 @@ use super::super::launch::Element;
 use super::super::objects::{Backing, Object};
 use super::super::value::{Sym, lanes};
 use super::super::warp::Warp;
-use super::memory::{Together, locate};
+use super::memory::{WarpAccess, locate};
 use crate::program::{InstId, Op};
 use crate::term::TermId;
 
@@ -61,7 +61,7 @@ impl Cta<'_> {
         tensor.is_read_only().then_some((word.raw(), tensor.element.bytes()))
     }
     /// Refuses to read what neither a thread has written nor the case says (rule M5).
-    pub(super) fn is_known(&self, at: &Together<'_>, cell: u64, touched: u8) -> Result<(), Stop> {
+    pub(super) fn is_known(&self, at: &WarpAccess<'_>, cell: u64, touched: u8) -> Result<(), Stop> {
         let Backing::Tensor(number) = at.object.backing else { return Ok(()) };
         let tensor = &self.launch.tensors[number as usize];
         let of_fields = (0..4)

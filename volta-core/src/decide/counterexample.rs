@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::InputInfo;
 use super::evaluate::{Evaluator, Leaves, Point, leaves};
-use super::explain::explain;
+use super::localize::explain;
 use super::loose::Loose;
 use super::point::{TestPoint, admitted, assume, assume_integer, mix};
 use super::witness::{Comparison, Witness, WitnessInput, WitnessKind, compare, element_name, outcomes};
@@ -17,7 +17,7 @@ use crate::term::{InputId, Integers, Store, TermId};
 
 /// How hard to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Effort {
+pub struct SearchBudget {
     /// Points to evaluate at.
     pub points: u32,
     /// Points at which precision is raised when the first one does not tell.
@@ -30,9 +30,9 @@ pub struct Effort {
     pub deadline: Deadline,
 }
 
-impl Default for Effort {
-    fn default() -> Effort {
-        Effort {
+impl Default for SearchBudget {
+    fn default() -> SearchBudget {
+        SearchBudget {
             points: 18,
             precise_points: 2,
             terms: 20_000_000,
@@ -42,14 +42,14 @@ impl Default for Effort {
     }
 }
 
-impl Effort {
+impl SearchBudget {
     /// An effort within the budgets of a case.
-    pub fn within(budgets: &Budgets) -> Effort {
-        let all = Effort::default();
+    pub fn within(budgets: &Budgets) -> SearchBudget {
+        let all = SearchBudget::default();
         // Each side of each run remembers as much.
         let bytes = budgets.memory_bytes / REMEMBERED_SHARE;
         let most = usize::try_from(bytes / 24).unwrap_or(usize::MAX);
-        Effort { remembered: all.remembered.min(most), deadline: budgets.deadline, ..all }
+        SearchBudget { remembered: all.remembered.min(most), deadline: budgets.deadline, ..all }
     }
 }
 
@@ -71,12 +71,12 @@ const MAX_SHRINKS: u64 = 4096;
 const SHRINK_TERMS: u64 = 4_000_000;
 
 /// Compares many pairs of terms of two stores at one point, fast: refutes wrong kernels before anything is proved.
-pub struct Screen<'s, 'i> {
+pub struct QuickFilter<'s, 'i> {
     reference: Evaluator<'s, Narrow, TestPoint<'i>>,
     opt: Evaluator<'s, Narrow, TestPoint<'i>>,
 }
 
-impl<'s, 'i> Screen<'s, 'i> {
+impl<'s, 'i> QuickFilter<'s, 'i> {
     /// A screen at point number `round` of the sequence; it remembers up to `remembered` terms a side.
     pub fn new(
         reference: &'s Store,
@@ -84,9 +84,9 @@ impl<'s, 'i> Screen<'s, 'i> {
         inputs: &'i [InputInfo],
         round: u32,
         remembered: usize,
-    ) -> Screen<'s, 'i> {
+    ) -> QuickFilter<'s, 'i> {
         let point = TestPoint::new(inputs, round);
-        Screen {
+        QuickFilter {
             reference: Evaluator::new(reference, point, 53, remembered).loosely(Loose::of(reference, opt)),
             opt: Evaluator::new(opt, point, 53, remembered).loosely(Loose::of(opt, reference)),
         }
@@ -124,7 +124,7 @@ pub fn refute(
     reference: (&Store, TermId),
     opt: (&Store, TermId),
     inputs: &[InputInfo],
-    effort: &Effort,
+    effort: &SearchBudget,
 ) -> Option<Witness> {
     let mut search = Search::new(reference, opt, inputs, effort);
     let mut precise = effort.precise_points;
@@ -189,7 +189,7 @@ pub fn refute_near(
     reference: (&Store, TermId),
     opt: (&Store, TermId),
     inputs: &[InputInfo],
-    effort: &Effort,
+    effort: &SearchBudget,
     hint: Vec<((InputId, u64), Rational)>,
 ) -> Option<Witness> {
     let held = hint.into_iter().filter_map(|((input, element), value)| {
@@ -219,7 +219,7 @@ pub fn refute_further(
     reference: (&Store, TermId),
     opt: (&Store, TermId),
     inputs: &[InputInfo],
-    effort: &Effort,
+    effort: &SearchBudget,
 ) -> Option<Witness> {
     let mut search = Search::new(reference, opt, inputs, effort);
     search.precise = FURTHER_PRECISE;
@@ -242,7 +242,7 @@ struct Search<'a> {
     reference: (&'a Store, TermId),
     opt: (&'a Store, TermId),
     inputs: &'a [InputInfo],
-    effort: &'a Effort,
+    effort: &'a SearchBudget,
     /// Literals of each side that count as anything they may be read as.
     loose: [Loose; 2],
     /// What the two sides are computed from, unless it is too much.
@@ -259,7 +259,7 @@ impl<'a> Search<'a> {
         reference: (&'a Store, TermId),
         opt: (&'a Store, TermId),
         inputs: &'a [InputInfo],
-        effort: &'a Effort,
+        effort: &'a SearchBudget,
     ) -> Search<'a> {
         let limit = effort.remembered;
         let loose = [(reference, opt), (opt, reference)]
@@ -628,7 +628,7 @@ mod tests {
     ) -> Option<Witness> {
         let (mut left, mut right) = (Store::new(), Store::new());
         let (reference, opt) = (reference(&mut left), opt(&mut right));
-        refute((&left, reference), (&right, opt), &inputs(sign), &Effort::default())
+        refute((&left, reference), (&right, opt), &inputs(sign), &SearchBudget::default())
     }
 
     #[test]
@@ -841,13 +841,13 @@ mod tests {
         let pairs: Vec<_> = tile(&mut left, false).into_iter().zip(tile(&mut right, true)).collect();
         let inputs = inputs(Sign::Any);
         for remembered in [1 << 20, 4000, 150, 50] {
-            let mut screen = Screen::new(&left, &right, &inputs, 0, remembered);
+            let mut screen = QuickFilter::new(&left, &right, &inputs, 0, remembered);
             let expected = if remembered == 50 { vec![] } else { vec![7] };
             assert_eq!(screen.differing(&pairs), expected, "remembering {remembered}");
             let each = pairs.iter().filter(|(left, right)| screen.differs(*left, *right));
             assert_eq!(each.count(), expected.len());
         }
-        assert!(Screen::new(&left, &right, &inputs, 0, 1 << 20).differs(pairs[7].0, pairs[7].1));
+        assert!(QuickFilter::new(&left, &right, &inputs, 0, 1 << 20).differs(pairs[7].0, pairs[7].1));
     }
 
     #[test]
@@ -897,7 +897,7 @@ mod tests {
         fn equal_terms_are_never_told_apart(expr in expr()) {
             let (mut left, mut right) = (Store::new(), Store::without_patterns());
             let (reference, opt) = (build(&expr, &mut left), build(&rewritten(&expr), &mut right));
-            let effort = Effort { points: 20, ..Effort::default() };
+            let effort = SearchBudget { points: 20, ..SearchBudget::default() };
             prop_assert_eq!(refute((&left, reference), (&right, opt), &inputs(Sign::Any), &effort), None);
         }
 
@@ -911,7 +911,7 @@ mod tests {
             let (mut left, mut right) = (Store::new(), Store::new());
             let (reference, opt) = (build(&with(1), &mut left), build(&with(num), &mut right));
             let info = inputs(Sign::Any);
-            if let Some(found) = refute((&left, reference), (&right, opt), &info, &Effort::default()) {
+            if let Some(found) = refute((&left, reference), (&right, opt), &info, &SearchBudget::default()) {
                 prop_assert_eq!(found.kind, WitnessKind::Values);
                 let singled = |input: &WitnessInput| input.name == "x[0][0]" && !input.value.is_zero();
                 prop_assert!(found.inputs.iter().any(singled));

@@ -7,11 +7,11 @@
 //! many elements stand beside one name they are a sum themselves, or nearly, and stay.
 
 use super::Stop;
+use super::abbreviated_sums::FEW;
 use super::atom::{Atom, AtomId};
 use super::canon::{Prover, SHORT_LIST};
-use super::flat::{NONE, inputs_of, pack_single};
+use super::linear_sum::{NONE, inputs_of, pack_single};
 use super::monomial::MonomialId;
-use super::named::FEW;
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use crate::number::Rational;
 use crate::term::{InputId, TermId};

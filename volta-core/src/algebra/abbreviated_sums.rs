@@ -10,8 +10,8 @@
 use super::Stop;
 use super::atom::{Atom, AtomId};
 use super::canon::{Prover, SHORT_LIST};
-use super::exponent::Scale;
-use super::flat::{Flat, NONE, Products, by_coefficient, inputs_of, pack, pack_single};
+use super::exponent::Prefactor;
+use super::linear_sum::{LinearSum, NONE, Products, by_coefficient, inputs_of, pack, pack_single};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use crate::number::Rational;
@@ -39,7 +39,7 @@ type Group = (Key, Rational, bool);
 
 impl Prover<'_> {
     /// All terms of a flat form, collected.
-    pub(super) fn spread(&mut self, flat: &Flat) -> Result<Vec<Term>, Stop> {
+    pub(super) fn spread(&mut self, flat: &LinearSum) -> Result<Vec<Term>, Stop> {
         let mut terms = flat.terms.clone();
         if !flat.products.is_empty() {
             for products in &flat.products {
@@ -81,7 +81,7 @@ impl Prover<'_> {
                 factors.iter().copied().filter(|(atom, _)| *atom != named).collect();
             let key = Key::new(self.table.intern_factors(&rest), term.exponent());
             let products =
-                Products { scale: Scale { coefficient: term.coefficient, key }, keys: keys.to_vec() };
+                Products { scale: Prefactor { coefficient: term.coefficient, key }, keys: keys.to_vec() };
             self.spread_products(&products, &mut out)?;
         }
         collect(&mut out);
@@ -220,7 +220,7 @@ impl Prover<'_> {
             return Ok(());
         }
         let list = |term: &Term| {
-            let scale = Scale { coefficient: term.coefficient.clone(), key: Key::ONE };
+            let scale = Prefactor { coefficient: term.coefficient.clone(), key: Key::ONE };
             Some(Products { scale, keys: alone(self, term)?.1.to_vec() })
         };
         let lists: Vec<Products> = terms.iter().filter_map(list).collect();
@@ -369,7 +369,7 @@ impl Prover<'_> {
             };
             changed = true;
             self.charge(keys.len() as u64)?;
-            let scale = Scale { coefficient: term.coefficient.clone(), key: rest };
+            let scale = Prefactor { coefficient: term.coefficient.clone(), key: rest };
             let square = self.table.key_product(rest, Key::new(name, PolynomialId::ZERO))?;
             out.push(Term { key: square, coefficient: scale.coefficient.clone() });
             for key in &keys[1..] {

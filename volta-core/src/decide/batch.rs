@@ -1,9 +1,9 @@
 //! Elements decided one after the other, each with what the ones before taught.
 
-use super::alike::Alike;
+use super::equivalence_classes::EquivalenceClasses;
 use super::prove::{ElementProver, Failure, Proof};
 use super::{Element, InputInfo, Options};
-use crate::algebra::{Facts, Located, Renaming};
+use crate::algebra::{Analysis, Located, Renaming};
 use crate::base::budget::Held;
 use crate::base::ration::Ration;
 use rustc_hash::FxHashSet;
@@ -16,8 +16,8 @@ pub(super) struct All<'s, 'a> {
     /// For each element, which of the stores its sides lie in.
     pub sides: &'a [[usize; 2]],
     /// Of each store.
-    pub facts: &'s [Facts],
-    pub alike: &'a Alike,
+    pub analysis: &'s [Analysis],
+    pub alike: &'a EquivalenceClasses,
     pub inputs: &'a [InputInfo],
     pub options: &'a Options,
 }
@@ -25,8 +25,8 @@ pub(super) struct All<'s, 'a> {
 impl All<'_, '_> {
     /// What is held while elements are proved.
     pub(super) fn held(&self) -> Held {
-        let facts = self.facts.iter().map(Facts::bytes).sum();
-        self.options.held.and(&Held { facts, ..Held::default() })
+        let analysis = self.analysis.iter().map(Analysis::bytes).sum();
+        self.options.held.and(&Held { analysis, ..Held::default() })
     }
 
     /// What a run may take, of which so many steps were taken before.
@@ -49,7 +49,7 @@ pub(super) struct Example {
 }
 
 /// A run of elements.
-pub(super) struct Run<'s, 'a> {
+pub(super) struct Batch<'s, 'a> {
     all: All<'s, 'a>,
     pub prover: ElementProver<'s, 'a>,
     /// Each of its own make, the latest at the end.
@@ -64,11 +64,11 @@ pub(super) struct Run<'s, 'a> {
     ration: Rc<Ration>,
 }
 
-impl<'s, 'a> Run<'s, 'a> {
+impl<'s, 'a> Batch<'s, 'a> {
     /// A run that knows one example at most.
-    pub(super) fn new(all: All<'s, 'a>, example: Option<Example>, ration: Ration) -> Run<'s, 'a> {
+    pub(super) fn new(all: All<'s, 'a>, example: Option<Example>, ration: Ration) -> Batch<'s, 'a> {
         let ration = Rc::new(ration);
-        Run {
+        Batch {
             all,
             prover: ElementProver::new(all.inputs, all.options, ration.clone()),
             examples: example.into_iter().collect(),
@@ -107,10 +107,10 @@ impl<'s, 'a> Run<'s, 'a> {
             return Ok(Proof::default());
         }
         let [reference, opt] = self.all.sides[at];
-        let facts = [&self.all.facts[reference], &self.all.facts[opt]];
+        let analysis = [&self.all.analysis[reference], &self.all.analysis[opt]];
         let before = self.ration.spent();
         let kind = self.all.alike.first(at);
-        let result = self.prover.decide(&self.all.elements[at], facts, self.defined.contains(&kind));
+        let result = self.prover.decide(&self.all.elements[at], analysis, self.defined.contains(&kind));
         let steps = self.ration.spent() - before;
         if result.is_ok() {
             self.defined.insert(kind);
@@ -162,7 +162,7 @@ impl<'s, 'a> Run<'s, 'a> {
         let [reference, opt] = self.all.sides[at];
         [(element.reference, reference), (element.opt, opt)].map(|((store, term), side)| Located {
             store,
-            facts: &self.all.facts[side],
+            analysis: &self.all.analysis[side],
             term,
         })
     }

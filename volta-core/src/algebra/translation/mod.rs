@@ -4,42 +4,42 @@
 //! each input by a constant, the same in both terms: it is the proof at some of the inputs. Outputs of a kernel mostly
 //! come from one another so: from `Σ A[0,k]·B[k,0]` to `Σ A[i,k]·B[k,j]`.
 //!
-//! Each term gets a *shape*, a number for all that it computes, and an *anchor*: for each of its inputs, the element
-//! that the shape counts from. Terms of one shape are one another, moved by the difference of their anchors. Shapes
+//! Each term gets a *class*, a number for all that it computes, and an *base_offset*: for each of its inputs, the element
+//! that the class counts from. Terms of one class are one another, moved by the difference of their anchors. TranslationClasses
 //! are found in one pass over a store, mostly for all lanes of a node at once: how anchors move from lane to lane is
 //! then one of a few patterns, and mostly a constant for each bit of the lane's number. Where lanes differ, only those
 //! are looked at that somebody asks for: fragments of a matrix have rows that no output depends on.
 
-mod again;
-mod parts;
+mod lane_partition;
+mod template_match;
 
-use super::instance::is_commutative;
-use super::lists::Lists;
-use super::reached::{Reached, bits, each_term, rank, term_of, whole_node};
-use super::recall::{Read, Recall};
+use super::interner::Lists;
+use super::operand_cache::{Read, Recall};
+use super::reachability::{Reached, bits, each_term, rank, term_of, whole_node};
+use super::translation_match::is_commutative;
 use crate::base::index::number_of;
-use crate::term::{Lanes, Steps, Store, TermId, TermKind, TermOp, ends};
-use again::Example;
+use crate::term::{BitStrides, Lanes, Store, TermId, TermKind, TermOp, min_max};
 use smallvec::SmallVec;
+use template_match::Template;
 
-/// Inputs from this one on have no shapes, nor has what depends on them: a bit each.
+/// Inputs from this one on have no classes, nor has what depends on them: a bit each.
 const MAX_INPUTS: usize = 31;
-/// A store may have so many shapes, or one for eight nodes. Beyond that, few of its terms are like others, and terms
-/// are left without shapes.
-const FEW_SHAPES: usize = 1 << 18;
-/// The nodes of a store whose lanes have different shapes may have so many forms in all, which cost a look-up each.
+/// A store may have so many classes, or one for eight nodes. Beyond that, few of its terms are like others, and terms
+/// are left without classes.
+const FEW_CLASSES: usize = 1 << 18;
+/// The nodes of a store whose lanes have different classes may have so many forms in all, which cost a look-up each.
 const FEW_PARTS: usize = 1 << 19;
 
-/// The shapes of a store's terms.
+/// The classes of a store's terms.
 #[derive(Debug)]
-pub struct Shapes {
+pub struct TranslationClasses {
     /// Of each node.
     forms: Vec<Form>,
     /// Of those nodes that have no form for all of their lanes, forms for some of them each.
-    parts: Vec<Part>,
+    parts: Vec<LanePart>,
     /// The lanes of each node that anybody asks for, once there was a node whose lanes have no form together.
     wanted: Option<Reached>,
-    shapes: Lists,
+    classes: Lists,
     /// How the elements of one input move from lane to lane: by a constant for each bit of the lane's number, or else
     /// one for each lane.
     steps: Lists,
@@ -48,97 +48,97 @@ pub struct Shapes {
     /// Those that forms keep. Behind them, while a form is sought, those that are made on the way.
     anchors: Vec<i64>,
     /// Lately seen steps of a single input, and their motions.
-    recent: [(Steps, u32); 4],
+    recent: [(BitStrides, u32); 4],
     /// The same of strides.
     strides: [(i64, u32); 4],
     /// Room for what a term computes.
     key: Vec<i64>,
-    /// What was lately gathered: an operand, if it is one shape, and its anchor.
+    /// What was lately gathered: an operand, if it is one class, and its base_offset.
     gathered: Recall<Option<(Operand, SmallVec<[i64; 4]>)>>,
-    /// What was lately applied, by the shape that it was made of: loops make the same ones again, one after the other.
+    /// What was lately applied, by the class that it was made of: loops make the same ones again, one after the other.
     applied: Vec<Applied>,
-    /// For each shape, the last node that was made of it, of those that others may do again.
-    examples: Vec<Option<Example>>,
+    /// For each class, the last node that was made of it, of those that others may do again.
+    templates: Vec<Option<Template>>,
 }
 
-/// Where a term is of its shape.
+/// Where a term is of its class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The shape's number; terms of one store with the same number have the same shape.
-    pub shape: u32,
+    /// The class's number; terms of one store with the same number have the same class.
+    pub class: u32,
     /// The inputs that the term depends on, as bits.
     pub inputs: u32,
-    /// For each of them, the element that the shape counts from.
-    pub anchor: SmallVec<[i64; 4]>,
+    /// For each of them, the element that the class counts from.
+    pub base_offset: SmallVec<[i64; 4]>,
 }
 
 impl Place {
-    /// Each input, and the element of it that the shape counts from.
+    /// Each input, and the element of it that the class counts from.
     pub fn elements(&self) -> impl Iterator<Item = (u32, i64)> {
-        bits(self.inputs).zip(self.anchor.iter().copied())
+        bits(self.inputs).zip(self.base_offset.iter().copied())
     }
 }
 
 /// The terms of a node, or one of them.
 #[derive(Clone, Copy, Debug)]
 struct Form {
-    shape: u32,
+    class: u32,
     /// How anchors move from lane to lane.
-    motion: u32,
-    /// Where the anchor of lane 0 begins; for [`IN_PARTS`], where the parts do.
-    anchor: u32,
+    strides: u32,
+    /// Where the base_offset of lane 0 begins; for [`IN_PARTS`], where the parts do.
+    base_offset: u32,
 }
 
 impl Form {
     /// Whether it is the same in every lane.
     #[inline]
     fn is_still(self) -> bool {
-        self.motion == STILL
+        self.strides == STILL
     }
 }
 
 /// Whether a form is of all lanes.
 #[inline]
 fn is_whole(form: Form) -> bool {
-    form.shape < IN_PARTS
+    form.class < IN_PARTS
 }
 
 /// Some lanes of a node.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct LanePart {
     lanes: u32,
     form: Form,
 }
 
-/// In place of a shape: there is none.
+/// In place of a class: there is none.
 const NONE: u32 = u32::MAX;
-/// In place of a shape: there are parts, as many as the motion says.
+/// In place of a class: there are parts, as many as the strides says.
 const IN_PARTS: u32 = u32::MAX - 1;
-/// The motion of terms that are the same in every lane, and the steps of inputs that are.
+/// The strides of terms that are the same in every lane, and the steps of inputs that are.
 const STILL: u32 = 0;
 /// An operand of a node, in all lanes or in one.
 #[derive(Clone, Copy, Debug)]
 struct Operand {
-    shape: u32,
+    class: u32,
     inputs: u32,
-    motion: u32,
-    /// Where the anchor of lane 0 begins; for [`HERE`], it is the element.
-    anchor: u32,
+    strides: u32,
+    /// Where the base_offset of lane 0 begins; for [`HERE`], it is the element.
+    base_offset: u32,
     element: i64,
 }
 
-/// In place of where an anchor begins: it is no list but beside it, since it is of one input.
+/// In place of where an base_offset begins: it is no list but beside it, since it is of one input.
 const HERE: u32 = u32::MAX;
 
 impl Operand {
-    const NOTHING: Operand = Operand { shape: NONE, inputs: 0, motion: STILL, anchor: 0, element: 0 };
+    const NOTHING: Operand = Operand { class: NONE, inputs: 0, strides: STILL, base_offset: 0, element: 0 };
 }
 
-/// What decides which shape an operation makes of its operands, and how that moves.
+/// What decides which class an operation makes of its operands, and how that moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Question {
     op: TermOp,
-    shapes: [u32; 3],
+    classes: [u32; 3],
     motions: [u32; 3],
     /// Where the other operands' inputs lie from those of the one that has all.
     apart: [i32; MOST_APART],
@@ -151,8 +151,8 @@ const MOST_APART: usize = 4;
 #[derive(Clone, Copy, Debug)]
 struct Applied {
     question: Question,
-    shape: u32,
-    /// The operand that the result has its anchor and motion from.
+    class: u32,
+    /// The operand that the result has its base_offset and strides from.
     main: u8,
 }
 
@@ -163,26 +163,26 @@ impl Applied {
     const NOTHING: Applied = Applied {
         question: Question {
             op: TermOp::Add,
-            shapes: [NONE; 3],
+            classes: [NONE; 3],
             motions: [STILL; 3],
             apart: [0; MOST_APART],
         },
-        shape: NONE,
+        class: NONE,
         main: 0,
     };
 }
 
-impl Shapes {
+impl TranslationClasses {
     /// Reads a store, of which only `roots` will be asked for.
     ///
     /// # Cost
-    /// A look-up or two for each node whose operands are one shape each; of others, for the lanes that are alike.
-    pub fn new(store: &Store, roots: &[TermId]) -> Shapes {
-        let mut shapes = Shapes {
+    /// A look-up or two for each node whose operands are one class each; of others, for the lanes that are alike.
+    pub fn new(store: &Store, roots: &[TermId]) -> TranslationClasses {
+        let mut classes = TranslationClasses {
             forms: Vec::with_capacity(store.len()),
             parts: Vec::new(),
             wanted: None,
-            shapes: Lists::default(),
+            classes: Lists::default(),
             steps: Lists::default(),
             motions: Lists::default(),
             anchors: Vec::new(),
@@ -191,36 +191,36 @@ impl Shapes {
             key: Vec::new(),
             gathered: Recall::new(),
             applied: vec![Applied::NOTHING; (store.len() / 8).next_power_of_two().min(MOST_APPLIED)],
-            examples: Vec::new(),
+            templates: Vec::new(),
         };
-        shapes.steps.number(&[0; 5], 0);
-        shapes.motions.number(&[], 0);
+        classes.steps.number(&[0; 5], 0);
+        classes.motions.number(&[], 0);
         for input in 0..MAX_INPUTS {
-            shapes.shapes.number(&[-1, input as i64], 1 << input);
+            classes.classes.number(&[-1, input as i64], 1 << input);
         }
         for at in 0..store.len() {
-            let form = shapes.form(store, roots, at);
-            shapes.forms.push(form);
+            let form = classes.form(store, roots, at);
+            classes.forms.push(form);
         }
-        shapes
+        classes
     }
 
-    /// The shape of one of the roots, if it has one.
+    /// The class of one of the roots, if it has one.
     pub fn place(&self, term: TermId) -> Option<Place> {
-        let (shape, inputs, anchor) = match term.kind() {
+        let (class, inputs, base_offset) = match term.kind() {
             TermKind::Input { input, element } if input.index() < MAX_INPUTS => {
                 (input.index() as u32, 1 << input.index(), SmallVec::from_slice(&[element as i64]))
             }
             TermKind::Input { .. } => return None,
-            // Shapes of nodes are their numbers from the front.
+            // TranslationClasses of nodes are their numbers from the front.
             TermKind::Constant(id) => (IN_PARTS - 1 - id.0, 0, SmallVec::new()),
             TermKind::Lane(node, lane) => {
                 let form = self.form_of_lane(node.index(), lane)?;
-                let (inputs, anchor) = self.anchor(form, lane);
-                (form.shape, inputs, anchor)
+                let (inputs, base_offset) = self.base_offset(form, lane);
+                (form.class, inputs, base_offset)
             }
         };
-        Some(Place { shape, inputs, anchor })
+        Some(Place { class, inputs, base_offset })
     }
 
     /// The form of a node.
@@ -229,31 +229,31 @@ impl Shapes {
         self.forms[node]
     }
 
-    /// The inputs of a shape, as bits.
+    /// The inputs of a class, as bits.
     #[inline]
-    fn inputs_of(&self, shape: u32) -> u32 {
-        self.shapes.note(shape)
+    fn inputs_of(&self, class: u32) -> u32 {
+        self.classes.note(class)
     }
 
-    /// The elements of a form's anchor, one for each input, and what is behind them.
+    /// The elements of a form's base_offset, one for each input, and what is behind them.
     #[inline]
-    fn anchor_from(&self, form: Form) -> &[i64] {
-        &self.anchors[form.anchor as usize..]
+    fn base_offset_from(&self, form: Form) -> &[i64] {
+        &self.anchors[form.base_offset as usize..]
     }
 
-    /// The shape of a term, if it has one.
-    fn shape(&self, term: TermId) -> Option<u32> {
+    /// The class of a term, if it has one.
+    fn class(&self, term: TermId) -> Option<u32> {
         match term.kind() {
             TermKind::Input { input, .. } => (input.index() < MAX_INPUTS).then_some(input.0),
             TermKind::Constant(id) => Some(IN_PARTS - 1 - id.0),
-            TermKind::Lane(node, lane) => self.form_of_lane(node.index(), lane).map(|form| form.shape),
+            TermKind::Lane(node, lane) => self.form_of_lane(node.index(), lane).map(|form| form.class),
         }
     }
 
     /// The form that a lane of a node has, with all of them or with some.
     fn form_of_lane(&self, node: usize, lane: u32) -> Option<Form> {
         let form = self.forms[node];
-        match form.shape {
+        match form.class {
             NONE => None,
             IN_PARTS => {
                 self.parts_of(form).iter().find(|part| part.lanes >> lane & 1 == 1).map(|part| part.form)
@@ -263,32 +263,32 @@ impl Shapes {
     }
 
     /// The parts of a node that is in parts.
-    fn parts_of(&self, form: Form) -> &[Part] {
-        &self.parts[form.anchor as usize..][..form.motion as usize]
+    fn parts_of(&self, form: Form) -> &[LanePart] {
+        &self.parts[form.base_offset as usize..][..form.strides as usize]
     }
 
-    /// The inputs of a form, and its anchor in a lane.
-    fn anchor(&self, form: Form, lane: u32) -> (u32, SmallVec<[i64; 4]>) {
-        let inputs = self.shapes.note(form.shape);
+    /// The inputs of a form, and its base_offset in a lane.
+    fn base_offset(&self, form: Form, lane: u32) -> (u32, SmallVec<[i64; 4]>) {
+        let inputs = self.classes.note(form.class);
         let count = inputs.count_ones() as usize;
-        let mut anchor = SmallVec::from_slice(&self.anchors[form.anchor as usize..][..count]);
-        if form.motion != STILL && lane != 0 {
-            for (element, steps) in anchor.iter_mut().zip(self.motions.content(form.motion)) {
+        let mut base_offset = SmallVec::from_slice(&self.anchors[form.base_offset as usize..][..count]);
+        if form.strides != STILL && lane != 0 {
+            for (element, steps) in base_offset.iter_mut().zip(self.motions.content(form.strides)) {
                 *element += along(self.steps.content(*steps as u32), lane);
             }
         }
-        (inputs, anchor)
+        (inputs, base_offset)
     }
 
     /// The form of a node whose operands have theirs.
     fn form(&mut self, store: &Store, roots: &[TermId], at: usize) -> Form {
-        let none = Form { shape: NONE, motion: STILL, anchor: 0 };
+        let none = Form { class: NONE, strides: STILL, base_offset: 0 };
         let unwanted = self.wanted.as_ref().is_some_and(|wanted| wanted.lanes(at) == 0);
-        if unwanted || self.shapes.len() > FEW_SHAPES.max(store.len() / 8) {
+        if unwanted || self.classes.len() > FEW_CLASSES.max(store.len() / 8) {
             return none;
         }
         let node = store.node_ref(at);
-        if let Some(form) = self.again(node) {
+        if let Some(form) = self.matched(node) {
             return form;
         }
         let form = self.form_anew(store, roots, at);
@@ -298,13 +298,13 @@ impl Shapes {
 
     /// The same for a node that does what no other one lately did.
     fn form_anew(&mut self, store: &Store, roots: &[TermId], at: usize) -> Form {
-        let none = Form { shape: NONE, motion: STILL, anchor: 0 };
+        let none = Form { class: NONE, strides: STILL, base_offset: 0 };
         let node = store.node_ref(at);
         let (op, mask) = (node.op(), node.mask());
-        let in_parts = |which| self.whole(node.operand(which)).is_some_and(|form| form.shape == IN_PARTS);
+        let in_parts = |which| self.whole(node.operand(which)).is_some_and(|form| form.class == IN_PARTS);
         if self.parts.is_empty() || !(0..op.arity()).any(in_parts) {
             let mark = self.anchors.len();
-            let result = self.apply_each(op, |shapes, which| shapes.operand(mask, node.operand(which)));
+            let result = self.apply_each(op, |classes, which| classes.operand(mask, node.operand(which)));
             if let Some(result) = result {
                 return self.keep(mark, result);
             }
@@ -331,7 +331,7 @@ impl Shapes {
     fn apply_each(
         &mut self,
         op: TermOp,
-        mut read: impl FnMut(&mut Shapes, usize) -> Option<Operand>,
+        mut read: impl FnMut(&mut TranslationClasses, usize) -> Option<Operand>,
     ) -> Option<Operand> {
         let mut operands = [Operand::NOTHING; 3];
         for (which, operand) in operands[..op.arity()].iter_mut().enumerate() {
@@ -342,41 +342,41 @@ impl Shapes {
 
     /// The form of a result, and of all anchors that were listed from `mark` on only its own.
     fn keep(&mut self, mark: usize, result: Operand) -> Form {
-        let mut anchor = result.anchor;
-        if anchor == HERE {
+        let mut base_offset = result.base_offset;
+        if base_offset == HERE {
             self.anchors.truncate(mark);
-            anchor = self.list(&[result.element]);
-        } else if anchor as usize >= mark {
+            base_offset = self.list(&[result.element]);
+        } else if base_offset as usize >= mark {
             let count = result.inputs.count_ones() as usize;
-            self.anchors.copy_within(anchor as usize..anchor as usize + count, mark);
+            self.anchors.copy_within(base_offset as usize..base_offset as usize + count, mark);
             self.anchors.truncate(mark + count);
-            anchor = number_of(mark);
+            base_offset = number_of(mark);
         } else {
             self.anchors.truncate(mark);
         }
-        Form { shape: result.shape, motion: result.motion, anchor }
+        Form { class: result.class, strides: result.strides, base_offset }
     }
 
-    /// The elements of an operand's anchor, one for each input.
+    /// The elements of an operand's base_offset, one for each input.
     fn elements<'o>(&'o self, operand: &'o Operand) -> &'o [i64] {
         &self.from(operand)[..operand.inputs.count_ones() as usize]
     }
 
     /// The same, and what is behind it.
     fn from<'o>(&'o self, operand: &'o Operand) -> &'o [i64] {
-        match operand.anchor {
+        match operand.base_offset {
             HERE => std::slice::from_ref(&operand.element),
-            anchor => &self.anchors[anchor as usize..],
+            base_offset => &self.anchors[base_offset as usize..],
         }
     }
 
-    /// An anchor of elements, one for each input.
+    /// An base_offset of elements, one for each input.
     fn list(&mut self, elements: &[i64]) -> u32 {
         self.anchors.extend_from_slice(elements);
         number_of(self.anchors.len() - elements.len())
     }
 
-    /// What an operand is in every lane of `mask`, if it is one shape.
+    /// What an operand is in every lane of `mask`, if it is one class.
     #[inline(always)] // What is returned in pieces through memory is slow to read as a whole.
     fn operand(&mut self, mask: u32, lanes: Lanes<'_>) -> Option<Operand> {
         let (first, last) = (mask.trailing_zeros(), 31 - mask.leading_zeros());
@@ -388,8 +388,8 @@ impl Shapes {
                 TermKind::Input { input, element } if input.index() < MAX_INPUTS => {
                     match term_of(lanes, last, mask).kind() {
                         TermKind::Input { input: other, .. } if input == other => {
-                            let anchor = element as i64 - stride * i64::from(first);
-                            Some(self.strided(input.index(), anchor, stride))
+                            let base_offset = element as i64 - stride * i64::from(first);
+                            Some(self.strided(input.index(), base_offset, stride))
                         }
                         _ => self.gather(mask, mask, lanes),
                     }
@@ -397,19 +397,19 @@ impl Shapes {
                 // With the first lane, all others are where they are.
                 TermKind::Lane(node, from) if stride == 1 && from == first => {
                     let form = self.forms[node.index()];
-                    let whole = form.shape != NONE && form.shape != IN_PARTS;
+                    let whole = form.class != NONE && form.class != IN_PARTS;
                     whole.then(|| Operand {
-                        shape: form.shape,
-                        inputs: self.shapes.note(form.shape),
-                        motion: form.motion,
-                        anchor: form.anchor,
+                        class: form.class,
+                        inputs: self.classes.note(form.class),
+                        strides: form.strides,
+                        base_offset: form.base_offset,
                         element: 0,
                     })
                 }
                 _ => self.gather(mask, mask, lanes),
             },
-            Lanes::Steps { base, steps } => {
-                match ends(base, steps).map(|raw| TermId::from_raw(raw).kind()) {
+            Lanes::Strides { base, steps } => {
+                match min_max(base, steps).map(|raw| TermId::from_raw(raw).kind()) {
                     // What lies between elements of one input is of that input.
                     [TermKind::Input { input, .. }, TermKind::Input { input: other, .. }]
                         if input == other && input.index() < MAX_INPUTS =>
@@ -424,46 +424,46 @@ impl Shapes {
         }
     }
 
-    fn strided(&mut self, input: usize, anchor: i64, stride: i64) -> Operand {
-        let (known, motion) = self.strides[input % 4];
+    fn strided(&mut self, input: usize, base_offset: i64, stride: i64) -> Operand {
+        let (known, strides) = self.strides[input % 4];
         if known == stride {
             return Operand {
-                shape: input as u32,
+                class: input as u32,
                 inputs: 1 << input,
-                motion,
-                anchor: HERE,
-                element: anchor,
+                strides,
+                base_offset: HERE,
+                element: base_offset,
             };
         }
-        let operand = self.input(input, anchor, std::array::from_fn(|bit| stride << bit));
-        self.strides[input % 4] = (stride, operand.motion);
+        let operand = self.input(input, base_offset, std::array::from_fn(|bit| stride << bit));
+        self.strides[input % 4] = (stride, operand.strides);
         operand
     }
 
-    fn input(&mut self, input: usize, anchor: i64, steps: Steps) -> Operand {
-        let (known, motion) = self.recent[input % 4];
-        let motion = if known == steps {
-            motion
+    fn input(&mut self, input: usize, base_offset: i64, steps: BitStrides) -> Operand {
+        let (known, strides) = self.recent[input % 4];
+        let strides = if known == steps {
+            strides
         } else {
             let number = self.steps.number(&steps, 0);
-            let motion = self.motion(&[number.into()]);
-            self.recent[input % 4] = (steps, motion);
-            motion
+            let strides = self.strides(&[number.into()]);
+            self.recent[input % 4] = (steps, strides);
+            strides
         };
-        Operand { shape: input as u32, inputs: 1 << input, motion, anchor: HERE, element: anchor }
+        Operand { class: input as u32, inputs: 1 << input, strides, base_offset: HERE, element: base_offset }
     }
 
-    /// What an operand of a node with the lanes of `mask` is in some of them, if it is one shape there.
+    /// What an operand of a node with the lanes of `mask` is in some of them, if it is one class there.
     fn operand_in(&mut self, mask: u32, lanes: u32, own: Lanes<'_>) -> Option<Operand> {
         if let Lanes::Affine { base, stride: 0 } = own {
             return self.scalar(TermId::from_raw(base));
         }
-        if let Some(form) = self.whole(own).filter(|form| form.shape == IN_PARTS)
+        if let Some(form) = self.whole(own).filter(|form| form.class == IN_PARTS)
             && let Some(part) = self.parts_of(form).iter().find(|part| part.lanes == lanes)
         {
-            let Form { shape, motion, anchor } = part.form;
-            let inputs = self.shapes.note(shape);
-            return Some(Operand { shape, inputs, motion, anchor, element: 0 });
+            let Form { class, strides, base_offset } = part.form;
+            let inputs = self.classes.note(class);
+            return Some(Operand { class, inputs, strides, base_offset, element: 0 });
         }
         self.gather(mask, lanes, own)
     }
@@ -472,8 +472,8 @@ impl Shapes {
     fn gather(&mut self, mask: u32, lanes: u32, own: Lanes<'_>) -> Option<Operand> {
         let read = Read::new(mask, lanes, own);
         if let Some(known) = self.gathered.find(&read) {
-            let (operand, anchor) = known.clone()?;
-            return Some(Operand { anchor: self.list(&anchor), ..operand });
+            let (operand, base_offset) = known.clone()?;
+            return Some(Operand { base_offset: self.list(&base_offset), ..operand });
         }
         let found = self.gather_anew(mask, lanes, own);
         let result = found.map(|operand| (operand, SmallVec::from_slice(self.elements(&operand))));
@@ -496,11 +496,17 @@ impl Shapes {
             });
             if of_one_input && only.index() < MAX_INPUTS {
                 return Some(match evenly(lanes, &elements) {
-                    Some((anchor, steps)) => self.input(only.index(), anchor, steps),
+                    Some((base_offset, steps)) => self.input(only.index(), base_offset, steps),
                     None => {
-                        let (anchor, steps) = self.follow(lanes, &elements);
-                        let motion = self.motion(&[steps]);
-                        Operand { shape: only.0, inputs: 1 << only.0, motion, anchor: HERE, element: anchor }
+                        let (base_offset, steps) = self.follow(lanes, &elements);
+                        let strides = self.strides(&[steps]);
+                        Operand {
+                            class: only.0,
+                            inputs: 1 << only.0,
+                            strides,
+                            base_offset: HERE,
+                            element: base_offset,
+                        }
                     }
                 });
             }
@@ -512,7 +518,7 @@ impl Shapes {
         for lane in bits(lanes) {
             let term = terms[lane as usize];
             if term != last.0 {
-                if self.shape(term) != Some(last.1.shape) {
+                if self.class(term) != Some(last.1.class) {
                     return None;
                 }
                 let (before, own) = (last.1, self.scalar(term)?);
@@ -524,16 +530,16 @@ impl Shapes {
         if same { Some(last.1) } else { Some(self.fit(lanes, &operands)) }
     }
 
-    /// The motion in which each input has these steps.
-    fn motion(&mut self, steps: &[i64]) -> u32 {
+    /// The strides in which each input has these steps.
+    fn strides(&mut self, steps: &[i64]) -> u32 {
         let still = steps.iter().all(|steps| *steps == i64::from(STILL));
         if still { STILL } else { self.motions.number(steps, 0) }
     }
 
-    /// One operand from those of some lanes, which have one shape.
+    /// One operand from those of some lanes, which have one class.
     fn fit(&mut self, lanes: u32, operands: &[Operand; 32]) -> Operand {
         let first = operands[lanes.trailing_zeros() as usize];
-        let mut motion: SmallVec<[i64; 4]> = SmallVec::new();
+        let mut strides: SmallVec<[i64; 4]> = SmallVec::new();
         let mut origins: SmallVec<[i64; 4]> = SmallVec::new();
         for at in 0..first.inputs.count_ones() as usize {
             let mut elements = [0; 32];
@@ -542,12 +548,12 @@ impl Shapes {
             }
             let (origin, steps) = self.follow(lanes, &elements);
             origins.push(origin);
-            motion.push(steps);
+            strides.push(steps);
         }
-        let motion = self.motion(&motion);
+        let strides = self.strides(&strides);
         let same = self.elements(&first) == origins.as_slice();
-        let anchor = if same { first.anchor } else { self.list(&origins) };
-        Operand { motion, anchor, ..first }
+        let base_offset = if same { first.base_offset } else { self.list(&origins) };
+        Operand { strides, base_offset, ..first }
     }
 
     /// Where the element of one input is in lane 0, and its steps, from where it is in some lanes.
@@ -564,26 +570,26 @@ impl Shapes {
     /// A term that is the same in every lane.
     #[inline(always)] // As operands are.
     fn scalar(&mut self, term: TermId) -> Option<Operand> {
-        let (shape, inputs, anchor) = match term.kind() {
+        let (class, inputs, base_offset) = match term.kind() {
             TermKind::Lane(node, lane) => {
                 let form = self.form_of_lane(node.index(), lane)?;
-                if form.motion == STILL || lane == 0 {
-                    (form.shape, self.shapes.note(form.shape), form.anchor)
+                if form.strides == STILL || lane == 0 {
+                    (form.class, self.classes.note(form.class), form.base_offset)
                 } else {
-                    let (inputs, anchor) = self.anchor(form, lane);
-                    (form.shape, inputs, self.list(&anchor))
+                    let (inputs, base_offset) = self.base_offset(form, lane);
+                    (form.class, inputs, self.list(&base_offset))
                 }
             }
             TermKind::Input { input, element } if input.index() < MAX_INPUTS => {
-                let (shape, inputs, element) = (input.0, 1 << input.0, element as i64);
-                return Some(Operand { shape, inputs, motion: STILL, anchor: HERE, element });
+                let (class, inputs, element) = (input.0, 1 << input.0, element as i64);
+                return Some(Operand { class, inputs, strides: STILL, base_offset: HERE, element });
             }
             TermKind::Input { .. } | TermKind::Constant(_) => {
-                let Place { shape, inputs, anchor } = self.place(term)?;
-                (shape, inputs, self.list(&anchor))
+                let Place { class, inputs, base_offset } = self.place(term)?;
+                (class, inputs, self.list(&base_offset))
             }
         };
-        Some(Operand { shape, inputs, motion: STILL, anchor, element: 0 })
+        Some(Operand { class, inputs, strides: STILL, base_offset, element: 0 })
     }
 
     /// An operation on operands; `None` where they move differently from lane to lane.
@@ -593,77 +599,77 @@ impl Shapes {
         };
         let known = &self.applied[slot];
         if known.question == question {
-            return Some(Operand { shape: known.shape, ..operands[usize::from(known.main)] });
+            return Some(Operand { class: known.class, ..operands[usize::from(known.main)] });
         }
         let (result, main) = self.make(op, operands)?;
-        self.applied[slot] = Applied { question, shape: result.shape, main };
+        self.applied[slot] = Applied { question, class: result.class, main };
         Some(result)
     }
 
-    /// The question which shape an operation makes, and where its answer is if that is remembered; `None` where no
+    /// The question which class an operation makes, and where its answer is if that is remembered; `None` where no
     /// operand has all inputs or the question is a long one. Two that are the same have the same answer: what
-    /// [`Shapes::make`] does depends on nothing else.
+    /// [`TranslationClasses::make`] does depends on nothing else.
     #[inline]
     fn question(&self, op: TermOp, operands: &[Operand]) -> Option<(Question, usize)> {
         let inputs = operands.iter().fold(0, |inputs, operand| inputs | operand.inputs);
         let origin = operands.iter().rposition(|operand| operand.inputs == inputs)?;
         let from = self.from(&operands[origin]);
-        let mut question = Question { op, shapes: [NONE; 3], motions: [STILL; 3], apart: [0; MOST_APART] };
+        let mut question = Question { op, classes: [NONE; 3], motions: [STILL; 3], apart: [0; MOST_APART] };
         let mut room = question.apart.iter_mut();
         for (which, operand) in operands.iter().enumerate() {
-            question.shapes[which] = operand.shape;
-            question.motions[which] = operand.motion;
+            question.classes[which] = operand.class;
+            question.motions[which] = operand.strides;
             if which != origin {
                 for (input, element) in bits(operand.inputs).zip(self.from(operand)) {
                     *room.next()? = i32::try_from(*element - from[rank(inputs, input)]).ok()?;
                 }
             }
         }
-        Some((question, operands[origin].shape as usize & (self.applied.len() - 1)))
+        Some((question, operands[origin].class as usize & (self.applied.len() - 1)))
     }
 
-    /// An operation on operands, and which of them has the result's anchor and motion if one has all inputs.
+    /// An operation on operands, and which of them has the result's base_offset and strides if one has all inputs.
     fn make(&mut self, op: TermOp, operands: &mut [Operand]) -> Option<(Operand, u8)> {
         let mut swapped = false;
         if is_commutative(op) {
             let [first, second] = [&operands[0], &operands[1]];
-            // Operands of one shape are told apart by where they lie to one another.
-            let order = first.shape.cmp(&second.shape);
+            // Operands of one class are told apart by where they lie to one another.
+            let order = first.class.cmp(&second.class);
             swapped = order.then_with(|| self.elements(first).cmp(self.elements(second))).is_gt();
             if swapped {
                 operands.swap(0, 1);
             }
         }
-        // The anchor is that of the operand with most inputs, so that long sums share one.
+        // The base_offset is that of the operand with most inputs, so that long sums share one.
         let inputs = operands.iter().fold(0, |inputs, operand| inputs | operand.inputs);
         let with_all = operands.iter().rposition(|operand| operand.inputs == inputs);
         let most = || (0..operands.len()).max_by_key(|at| operands[*at].inputs.count_ones());
         let main = with_all.or_else(most)?;
-        let mut result = Operand { shape: NONE, inputs, ..operands[main] };
+        let mut result = Operand { class: NONE, inputs, ..operands[main] };
         if with_all.is_none() {
-            let mut motion: SmallVec<[i64; 4]> = SmallVec::new();
-            let mut anchor: SmallVec<[i64; 4]> = SmallVec::new();
+            let mut strides: SmallVec<[i64; 4]> = SmallVec::new();
+            let mut base_offset: SmallVec<[i64; 4]> = SmallVec::new();
             for input in bits(inputs) {
                 let has = |operand: &&Operand| operand.inputs >> input & 1 == 1;
                 let from = Some(&operands[main]).filter(has).or_else(|| operands.iter().find(has))?;
                 let at = rank(from.inputs, input);
-                anchor.push(self.elements(from)[at]);
-                motion.push(self.steps_of(from).map_or(STILL.into(), |steps| steps[at]));
+                base_offset.push(self.elements(from)[at]);
+                strides.push(self.steps_of(from).map_or(STILL.into(), |steps| steps[at]));
             }
-            result.anchor = self.list(&anchor);
-            result.motion = self.motion(&motion);
+            result.base_offset = self.list(&base_offset);
+            result.strides = self.strides(&strides);
         }
         let mut key = std::mem::take(&mut self.key);
         let applies = self.spell(op, operands, main, &result, &mut key);
         if applies {
-            result.shape = self.shapes.number(&key, inputs);
+            result.class = self.classes.number(&key, inputs);
         }
         self.key = key;
         let main = if swapped && main < 2 { 1 - main } else { main };
         applies.then_some((result, main as u8))
     }
 
-    /// What an operation on operands computes, counted from the anchor of the result, which is that of the main one as
+    /// What an operation on operands computes, counted from the base_offset of the result, which is that of the main one as
     /// far as it goes; false where operands move differently from lane to lane.
     fn spell(
         &self,
@@ -673,9 +679,9 @@ impl Shapes {
         result: &Operand,
         key: &mut Vec<i64>,
     ) -> bool {
-        let shape = |at: usize| operands.get(at).map_or(0, |operand| i64::from(operand.shape));
+        let class = |at: usize| operands.get(at).map_or(0, |operand| i64::from(operand.class));
         key.clear();
-        key.extend([(op as i64) << 32 | shape(0), shape(1) << 32 | shape(2)]);
+        key.extend([(op as i64) << 32 | class(0), class(1) << 32 | class(2)]);
         let origin = self.from(result);
         for (which, operand) in operands.iter().enumerate() {
             if which == main {
@@ -705,7 +711,7 @@ impl Shapes {
 
     /// The numbers of the steps of each input; `None` where nothing moves.
     fn steps_of(&self, operand: &Operand) -> Option<&[i64]> {
-        (operand.motion != STILL).then(|| self.motions.content(operand.motion))
+        (operand.strides != STILL).then(|| self.motions.content(operand.strides))
     }
 }
 
@@ -714,13 +720,13 @@ const NO_BIT: [u32; 5] = [0x5555_5555, 0x3333_3333, 0x0f0f_0f0f, 0x00ff_00ff, 0x
 
 /// Where the element of one input is in lane 0, and its steps, if it moves by a constant for each bit of the lane's
 /// number.
-fn evenly(lanes: u32, elements: &[i64; 32]) -> Option<(i64, Steps)> {
+fn evenly(lanes: u32, elements: &[i64; 32]) -> Option<(i64, BitStrides)> {
     let first = lanes.trailing_zeros();
     let origin = elements[first as usize];
     if bits(lanes).all(|lane| elements[lane as usize] == origin) {
         return Some((origin, [0; 5]));
     }
-    let steps: Steps = std::array::from_fn(|bit| {
+    let steps: BitStrides = std::array::from_fn(|bit| {
         // Two lanes that differ in this bit alone.
         let apart = lanes & lanes >> (1 << bit) & NO_BIT[bit];
         let low = apart.trailing_zeros() as usize;
@@ -745,8 +751,8 @@ pub(super) mod tests {
     use crate::term::{InputId, NodeId, View};
     use proptest::prelude::*;
 
-    /// A term with every element counted from the anchor, commutative operands in the order of their spelling: what a
-    /// shape stands for.
+    /// A term with every element counted from the base_offset, commutative operands in the order of their spelling: what a
+    /// class stands for.
     fn spelled(store: &Store, term: TermId, place: &Place) -> String {
         match store.view(term) {
             View::Input { input, element } => {
@@ -830,15 +836,15 @@ pub(super) mod tests {
     }
 
     fn check_roots(store: &Store, roots: &[TermId]) -> Result<(), TestCaseError> {
-        let shapes = Shapes::new(store, roots);
+        let classes = TranslationClasses::new(store, roots);
         let mut spellings: std::collections::HashMap<u32, String> = std::collections::HashMap::new();
         let mut numbers: std::collections::HashMap<String, u32> = std::collections::HashMap::new();
         for term in roots {
-            let place = shapes.place(*term).expect("few enough");
+            let place = classes.place(*term).expect("few enough");
             let spelling = spelled(store, *term, &place);
-            let known = spellings.entry(place.shape).or_insert_with(|| spelling.clone());
+            let known = spellings.entry(place.class).or_insert_with(|| spelling.clone());
             prop_assert_eq!(&*known, &spelling);
-            prop_assert_eq!(*numbers.entry(spelling).or_insert(place.shape), place.shape);
+            prop_assert_eq!(*numbers.entry(spelling).or_insert(place.class), place.class);
         }
         Ok(())
     }
@@ -891,7 +897,7 @@ pub(super) mod tests {
     }
 
     proptest! {
-        /// Terms of one shape are one another with their inputs moved, and the other way round, whatever lanes do.
+        /// Terms of one class are one another with their inputs moved, and the other way round, whatever lanes do.
         #[test]
         fn shapes_are_terms_up_to_moving_inputs(draws in draws()) {
             check(&draws, Store::new())?;
@@ -910,11 +916,11 @@ pub(super) mod tests {
             let node = store.push(TermOp::Fma, u32::MAX, &[&rows, &columns, &sum], 0);
             sum = std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw());
         }
-        let shapes = Shapes::new(&store, &sum.map(TermId::from_raw));
-        assert!(shapes.parts.is_empty());
-        assert_eq!(shapes.anchors.len(), 1 + 3, "long sums share an anchor");
-        let [first, other] = [0, 13].map(|lane| shapes.place(TermId::from_raw(sum[lane])).expect("a shape"));
-        assert_eq!(first.shape, other.shape);
-        assert_eq!(other.anchor.as_slice(), [300, 1, 0]);
+        let classes = TranslationClasses::new(&store, &sum.map(TermId::from_raw));
+        assert!(classes.parts.is_empty());
+        assert_eq!(classes.anchors.len(), 1 + 3, "long sums share an base_offset");
+        let [first, other] = [0, 13].map(|lane| classes.place(TermId::from_raw(sum[lane])).expect("a class"));
+        assert_eq!(first.class, other.class);
+        assert_eq!(other.base_offset.as_slice(), [300, 1, 0]);
     }
 }

@@ -43,7 +43,7 @@ impl Cta<'_> {
         let mut done = 0;
         for lane in lanes(symbolic) {
             let address = warp.register(base).get(lane);
-            if self.composites.as_choice(address).is_none() {
+            if self.packed.as_choice(address).is_none() {
                 continue;
             }
             let mut left = MAX_ADDRESSES;
@@ -67,7 +67,7 @@ impl Cta<'_> {
         wanted: Wanted,
         left: &mut u32,
     ) -> Result<Option<Vec<Value>>, Stop> {
-        if let Some(choice) = self.composites.as_choice(address) {
+        if let Some(choice) = self.packed.as_choice(address) {
             let Some(then) = self.chosen_from(warp, lane, choice.then, wanted, left)? else {
                 return Ok(None);
             };
@@ -97,10 +97,18 @@ impl Cta<'_> {
         }
         let mut offsets = [0; 32];
         let place = (wanted.space, address);
-        let spot =
-            self.spot(warp, lane, wanted.pc, place, (total, total), Agent::Thread, false, &mut offsets);
+        let located = self.locate_lane(
+            warp,
+            lane,
+            wanted.pc,
+            place,
+            (total, total),
+            Agent::Thread,
+            false,
+            &mut offsets,
+        );
         // An address that is never taken need not be valid: that this one may be taken is not known.
-        let Ok(at) = spot else { return Ok(None) };
+        let Ok(at) = located else { return Ok(None) };
         let mut values = Vec::with_capacity(wanted.count);
         for step in 0..wanted.count as u64 {
             let offset = at.offsets[lane] + step * u64::from(bytes);

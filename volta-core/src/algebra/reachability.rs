@@ -1,6 +1,6 @@
 //! What terms are computed from.
 
-use crate::term::{Lanes, Store, TermId, TermKind, ends, moved};
+use crate::term::{Lanes, Store, TermId, TermKind, at_lane, min_max};
 
 /// The lanes of a store's nodes that some terms are computed from, those terms included.
 ///
@@ -90,7 +90,7 @@ impl Reached {
                 (Some(whole), _) => self.insert_lanes(whole, lanes),
                 (None, Lanes::Affine { base, stride: 0 }) => self.insert(TermId::from_raw(base)),
                 // What lies between elements of inputs is such.
-                (None, Lanes::Steps { base, steps }) if ends(base, steps).into_iter().all(is_input) => {}
+                (None, Lanes::Strides { base, steps }) if min_max(base, steps).into_iter().all(is_input) => {}
                 (None, own) => each_term(own, lanes, node.mask(), |_, term| self.insert(term)),
             }
         }
@@ -114,7 +114,7 @@ pub(super) fn whole_node(own: Lanes<'_>) -> Option<usize> {
 pub(super) fn term_of(lanes: Lanes<'_>, lane: u32, mask: u32) -> TermId {
     TermId::from_raw(match lanes {
         Lanes::Affine { base, stride } => base.wrapping_add_signed(stride * i64::from(lane)),
-        Lanes::Steps { base, steps } => moved(base, steps, lane),
+        Lanes::Strides { base, steps } => at_lane(base, steps, lane),
         Lanes::List(list) => list[rank(mask, lane)],
         Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
     })
@@ -130,7 +130,7 @@ pub(super) fn each_term(own: Lanes<'_>, lanes: u32, mask: u32, mut look: impl Fn
                 look(lane, TermId::from_raw(*raw));
             }
         }
-        Lanes::Affine { .. } | Lanes::Steps { .. } | Lanes::Repeated { .. } => {
+        Lanes::Affine { .. } | Lanes::Strides { .. } | Lanes::Repeated { .. } => {
             bits(lanes).for_each(|lane| look(lane, term_of(own, lane, mask)));
         }
     }

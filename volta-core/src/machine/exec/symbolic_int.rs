@@ -1,6 +1,6 @@
 //! Integer operations on integers that depend on the input: each a term congruent to its result (rule V4).
 
-use super::super::residue::{Residues, exactly, slice};
+use super::super::int_terms::{IntTerms, exactly, slice};
 use super::super::value::Value;
 use super::int::selector_of;
 use crate::number::format::{Format, binade};
@@ -17,7 +17,7 @@ fn field(position: u64, length: u64) -> (u32, u32) {
     ((position & 0xff) as u32, (length & 0xff) as u32)
 }
 
-impl Residues<'_> {
+impl IntTerms<'_> {
     fn known(&self, value: Value) -> Option<u64> {
         match value {
             Value::Bits(bits) => Some(bits),
@@ -325,8 +325,8 @@ impl Residues<'_> {
 
     /// The number in a type that bytes of a register are, from byte `start` on.
     pub(super) fn part(&mut self, value: Value, start: u32, ty: Int) -> Option<TermId> {
-        let pieces = slice(&self.composites.split(value, 4), start, ty.width.bytes(), self.store).ok()?;
-        let part = self.composites.join(&pieces);
+        let pieces = slice(&self.packed.split(value, 4), start, ty.width.bytes(), self.store).ok()?;
+        let part = self.packed.join(&pieces);
         self.reading(part, ty)
     }
 

@@ -26,7 +26,7 @@ impl Read {
     pub(super) fn new(mask: u32, lanes: u32, own: Lanes<'_>) -> Read {
         let (way, words) = match own {
             Lanes::Affine { base, stride } => (0, SmallVec::from_slice(&[base, stride as u64])),
-            Lanes::Steps { base, steps } => {
+            Lanes::Strides { base, steps } => {
                 (1, std::iter::once(base).chain(steps.iter().map(|step| *step as u64)).collect())
             }
             Lanes::List(list) => (2, SmallVec::from_slice(list)),

@@ -1,7 +1,7 @@
 //! Functions of integers that depend on the input, by the few values that they have (rule V4): powers of two, for
 //! shifts by amounts, and fields and bytes at places, that are not known; and the place of the highest digit.
 
-use super::super::residue::{Residues, exactly};
+use super::super::int_terms::{IntTerms, exactly};
 use super::super::value::Value;
 use super::int::{scalar3, selector_of};
 use crate::number::Rational;
@@ -14,7 +14,7 @@ const AMOUNT: Int = Int { width: Width::W32, signed: false };
 /// From a number on, a function has a value.
 type Step = (i128, Rational);
 
-impl Residues<'_> {
+impl IntTerms<'_> {
     /// The value of the last step at or below a term, of ascending ones; that of the first where there is none.
     fn stepped(&mut self, term: TermId, steps: &[Step]) -> TermId {
         if let [(_, only)] = steps {

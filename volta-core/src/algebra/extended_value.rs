@@ -4,9 +4,9 @@
 //! operations are defined, and those leave obligations (V8).
 
 use super::Stop;
+use super::analysis::INFINITE;
 use super::atom::TermRef;
 use super::canon::Prover;
-use super::facts::INFINITE;
 use super::sign::Signs;
 use crate::number::Extended;
 use crate::term::{TermOp, View};

@@ -1,4 +1,4 @@
-//! Elements that are others with their inputs moved, by the shapes of their terms.
+//! Elements that are others with their inputs moved, by the classes of their terms.
 
 use crate::algebra::Place;
 use rustc_hash::FxHashMap;
@@ -7,32 +7,32 @@ use smallvec::SmallVec;
 /// What elements have in common that come from one another by moving inputs.
 #[derive(PartialEq, Eq, Hash)]
 struct Kind {
-    /// Shapes are numbers within a store.
+    /// TranslationClasses are numbers within a store.
     sides: [usize; 2],
-    shapes: [u32; 2],
+    classes: [u32; 2],
     /// For each input of both sides, how far apart they read it.
     apart: SmallVec<[i64; 4]>,
 }
 
-/// Which elements are others with their inputs moved, as far as shapes tell.
+/// Which elements are others with their inputs moved, as far as classes tell.
 #[derive(Debug)]
-pub(super) struct Alike {
+pub(super) struct EquivalenceClasses {
     /// For each element the first one that it is, or itself.
     first: Vec<usize>,
-    /// Whether both terms of an element have shapes.
+    /// Whether both terms of an element have classes.
     told: Vec<bool>,
 }
 
-impl Alike {
+impl EquivalenceClasses {
     /// Elements of which nothing is known.
-    pub(super) fn unknown(elements: usize) -> Alike {
-        Alike { first: (0..elements).collect(), told: vec![false; elements] }
+    pub(super) fn unknown(elements: usize) -> EquivalenceClasses {
+        EquivalenceClasses { first: (0..elements).collect(), told: vec![false; elements] }
     }
 
-    /// Takes where the terms of elements are of their shapes: for each store, that of its terms in the order of
+    /// Takes where the terms of elements are of their classes: for each store, that of its terms in the order of
     /// elements. `sides` says which stores an element's terms lie in.
-    pub(super) fn new(sides: &[[usize; 2]], places: Vec<Vec<Option<Place>>>) -> Alike {
-        let mut alike = Alike::unknown(sides.len());
+    pub(super) fn new(sides: &[[usize; 2]], places: Vec<Vec<Option<Place>>>) -> EquivalenceClasses {
+        let mut alike = EquivalenceClasses::unknown(sides.len());
         let mut first: FxHashMap<Kind, usize> = FxHashMap::default();
         let mut places: Vec<_> = places.into_iter().map(Vec::into_iter).collect();
         for (at, sides) in sides.iter().enumerate() {
@@ -65,5 +65,5 @@ fn kind(sides: [usize; 2], reference: &Place, opt: &Place) -> Kind {
     let apart = reference.elements().flat_map(|(input, element)| {
         opt.elements().filter(move |(other, _)| *other == input).map(move |(_, other)| other - element)
     });
-    Kind { sides, shapes: [reference.shape, opt.shape], apart: apart.collect() }
+    Kind { sides, classes: [reference.class, opt.class], apart: apart.collect() }
 }

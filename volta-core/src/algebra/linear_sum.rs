@@ -1,7 +1,7 @@
 //! What a walk through a term gathers: products of inputs, packed, and other terms.
 
 use super::atom::TermRef;
-use super::exponent::Scale;
+use super::exponent::Prefactor;
 use super::polynomial::{Key, Term};
 use crate::base::index::number_of;
 use crate::number::Rational;
@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Products {
     /// What multiplies each of them.
-    pub(super) scale: Scale,
+    pub(super) scale: Prefactor,
     /// The packed products, in the order of the walk.
     pub(super) keys: Vec<u128>,
 }
@@ -44,14 +44,14 @@ pub(super) fn inputs_of(key: u128) -> impl Iterator<Item = (InputId, u64)> {
 
 /// A sum, not necessarily finished: atoms may be lazy, and products packed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Flat {
+pub(super) struct LinearSum {
     /// Long lists of products of inputs.
     pub(super) products: Vec<Products>,
     /// Everything else, collected.
     pub(super) terms: Vec<Term>,
 }
 
-impl Flat {
+impl LinearSum {
     /// Number of terms, those of packed lists included.
     pub(super) fn len(&self) -> usize {
         self.terms.len() + self.products.iter().map(|products| products.keys.len()).sum::<usize>()
@@ -89,7 +89,10 @@ pub(super) fn by_coefficient(key: Key, lists: Vec<Products>) -> Vec<Products> {
             continue;
         }
         let place = *places.entry(coefficient).or_insert_with_key(|coefficient| {
-            out.push(Products { scale: Scale { coefficient: coefficient.clone(), key }, keys: Vec::new() });
+            out.push(Products {
+                scale: Prefactor { coefficient: coefficient.clone(), key },
+                keys: Vec::new(),
+            });
             out.len() - 1
         });
         out[place].keys.push(same[0].0);
@@ -100,9 +103,9 @@ pub(super) fn by_coefficient(key: Key, lists: Vec<Products>) -> Vec<Products> {
 /// A walk under way. Walks are many and short: one that has ended lends its memory to the next.
 pub(super) struct Walk {
     pub(super) root: TermRef,
-    pub(super) scales: Vec<(Scale, u32)>,
+    pub(super) scales: Vec<(Prefactor, u32)>,
     pub(super) stack: Vec<(TermId, u32)>,
-    pub(super) buckets: FxHashMap<Scale, u32>,
+    pub(super) buckets: FxHashMap<Prefactor, u32>,
     pub(super) products: Vec<Products>,
     pub(super) terms: Vec<Term>,
     pub(super) visited: FxHashSet<TermId>,
@@ -129,7 +132,7 @@ impl Walk {
     pub(super) fn begin(&mut self, root: TermRef) {
         self.root = root;
         self.scales.clear();
-        self.scales.push((Scale::one(), NO_BUCKET));
+        self.scales.push((Prefactor::one(), NO_BUCKET));
         self.stack.clear();
         self.stack.push((root.term, 0));
         self.buckets.clear();
@@ -140,7 +143,7 @@ impl Walk {
     }
 
     /// The number of a scale under which the walk goes on.
-    pub(super) fn push_scale(&mut self, scale: Scale) -> u32 {
+    pub(super) fn push_scale(&mut self, scale: Prefactor) -> u32 {
         self.scales.push((scale, NO_BUCKET));
         number_of(self.scales.len() - 1)
     }

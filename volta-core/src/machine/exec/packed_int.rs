@@ -3,8 +3,8 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::fault::FaultKind;
-use super::super::pieces::{Choice, Composites, Piece, Pieces, low_bytes};
-use super::super::residue::{self, Residues};
+use super::super::int_terms::{self, IntTerms};
+use super::super::packed::{Choice, PackedPart, PackedParts, PackedValues, low_bytes};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::float::Shape;
@@ -18,8 +18,8 @@ use crate::program::{
 use crate::term::{NodeId, Ranges, Store, TermId, TermOp};
 
 /// What an integer operation on values may use.
-pub(super) struct Table<'t> {
-    pub(super) composites: &'t mut Composites,
+pub(super) struct PackedInts<'t> {
+    pub(super) packed: &'t mut PackedValues,
     pub(super) store: &'t mut Store,
     pub(super) ranges: &'t mut Ranges,
     pub(super) reductions: &'t rustc_hash::FxHashMap<NodeId, i64>,
@@ -28,34 +28,34 @@ pub(super) struct Table<'t> {
 }
 
 /// The operation has no meaning on these values.
-pub(super) struct NoMeaning;
+pub(super) struct NotRepresentable;
 
-type Outcome = Result<Value, NoMeaning>;
+type Outcome = Result<Value, NotRepresentable>;
 
-impl Table<'_> {
+impl PackedInts<'_> {
     /// An operation on bits, applied to the arms of choices.
     pub(super) fn choices(&mut self, words: &[Value], f: impl Fn(&[u64]) -> Option<u64>) -> Outcome {
         let mut leaf = |x: &[u64]| f(x).map(Value::Bits);
-        let mut join = |table: &mut Composites, condition, then, otherwise| {
+        let mut join = |table: &mut PackedValues, condition, then, otherwise| {
             table.choose(Choice { condition, then, otherwise })
         };
-        self.composites.each_arm(words, &mut leaf, &mut join).ok_or(NoMeaning)
+        self.packed.each_arm(words, &mut leaf, &mut join).ok_or(NotRepresentable)
     }
 
     /// Terms of integers.
-    fn residues(&mut self) -> Residues<'_> {
-        let Table { composites, store, ranges, pc, .. } = self;
-        Residues { composites, store, ranges, pc: *pc }
+    fn int_terms(&mut self) -> IntTerms<'_> {
+        let PackedInts { packed, store, ranges, pc, .. } = self;
+        IntTerms { packed, store, ranges, pc: *pc }
     }
 
     /// An integer of some bytes as the value that it is.
     pub(super) fn integer(
         &mut self,
         bytes: u32,
-        term: impl FnOnce(&mut Residues<'_>) -> Option<TermId>,
+        term: impl FnOnce(&mut IntTerms<'_>) -> Option<TermId>,
     ) -> Outcome {
-        let mut residues = self.residues();
-        let term = term(&mut residues).ok_or(NoMeaning)?;
+        let mut residues = self.int_terms();
+        let term = term(&mut residues).ok_or(NotRepresentable)?;
         Ok(residues.value(term, bytes))
     }
 
@@ -134,9 +134,9 @@ impl Table<'_> {
                 }
                 let shift =
                     byte_shift(amount, bytes).filter(|shift| !self.computes_nothing(a, *shift == bytes))?;
-                let mut pieces = vec![Piece { value: Value::Bits(0), bytes: shift }];
-                pieces.extend(Composites::slice(&self.composites.split(a, bytes), 0, bytes - shift).ok()?);
-                Some(self.composites.join(&pieces))
+                let mut pieces = vec![PackedPart { value: Value::Bits(0), bytes: shift }];
+                pieces.extend(PackedValues::slice(&self.packed.split(a, bytes), 0, bytes - shift).ok()?);
+                Some(self.packed.join(&pieces))
             }
             (Int2::Shr, Value::Sym(_), Value::Bits(amount)) if !signed => {
                 let shift =
@@ -164,18 +164,18 @@ impl Table<'_> {
 
     /// Whether no part of an integer is kept: then it is computed with, rather than moved.
     fn computes_nothing(&self, value: Value, none: bool) -> bool {
-        none && self.composites.is_unknown_integer(value)
+        none && self.packed.is_unknown_integer(value)
     }
 
     /// `length` bytes of a value, from byte `start`, as a number of its own.
     pub(super) fn cut(&mut self, value: Value, bytes: u32, start: u32, length: u32) -> Option<Value> {
-        let pieces = Composites::slice(&self.composites.split(value, bytes), start, length).ok()?;
-        Some(self.composites.join(&pieces))
+        let pieces = PackedValues::slice(&self.packed.split(value, bytes), start, length).ok()?;
+        Some(self.packed.join(&pieces))
     }
 
     /// Byte masks keep pieces; clearing a real's sign bit is its absolute value.
     fn mask(&mut self, value: Value, bits: u64, bytes: u32) -> Option<Value> {
-        if let Value::Sym(sym) = self.composites.as_f32(value)
+        if let Value::Sym(sym) = self.packed.as_f32(value)
             && let SymKind::Real(format, term) = sym.kind()
             && format.bytes() <= bytes
             && sign_bit(format).is_some_and(|sign| bits == (sign - 1))
@@ -184,24 +184,24 @@ impl Table<'_> {
         }
         let mut pieces = Vec::new();
         let mut at = 0;
-        for piece in self.composites.split(value, bytes) {
+        for piece in self.packed.split(value, bytes) {
             let part = bits >> (8 * at) & low_bytes(piece.bytes);
             at += piece.bytes;
             if part == low_bytes(piece.bytes) {
                 pieces.push(piece);
             } else if part == 0 && !matches!(piece.value, Value::Undefined(_)) {
-                pieces.push(Piece { value: Value::Bits(0), bytes: piece.bytes });
+                pieces.push(PackedPart { value: Value::Bits(0), bytes: piece.bytes });
             } else if let Value::Bits(concrete) = piece.value {
-                pieces.push(Piece { value: Value::Bits(concrete & part), bytes: piece.bytes });
+                pieces.push(PackedPart { value: Value::Bits(concrete & part), bytes: piece.bytes });
             } else {
                 return None;
             }
         }
-        Some(self.composites.join(&pieces))
+        Some(self.packed.join(&pieces))
     }
 
     fn flip_sign(&mut self, a: Value, b: Value, width: Width) -> Option<Value> {
-        let (sym, bits) = match (self.composites.as_f32(a), self.composites.as_f32(b)) {
+        let (sym, bits) = match (self.packed.as_f32(a), self.packed.as_f32(b)) {
             (Value::Sym(sym), Value::Bits(bits)) | (Value::Bits(bits), Value::Sym(sym)) => (sym, bits),
             _ => return None,
         };
@@ -223,11 +223,11 @@ impl Table<'_> {
 
     /// Two values whose non-zero bytes do not meet: one laid over the other.
     fn overlay(&mut self, a: Value, b: Value, bytes: u32) -> Option<Value> {
-        let (left, right) = (self.composites.split(a, bytes), self.composites.split(b, bytes));
-        let mut pieces: Vec<Piece> = Vec::new();
+        let (left, right) = (self.packed.split(a, bytes), self.packed.split(b, bytes));
+        let mut pieces: Vec<PackedPart> = Vec::new();
         let mut at = 0;
         while at < bytes {
-            let here = |list: &[Piece]| {
+            let here = |list: &[PackedPart]| {
                 let mut start = 0;
                 list.iter().find_map(|piece| {
                     let found = start <= at && at < start + piece.bytes;
@@ -236,7 +236,7 @@ impl Table<'_> {
                 })
             };
             let (one, two) = (here(&left)?, here(&right)?);
-            let byte_of = |(piece, offset): (Piece, u32)| match piece.value {
+            let byte_of = |(piece, offset): (PackedPart, u32)| match piece.value {
                 Value::Bits(bits) => Some(bits >> (8 * offset) & 0xff),
                 Value::Sym(_) | Value::Undefined(_) => None,
             };
@@ -244,7 +244,7 @@ impl Table<'_> {
                 ((_, Some(x)), (_, Some(y))) if x == 0 || y == 0 => (Value::Bits(x | y), 1),
                 ((piece, None), (_, Some(0))) | ((_, Some(0)), (piece, None)) if piece.1 == 0 => {
                     let other = if byte_of(one).is_some() { &left } else { &right };
-                    let under = Composites::slice(other, at, piece.0.bytes).ok()?;
+                    let under = PackedValues::slice(other, at, piece.0.bytes).ok()?;
                     if under.iter().any(|piece| piece.value != Value::Bits(0)) {
                         return None;
                     }
@@ -252,20 +252,20 @@ impl Table<'_> {
                 }
                 _ => return None,
             };
-            pieces.push(Piece { value, bytes: length });
+            pieces.push(PackedPart { value, bytes: length });
             at += length;
         }
-        Some(self.composites.join(&pieces))
+        Some(self.packed.join(&pieces))
     }
 
     /// `b` with bytes `position .. position + length` taken from the low bytes of `a`.
     fn replace(&mut self, a: Value, b: Value, bytes: u32, position: u32, length: u32) -> Option<Value> {
-        let (new, old) = (self.composites.split(a, bytes), self.composites.split(b, bytes));
+        let (new, old) = (self.packed.split(a, bytes), self.packed.split(b, bytes));
         let after = bytes - position - length;
-        let mut pieces = residue::slice(&old, 0, position, self.store).ok()?;
-        pieces.extend(residue::slice(&new, 0, length, self.store).ok()?);
-        pieces.extend(residue::slice(&old, position + length, after, self.store).ok()?);
-        Some(self.composites.join(&pieces))
+        let mut pieces = int_terms::slice(&old, 0, position, self.store).ok()?;
+        pieces.extend(int_terms::slice(&new, 0, length, self.store).ok()?);
+        pieces.extend(int_terms::slice(&old, position + length, after, self.store).ok()?);
+        Some(self.packed.join(&pieces))
     }
 
     /// A funnel shift by whole bytes.
@@ -279,17 +279,17 @@ impl Table<'_> {
         };
         let amount = if wraps { amount & 31 } else { (amount & 0xffff_ffff).min(32) };
         let shift = byte_shift(amount, 4)?;
-        let mut pieces = self.composites.split(low, 4);
-        pieces.extend(self.composites.split(high, 4));
+        let mut pieces = self.packed.split(low, 4);
+        pieces.extend(self.packed.split(high, 4));
         let start = if left { 4 - shift } else { shift };
-        let pieces = residue::slice(&pieces, start, 4, self.store).ok()?;
-        Some(self.composites.join(&pieces))
+        let pieces = int_terms::slice(&pieces, start, 4, self.store).ok()?;
+        Some(self.packed.join(&pieces))
     }
 
     /// `prmt` where neighbouring bytes of a value stay together.
     fn permute(&mut self, a: Value, b: Value, selector: u64) -> Option<Value> {
-        let mut source = self.composites.split(a, 4);
-        source.extend(self.composites.split(b, 4));
+        let mut source = self.packed.split(a, 4);
+        source.extend(self.packed.split(b, 4));
         let mut pieces = Vec::new();
         let mut at = 0;
         while at < 4 {
@@ -304,12 +304,14 @@ impl Table<'_> {
                     // Beyond byte 7 a selector's digit asks for a sign.
                     (0..*length).all(|step| first + step < 8 && nibble(at + step) == first + step)
                 })
-                .filter_map(|length| Some((length, residue::slice(&source, first, length, self.store).ok()?)))
+                .filter_map(|length| {
+                    Some((length, int_terms::slice(&source, first, length, self.store).ok()?))
+                })
                 .last()?;
             pieces.extend(run.1);
             at += run.0;
         }
-        Some(self.composites.join(&pieces))
+        Some(self.packed.join(&pieces))
     }
 }
 
@@ -332,11 +334,11 @@ impl Cta<'_> {
         pc: u32,
         d: RegId,
         sources: &[Src],
-        f: impl Fn(&mut Table<'_>, &[Value]) -> Outcome,
+        f: impl Fn(&mut PackedInts<'_>, &[Value]) -> Outcome,
     ) -> Result<(), Stop> {
         for lane in lanes(mask) {
             let words: Vec<Value> = sources.iter().map(|source| self.value(warp, *source, lane)).collect();
-            let result = match words.iter().find_map(|value| self.composites.undefined_part(*value)) {
+            let result = match words.iter().find_map(|value| self.packed.undefined_part(*value)) {
                 // Whole undefined values taint; parts of a pack may be moved away from their neighbours.
                 Some(origin) if words.iter().any(|value| matches!(value, Value::Undefined(_))) => {
                     Ok(Value::Undefined(origin))
@@ -346,7 +348,7 @@ impl Cta<'_> {
             };
             let value = match result {
                 Ok(value) => value,
-                Err(NoMeaning) => return Err(self.computes_with_encoding(warp, &words, lane, pc)),
+                Err(NotRepresentable) => return Err(self.computes_with_encoding(warp, &words, lane, pc)),
             };
             warp.register_mut(d).set(lane, value);
         }
@@ -357,30 +359,30 @@ impl Cta<'_> {
         &mut self,
         pc: u32,
         words: &[Value],
-        f: &impl Fn(&mut Table<'_>, &[Value]) -> Outcome,
+        f: &impl Fn(&mut PackedInts<'_>, &[Value]) -> Outcome,
     ) -> Outcome {
-        let Cta { composites, store, ranges, reductions, known, .. } = self;
-        f(&mut Table { composites, store, ranges, reductions, known, pc }, words)
+        let Cta { packed, store, ranges, reductions, known, .. } = self;
+        f(&mut PackedInts { packed, store, ranges, reductions, known, pc }, words)
     }
 
     /// A choice between integers of 8 bytes, as two of 4.
-    pub(super) fn halves_of_choice(&mut self, value: Value, pc: u32) -> Option<Pieces> {
-        self.composites.as_choice(value)?;
+    pub(super) fn halves_of_choice(&mut self, value: Value, pc: u32) -> Option<PackedParts> {
+        self.packed.as_choice(value)?;
         [0, 32]
             .into_iter()
             .map(|shift| {
                 let half = self.apply_table(pc, &[value], &|table, words| {
                     table.choices(words, |x| Some(x[0] >> shift & 0xffff_ffff))
                 });
-                Some(Piece { value: half.ok()?, bytes: 4 })
+                Some(PackedPart { value: half.ok()?, bytes: 4 })
             })
             .collect()
     }
 
     /// Terms of integers.
-    pub(super) fn residues(&mut self, pc: u32) -> Residues<'_> {
-        let Cta { composites, store, ranges, .. } = self;
-        Residues { composites, store, ranges, pc }
+    pub(super) fn int_terms(&mut self, pc: u32) -> IntTerms<'_> {
+        let Cta { packed, store, ranges, .. } = self;
+        IntTerms { packed, store, ranges, pc }
     }
 
     #[cold]
@@ -392,7 +394,7 @@ impl Cta<'_> {
         };
         let what = self.describe_value(value);
         let is_choice = matches!(value, Value::Sym(sym) if matches!(sym.kind(), SymKind::Choice(_)));
-        if is_choice || self.composites.is_unknown_integer(value) {
+        if is_choice || self.packed.is_unknown_integer(value) {
             let message =
                 format!("this operation on integers that depend on the input is not supported yet: {what}");
             return self.fault(FaultKind::Unsupported, "V4", message, warp, lane, pc);
@@ -422,14 +424,14 @@ impl Cta<'_> {
                 (Value::Bits(x), Value::Bits(y)) => Truth::Known(compare(op, ty, x, y)),
                 (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Truth::Undefined(origin),
                 (Value::Sym(_), _) | (_, Value::Sym(_)) => {
-                    let Cta { composites, store, .. } = self;
+                    let Cta { packed, store, .. } = self;
                     let mut leaf = |bits: &[u64]| Some(Truth::Known(compare(op, ty, bits[0], bits[1])));
-                    let mut join = |composites: &mut Composites, condition, then, otherwise| {
-                        choose_truth(store, composites.may_lack(condition), condition, then, otherwise, pc)
+                    let mut join = |packed: &mut PackedValues, condition, then, otherwise| {
+                        choose_truth(store, packed.may_lack(condition), condition, then, otherwise, pc)
                     };
-                    match composites.each_arm(&[x, y], &mut leaf, &mut join) {
+                    match packed.each_arm(&[x, y], &mut leaf, &mut join) {
                         Some(truth) => truth,
-                        None => match self.residues(pc).compare(op, ty, x, y) {
+                        None => match self.int_terms(pc).compare(op, ty, x, y) {
                             Some(Ok(known)) => Truth::Known(known),
                             Some(Err(condition)) => Truth::Condition(condition),
                             None => return Err(self.computes_with_encoding(warp, &[x, y], lane, pc)),
@@ -455,7 +457,7 @@ impl Cta<'_> {
         if let Some(origin) = self.taint(&words) {
             return Ok((Value::Undefined(origin), Truth::Undefined(origin)));
         }
-        let mut residues = self.residues(pc);
+        let mut residues = self.int_terms(pc);
         let carry = match carry {
             Truth::Known(carry) => residues.whole(carry.into()),
             Truth::Condition(condition) => {
@@ -477,7 +479,7 @@ impl Cta<'_> {
 
     /// The origin that an undefined result takes from its operands.
     pub(super) fn taint(&self, values: &[Value]) -> Option<Origin> {
-        values.iter().find_map(|value| self.composites.undefined_part(*value))
+        values.iter().find_map(|value| self.packed.undefined_part(*value))
     }
 }
 

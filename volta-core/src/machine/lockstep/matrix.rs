@@ -1,17 +1,17 @@
-//! Products of matrices, of all warps at once: where fragments move evenly from thread to thread, so do the factors that
+//! Products of matrices, of all warps at once: where fragments are affine from thread to thread, so are the factors that
 //! the lanes multiply.
 
 use super::super::cta::Cta;
 use super::super::exec::float::raw_reals;
 use super::super::fragment;
-use super::super::register::Even;
+use super::super::register::Affine;
 use super::super::value::{Sym, pair_halves};
 use super::super::warp::Warp;
-use super::{LANE_BITS, Team, take_in};
+use super::{CtaLockstep, LANE_BITS, intern_operand};
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{RegId, Src};
-use crate::term::{Operand, Steps, TermOp};
+use crate::term::{BitStrides, Operand, TermOp};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -96,7 +96,7 @@ fn position(list: &mut Vec<Factor>, factor: Factor) -> usize {
     })
 }
 
-impl<const B: usize> Team<B> {
+impl<const B: usize> CtaLockstep<B> {
     /// Where the factors of a product lie.
     fn plan(&mut self, product: MatrixProduct) -> Option<Rc<Plan>> {
         if let Some(known) = self.plans.iter().find(|plan| plan.product == product) {
@@ -107,8 +107,8 @@ impl<const B: usize> Team<B> {
         Some(plan)
     }
 
-    /// The terms of the elements of a fragment in all threads, by their numbers, if they move evenly.
-    fn elements(&mut self, warps: &[Warp], registers: &[Src], format: Format) -> Option<Vec<Even<B>>> {
+    /// The terms of the elements of a fragment in all threads, by their numbers, if they are affine.
+    fn elements(&mut self, warps: &[Warp], registers: &[Src], format: Format) -> Option<Vec<Affine<B>>> {
         let mut elements = Vec::with_capacity(2 * registers.len());
         for source in registers {
             let Src::Reg(register) = source else { return None };
@@ -126,9 +126,9 @@ impl<const B: usize> Team<B> {
 impl Cta<'_> {
     /// Multiplies the matrices of all warps, each element a chain of fused products. False where they have to do it one
     /// after the other.
-    pub(super) fn multiply_together<const B: usize>(
+    pub(super) fn multiply_lockstep<const B: usize>(
         &mut self,
-        team: &mut Team<B>,
+        lockstep: &mut CtaLockstep<B>,
         warps: &[Warp],
         pc: u32,
         product: MatrixProduct,
@@ -145,30 +145,30 @@ impl Cta<'_> {
         if of_c.bytes() == 2 || of_d.bytes() == 2 {
             return false;
         }
-        let Some(plan) = team.plan(product) else { return false };
-        let Some(left) = team.elements(warps, a, of_a) else { return false };
-        let Some(right) = team.elements(warps, b, of_b) else { return false };
-        let Some(mut sums) = self.summands(team, warps, c, of_c) else { return false };
-        let known = |all: &[Even<B>]| all.iter().any(|terms| self.known.may_contain(terms.ends()));
+        let Some(plan) = lockstep.plan(product) else { return false };
+        let Some(left) = lockstep.elements(warps, a, of_a) else { return false };
+        let Some(right) = lockstep.elements(warps, b, of_b) else { return false };
+        let Some(mut sums) = self.summands(lockstep, warps, c, of_c) else { return false };
+        let known = |all: &[Affine<B>]| all.iter().any(|terms| self.known.may_contain(terms.min_max()));
         if !self.known.is_empty() && known(&left) && known(&right) {
             return false;
         }
-        let mut factors = |all: &[Even<B>], places: &[Factor]| -> Vec<(Operand, Steps)> {
-            places.iter().map(|factor| take_in(&mut self.store, &factor.of(&all[factor.at]))).collect()
+        let mut factors = |all: &[Affine<B>], places: &[Factor]| -> Vec<(Operand, BitStrides)> {
+            places.iter().map(|factor| intern_operand(&mut self.store, &factor.of(&all[factor.at]))).collect()
         };
         let (left, right) = (factors(&left, &plan.left), factors(&right, &plan.right));
         for (sum, products) in sums.iter_mut().zip(&plan.products) {
             for (x, y) in products {
-                let operands = [left[*x], right[*y], take_in(&mut self.store, sum)];
+                let operands = [left[*x], right[*y], intern_operand(&mut self.store, sum)];
                 let Some(results) = self.store.push_warps(TermOp::Fma, &operands, warps.len(), pc) else {
                     return false;
                 };
                 // Nodes follow one another, and so do the results of all threads.
-                *sum = Even::strided(results.lane(0), 1);
+                *sum = Affine::strided(results.lane(0), 1);
             }
         }
         for (d, sum) in d.iter().zip(sums) {
-            team.hold(*d, Even { first: Sym::real_tag(of_d) | sum.first, ..sum }, true);
+            lockstep.hold(*d, Affine { first: Sym::real_tag(of_d) | sum.first, ..sum }, true);
         }
         true
     }
@@ -176,18 +176,18 @@ impl Cta<'_> {
     /// The terms of the elements of C in all threads.
     fn summands<const B: usize>(
         &mut self,
-        team: &mut Team<B>,
+        lockstep: &mut CtaLockstep<B>,
         warps: &[Warp],
         c: &[Src],
         format: Format,
-    ) -> Option<Vec<Even<B>>> {
+    ) -> Option<Vec<Affine<B>>> {
         let mut sums = Vec::with_capacity(c.len());
         for source in c {
-            if let Some(words) = self.concrete_words(team, warps, *source) {
+            if let Some(words) = self.concrete_words(lockstep, warps, *source) {
                 let bits = Some(words.first).filter(|_| words.is_uniform())?;
-                sums.push(Even::uniform(self.literal(format, bits)?));
+                sums.push(Affine::uniform(self.literal(format, bits)?));
             } else {
-                sums.extend(team.elements(warps, &[*source], format)?);
+                sums.extend(lockstep.elements(warps, &[*source], format)?);
             }
         }
         Some(sums)
@@ -196,12 +196,12 @@ impl Cta<'_> {
 
 impl Factor {
     /// The factors of all threads, from the terms of the element of its number.
-    fn of<const B: usize>(&self, element: &Even<B>) -> Even<B> {
+    fn of<const B: usize>(&self, element: &Affine<B>) -> Affine<B> {
         let mut steps = element.steps;
         for (step, bit) in steps.iter_mut().zip(self.bits) {
             *step = bit.map_or(0, |bit| element.steps[usize::from(bit)]);
         }
-        Even { first: element.lane(self.lane), steps }
+        Affine { first: element.lane(self.lane), steps }
     }
 }
 

@@ -5,15 +5,15 @@
 //! comparison, a division, a shift to the right, a conversion), the term is brought into the range of the type,
 //! unsigned or signed, by a [`TermOp::Mod`]; and by nothing where it lies there already.
 
-use super::pieces::{Composites, Cut, Piece, Pieces};
+use super::packed::{PackedPart, PackedParts, PackedValues, SplitsValue};
 use super::value::{Sym, SymKind, Value};
 use crate::number::{Extended, Rational};
 use crate::program::Int;
 use crate::term::{Constant, Fold, Ranges, Store, TermId, TermOp, View, fold};
 
 /// What building terms of integers takes.
-pub(super) struct Residues<'t> {
-    pub(super) composites: &'t mut Composites,
+pub(super) struct IntTerms<'t> {
+    pub(super) packed: &'t mut PackedValues,
     pub(super) store: &'t mut Store,
     pub(super) ranges: &'t mut Ranges,
     /// The instruction that computes.
@@ -49,8 +49,13 @@ fn shifted(store: &mut Store, term: TermId, bits: u32, pc: u32) -> TermId {
 }
 
 /// Bytes `start .. start + length` of a sequence of pieces, of which integers may be cut: their bytes are integers.
-pub(super) fn slice(pieces: &[Piece], start: u32, length: u32, store: &mut Store) -> Result<Pieces, Cut> {
-    let mut parts = Pieces::new();
+pub(super) fn slice(
+    pieces: &[PackedPart],
+    start: u32,
+    length: u32,
+    store: &mut Store,
+) -> Result<PackedParts, SplitsValue> {
+    let mut parts = PackedParts::new();
     let mut at = 0;
     for piece in pieces {
         let (from, to) = (start.max(at), (start + length).min(at + piece.bytes));
@@ -63,7 +68,7 @@ pub(super) fn slice(pieces: &[Piece], start: u32, length: u32, store: &mut Store
                             // Integers have 1, 2, 4 or 8 bytes.
                             let bytes = 1 << (end - byte).ilog2();
                             let part = shifted(store, term, 8 * (byte - at), 0);
-                            parts.push(Piece { value: Value::Sym(Sym::int(bytes, part)), bytes });
+                            parts.push(PackedPart { value: Value::Sym(Sym::int(bytes, part)), bytes });
                             byte += bytes;
                         }
                     }
@@ -74,10 +79,10 @@ pub(super) fn slice(pieces: &[Piece], start: u32, length: u32, store: &mut Store
         }
         at += piece.bytes;
     }
-    Composites::slice(&parts, start, length)
+    PackedValues::slice(&parts, start, length)
 }
 
-impl Residues<'_> {
+impl IntTerms<'_> {
     /// The term of an integer.
     pub(super) fn whole(&mut self, value: i128) -> TermId {
         exactly(self.store, Rational::from_i128(value))
@@ -225,7 +230,7 @@ impl Residues<'_> {
             SymKind::Packed(_) => {
                 let mut sum = self.whole(0);
                 let mut at = 0;
-                for piece in self.composites.split(value, bytes) {
+                for piece in self.packed.split(value, bytes) {
                     if at >= bytes {
                         break;
                     }
@@ -247,7 +252,7 @@ impl Residues<'_> {
                 Some(sum)
             }
             SymKind::Choice(index) => {
-                let choice = self.composites.choice(index);
+                let choice = self.packed.choice(index);
                 let then = self.residue(choice.then, bytes)?;
                 let otherwise = self.residue(choice.otherwise, bytes)?;
                 Some(self.chosen(choice.condition, then, otherwise))

@@ -1,10 +1,10 @@
 //! Where in a term an operation matters: an arm of a choice does only where the choice takes it (V6).
 
 use super::Stop;
+use super::analysis::PARTIAL;
 use super::atom::TermRef;
 use super::canon::Prover;
 use super::condition::{Condition, ConditionId};
-use super::facts::PARTIAL;
 use super::function::{negated, times_number};
 use super::obligation::{Demand, Requirement};
 use super::polynomial::{PolynomialId, Term, add};
@@ -164,16 +164,16 @@ impl Prover<'_> {
             return Ok(false);
         }
         let operand = self.settle(|prover| prover.argument(operand))?;
-        let mut facts = Vec::new();
+        let mut analysis = Vec::new();
         for guard in guards.conditions.iter() {
             let Some((polynomial, signs)) = self.signs_under(guard) else { continue };
             let known = self.table.polynomials.shared_terms(polynomial).to_vec();
             if self.signs_beside(&operand, &known, signs).within(requirement.demand.signs()) {
                 return Ok(true);
             }
-            facts.extend(self.signs_as_requirement(known, signs)?);
+            analysis.extend(self.signs_as_requirement(known, signs)?);
         }
-        Ok(self.implied(requirement, &facts))
+        Ok(self.implied(requirement, &analysis))
     }
 
     /// What a condition says of one sum's signs.

@@ -1,9 +1,9 @@
 //! All threads of a CTA in step (rule Y8: any order of threads is one that may be).
 //!
 //! Warps mostly do the same, each some elements further on. While all stand at one instruction, an operation whose
-//! operands move evenly from thread to thread is done once for all of them and costs little more than for one warp.
+//! operands are affine from thread to thread is done once for all of them and costs little more than for one warp.
 //! Any other is done by one warp after the other; and where their ways part, each goes on by itself until a barrier
-//! brings them together again. A thread that is the only one of its CTA is a team as well, of which nothing needs to
+//! brings them together again. A thread that is the only one of its CTA goes in lockstep as well, of which nothing needs to
 //! be said but one word.
 //!
 //! Which of several faults a kernel has is met first depends on the order of its threads, so that what is told of a
@@ -12,63 +12,63 @@
 mod matrix;
 
 use super::cta::{Cta, Stop};
-use super::exec::even::{even_compare, even_convert, even2, even3, narrowed};
-use super::exec::evenly::alike;
+use super::exec::affine::{affine_compare, affine_convert, affine2, affine3, narrowed};
+use super::exec::affine_memory::sharing_lanes;
 use super::exec::float::{Shape, raw_reals};
 use super::exec::{Guarded, is_collective};
 use super::launch::{Options, Schedule};
 use super::race::Now;
-use super::register::Even;
+use super::register::Affine;
 use super::value::{Sym, Value, lanes};
 use super::warp::Warp;
 use crate::program::{Address, Clamp, Inst, Op, PredId, PredSrc, RegId, Space, Src, Width};
-use crate::term::{Operand, Pattern, Steps, Store, TermOp};
+use crate::term::{BitStrides, Operand, Pattern, Store, TermOp};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
-/// Bits of a thread's number in a team of warps: those of the lane, and up to five of the warp.
+/// Bits of a thread's number where warps go in lockstep: those of the lane, and up to five of the warp.
 const WARPS: usize = 10;
 /// The same of a thread alone.
 const ALONE: usize = 0;
 const LANE_BITS: usize = 5;
 
-/// The team of a CTA.
+/// All threads of a CTA in lockstep.
 #[derive(Debug)]
-pub(super) enum AnyTeam {
+pub(super) enum Lockstep {
     /// Of whole warps.
-    Warps(Box<Team<WARPS>>),
+    Warps(Box<CtaLockstep<WARPS>>),
     /// Of one thread.
-    Alone(Box<Team<ALONE>>),
+    Alone(Box<CtaLockstep<ALONE>>),
 }
 
 /// What a register holds in all threads, whose numbers have `B` bits.
 #[derive(Clone, Copy, Debug)]
-struct Held<const B: usize> {
-    words: Even<B>,
+struct GroupValue<const B: usize> {
+    words: Affine<B>,
     symbolic: bool,
     /// The warps' own registers hold it too.
-    spread: bool,
+    written_back: bool,
 }
 
 /// What a predicate is in all threads.
 #[derive(Clone, Copy, Debug)]
-struct Agreed {
+struct GroupPredicate {
     holds: bool,
     /// The warps' own predicates are so too.
-    spread: bool,
+    written_back: bool,
 }
 
 /// What is known of the registers of all threads together, while they go in step.
 #[derive(Debug)]
-pub(super) struct Team<const B: usize> {
+pub(super) struct CtaLockstep<const B: usize> {
     /// The lanes of each warp: all of them, or the only one.
     mask: u32,
     /// Bits of a warp's number.
     bits: u32,
     threads: u64,
-    /// Of each register, where words move evenly from thread to thread, as far as somebody asked.
-    registers: Vec<Option<Held<B>>>,
-    predicates: Vec<Option<Agreed>>,
+    /// Of each register, where words are affine from thread to thread, as far as somebody asked.
+    registers: Vec<Option<GroupValue<B>>>,
+    predicates: Vec<Option<GroupPredicate>>,
     /// Words of shared memory that were lately read, by where they lie.
     recent: Recent<B>,
     /// Of products of matrices met so far, where their factors lie.
@@ -79,7 +79,7 @@ pub(super) struct Team<const B: usize> {
     together: u64,
     apart: u64,
     /// Its warps had better go alone.
-    tired: bool,
+    unprofitable: bool,
 }
 
 /// What was lately read of shared memory. To read it again finds the same and tells no more of races, as long as warps
@@ -95,15 +95,15 @@ struct Recent<const B: usize> {
 #[derive(Clone, Copy, Debug)]
 struct Entry<const B: usize> {
     time: u64,
-    offsets: Even<B>,
+    offsets: Affine<B>,
     width: Width,
-    held: Held<B>,
+    held: GroupValue<B>,
 }
 
 impl<const B: usize> Recent<B> {
     const ENTRIES: u32 = 128;
 
-    fn place(offsets: &Even<B>) -> usize {
+    fn place(offsets: &Affine<B>) -> usize {
         (offsets.first.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - Self::ENTRIES.trailing_zeros())) as usize
     }
 
@@ -111,13 +111,13 @@ impl<const B: usize> Recent<B> {
         self.time += 1;
     }
 
-    fn find(&self, offsets: &Even<B>, width: Width) -> Option<Held<B>> {
+    fn find(&self, offsets: &Affine<B>, width: Width) -> Option<GroupValue<B>> {
         let entry = self.entries.get(Self::place(offsets))?.as_ref()?;
         let same = entry.time == self.time && entry.width == width && entry.offsets == *offsets;
         same.then_some(entry.held)
     }
 
-    fn remember(&mut self, offsets: &Even<B>, width: Width, held: Held<B>) {
+    fn remember(&mut self, offsets: &Affine<B>, width: Width, held: GroupValue<B>) {
         self.entries.resize(Self::ENTRIES as usize, None);
         let entry = Entry { time: self.time, offsets: *offsets, width, held };
         self.entries[Self::place(offsets)] = Some(entry);
@@ -126,36 +126,41 @@ impl<const B: usize> Recent<B> {
 
 /// Where so many operations more than four times those of all at once were done by one warp after the other, warps had
 /// better go alone.
-const PATIENCE: u64 = 1000;
+const FALLBACK_AFTER: u64 = 1000;
 
 /// What became of an instruction.
 enum Step {
     /// All warps go on there.
     To(u32),
     /// Each warp goes on by itself, from where it stands.
-    Parted,
+    Diverged,
 }
 
-impl AnyTeam {
-    /// The team of a CTA with so many threads, if that is one of which there are teams.
-    pub(super) fn new(threads: usize, registers: u32, predicates: u32, options: &Options) -> Option<AnyTeam> {
+impl Lockstep {
+    /// The state for a CTA with so many threads, if those can go in lockstep.
+    pub(super) fn new(
+        threads: usize,
+        registers: u32,
+        predicates: u32,
+        options: &Options,
+    ) -> Option<Lockstep> {
         if options.plain_terms || options.schedule != Schedule::InOrder {
             return None;
         }
         let warps = threads / 32;
         if threads == 1 {
-            Some(AnyTeam::Alone(Box::new(Team::new(1, 1, registers, predicates))))
+            Some(Lockstep::Alone(Box::new(CtaLockstep::new(1, 1, registers, predicates))))
         } else if threads.is_multiple_of(32) && warps.is_power_of_two() && (2..=32).contains(&warps) {
-            Some(AnyTeam::Warps(Box::new(Team::new(u32::MAX, warps, registers, predicates))))
+            Some(Lockstep::Warps(Box::new(CtaLockstep::new(u32::MAX, warps, registers, predicates))))
         } else {
             None
         }
     }
 }
 
-impl<const B: usize> Team<B> {
-    fn new(mask: u32, warps: usize, registers: u32, predicates: u32) -> Team<B> {
-        Team {
+impl<const B: usize> CtaLockstep<B> {
+    fn new(mask: u32, warps: usize, registers: u32, predicates: u32) -> CtaLockstep<B> {
+        CtaLockstep {
             mask,
             bits: warps.trailing_zeros(),
             threads: warps as u64 * u64::from(mask.count_ones()),
@@ -166,24 +171,24 @@ impl<const B: usize> Team<B> {
             words: vec![0; 1 << B],
             together: 0,
             apart: 0,
-            tired: false,
+            unprofitable: false,
         }
     }
 
-    /// What a register holds in all threads, if that moves evenly.
+    /// What a register holds in all threads, if that is affine.
     #[inline]
-    fn held(&mut self, warps: &[Warp], register: RegId) -> Option<&Held<B>> {
+    fn held(&mut self, warps: &[Warp], register: RegId) -> Option<&GroupValue<B>> {
         let held = &mut self.registers[register.index()];
         if held.is_none() {
-            *held = gather(warps, register);
+            *held = collect(warps, register);
         }
         held.as_ref()
     }
 
     /// Whether a predicate holds in all threads, or in none.
-    fn agreed(&mut self, warps: &[Warp], predicate: PredId) -> Option<bool> {
-        let agreed = &mut self.predicates[predicate.index()];
-        if agreed.is_none() {
+    fn uniform(&mut self, warps: &[Warp], predicate: PredId) -> Option<bool> {
+        let uniform = &mut self.predicates[predicate.index()];
+        if uniform.is_none() {
             let mask = self.mask;
             let own = |warp: &Warp| {
                 let own = &warp.predicates[predicate.index()];
@@ -191,36 +196,36 @@ impl<const B: usize> Team<B> {
             };
             let first = own(&warps[0]).filter(|bits| *bits == 0 || *bits == mask)?;
             if warps.iter().all(|warp| own(warp) == Some(first)) {
-                *agreed = Some(Agreed { holds: first != 0, spread: true });
+                *uniform = Some(GroupPredicate { holds: first != 0, written_back: true });
             }
         }
-        agreed.map(|agreed| agreed.holds)
+        uniform.map(|uniform| uniform.holds)
     }
 
     #[inline]
-    fn hold(&mut self, register: RegId, words: Even<B>, symbolic: bool) {
-        self.registers[register.index()] = Some(Held { words, symbolic, spread: false });
+    fn hold(&mut self, register: RegId, words: Affine<B>, symbolic: bool) {
+        self.registers[register.index()] = Some(GroupValue { words, symbolic, written_back: false });
     }
 
     /// Lets the warps' own registers and predicates hold what they do, of those that an instruction names; what it writes
     /// is theirs alone from now on.
-    fn hand_over(&mut self, warps: &mut [Warp], inst: &Inst) {
+    fn write_back(&mut self, warps: &mut [Warp], inst: &Inst) {
         if !inst.op.only_computes() {
             self.recent.forget();
         }
         inst.op.visit_registers(&mut |register, writes| {
             let held = &mut self.registers[register.index()];
-            spread(held, warps, register.index());
+            write_back_register(held, warps, register.index());
             if writes {
                 *held = None;
             }
         });
         let guard = inst.guard.map(|guard| guard.pred);
         let mut predicate = |predicate: PredId, writes: bool| {
-            let agreed = &mut self.predicates[predicate.index()];
-            spread_predicate(agreed, warps, predicate.index());
+            let uniform = &mut self.predicates[predicate.index()];
+            write_back_predicate(uniform, warps, predicate.index());
             if writes {
-                *agreed = None;
+                *uniform = None;
             }
         };
         inst.op.visit_predicates(&mut predicate);
@@ -228,81 +233,81 @@ impl<const B: usize> Team<B> {
     }
 
     /// The same of everything: each warp goes on by itself.
-    fn disband(&mut self, warps: &mut [Warp]) {
+    fn flush(&mut self, warps: &mut [Warp]) {
         self.recent.forget();
         for (number, held) in self.registers.iter_mut().enumerate() {
-            spread(held, warps, number);
+            write_back_register(held, warps, number);
             *held = None;
         }
-        for (number, agreed) in self.predicates.iter_mut().enumerate() {
-            spread_predicate(agreed, warps, number);
-            *agreed = None;
+        for (number, uniform) in self.predicates.iter_mut().enumerate() {
+            write_back_predicate(uniform, warps, number);
+            *uniform = None;
         }
     }
 }
 
-/// What a register of all warps holds, if that moves evenly from thread to thread.
-fn gather<const B: usize>(warps: &[Warp], register: RegId) -> Option<Held<B>> {
+/// What a register of all warps holds, if that is affine from thread to thread.
+fn collect<const B: usize>(warps: &[Warp], register: RegId) -> Option<GroupValue<B>> {
     if B == ALONE {
         let (word, symbolic) = match warps[0].register(register).get(0) {
             Value::Bits(bits) => (bits, false),
             Value::Sym(sym) => (sym.raw(), true),
             Value::Undefined(_) => return None,
         };
-        return Some(Held { words: Even::uniform(word), symbolic, spread: true });
+        return Some(GroupValue { words: Affine::uniform(word), symbolic, written_back: true });
     }
     let own = |warp: &Warp| {
         let own = warp.register(register);
         let whole = own.undefined == 0 && (own.sym == 0 || own.sym == u32::MAX);
-        if whole { Some((own.even()?, own.sym != 0)) } else { None }
+        if whole { Some((own.affine()?, own.sym != 0)) } else { None }
     };
     let (lanes, symbolic) = own(&warps[0])?;
-    let mut words = Even::<B>::uniform(lanes.first);
+    let mut words = Affine::<B>::uniform(lanes.first);
     words.steps[..LANE_BITS].copy_from_slice(&lanes.steps);
     for bit in 0..warps.len().trailing_zeros() as usize {
         let (other, _) = own(&warps[1 << bit])?;
         words.steps[LANE_BITS + bit] = other.first.wrapping_sub(lanes.first) as i64;
     }
-    let follows = |(at, warp): (usize, &Warp)| own(warp) == Some((part(&words, at), symbolic));
-    warps.iter().enumerate().all(follows).then_some(Held { words, symbolic, spread: true })
+    let follows = |(at, warp): (usize, &Warp)| own(warp) == Some((of_warp(&words, at), symbolic));
+    warps.iter().enumerate().all(follows).then_some(GroupValue { words, symbolic, written_back: true })
 }
 
 /// One warp's part of the words of all threads.
-fn part<const B: usize>(words: &Even<B>, warp: usize) -> Even {
-    Even { first: words.lane((warp << LANE_BITS) as u32), ..words.of_lanes() }
+fn of_warp<const B: usize>(words: &Affine<B>, warp: usize) -> Affine {
+    Affine { first: words.lane((warp << LANE_BITS) as u32), ..words.of_lanes() }
 }
 
 /// Terms of all threads as a store has them: the first warp's, and how they move from warp to warp.
-fn take_in<const B: usize>(store: &mut Store, terms: &Even<B>) -> (Operand, Steps) {
-    let Even { first: base, steps } = part(terms, 0);
-    (store.take_in(Pattern::Steps { base, steps }), terms.of_warps())
+fn intern_operand<const B: usize>(store: &mut Store, terms: &Affine<B>) -> (Operand, BitStrides) {
+    let Affine { first: base, steps } = of_warp(terms, 0);
+    (store.intern_operand(Pattern::Strides { base, steps }), terms.of_warps())
 }
 
-fn spread<const B: usize>(held: &mut Option<Held<B>>, warps: &mut [Warp], number: usize) {
+fn write_back_register<const B: usize>(held: &mut Option<GroupValue<B>>, warps: &mut [Warp], number: usize) {
     let Some(held) = held else { return };
-    if held.spread {
+    if held.written_back {
         return;
     }
-    held.spread = true;
+    held.written_back = true;
     for (at, warp) in warps.iter_mut().enumerate() {
         if B == ALONE {
             let word = held.words.first;
             let value = if held.symbolic { Value::Sym(Sym::from_raw(word)) } else { Value::Bits(word) };
             warp.registers[number].set(0, value);
         } else {
-            warp.registers[number].set_even(part(&held.words, at), held.symbolic);
+            warp.registers[number].set_affine(of_warp(&held.words, at), held.symbolic);
         }
     }
 }
 
-fn spread_predicate(agreed: &mut Option<Agreed>, warps: &mut [Warp], number: usize) {
-    let Some(agreed) = agreed else { return };
-    if agreed.spread {
+fn write_back_predicate(uniform: &mut Option<GroupPredicate>, warps: &mut [Warp], number: usize) {
+    let Some(uniform) = uniform else { return };
+    if uniform.written_back {
         return;
     }
-    agreed.spread = true;
+    uniform.written_back = true;
     for warp in warps {
-        warp.predicates[number].merge_bits(warp.exists, if agreed.holds { u32::MAX } else { 0 });
+        warp.predicates[number].merge_bits(warp.exists, if uniform.holds { u32::MAX } else { 0 });
     }
 }
 
@@ -316,35 +321,39 @@ fn common_pc(warps: &[Warp]) -> Option<u32> {
 
 impl Cta<'_> {
     /// Runs all threads in step, from where they stand together to where they part.
-    pub(super) fn run_together(&mut self, warps: &mut [Warp]) -> Result<(), Stop> {
-        match self.team.take() {
+    pub(super) fn run_lockstep(&mut self, warps: &mut [Warp]) -> Result<(), Stop> {
+        match self.lockstep.take() {
             None => {}
-            Some(AnyTeam::Warps(mut team)) => {
-                let stays = self.lead(&mut team, warps)?;
-                self.team = stays.then_some(AnyTeam::Warps(team));
+            Some(Lockstep::Warps(mut lockstep)) => {
+                let stays = self.lead(&mut lockstep, warps)?;
+                self.lockstep = stays.then_some(Lockstep::Warps(lockstep));
             }
-            Some(AnyTeam::Alone(mut team)) => {
-                let stays = self.lead(&mut team, warps)?;
-                self.team = stays.then_some(AnyTeam::Alone(team));
+            Some(Lockstep::Alone(mut lockstep)) => {
+                let stays = self.lead(&mut lockstep, warps)?;
+                self.lockstep = stays.then_some(Lockstep::Alone(lockstep));
             }
         }
         Ok(())
     }
 
-    /// The same of a team; false where its threads had better go apart from now on.
-    fn lead<const B: usize>(&mut self, team: &mut Team<B>, warps: &mut [Warp]) -> Result<bool, Stop> {
+    /// The same; false where lockstep does not pay and warps go one by one from now on.
+    fn lead<const B: usize>(
+        &mut self,
+        lockstep: &mut CtaLockstep<B>,
+        warps: &mut [Warp],
+    ) -> Result<bool, Stop> {
         let Some(mut pc) = common_pc(warps) else { return Ok(true) };
         let insts = &self.launch.program.insts;
         loop {
-            if team.tired {
-                team.disband(warps);
-                warps.iter_mut().for_each(|warp| warp.go(team.mask, pc));
+            if lockstep.unprofitable {
+                lockstep.flush(warps);
+                warps.iter_mut().for_each(|warp| warp.go(lockstep.mask, pc));
                 return Ok(false);
             }
-            match self.step_together(team, warps, &insts[pc as usize], pc)? {
+            match self.step_lockstep(lockstep, warps, &insts[pc as usize], pc)? {
                 Step::To(next) => pc = next,
-                Step::Parted => {
-                    team.disband(warps);
+                Step::Diverged => {
+                    lockstep.flush(warps);
                     return Ok(true);
                 }
             }
@@ -353,54 +362,54 @@ impl Cta<'_> {
 
     /// Executes one instruction for all threads; or lets them stand before it, if it parts them.
     #[inline]
-    fn step_together<const B: usize>(
+    fn step_lockstep<const B: usize>(
         &mut self,
-        team: &mut Team<B>,
+        lockstep: &mut CtaLockstep<B>,
         warps: &mut [Warp],
         inst: &Inst,
         pc: u32,
     ) -> Result<Step, Stop> {
-        let agreed = match inst.guard {
+        let uniform = match inst.guard {
             None => Some(true),
-            Some(PredSrc { pred, negated }) => team.agreed(warps, pred).map(|holds| holds != negated),
+            Some(PredSrc { pred, negated }) => lockstep.uniform(warps, pred).map(|holds| holds != negated),
         };
         let parts = match &inst.op {
-            Op::Branch { .. } | Op::Barrier { .. } => agreed.is_none(),
-            Op::BranchTable { .. } | Op::Exit | Op::WarpSync { .. } => agreed != Some(false),
-            op => agreed.is_none() && is_collective(op),
+            Op::Branch { .. } | Op::Barrier { .. } => uniform.is_none(),
+            Op::BranchTable { .. } | Op::Exit | Op::WarpSync { .. } => uniform != Some(false),
+            op => uniform.is_none() && is_collective(op),
         };
         if parts {
-            warps.iter_mut().for_each(|warp| warp.go(team.mask, pc));
-            return Ok(Step::Parted);
+            warps.iter_mut().for_each(|warp| warp.go(lockstep.mask, pc));
+            return Ok(Step::Diverged);
         }
         let before = self.counts.warp_instructions;
         self.counts.warp_instructions += warps.len() as u64;
-        self.counts.thread_instructions += team.threads;
+        self.counts.thread_instructions += lockstep.threads;
         if (before ^ self.counts.warp_instructions) >> 12 != 0 {
             self.check_budgets()?;
         }
-        if agreed == Some(false) {
+        if uniform == Some(false) {
             return Ok(Step::To(pc + 1));
         }
         match &inst.op {
             Op::Branch { target } => return Ok(Step::To(target.0)),
-            Op::Barrier { .. } => return self.meet(team, warps, inst, pc),
+            Op::Barrier { .. } => return self.synchronize(lockstep, warps, inst, pc),
             _ => {}
         }
-        if agreed.is_some() && self.do_together(team, warps, inst, pc)? {
-            team.together += 1;
+        if uniform.is_some() && self.execute_lockstep(lockstep, warps, inst, pc)? {
+            lockstep.together += 1;
             return Ok(Step::To(pc + 1));
         }
-        team.apart += 1;
-        team.tired = team.apart > PATIENCE + 4 * team.together;
-        team.hand_over(warps, inst);
+        lockstep.apart += 1;
+        lockstep.unprofitable = lockstep.apart > FALLBACK_AFTER + 4 * lockstep.together;
+        lockstep.write_back(warps, inst);
         if is_collective(&inst.op) {
-            return self.collect(team, warps, inst, pc);
+            return self.collect(lockstep, warps, inst, pc);
         }
         for warp in warps.iter_mut() {
-            let active = match inst.guard.filter(|_| agreed.is_none()) {
-                None => team.mask,
-                Some(guard) => match self.guarded(warp, team.mask, inst, pc, guard)? {
+            let active = match inst.guard.filter(|_| uniform.is_none()) {
+                None => lockstep.mask,
+                Some(guard) => match self.guarded(warp, lockstep.mask, inst, pc, guard)? {
                     Guarded::Lanes(active) => active,
                     Guarded::Done | Guarded::Moved => 0,
                 },
@@ -413,143 +422,146 @@ impl Cta<'_> {
     }
 
     /// All warps arrive at a barrier.
-    fn meet<const B: usize>(
+    fn synchronize<const B: usize>(
         &mut self,
-        team: &mut Team<B>,
+        lockstep: &mut CtaLockstep<B>,
         warps: &mut [Warp],
         inst: &Inst,
         pc: u32,
     ) -> Result<Step, Stop> {
         if self.watch.looks_at(self.counts.barriers + 1) {
             // All that the threads hold is looked at.
-            team.disband(warps);
+            lockstep.flush(warps);
         } else {
-            team.hand_over(warps, inst);
+            lockstep.write_back(warps, inst);
         }
         for warp in warps.iter_mut() {
-            warp.go(team.mask, pc);
-            warp.at_barrier = team.mask;
+            warp.go(lockstep.mask, pc);
+            warp.at_barrier = lockstep.mask;
         }
         for at in 0..warps.len() {
             self.arrive(warps, at)?;
         }
-        Ok(common_pc(warps).map_or(Step::Parted, Step::To))
+        Ok(common_pc(warps).map_or(Step::Diverged, Step::To))
     }
 
     /// The lanes of each warp exchange values.
     fn collect<const B: usize>(
         &mut self,
-        team: &Team<B>,
+        lockstep: &CtaLockstep<B>,
         warps: &mut [Warp],
         inst: &Inst,
         pc: u32,
     ) -> Result<Step, Stop> {
         let mut all = true;
         for warp in warps.iter_mut() {
-            let done = self.try_collective(warp, team.mask, inst, pc)?;
-            all &= done == team.mask;
-            warp.part(team.mask & !done, pc);
+            let done = self.try_collective(warp, lockstep.mask, inst, pc)?;
+            all &= done == lockstep.mask;
+            warp.diverge(lockstep.mask & !done, pc);
             warp.go(done, pc + 1);
-            warp.at_collective |= team.mask & !done;
+            warp.at_collective |= lockstep.mask & !done;
         }
-        Ok(if all { Step::To(pc + 1) } else { Step::Parted })
+        Ok(if all { Step::To(pc + 1) } else { Step::Diverged })
     }
 
     /// Executes an operation for all warps at once. False where it has to be done by one after the other; then nothing
     /// was done that cannot be done again.
-    fn do_together<const B: usize>(
+    fn execute_lockstep<const B: usize>(
         &mut self,
-        team: &mut Team<B>,
+        lockstep: &mut CtaLockstep<B>,
         warps: &[Warp],
         inst: &Inst,
         pc: u32,
     ) -> Result<bool, Stop> {
-        let concrete = |cta: &Self, team: &mut Team<B>, source| cta.concrete_words(team, warps, source);
+        let concrete =
+            |cta: &Self, lockstep: &mut CtaLockstep<B>, source| cta.concrete_words(lockstep, warps, source);
         let result = match &inst.op {
             Op::Mov { d, a, width } => {
                 if let Src::Reg(a) = *a
-                    && let Some(held) = team.held(warps, a).copied().filter(|held| held.symbolic)
+                    && let Some(held) = lockstep.held(warps, a).copied().filter(|held| held.symbolic)
                 {
-                    team.hold(*d, held.words, true);
+                    lockstep.hold(*d, held.words, true);
                     return Ok(true);
                 }
-                concrete(self, team, *a).and_then(|words| narrowed(*width, words)).map(|words| (*d, words))
+                concrete(self, lockstep, *a)
+                    .and_then(|words| narrowed(*width, words))
+                    .map(|words| (*d, words))
             }
             Op::Int2 { op, ty, d, a, b } => {
-                let [a, b] = [*a, *b].map(|source| concrete(self, team, source));
-                a.zip(b).and_then(|(x, y)| even2(*op, *ty, x, y)).map(|words| (*d, words))
+                let [a, b] = [*a, *b].map(|source| concrete(self, lockstep, source));
+                a.zip(b).and_then(|(x, y)| affine2(*op, *ty, x, y)).map(|words| (*d, words))
             }
             Op::Int3 { op, ty, d, a, b, c } => {
-                match [*a, *b, *c].map(|source| concrete(self, team, source)) {
-                    [Some(x), Some(y), Some(z)] => even3(*op, *ty, [x, y, z]).map(|words| (*d, words)),
+                match [*a, *b, *c].map(|source| concrete(self, lockstep, source)) {
+                    [Some(x), Some(y), Some(z)] => affine3(*op, *ty, [x, y, z]).map(|words| (*d, words)),
                     _ => None,
                 }
             }
-            Op::CvtInt { d, a, from, to, saturate } => concrete(self, team, *a)
-                .and_then(|words| even_convert(*from, *to, *saturate, words))
+            Op::CvtInt { d, a, from, to, saturate } => concrete(self, lockstep, *a)
+                .and_then(|words| affine_convert(*from, *to, *saturate, words))
                 .map(|words| (*d, words)),
             Op::SetpInt { compare, ty, p, q: None, a, b, combine: None } => {
-                let [a, b] = [*a, *b].map(|source| concrete(self, team, source));
-                let holds = a.zip(b).and_then(|(x, y)| even_compare(*compare, *ty, x, y));
+                let [a, b] = [*a, *b].map(|source| concrete(self, lockstep, source));
+                let holds = a.zip(b).and_then(|(x, y)| affine_compare(*compare, *ty, x, y));
                 if let Some(holds) = holds {
-                    team.predicates[p.index()] = Some(Agreed { holds, spread: false });
+                    lockstep.predicates[p.index()] = Some(GroupPredicate { holds, written_back: false });
                 }
                 return Ok(holds.is_some());
             }
             Op::Float2 { op, format, precision, clamp, d, a, b } => {
                 let shape = Shape::of_two(*op, *format, *precision, *clamp);
-                return Ok(self.float_together(team, warps, pc, shape, *d, &[*a, *b]));
+                return Ok(self.float_lockstep(lockstep, warps, pc, shape, *d, &[*a, *b]));
             }
             Op::Fma { format, precision, clamp, d, a, b, c } => {
                 let shape = Shape::of_fma(*format, *precision, *clamp);
-                return Ok(self.float_together(team, warps, pc, shape, *d, &[*a, *b, *c]));
+                return Ok(self.float_lockstep(lockstep, warps, pc, shape, *d, &[*a, *b, *c]));
             }
             Op::CvtFloat { d, a: Src::Reg(a), from, to, integral: None, clamp: Clamp::None, .. } => {
                 // The same reals (rule V2), under another name.
-                let held = team.held(warps, *a).filter(|held| held.symbolic);
+                let held = lockstep.held(warps, *a).filter(|held| held.symbolic);
                 let terms = held.and_then(|held| raw_reals(held.words, *from));
-                let Some(terms) = terms.filter(|terms| !self.known.may_contain(terms.ends())) else {
+                let Some(terms) = terms.filter(|terms| !self.known.may_contain(terms.min_max())) else {
                     return Ok(false);
                 };
-                team.hold(*d, Even { first: Sym::real_tag(*to) | terms.first, ..terms }, true);
+                lockstep.hold(*d, Affine { first: Sym::real_tag(*to) | terms.first, ..terms }, true);
                 return Ok(true);
             }
             Op::Mma { product, d, a, b, c } => {
-                return Ok(self.multiply_together(team, warps, pc, *product, d, [a, b, c]));
+                return Ok(self.multiply_lockstep(lockstep, warps, pc, *product, d, [a, b, c]));
             }
             Op::Load { space, address, width, d, .. } => {
-                return self.load_together(team, warps, (*space, *address), *width, d);
+                return self.load_lockstep(lockstep, warps, (*space, *address), *width, d);
             }
             _ => None,
         };
         if let Some((d, words)) = result {
-            team.hold(d, words, false);
+            lockstep.hold(d, words, false);
         }
         Ok(result.is_some())
     }
 
-    /// A source that is concrete in all threads and moves evenly.
+    /// A source that is concrete in all threads and is affine.
     fn concrete_words<const B: usize>(
         &self,
-        team: &mut Team<B>,
+        lockstep: &mut CtaLockstep<B>,
         warps: &[Warp],
         source: Src,
-    ) -> Option<Even<B>> {
+    ) -> Option<Affine<B>> {
         match source {
             Src::Reg(register) => {
-                team.held(warps, register).filter(|held| !held.symbolic).map(|held| held.words)
+                lockstep.held(warps, register).filter(|held| !held.symbolic).map(|held| held.words)
             }
-            Src::Imm(bits) => Some(Even::uniform(bits)),
+            Src::Imm(bits) => Some(Affine::uniform(bits)),
             Src::Symbol(variable, offset) => {
-                Some(Even::uniform(self.launch.objects.address(variable).wrapping_add_signed(offset)))
+                Some(Affine::uniform(self.launch.objects.address(variable).wrapping_add_signed(offset)))
             }
         }
     }
 
-    /// One node for each warp, of operands that move evenly.
-    fn float_together<const B: usize>(
+    /// One node for each warp, of operands that are affine.
+    fn float_lockstep<const B: usize>(
         &mut self,
-        team: &mut Team<B>,
+        lockstep: &mut CtaLockstep<B>,
         warps: &[Warp],
         pc: u32,
         shape: Shape,
@@ -559,10 +571,10 @@ impl Cta<'_> {
         if shape.rounds_down() || shape.clamp != Clamp::None {
             return false;
         }
-        let mut terms = [Even::uniform(0); 3];
+        let mut terms = [Affine::uniform(0); 3];
         for (terms, source) in terms.iter_mut().zip(sources) {
             let literal = match *source {
-                Src::Reg(register) => match team.held(warps, register) {
+                Src::Reg(register) => match lockstep.held(warps, register) {
                     Some(held) if held.symbolic => {
                         let Some(raw) = raw_reals(held.words, shape.format) else { return false };
                         *terms = raw;
@@ -575,10 +587,10 @@ impl Cta<'_> {
                 Src::Symbol(..) => return false,
             };
             let Some(raw) = self.literal(shape.format, literal) else { return false };
-            *terms = Even::uniform(raw);
+            *terms = Affine::uniform(raw);
         }
         // Signs that are known are copied lane by lane.
-        if shape.op == TermOp::CopySign && self.known.may_contain(terms[0].ends()) {
+        if shape.op == TermOp::CopySign && self.known.may_contain(terms[0].min_max()) {
             return false;
         }
         let tag = Sym::real_tag(shape.format);
@@ -589,16 +601,16 @@ impl Cta<'_> {
                 return false;
             }
             let raw = self.store.push_uniform(shape.op, ids, pc);
-            team.hold(d, Even::uniform(tag | raw), true);
+            lockstep.hold(d, Affine::uniform(tag | raw), true);
             return true;
         }
-        let known = |terms: &Even<B>| self.known.may_contain(terms.ends());
+        let known = |terms: &Affine<B>| self.known.may_contain(terms.min_max());
         if !self.known.is_empty() && terms[..sources.len()].iter().all(known) {
             return false;
         }
         let mut operands = [None; 3];
         for (operand, terms) in operands.iter_mut().zip(&terms[..sources.len()]) {
-            *operand = Some(take_in(&mut self.store, terms));
+            *operand = Some(intern_operand(&mut self.store, terms));
         }
         let results = match operands {
             [Some(a), Some(b), None] => self.store.push_warps(shape.op, &[a, b], warps.len(), pc),
@@ -607,27 +619,29 @@ impl Cta<'_> {
         };
         let Some(results) = results else { return false };
         // Nodes follow one another, and so do the results of all threads.
-        team.hold(d, Even::strided(tag | results.lane(0), 1), true);
+        lockstep.hold(d, Affine::strided(tag | results.lane(0), 1), true);
         true
     }
 
     /// A load from an input that nobody writes, or of words of shared memory, each of which is read once for all.
-    fn load_together<const B: usize>(
+    fn load_lockstep<const B: usize>(
         &mut self,
-        team: &mut Team<B>,
+        lockstep: &mut CtaLockstep<B>,
         warps: &[Warp],
         (space, address): (Space, Address),
         width: Width,
         d: &[Option<RegId>],
     ) -> Result<bool, Stop> {
-        let Some(mut addresses) = self.concrete_words(team, warps, address.base) else { return Ok(false) };
+        let Some(mut addresses) = self.concrete_words(lockstep, warps, address.base) else {
+            return Ok(false);
+        };
         addresses.first = addresses.first.wrapping_add_signed(address.offset);
         let total = u64::from(width.bytes()) * d.len() as u64;
-        let Some(places) = self.even_places(space, addresses, total) else { return Ok(false) };
-        if let Some(elements) = self.even_elements(&places, width) {
+        let Some(places) = self.affine_places(space, addresses, total) else { return Ok(false) };
+        if let Some(elements) = self.affine_elements(&places, width) {
             for (step, target) in d.iter().enumerate() {
                 let Some(target) = target else { continue };
-                team.hold(*target, Even { first: elements.first + step as u64, ..elements }, true);
+                lockstep.hold(*target, Affine { first: elements.first + step as u64, ..elements }, true);
             }
             return Ok(true);
         }
@@ -637,8 +651,8 @@ impl Cta<'_> {
             for (target, word) in d.iter().zip(words) {
                 let Some(target) = target else { continue };
                 match word {
-                    Value::Bits(bits) => team.hold(*target, Even::uniform(bits), false),
-                    Value::Sym(sym) => team.hold(*target, Even::uniform(sym.raw()), true),
+                    Value::Bits(bits) => lockstep.hold(*target, Affine::uniform(bits), false),
+                    Value::Sym(sym) => lockstep.hold(*target, Affine::uniform(sym.raw()), true),
                     Value::Undefined(_) => return Ok(false),
                 }
             }
@@ -649,16 +663,16 @@ impl Cta<'_> {
         if d.len() > 1 && d.iter().flatten().any(|target| Src::Reg(*target) == address.base) {
             return Ok(false);
         }
-        let moving = offsets.moving();
-        let lanes = alike(moving & 31, 5);
-        let of_one_warp = moving >> LANE_BITS == (1 << team.bits) - 1;
+        let varying = offsets.varying_bits();
+        let lanes = sharing_lanes(varying & 31, 5);
+        let of_one_warp = varying >> LANE_BITS == (1 << lockstep.bits) - 1;
         let epoch = self.now(&warps[0]).epoch;
         for (step, target) in d.iter().enumerate() {
             let first = offsets.first + step as u64 * u64::from(width.bytes());
-            let offsets = Even { first, ..offsets };
-            if let Some(held) = team.recent.find(&offsets, width) {
+            let offsets = Affine { first, ..offsets };
+            if let Some(held) = lockstep.recent.find(&offsets, width) {
                 if let Some(target) = target {
-                    team.registers[target.index()] = Some(held);
+                    lockstep.registers[target.index()] = Some(held);
                 }
                 continue;
             }
@@ -674,16 +688,16 @@ impl Cta<'_> {
                         parts.read_by_warps(cell, touched, now, lanes)
                     }
                 },
-                &mut team.words,
+                &mut lockstep.words,
             )?;
             let Some((words, symbolic)) = found.and_then(|found| found.words.zip(Some(found.symbolic)))
             else {
                 return Ok(false);
             };
-            let held = Held { words, symbolic, spread: false };
-            team.recent.remember(&offsets, width, held);
+            let held = GroupValue { words, symbolic, written_back: false };
+            lockstep.recent.remember(&offsets, width, held);
             if let Some(target) = target {
-                team.registers[target.index()] = Some(held);
+                lockstep.registers[target.index()] = Some(held);
             }
         }
         Ok(true)

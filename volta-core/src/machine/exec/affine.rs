@@ -1,49 +1,50 @@
-//! Operations on integers that move evenly from lane to lane (rule V4): computed for the warp and not for each lane,
-//! where the results move evenly too.
+//! Operations on integers that are affine from lane to lane (rule V4): computed for the warp and not for each lane,
+//! where the results are affine too.
 
 use super::super::cta::Cta;
-use super::super::register::Even;
+use super::super::register::Affine;
 use super::super::warp::Warp;
 use super::convert::convert_int;
 use super::int::{compare, scalar2, scalar3, sign_extend};
 use crate::program::{Compare, Int, Int2, Int3, Src, Width};
 
-/// Results known modulo 2^width, if their remainders move evenly: if none of them wraps around.
+/// Results known modulo 2^width, if their remainders are affine: if none of them wraps around.
 #[inline]
-pub(in super::super) fn narrowed<const B: usize>(width: Width, even: Even<B>) -> Option<Even<B>> {
+pub(in super::super) fn narrowed<const B: usize>(width: Width, affine: Affine<B>) -> Option<Affine<B>> {
     if width == Width::W64 {
-        return Some(even);
+        return Some(affine);
     }
-    let steps = even.steps.map(|step| sign_extend(width, step as u64) as i64);
-    let even = Even { first: even.first & width.mask(), steps };
-    let [low, high] = even.ends().map(u64::cast_signed);
-    (low >= 0 && high <= width.mask() as i64).then_some(even)
+    let steps = affine.steps.map(|step| sign_extend(width, step as u64) as i64);
+    let affine = Affine { first: affine.first & width.mask(), steps };
+    let [low, high] = affine.min_max().map(u64::cast_signed);
+    (low >= 0 && high <= width.mask() as i64).then_some(affine)
 }
 
-/// The numbers that words of 32 bits are, if they move evenly too.
+/// The numbers that words of 32 bits are, if they are affine too.
 #[inline]
-fn widened<const B: usize>(ty: Int, even: Even<B>) -> Option<Even<B>> {
-    let even = narrowed(Width::W32, even).filter(|_| ty.width == Width::W32)?;
+fn widened<const B: usize>(ty: Int, affine: Affine<B>) -> Option<Affine<B>> {
+    let affine = narrowed(Width::W32, affine).filter(|_| ty.width == Width::W32)?;
     if !ty.signed {
-        return Some(even);
+        return Some(affine);
     }
-    let [low, high] = even.ends();
+    let [low, high] = affine.min_max();
     // All of one sign.
-    (low >> 31 == high >> 31).then(|| Even { first: sign_extend(Width::W32, even.first), steps: even.steps })
+    (low >> 31 == high >> 31)
+        .then(|| Affine { first: sign_extend(Width::W32, affine.first), steps: affine.steps })
 }
 
-fn times<const B: usize>(even: Even<B>, factor: u64) -> Even<B> {
-    let steps = even.steps.map(|step| step.wrapping_mul(factor as i64));
-    Even { first: even.first.wrapping_mul(factor), steps }
+fn times<const B: usize>(affine: Affine<B>, factor: u64) -> Affine<B> {
+    let steps = affine.steps.map(|step| step.wrapping_mul(factor as i64));
+    Affine { first: affine.first.wrapping_mul(factor), steps }
 }
 
-fn plus<const B: usize>(a: Even<B>, b: Even<B>) -> Even<B> {
+fn plus<const B: usize>(a: Affine<B>, b: Affine<B>) -> Affine<B> {
     let steps = std::array::from_fn(|bit| a.steps[bit].wrapping_add(b.steps[bit]));
-    Even { first: a.first.wrapping_add(b.first), steps }
+    Affine { first: a.first.wrapping_add(b.first), steps }
 }
 
 /// The products of two words, one of them the same in all lanes.
-fn product<const B: usize>(x: Even<B>, y: Even<B>) -> Option<Even<B>> {
+fn product<const B: usize>(x: Affine<B>, y: Affine<B>) -> Option<Affine<B>> {
     if y.is_uniform() {
         return Some(times(x, y.first));
     }
@@ -53,9 +54,9 @@ fn product<const B: usize>(x: Even<B>, y: Even<B>) -> Option<Even<B>> {
 /// The binary digits that words have, where each comes from the first word or from one step alone: then a word is what
 /// its parts are, digit by digit.
 #[inline]
-fn digits<const B: usize>(even: &Even<B>) -> Option<u64> {
-    let mut all = even.first;
-    for step in even.steps {
+fn disjoint_bits<const B: usize>(affine: &Affine<B>) -> Option<u64> {
+    let mut all = affine.first;
+    for step in affine.steps {
         if step < 0 || all & step.cast_unsigned() != 0 {
             return None;
         }
@@ -64,20 +65,20 @@ fn digits<const B: usize>(even: &Even<B>) -> Option<u64> {
     Some(all)
 }
 
-/// The results of an operation on digits, if they move evenly and that is seen part by part.
-fn digitwise<const B: usize>(op: Int2, ty: Int, x: Even<B>, y: Even<B>) -> Option<Even<B>> {
+/// The results of an operation on digits, if they are affine and that is seen part by part.
+fn bitwise<const B: usize>(op: Int2, ty: Int, x: Affine<B>, y: Affine<B>) -> Option<Affine<B>> {
     // An amount is one of 32 bits.
     let (x, y) = (narrowed(ty.width, x)?, if op == Int2::Shr { y } else { narrowed(ty.width, y)? });
     // The same in all lanes is the second one, as far as the order is free.
     let (x, y) = if x.is_uniform() && op != Int2::Shr { (y, x) } else { (x, y) };
-    let all = digits(&x)?;
+    let all = disjoint_bits(&x)?;
     if !y.is_uniform() {
-        let apart = digits(&y)? & all == 0;
+        let apart = disjoint_bits(&y)? & all == 0;
         return (apart && matches!(op, Int2::Or | Int2::Xor)).then(|| plus(x, y));
     }
     let word = y.first;
     let parts = |first: u64, f: &dyn Fn(u64) -> i64| {
-        Some(Even { first, steps: x.steps.map(|step| f(step.cast_unsigned())) })
+        Some(Affine { first, steps: x.steps.map(|step| f(step.cast_unsigned())) })
     };
     match op {
         Int2::And => parts(x.first & word, &|part| (part & word).cast_signed()),
@@ -97,52 +98,61 @@ fn digitwise<const B: usize>(op: Int2, ty: Int, x: Even<B>, y: Even<B>) -> Optio
     }
 }
 
-/// The results of a conversion between integers, if they move evenly.
+/// The results of a conversion between integers, if they are affine.
 #[inline]
-pub(in super::super) fn even_convert<const B: usize>(
+pub(in super::super) fn affine_convert<const B: usize>(
     from: Int,
     to: Int,
     saturate: bool,
-    even: Even<B>,
-) -> Option<Even<B>> {
-    if even.is_uniform() {
-        return Some(Even::uniform(convert_int(even.first, from, to, saturate)));
+    affine: Affine<B>,
+) -> Option<Affine<B>> {
+    if affine.is_uniform() {
+        return Some(Affine::uniform(convert_int(affine.first, from, to, saturate)));
     }
     let numbers = match from.width {
-        Width::W64 => even,
-        Width::W32 => widened(from, even)?,
+        Width::W64 => affine,
+        Width::W32 => widened(from, affine)?,
         Width::W8 | Width::W16 => return None,
     };
     let wide = matches!(to.width, Width::W32 | Width::W64);
     if wide && !saturate { narrowed(to.width, numbers) } else { None }
 }
 
-/// The results of an operation, if they move evenly.
+/// The results of an operation, if they are affine.
 #[inline]
-pub(in super::super) fn even2<const B: usize>(op: Int2, ty: Int, x: Even<B>, y: Even<B>) -> Option<Even<B>> {
+pub(in super::super) fn affine2<const B: usize>(
+    op: Int2,
+    ty: Int,
+    x: Affine<B>,
+    y: Affine<B>,
+) -> Option<Affine<B>> {
     match op {
         Int2::Add => narrowed(ty.width, plus(x, y)),
         Int2::Sub => narrowed(ty.width, plus(x, times(y, u64::MAX))),
         Int2::MulLo => narrowed(ty.width, product(x, y)?),
-        _ if x.is_uniform() && y.is_uniform() => scalar2(op, ty, x.first, y.first).map(Even::uniform),
+        _ if x.is_uniform() && y.is_uniform() => scalar2(op, ty, x.first, y.first).map(Affine::uniform),
         Int2::MulWide => product(widened(ty, x)?, widened(ty, y)?),
         Int2::Shl if y.is_uniform() => {
             let amount = u32::try_from(y.first & 0xffff_ffff).ok().filter(|by| *by < ty.width.bits())?;
             narrowed(ty.width, times(x, 1 << amount))
         }
-        Int2::And | Int2::Or | Int2::Xor | Int2::Shr => digitwise(op, ty, x, y),
+        Int2::And | Int2::Or | Int2::Xor | Int2::Shr => bitwise(op, ty, x, y),
         _ => None,
     }
 }
 
-/// The results of an operation on three integers, if they move evenly.
+/// The results of an operation on three integers, if they are affine.
 #[inline]
-pub(in super::super) fn even3<const B: usize>(op: Int3, ty: Int, [x, y, z]: [Even<B>; 3]) -> Option<Even<B>> {
+pub(in super::super) fn affine3<const B: usize>(
+    op: Int3,
+    ty: Int,
+    [x, y, z]: [Affine<B>; 3],
+) -> Option<Affine<B>> {
     match op {
         Int3::MadLo => narrowed(ty.width, plus(product(x, y)?, z)),
         Int3::MadWide if ty.width == Width::W32 => Some(plus(product(widened(ty, x)?, widened(ty, y)?)?, z)),
         _ if x.is_uniform() && y.is_uniform() && z.is_uniform() => {
-            Some(Even::uniform(scalar3(op, ty, [x.first, y.first, z.first])))
+            Some(Affine::uniform(scalar3(op, ty, [x.first, y.first, z.first])))
         }
         _ => None,
     }
@@ -150,17 +160,17 @@ pub(in super::super) fn even3<const B: usize>(op: Int3, ty: Int, [x, y, z]: [Eve
 
 /// How a comparison comes out, if it does so in the same way for all lanes and that is seen at the ends.
 #[inline]
-pub(in super::super) fn even_compare<const B: usize>(
+pub(in super::super) fn affine_compare<const B: usize>(
     op: Compare,
     ty: Int,
-    x: Even<B>,
-    y: Even<B>,
+    x: Affine<B>,
+    y: Affine<B>,
 ) -> Option<bool> {
     if x.is_uniform() && y.is_uniform() {
         return Some(compare(op, ty, x.first, y.first));
     }
     let (x, y) = (widened(ty, x)?, widened(ty, y)?);
-    let ([least, greatest], [low, high]) = (x.ends(), y.ends());
+    let ([least, greatest], [low, high]) = (x.min_max(), y.min_max());
     let [first, last] = [compare(op, ty, least, high), compare(op, ty, greatest, low)];
     match op {
         Compare::Lt | Compare::Le | Compare::Gt | Compare::Ge => (first == last).then_some(first),
@@ -173,17 +183,17 @@ pub(in super::super) fn even_compare<const B: usize>(
 }
 
 impl Cta<'_> {
-    /// A source of a whole warp that is known to be concrete and to move evenly.
+    /// A source of a whole warp that is known to be concrete and affine.
     #[inline]
-    pub(super) fn even(&self, warp: &Warp, source: Src) -> Option<Even> {
+    pub(super) fn affine(&self, warp: &Warp, source: Src) -> Option<Affine> {
         match source {
             Src::Reg(id) => {
                 let register = warp.register(id);
-                if register.is_concrete(u32::MAX) { register.known_even().copied() } else { None }
+                if register.is_concrete(u32::MAX) { register.known_affine().copied() } else { None }
             }
-            Src::Imm(bits) => Some(Even::uniform(bits)),
+            Src::Imm(bits) => Some(Affine::uniform(bits)),
             Src::Symbol(variable, offset) => {
-                Some(Even::uniform(self.launch.objects.address(variable).wrapping_add_signed(offset)))
+                Some(Affine::uniform(self.launch.objects.address(variable).wrapping_add_signed(offset)))
             }
         }
     }
@@ -203,15 +213,16 @@ mod tests {
         ]
     }
 
-    fn even() -> impl Strategy<Value = Even> {
+    fn affine() -> impl Strategy<Value = Affine> {
         let step = prop_oneof![
             4 => Just(0i64),
             2 => -3i64..4,
             2 => (0u32..64).prop_map(|by| 1i64 << by),
             1 => any::<i64>(),
         ];
-        let strided = (word(), step.clone()).prop_map(|(first, stride)| Even::strided(first, stride));
-        let stepped = (word(), prop::array::uniform5(step)).prop_map(|(first, steps)| Even { first, steps });
+        let strided = (word(), step.clone()).prop_map(|(first, stride)| Affine::strided(first, stride));
+        let stepped =
+            (word(), prop::array::uniform5(step)).prop_map(|(first, steps)| Affine { first, steps });
         // Of digits of their own, as threads' numbers are.
         let digits = (any::<u64>(), 0u32..60, prop::array::uniform5(0u32..9), any::<bool>()).prop_map(
             |(first, low, order, narrow)| {
@@ -223,10 +234,10 @@ mod tests {
                     taken |= bit;
                     bit.cast_signed()
                 });
-                Even { first: first & !taken & if narrow { 0xffff_ffff } else { !0 }, steps }
+                Affine { first: first & !taken & if narrow { 0xffff_ffff } else { !0 }, steps }
             },
         );
-        prop_oneof![strided, stepped, digits, word().prop_map(Even::uniform)]
+        prop_oneof![strided, stepped, digits, word().prop_map(Affine::uniform)]
     }
 
     fn int() -> impl Strategy<Value = Int> {
@@ -239,10 +250,10 @@ mod tests {
 
         /// What is computed for a warp is what is computed for each of its lanes.
         #[test]
-        fn warps_compute_what_lanes_do(ty in int(), x in even(), y in even(), z in even()) {
+        fn warps_compute_what_lanes_do(ty in int(), x in affine(), y in affine(), z in affine()) {
             use Int2::*;
             for op in [Add, Sub, MulLo, MulWide, MulHi, Shl, Shr, And, Or, Xor, Min, Max, Div, Rem] {
-                if let Some(results) = even2(op, ty, x, y) {
+                if let Some(results) = affine2(op, ty, x, y) {
                     for lane in 0..32 {
                         let each = scalar2(op, ty, x.lane(lane), y.lane(lane));
                         prop_assert_eq!(each, Some(results.lane(lane)), "{:?} in lane {}", op, lane);
@@ -250,7 +261,7 @@ mod tests {
                 }
             }
             for op in [Int3::MadLo, Int3::MadHi, Int3::MadWide, Int3::Sad, Int3::Lop3(0x96)] {
-                if let Some(results) = even3(op, ty, [x, y, z]) {
+                if let Some(results) = affine3(op, ty, [x, y, z]) {
                     for lane in 0..32 {
                         let each = scalar3(op, ty, [x.lane(lane), y.lane(lane), z.lane(lane)]);
                         prop_assert_eq!(each, results.lane(lane), "{:?} in lane {}", op, lane);
@@ -265,8 +276,8 @@ mod tests {
 
         /// Numbers that are converted for a warp are what they are for each lane.
         #[test]
-        fn warps_convert_as_lanes_do(from in int(), to in int(), saturate in any::<bool>(), x in even()) {
-            if let Some(results) = even_convert(from, to, saturate, x) {
+        fn warps_convert_as_lanes_do(from in int(), to in int(), saturate in any::<bool>(), x in affine()) {
+            if let Some(results) = affine_convert(from, to, saturate, x) {
                 for lane in 0..32 {
                     let each = convert_int(x.lane(lane), from, to, saturate);
                     prop_assert_eq!(each, results.lane(lane), "lane {}", lane);
@@ -276,12 +287,12 @@ mod tests {
 
         /// What a comparison is said to be for all lanes it is for each of them.
         #[test]
-        fn warps_compare_as_lanes_do(ty in int(), x in even(), y in even(), near in any::<bool>()) {
+        fn warps_compare_as_lanes_do(ty in int(), x in affine(), y in affine(), near in any::<bool>()) {
             use Compare::*;
             // Near one another, since most are far apart.
-            let y = if near { Even { first: x.lane(7), steps: y.steps.map(|step| step % 4) } } else { y };
+            let y = if near { Affine { first: x.lane(7), steps: y.steps.map(|step| step % 4) } } else { y };
             for op in [Eq, Ne, Lt, Le, Gt, Ge] {
-                if let Some(holds) = even_compare(op, ty, x, y) {
+                if let Some(holds) = affine_compare(op, ty, x, y) {
                     for lane in 0..32 {
                         let each = compare(op, ty, x.lane(lane), y.lane(lane));
                         prop_assert_eq!(each, holds, "{:?} in lane {}", op, lane);
@@ -295,20 +306,20 @@ mod tests {
     #[test]
     fn addresses_move_evenly() {
         let word = |signed| Int { width: Width::W32, signed };
-        let (thread, four) = (<Even>::strided(64, 1), Even::uniform(4));
-        let bytes = <Even>::strided(256, 4);
-        assert_eq!(even2(Int2::MulWide, word(true), thread, four), Some(bytes));
-        assert_eq!(even2(Int2::Shl, word(false), thread, Even::uniform(2)), Some(bytes));
-        let back = <Even>::strided(31, -1);
-        assert_eq!(even2(Int2::Sub, word(false), <Even>::uniform(95), thread), Some(back));
+        let (thread, four) = (<Affine>::strided(64, 1), Affine::uniform(4));
+        let bytes = <Affine>::strided(256, 4);
+        assert_eq!(affine2(Int2::MulWide, word(true), thread, four), Some(bytes));
+        assert_eq!(affine2(Int2::Shl, word(false), thread, Affine::uniform(2)), Some(bytes));
+        let back = <Affine>::strided(31, -1);
+        assert_eq!(affine2(Int2::Sub, word(false), <Affine>::uniform(95), thread), Some(back));
         assert_eq!(
-            even2(Int2::Sub, word(false), <Even>::uniform(94), thread),
+            affine2(Int2::Sub, word(false), <Affine>::uniform(94), thread),
             None,
             "the last one wraps around"
         );
         let wide = Int { width: Width::W64, signed: false };
-        let sum = <Even>::strided(1256, 4);
-        assert_eq!(even2(Int2::Add, wide, Even::uniform(1000), bytes), Some(sum));
-        assert_eq!(even3(Int3::MadWide, word(true), [thread, four, Even::uniform(1000)]), Some(sum));
+        let sum = <Affine>::strided(1256, 4);
+        assert_eq!(affine2(Int2::Add, wide, Affine::uniform(1000), bytes), Some(sum));
+        assert_eq!(affine3(Int3::MadWide, word(true), [thread, four, Affine::uniform(1000)]), Some(sum));
     }
 }

@@ -5,7 +5,7 @@
 //! renamings, by moving along each tensor a constant number of elements: from `Σ A[0,k]·B[k,0]` to
 //! `Σ A[i,k]·B[k,j]`. Seeing that takes a walk through both; it multiplies nothing out.
 
-use super::facts::Facts;
+use super::analysis::Analysis;
 use crate::base::index::number_of;
 use crate::term::{Constant, InputId, Store, TermId, TermKind, TermOp, View};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,7 +16,7 @@ pub struct Located<'s> {
     /// The store.
     pub store: &'s Store,
     /// Of the store.
-    pub facts: &'s Facts,
+    pub analysis: &'s Analysis,
     /// Of the store.
     pub term: TermId,
 }
@@ -130,13 +130,16 @@ impl Renaming {
                 return Err(Obstacle::Shape);
             }
             if one_store && a == b {
-                if !shifts.note_fixed(from.facts.inputs(a)) {
+                if !shifts.note_fixed(from.analysis.inputs(a)) {
                     return Err(Obstacle::Place);
                 }
                 continue;
             }
             // A shared term is walked once for each of its images.
-            if from.facts.uses(a) > 1 && matches!(a.kind(), TermKind::Lane(..)) && !self.seen.insert((a, b)) {
+            if from.analysis.uses(a) > 1
+                && matches!(a.kind(), TermKind::Lane(..))
+                && !self.seen.insert((a, b))
+            {
                 continue;
             }
             match (from.store.view(a), to.store.view(b)) {
@@ -256,9 +259,9 @@ mod tests {
 
     /// Whether the two terms of `from` become those of `to`; each pair's terms are in one store.
     fn renamed(from: (&Side, [TermId; 2]), to: (&Side, [TermId; 2])) -> bool {
-        let (one, other) = (Facts::of_all(&from.0.store), Facts::of_all(&to.0.store));
-        let from = from.1.map(|term| Located { store: &from.0.store, facts: &one, term });
-        let to = to.1.map(|term| Located { store: &to.0.store, facts: &other, term });
+        let (one, other) = (Analysis::of_all(&from.0.store), Analysis::of_all(&to.0.store));
+        let from = from.1.map(|term| Located { store: &from.0.store, analysis: &one, term });
+        let to = to.1.map(|term| Located { store: &to.0.store, analysis: &other, term });
         Renaming::default().exists(from, to, 2, 10_000)
     }
 

@@ -1,9 +1,9 @@
 //! One pass over a store before anything is proved: who is used how often, what may be infinite, what is partial.
 
-use super::reached::{Reached, bits, rank, term_of, whole_node};
-use super::readings::{Encoded, Irrational, Literal, Role, folded, read_all};
+use super::constant_readings::{Encoded, Irrational, Literal, Role, folded, read_all};
+use super::reachability::{Reached, bits, rank, term_of, whole_node};
 use crate::number::{Extended, Rational};
-use crate::term::{Constant, ConstantId, Lanes, NodeParts, Store, TermId, TermKind, TermOp, ends};
+use crate::term::{Constant, ConstantId, Lanes, NodeParts, Store, TermId, TermKind, TermOp, min_max};
 
 /// The term may be −∞.
 pub(super) const NEGATIVE_INFINITE: u8 = 1;
@@ -20,7 +20,7 @@ pub(super) const INFINITE: u8 = NEGATIVE_INFINITE | POSITIVE_INFINITE | UNDEFINE
 
 /// What terms of a store are like. Everything is an over-approximation except the constants.
 #[derive(Debug)]
-pub struct Facts {
+pub struct Analysis {
     /// The terms that facts are known of; the others are not to be asked about.
     reached: Reached,
     /// For each node, where in the lists the entries of its reached lanes begin.
@@ -41,7 +41,7 @@ fn input_bit(input: usize) -> u32 {
     1 << input.min(31)
 }
 
-impl Facts {
+impl Analysis {
     /// Bytes of what is known.
     pub fn bytes(&self) -> u64 {
         let words = self.starts.capacity() + self.inputs.capacity();
@@ -55,23 +55,23 @@ impl Facts {
     ///
     /// # Cost
     /// That of [`Reached`], and a few nanoseconds for each reached term.
-    pub fn new(store: &Store, roots: &[TermId]) -> Facts {
-        Facts::of_reached(store, Reached::new(store, roots))
+    pub fn new(store: &Store, roots: &[TermId]) -> Analysis {
+        Analysis::of_reached(store, Reached::new(store, roots))
     }
 
     /// Reads a store of which nearly all is computed from `roots`: all of it, where that is quicker than to look for what
     /// is not.
-    pub fn of_most(store: &Store, roots: &[TermId]) -> Facts {
+    pub fn of_most(store: &Store, roots: &[TermId]) -> Analysis {
         let alone = (0..store.len()).all(|at| store.mask(at).is_power_of_two());
-        if alone { Facts::of_all(store) } else { Facts::new(store, roots) }
+        if alone { Analysis::of_all(store) } else { Analysis::new(store, roots) }
     }
 
     /// Reads a whole store.
-    pub(super) fn of_all(store: &Store) -> Facts {
-        Facts::of_reached(store, Reached::all(store))
+    pub(super) fn of_all(store: &Store) -> Analysis {
+        Analysis::of_reached(store, Reached::all(store))
     }
 
-    fn of_reached(store: &Store, reached: Reached) -> Facts {
+    fn of_reached(store: &Store, reached: Reached) -> Analysis {
         let readings = read_all(constants_of(store));
         let constants = constants_of(store);
         let constant_flags: Vec<u8> = constants
@@ -95,14 +95,14 @@ impl Facts {
         let terms = terms as usize;
         let (uses, flags) = (vec![0; terms], vec![0; if flagged { terms } else { 0 }]);
         let inputs = vec![0; store.len()];
-        let mut facts = Facts { reached, starts, uses, flags, inputs, constant_flags, readings };
-        facts.count_uses(store);
-        let mut next = facts.reached.first_from(0);
+        let mut analysis = Analysis { reached, starts, uses, flags, inputs, constant_flags, readings };
+        analysis.count_uses(store);
+        let mut next = analysis.reached.first_from(0);
         while let Some(at) = next {
-            facts.visit(store, at);
-            next = facts.reached.first_from(at + 1);
+            analysis.visit(store, at);
+            next = analysis.reached.first_from(at + 1);
         }
-        facts
+        analysis
     }
 
     /// Reads literals of this store that are a scale of the other kernel's and log₂ e in one (V9).
@@ -171,7 +171,7 @@ impl Facts {
     /// When nothing is known of the term: an entry of another one must not be taken for its own.
     fn entry(&self, node: usize, lane: u32) -> usize {
         let lanes = self.reached.lanes(node);
-        assert!(lanes >> lane & 1 == 1, "facts of a term that no root is computed from");
+        assert!(lanes >> lane & 1 == 1, "analysis of a term that no root is computed from");
         self.starts[node] as usize + rank(lanes, lane)
     }
 
@@ -198,8 +198,8 @@ impl Facts {
                     bits(mask).for_each(|lane| self.count(term_of(own, lane, mask), 1));
                 }
             }
-            Lanes::Steps { base, steps } => {
-                if self.reaches_between(ends(base, steps).map(TermId::from_raw)) {
+            Lanes::Strides { base, steps } => {
+                if self.reaches_between(min_max(base, steps).map(TermId::from_raw)) {
                     // Lanes that differ in bits without a step have the same term.
                     let moving = (0..5).fold(0, |bits, bit| bits | u32::from(steps[bit] != 0) << bit);
                     let each = (0..32).filter(|lane| lane & !moving == 0);
@@ -345,7 +345,7 @@ fn inputs_of_row(operand: Lanes<'_>, lanes: u32) -> Option<u32> {
     let ends = match operand {
         Lanes::Affine { .. } => [lanes.trailing_zeros(), 31 - lanes.leading_zeros()]
             .map(|lane| term_of(operand, lane, lanes).raw()),
-        Lanes::Steps { base, steps } => ends(base, steps),
+        Lanes::Strides { base, steps } => min_max(base, steps),
         Lanes::List(_) | Lanes::Repeated { .. } => return None,
     };
     let [Some(first), Some(last)] = ends.map(input_of) else { return None };
@@ -429,7 +429,7 @@ fn transfer(op: TermOp, a: u8, b: u8, c: u8) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shape::tests::{Draw, append, draws};
+    use super::super::translation::tests::{Draw, append, draws};
     use super::*;
     use crate::term::{NodeId, View};
     use proptest::prelude::*;
@@ -460,7 +460,7 @@ mod tests {
             last = store.apply(TermOp::Log2, &[last], 0);
         }
         let roots = [last, lane(nodes[0])];
-        let (some, all) = (Facts::new(&store, &roots), Facts::of_all(&store));
+        let (some, all) = (Analysis::new(&store, &roots), Analysis::of_all(&store));
         let mut uses: HashMap<TermId, u32> = HashMap::new();
         for at in 0..store.len() {
             for lane in bits(store.mask(at)) {
@@ -487,7 +487,7 @@ mod tests {
     }
 
     proptest! {
-        /// Facts of some terms are those of all, as far as these are computed from them.
+        /// Analysis of some terms are those of all, as far as these are computed from them.
         #[test]
         fn facts_of_some_terms_are_those_of_all(drawn in draws(), infinite: bool) {
             check(&drawn, infinite, Store::new())?;
@@ -496,13 +496,13 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "facts of a term that no root is computed from")]
+    #[should_panic(expected = "analysis of a term that no root is computed from")]
     fn nothing_is_told_of_other_terms() {
         let mut store = Store::new();
         let x = TermId::input(crate::term::InputId(0), 0);
         let [one, other] = [TermOp::Neg, TermOp::Abs].map(|op| store.apply(op, &[x], 0));
-        let facts = Facts::new(&store, &[one]);
-        assert_eq!(facts.uses(one), 0);
-        facts.uses(other);
+        let analysis = Analysis::new(&store, &[one]);
+        assert_eq!(analysis.uses(one), 0);
+        analysis.uses(other);
     }
 }

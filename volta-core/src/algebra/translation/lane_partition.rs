@@ -1,0 +1,115 @@
+//! Nodes whose lanes have no class together: forms for some of their lanes each.
+
+use super::super::reachability::{bits, each_term, term_of};
+use super::{Form, IN_PARTS, LanePart, NONE, Operand, STILL, TranslationClasses};
+use crate::base::index::number_of;
+use crate::term::{Lanes, TermOp};
+use smallvec::SmallVec;
+
+impl TranslationClasses {
+    /// The form of a node whose lanes have none together, as far as they are wanted: one for lanes of the same class,
+    /// found for those of them together whose operands have the same classes, or else one by one.
+    pub(super) fn in_parts(&mut self, op: TermOp, mask: u32, wanted: u32, operands: &[Lanes<'_>]) -> Form {
+        let mut parts: SmallVec<[LanePart; 32]> = SmallVec::new();
+        for lanes in self.alike(operands, mask, wanted) {
+            let mark = self.anchors.len();
+            let result =
+                self.apply_each(op, |classes, which| classes.operand_in(mask, lanes, operands[which]));
+            if let Some(result) = result {
+                parts.push(LanePart { lanes, form: self.keep(mark, result) });
+                continue;
+            }
+            self.anchors.truncate(mark);
+            for lane in bits(lanes) {
+                let mark = self.anchors.len();
+                let scalar = |classes: &mut TranslationClasses, which: usize| {
+                    classes.scalar(term_of(operands[which], lane, mask))
+                };
+                match self.apply_each(op, scalar) {
+                    Some(result) => parts.push(LanePart { lanes: 1 << lane, form: self.keep(mark, result) }),
+                    None => self.anchors.truncate(mark),
+                }
+            }
+        }
+        self.together(wanted, parts)
+    }
+
+    /// Some lanes of a node with the lanes of `mask` in groups: those whose operands have the same classes. Lanes with
+    /// an operand that has no class are left out.
+    fn alike(&self, operands: &[Lanes<'_>], mask: u32, lanes: u32) -> SmallVec<[u32; 32]> {
+        let mut groups: SmallVec<[u32; 32]> = SmallVec::from_slice(&[lanes]);
+        for own in operands {
+            let form = self.whole(*own);
+            if let Some(form) = form.filter(|form| form.class == IN_PARTS) {
+                let parts = || self.parts_of(form).iter();
+                let split = groups.iter().flat_map(|group| parts().map(move |part| part.lanes & group));
+                groups = split.filter(|lanes| *lanes != 0).collect();
+                continue;
+            }
+            if form.is_some_and(|form| form.class != NONE) {
+                continue;
+            }
+            let mut classes = [NONE; 32];
+            let mut last = None;
+            each_term(*own, lanes, mask, |lane, term| {
+                let known = last.filter(|(other, _)| *other == term);
+                let (_, class) =
+                    *last.insert(known.unwrap_or_else(|| (term, self.class(term).unwrap_or(NONE))));
+                classes[lane as usize] = class;
+            });
+            let mut finer = SmallVec::new();
+            for mut group in groups {
+                while group != 0 {
+                    let class = classes[group.trailing_zeros() as usize];
+                    let same = bits(group).filter(|lane| classes[*lane as usize] == class);
+                    let same = same.fold(0, |lanes, lane| lanes | 1 << lane);
+                    group &= !same;
+                    if class != NONE {
+                        finer.push(same);
+                    }
+                }
+            }
+            groups = finer;
+        }
+        groups
+    }
+
+    /// The form of a node from forms for some of its lanes each.
+    fn together(&mut self, all: u32, mut parts: SmallVec<[LanePart; 32]>) -> Form {
+        let start = self.parts.len();
+        while let Some(first) = parts.first().copied() {
+            let (same, others): (SmallVec<[LanePart; 32]>, _) =
+                parts.into_iter().partition(|part| part.form.class == first.form.class);
+            parts = others;
+            let part = if same.len() == 1 { first } else { self.join(&same) };
+            self.parts.push(part);
+        }
+        match &self.parts[start..] {
+            [] => Form { class: NONE, strides: STILL, base_offset: 0 },
+            [LanePart { lanes, form }] if *lanes == all => {
+                let form = *form;
+                self.parts.truncate(start);
+                form
+            }
+            parts => Form { class: IN_PARTS, strides: number_of(parts.len()), base_offset: number_of(start) },
+        }
+    }
+
+    /// One part of several that have the same class.
+    fn join(&mut self, parts: &[LanePart]) -> LanePart {
+        let mark = self.anchors.len();
+        let class = parts[0].form.class;
+        let inputs = self.classes.note(class);
+        let mut all = 0;
+        let mut operands = [Operand { class, inputs, ..Operand::NOTHING }; 32];
+        for part in parts {
+            all |= part.lanes;
+            for lane in bits(part.lanes) {
+                let (_, base_offset) = self.base_offset(part.form, lane);
+                operands[lane as usize].base_offset = self.list(&base_offset);
+            }
+        }
+        let result = self.fit(all, &operands);
+        LanePart { lanes: all, form: self.keep(mark, result) }
+    }
+}
