@@ -14,7 +14,7 @@ const USAGE: &str =
 
   --seed N           draws other mutants (1)
   --lines N          one mutant for so many lines of code (100)
-  --slowest SECONDS  leaves out parts of suites that take longer (none is left out)
+  --slowest SECONDS  leaves out tests that take longer (none is left out)
   --resume           goes on with a run that was ended, of the same sources
   --recorded         only the survivors in tests/verifier_mutants/survivors.toml
   PART OF A KEY      only mutants whose key contains it, all of them: a file, a function, an edit";

@@ -1,16 +1,17 @@
 //! Builds all mutants at once in a folder of their own, and runs the suites for each.
 //!
-//! A suite is first run without a mutant, in parts: what part comes by which mutants, and how long it takes. A mutant is
-//! then tried on the parts that come by it, the quickest first, until one fails. A part that takes many times as long as
-//! it should counts as failed.
+//! Each test is first run without a mutant, in a process of its own: which mutants it reaches, and how long it takes. A
+//! mutant is then tried on the tests that reach it, those first that caught another one of its file, then the quickest,
+//! until one fails. A test that takes many times as long as it should counts as failed. What is not caught soon waits
+//! until all others have had their turn.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::draw::{Mutant, apart, order, share, switched};
@@ -26,7 +27,7 @@ pub struct Options {
     pub lines: usize,
     /// Only mutants whose key contains one of these; all of them, if there is none.
     pub only: Vec<String>,
-    /// Parts of suites that take longer are left out.
+    /// Tests that take longer are left out.
     pub slowest: Duration,
     /// Whether mutants whose fate is written already are passed over.
     pub resume: bool,
@@ -43,24 +44,32 @@ const SUITES: [(&str, &str); 7] = [
     ("volta-suite", "fixtures"),
 ];
 
-/// One part of a suite.
-struct Part {
-    name: String,
+/// One suite, built.
+struct Suite {
+    name: &'static str,
     binary: PathBuf,
     folder: PathBuf,
-    filter: Vec<String>,
+}
+
+/// One test of a suite.
+struct Test<'s> {
+    suite: &'s Suite,
+    name: String,
     takes: Duration,
     reached: BTreeSet<usize>,
 }
 
+/// Files that are not copied as they are: where they stand in the workspace, and what stands in them in the copy.
+type Changed = HashMap<PathBuf, String>;
+
 /// Copies what the build needs, and removes what is no longer there; files that are the same keep their times.
-fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+fn copy(from: &Path, to: &Path, changed: &Changed) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(to)?.flatten() {
         let (path, from) = (entry.path(), from.join(entry.file_name()));
         if path.is_dir() && !from.is_dir() {
             fs::remove_dir_all(&path)?;
-        } else if path.is_file() && !from.is_file() {
+        } else if path.is_file() && !from.is_file() && !changed.contains_key(&from) {
             fs::remove_file(&path)?;
         }
     }
@@ -72,10 +81,13 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
             continue;
         }
         if path.is_dir() {
-            copy(&path, &target)?;
-        } else {
+            copy(&path, &target, changed)?;
+        } else if !changed.contains_key(&path) {
             write(&target, &fs::read(&path)?)?;
         }
+    }
+    for (path, text) in changed.iter().filter(|(path, _)| path.parent() == Some(from)) {
+        write(&to.join(path.file_name().unwrap_or_default()), text.as_bytes())?;
     }
     Ok(())
 }
@@ -123,19 +135,20 @@ impl Workshop {
         Ok((output.status.success(), messages))
     }
 
-    /// Writes all mutants into the copy and returns whose bytes are whose, by path.
+    /// Makes the copy, with all mutants in it, and returns whose bytes are whose, by path.
     fn place(&self, sources: &[Source], mutants: &[Mutant<'_>]) -> std::io::Result<Owned> {
-        let base = self.work.join("volta-core/src");
-        let mut owned = HashMap::new();
+        let base = root().join("volta-core/src");
+        let (mut changed, mut owned) = (Changed::new(), Owned::new());
         for source in sources {
             let mine: Vec<&Mutant<'_>> = mutants.iter().filter(|mutant| mutant.path == source.path).collect();
             let (text, bytes) = switched(&source.text, &mine);
-            write(&base.join(&source.path), text.as_bytes())?;
+            changed.insert(base.join(&source.path), text);
             owned.insert(format!("volta-core/src/{}", source.path), bytes);
         }
-        write(&base.join("mutant.rs"), SWITCH.as_bytes())?;
-        let library = fs::read_to_string(root().join("volta-core/src/lib.rs"))?;
-        write(&base.join("lib.rs"), format!("{library}\nmod mutant;\n").as_bytes())?;
+        let library = fs::read_to_string(base.join("lib.rs"))?;
+        changed.insert(base.join("lib.rs"), format!("{library}\nmod mutant;\n"));
+        changed.insert(base.join("mutant.rs"), SWITCH.to_owned());
+        copy(&root(), &self.work, &changed)?;
         Ok(owned)
     }
 }
@@ -183,7 +196,7 @@ fn compiled<'a>(
             .enumerate()
             .map(|(at, (path, site))| Mutant { number: at + 1, path, site })
             .collect();
-        let owned = workshop.place(sources, &mutants).map_err(|error| error.to_string())?;
+        let owned = workshop.place(sources, &mutants).map_err(|error| format!("the copy: {error}"))?;
         let (good, messages) = workshop.messages(&["check", "-p", "volta-core"])?;
         if good {
             break;
@@ -219,12 +232,11 @@ fn compiled<'a>(
             mutants.push(Mutant { number: mutants.len() + 1, path: &source.path, site });
         }
     }
-    workshop.place(sources, &mutants).map_err(|error| error.to_string())?;
     Ok(mutants)
 }
 
-/// The parts of all suites, built.
-fn parts(workshop: &Workshop) -> Result<Vec<Part>, String> {
+/// All suites, built.
+fn suites(workshop: &Workshop) -> Result<Vec<Suite>, String> {
     let mut arguments = vec!["test", "--no-run", "-p", "volta-core", "-p", "volta-suite", "--lib"];
     for (_, name) in SUITES.iter().filter(|(_, name)| *name != "lib") {
         arguments.extend(["--test", name]);
@@ -234,110 +246,186 @@ fn parts(workshop: &Workshop) -> Result<Vec<Part>, String> {
         let errors = messages.iter().filter_map(|message| message["message"]["rendered"].as_str());
         return Err(errors.collect());
     }
-    let mut parts = Vec::new();
+    let mut suites = Vec::new();
     for (package, name) in SUITES {
+        let folder = workshop.work.join(if package == "volta-core" { "volta-core" } else { "tests" });
         let binary = messages.iter().find_map(|message| {
             let binary = message["executable"].as_str()?;
             let here = message["manifest_path"].as_str()?;
             let target = message["target"]["name"].as_str()?;
-            let folder = if package == "volta-core" { "volta-core" } else { "tests" };
-            let mine = here == workshop.work.join(folder).join("Cargo.toml").to_string_lossy()
+            let mine = here == folder.join("Cargo.toml").to_string_lossy()
                 && message["profile"]["test"] == true
                 && if name == "lib" { target == "volta_core" } else { target == name };
-            mine.then(|| (PathBuf::from(binary), workshop.work.join(folder)))
+            mine.then(|| PathBuf::from(binary))
         });
-        let (binary, folder) = binary.ok_or_else(|| format!("there is no test program `{name}`"))?;
-        for filter in filters(&binary, &folder, name)? {
-            let name =
-                [name].into_iter().chain(filter.first().map(String::as_str)).collect::<Vec<_>>().join(" ");
-            let part = Part {
-                name,
-                binary: binary.clone(),
-                folder: folder.clone(),
-                filter,
-                takes: Duration::ZERO,
-                reached: BTreeSet::new(),
-            };
-            parts.push(part);
+        let binary = binary.ok_or_else(|| format!("there is no test program `{name}`"))?;
+        suites.push(Suite { name, binary, folder });
+    }
+    Ok(suites)
+}
+
+impl Suite {
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder).env("VOLTA_NVCC", "off");
+        command.env("INSTA_UPDATE", "no").env_remove(ACTIVE).env_remove(REACHED).stdin(Stdio::null());
+        command.env("RUST_BACKTRACE", "0");
+        command
+    }
+
+    /// The names of its tests.
+    fn tests(&self) -> Result<BTreeSet<String>, String> {
+        let output = self.command().arg("--list").output();
+        let output = output.map_err(|error| format!("{}: {error}", self.binary.display()))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let names: BTreeSet<String> =
+            text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect();
+        if names.is_empty() { Err(format!("`{}` lists no tests", self.name)) } else { Ok(names) }
+    }
+}
+
+impl<'s> Test<'s> {
+    /// A test as it is without a mutant.
+    fn measured(suite: &'s Suite, name: String, reached: &Path) -> Result<Test<'s>, String> {
+        let _ = fs::remove_file(reached);
+        let mut test = Test { suite, name, takes: Duration::ZERO, reached: BTreeSet::new() };
+        let mut command = test.command();
+        command.env(REACHED, reached);
+        let start = Instant::now();
+        if let Some(how) = failure(command, Duration::from_secs(1200))? {
+            return Err(format!("{} {} without a mutant {how}", suite.name, test.name));
         }
+        test.takes = start.elapsed();
+        let text = fs::read_to_string(reached).unwrap_or_default();
+        test.reached = text.lines().filter_map(|line| line.parse().ok()).collect();
+        Ok(test)
     }
-    Ok(parts)
+
+    /// What was measured, in a line.
+    fn line(&self) -> String {
+        let reached: Vec<String> = self.reached.iter().map(usize::to_string).collect();
+        let Test { suite: Suite { name: suite, .. }, name, takes, .. } = self;
+        format!("{suite} {name}\t{}\t{}\n", takes.as_micros(), reached.join(" "))
+    }
+
+    /// What a line says was measured of the test.
+    fn known(suite: &'s Suite, name: &str, line: &str) -> Option<Test<'s>> {
+        let mut parts = line.split('\t').skip(1);
+        let takes = Duration::from_micros(parts.next()?.parse().ok()?);
+        let reached = parts.next()?.split(' ').filter_map(|number| number.parse().ok()).collect();
+        Some(Test { suite, name: name.to_owned(), takes, reached })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = self.suite.command();
+        command.args(["--exact", &self.name]);
+        command
+    }
+
+    /// Whether it fails with a mutant, and how.
+    fn catches(&self, mutant: usize) -> Result<Option<&'static str>, String> {
+        let mut command = self.command();
+        command.env(ACTIVE, mutant.to_string());
+        failure(command, limit(self.takes))
+    }
 }
 
-/// What a suite is divided by: the first part of its tests' names. Statements and files are run in one.
-fn filters(binary: &Path, folder: &Path, suite: &str) -> Result<Vec<Vec<String>>, String> {
-    if ["identities", "filetests"].contains(&suite) {
-        return Ok(vec![Vec::new()]);
+/// Runs a command: whether it fails, and how.
+fn failure(mut command: Command, limit: Duration) -> Result<Option<&'static str>, String> {
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
+    let (start, mut pause) = (Instant::now(), Duration::from_millis(1));
+    loop {
+        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
+            return Ok((!status.success()).then_some("fails"));
+        }
+        if start.elapsed() > limit {
+            let _ = child.kill();
+            child.wait().map_err(|error| error.to_string())?;
+            return Ok(Some("is too slow"));
+        }
+        thread::sleep(pause);
+        pause = (2 * pause).min(Duration::from_millis(10));
     }
-    let mut command = Command::new(binary);
-    command.arg("--list").current_dir(folder).env("CARGO_MANIFEST_DIR", folder).env("VOLTA_NVCC", "off");
-    let output = command.output().map_err(|error| format!("{}: {error}", binary.display()))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let names = text.lines().filter_map(|line| line.strip_suffix(": test"));
-    let first = |name: &str| name.split_once("::").map_or(name.to_owned(), |(first, _)| format!("{first}::"));
-    let groups: BTreeSet<String> = names.map(first).collect();
-    if groups.is_empty() {
-        return Err(format!("`{suite}` lists no tests"));
-    }
-    Ok(groups.into_iter().map(|group| vec![group]).collect())
 }
 
-/// Runs a part: whether it fails, and how.
-fn failure(
-    part: &Part,
-    mutant: usize,
-    limit: Duration,
-    reached: Option<&Path>,
-) -> Result<Option<&'static str>, String> {
-    let mut command = Command::new(&part.binary);
-    command.args(&part.filter).current_dir(&part.folder).env("CARGO_MANIFEST_DIR", &part.folder);
-    command.env("VOLTA_NVCC", "off").env("INSTA_UPDATE", "no").env(ACTIVE, mutant.to_string());
-    command.env_remove(REACHED).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    if let Some(path) = reached {
-        command.env(REACHED, path);
+/// What is allowed for a test that takes so long: other work on the machine must not look like a finding.
+fn limit(takes: Duration) -> Duration {
+    Duration::from_secs(10) + 8 * takes
+}
+
+/// All tests of all suites, the quickest first. What is known of them is not measured again.
+fn tests<'s>(suites: &'s [Suite], folder: &Path, resume: bool) -> Result<Vec<Test<'s>>, String> {
+    let path = folder.join("tests.txt");
+    let (known, mut file) = kept(&path, resume)?;
+    let known: HashMap<&str, &str> = known.lines().map(|line| (first_of(line), line)).collect();
+    let mut tests = Vec::new();
+    for suite in suites {
+        let (start, first) = (Instant::now(), tests.len());
+        for name in suite.tests()? {
+            let line = known.get(format!("{} {name}", suite.name).as_str());
+            let test = match line.and_then(|line| Test::known(suite, &name, line)) {
+                Some(test) => test,
+                None => Test::measured(suite, name, &folder.join("reached.txt"))?,
+            };
+            file.write_all(test.line().as_bytes()).map_err(|error| error.to_string())?;
+            tests.push(test);
+        }
+        let seconds = start.elapsed().as_secs_f32();
+        eprintln!("{}: {} tests, {seconds:.1} s", suite.name, tests.len() - first);
     }
-    let mut child = command.spawn().map_err(|error| format!("{}: {error}", part.binary.display()))?;
-    let out = child.stdout.take().expect("it is piped");
-    let (send, told) = mpsc::channel();
-    // Ends with the output, which ends with the process.
-    let reader = std::thread::spawn(move || {
-        let mut lines = BufReader::new(out).split(b'\n');
-        while let Some(Ok(line)) = lines.next() {
-            let line = String::from_utf8_lossy(&line).into_owned();
-            if line.starts_with("test ") && line.trim_end().ends_with("FAILED") && send.send(()).is_err() {
-                return;
+    tests.sort_by_key(|test| test.takes);
+    Ok(tests)
+}
+
+/// What stands in a file of an earlier run that is gone on with, and the file, to be written anew.
+fn kept(path: &Path, resume: bool) -> Result<(String, File), String> {
+    let known = if resume { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
+    let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok((known, file))
+}
+
+fn first_of(line: &str) -> &str {
+    line.split('\t').next().unwrap_or_default()
+}
+
+/// So long a mutant is tried before all others have had their turn.
+const TURN: Duration = Duration::from_secs(10);
+
+/// What is known of a mutant so far.
+struct Trial<'m> {
+    mutant: &'m Mutant<'m>,
+    /// Tests, in their order, that it has passed or that do not reach it.
+    passed: usize,
+    fate: Option<String>,
+}
+
+impl Trial<'_> {
+    /// Runs tests until one fails or time is up. `catchers` are those that caught other mutants of the file.
+    fn go_on(&mut self, tests: &[Test<'_>], catchers: &mut Vec<usize>, time: Duration) -> Result<(), String> {
+        let start = Instant::now();
+        let first = if self.passed == 0 { catchers.clone() } else { Vec::new() };
+        for at in first.into_iter().rev().chain(self.passed..tests.len()) {
+            let test = &tests[at];
+            if test.reached.contains(&self.mutant.number)
+                && let Some(how) = test.catches(self.mutant.number)?
+            {
+                self.fate = Some(format!("caught by {} {}, which {how}", test.suite.name, test.name));
+                catchers.retain(|known| *known != at);
+                catchers.push(at);
+                return Ok(());
+            }
+            if at == self.passed {
+                self.passed += 1;
+            }
+            if start.elapsed() > time {
+                return Ok(());
             }
         }
-    });
-    let end = Instant::now() + limit;
-    let how = match told.recv_timeout(end.saturating_duration_since(Instant::now())) {
-        Ok(()) => Some("a test fails"),
-        Err(mpsc::RecvTimeoutError::Timeout) => Some("too slow"),
-        Err(mpsc::RecvTimeoutError::Disconnected) => None,
-    };
-    if how.is_some() {
-        let _ = child.kill();
+        let reached = tests.iter().any(|test| test.reached.contains(&self.mutant.number));
+        self.fate = Some(if reached { "survived" } else { "not reached" }.to_owned());
+        Ok(())
     }
-    let status = child.wait().map_err(|error| error.to_string())?;
-    let _ = reader.join();
-    Ok(how.or_else(|| (!status.success()).then_some("the run fails")))
-}
-
-/// What is allowed for a part that takes so long: other work on the machine must not look like a finding.
-fn limit(takes: Duration) -> Duration {
-    Duration::from_secs(20) + 8 * takes
-}
-
-/// What becomes of a mutant, in words.
-fn fate(mutant: &Mutant<'_>, parts: &[Part]) -> Result<String, String> {
-    let mut tried = 0;
-    for part in parts.iter().filter(|part| part.reached.contains(&mutant.number)) {
-        if let Some(how) = failure(part, mutant.number, limit(part.takes), None)? {
-            return Ok(format!("caught by {}, {how}", part.name));
-        }
-        tried += 1;
-    }
-    Ok(if tried == 0 { "not reached".to_owned() } else { "survived".to_owned() })
 }
 
 /// Draws, builds and runs. Each mutant's fate is printed and written to `target/verifier-mutants/fates.txt` as it is
@@ -346,49 +434,53 @@ pub fn run(sources: &[Source], options: &Options) -> Result<Vec<(String, usize)>
     let folder = root().join("target/verifier-mutants");
     // Not the folder that this program was built in: cargo takes crates of the same name and profile there for the
     // same, wherever their sources are.
-    let workshop = Workshop { work: folder.join("work"), target: folder.join("target") };
-    copy(&root(), &workshop.work).map_err(|error| format!("the copy: {error}"))?;
-    let mutants = compiled(&workshop, sources, options)?;
+    let target = folder.join("target");
+    // What does not compile is found out in a copy of its own, so that what is built stays as it is from run to run.
+    let check = Workshop { work: folder.join("check"), target: target.clone() };
+    let workshop = Workshop { work: folder.join("work"), target };
+    let mutants = compiled(&check, sources, options)?;
+    workshop.place(sources, &mutants).map_err(|error| format!("the copy: {error}"))?;
     eprintln!("{} mutants", mutants.len());
-    let mut parts = parts(&workshop)?;
-    for part in &mut parts {
-        let path = folder.join("reached.txt");
-        let _ = fs::remove_file(&path);
-        let start = Instant::now();
-        if let Some(how) = failure(part, 0, Duration::from_secs(1200), Some(&path))? {
-            return Err(format!("{} without a mutant: {how}", part.name));
-        }
-        part.takes = start.elapsed();
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        part.reached = text.lines().filter_map(|line| line.parse().ok()).collect();
-        eprintln!("{}: {:.1} s, comes by {}", part.name, part.takes.as_secs_f32(), part.reached.len());
-    }
-    parts.retain(|part| part.takes <= options.slowest);
-    parts.sort_by_key(|part| part.takes);
-    let path = folder.join("fates.txt");
-    let known = if options.resume { fs::read_to_string(&path).unwrap_or_default() } else { String::new() };
+    let suites = suites(&workshop)?;
+    let mut tests = tests(&suites, &folder, options.resume)?;
+    tests.retain(|test| test.takes <= options.slowest);
+    let (known, mut file) = kept(&folder.join("fates.txt"), options.resume)?;
     let known: HashMap<&str, &str> =
-        known.lines().filter_map(|line| Some((line.rsplit('\t').next()?, line))).collect();
-    let mut file = File::create(&path).map_err(|error| error.to_string())?;
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    let mut survivors = Vec::new();
-    for mutant in &mutants {
-        let (start, key) = (Instant::now(), mutant.key());
-        let told = match known.get(key.as_str()) {
-            Some(line) => line.split('\t').nth(1).unwrap_or_default().to_owned(),
-            None => fate(mutant, &parts)?,
-        };
-        let seconds = start.elapsed().as_secs_f32();
-        let line = format!("{}\t{told}\t{seconds:.1} s\tline {}\t{key}\n", mutant.number, mutant.site.line);
+        known.lines().filter_map(|line| Some((line.rsplit('\t').next()?, first_of(line)))).collect();
+    let mut write = |fate: &str, mutant: &Mutant<'_>| {
+        let line = format!("{fate}\t{}\tline {}\t{}\n", mutant.number, mutant.site.line, mutant.key());
         print!("{line}");
-        file.write_all(line.as_bytes()).map_err(|error| error.to_string())?;
-        if !told.starts_with("caught") {
-            survivors.push((key, mutant.site.line));
+        file.write_all(line.as_bytes()).map_err(|error| error.to_string())
+    };
+    let mut trials = Vec::new();
+    for mutant in &mutants {
+        let fate = known.get(mutant.key().as_str()).map(|fate| (*fate).to_owned());
+        if let Some(fate) = &fate {
+            write(fate, mutant)?;
         }
-        // `caught by lib machine::, a test fails`: the suite is enough.
-        *counts.entry(told.split(' ').take(3).collect::<Vec<_>>().join(" ")).or_default() += 1;
+        trials.push(Trial { mutant, passed: 0, fate });
+    }
+    let mut catchers: HashMap<&str, Vec<usize>> = HashMap::new();
+    for time in [TURN, Duration::MAX] {
+        for trial in trials.iter_mut().filter(|trial| trial.fate.is_none()) {
+            trial.go_on(&tests, catchers.entry(trial.mutant.path).or_default(), time)?;
+            match &trial.fate {
+                Some(fate) => write(fate, trial.mutant)?,
+                None => eprintln!("not caught soon: {} {}", trial.mutant.number, trial.mutant.key()),
+            }
+        }
     }
     println!("\n{} mutants", mutants.len());
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut survivors = Vec::new();
+    for Trial { mutant, fate, .. } in &trials {
+        let fate = fate.as_deref().unwrap_or_default();
+        if !fate.starts_with("caught") {
+            survivors.push((mutant.key(), mutant.site.line));
+        }
+        // `caught by lib machine::exec::int::tests::shifts, which fails`: the suite is enough.
+        *counts.entry(fate.split(' ').take(3).collect::<Vec<_>>().join(" ")).or_default() += 1;
+    }
     for (fate, count) in counts {
         println!("{count:5} {fate}");
     }
