@@ -573,11 +573,13 @@ impl Simple {
     /// The value, or the nearest that an input may have.
     fn assumed(self, info: Option<&InputInfo>) -> Rational {
         let Some(info) = info else { return Rational::from_dyadic(self.0, self.1) };
-        let number = match info.integers {
-            Some(of) => assume_integer(i128::from(self.0 >> self.1.unsigned_abs()), info, of),
-            None => assume(self.0, self.1, info),
-        };
-        number.rational()
+        match info.integers {
+            Some(of) => assume_integer(i128::from(self.0 >> self.1.unsigned_abs()), info, of).rational(),
+            None => {
+                let (mantissa, exp) = assume((self.0, self.1), info);
+                Rational::from_dyadic(mantissa, exp)
+            }
+        }
     }
 }
 

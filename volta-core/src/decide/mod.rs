@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::algebra::{Analysis, Reading, TranslationClasses};
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::ration::{Pool, Ration};
-use crate::number::format::Format;
+use crate::number::format::Formats;
 use crate::term::{Integers, Store, TermId};
 use batch::{All, Batch, Example};
 use equivalence_classes::EquivalenceClasses;
@@ -458,5 +458,5 @@ pub struct InputInfo {
     /// The integers that elements are; `None` for reals.
     pub integers: Option<Integers>,
     /// The float formats that either side keeps elements in: proofs are about all reals, witnesses are numbers of these.
-    pub formats: Vec<Format>,
+    pub formats: Formats,
 }

@@ -8,7 +8,6 @@
 use super::evaluate::Point;
 use super::{InputInfo, Sign};
 use crate::number::Rational;
-use crate::number::format::{is_normal, towards_zero};
 use crate::term::{InputId, Integers};
 
 /// One point of the sequence, over all inputs.
@@ -38,6 +37,7 @@ impl Point for TestPoint<'_> {
         self.value(input, element).rational()
     }
 
+    #[inline]
     fn dyadic_at(&self, input: InputId, element: u64) -> Option<(i64, i32)> {
         match self.value(input, element) {
             Number::Dyadic(mantissa, exp) => Some((mantissa, exp)),
@@ -69,6 +69,7 @@ impl Number {
 }
 
 impl TestPoint<'_> {
+    #[inline]
     fn value(&self, input: InputId, element: u64) -> Number {
         let hash = mix(mix(u64::from(self.round) << 32 | u64::from(input.0)) ^ element);
         // A number from 0 to below `count`.
@@ -109,7 +110,14 @@ impl TestPoint<'_> {
         let Some(info) = self.inputs.get(input.index()) else { return Number::Dyadic(mantissa, exp) };
         match info.integers {
             Some(of) => assume_integer(self.integer(hash, element, of), info, of),
-            None => assume(mantissa, exp, info),
+            // Nearly always.
+            None if info.sign == Sign::Any && info.formats.surely_hold(mantissa, exp) => {
+                Number::Dyadic(mantissa, exp)
+            }
+            None => {
+                let (mantissa, exp) = assume((mantissa, exp), info);
+                Number::Dyadic(mantissa, exp)
+            }
         }
     }
 
@@ -156,21 +164,18 @@ pub(super) fn assume_integer(value: i128, info: &InputInfo, of: Integers) -> Num
         return Number::integer(inside);
     }
     // A float on the other side.
-    let held = hold(&Rational::from_i128(inside), info);
+    let held = info.formats.towards_zero(&Rational::from_i128(inside));
     dyadic(&held).map_or(Number::Large(inside), |(mantissa, exp)| Number::Dyadic(mantissa, exp))
 }
 
 /// `mantissa · 2^exp`, or the like of it that the input's formats hold and that satisfies the assumption.
-pub(super) fn assume(mantissa: i64, exp: i32, info: &InputInfo) -> Number {
-    let (mut mantissa, mut exp) = (mantissa, exp);
-    for format in &info.formats {
-        if !is_normal(mantissa, exp, *format) {
-            let held = towards_zero(&Rational::from_dyadic(mantissa, exp), *format);
-            (mantissa, exp) = dyadic(&held).unwrap_or((0, 0));
-        }
+pub(super) fn assume((mut mantissa, mut exp): (i64, i32), info: &InputInfo) -> (i64, i32) {
+    if !info.formats.surely_hold(mantissa, exp) {
+        let held = info.formats.towards_zero(&Rational::from_dyadic(mantissa, exp));
+        (mantissa, exp) = dyadic(&held).unwrap_or((0, 0));
     }
     let nonzero = |mantissa: i64| if mantissa == 0 { (1, 0) } else { (mantissa, exp) };
-    let (mantissa, exp) = match info.sign {
+    match info.sign {
         Sign::Any => (mantissa, exp),
         Sign::NonNegative => (mantissa.abs(), exp),
         Sign::NonPositive => (-mantissa.abs(), exp),
@@ -180,8 +185,7 @@ pub(super) fn assume(mantissa: i64, exp: i32, info: &InputInfo) -> Number {
             (-mantissa, exp)
         }
         Sign::Nonzero => nonzero(mantissa),
-    };
-    Number::Dyadic(mantissa, exp)
+    }
 }
 
 /// A number as `mantissa · 2^exp`.
@@ -192,14 +196,9 @@ fn dyadic(value: &Rational) -> Option<(i64, i32)> {
     den.is_power_of_two().then_some((mantissa, zeros as i32 - digits as i32))
 }
 
-/// The number next to `value` towards zero that all formats of an input hold.
-fn hold(value: &Rational, info: &InputInfo) -> Rational {
-    info.formats.iter().fold(value.clone(), |value, format| towards_zero(&value, *format))
-}
-
 /// The value that an input may have which is next to `value`, towards zero; `None` where what is assumed excludes it.
 pub(super) fn admitted(value: &Rational, info: &InputInfo) -> Option<Rational> {
-    let held = hold(value, info);
+    let held = info.formats.towards_zero(value);
     is_assumed(&held, info).then_some(held)
 }
 

@@ -17,7 +17,7 @@ use super::warp::Warp;
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Budgets, Exhausted};
 use crate::base::span::LineTable;
-use crate::number::format::Format;
+use crate::number::format::{Format, Formats};
 use crate::number::{Extended, Rational};
 use crate::program::{InstId, Joins, Parameter, Program, Space, Variable};
 use crate::term::{InputId, Integers, TermId, spell_element};
@@ -715,16 +715,12 @@ pub fn integers_of(param: &Param) -> Option<Integers> {
 }
 
 /// The float formats in which the two sides keep a parameter's elements.
-pub fn formats_of(param: &Param) -> Vec<Format> {
-    let mut formats: Vec<Format> = elements_of(param)
-        .into_iter()
-        .filter_map(|element| match element {
-            Element::Float(format) => Some(format),
-            Element::Int { .. } | Element::Bool => None,
-        })
-        .collect();
-    formats.dedup();
-    formats
+pub fn formats_of(param: &Param) -> Formats {
+    let float = |element| match element {
+        Element::Float(format) => Some(format),
+        Element::Int { .. } | Element::Bool => None,
+    };
+    elements_of(param).into_iter().filter_map(float).collect()
 }
 
 /// The sign assumption of a parameter's symbolic values.

@@ -231,17 +231,58 @@ pub fn encode(value: &Extended, format: Format, rounding: Rounding) -> u64 {
     }
 }
 
-/// Whether `format` surely holds `mantissa · 2^exp` as a normal number; [`is_exact`] knows of all others.
-pub fn is_normal(mantissa: i64, exp: i32, format: Format) -> bool {
-    let layout = Layout::of(format);
-    let (length, zeros) = (64 - mantissa.unsigned_abs().leading_zeros(), mantissa.trailing_zeros());
-    // The binade at the top is not all numbers in every format.
-    let exponent = exp.saturating_add(length as i32 - 1);
-    mantissa == 0 || length - zeros <= layout.mantissa_bits + 1 && exponent.abs() < layout.bias() - 1
+/// Formats that a number must fit, all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Formats {
+    all: Vec<Format>,
+    /// Binary digits and magnitude of exponents up to which every one of them has a normal number.
+    digits: u32,
+    exponent: u32,
+}
+
+impl Default for Formats {
+    fn default() -> Formats {
+        Formats { all: Vec::new(), digits: u32::MAX, exponent: u32::MAX }
+    }
+}
+
+impl FromIterator<Format> for Formats {
+    fn from_iter<I: IntoIterator<Item = Format>>(formats: I) -> Formats {
+        let mut out = Formats::default();
+        for format in formats {
+            let layout = Layout::of(format);
+            out.digits = out.digits.min(layout.mantissa_bits + 1);
+            // The binade at the top is not all numbers in every format.
+            out.exponent = out.exponent.min(layout.bias().unsigned_abs() - 2);
+            out.all.push(format);
+        }
+        out.all.dedup();
+        out
+    }
+}
+
+impl Formats {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Whether all formats surely hold `mantissa · 2^exp`, as a normal number or as zero.
+    #[inline]
+    pub fn surely_hold(&self, mantissa: i64, exp: i32) -> bool {
+        let length = 64 - mantissa.unsigned_abs().leading_zeros();
+        let fits = length <= self.digits || length - mantissa.trailing_zeros() <= self.digits;
+        mantissa == 0 || fits && exp.saturating_add(length as i32 - 1).unsigned_abs() <= self.exponent
+    }
+
+    /// The number next to `value` towards zero that all formats hold.
+    pub fn towards_zero(&self, value: &Rational) -> Rational {
+        self.all.iter().fold(value.clone(), |value, format| towards_zero(&value, *format))
+    }
 }
 
 /// The number of `format` next to `value` towards zero; the largest, where it lies beyond all.
-pub fn towards_zero(value: &Rational, format: Format) -> Rational {
+fn towards_zero(value: &Rational, format: Format) -> Rational {
     match decode(format, round(value, format, Rounding::Zero)) {
         Decoded::Finite(value) => value,
         Decoded::PosInf | Decoded::NegInf | Decoded::Nan => Rational::ZERO,

@@ -46,7 +46,7 @@ pub(super) struct Factors<'t> {
     places: Places,
     /// No element is undefined.
     complete: bool,
-    /// There may be sums of products of which all factors are known.
+    /// A row, a column and a sum are known, so that a result may be.
     known: bool,
     /// What instructions have of both matrices, by its first element: several have the same.
     of_left: Vec<Option<Operand>>,
@@ -63,8 +63,10 @@ impl<'t> Factors<'t> {
     ) -> Factors<'t> {
         let complete = ![left, right, sum].into_iter().any(|terms| terms.raw.contains(&UNDEFINED));
         let (of_left, of_right) = (vec![None; left.raw.len()], vec![None; right.raw.len()]);
-        let rows = left.raw.chunks(left.columns);
-        let known = rows.into_iter().any(|row| row.iter().all(|raw| *raw != UNDEFINED && is_known(*raw)));
+        let known = sum.raw.iter().any(|raw| is_known(*raw))
+            && left.raw.chunks(left.columns).any(|row| row.iter().all(|raw| is_known(*raw)))
+            && (0..right.columns)
+                .any(|column| right.raw[column..].iter().step_by(right.columns).all(|raw| is_known(*raw)));
         Factors { left, right, sum, places, complete, known, of_left, of_right }
     }
 }
