@@ -1,5 +1,5 @@
 //! The attributes: what stands in their parentheses, `;;`, and the function below them. Included where `attribute`,
-//! `expand`, `names` and `signature` of the macros' crate are modules of the root, since that crate exports macros only.
+//! `expand` and `signature` of the macros' crate are modules of the root, since that crate exports macros only.
 
 /// Expands both attributes on what a text spells, or has an error to show for it.
 pub(crate) fn input(data: &[u8]) {

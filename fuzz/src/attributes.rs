@@ -8,8 +8,6 @@ mod attribute;
 mod expand;
 #[path = "attribute.rs"]
 mod input;
-#[path = "../../volta-macros/src/names.rs"]
-mod names;
 #[path = "../../volta-macros/src/signature.rs"]
 mod signature;
 

@@ -3,9 +3,9 @@
 
 use std::fmt::Write as _;
 
-use volta_core::base::budget::Budgets;
+use volta_core::base::budget::{Budgets, Limit};
 use volta_core::case::{
-    Binding, Case, Contents, Element, Layout, Options, Param, ParamKind, Role, Side, Sign,
+    Binding, Case, Contents, Element, Launch, Layout, Options, Param, ParamKind, Role, Rules, Side, Sign,
 };
 use volta_core::program;
 use volta_core::ptx;
@@ -44,7 +44,7 @@ pub fn lowering(data: &[u8]) {
     let text = text(data);
     let Ok(module) = ptx::parse(&text) else { return };
     for kernel in program::kernels(&module) {
-        if let Ok(program) = program::lower_within(&module, &text, Some(&kernel.name), &budgets()) {
+        if let Ok(program) = program::lower_within(&module, &text, Some(&kernel.name), &options().budgets) {
             program.check().unwrap_or_else(|broken| panic!("{broken}\n{program}"));
             assert!(!program.to_string().is_empty());
         }
@@ -73,14 +73,7 @@ pub fn manifest(data: &[u8]) {
 pub fn verification(data: &[u8]) {
     let ptx = kernel(data);
     let verify = |pair: bool, layout: Layout, exact_clocks: bool| {
-        let options = Options {
-            budgets: budgets(),
-            threads: 1,
-            partial: true,
-            layout,
-            exact_clocks,
-            ..Options::default()
-        };
+        let options = Options { layout, exact_clocks, ..options() };
         volta_core::verify(&case(&ptx, pair, options)).verdict
     };
     let alone = verify(false, Layout::Forward, false);
@@ -101,18 +94,17 @@ pub fn verification(data: &[u8]) {
 
 /// The verdict on the kernel that bytes spell.
 pub fn name_of_verdict(data: &[u8]) -> String {
-    let options = Options { budgets: budgets(), threads: 1, partial: true, ..Options::default() };
-    volta_core::verify(&case(&kernel(data), false, options)).verdict.name()
+    volta_core::verify(&case(&kernel(data), false, options())).verdict.name()
 }
 
-fn budgets() -> Budgets {
-    Budgets {
-        instructions: 4_000,
-        memory_bytes: 1 << 22,
-        algebra_steps: 20_000,
-        program_size: 1 << 12,
-        ..Budgets::default()
-    }
+fn options() -> Options {
+    let budgets = Budgets::default()
+        .with(Limit::Instructions, 4_000)
+        .with(Limit::MemoryBytes, 1 << 22)
+        .with(Limit::AlgebraSteps, 20_000)
+        .with(Limit::ProgramSize, 1 << 12);
+    let rules = Rules { partial: true, ..Rules::default() };
+    Options { rules, budgets, threads: 1, ..Options::default() }
 }
 
 fn case(ptx: &str, pair: bool, options: Options) -> Case {
@@ -133,10 +125,7 @@ fn case(ptx: &str, pair: bool, options: Options) -> Case {
         path: "k.ptx".into(),
         kernel: None,
         arguments: None,
-        grid: [1; 3],
-        block: [40, 1, 1],
-        dynamic_shared: 0,
-        ctas: None,
+        launch: Launch::of_threads(40),
     };
     Case {
         params: vec![param("x", Role::In, Contents::Symbolic), param("y", Role::InOut, Contents::Symbolic)],

@@ -8,6 +8,7 @@ pub mod fixture;
 pub mod fuzz;
 pub mod interpreter;
 pub mod mutation;
+pub mod page;
 pub mod replay;
 pub mod verifier_mutants;
 

@@ -1,7 +1,7 @@
 //! ARCHITECTURE.md follows one kernel through every stage; what it shows is what the stages really give.
 
 use volta_core::case::{
-    Binding, Case, Contents, Element, Options, Param, ParamKind, Role, Side, Sign, Which,
+    Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which,
 };
 use volta_core::decide::{self, InputInfo, normal_forms};
 use volta_core::machine::{self, OutputValue};
@@ -21,10 +21,7 @@ fn side(text: &str, kernel: &str) -> Side {
         path: "halves.ptx".into(),
         kernel: Some(kernel.into()),
         arguments: None,
-        grid: [1; 3],
-        block: [32, 1, 1],
-        dynamic_shared: 0,
-        ctas: None,
+        launch: Launch::of_threads(32),
     }
 }
 

@@ -13,8 +13,6 @@ mod attribute;
 mod expand;
 #[path = "../../fuzz/src/attribute.rs"]
 mod input;
-#[path = "../../volta-macros/src/names.rs"]
-mod names;
 #[path = "../../volta-macros/src/signature.rs"]
 mod signature;
 

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use volta_core::base::budget::Budgets;
+use volta_core::base::budget::{Budgets, Limit};
 use volta_core::case::{Binding, Case, Contents, Element, Options, Param, ParamKind, Role, Side, Sign};
 use volta_suite::{Said, Scratch, limited};
 
@@ -389,7 +389,10 @@ fn case_files_of_other_kinds_are_named() {
         (with("block = 32", "block = []"), "`block` is a whole number"),
         (with("block = 32", "block = [1, 1, 1, 1]"), "`block` is a whole number"),
         (with("grid = 1", "grid = \"1\""), "`grid` is a whole number"),
-        (with("[kernel]", "[kernel]\nshared = 4294967296"), "too much shared memory"),
+        (
+            with("[kernel]", "[kernel]\nshared = 4294967296"),
+            "`shared` is a whole number from 0 to 4294967295, not 4294967296",
+        ),
         (with("[kernel]", "[kernel]\nctas = [-1]"), "whole number from 0"),
         (with("[kernel]", "[kernel]\nargs = 1"), "`args` is a list"),
         (with("[kernel]", "[[kernel]]"), "`kernel` is a table"),
@@ -459,18 +462,13 @@ fn small_case(ptx: &str) -> Case {
         path: "k.ptx".into(),
         kernel: None,
         arguments: None,
-        grid: [1; 3],
-        block: [32, 1, 1],
-        dynamic_shared: 0,
-        ctas: None,
+        launch: volta_core::case::Launch::of_threads(32),
     };
-    let budgets = Budgets {
-        instructions: 2_000,
-        memory_bytes: 1 << 22,
-        algebra_steps: 10_000,
-        program_size: 1 << 12,
-        ..Budgets::default()
-    };
+    let budgets = Budgets::default()
+        .with(Limit::Instructions, 2_000)
+        .with(Limit::MemoryBytes, 1 << 22)
+        .with(Limit::AlgebraSteps, 10_000)
+        .with(Limit::ProgramSize, 1 << 12);
     Case {
         params: vec![param("x", Role::In, Contents::Symbolic), param("y", Role::Out, Contents::Undefined)],
         reference: None,

@@ -1,7 +1,6 @@
 //! The statements of `identities/`, one test a line: two terms, and what is to be found out about them. And the laws of
 //! the algebra, each proved, evaluated, and held against what is almost the same.
 
-use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,6 +11,7 @@ use volta_core::decide::counterexample::{SearchBudget, refute};
 use volta_core::decide::{Element, Failure, InputInfo, Options, Outcome, decide};
 use volta_core::term::{Store, TermId};
 use volta_suite::expression::{Input, Relation, Statement, build, statements};
+use volta_suite::page;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -61,18 +61,7 @@ fn laws() -> Vec<Trial> {
 
 /// The page lists the laws as the table does; `VOLTA_WRITE_DOCS=1` writes it.
 fn documented() -> Result<(), Failed> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/algebra.md");
-    let page = fs::read_to_string(&path)?;
-    let marks = ["<!-- laws: begin -->\n", "<!-- laws: end -->"];
-    let (before, rest) = page.split_once(marks[0]).ok_or("no place for the laws in docs/algebra.md")?;
-    let (_, after) = rest.split_once(marks[1]).ok_or("no end of the laws in docs/algebra.md")?;
-    let wanted = format!("{before}{}{}{}{after}", marks[0], table(), marks[1]);
-    if env::var_os("VOLTA_WRITE_DOCS").is_some() {
-        fs::write(&path, &wanted)?;
-    } else if wanted != page {
-        return Err("docs/algebra.md lists other laws; write it with VOLTA_WRITE_DOCS=1".into());
-    }
-    Ok(())
+    Ok(page::hold("algebra.md", &[("laws", table())])?)
 }
 
 fn table() -> String {

@@ -68,21 +68,30 @@ fn case(name: &str) -> Case {
 fn an_attribute_fills_in_the_whole_case() {
     let case = case("inner::everything");
     assert_eq!(case.description.as_deref(), Some("Everything that an attribute can say.\nOn two lines."));
-    assert_eq!(case.why.as_deref(), Some("because"));
-    assert_eq!((case.slow, case.snapshots), (true, false));
-    assert_eq!((case.options.partial, case.options.exit_orders_memory), (true, false));
-    assert_eq!(case.options.wmma_layout, volta_core::case::WmmaLayout::Sm80);
-    assert_eq!(case.options.budgets.instructions, 10_000);
-    assert_eq!(case.timeout, Some(std::time::Duration::from_secs(90)));
-    assert_eq!(case.expect.verdict, "race");
+    assert_eq!(case.about.why.as_deref(), Some("because"));
+    assert_eq!((case.options.run.slow, case.options.run.snapshot), (true, false));
+    assert_eq!((case.options.rules.partial, case.options.rules.exit_orders_memory), (true, false));
+    assert_eq!(case.options.rules.wmma_layout, volta_core::case::WmmaLayout::Sm80);
+    assert_eq!(case.options.limits[volta_case::Limit::Instructions], 10_000);
+    assert_eq!(case.options.run.timeout, Some(std::time::Duration::from_secs(90)));
+    assert_eq!(case.expect.verdict.name(), "race");
     assert_eq!(case.expect.rule.as_deref(), Some("Y1"));
     assert_eq!(case.expect.lines, Some([3, 4].into()));
     let reference = case.reference.as_ref().expect("a pair has a reference");
-    assert_eq!((reference.block, reference.grid, reference.shared), ([8, 2, 1], [2, 3, 1], 0));
-    assert_eq!((case.opt.block, case.opt.grid, case.opt.shared), ([16, 1, 1], [2, 3, 1], 64));
-    assert_eq!((reference.ctas.as_deref(), case.opt.ctas.as_deref()), (Some(&[0, 2][..]), Some(&[1][..])));
-    assert_eq!((reference.flags.len(), case.opt.flags[0].as_str()), (0, "--use_fast_math"));
-    assert_eq!((reference.arch.as_str(), case.opt.arch.as_str()), ("sm_90", "sm_90"));
+    assert_eq!(
+        (reference.launch.block, reference.launch.grid, reference.launch.shared),
+        ([8, 2, 1], [2, 3, 1], 0)
+    );
+    assert_eq!(
+        (case.opt.launch.block, case.opt.launch.grid, case.opt.launch.shared),
+        ([16, 1, 1], [2, 3, 1], 64)
+    );
+    assert_eq!(
+        (reference.launch.ctas.as_deref(), case.opt.launch.ctas.as_deref()),
+        (Some(&[0, 2][..]), Some(&[1][..]))
+    );
+    assert_eq!((reference.target.flags.len(), case.opt.target.flags[0].as_str()), (0, "--use_fast_math"));
+    assert_eq!((reference.target.arch.as_str(), case.opt.target.arch.as_str()), ("sm_90", "sm_90"));
     let number = |num, den| Extended::Finite(Rational::from_ratio(num, den));
     let args = [
         Argument::Named("x".into()),

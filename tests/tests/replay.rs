@@ -63,10 +63,8 @@ fn main() -> ExitCode {
     let mut trials = Vec::new();
     for (name, dir) in fixture::all() {
         let Ok(case) = manifest::load(&name, &dir, &fixture::root()) else { continue };
-        let verdict = case.expect.verdict.clone();
-        if case.reference.is_none()
-            || !["equivalent", "equivalent-where", "different"].contains(&verdict.as_str())
-        {
+        let verdict = case.expect.verdict.name();
+        if case.reference.is_none() || !["equivalent", "equivalent-where", "different"].contains(&verdict) {
             continue;
         }
         let size = fixture::size(&name);
@@ -74,7 +72,7 @@ fn main() -> ExitCode {
         let skipped = (long || size == Size::Huge) && !inputs.slow;
         let trial = Trial::test(name.clone(), move || {
             let case = fixture::load(&name, &dir).ok_or("it cannot be loaded")?;
-            let replayed = replay(&name, &case, &verdict, inputs.of(size), loosest(size));
+            let replayed = replay(&name, &case, verdict, inputs.of(size), loosest(size));
             let listed = BEYOND.iter().find(|(beyond, _, _)| *beyond == name);
             match (listed, replayed) {
                 (None, replayed) => replayed,

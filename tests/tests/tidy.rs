@@ -4,6 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use volta_case::{
+    About, CASE, Contains, Element, Expectation, KERNEL, Key, Launch, Options, PARAM, Role, Section, Sign,
+    Target, spellings,
+};
+
 /// What each room of `volta-core` may import. Data flows ptx → program → machine → term → algebra → decide → verdict;
 /// `machine` builds terms, so `number` and `term` lie below it.
 const IMPORTS: [(&str, &[&str]); 10] = [
@@ -108,7 +113,7 @@ fn rooms_import_only_what_lies_below_them() {
 #[test]
 fn files_stay_short() {
     let mut long = Vec::new();
-    for krate in ["volta-core", "volta-macros", "volta-test", "tests"] {
+    for krate in ["volta-case", "volta-core", "volta-macros", "volta-test", "tests"] {
         for path in files(&root().join(krate), "rs") {
             let text = read(&path);
             let lines = without_tests(&text).lines().count();
@@ -166,16 +171,47 @@ fn documents_link_to_files_that_exist() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
+/// A table of keys, with what the schema says of each.
+fn table<'k>(keys: impl IntoIterator<Item = &'k Key>) -> String {
+    let meanings = |words: &[(Role, &str)]| {
+        let each = words.iter().map(|(role, doc)| format!("`{role}`: {}", doc.trim()));
+        each.collect::<Vec<_>>().join(". ")
+    };
+    let words = |words: Vec<&str>| format!("`{}`", words.join(" "));
+    let mut out = "\n| key | meaning |\n|---|---|\n".to_owned();
+    for key in keys {
+        let doc = key.doc.trim().replace("{default}", &(key.default)());
+        let doc = doc.replace("{roles}", &meanings(Role::ALL));
+        let doc = doc.replace("{elements}", &words(spellings::<Element>()));
+        let doc = doc.replace("{signs}", &words(spellings::<Sign>()));
+        out += &format!("| `{}` | {} |\n", key.name, linked(&doc));
+    }
+    out + "\n"
+}
+
+/// A text in which each rule, such as S3, leads to where it is stated.
+fn linked(text: &str) -> String {
+    let mut out = String::new();
+    for word in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
+        let rule = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let is_rule = rule.starts_with(|c: char| c.is_ascii_uppercase())
+            && rule.len() > 1
+            && rule[1..].chars().all(|c| c.is_ascii_digit());
+        let link = format!("[{rule}](semantics.md#{})", rule.to_lowercase());
+        out += &if is_rule { word.replacen(rule, &link, 1) } else { word.to_owned() };
+    }
+    out
+}
+
 #[test]
-fn the_attribute_knows_every_verdict_and_element_type() {
-    let names = read(&root().join("volta-macros/src/names.rs"));
-    for verdict in volta_test::case::verdict_names() {
-        assert!(verdict == "clean" || names.contains(&format!("\"{verdict}\"")), "{verdict}");
-    }
-    for element in
-        ["f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2", "i8", "i16", "i32", "i64", "u8", "u64", "bool"]
-    {
-        assert!(volta_core::case::Element::parse(element).is_some(), "{element}");
-        assert!(names.contains(&format!("\"{element}\"")), "{element}");
-    }
+fn the_page_on_cases_says_what_the_schema_says() {
+    let parts = [
+        ("keys of a case", table(CASE.iter().chain(About::keys()))),
+        ("keys of a parameter", table(PARAM)),
+        ("keys of a kernel", table(KERNEL.iter().chain(Launch::keys()).chain(Target::keys()))),
+        ("keys of expect", table(Expectation::keys())),
+        ("keys of contains", table(Contains::keys())),
+        ("keys of options", table(Options::keys())),
+    ];
+    volta_suite::page::hold("cases.md", &parts).expect("the page is as the schema");
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use volta_core::case::{
-    Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign, Which,
+    Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, ScalarValue, Side, Sign, Which,
 };
 use volta_core::{machine, program, ptx};
 
@@ -47,10 +47,7 @@ fn measure(kernel: &str, runs: u32) -> Result<(), Box<dyn Error>> {
         path: alone.ptx.into(),
         kernel: Some(kernel.into()),
         arguments: None,
-        grid: alone.grid,
-        block: [alone.block, 1, 1],
-        dynamic_shared: 0,
-        ctas: alone.ctas,
+        launch: Launch { grid: alone.grid, ctas: alone.ctas, ..Launch::of_threads(alone.block) },
     };
     let module = ptx::parse(&side.ptx).map_err(|error| error.message)?;
     let program = program::lower(&module, &side.ptx, Some(kernel)).map_err(|error| error.to_string())?;

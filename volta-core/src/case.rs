@@ -2,8 +2,8 @@
 
 pub use crate::machine::bits_of;
 pub use crate::machine::launch::{
-    Argument, Binding, Contents, Element, Layout, Options, Param, ParamKind, Role, ScalarValue, Schedule,
-    Side, Sign, Which, WmmaLayout,
+    Argument, Binding, Contents, Element, Launch, Layout, Options, Param, ParamKind, Role, Rules,
+    ScalarValue, Schedule, Side, Sign, Which, WmmaLayout,
 };
 
 /// One or two kernels over shared parameters.

@@ -1,9 +1,10 @@
 //! What a case gives its kernels, which narrows what a verdict speaks of: values, contents, CTAs, relaxed rules.
 
+use volta_case::{Effect, Key};
+
 use crate::base::assumption::Assumption;
 use crate::case::{
-    Argument, Binding, Case, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign,
-    WmmaLayout,
+    Argument, Binding, Case, Contents, Element, Param, ParamKind, Role, Rules, ScalarValue, Side, Sign,
 };
 use crate::decide::witness::decimal;
 use crate::machine;
@@ -60,8 +61,8 @@ pub(crate) fn given(case: &Case, mentions: &[Mentions]) -> (Vec<Assumption>, boo
         None => vec![("the kernel", &case.opt)],
     };
     for (name, side) in &sides {
-        let total = side.grid.iter().fold(1u64, |total, n| total.saturating_mul(u64::from(*n)));
-        if let Some(ctas) = &side.ctas
+        let total = side.launch.grid.iter().fold(1u64, |total, n| total.saturating_mul(u64::from(*n)));
+        if let Some(ctas) = &side.launch.ctas
             && (ctas.len() as u64) < total
         {
             let text = format!("{name} ran {} of its {total} CTAs (S3)", ctas.len());
@@ -83,8 +84,7 @@ pub(crate) fn given(case: &Case, mentions: &[Mentions]) -> (Vec<Assumption>, boo
             items.push(Item { text, narrows });
         }
     }
-    items
-        .extend(relaxations(&case.options).into_iter().map(|text| Item { text: text.into(), narrows: true }));
+    items.extend(relaxations(&case.options.rules).into_iter().map(|text| Item { text, narrows: true }));
     let narrows = items.iter().any(|item| item.narrows);
     (items.into_iter().map(|item| Assumption::given(item.text)).collect(), narrows)
 }
@@ -167,25 +167,10 @@ fn of_contents(contents: &Contents, types: &[Element; 2]) -> Option<String> {
 }
 
 /// The rules that a case relaxes.
-fn relaxations(options: &Options) -> Vec<&'static str> {
-    let mut texts = Vec::new();
-    if options.partial {
-        texts.push("relaxed: output elements that nobody writes are not spoken of (`partial`, S3)");
-    }
-    if options.exit_orders_memory {
-        texts.push(
-            "relaxed: a returned thread's accesses are ordered by the barriers that it released \
-             (`exit_orders_memory`, Y2)",
-        );
-    }
-    if options.warp_collectives_order_memory {
-        texts.push("relaxed: shuffles and votes order memory (`warp_collectives_order_memory`, Y4)");
-    }
-    match options.wmma_layout {
-        WmmaLayout::Unspecified => {}
-        WmmaLayout::Sm80 => {
-            texts.push("relaxed: fragments of `wmma` are laid out as on sm_80 (`wmma_layout`, V5)");
-        }
-    }
-    texts
+fn relaxations(rules: &Rules) -> Vec<String> {
+    let relaxed = |key: &&Key| match key.effect {
+        Effect::Relaxes(what) => Some(format!("relaxed: {what}")),
+        Effect::Tightens | Effect::None => None,
+    };
+    rules.changed().iter().filter_map(relaxed).collect()
 }

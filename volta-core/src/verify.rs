@@ -188,8 +188,10 @@ impl<'c> Verification<'c> {
 
     /// Whether unwritten outputs are fine on this case.
     fn may_leave_out(&self) -> bool {
-        let part = |side: &Side| side.ctas.is_some();
-        self.case.options.partial || part(&self.case.opt) || self.case.reference.as_ref().is_some_and(part)
+        let part = |side: &Side| side.launch.ctas.is_some();
+        self.case.options.rules.partial
+            || part(&self.case.opt)
+            || self.case.reference.as_ref().is_some_and(part)
     }
 
     /// One kernel alone: it ran without fault; its outputs must be written.
@@ -655,7 +657,7 @@ fn run_side(which: Which, loaded: &Loaded, side: &Side, case: &Case) -> Ran {
     let mut options = case.options.clone();
     if case.reference.is_some() {
         // Both run at once.
-        options.budgets.memory_bytes /= 2;
+        options.budgets[Limit::MemoryBytes] /= 2;
     }
     let outcome = machine::run(which, program, side, &case.params, &options);
     let mut stats = SideStats {
@@ -747,7 +749,7 @@ fn run_verdict(which: Which, error: RunError) -> Verdict {
 
 /// No claim, since a limit was reached.
 fn ended(exhausted: Exhausted, reason: String) -> Verdict {
-    let cause = if exhausted.limit == Limit::Time { UnknownCause::Timeout } else { UnknownCause::Budget };
+    let cause = if exhausted.limit.is_none() { UnknownCause::Timeout } else { UnknownCause::Budget };
     Verdict::Unknown(Unknown { cause, reason, help: None })
 }
 

@@ -1,11 +1,15 @@
 //! The attribute: which kernels, how they are launched, what is expected.
 
 use proc_macro2::{Ident, TokenStream};
+use quote::quote;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Error, Expr, Lit, LitBool, LitInt, LitStr, Result, Token, parenthesized, token};
+use syn::{Error, Expr, ExprLit, Lit, LitStr, Result, Token, parenthesized, token};
+use volta_case::{
+    About, Expectation, Launch, Options, Section, Takes, Target, Value, VerdictName, Wrong, source_problem,
+    split_source,
+};
 
-use crate::names::{LIMITS, PAIR_VERDICTS, VERDICTS, hint};
 use crate::signature::{Function, Number, combine, number};
 
 /// Which attribute it is.
@@ -19,41 +23,30 @@ pub(crate) enum Form {
 pub(crate) struct CaseAttribute {
     pub reference: Option<Side>,
     pub opt: Side,
-    pub expect: Option<Expect>,
-    pub why: Option<LitStr>,
-    pub wmma_layout: Option<LitStr>,
-    pub timeout: Option<LitStr>,
-    /// `partial = true`, …
-    pub relaxations: Vec<(Ident, bool)>,
-    pub limits: Vec<(String, Expr)>,
+    pub about: Vec<Set>,
+    pub expect: Vec<Set>,
+    pub options: Vec<Set>,
     pub slow: bool,
-    pub snapshot: bool,
 }
 
 /// One kernel.
 pub(crate) struct Side {
     pub source: LitStr,
-    pub block: Expr,
-    pub grid: Option<Expr>,
-    pub shared: Option<Expr>,
-    pub ctas: Option<Vec<LitInt>>,
-    pub flags: Vec<LitStr>,
-    pub arch: Option<LitStr>,
     pub args: Option<Vec<Arg>>,
+    /// Of [`Launch`] and [`Target`].
+    pub keys: Vec<Set>,
+}
+
+/// A key, and an expression for its [`Value`].
+pub(crate) struct Set {
+    pub key: &'static str,
+    pub value: TokenStream,
 }
 
 /// An argument in a kernel's parameter list.
 pub(crate) enum Arg {
     Named(Ident),
     Literal(Number),
-}
-
-/// The expected verdict.
-pub(crate) struct Expect {
-    pub verdict: LitStr,
-    pub side: Option<LitStr>,
-    pub rule: Option<LitStr>,
-    pub lines: Option<Vec<LitInt>>,
 }
 
 /// `key`, `key = value` or `key(…)`.
@@ -69,10 +62,10 @@ enum Given {
 }
 
 /// Keys that take a prefix where the sides differ.
-const BY_SIDE: [&str; 7] = ["block", "grid", "shared", "ctas", "flags", "arch", "args"];
-
-const RULES: [&str; 4] =
-    ["partial", "exit_orders_memory", "strict_barriers", "warp_collectives_order_memory"];
+fn by_side() -> Vec<&'static str> {
+    let keys = Launch::keys().into_iter().chain(Target::keys());
+    keys.map(|key| key.name).chain(["args"]).collect()
+}
 
 /// Reads the attribute.
 pub(crate) fn parse(tokens: TokenStream, form: Form, function: &Function) -> Result<CaseAttribute> {
@@ -116,44 +109,29 @@ impl Reader<'_> {
             Form::Single => (None, self.side("kernel", "")),
         };
         let expect = self.expect();
-        let why = self.text("why");
-        let wmma_layout = self.text("wmma_layout");
-        let timeout = self.text("timeout");
-        let relaxations = RULES.iter().filter_map(|name| Some((self.key(name)?, self.flag(name)?))).collect();
-        let limits = LIMITS.iter().filter_map(|name| Some(((*name).to_owned(), self.value(name)?))).collect();
-        let slow = self.flag("slow").unwrap_or(false);
-        let snapshot = self.flag("snapshot").unwrap_or(true);
+        let about = self.section(&mut About::default(), "");
+        let mut chosen = Options::default();
+        let options = self.section(&mut chosen, "");
+        let slow = chosen.run.slow;
         match (self.errors, opt) {
             (Some(errors), _) => Err(errors),
-            (None, Some(opt)) => Ok(CaseAttribute {
-                reference,
-                opt,
-                expect,
-                why,
-                wmma_layout,
-                timeout,
-                relaxations,
-                limits,
-                slow,
-                snapshot,
-            }),
+            (None, Some(opt)) => Ok(CaseAttribute { reference, opt, about, expect, options, slow }),
             (None, None) => Err(Error::new(self.function.name.span(), "a case needs a kernel")),
         }
     }
 
     /// Complains about unknown and repeated keys.
     fn check_keys(&mut self) {
-        let mut known: Vec<String> = Vec::new();
-        let fixed: &[&str] = match self.form {
-            Form::Pair => &["reference", "opt"],
-            Form::Single => &["kernel"],
+        let (fixed, prefixes): (&[&str], &[&str]) = match self.form {
+            Form::Pair => (&["reference", "opt", "expect"], &["", "ref_", "opt_"]),
+            Form::Single => (&["kernel", "expect"], &[""]),
         };
-        known.extend(fixed.iter().chain(&BY_SIDE).map(|key| (*key).to_owned()));
-        if self.form == Form::Pair {
-            known.extend(["ref_", "opt_"].iter().flat_map(|side| BY_SIDE.map(|key| format!("{side}{key}"))));
-        }
-        let others = ["expect", "why", "wmma_layout", "timeout", "slow", "snapshot"];
-        known.extend(others.iter().chain(&RULES).chain(&LIMITS).map(|key| (*key).to_owned()));
+        let others = About::keys().into_iter().chain(Options::keys()).map(|key| key.name);
+        let mut known: Vec<String> = fixed.iter().copied().chain(others).map(str::to_owned).collect();
+        let by_side = by_side();
+        known.extend(
+            prefixes.iter().flat_map(|prefix| by_side.iter().map(move |key| format!("{prefix}{key}"))),
+        );
         let names: Vec<&str> = known.iter().map(String::as_str).collect();
         for at in 0..self.entries.len() {
             let key = self.entries[at].key.clone();
@@ -167,7 +145,7 @@ impl Reader<'_> {
             } else if self.form == Form::Pair && name == "kernel" {
                 "a pair has `reference` and `opt`; one kernel alone is `#[verify_kernel]`".to_owned()
             } else {
-                format!("unknown key `{name}`{}", hint(&name, &names))
+                Wrong::unknown(format!("unknown key `{name}`"), &name, &names).to_string()
             };
             self.complain(Error::new(key.span(), message));
         }
@@ -179,10 +157,6 @@ impl Reader<'_> {
 
     fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == name)
-    }
-
-    fn key(&self, name: &str) -> Option<Ident> {
-        self.entry(name).map(|entry| entry.key.clone())
     }
 
     /// The expression behind `name =`.
@@ -213,14 +187,84 @@ impl Reader<'_> {
         let key = entry.key.clone();
         match &entry.value {
             Given::Nothing => Some(true),
-            Given::Value(Expr::Lit(literal)) if matches!(literal.lit, Lit::Bool(_)) => match &literal.lit {
-                Lit::Bool(LitBool { value, .. }) => Some(*value),
-                _ => None,
-            },
+            Given::Value(Expr::Lit(ExprLit { lit: Lit::Bool(value), .. })) => Some(value.value),
             Given::Value(_) | Given::List(_) => {
                 self.complain(Error::new(key.span(), format!("`{name}` is `true` or `false`")));
                 None
             }
+        }
+    }
+
+    /// The keys of a section, each with `prefix` if it is given so. What can be known now is set in `known`.
+    fn section<S: Section>(&mut self, known: &mut S, prefix: &str) -> Vec<Set> {
+        let mut all = Vec::new();
+        for key in S::keys() {
+            let Some(name) = self.by_side(prefix, key.name) else { continue };
+            let Some((value, tokens)) = self.read_value(&name, key.takes) else { continue };
+            if let Some(value) = value
+                && let Err(wrong) = known.set(key.name, value)
+            {
+                self.refuse(&name, &wrong);
+            }
+            all.push(Set { key: key.name, value: tokens });
+        }
+        all
+    }
+
+    /// Complains about the value of a key.
+    fn refuse(&mut self, name: &str, wrong: &Wrong) {
+        let error = match self.entry(name).map(|entry| (&entry.key, &entry.value)) {
+            Some((_, Given::Value(value))) => Error::new_spanned(value, wrong),
+            Some((key, Given::Nothing | Given::List(_))) => Error::new(key.span(), wrong),
+            None => Error::new(proc_macro2::Span::call_site(), wrong),
+        };
+        self.complain(error);
+    }
+
+    /// A value, if it is known already, and an expression for it.
+    fn read_value(&mut self, name: &str, takes: Takes) -> Option<(Option<Value>, TokenStream)> {
+        match takes {
+            Takes::Flag => {
+                let flag = self.flag(name)?;
+                Some((Some(Value::Flag(flag)), quote!(Flag(#flag))))
+            }
+            Takes::Text => {
+                let text = self.text(name)?;
+                Some((Some(Value::Text(text.value())), quote!(Text(#text.into()))))
+            }
+            Takes::Texts => {
+                let list = self.value(name)?;
+                let texts = self.texts(&list, name)?;
+                let known = texts.iter().map(LitStr::value).collect();
+                Some((Some(Value::Texts(known)), quote!(Texts(::std::vec![#(#texts.into()),*]))))
+            }
+            Takes::Counts => {
+                let list = self.value(name)?;
+                let numbers = self.integers(&list, name)?;
+                let tokens = quote!(Counts(::std::vec![#(#numbers),*]));
+                Some((Some(Value::Counts(numbers)), tokens))
+            }
+            Takes::Count | Takes::Size | Takes::Extent => {
+                let value = self.value(name)?;
+                if let Expr::Lit(literal) = &value
+                    && !matches!(literal.lit, Lit::Int(_))
+                {
+                    let message = match takes {
+                        Takes::Count => "a limit is a whole number",
+                        _ => "a size is a whole number, or a list of up to three",
+                    };
+                    self.complain(Error::new_spanned(&value, message));
+                }
+                Some((
+                    None,
+                    match takes {
+                        Takes::Count => quote!(count(#value)),
+                        Takes::Size => quote!(size(#value)),
+                        _ => quote!(extent(#value)),
+                    },
+                ))
+            }
+            Takes::Own => None,
         }
     }
 
@@ -233,10 +277,6 @@ impl Reader<'_> {
         self.entry(name).map(|_| name.to_owned())
     }
 
-    fn value_by_side(&mut self, prefix: &str, name: &str) -> Option<Expr> {
-        self.by_side(prefix, name).and_then(|key| self.value(&key))
-    }
-
     fn side(&mut self, source_key: &str, prefix: &str) -> Option<Side> {
         let Some(source) = self.text(source_key) else {
             if self.entry(source_key).is_none() {
@@ -246,32 +286,17 @@ impl Reader<'_> {
             return None;
         };
         let spelled = source.value();
-        let (file, _) = split_source(&spelled);
-        if !file.ends_with(".cu") && !file.ends_with(".ptx") {
-            let message = format!("`{file}` is neither a .cu nor a .ptx file");
+        if let Some(message) = source_problem(split_source(&spelled).0) {
             self.complain(Error::new(source.span(), message));
-        } else if file.starts_with('/') {
-            self.complain(Error::new(source.span(), "paths are relative to this file"));
         }
-        let Some(block) = self.value_by_side(prefix, "block") else {
-            let message = format!("`block = …` is missing: how many threads run `{}`?", source.value());
+        if self.by_side(prefix, "block").is_none() {
+            let message = format!("`block = …` is missing: how many threads run `{spelled}`?");
             self.complain(Error::new(source.span(), message));
-            return None;
-        };
-        let (grid, shared) = (self.value_by_side(prefix, "grid"), self.value_by_side(prefix, "shared"));
-        for size in [Some(&block), grid.as_ref(), shared.as_ref()].into_iter().flatten() {
-            if let Expr::Lit(literal) = size
-                && !matches!(literal.lit, Lit::Int(_))
-            {
-                self.complain(Error::new_spanned(size, "a size is a whole number, or a list of up to three"));
-            }
         }
-        let ctas = self.value_by_side(prefix, "ctas").and_then(|list| self.integers(&list, "ctas"));
-        let flags = self.value_by_side(prefix, "flags").and_then(|list| self.texts(&list, "flags"));
-        let flags = flags.unwrap_or_default();
-        let arch = self.by_side(prefix, "arch").and_then(|key| self.text(&key));
+        let mut keys = self.section(&mut Launch::default(), prefix);
+        keys.extend(self.section(&mut Target::default(), prefix));
         let args = self.by_side(prefix, "args").and_then(|key| self.args(&key));
-        Some(Side { source, block, grid, shared, ctas, flags, arch, args })
+        Some(Side { source, args, keys })
     }
 
     fn items(&mut self, list: &Expr, name: &str) -> Option<Vec<Expr>> {
@@ -282,15 +307,14 @@ impl Reader<'_> {
         None
     }
 
-    fn integers(&mut self, list: &Expr, name: &str) -> Option<Vec<LitInt>> {
+    fn integers(&mut self, list: &Expr, name: &str) -> Option<Vec<i128>> {
         let mut integers = Vec::new();
         for item in self.items(list, name)? {
             match &item {
-                Expr::Lit(literal) if matches!(literal.lit, Lit::Int(_)) => {
-                    if let Lit::Int(integer) = &literal.lit {
-                        integers.push(integer.clone());
-                    }
-                }
+                Expr::Lit(ExprLit { lit: Lit::Int(integer), .. }) => match integer.base10_parse() {
+                    Ok(integer) => integers.push(integer),
+                    Err(error) => self.complain(error),
+                },
                 other => self.complain(Error::new_spanned(other, format!("`{name}` holds whole numbers"))),
             }
         }
@@ -335,11 +359,9 @@ impl Reader<'_> {
                 Expr::Path(path) if path.path.get_ident().is_some_and(|name| name != "inf") => {
                     let Some(name) = path.path.get_ident() else { continue };
                     if !names.contains(&name.to_string().as_str()) {
-                        let hint = hint(&name.to_string(), &names);
-                        self.complain(Error::new(
-                            name.span(),
-                            format!("no parameter is called `{name}`{hint}"),
-                        ));
+                        let message = format!("no parameter is called `{name}`");
+                        let wrong = Wrong::unknown(message, &name.to_string(), &names);
+                        self.complain(Error::new(name.span(), wrong));
                     }
                     args.push(Arg::Named(name.clone()));
                 }
@@ -357,72 +379,53 @@ impl Reader<'_> {
     }
 
     /// `expect = "race"` or `expect(verdict = "race", …)`.
-    fn expect(&mut self) -> Option<Expect> {
-        let entry = self.entry("expect")?;
+    fn expect(&mut self) -> Vec<Set> {
+        let is_pair = self.form == Form::Pair;
+        let mut known = Expectation { verdict: VerdictName::passing(is_pair), ..Expectation::default() };
+        let Some(entry) = self.entry("expect") else {
+            let verdict = known.verdict.name();
+            return vec![Set { key: "verdict", value: quote!(Text(#verdict.into())) }];
+        };
         let key = entry.key.clone();
-        let Given::List(tokens) = &entry.value else {
-            let verdict = self.text("expect")?;
-            self.check_verdict(&verdict);
-            return Some(Expect { verdict, side: None, rule: None, lines: None });
-        };
-        let tokens = tokens.clone();
-        let entries = Punctuated::<Entry, Token![,]>::parse_terminated_with;
-        let parser = |input: ParseStream<'_>| entries(input, parse_entry);
-        let entries: Vec<Entry> = match parser.parse2(tokens) {
-            Ok(entries) => entries.into_iter().collect(),
-            Err(error) => {
-                self.complain(error);
-                return None;
+        let entries = match &entry.value {
+            Given::List(tokens) => {
+                let entries = Punctuated::<Entry, Token![,]>::parse_terminated_with;
+                let parser = |input: ParseStream<'_>| entries(input, parse_entry);
+                match parser.parse2(tokens.clone()) {
+                    Ok(entries) => entries.into_iter().collect(),
+                    Err(error) => {
+                        self.complain(error);
+                        return Vec::new();
+                    }
+                }
             }
+            Given::Value(verdict) => {
+                let verdict = Given::Value(verdict.clone());
+                vec![Entry { key: Ident::new("verdict", key.span()), value: verdict }]
+            }
+            Given::Nothing => Vec::new(),
         };
-        let keys = ["verdict", "side", "rule", "lines"];
+        let names: Vec<&str> = Expectation::keys().iter().map(|key| key.name).collect();
         for entry in &entries {
             let name = entry.key.to_string();
-            if !keys.contains(&name.as_str()) {
-                self.complain(Error::new(
-                    entry.key.span(),
-                    format!("unknown key `{name}`{}", hint(&name, &keys)),
-                ));
+            if !names.contains(&name.as_str()) {
+                let wrong = Wrong::unknown(format!("unknown key `{name}`"), &name, &names);
+                self.complain(Error::new(entry.key.span(), wrong));
             }
         }
         let mut inner = Reader { form: self.form, function: self.function, entries, errors: None };
-        let verdict = inner.text("verdict");
-        let (side, rule) = (inner.text("side"), inner.text("rule"));
-        let lines = inner.value("lines").and_then(|list| inner.integers(&list, "lines"));
-        if let Some(side) = &side
-            && !["reference", "opt", "kernel"].contains(&side.value().as_str())
-        {
-            inner.complain(Error::new(side.span(), "a side is \"reference\" or \"opt\""));
+        let sets = inner.section(&mut known, "");
+        if let Err(wrong) = known.verdict.check(is_pair) {
+            inner.refuse("verdict", &wrong);
+        }
+        if inner.entry("verdict").is_none() {
+            let message = "`expect` needs a verdict: `expect(verdict = \"race\")`";
+            inner.complain(Error::new(key.span(), message));
         }
         if let Some(errors) = inner.errors {
             self.complain(errors);
         }
-        let Some(verdict) = verdict else {
-            self.complain(Error::new(key.span(), "`expect` needs a verdict: `expect(verdict = \"race\")`"));
-            return None;
-        };
-        self.check_verdict(&verdict);
-        Some(Expect { verdict, side, rule, lines })
-    }
-
-    fn check_verdict(&mut self, verdict: &LitStr) {
-        let name = verdict.value();
-        let mut names: Vec<&str> = match self.form {
-            Form::Pair => PAIR_VERDICTS.to_vec(),
-            Form::Single => vec!["clean"],
-        };
-        names.extend(VERDICTS);
-        if names.contains(&name.as_str()) {
-            return;
-        }
-        let message = if name == "clean" {
-            "`clean` is for one kernel alone; a pair is \"equivalent\"".to_owned()
-        } else if PAIR_VERDICTS.contains(&name.as_str()) {
-            format!("`{name}` is for pairs; one kernel alone is \"clean\", or a fault's name")
-        } else {
-            format!("unknown verdict `{name}`{}", hint(&name, &names))
-        };
-        self.complain(Error::new(verdict.span(), message));
+        sets
     }
 }
 
@@ -433,14 +436,5 @@ fn literal_text(value: &Expr) -> Option<LitStr> {
             _ => None,
         },
         _ => None,
-    }
-}
-
-/// Splits `file::kernel` behind the file's extension.
-pub(crate) fn split_source(text: &str) -> (&str, Option<&str>) {
-    let cut = [".cu::", ".ptx::"].iter().filter_map(|mark| Some(text.find(mark)? + mark.len())).min();
-    match cut {
-        Some(cut) => (&text[..cut - 2], Some(&text[cut..])),
-        None => (text, None),
     }
 }

@@ -1,10 +1,13 @@
 //! From the parsed case to calls into `volta-test`.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
-use syn::{Expr, LitStr};
+use std::fmt::Debug;
 
-use crate::attribute::{Arg, CaseAttribute, Expect, Side, split_source};
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::LitStr;
+use volta_case::split_source;
+
+use crate::attribute::{Arg, CaseAttribute, Set, Side};
 use crate::signature::{Contents, Function, Kind, Number, Param, Value};
 
 /// The items that take the function's place.
@@ -18,18 +21,9 @@ pub(crate) fn expand(attribute: &CaseAttribute, function: &Function) -> TokenStr
     let params = params.iter().map(param);
     let reference = attribute.reference.as_ref().map(|reference| side("reference", reference));
     let opt = side("opt", &attribute.opt);
-    let expect = match &attribute.expect {
-        Some(expected) => expect(expected),
-        None if attribute.reference.is_none() => quote!(case.expect("clean");),
-        None => TokenStream::new(),
-    };
-    let why = attribute.why.iter().map(|why| quote!(case.why(#why);));
-    let wmma_layout = attribute.wmma_layout.iter().map(|layout| quote!(case.wmma_layout(#layout);));
-    let timeout = attribute.timeout.iter().map(|time| quote!(case.timeout(#time);));
-    let relaxations =
-        attribute.relaxations.iter().map(|(name, value)| quote!(case.options().#name = #value;));
-    let limits = attribute.limits.iter().map(|(name, value)| quote!(case.limit(#name, #value);));
-    let snapshot = attribute.snapshot;
+    let [about, expect, options] =
+        [("about", &attribute.about), ("expect", &attribute.expect), ("options", &attribute.options)]
+            .map(|(section, sets)| section_call(section, sets));
     let ignore = slow.then(|| {
         quote!(#[ignore = "slow: run it with --include-ignored (volta_test::main! runs it with VOLTA_SLOW=1)"])
     });
@@ -41,17 +35,12 @@ pub(crate) fn expand(attribute: &CaseAttribute, function: &Function) -> TokenStr
             #(#tracked)*
             fn build(case: &mut ::volta_test::__private::Builder) {
                 #(#docs)*
-                #(#why)*
-                #(#wmma_layout)*
-                #(#timeout)*
                 #(#params)*
                 #reference
                 #opt
+                #about
                 #expect
-                #(#relaxations)*
-                #(#limits)*
-                case.slow(#slow);
-                case.snapshot(#snapshot);
+                #options
             }
             ::volta_test::__private::Registered {
                 module: ::core::module_path!(),
@@ -86,7 +75,7 @@ fn param(param: &Param) -> TokenStream {
     let by_name = param.global.is_some().then(|| quote!(case.by_name();));
     let given = match &param.kind {
         Kind::Tensor { types, shape, role, contents, sign } => {
-            let [reference, opt] = types;
+            let [reference, opt] = types.map(|element| element.name());
             let lengths = shape.iter().map(|length| quote!({ const LENGTH: usize = #length; LENGTH }));
             let role = variant("Role", role);
             let sign = variant("Sign", sign);
@@ -100,6 +89,7 @@ fn param(param: &Param) -> TokenStream {
             quote!(case.tensor(#name, [#reference, #opt], &[#(#lengths),*], #role, #contents, #sign);)
         }
         Kind::Scalar { element, value } => {
+            let element = element.name();
             let value = match value {
                 Value::Number(value) => {
                     let value = number(value);
@@ -116,8 +106,8 @@ fn param(param: &Param) -> TokenStream {
     quote!(#given #by_name)
 }
 
-fn variant(type_name: &str, variant: &str) -> TokenStream {
-    let (type_name, variant) = (format_ident!("{type_name}"), format_ident!("{variant}"));
+fn variant(type_name: &str, variant: &impl Debug) -> TokenStream {
+    let (type_name, variant) = (format_ident!("{type_name}"), format_ident!("{variant:?}"));
     quote!(::volta_test::__private::#type_name::#variant)
 }
 
@@ -144,65 +134,36 @@ fn number(number: &Number) -> TokenStream {
 }
 
 fn side(name: &str, side: &Side) -> TokenStream {
-    let method: Ident = format_ident!("{name}");
+    let method = format_ident!("{name}");
     let source = side.source.value();
-    let extent = |field: &str, value: &Expr| {
-        let field = format_ident!("{field}");
-        quote!(side.#field = ::volta_test::__private::extent(#value);)
-    };
-    let block = extent("block", &side.block);
-    let grid = side.grid.as_ref().map(|grid| extent("grid", grid));
-    let shared =
-        side.shared.as_ref().map(|shared| quote!(side.shared = ::volta_test::__private::size(#shared);));
-    let ctas = side
-        .ctas
-        .as_ref()
-        .map(|ctas| quote!(side.ctas = ::core::option::Option::Some(::std::vec![#(#ctas),*]);));
-    let flags = side.flags.iter().map(|flag| quote!(side.flags.push(#flag.into());));
-    let arch = side.arch.as_ref().map(|arch| quote!(side.arch = #arch.into();));
-    let args = side.args.as_ref().map(|args| {
-        let args = args.iter().map(|arg| match arg {
-            Arg::Named(name) => {
-                let name = name.to_string();
-                quote!(::volta_test::__private::named(#name))
-            }
-            Arg::Literal(value) => {
-                let value = number(value);
-                quote!(::volta_test::__private::Argument::Literal(#value))
-            }
-        });
-        quote!(side.args = ::core::option::Option::Some(::std::vec![#(#args),*]);)
-    });
-    quote! {
-        {
-            let side = case.#method(#source);
-            #block
-            #grid
-            #shared
-            #ctas
-            #(#flags)*
-            #arch
-            #args
+    let args = match &side.args {
+        None => quote!(::core::option::Option::None),
+        Some(args) => {
+            let args = args.iter().map(|arg| match arg {
+                Arg::Named(name) => {
+                    let name = name.to_string();
+                    quote!(::volta_test::__private::named(#name))
+                }
+                Arg::Literal(value) => {
+                    let value = number(value);
+                    quote!(::volta_test::__private::Argument::Literal(#value))
+                }
+            });
+            quote!(::core::option::Option::Some(::std::vec![#(#args),*]))
         }
-    }
+    };
+    let keys = values(&side.keys);
+    quote!(case.#method(#source, #args, #keys);)
 }
 
-fn expect(expect: &Expect) -> TokenStream {
-    let Expect { verdict, side, rule, lines } = expect;
-    let side = side.iter().map(
-        |side| quote!(expect.side = ::core::option::Option::Some(::volta_test::__private::side(#side));),
-    );
-    let rule = rule.iter().map(|rule| quote!(expect.rule = ::core::option::Option::Some(#rule.into());));
-    let lines = lines.iter().map(|lines| {
-        quote!(expect.lines = ::core::option::Option::Some(::core::iter::IntoIterator::into_iter([#(#lines),*]).collect());)
-    });
-    quote! {
-        {
-            #[allow(unused_variables, reason = "used by the optional parts only")]
-            let expect = case.expect(#verdict);
-            #(#side)*
-            #(#rule)*
-            #(#lines)*
-        }
-    }
+/// `case.section(keys and values)`, if there are any.
+fn section_call(section: &str, sets: &[Set]) -> Option<TokenStream> {
+    let method = format_ident!("{section}");
+    let values = values(sets);
+    (!sets.is_empty()).then(|| quote!(case.#method(#values);))
+}
+
+fn values(sets: &[Set]) -> TokenStream {
+    let sets = sets.iter().map(|Set { key, value }| quote!((#key, ::volta_test::__private::#value)));
+    quote!(::std::vec![#(#sets),*])
 }

@@ -18,8 +18,9 @@
 //!         case.tensor("x", ["f32", "f32"], &[128], Role::In, None, Sign::Any);
 //!         case.tensor("y", ["f32", "f32"], &[128], Role::Out, None, Sign::Any);
 //!         case.scalar("n", "i32", ScalarValue::Number(literal("128")));
-//!         case.reference("softmax.cu::naive").block = extent(128);
-//!         case.opt("softmax.cu::online").block = extent(128);
+//!         case.reference("softmax.cu::naive", None, vec![("block", extent(128))]);
+//!         case.opt("softmax.cu::online", None, vec![("block", extent(128))]);
+//!         case.expect(vec![("verdict", Text("equivalent".into()))]);
 //!     }
 //!     Registered { module: module_path!(), function: "softmax", /* … */ build }
 //! };
@@ -30,7 +31,6 @@
 
 mod attribute;
 mod expand;
-mod names;
 mod signature;
 
 use proc_macro::TokenStream;
@@ -44,9 +44,8 @@ use proc_macro::TokenStream;
 ///   these only. `arch = "sm_80"`, `flags = ["--use_fast_math"]`. `args(y, x, 128)`: the kernel's parameter list, where
 ///   it is not the declaration order. Each of these has the prefix `ref_` or `opt_` where the sides differ.
 /// - `expect = "race"`, or `expect(verdict = "race", side = "opt", rule = "Y1", lines = [12, 20])`; `why = "…"`.
-/// - `partial`, `slow`, `snapshot = false`, `exit_orders_memory`, `strict_barriers`,
-///   `warp_collectives_order_memory`, `wmma_layout = "sm_80"`, `timeout = "10s"`, and the limits
-///   `max_instructions`, `max_memory_bytes`, `max_ctas`, `max_algebra_steps`, ….
+/// - Every key of `[options]`: rules (`partial`, `exit_orders_memory`, …), `slow`, `snapshot = false`,
+///   `timeout = "10s"`, and limits (`max_instructions`, `max_memory_bytes`, …). [`volta_case::Options`] has all of them.
 ///
 /// # The signature
 /// - `x: &[f32; 128]` is an input, `y: &mut [[f32; 64]; 16]` an output; sizes are constant expressions.

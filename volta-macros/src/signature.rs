@@ -7,7 +7,7 @@ use syn::{
     Attribute, Error, Expr, ExprUnary, FnArg, Lit, LitStr, Meta, Pat, Result, Token, TraitItemFn, Type, UnOp,
 };
 
-use crate::names::{ELEMENTS, SIGNS, hint};
+use volta_case::{Element, NamedContents, Role, Sign, Wrong, choose};
 
 /// The function under the attribute.
 pub(crate) struct Function {
@@ -31,23 +31,22 @@ pub(crate) struct Param {
 pub(crate) enum Kind {
     Tensor {
         /// In the reference and in the optimized kernel.
-        types: [String; 2],
+        types: [Element; 2],
         /// Outermost first.
         shape: Vec<Expr>,
-        role: &'static str,
+        role: Role,
         contents: Option<Contents>,
-        sign: &'static str,
+        sign: Sign,
     },
     Scalar {
-        element: String,
+        element: Element,
         value: Value,
     },
 }
 
 /// What a tensor holds before the launch.
 pub(crate) enum Contents {
-    /// A variant of `Contents` without data.
-    Named(&'static str),
+    Named(NamedContents),
     Fill(Number),
     List(Vec<Number>),
 }
@@ -55,7 +54,7 @@ pub(crate) enum Contents {
 /// The value of a scalar.
 pub(crate) enum Value {
     Number(Number),
-    Symbolic(&'static str),
+    Symbolic(Sign),
 }
 
 /// A number: read exactly where it is a literal.
@@ -157,13 +156,13 @@ fn parse_param(argument: &FnArg) -> Result<Param> {
             let (element, shape) = tensor_type(&reference.elem)?;
             marks.tensor(reference.mutability.is_some(), element, shape)?
         }
-        other => marks.scalar(&name, element_name(other)?)?,
+        other => marks.scalar(&name, element_type(other)?)?,
     };
     Ok(Param { name, kind, global })
 }
 
 /// The element type and dimensions of `[[T; M]; N]`.
-fn tensor_type(ty: &Type) -> Result<(String, Vec<Expr>)> {
+fn tensor_type(ty: &Type) -> Result<(Element, Vec<Expr>)> {
     match ty {
         Type::Array(array) => {
             let (element, inner) = tensor_type(&array.elem)?;
@@ -172,12 +171,12 @@ fn tensor_type(ty: &Type) -> Result<(String, Vec<Expr>)> {
         }
         Type::Slice(_) => Err(Error::new_spanned(ty, "a tensor has a size: `&[f32; 128]`")),
         Type::Paren(inner) => tensor_type(&inner.elem),
-        other => Ok((element_name(other)?, Vec::new())),
+        other => Ok((element_type(other)?, Vec::new())),
     }
 }
 
-/// The name of an element type; it need not exist in Rust.
-fn element_name(ty: &Type) -> Result<String> {
+/// An element type, which need not exist in Rust.
+fn element_type(ty: &Type) -> Result<Element> {
     let name = match ty {
         Type::Path(path) if path.qself.is_none() => path.path.get_ident().map(ToString::to_string),
         Type::Array(_) => {
@@ -189,21 +188,19 @@ fn element_name(ty: &Type) -> Result<String> {
         _ => None,
     };
     let name = name.unwrap_or_else(|| quote::ToTokens::to_token_stream(ty).to_string());
-    if ELEMENTS.contains(&name.as_str()) {
-        return Ok(name);
-    }
-    Err(Error::new_spanned(ty, format!("unknown element type `{name}`{}", hint(&name, &ELEMENTS))))
+    choose(&name, || format!("unknown element type `{name}`"))
+        .map_err(|wrong: Wrong| Error::new_spanned(ty, wrong))
 }
 
 /// The attributes of a parameter.
 #[derive(Default)]
 struct Marks {
-    role: Option<(&'static str, Span)>,
+    role: Option<(Role, Span)>,
     init: Option<(TokenStream, Span)>,
     value: Option<(TokenStream, Span)>,
-    symbolic: Option<(&'static str, Span)>,
-    assume: Option<(&'static str, Span)>,
-    opt_type: Option<(String, Span)>,
+    symbolic: Option<(Sign, Span)>,
+    assume: Option<(Sign, Span)>,
+    opt_type: Option<(Element, Span)>,
     global: Option<(Option<LitStr>, Span)>,
 }
 
@@ -220,12 +217,8 @@ impl Marks {
                 || Err(Error::new_spanned(attribute, format!("`{name}` contradicts an earlier attribute")));
             match name.as_str() {
                 "inout" | "scratch" | "ignored" => {
-                    let role = match name.as_str() {
-                        "inout" => "InOut",
-                        "scratch" => "Scratch",
-                        _ => "Ignored",
-                    };
-                    if marks.role.replace((role, span)).is_some() {
+                    let role = Role::parse(&name).map(|role| (role, span));
+                    if std::mem::replace(&mut marks.role, role).is_some() {
                         return twice();
                     }
                     if let Meta::List(list) = &attribute.meta {
@@ -245,7 +238,7 @@ impl Marks {
                 }
                 "symbolic" => {
                     let sign = match &attribute.meta {
-                        Meta::Path(_) => "Any",
+                        Meta::Path(_) => Sign::Any,
                         _ => sign(arguments(attribute)?)?,
                     };
                     if marks.symbolic.replace((sign, span)).is_some() {
@@ -259,7 +252,7 @@ impl Marks {
                 }
                 "opt_type" => {
                     let ty: Type = syn::parse2(arguments(attribute)?)?;
-                    if marks.opt_type.replace((element_name(&ty)?, span)).is_some() {
+                    if marks.opt_type.replace((element_type(&ty)?, span)).is_some() {
                         return twice();
                     }
                 }
@@ -273,15 +266,15 @@ impl Marks {
                     }
                 }
                 _ => {
-                    let message = format!("unknown attribute `{name}`{}", hint(&name, &MARKS));
-                    return Err(Error::new(span, message));
+                    let wrong = Wrong::unknown(format!("unknown attribute `{name}`"), &name, &MARKS);
+                    return Err(Error::new(span, wrong));
                 }
             }
         }
         Ok(marks)
     }
 
-    fn tensor(self, is_mut: bool, element: String, shape: Vec<Expr>) -> Result<Kind> {
+    fn tensor(self, is_mut: bool, element: Element, shape: Vec<Expr>) -> Result<Kind> {
         for (mark, message) in [
             (self.value.as_ref().map(|mark| mark.1), "a tensor has no `value`; see `#[init(…)]`"),
             (self.symbolic.map(|mark| mark.1), "inputs are symbolic already"),
@@ -291,21 +284,21 @@ impl Marks {
             }
         }
         let role = match (self.role, is_mut) {
-            (None, false) => "In",
-            (None, true) => "Out",
+            (None, false) => Role::In,
+            (None, true) => Role::Out,
             (Some((role, _)), true) => role,
             (Some((_, span)), false) => {
                 return Err(Error::new(span, "the kernel writes such a tensor: it is `&mut`"));
             }
         };
-        let is_float = element.starts_with(['f', 'b', 't', 'e']) && element != "bool";
+        let is_float = matches!(element, Element::Float(_));
         let contents = self.init.map(|(tokens, _)| contents(tokens, is_float)).transpose()?;
-        let opt = self.opt_type.map_or_else(|| element.clone(), |(name, _)| name);
-        let sign = self.assume.map_or("Any", |(sign, _)| sign);
+        let opt = self.opt_type.map_or(element, |(other, _)| other);
+        let sign = self.assume.map_or(Sign::Any, |(sign, _)| sign);
         Ok(Kind::Tensor { types: [element, opt], shape, role, contents, sign })
     }
 
-    fn scalar(self, name: &Ident, element: String) -> Result<Kind> {
+    fn scalar(self, name: &Ident, element: Element) -> Result<Kind> {
         for (mark, message) in [
             (self.role.map(|mark| mark.1), "this is for tensors, which are references"),
             (self.init.as_ref().map(|mark| mark.1), "a scalar has `#[value(…)]`"),
@@ -316,7 +309,7 @@ impl Marks {
                 return Err(Error::new(span, message));
             }
         }
-        let is_float = element.starts_with(['f', 'b', 't', 'e']) && element != "bool";
+        let is_float = matches!(element, Element::Float(_));
         let value = match (self.value, self.symbolic) {
             (Some((tokens, _)), None) => {
                 let expression: Expr = syn::parse2(tokens)
@@ -347,13 +340,10 @@ fn arguments(attribute: &Attribute) -> Result<TokenStream> {
     }
 }
 
-fn sign(tokens: TokenStream) -> Result<&'static str> {
+fn sign(tokens: TokenStream) -> Result<Sign> {
     let name: Ident = syn::parse2(tokens)?;
-    let found = SIGNS.iter().find(|(sign, _)| name == sign);
-    found.map(|(_, variant)| *variant).ok_or_else(|| {
-        let names: Vec<&str> = SIGNS.iter().map(|(sign, _)| *sign).collect();
-        Error::new(name.span(), format!("unknown assumption `{name}`{}", hint(&name.to_string(), &names)))
-    })
+    choose(&name.to_string(), || format!("unknown assumption `{name}`"))
+        .map_err(|wrong: Wrong| Error::new(name.span(), wrong))
 }
 
 /// `init = …`
@@ -377,17 +367,11 @@ fn contents(tokens: TokenStream, is_float: bool) -> Result<Contents> {
             list.elems.iter().map(|item| number(item, is_float)).collect::<Result<_>>()?,
         ));
     }
-    let named = [
-        ("symbolic", "Symbolic"),
-        ("undefined", "Undefined"),
-        ("iota", "Iota"),
-        ("lower_triangular", "LowerTriangular"),
-    ];
     if let Expr::Path(path) = &expression
         && let Some(name) = path.path.get_ident()
-        && let Some((_, variant)) = named.iter().find(|(word, _)| name == word)
+        && let Some(named) = NamedContents::parse(&name.to_string())
     {
-        return Ok(Contents::Named(variant));
+        return Ok(Contents::Named(named));
     }
     Ok(Contents::Fill(number(&expression, is_float)?))
 }

@@ -1,14 +1,11 @@
 //! What the attributes expand to: calls that put a case together.
 
-use std::time::Duration;
-
-use volta_core::case::{
-    Argument, Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Sign, Which,
-};
+use volta_case::{About, Options, Section, Value};
+use volta_core::case::{Argument, Binding, Contents, Element, Param, ParamKind, Role, ScalarValue, Sign};
 use volta_core::number::{Extended, Rational};
 
 use crate::case::{Case, Expectation, Home, Kernel};
-use crate::{limits, manifest, number};
+use crate::{limits, number};
 
 /// Puts a case together. The attribute has checked names and types; what depends on values is checked in
 /// [`Builder::finish`].
@@ -17,16 +14,21 @@ pub struct Builder {
     name: String,
     home: Home,
     description: String,
-    why: Option<String>,
+    about: About,
     params: Vec<Param>,
     reference: Option<Kernel>,
     opt: Option<Kernel>,
     expect: Expectation,
     options: Options,
-    timeout: Option<Duration>,
-    slow: bool,
-    snapshots: bool,
     errors: Vec<String>,
+}
+
+/// Keys of a section and what they are set to.
+type Values = Vec<(&'static str, Value)>;
+
+fn set(section: &mut impl Section, values: Values, errors: &mut Vec<String>) {
+    let wrong = values.into_iter().filter_map(|(key, value)| section.set(key, value).err());
+    errors.extend(wrong.map(|wrong| wrong.to_string()));
 }
 
 impl Builder {
@@ -35,15 +37,12 @@ impl Builder {
             name,
             home,
             description: String::new(),
-            why: None,
+            about: About::default(),
             params: Vec::new(),
             reference: None,
             opt: None,
-            expect: Expectation::of("equivalent"),
-            options: Options { budgets: limits::budgets(), ..Options::default() },
-            timeout: None,
-            slow: false,
-            snapshots: true,
+            expect: Expectation::default(),
+            options: Options { limits: limits::of_machine(), ..Options::default() },
             errors: Vec::new(),
         }
     }
@@ -55,11 +54,6 @@ impl Builder {
             self.description.push('\n');
         }
         self.description.push_str(line);
-    }
-
-    /// Why the expected verdict is right.
-    pub fn why(&mut self, text: &str) {
-        self.why = Some(text.into());
     }
 
     /// A tensor; dimensions outermost first.
@@ -111,62 +105,40 @@ impl Builder {
     }
 
     /// The reference kernel, as `file` or `file::kernel`.
-    pub fn reference(&mut self, source: &str) -> &mut Kernel {
-        self.reference.insert(Kernel::new(source))
+    pub fn reference(&mut self, source: &str, args: Option<Vec<Argument>>, values: Values) {
+        self.reference = Some(self.kernel(source, args, values));
     }
 
     /// The optimized kernel, or the only one.
-    pub fn opt(&mut self, source: &str) -> &mut Kernel {
-        self.opt.insert(Kernel::new(source))
+    pub fn opt(&mut self, source: &str, args: Option<Vec<Argument>>, values: Values) {
+        self.opt = Some(self.kernel(source, args, values));
+    }
+
+    fn kernel(&mut self, source: &str, args: Option<Vec<Argument>>, values: Values) -> Kernel {
+        let mut kernel = Kernel { args, ..Kernel::new(source) };
+        set(&mut kernel, values, &mut self.errors);
+        kernel
+    }
+
+    /// Texts about the case.
+    pub fn about(&mut self, values: Values) {
+        set(&mut self.about, values, &mut self.errors);
     }
 
     /// The expected verdict.
-    pub fn expect(&mut self, verdict: &str) -> &mut Expectation {
-        self.expect = Expectation::of(verdict);
-        &mut self.expect
+    pub fn expect(&mut self, values: Values) {
+        set(&mut self.expect, values, &mut self.errors);
     }
 
-    /// Relaxations.
-    pub fn options(&mut self) -> &mut Options {
-        &mut self.options
-    }
-
-    /// Where the elements of `wmma` fragments lie: as on an architecture.
-    pub fn wmma_layout(&mut self, architecture: &str) {
-        if let Err(message) = manifest::set_wmma_layout(&mut self.options, architecture) {
-            self.errors.push(message);
-        }
-    }
-
-    /// A limit, by the name of its option.
-    pub fn limit(&mut self, option: &str, value: u64) {
-        if let Err(message) = manifest::set_budget(&mut self.options, option, value) {
-            self.errors.push(message);
-        }
-    }
-
-    /// How long verifying may take: `10s`.
-    pub fn timeout(&mut self, text: &str) {
-        match limits::timeout(text) {
-            Ok(timeout) => self.timeout = Some(timeout),
-            Err(message) => self.errors.push(message),
-        }
-    }
-
-    /// Run on request only.
-    pub fn slow(&mut self, slow: bool) {
-        self.slow = slow;
-    }
-
-    /// Whether there is a snapshot.
-    pub fn snapshot(&mut self, snapshots: bool) {
-        self.snapshots = snapshots;
+    /// What stands under `[options]` in a folder.
+    pub fn options(&mut self, values: Values) {
+        set(&mut self.options, values, &mut self.errors);
     }
 
     pub(crate) fn finish(mut self) -> Result<Case, String> {
         let Some(opt) = self.opt else { return Err("there is no kernel".into()) };
         for kernel in self.reference.iter().chain([&opt]) {
-            if kernel.block.contains(&0) || kernel.grid.contains(&0) {
+            if kernel.launch.block.contains(&0) || kernel.launch.grid.contains(&0) {
                 self.errors.push(format!("{}: grid and block sizes are at least 1", kernel.shown()));
             }
         }
@@ -177,15 +149,13 @@ impl Builder {
             name: self.name,
             home: self.home,
             description: Some(self.description).filter(|text| !text.is_empty()),
-            why: self.why,
+            about: self.about,
             params: self.params,
             reference: self.reference,
             opt,
             expect: self.expect,
             options: self.options,
-            timeout: self.timeout,
-            slow: self.slow,
-            snapshots: self.snapshots,
+            recheck: 0,
             contains: Vec::new(),
         })
     }
@@ -255,57 +225,62 @@ pub fn integer(value: impl IntegerConstant) -> Extended {
     Extended::Finite(Rational::from_i128(value.value()))
 }
 
-/// [`IntegerConstant::value`] as a size; what is none becomes 0, which [`Builder::finish`] refuses.
-pub fn size(value: impl IntegerConstant) -> u32 {
-    u32::try_from(value.value()).unwrap_or(0)
+/// A limit.
+pub fn count(value: u64) -> Value {
+    Value::Count(value.into())
+}
+
+/// [`IntegerConstant::value`] as the value of a key.
+pub fn size(value: impl IntegerConstant) -> Value {
+    Value::Count(value.value())
 }
 
 /// A number or up to three, for `block` and `grid`: `128`, `[16, 16]`, `(16, 16)`.
 #[diagnostic::on_unimplemented(message = "a size is an integer, or a list of up to three, not `{Self}`")]
 pub trait Extent {
-    /// x, y, z.
-    fn extent(self) -> [u32; 3];
+    /// x, y, z, as far as they are given.
+    fn sizes(self) -> Vec<i128>;
 }
 
 impl<T: IntegerConstant> Extent for T {
-    fn extent(self) -> [u32; 3] {
-        [size(self), 1, 1]
+    fn sizes(self) -> Vec<i128> {
+        vec![self.value()]
     }
 }
 
 impl<T: IntegerConstant> Extent for [T; 1] {
-    fn extent(self) -> [u32; 3] {
-        [size(self[0]), 1, 1]
+    fn sizes(self) -> Vec<i128> {
+        self.map(T::value).into()
     }
 }
 
 impl<T: IntegerConstant> Extent for [T; 2] {
-    fn extent(self) -> [u32; 3] {
-        [size(self[0]), size(self[1]), 1]
+    fn sizes(self) -> Vec<i128> {
+        self.map(T::value).into()
     }
 }
 
 impl<T: IntegerConstant> Extent for [T; 3] {
-    fn extent(self) -> [u32; 3] {
-        self.map(size)
+    fn sizes(self) -> Vec<i128> {
+        self.map(T::value).into()
     }
 }
 
 impl<T: IntegerConstant, U: IntegerConstant> Extent for (T, U) {
-    fn extent(self) -> [u32; 3] {
-        [size(self.0), size(self.1), 1]
+    fn sizes(self) -> Vec<i128> {
+        vec![self.0.value(), self.1.value()]
     }
 }
 
 impl<T: IntegerConstant, U: IntegerConstant, V: IntegerConstant> Extent for (T, U, V) {
-    fn extent(self) -> [u32; 3] {
-        [size(self.0), size(self.1), size(self.2)]
+    fn sizes(self) -> Vec<i128> {
+        vec![self.0.value(), self.1.value(), self.2.value()]
     }
 }
 
-/// [`Extent::extent`] as a function.
-pub fn extent(size: impl Extent) -> [u32; 3] {
-    size.extent()
+/// [`Extent::sizes`] as the value of a key.
+pub fn extent(size: impl Extent) -> Value {
+    Value::Counts(size.sizes())
 }
 
 /// [`RealConstant::extended`] as a function.
@@ -316,9 +291,4 @@ pub fn real(value: impl RealConstant) -> Extended {
 /// An argument that names a parameter.
 pub fn named(name: &str) -> Argument {
     Argument::Named(name.into())
-}
-
-/// The side of that name.
-pub fn side(name: &str) -> Which {
-    if name == "reference" { Which::Reference } else { Which::Opt }
 }

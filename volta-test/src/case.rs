@@ -2,15 +2,11 @@
 //!
 //! A case names files; it does not read them. [`crate::run`] does.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use volta_core::case::{Argument, Options, Param, Which};
-use volta_core::machine::fault::FaultKind;
-
-/// The architecture that kernels are compiled for when a case names none.
-pub const DEFAULT_ARCH: &str = "sm_80";
+use volta_case::{About, Key, Launch, Options, Section, Target, Value, Wrong, split_source};
+pub use volta_case::{Contains, Expectation};
+use volta_core::case::{Argument, Param, Which};
 
 /// One verification: one or two kernels, what they are launched with, and what is expected of them.
 #[derive(Clone, Debug)]
@@ -21,8 +17,8 @@ pub struct Case {
     pub home: Home,
     /// What it is about.
     pub description: Option<String>,
-    /// Why the expected verdict is right.
-    pub why: Option<String>,
+    /// What else is said about it.
+    pub about: About,
     /// Tensors and scalars, in declaration order.
     pub params: Vec<Param>,
     /// The reference; without one, only faults of `opt` are looked for.
@@ -31,14 +27,10 @@ pub struct Case {
     pub opt: Kernel,
     /// The verdict that makes the case pass.
     pub expect: Expectation,
-    /// Relaxations and limits.
+    /// Rules, limits, and how it is run.
     pub options: Options,
-    /// How long verifying may take.
-    pub timeout: Option<Duration>,
-    /// Run only on request: with `VOLTA_SLOW=1`, in CI, or when asked for ignored tests.
-    pub slow: bool,
-    /// Whether the normal forms, or the fault's message, are snapshotted.
-    pub snapshots: bool,
+    /// At how many points a proof is held against evaluation; 0 is as `VOLTA_RECHECK` says.
+    pub recheck: u32,
     /// What must occur in the PTX, so that a case still tests what it was written for.
     pub contains: Vec<Contains>,
 }
@@ -79,18 +71,24 @@ pub struct Kernel {
     pub name: Option<String>,
     /// Arguments in the kernel's order; `None` is the declaration order.
     pub args: Option<Vec<Argument>>,
-    /// CTAs in x, y, z.
-    pub grid: [u32; 3],
-    /// Threads in x, y, z.
-    pub block: [u32; 3],
-    /// Dynamic shared memory, bytes.
-    pub shared: u32,
-    /// Linear numbers of the CTAs to run; `None` is all of them.
-    pub ctas: Option<Vec<u64>>,
-    /// Flags for the compiler.
-    pub flags: Vec<String>,
-    /// The architecture to compile for.
-    pub arch: String,
+    /// Its blocks and what they have.
+    pub launch: Launch,
+    /// What it is compiled for, and with.
+    pub target: Target,
+}
+
+impl Section for Kernel {
+    fn keys() -> Vec<&'static Key> {
+        [Launch::keys(), Target::keys()].concat()
+    }
+
+    fn set(&mut self, key: &str, value: Value) -> Result<(), Wrong> {
+        if Launch::keys().iter().any(|known| known.name == key) {
+            self.launch.set(key, value)
+        } else {
+            self.target.set(key, value)
+        }
+    }
 }
 
 impl Kernel {
@@ -101,12 +99,8 @@ impl Kernel {
             source: source.into(),
             name: name.map(Into::into),
             args: None,
-            grid: [1; 3],
-            block: [1; 3],
-            shared: 0,
-            ctas: None,
-            flags: Vec::new(),
-            arch: DEFAULT_ARCH.into(),
+            launch: Launch::default(),
+            target: Target::default(),
         }
     }
 
@@ -116,81 +110,5 @@ impl Kernel {
             Some(name) => format!("{}::{name}", self.source),
             None => self.source.clone(),
         }
-    }
-}
-
-/// Splits `file::kernel` behind the file's extension, so that C++ names may hold `::`.
-pub fn split_source(text: &str) -> (&str, Option<&str>) {
-    let cut = [".cu::", ".ptx::"].iter().filter_map(|mark| Some(text.find(mark)? + mark.len())).min();
-    match cut {
-        Some(cut) => (&text[..cut - 2], Some(&text[cut..])),
-        None => (text, None),
-    }
-}
-
-/// The verdict that makes a case pass; all of it must match.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Expectation {
-    /// A name that [`verdict_names`] lists.
-    pub verdict: String,
-    /// The faulty side.
-    pub side: Option<Which>,
-    /// The rule that is broken.
-    pub rule: Option<String>,
-    /// The CUDA source lines of the fault's sites, as a set.
-    pub lines: Option<BTreeSet<u32>>,
-}
-
-impl Expectation {
-    /// Expects a verdict by name, and nothing more.
-    pub fn of(verdict: &str) -> Expectation {
-        Expectation { verdict: verdict.into(), side: None, rule: None, lines: None }
-    }
-}
-
-/// A text that a side's PTX must contain.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contains {
-    /// Whose PTX.
-    pub side: Which,
-    /// What to look for.
-    pub text: String,
-    /// How often at least.
-    pub count: u64,
-}
-
-/// Every name that a case can expect.
-pub fn verdict_names() -> Vec<String> {
-    let fixed = [
-        "equivalent",
-        "equivalent-where",
-        "different",
-        "clean",
-        "unknown(budget)",
-        "unknown(timeout)",
-        "unknown(undecided)",
-    ];
-    let faults = FaultKind::ALL.iter().map(|kind| kind.name());
-    fixed.into_iter().chain(faults).chain(["input-error"]).map(str::to_owned).collect()
-}
-
-/// The name that cases use for a side.
-pub fn side_name(side: Which) -> &'static str {
-    match side {
-        Which::Reference => "reference",
-        Which::Opt => "opt",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_source_splits_behind_its_extension() {
-        assert_eq!(split_source("a.cu"), ("a.cu", None));
-        assert_eq!(split_source("../a.cu::k"), ("../a.cu", Some("k")));
-        assert_eq!(split_source("a.sm_80.ptx::ns::k<float>"), ("a.sm_80.ptx", Some("ns::k<float>")));
-        assert_eq!(split_source("a.cuh"), ("a.cuh", None));
     }
 }

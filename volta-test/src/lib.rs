@@ -45,7 +45,6 @@ pub mod render;
 pub mod run;
 pub mod runner;
 pub mod snapshot;
-mod suggest;
 pub mod z3;
 
 pub use volta_macros::{verify_equiv, verify_kernel};
@@ -60,9 +59,10 @@ pub mod prelude {
 pub mod __private {
     pub use insta;
     pub use inventory;
+    pub use volta_case::Value::{Counts, Flag, Text, Texts};
     pub use volta_core::case::{Argument, Contents, Role, ScalarValue, Sign};
 
-    pub use crate::builder::{Builder, extent, integer, literal, named, real, side, size};
+    pub use crate::builder::{Builder, count, extent, integer, literal, named, real, size};
     pub use crate::registry::Registered;
     pub use crate::runner::{Suite, main};
 }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use volta_core::base::budget::Budgets;
+use volta_case::{Limit, Limits, duration};
 
 /// Where nothing is known of the machine.
 const SOME_MEMORY: u64 = 8 << 30;
@@ -18,12 +18,14 @@ pub fn share_among(jobs: usize) {
 }
 
 /// The limits of a case that says nothing: of memory, its share of half of the machine's.
-pub fn budgets() -> Budgets {
+pub fn of_machine() -> Limits {
     let jobs = match JOBS.load(Ordering::Relaxed) {
         0 => test_threads(),
         jobs => jobs,
     };
-    Budgets { memory_bytes: memory() / 2 / jobs as u64, ..Budgets::default() }
+    let mut limits = Limits::default();
+    limits[Limit::MemoryBytes] = memory() / 2 / jobs as u64;
+    limits
 }
 
 /// As many tests as the ordinary harness runs at the same time.
@@ -50,25 +52,6 @@ fn memory() -> u64 {
     })
 }
 
-/// `10s`, `500ms`, `2m`.
-///
-/// # Errors
-/// What is expected.
-pub fn timeout(text: &str) -> Result<Duration, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let factor = match unit {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        _ => 0,
-    };
-    match number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor)) {
-        Some(milliseconds) if milliseconds > 0 => Ok(Duration::from_millis(milliseconds)),
-        Some(_) | None => Err(format!("`{text}` is no time: a number and `ms`, `s` or `m`, such as \"10s\"")),
-    }
-}
-
 /// `VOLTA_TIMEOUT`, which is for every case.
 ///
 /// # Errors
@@ -76,7 +59,7 @@ pub fn timeout(text: &str) -> Result<Duration, String> {
 pub fn timeout_of_environment() -> Result<Option<Duration>, String> {
     match std::env::var("VOLTA_TIMEOUT") {
         Ok(text) if !text.is_empty() => {
-            timeout(&text).map(Some).map_err(|error| format!("VOLTA_TIMEOUT: {error}"))
+            duration(&text).map(Some).map_err(|error| format!("VOLTA_TIMEOUT: {error}"))
         }
         Ok(_) | Err(_) => Ok(None),
     }
@@ -87,32 +70,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_has_a_unit() {
-        assert_eq!(timeout("10s"), Ok(Duration::from_secs(10)));
-        assert_eq!(timeout("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(timeout("2m"), Ok(Duration::from_secs(120)));
-        for wrong in [
-            "",
-            "10",
-            "s",
-            "0s",
-            "-1s",
-            "1.5s",
-            "10 s",
-            "1h",
-            "99999999999999999999s",
-            "9999999999999999999m",
-        ] {
-            assert!(timeout(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
     fn cases_share_the_memory() {
         share_among(1);
-        let alone = budgets().memory_bytes;
+        let alone = of_machine()[Limit::MemoryBytes];
         share_among(4);
-        assert_eq!(budgets().memory_bytes, alone / 4);
+        assert_eq!(of_machine()[Limit::MemoryBytes], alone / 4);
         assert!(alone > 1 << 20, "{alone}");
     }
 }

@@ -139,17 +139,16 @@ pub struct Offer {
 pub fn locate(case: &Case, kernel: &Kernel) -> Result<PathBuf, Obstacle> {
     let root = &case.home.root;
     let source = locate_path(&case.home.dir, root, &kernel.source)?;
-    if kernel.source.ends_with(".cu") {
-        let target = Target { arch: kernel.arch.clone(), flags: kernel.flags.clone() };
-        if let Some((message, help)) = nvcc::refusal(&source, &target, root) {
-            return Err(Obstacle::new(format!("{}: {message}", kernel.source), Some(help)));
-        }
+    if kernel.source.ends_with(".cu")
+        && let Some((message, help)) = nvcc::refusal(&source, &kernel.target, root)
+    {
+        return Err(Obstacle::new(format!("{}: {message}", kernel.source), Some(help)));
     }
     Ok(source)
 }
 
 fn locate_path(dir: &Path, root: &Path, source: &str) -> Result<PathBuf, Obstacle> {
-    if let Some(message) = manifest::wrong_source(source) {
+    if let Some(message) = volta_case::source_problem(source) {
         return Err(Obstacle::new(message, None));
     }
     let path = normalized(&dir.join(source));
@@ -179,31 +178,31 @@ fn nearest_file(path: &Path) -> Option<String> {
     let names = entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()));
     let mut names: Vec<String> = names.collect();
     names.sort();
-    crate::suggest::nearest(&name, names.iter().map(String::as_str)).map(str::to_owned)
+    volta_case::nearest(&name, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
 /// Reads or makes the PTX of one side.
 pub fn prepare(case: &Case, kernel: &Kernel, toolchain: &Toolchain) -> Result<Offer, Obstacle> {
     let source = locate(case, kernel)?;
     if kernel.source.ends_with(".ptx") {
-        if !kernel.flags.is_empty() {
+        if !kernel.target.flags.is_empty() {
             let message = format!("{} is PTX already: `flags` have no effect on it", kernel.source);
             return Err(Obstacle::new(message, None));
         }
         let ptx = Ptx { text: read(&source)?, path: kernel.source.clone(), made_by: MadeBy::Given };
         return Ok(Offer { ptx, checked_in: None, notes: Vec::new() });
     }
-    let target = Target { arch: kernel.arch.clone(), flags: kernel.flags.clone() };
-    let beside = source.with_file_name(target.file_name(&source));
-    let path = Path::new(&kernel.source).with_file_name(target.file_name(&source));
+    let target = &kernel.target;
+    let beside = source.with_file_name(nvcc::file_name(target, &source));
+    let path = Path::new(&kernel.source).with_file_name(nvcc::file_name(target, &source));
     let path = beside::slashed(&path);
-    let refresh = refresh_command(case, &source, &target);
+    let refresh = refresh_command(case, &source, target);
     if beside.exists() && !files::lies_below(&beside, &case.home.root) {
         let help = format!("cases read files below {} only", case.home.root.display());
         return Err(Obstacle::new(format!("{path} is outside of the case's folder"), Some(help)));
     }
     let checked_in = match beside.is_file() {
-        true => Some(read_checked_in(&beside, &source, &target, &path, &refresh)?),
+        true => Some(read_checked_in(&beside, &source, target, &path, &refresh)?),
         false => None,
     };
     let compiler = toolchain.compiler().map_err(|missing| Obstacle::new(missing.to_string(), None))?;
@@ -218,7 +217,7 @@ pub fn prepare(case: &Case, kernel: &Kernel, toolchain: &Toolchain) -> Result<Of
         };
         return Ok(Offer { ptx, checked_in: None, notes });
     };
-    let compiled = match (toolchain.compile(nvcc, &source, &target), checked_in) {
+    let compiled = match (toolchain.compile(nvcc, &source, target), checked_in) {
         (Ok(compiled), checked_in) => (compiled, checked_in),
         // A newer toolkit drops old architectures, whose kernels stay verifiable.
         (Err(CompileError::Refused { output, .. }), Some(ptx))

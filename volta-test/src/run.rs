@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use volta_core::base::budget::Deadline;
+use volta_case::Options;
+use volta_core::base::budget::{Budgets, Deadline};
 use volta_core::case as core;
 use volta_core::machine::fault::CudaPlace;
 use volta_core::verdict::{Report, Verdict};
 
-use crate::case::{Case, Expectation, Kernel, side_name};
+use crate::case::{Case, Expectation, Kernel};
 use crate::limits;
 use crate::nvcc::Toolchain;
 use crate::prepare::{Obstacle, Offer, Ptx, Texts, prepare};
@@ -155,11 +156,11 @@ fn run_offers(case: &Case, reference: Option<Offer>, opt: Offer, threads: usize,
 fn verify(case: &Case, texts: &Texts, threads: usize) -> Result<Report, String> {
     let Some(mut core_case) = core_case(case, texts) else { return Err("there is no PTX".into()) };
     core_case.options.threads = threads;
-    let timeouts = [case.timeout, limits::timeout_of_environment()?];
+    let timeouts = [case.options.run.timeout, limits::timeout_of_environment()?];
     if let Some(timeout) = timeouts.into_iter().flatten().min() {
         core_case.options.budgets.deadline = Deadline::after(timeout);
     }
-    core_case.options.forms = case.snapshots;
+    core_case.options.forms = case.options.run.snapshot;
     Ok(volta_core::verify(&core_case))
 }
 
@@ -170,10 +171,10 @@ pub fn core_case(case: &Case, texts: &Texts) -> Option<core::Case> {
         None => None,
     };
     let opt = side(&case.opt, texts.opt.as_ref()?);
-    let mut options = case.options.clone();
-    if options.recheck == 0 {
-        options.recheck = points_to_recheck();
-    }
+    let Options { rules, limits, run: _ } = case.options.clone();
+    let budgets = Budgets { limits, ..Budgets::default() };
+    let recheck = if case.recheck > 0 { case.recheck } else { points_to_recheck() };
+    let options = core::Options { rules, budgets, recheck, ..core::Options::default() };
     Some(core::Case { params: case.params.clone(), reference, opt, options })
 }
 
@@ -188,10 +189,7 @@ fn side(kernel: &Kernel, ptx: &Ptx) -> core::Side {
         path: ptx.path.clone(),
         kernel: kernel.name.clone(),
         arguments: kernel.args.clone(),
-        grid: kernel.grid,
-        block: kernel.block,
-        dynamic_shared: kernel.shared,
-        ctas: kernel.ctas.clone(),
+        launch: kernel.launch.clone(),
     }
 }
 
@@ -215,8 +213,8 @@ fn missing_texts(case: &Case, texts: &Texts) -> Vec<String> {
 fn unexpected(expect: &Expectation, verdict: &Verdict) -> Vec<String> {
     let mut failures = Vec::new();
     let name = verdict.name();
-    if name != expect.verdict {
-        failures.push(format!("expected {}, got {name}", expect.verdict));
+    if verdict.kind() != expect.verdict {
+        failures.push(format!("expected {}, got {name}", expect.verdict.name()));
         return failures;
     }
     let Verdict::Fault(fault) = verdict else {
@@ -228,7 +226,7 @@ fn unexpected(expect: &Expectation, verdict: &Verdict) -> Vec<String> {
     if let Some(side) = expect.side
         && side != fault.side
     {
-        failures.push(format!("expected the fault in {}, got {}", side_name(side), side_name(fault.side)));
+        failures.push(format!("expected the fault in {}, got {}", side.name(), fault.side.name()));
     }
     if let Some(rule) = &expect.rule
         && rule != fault.rule
@@ -266,7 +264,7 @@ fn disagreement(case: &Case, here: (&Texts, &Report, &str), there: (&Texts, &Rep
         ));
     }
     let other_text = render::snapshot::text(case, other, other_texts);
-    if !case.snapshots || text == other_text {
+    if !case.options.run.snapshot || text == other_text {
         return None;
     }
     let line = text.lines().zip(other_text.lines()).find(|(a, b)| a != b);

@@ -150,7 +150,7 @@ pub fn check(case: &Case, toolchain: &Toolchain, assert: Assert) -> Result<(), S
         eprintln!("{}: {}", case.name, render::clean_line(note));
     }
     match &run.snapshot {
-        Some(snapshot) if case.snapshots => {
+        Some(snapshot) if case.options.run.snapshot => {
             snapshot::compare(case, snapshot, assert).map_err(|error| format!("{text}\n{error}"))
         }
         _ => Ok(()),

@@ -15,7 +15,9 @@ pub mod small;
 
 use std::collections::BTreeMap;
 
-use volta_core::case::{Binding, Case, Contents, Element, Options, Param, ParamKind, Role, Side, Sign};
+use volta_core::case::{
+    Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign,
+};
 use volta_core::number::{Extended, Rational};
 use volta_core::verdict::Report;
 
@@ -53,7 +55,8 @@ pub(crate) fn told(case: &Case, why: &str) -> String {
     let mut text = format!("{why}\n");
     let sides = case.reference.iter().map(|side| ("reference", side)).chain([("opt", &case.opt)]);
     for (name, side) in sides {
-        text += &format!("// {name}: grid {:?}, block {:?}\n{}\n", side.grid, side.block, side.ptx);
+        text +=
+            &format!("// {name}: grid {:?}, block {:?}\n{}\n", side.launch.grid, side.launch.block, side.ptx);
     }
     for param in &case.params {
         text += &format!("// {param:?}\n");
@@ -87,10 +90,7 @@ pub(crate) fn side(ptx: String, threads: u32) -> Side {
         path: "random.ptx".into(),
         kernel: None,
         arguments: None,
-        grid: [1; 3],
-        block: [threads, 1, 1],
-        dynamic_shared: 0,
-        ctas: None,
+        launch: Launch::of_threads(threads),
     }
 }
 

@@ -386,7 +386,7 @@ fn case(inputs: &[Input], points: Option<&[Vec<u64>]>, sides: [&str; 2]) -> Case
     params.push(tensor("y", "u32", length * WORDS as u64, Role::Out, Contents::Undefined));
     let launch = |ptx: &str| {
         let mut side = side(ptx.into(), block as u32);
-        side.grid[0] = (length / block) as u32;
+        side.launch.grid[0] = (length / block) as u32;
         side
     };
     pair(params, launch(sides[0]), launch(sides[1]))

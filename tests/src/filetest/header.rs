@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use volta_case::{Launch, Limits, NamedContents, Section, Takes, Value};
 use volta_core::case::{
     Argument, Binding, Case, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign,
-    WmmaLayout,
 };
 use volta_core::number::{Extended, Rational};
 
@@ -76,42 +76,21 @@ fn element(name: &str) -> Result<Element, String> {
     Element::parse(name).ok_or_else(|| format!("`{name}` is no element type"))
 }
 
-fn sign(word: &str) -> Option<Sign> {
-    Some(match word {
-        "positive" => Sign::Positive,
-        "nonnegative" => Sign::NonNegative,
-        "negative" => Sign::Negative,
-        "nonpositive" => Sign::NonPositive,
-        "nonzero" => Sign::Nonzero,
-        _ => return None,
-    })
-}
-
 /// `x = in f32[4] list 1 2 3 4`, `y = out f32[64]`, `n = i32 64`, `alpha = symbolic f32 positive`.
 fn param(text: &str, binding: Binding) -> Result<Param, String> {
     let (name, rest) = text.split_once('=').ok_or("a parameter is `name = …`")?;
     let words: Vec<&str> = rest.split_whitespace().collect();
-    let role = |word: &str| {
-        Some(match word {
-            "in" => Role::In,
-            "out" => Role::Out,
-            "inout" => Role::InOut,
-            "scratch" => Role::Scratch,
-            "ignored" => Role::Ignored,
-            _ => return None,
-        })
-    };
     let kind = match words.as_slice() {
         ["symbolic", ty, rest @ ..] => {
             let sign = match rest {
                 [] => Sign::Any,
-                [word] => sign(word).ok_or_else(|| format!("`{word}` is no sign"))?,
+                [word] => Sign::parse(word).ok_or_else(|| format!("`{word}` is no sign"))?,
                 _ => return Err("a symbolic scalar has a type and perhaps a sign".into()),
             };
             ParamKind::Scalar { element: element(ty)?, value: ScalarValue::Symbolic(sign) }
         }
-        [word, ty, rest @ ..] if role(word).is_some() => {
-            let role = role(word).unwrap_or(Role::In);
+        [word, ty, rest @ ..] if Role::parse(word).is_some() => {
+            let role = Role::parse(word).unwrap_or(Role::In);
             let (ty, shape) = match ty.split_once('[') {
                 None => (*ty, Vec::new()),
                 Some((ty, rest)) => {
@@ -123,13 +102,14 @@ fn param(text: &str, binding: Binding) -> Result<Param, String> {
             let symbolic = matches!(role, Role::In | Role::InOut);
             let (contents, sign) = match rest {
                 [] if symbolic => (Contents::Symbolic, Sign::Any),
-                [] | ["undefined"] => (Contents::Undefined, Sign::Any),
-                ["symbolic"] => (Contents::Symbolic, Sign::Any),
-                ["iota"] => (Contents::Iota, Sign::Any),
-                ["lower_triangular"] => (Contents::LowerTriangular, Sign::Any),
+                [] => (Contents::Undefined, Sign::Any),
                 ["fill", value] => (Contents::Fill(number(value)?), Sign::Any),
                 ["list", values @ ..] => (Contents::List(numbers(values)?), Sign::Any),
-                [word] => (Contents::Symbolic, sign(word).ok_or_else(|| format!("`{word}` is no contents"))?),
+                [word] => match (NamedContents::parse(word), Sign::parse(word)) {
+                    (Some(named), _) => (named.into(), Sign::Any),
+                    (None, Some(sign)) => (Contents::Symbolic, sign),
+                    (None, None) => return Err(format!("`{word}` is no contents")),
+                },
                 _ => return Err("contents are one of `iota`, `fill 0`, `list 1 2`, `undefined`, …".into()),
             };
             let (reference, opt) = ty.split_once('/').unwrap_or((ty, ty));
@@ -144,33 +124,31 @@ fn param(text: &str, binding: Binding) -> Result<Param, String> {
     Ok(Param { name: name.trim().to_string(), kind, binding })
 }
 
-fn extent(text: &str) -> Result<[u32; 3], String> {
-    let mut out = [1; 3];
-    let parts: Vec<&str> = text.split('x').collect();
-    if parts.len() > 3 {
-        return Err(format!("`{text}` has more than three dimensions"));
-    }
-    for (to, part) in out.iter_mut().zip(parts) {
-        *to = part.parse().map_err(|_| format!("`{text}` is no extent"))?;
-    }
-    Ok(out)
+/// `block=16x2 ctas=0,2 partial`: keys of a section.
+fn keys(section: &mut impl Section, text: &str) -> Result<(), String> {
+    text.split_whitespace().try_for_each(|word| key(section, word))
 }
 
-fn launch(side: &mut Side, text: &str) -> Result<(), String> {
-    for word in text.split_whitespace() {
-        let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is not `key=value`"))?;
-        match key {
-            "grid" => side.grid = extent(value)?,
-            "block" => side.block = extent(value)?,
-            "shared" => side.dynamic_shared = value.parse().map_err(|_| "`shared` is a number of bytes")?,
-            "ctas" => {
-                let list: Result<Vec<u64>, _> = value.split(',').map(str::parse).collect();
-                side.ctas = Some(list.map_err(|_| "`ctas` is a list of numbers")?);
-            }
-            _ => return Err(format!("`{key}` is none of `grid`, `block`, `shared`, `ctas`")),
-        }
-    }
-    Ok(())
+fn key<S: Section>(section: &mut S, word: &str) -> Result<(), String> {
+    let (name, text) = word.split_once('=').map_or((word, None), |(name, text)| (name, Some(text)));
+    let keys = S::keys();
+    let Some(key) = keys.iter().find(|key| key.name == name) else {
+        let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
+        return Err(format!("`{name}` is none of: {}", names.join(", ")));
+    };
+    let given = || text.ok_or_else(|| format!("`{name}` needs a value: `{name}=…`"));
+    let number = |digits: &str| digits.parse().map_err(|_| format!("`{word}` has no whole number"));
+    let numbers = |separator| given()?.split(separator).map(number).collect::<Result<_, _>>();
+    let value = match key.takes {
+        Takes::Flag if text.is_none() => Value::Flag(true),
+        Takes::Flag => return Err(format!("`{name}` stands alone")),
+        Takes::Count | Takes::Size => Value::Count(number(given()?)?),
+        Takes::Extent => Value::Counts(numbers('x')?),
+        Takes::Counts => Value::Counts(numbers(',')?),
+        Takes::Text => Value::Text(given()?.to_string()),
+        Takes::Texts | Takes::Own => return Err(format!("`{name}` does not stand in a header")),
+    };
+    section.set(name, value).map_err(|wrong| wrong.to_string())
 }
 
 fn arguments(text: &str) -> Result<Vec<Argument>, String> {
@@ -184,34 +162,16 @@ fn arguments(text: &str) -> Result<Vec<Argument>, String> {
     text.split_whitespace().map(argument).collect()
 }
 
+/// Rules and limits.
 fn options(options: &mut Options, text: &str) -> Result<(), String> {
-    for word in text.split_whitespace() {
-        if word == "wmma_layout=sm_80" {
-            options.wmma_layout = WmmaLayout::Sm80;
-            continue;
-        }
-        if let Some((key, value)) = word.split_once('=') {
-            let value: u64 = value.parse().map_err(|_| format!("`{word}` needs a number"))?;
-            let budgets = &mut options.budgets;
-            match key {
-                "max_instructions" => budgets.instructions = value,
-                "max_memory_bytes" => budgets.memory_bytes = value,
-                "max_block_threads" => budgets.block_threads = value,
-                "max_ctas" => budgets.ctas = value,
-                "max_algebra_steps" => budgets.algebra_steps = value,
-                _ => return Err(format!("`{key}` is no limit")),
-            }
-            continue;
-        }
-        match word {
-            "partial" => options.partial = true,
-            "exit_orders_memory" => options.exit_orders_memory = true,
-            "strict_barriers" => options.strict_barriers = true,
-            "warp_collectives_order_memory" => options.warp_collectives_order_memory = true,
-            _ => return Err(format!("`{word}` is no option")),
-        }
-    }
-    Ok(())
+    let is_limit = |word: &str| {
+        let name = word.split('=').next();
+        Limits::keys().iter().any(|key| Some(key.name) == name)
+    };
+    text.split_whitespace().try_for_each(|word| match is_limit(word) {
+        true => key(&mut options.budgets.limits, word),
+        false => key(&mut options.rules, word),
+    })
 }
 
 /// Reads a file test.
@@ -230,10 +190,7 @@ fn side(text: &str, name: &str) -> Side {
         path: name.to_string(),
         kernel: None,
         arguments: None,
-        grid: [1; 3],
-        block: [1; 3],
-        dynamic_shared: 0,
-        ctas: None,
+        launch: Launch::default(),
     }
 }
 
@@ -276,9 +233,9 @@ pub(super) fn read(text: &str, name: &str) -> Result<File, String> {
                 opt.kernel = Some(value.to_string());
                 Ok(())
             }
-            "launch" => launch(&mut reference, value).and_then(|()| launch(&mut opt, value)),
-            "reference-launch" => launch(&mut reference, value),
-            "opt-launch" => launch(&mut opt, value),
+            "launch" => keys(&mut reference.launch, value).and_then(|()| keys(&mut opt.launch, value)),
+            "reference-launch" => keys(&mut reference.launch, value),
+            "opt-launch" => keys(&mut opt.launch, value),
             "args" => arguments(value).map(|list| {
                 reference.arguments = Some(list.clone());
                 opt.arguments = Some(list);

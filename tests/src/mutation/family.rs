@@ -108,7 +108,7 @@ pub fn subjects(family: &str) -> Vec<Subject> {
             None => fixture::size(&name) == Size::Small,
         };
         let Ok(loaded) = manifest::load(&name, &dir, &fixture::root()) else { continue };
-        if !wanted || !matches!(loaded.expect.verdict.as_str(), "equivalent" | "clean") {
+        if !wanted || !matches!(loaded.expect.verdict.name(), "equivalent" | "clean") {
             continue;
         }
         let Some(mut case) = fixture::load(&name, &dir) else { continue };

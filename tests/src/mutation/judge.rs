@@ -1,5 +1,6 @@
 //! What becomes of a mutant.
 
+use volta_core::base::budget::Limit;
 use volta_core::base::span::Span;
 use volta_core::case::Case;
 use volta_core::machine::fault::FaultKind;
@@ -43,8 +44,8 @@ pub fn passes(verdict: &Verdict) -> bool {
 }
 
 fn verdict(mut case: Case) -> Verdict {
-    case.options.budgets.instructions = INSTRUCTIONS;
-    case.options.budgets.algebra_steps = ALGEBRA;
+    case.options.budgets[Limit::Instructions] = INSTRUCTIONS;
+    case.options.budgets[Limit::AlgebraSteps] = ALGEBRA;
     volta_core::verify(&case).verdict
 }
 

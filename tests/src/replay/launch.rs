@@ -163,19 +163,20 @@ impl Ready<'_> {
         objects.reverse();
         let mut global = Objects(objects);
         let arguments = self.memory(inputs)?;
-        let all: Vec<u64> = (0..self.side.grid.iter().map(|extent| u64::from(*extent)).product()).collect();
+        let all: Vec<u64> =
+            (0..self.side.launch.grid.iter().map(|extent| u64::from(*extent)).product()).collect();
         let run = Run {
             program: &self.program,
-            grid: self.side.grid,
-            block: self.side.block,
-            dynamic_shared: self.side.dynamic_shared,
-            ctas: self.side.ctas.as_ref().unwrap_or(&all),
+            grid: self.side.launch.grid,
+            block: self.side.launch.block,
+            dynamic_shared: self.side.launch.shared,
+            ctas: self.side.launch.ctas.as_ref().unwrap_or(&all),
             arguments: &arguments,
             budget: BUDGET,
         };
         let instructions = run.execute(&mut global, seed)?;
-        let threads =
-            run.ctas.len() as u64 * self.side.block.iter().map(|extent| u64::from(*extent)).product::<u64>();
+        let threads = run.ctas.len() as u64
+            * self.side.launch.block.iter().map(|extent| u64::from(*extent)).product::<u64>();
         Ok(Ran { outputs: self.outputs(global), threads, instructions })
     }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use volta_core::case::{
-    Argument, Binding, Case, Contents, Element, Layout, Options, Param, ParamKind, Role, Schedule, Side, Sign,
+    Argument, Binding, Case, Contents, Element, Launch, Layout, Options, Param, ParamKind, Role, Rules,
+    Schedule, Side, Sign,
 };
 use volta_core::number::{Extended, Rational};
 use volta_core::verdict::{Report, SideStats, Verdict};
@@ -68,10 +69,7 @@ fn side(ptx: String, block: u32) -> Side {
         path: "explored.ptx".into(),
         kernel: None,
         arguments: Some(["g", "s", "y"].map(|name| Argument::Named(name.into())).into()),
-        grid: [1; 3],
-        block: [block, 1, 1],
-        dynamic_shared: 0,
-        ctas: None,
+        launch: Launch::of_threads(block),
     }
 }
 
@@ -90,8 +88,11 @@ fn case(program: &Program, ptx: String, relaxed: Relaxed) -> Case {
         reference: None,
         opt: side(ptx, emit::block(program)),
         options: Options {
-            exit_orders_memory: relaxed.exits,
-            warp_collectives_order_memory: relaxed.collectives,
+            rules: Rules {
+                exit_orders_memory: relaxed.exits,
+                warp_collectives_order_memory: relaxed.collectives,
+                ..Rules::default()
+            },
             threads: 1,
             ..Options::default()
         },

@@ -2,7 +2,7 @@
 
 use super::unknown;
 use volta_core::case::{
-    Argument, Binding, Contents, Element, Options, Param, ParamKind, Role, Side, Sign, Which,
+    Argument, Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which,
 };
 use volta_core::machine::{self, Outcome, OutputValue};
 use volta_core::number::format::Format;
@@ -196,10 +196,7 @@ pub(crate) fn launch(
         path: "operation.ptx".into(),
         kernel: None,
         arguments: Some(arguments),
-        grid: [grid, 1, 1],
-        block: [block, 1, 1],
-        dynamic_shared: 0,
-        ctas: None,
+        launch: Launch { grid: [grid, 1, 1], ..Launch::of_threads(block) },
     };
     let outcome = machine::run(Which::Opt, &program, &side, &params, &Options::default());
     outcome.map_err(|error| match error {

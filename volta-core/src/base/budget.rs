@@ -2,53 +2,10 @@
 //! the deadline that a user may set.
 
 use std::fmt;
+use std::ops::{Index, IndexMut};
 use std::time::{Duration, Instant};
 
-/// What a limit counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Limit {
-    /// Warp instructions that one side executes.
-    Instructions,
-    /// Bytes that are kept for the case.
-    MemoryBytes,
-    /// Threads of one CTA.
-    BlockThreads,
-    /// CTAs that one side runs.
-    Ctas,
-    /// Steps of algebra for all output elements.
-    AlgebraSteps,
-    /// Operations of a program once its calls are laid out inline.
-    ProgramSize,
-    /// Milliseconds.
-    Time,
-}
-
-impl Limit {
-    /// The name of the option that raises this limit.
-    pub fn option(self) -> &'static str {
-        match self {
-            Limit::Instructions => "max_instructions",
-            Limit::MemoryBytes => "max_memory_bytes",
-            Limit::BlockThreads => "max_block_threads",
-            Limit::Ctas => "max_ctas",
-            Limit::AlgebraSteps => "max_algebra_steps",
-            Limit::ProgramSize => "max_program_size",
-            Limit::Time => "timeout",
-        }
-    }
-
-    fn what(self) -> &'static str {
-        match self {
-            Limit::Instructions => "warp instructions",
-            Limit::MemoryBytes => "bytes of memory",
-            Limit::BlockThreads => "threads in one CTA",
-            Limit::Ctas => "CTAs",
-            Limit::AlgebraSteps => "steps of algebra",
-            Limit::ProgramSize => "operations in one kernel",
-            Limit::Time => "milliseconds",
-        }
-    }
-}
+pub use volta_case::{Limit, Limits};
 
 /// What bytes are kept for. Counted by sizes, not measured, so that they are the same on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,8 +80,8 @@ impl fmt::Display for Bytes {
 /// A limit was reached: which, and where it stood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted {
-    /// The limit.
-    pub limit: Limit,
+    /// The limit; `None` is the timeout, in milliseconds.
+    pub limit: Option<Limit>,
     /// Its value.
     pub allowed: u64,
     /// What took it, of memory.
@@ -134,18 +91,19 @@ pub struct Exhausted {
 impl Exhausted {
     /// Nothing is left of a limit that is no memory.
     pub fn of(limit: Limit, allowed: u64) -> Exhausted {
-        Exhausted { limit, allowed, held: Held::default() }
+        Exhausted { limit: Some(limit), allowed, held: Held::default() }
     }
 }
 
 impl fmt::Display for Exhausted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (allowed, option) = (self.allowed, self.limit.option());
-        match self.limit {
-            Limit::Time => {
-                let timeout = Duration::from_millis(allowed);
-                write!(f, "the timeout of {timeout:?} has passed; raise it with the option `{option}`")
-            }
+        let allowed = self.allowed;
+        let Some(limit) = self.limit else {
+            let timeout = Duration::from_millis(allowed);
+            return write!(f, "the timeout of {timeout:?} has passed; raise it with the option `timeout`");
+        };
+        let option = limit.name();
+        match limit {
             Limit::MemoryBytes => write!(
                 f,
                 "the budget of {} of memory is used up ({}); raise it with the option `{option}`",
@@ -159,7 +117,7 @@ impl fmt::Display for Exhausted {
             | Limit::ProgramSize => write!(
                 f,
                 "the budget of {allowed} {} is used up; raise it with the option `{option}`",
-                self.limit.what(),
+                limit.counts(),
             ),
         }
     }
@@ -189,7 +147,7 @@ impl Deadline {
         match self.0 {
             Some((end, timeout)) if Instant::now() >= end => {
                 let allowed = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-                Err(Exhausted::of(Limit::Time, allowed))
+                Err(Exhausted { limit: None, allowed, held: Held::default() })
             }
             Some(_) | None => Ok(()),
         }
@@ -197,50 +155,34 @@ impl Deadline {
 }
 
 /// The limits of one case.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Budgets {
-    /// Warp instructions per side.
-    pub instructions: u64,
-    /// Bytes that are kept for the case.
-    pub memory_bytes: u64,
-    /// Threads per CTA; the hardware's own limit.
-    pub block_threads: u64,
-    /// CTAs per side.
-    pub ctas: u64,
-    /// Steps of algebra for all output elements.
-    pub algebra_steps: u64,
-    /// Operations per kernel.
-    pub program_size: u64,
+    /// How much of each there may be.
+    pub limits: Limits,
     /// When the case ends in any case.
     pub deadline: Deadline,
 }
 
-impl Default for Budgets {
-    fn default() -> Budgets {
-        Budgets {
-            instructions: 200_000_000,
-            memory_bytes: 8 << 30,
-            block_threads: 1024,
-            ctas: 65_536,
-            algebra_steps: 50_000_000,
-            program_size: 1 << 20,
-            deadline: Deadline::default(),
-        }
+impl Index<Limit> for Budgets {
+    type Output = u64;
+
+    fn index(&self, limit: Limit) -> &u64 {
+        &self.limits[limit]
+    }
+}
+
+impl IndexMut<Limit> for Budgets {
+    fn index_mut(&mut self, limit: Limit) -> &mut u64 {
+        &mut self.limits[limit]
     }
 }
 
 impl Budgets {
-    /// The value of one limit.
-    fn of(&self, limit: Limit) -> u64 {
-        match limit {
-            Limit::Instructions => self.instructions,
-            Limit::MemoryBytes => self.memory_bytes,
-            Limit::BlockThreads => self.block_threads,
-            Limit::Ctas => self.ctas,
-            Limit::AlgebraSteps => self.algebra_steps,
-            Limit::ProgramSize => self.program_size,
-            Limit::Time => u64::MAX,
-        }
+    /// These, but for one limit.
+    #[must_use]
+    pub fn with(mut self, limit: Limit, most: u64) -> Budgets {
+        self[limit] = most;
+        self
     }
 
     /// `Ok` while `used` stays within `limit`.
@@ -248,7 +190,7 @@ impl Budgets {
     /// # Errors
     /// The limit.
     pub fn check(&self, limit: Limit, used: u64) -> Result<(), Exhausted> {
-        let allowed = self.of(limit);
+        let allowed = self[limit];
         if used <= allowed { Ok(()) } else { Err(Exhausted::of(limit, allowed)) }
     }
 
@@ -257,8 +199,8 @@ impl Budgets {
     /// # Errors
     /// The limit, and what took it.
     pub fn check_held(&self, held: &Held) -> Result<(), Exhausted> {
-        let allowed = self.memory_bytes;
+        let allowed = self[Limit::MemoryBytes];
         let within = held.total() <= allowed;
-        if within { Ok(()) } else { Err(Exhausted { limit: Limit::MemoryBytes, allowed, held: *held }) }
+        if within { Ok(()) } else { Err(Exhausted { limit: Some(Limit::MemoryBytes), allowed, held: *held }) }
     }
 }

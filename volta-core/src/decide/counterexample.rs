@@ -8,7 +8,7 @@ use super::localize::explain;
 use super::loose::Loose;
 use super::point::{TestPoint, admitted, assume, assume_integer, mix};
 use super::witness::{Comparison, Witness, WitnessInput, WitnessKind, compare, element_name, outcomes};
-use crate::base::budget::{Budgets, Deadline};
+use crate::base::budget::{Budgets, Deadline, Limit};
 use crate::number::Rational;
 use crate::number::fraction::Fraction;
 use crate::number::interval::{Enclosure, Narrow, Wide};
@@ -47,7 +47,7 @@ impl SearchBudget {
     pub fn within(budgets: &Budgets) -> SearchBudget {
         let all = SearchBudget::default();
         // Each side of each run remembers as much.
-        let bytes = budgets.memory_bytes / REMEMBERED_SHARE;
+        let bytes = budgets[Limit::MemoryBytes] / REMEMBERED_SHARE;
         let most = usize::try_from(bytes / 24).unwrap_or(usize::MAX);
         SearchBudget { remembered: all.remembered.min(most), deadline: budgets.deadline, ..all }
     }

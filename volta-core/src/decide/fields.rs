@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::prove::{signs, terms_of};
 use super::{Element, InputInfo, Options, every, facts_of, stores_of};
 use crate::algebra::{Agreement, Analysis, Equality, Prover, Stage};
+use crate::base::budget::Limit;
 use crate::base::ration::Ration;
 use std::rc::Rc;
 
@@ -72,7 +73,7 @@ fn agree<'s>(
     options: &Options,
 ) -> Agreement {
     prover.draw_from(&Rc::new(Ration::new(options.budgets.clone(), 0, options.held)));
-    prover.set_budget(options.budgets.algebra_steps / SHARE);
+    prover.set_budget(options.budgets[Limit::AlgebraSteps] / SHARE);
     let [reference, opt] = terms_of(&mut prover, element, analysis);
     match prover.equal(reference, opt, Stage::Expansions) {
         Ok(Equality::Equal) => prover.agree(reference, opt, seed),

@@ -189,7 +189,7 @@ fn end_in_order(parts: &mut Vec<Part>, mut taken: u64, all: All<'_, '_>) -> u64 
             let element = &all.elements[end];
             let witness =
                 counterexample::refute(element.reference, element.opt, all.inputs, &all.options.effort);
-            let exhausted = Exhausted::of(Limit::AlgebraSteps, budgets.algebra_steps);
+            let exhausted = Exhausted::of(Limit::AlgebraSteps, budgets[Limit::AlgebraSteps]);
             part.failure = Some((end, witness.map_or(Failure::Exhausted(exhausted), Failure::Different)));
         } else {
             taken += part.steps();
@@ -237,9 +237,10 @@ fn prove_in_runs(
     let most = positions.len().div_ceil(FEW_RUNS).max(MAX_RUN);
     let length = positions.len().div_ceil(nodes / NODES_A_RUN + 1).clamp(1, most);
     let earliest = AtomicUsize::new(end);
-    let Budgets { algebra_steps, memory_bytes, .. } = all.options.budgets;
-    let left = memory_bytes.saturating_sub(all.held().total());
-    let pool = Pool::new(algebra_steps.saturating_sub(taken), left, positions.len().div_ceil(length));
+    let budgets = &all.options.budgets;
+    let left = budgets[Limit::MemoryBytes].saturating_sub(all.held().total());
+    let pool =
+        Pool::new(budgets[Limit::AlgebraSteps].saturating_sub(taken), left, positions.len().div_ceil(length));
     let runs = positions.par_chunks(length).enumerate().map(|(run, positions)| {
         let stop = || positions[0] > earliest.load(Ordering::Relaxed);
         let ration = all.ration(taken).of_pool(&pool, run);

@@ -18,7 +18,7 @@ use crate::algebra::{
     Analysis, Class, Equality, Hint, Identity, Located, Obligations, Prover, Reading, Requirement, Signs,
     Split, Stage, Stop, TermRef,
 };
-use crate::base::budget::{Exhausted, Limit};
+use crate::base::budget::Exhausted;
 use crate::base::ration::Ration;
 use crate::term::{InputId, Store, TermId};
 
@@ -115,16 +115,14 @@ enum Attempt {
     Stopped(Stop),
 }
 
-impl Sign {
-    fn signs(self) -> Signs {
-        match self {
-            Sign::Any => Signs::ANY,
-            Sign::Positive => Signs::POSITIVE,
-            Sign::NonNegative => Signs::NOT_NEGATIVE,
-            Sign::Negative => Signs::NEGATIVE,
-            Sign::NonPositive => Signs::NEGATIVE | Signs::ZERO,
-            Sign::Nonzero => Signs::NEGATIVE | Signs::POSITIVE,
-        }
+fn signs_of(sign: Sign) -> Signs {
+    match sign {
+        Sign::Any => Signs::ANY,
+        Sign::Positive => Signs::POSITIVE,
+        Sign::NonNegative => Signs::NOT_NEGATIVE,
+        Sign::Negative => Signs::NEGATIVE,
+        Sign::NonPositive => Signs::NEGATIVE | Signs::ZERO,
+        Sign::Nonzero => Signs::NEGATIVE | Signs::POSITIVE,
     }
 }
 
@@ -132,7 +130,7 @@ impl Sign {
 pub(super) fn signs(inputs: &[InputInfo]) -> Vec<Signs> {
     let natural = |input: &InputInfo| input.integers.is_some_and(|of| !of.signed);
     let signs = |input: &InputInfo| {
-        input.sign.signs() & if natural(input) { Signs::NOT_NEGATIVE } else { Signs::ANY }
+        signs_of(input.sign) & if natural(input) { Signs::NOT_NEGATIVE } else { Signs::ANY }
     };
     inputs.iter().map(signs).collect()
 }
@@ -305,7 +303,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             let settled = match &result {
                 Ok(proof) => proof.conditions.is_empty(),
                 Err(Failure::Different(_) | Failure::Undefined { .. }) => true,
-                Err(Failure::Exhausted(exhausted)) => exhausted.limit == Limit::Time,
+                Err(Failure::Exhausted(exhausted)) => exhausted.limit.is_none(),
                 Err(Failure::Unknown { .. }) => false,
             };
             if settled || self.quick.prover.is_thorough() {

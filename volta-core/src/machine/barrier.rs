@@ -228,7 +228,7 @@ impl Cta<'_> {
                 *epoch += 1;
             }
             Detector::VectorClock(exact) => {
-                if state.expected == Some(Count::All) && self.options.exit_orders_memory {
+                if state.expected == Some(Count::All) && self.options.rules.exit_orders_memory {
                     for warp in warps.iter() {
                         for lane in lanes(warp.exited) {
                             exact.clocks.add_to(warp.thread(lane) as usize, &mut state.joined);
@@ -272,7 +272,7 @@ impl Cta<'_> {
     fn count_returned_threads(&mut self, warps: &[Warp], state: &State, id: usize) -> Result<(), Stop> {
         let Some(gone) = warps.iter().find(|warp| warp.exited != 0) else { return Ok(()) };
         let waiting = state.arrivals.iter().filter(|arrival| arrival.waits);
-        if self.options.strict_barriers
+        if self.options.rules.strict_barriers
             && let Some(arrival) = waiting.clone().min_by_key(|arrival| arrival.warp)
         {
             let warp = &warps[arrival.warp];
@@ -309,7 +309,7 @@ impl Cta<'_> {
         if gone == 0 {
             return Ok(());
         }
-        if self.options.strict_barriers {
+        if self.options.rules.strict_barriers {
             let missing = gone.trailing_zeros();
             let message = format!("the mask {mask:#010x} names lane {missing}, which has returned");
             return Err(self.fault(FaultKind::BarrierDivergence, "Y4", message, warp, lane, pc));
@@ -465,7 +465,7 @@ impl Cta<'_> {
                 }
             }
             Detector::VectorClock(exact) => {
-                let gone = if self.options.exit_orders_memory { mask & warp.exited } else { 0 };
+                let gone = if self.options.rules.exit_orders_memory { mask & warp.exited } else { 0 };
                 let threads: Vec<usize> =
                     lanes(group | gone).map(|lane| warp.thread(lane) as usize).collect();
                 exact.clocks.meet(&threads);

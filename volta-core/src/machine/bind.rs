@@ -234,9 +234,9 @@ impl<'a> Launch<'a> {
             program,
             text: &side.ptx,
             lines: LineTable::new(&side.ptx),
-            grid: side.grid,
-            block: side.block,
-            dynamic_shared: side.dynamic_shared,
+            grid: side.launch.grid,
+            block: side.launch.block,
+            dynamic_shared: side.launch.shared,
             ctas,
             objects,
             tensors: builder.tensors,
@@ -402,7 +402,7 @@ impl Builder<'_> {
             let size = match (&given, variable.size, variable.space) {
                 (_, Some(size), _) => size,
                 (Some(tensor), None, _) => tensor.elements * u64::from(tensor.element.bytes()),
-                (None, None, Space::Shared) => u64::from(side.dynamic_shared),
+                (None, None, Space::Shared) => u64::from(side.launch.shared),
                 (None, None, _) => {
                     let message = format!("`{}` is declared elsewhere, without a size (M5)", variable.name);
                     let help = format!("give its type and shape under [globals], as `{}`", variable.name);
@@ -707,7 +707,7 @@ pub fn elements_of(param: &Param) -> [Element; 2] {
 
 /// The integers that a parameter's elements are, which the types of both sides hold; `None` for reals.
 pub fn integers_of(param: &Param) -> Option<Integers> {
-    let [reference, opt] = elements_of(param).map(Element::integers);
+    let [reference, opt] = elements_of(param).map(Integers::of);
     match (reference, opt) {
         (Some(one), Some(other)) => Some(one.common(other)),
         (one, other) => one.or(other),

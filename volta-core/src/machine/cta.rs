@@ -434,7 +434,7 @@ impl<'l> Cta<'l> {
         lane: usize,
         pc: u32,
     ) -> Stop {
-        let site = self.site(format!("{} here", kind.action()), warp, lane, pc);
+        let site = self.site(format!("{} here", super::fault::action(kind)), warp, lane, pc);
         self.fault_at(kind, rule, message, vec![site], None)
     }
 

@@ -3,75 +3,7 @@
 use std::fmt;
 
 use super::launch::Which;
-
-/// The kinds of fault (rule R1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "named as in rule R1")]
-pub enum FaultKind {
-    Race,
-    Deadlock,
-    BarrierDivergence,
-    AmbiguousBarrier,
-    OutOfBounds,
-    Misaligned,
-    Uninitialised,
-    Undefined,
-    SortMismatch,
-    DependsOnRounding,
-    NotStructured,
-    Unsupported,
-    Assertion,
-    ReadOnly,
-    Nondeterministic,
-}
-
-impl FaultKind {
-    /// The name that cases and messages use.
-    pub fn name(self) -> &'static str {
-        match self {
-            FaultKind::Race => "race",
-            FaultKind::Deadlock => "deadlock",
-            FaultKind::BarrierDivergence => "barrier-divergence",
-            FaultKind::AmbiguousBarrier => "ambiguous-barrier",
-            FaultKind::OutOfBounds => "out-of-bounds",
-            FaultKind::Misaligned => "misaligned",
-            FaultKind::Uninitialised => "uninitialised",
-            FaultKind::Undefined => "undefined",
-            FaultKind::SortMismatch => "sort-mismatch",
-            FaultKind::DependsOnRounding => "depends-on-rounding",
-            FaultKind::NotStructured => "not-structured",
-            FaultKind::Unsupported => "unsupported",
-            FaultKind::Assertion => "assertion",
-            FaultKind::ReadOnly => "read-only",
-            FaultKind::Nondeterministic => "nondeterministic",
-        }
-    }
-
-    /// Every kind.
-    pub const ALL: [FaultKind; 15] = [
-        FaultKind::Race,
-        FaultKind::Deadlock,
-        FaultKind::BarrierDivergence,
-        FaultKind::AmbiguousBarrier,
-        FaultKind::OutOfBounds,
-        FaultKind::Misaligned,
-        FaultKind::Uninitialised,
-        FaultKind::Undefined,
-        FaultKind::SortMismatch,
-        FaultKind::DependsOnRounding,
-        FaultKind::NotStructured,
-        FaultKind::Unsupported,
-        FaultKind::Assertion,
-        FaultKind::ReadOnly,
-        FaultKind::Nondeterministic,
-    ];
-}
-
-impl fmt::Display for FaultKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+pub use volta_case::FaultKind;
 
 /// A thread of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -150,23 +82,21 @@ pub struct Fault {
     pub help: Option<String>,
 }
 
-impl FaultKind {
-    /// What happens at the site of such a fault, in a word or two.
-    pub(super) fn action(self) -> &'static str {
-        match self {
-            FaultKind::Race => "races",
-            FaultKind::Deadlock => "waits",
-            FaultKind::BarrierDivergence | FaultKind::AmbiguousBarrier => "arrives",
-            FaultKind::OutOfBounds => "leaves the object",
-            FaultKind::Misaligned => "accesses memory",
-            FaultKind::Uninitialised | FaultKind::Undefined => "uses the value",
-            FaultKind::SortMismatch => "computes",
-            FaultKind::DependsOnRounding => "decides",
-            FaultKind::NotStructured => "depends on the input",
-            FaultKind::Unsupported => "gets",
-            FaultKind::Assertion => "stops",
-            FaultKind::ReadOnly => "writes",
-            FaultKind::Nondeterministic => "is not determined",
-        }
+/// What happens at the site of such a fault, in a word or two.
+pub(super) fn action(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Race => "races",
+        FaultKind::Deadlock => "waits",
+        FaultKind::BarrierDivergence | FaultKind::AmbiguousBarrier => "arrives",
+        FaultKind::OutOfBounds => "leaves the object",
+        FaultKind::Misaligned => "accesses memory",
+        FaultKind::Uninitialised | FaultKind::Undefined => "uses the value",
+        FaultKind::SortMismatch => "computes",
+        FaultKind::DependsOnRounding => "decides",
+        FaultKind::NotStructured => "depends on the input",
+        FaultKind::Unsupported => "gets",
+        FaultKind::Assertion => "stops",
+        FaultKind::ReadOnly => "writes",
+        FaultKind::Nondeterministic => "is not determined",
     }
 }

@@ -17,25 +17,25 @@ pub(super) fn check(program: &Program, side: &Side, budgets: &Budgets) -> Result
 
 fn check_block(program: &Program, side: &Side, budgets: &Budgets) -> Result<u64, BindError> {
     let product = |extent: [u32; 3]| extent.iter().map(|n| u64::from(*n)).try_fold(1u64, u64::checked_mul);
-    let Some(threads) = product(side.block).filter(|threads| *threads > 0) else {
-        let message = format!("a block of {:?} threads is no block", side.block);
+    let Some(threads) = product(side.launch.block).filter(|threads| *threads > 0) else {
+        let message = format!("a block of {:?} threads is no block", side.launch.block);
         return Err(BindError::new(message, Some("give each dimension of `block` a positive size".into())));
     };
     if threads > 1024 {
         let help = Some("no GPU runs more than 1024 threads in a block".into());
         return Err(BindError::new(format!("a block of {threads} threads is too large"), help));
     }
-    if side.block[2] > 64 {
-        let message = format!("a block of {:?} threads is too deep", side.block);
+    if side.launch.block[2] > 64 {
+        let message = format!("a block of {:?} threads is too deep", side.launch.block);
         return Err(BindError::new(message, Some("no GPU runs blocks of more than 64 threads in z".into())));
     }
     budgets.check(Limit::BlockThreads, threads)?;
     if let Some(required) = program.bounds.required_block
-        && required != side.block
+        && required != side.launch.block
     {
         let message = format!(
             "kernel `{}` is compiled for blocks of {required:?} threads (`.reqntid`), not {:?}",
-            program.name, side.block
+            program.name, side.launch.block
         );
         return Err(BindError::new(message, None));
     }
@@ -104,7 +104,7 @@ fn check_shared(program: &Program, side: &Side) -> Result<(), BindError> {
         let help = format!("a block has at most {STATIC_SHARED}; more must be dynamic (`extern __shared__`)");
         return Err(BindError::new(message, Some(help)));
     }
-    let dynamic = u64::from(side.dynamic_shared);
+    let dynamic = u64::from(side.launch.shared);
     let (total, most) = (statically + dynamic, most_shared(program.bounds.architecture));
     if total > most {
         let message = format!(
@@ -143,9 +143,9 @@ fn check_clusters(program: &Program, side: &Side) -> Result<(), BindError> {
         let help = "a case counts CTAs; compile the kernel without `.blocksareclusters`";
         return error("is launched by clusters and not by CTAs (`.blocksareclusters`)", help);
     }
-    if side.grid.iter().zip(cluster).any(|(ctas, of_cluster)| !ctas.is_multiple_of(of_cluster)) {
+    if side.launch.grid.iter().zip(cluster).any(|(ctas, of_cluster)| !ctas.is_multiple_of(of_cluster)) {
         let message =
-            format!("has clusters of {cluster:?} CTAs, which do not divide the grid {:?}", side.grid);
+            format!("has clusters of {cluster:?} CTAs, which do not divide the grid {:?}", side.launch.grid);
         return error(&message, "each dimension of `grid` must be a multiple of the clusters'");
     }
     Ok(())
@@ -155,21 +155,24 @@ fn check_clusters(program: &Program, side: &Side) -> Result<(), BindError> {
 const MAX_GRID: [u32; 3] = [(1 << 31) - 1, 65_535, 65_535];
 
 fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Ctas, BindError> {
-    let [x, y, z] = side.grid;
+    let [x, y, z] = side.launch.grid;
     if [x, y, z].contains(&0) {
-        let message = format!("a grid of {:?} CTAs is no grid", side.grid);
+        let message = format!("a grid of {:?} CTAs is no grid", side.launch.grid);
         return Err(BindError::new(message, Some("give each dimension of `grid` a positive size".into())));
     }
     if x > MAX_GRID[0] || y > MAX_GRID[1] || z > MAX_GRID[2] {
         let help = format!("no GPU runs more than {MAX_GRID:?} CTAs in x, y and z");
-        return Err(BindError::new(format!("a grid of {:?} CTAs is too large", side.grid), Some(help)));
+        return Err(BindError::new(
+            format!("a grid of {:?} CTAs is too large", side.launch.grid),
+            Some(help),
+        ));
     }
     // At most 2⁶³: this cannot overflow.
-    let total: u64 = side.grid.iter().map(|n| u64::from(*n)).product();
-    let Some(chosen) = &side.ctas else {
+    let total: u64 = side.launch.grid.iter().map(|n| u64::from(*n)).product();
+    let Some(chosen) = &side.launch.ctas else {
         // Footprints name CTAs by 32 bits.
-        let most = Budgets { ctas: budgets.ctas.min(1 << 32), ..budgets.clone() };
-        most.check(Limit::Ctas, total)?;
+        let most = budgets[Limit::Ctas].min(1 << 32);
+        budgets.clone().with(Limit::Ctas, most).check(Limit::Ctas, total)?;
         return Ok(Ctas::All(total));
     };
     if let Some(missing) = chosen.iter().find(|cta| **cta >= total) {

@@ -123,7 +123,7 @@ pub fn run(
     let launch = Launch::bind(which, &program, side, params, options.layout, &options.budgets)?;
     let mut outcome = Outcome {
         threads: launch.threads() as u64,
-        ctas: (launch.ctas.len(), side.grid.iter().map(|n| u64::from(*n)).product()),
+        ctas: (launch.ctas.len(), side.launch.grid.iter().map(|n| u64::from(*n)).product()),
         assumptions: launch.assumptions.iter().cloned().collect(),
         ..Outcome::default()
     };
@@ -137,7 +137,7 @@ pub fn run(
         next += count;
         options.budgets.deadline.check().map_err(RunError::Exhausted)?;
         let alone = Beside { instructions: taken, held: outcome.held, pool: None };
-        let left = options.budgets.memory_bytes.saturating_sub(outcome.held.total());
+        let left = options.budgets[Limit::MemoryBytes].saturating_sub(outcome.held.total());
         let pool = Pool::new(u64::MAX, left, window.len());
         let runs: Vec<(Result<Ran, Stop>, Taken)> = if let [only] = window.as_slice() {
             vec![run_cta(&launch, options, *only, alone)]

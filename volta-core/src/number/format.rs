@@ -2,52 +2,9 @@
 
 use std::cmp::Ordering;
 
+pub use volta_case::Format;
+
 use super::{Extended, Rational};
-
-/// A floating-point format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Format {
-    /// IEEE binary16
-    F16,
-    /// bfloat16
-    Bf16,
-    /// TensorFloat-32, in a 32-bit container
-    Tf32,
-    /// IEEE binary32
-    F32,
-    /// IEEE binary64
-    F64,
-    /// fp8 with 4 exponent bits
-    E4m3,
-    /// fp8 with 5 exponent bits
-    E5m2,
-}
-
-impl Format {
-    /// Bytes that a value of the format occupies.
-    pub fn bytes(self) -> u32 {
-        match self {
-            Format::E4m3 | Format::E5m2 => 1,
-            Format::F16 | Format::Bf16 => 2,
-            Format::Tf32 | Format::F32 => 4,
-            Format::F64 => 8,
-        }
-    }
-
-    /// The name that PTX gives it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::F16 => "f16",
-            Format::Bf16 => "bf16",
-            Format::Tf32 => "tf32",
-            Format::F32 => "f32",
-            Format::F64 => "f64",
-            Format::E4m3 => "e4m3",
-            Format::E5m2 => "e5m2",
-        }
-    }
-}
 
 /// Encodings that differ in their fractions only, which are evenly spaced numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,8 @@
 //! Names of terms.
 
+use volta_case::Element;
+pub use volta_case::Sign;
+
 use crate::index_type;
 
 index_type!(
@@ -19,24 +22,6 @@ index_type!(
     "n"
 );
 
-/// What may be assumed of the sign of an input's elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Sign {
-    /// Any finite real.
-    #[default]
-    Any,
-    /// `> 0`
-    Positive,
-    /// `≥ 0`
-    NonNegative,
-    /// `< 0`
-    Negative,
-    /// `≤ 0`
-    NonPositive,
-    /// `≠ 0`
-    Nonzero,
-}
-
 /// The integers of a machine type: what an element of an input may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Integers {
@@ -47,6 +32,15 @@ pub struct Integers {
 }
 
 impl Integers {
+    /// The integers that elements of a type are; `None` for floats.
+    pub fn of(element: Element) -> Option<Integers> {
+        match element {
+            Element::Float(_) => None,
+            Element::Int { bytes, signed } => Some(Integers { bits: 8 * bytes, signed }),
+            Element::Bool => Some(Integers { bits: 1, signed: false }),
+        }
+    }
+
     /// Those that are numbers of another type as well.
     pub fn common(self, other: Integers) -> Integers {
         let magnitude = |of: Integers| of.bits - u32::from(of.signed);

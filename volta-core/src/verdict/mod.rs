@@ -1,5 +1,7 @@
 //! What is told: data only, no layout.
 
+pub use volta_case::{UnknownCause, VerdictName};
+
 use crate::base::assumption::Assumption;
 use crate::machine::fault::{Fault, Place};
 use crate::machine::launch::Which;
@@ -24,17 +26,22 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Which one it is.
+    pub fn kind(&self) -> VerdictName {
+        match self {
+            Verdict::Equivalent => VerdictName::Equivalent,
+            Verdict::EquivalentWhere(_) => VerdictName::EquivalentWhere,
+            Verdict::Different(_) => VerdictName::Different,
+            Verdict::Fault(fault) => VerdictName::Fault(fault.kind),
+            Verdict::Unknown(unknown) => VerdictName::Unknown(unknown.cause),
+            Verdict::InputError(_) => VerdictName::InputError,
+            Verdict::Clean => VerdictName::Clean,
+        }
+    }
+
     /// The name that cases use: `equivalent`, `different`, `race`, `unknown(budget)`, ….
     pub fn name(&self) -> String {
-        match self {
-            Verdict::Equivalent => "equivalent".into(),
-            Verdict::EquivalentWhere(_) => "equivalent-where".into(),
-            Verdict::Different(_) => "different".into(),
-            Verdict::Fault(fault) => fault.kind.name().into(),
-            Verdict::Unknown(unknown) => format!("unknown({})", unknown.cause.name()),
-            Verdict::InputError(_) => "input-error".into(),
-            Verdict::Clean => "clean".into(),
-        }
+        self.kind().name().into()
     }
 }
 
@@ -115,31 +122,6 @@ impl Unknown {
                 "Volta is wrong here, and nothing is known of the kernels: please report it, with this case"
                     .into(),
             ),
-        }
-    }
-}
-
-/// Kinds of cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnknownCause {
-    /// A budget ended (rule L1).
-    Budget,
-    /// The case's timeout has passed.
-    Timeout,
-    /// Neither a proof nor a witness was found.
-    Undecided,
-    /// The verifier contradicts itself, or it panicked: it is wrong.
-    Internal,
-}
-
-impl UnknownCause {
-    /// The name in `unknown(…)`.
-    pub fn name(self) -> &'static str {
-        match self {
-            UnknownCause::Budget => "budget",
-            UnknownCause::Timeout => "timeout",
-            UnknownCause::Undecided => "undecided",
-            UnknownCause::Internal => "internal",
         }
     }
 }

@@ -46,12 +46,13 @@ pub(super) fn check(arguments: &CheckArgs) -> io::Result<Exit> {
                     printer.case(&folder.name, None, &run, false, out)?;
                     printer.unreadable(&folder.name, &text)
                 })?,
-                Ok(case) if case.slow && !run_slow && !folder.alone => {
+                Ok(case) if case.options.run.slow && !run_slow && !folder.alone => {
                     progress.print(|out| printer.skipped(&case, out))?;
                 }
                 Ok(mut case) => {
-                    case.timeout = case.timeout.into_iter().chain(arguments.timeout).min();
-                    case.options.recheck = arguments.recheck.unwrap_or(case.options.recheck);
+                    case.options.run.timeout =
+                        case.options.run.timeout.into_iter().chain(arguments.timeout).min();
+                    case.recheck = arguments.recheck.unwrap_or(case.recheck);
                     let run = median(arguments.repeat, || run(&case, &toolchain, arguments.threads));
                     let wants_message = only_one || arguments.verbose || run.outcome() != Outcome::Passed;
                     progress.print(|out| printer.case(&case.name, Some(&case), &run, wants_message, out))?;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use volta_case::nearest;
 use volta_core::Conditions;
 use volta_core::decide::Element;
 use volta_core::decide::smt::{self, Settings};
@@ -15,7 +16,6 @@ use crate::manifest;
 use crate::nvcc::Toolchain;
 use crate::render::{self, Paint};
 use crate::run::ready;
-use crate::suggest::nearest;
 
 /// Arguments of `volta export`.
 #[derive(Debug, Args)]

@@ -7,7 +7,6 @@ use volta_core::machine::fault::{Fault, Place};
 use volta_core::verdict::{How, Verdict};
 
 use super::table::Figures;
-use crate::case::side_name;
 use crate::run::{Outcome, Run};
 
 /// A case that was run, or could not be.
@@ -204,7 +203,7 @@ fn fault_line(fault: &Fault) -> FaultLine<'_> {
         }
     });
     FaultLine {
-        side: side_name(fault.side),
+        side: fault.side.name(),
         kind: fault.kind.name(),
         rule: fault.rule,
         message: &fault.message,

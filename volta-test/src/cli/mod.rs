@@ -14,10 +14,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use volta_case::nearest;
 
 use crate::limits;
 use crate::render::{Paint, rules};
-use crate::suggest::nearest;
 
 /// Proves that GPU kernels are equivalent over the reals, and free of races.
 #[derive(Debug, Parser)]
@@ -116,7 +116,7 @@ struct CheckArgs {
     no_nvcc: bool,
     /// How long verifying a case may take, such as 10s or 500ms (as VOLTA_TIMEOUT does): past it, its verdict is
     /// unknown(timeout)
-    #[arg(long, value_name = "TIME", value_parser = limits::timeout)]
+    #[arg(long, value_name = "TIME", value_parser = volta_case::duration)]
     timeout: Option<Duration>,
     /// Run slow cases too (as VOLTA_SLOW=1 does)
     #[arg(long)]
@@ -141,7 +141,7 @@ struct RefreshArgs {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// The architecture, for .cu files; cases have their own
-    #[arg(long, default_value = crate::case::DEFAULT_ARCH)]
+    #[arg(long, default_value_t = volta_case::Target::default().arch)]
     arch: String,
     /// A flag for the compiler, for .cu files; may be given several times
     #[arg(long = "flag", value_name = "FLAG", allow_hyphen_values = true)]

@@ -8,7 +8,7 @@ use super::{Exit, RefreshArgs, Selection, complain};
 use crate::beside::Header;
 use crate::files;
 use crate::manifest;
-use crate::nvcc::{Target, Toolchain};
+use crate::nvcc::{self, Target, Toolchain};
 use crate::prepare::{self, locate};
 use crate::render::{self, Paint};
 
@@ -53,7 +53,7 @@ pub(super) fn refresh(arguments: &RefreshArgs, out: &mut impl Write) -> io::Resu
         {
             match locate(&case, kernel) {
                 Ok(source) => {
-                    let target = Target { arch: kernel.arch.clone(), flags: kernel.flags.clone() };
+                    let target = kernel.target.clone();
                     if !jobs.contains(&(source.clone(), target.clone())) {
                         jobs.push((source, target));
                     }
@@ -92,7 +92,7 @@ fn refresh_one(
     target: &Target,
     force: bool,
 ) -> Result<(PathBuf, &'static str), String> {
-    let path = source.with_file_name(target.file_name(source));
+    let path = source.with_file_name(nvcc::file_name(target, source));
     let old = files::read_text(&path, prepare::MAX_PTX_BYTES).ok();
     let header = old.as_deref().and_then(|text| Header::parse(text).ok());
     let is_fresh = header.is_some_and(|header| matches!(header.stale(source, target), Ok(None)));

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use volta_case::nearest;
+
 use super::Selection;
 use crate::beside::normalized;
 use crate::discover::{Found, discover};
 use crate::manifest::FILE_NAME;
-use crate::suggest::nearest;
 
 /// A case to run.
 #[derive(Clone, Debug)]

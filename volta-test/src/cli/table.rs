@@ -50,7 +50,7 @@ pub(super) fn skipped(name: &str, name_width: usize, paint: Paint) -> String {
 
 /// What was expected of a case.
 pub(super) fn expected(case: &Case) -> String {
-    case.expect.verdict.clone()
+    case.expect.verdict.name().to_owned()
 }
 
 /// Sums over both sides.

@@ -6,20 +6,22 @@ mod reader;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use toml::de::{DeTable, DeValue};
+use volta_case::{
+    About, CASE, FILL, KERNEL, NamedContents, Options, PARAM, Section, TYPE, Value as Given, VerdictName,
+    Word, Wrong, choose, source_problem, spellings, split_source,
+};
 use volta_core::case::{
-    Argument, Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Sign, Which,
-    WmmaLayout, bits_of,
+    Argument, Binding, Contents, Element, Param, ParamKind, Role, ScalarValue, Sign, Which, bits_of,
 };
 
 pub use reader::Problem;
-use reader::{Problems, Table, Value, as_integer, as_number, did_you_mean};
+use reader::{Problems, Table, Value, as_integer, as_number};
 
 use volta_core::number::Extended;
 
-use crate::case::{self, Case, Contains, Expectation, Home, Kernel};
+use crate::case::{Case, Contains, Expectation, Home, Kernel};
 use crate::files;
 use crate::limits;
 
@@ -84,21 +86,21 @@ pub fn parse(name: &str, home: Home, text: &str) -> Result<Case, Vec<Problem>> {
     let problems = Problems::default();
     let case = read_case(name, home, document.get_ref(), &problems);
     // A case may be about what the verifier says to input that makes no sense.
-    let wants_error = case.as_ref().is_some_and(|case| case.expect.verdict == "input-error");
+    let wants_error = case.as_ref().is_some_and(|case| case.expect.verdict == VerdictName::InputError);
     let problems = problems.into_sorted(wants_error);
     case.filter(|_| problems.is_empty()).ok_or(problems)
 }
 
 fn read_case(name: &str, home: Home, document: &DeTable<'_>, problems: &Problems) -> Option<Case> {
-    let top = Table::new(document, 0..0, "a case", problems);
-    let table = top.table("params");
+    let top = Table::new(document, 0..0, "a case", CASE.iter().chain(About::keys()), problems);
+    let table = top.table("params", []);
     let names: Vec<&str> = table.iter().flat_map(Table::entries).map(|(name, _, _)| name).collect();
     let params = table.map(|table| read_params(&table, Binding::Argument, problems));
     if params.is_none() && top.get("params").is_none() && top.get("globals").is_none() {
         problems.add(0..0, "a case needs a table [params]", None);
     }
     let mut params = params.unwrap_or_default();
-    if let Some(globals) = top.table("globals") {
+    if let Some(globals) = top.table("globals", []) {
         for (name, span, _) in globals.entries().filter(|(name, _, _)| names.contains(name)) {
             problems.add(
                 span,
@@ -108,7 +110,8 @@ fn read_case(name: &str, home: Home, document: &DeTable<'_>, problems: &Problems
         }
         params.extend(read_params(&globals, Binding::Variable, problems));
     }
-    let side = |key| top.table(key).and_then(|table| read_kernel(table, &names, problems));
+    let kernel_keys = || KERNEL.iter().chain(Kernel::keys());
+    let side = |key| top.table(key, kernel_keys()).and_then(|table| read_kernel(table, &names, problems));
     let (reference, opt, kernel) = (side("reference"), side("opt"), side("kernel"));
     let has = |key| document.iter().any(|(name, _)| name.get_ref() == key);
     if has("kernel") && (has("opt") || has("reference")) {
@@ -121,23 +124,27 @@ fn read_case(name: &str, home: Home, document: &DeTable<'_>, problems: &Problems
     }
     let is_pair = has("reference");
     let expect = read_expectation(&top, is_pair, problems);
-    let Chosen { options, timeout, slow, snapshots } = read_options(&top, problems);
+    let mut options = Options { limits: limits::of_machine(), ..Options::default() };
+    if let Some(table) = top.table("options", Options::keys()) {
+        table.section(&mut options);
+        table.finish();
+    }
     let contains = read_contains(&top, is_pair, problems);
-    let (description, why) = (top.string("description"), top.string("why"));
+    let description = top.string("description");
+    let mut about = About::default();
+    top.section(&mut about);
     top.finish();
     Some(Case {
         name: name.into(),
         home,
         description,
-        why,
+        about,
         params,
         reference,
         opt: opt.or(kernel)?,
         expect,
         options,
-        timeout,
-        slow,
-        snapshots,
+        recheck: 0,
         contains,
     })
 }
@@ -153,7 +160,7 @@ fn read_params(table: &Table<'_>, binding: Binding, problems: &Problems) -> Vec<
             table.wrong_type(value, &format!("the {what} `{name}`"), "a table");
             continue;
         };
-        let table = Table::new(entries, span, format!("the {what} `{name}`"), problems);
+        let table = Table::new(entries, span, format!("the {what} `{name}`"), PARAM, problems);
         if let Some(kind) = read_param(&table, name, binding, problems) {
             params.push(Param { name: name.into(), kind, binding });
         }
@@ -166,9 +173,8 @@ fn read_param(table: &Table<'_>, name: &str, binding: Binding, problems: &Proble
     let types = read_types(table, name, problems);
     let sign = match table.get("assume") {
         None => Some(Sign::Any),
-        Some(value) => choose(value, SIGNS, "`assume`", problems),
+        Some(value) => read_word(value, "`assume`", problems),
     };
-    // Asking for every key first makes the suggestions for unknown ones complete.
     let (role, shape, contents) = (table.get("role"), table.get("shape"), table.get("contents"));
     let (value, symbolic) = (table.get("value"), table.flag("symbolic"));
     if role.is_none() && shape.is_none() {
@@ -178,7 +184,7 @@ fn read_param(table: &Table<'_>, name: &str, binding: Binding, problems: &Proble
         && (value.is_some() || symbolic.is_some())
     {
         let scalar = read_scalar(table, name, types, value, symbolic, sign?, problems)?;
-        return Some(of_one_element(scalar, choose(role, ROLES, "`role`", problems)?));
+        return Some(of_one_element(scalar, read_word(role, "`role`", problems)?));
     }
     if value.is_some() || symbolic.is_some() {
         let key = if value.is_some() { "value" } else { "symbolic" };
@@ -190,7 +196,7 @@ fn read_param(table: &Table<'_>, name: &str, binding: Binding, problems: &Proble
         return None;
     }
     let role = match (role, binding) {
-        (Some(role), _) => Some(choose(role, ROLES, "`role`", problems)?),
+        (Some(role), _) => Some(read_word(role, "`role`", problems)?),
         (None, Binding::Variable) => Some(Role::In),
         (None, Binding::Argument) => None,
     };
@@ -270,7 +276,7 @@ fn read_scalar(
 /// Element types in the reference and in the optimized kernel.
 fn read_types(table: &Table<'_>, name: &str, problems: &Problems) -> Option<(Element, Element)> {
     let Some(value) = table.get("type") else {
-        let help = Some(format!("type = \"f32\"; there are: {}", ELEMENTS.join(", ")));
+        let help = Some(format!("type = \"f32\"; there are: {}", spellings::<Element>().join(", ")));
         problems.add(table.span.clone(), format!("`{name}` needs a type"), help);
         return None;
     };
@@ -279,17 +285,12 @@ fn read_types(table: &Table<'_>, name: &str, problems: &Problems) -> Option<(Ele
             table.wrong_type(value, "an element type", "a text");
             return None;
         };
-        let element = Element::parse(text);
-        if element.is_none() {
-            let message = format!("unknown element type `{text}`");
-            problems.add(value.span(), message, Some(did_you_mean(text, &ELEMENTS)));
-        }
-        element
+        read_choice(choose(text, || format!("unknown element type `{text}`")), &value, problems)
     };
     let Some(sides) = value.get_ref().as_table() else {
         return element(value).map(|element| (element, element));
     };
-    let sides = Table::new(sides, value.span(), "`type`", problems);
+    let sides = Table::new(sides, value.span(), "`type`", TYPE, problems);
     let types = (sides.get("ref").or_else(|| sides.get("reference")), sides.get("opt"));
     sides.finish();
     match types {
@@ -334,18 +335,16 @@ fn read_contents(
         None
     };
     match value.get_ref() {
-        DeValue::String(text) => match text.as_ref() {
-            "undefined" => Some(Contents::Undefined),
-            "symbolic" => Some(Contents::Symbolic),
-            "iota" => Some(Contents::Iota),
-            "lower_triangular" if shape.len() < 2 => {
-                wrong("`lower_triangular` needs two dimensions or more".into(), None)
+        DeValue::String(text) => {
+            let named = choose(text, || format!("unknown contents `{text}`"));
+            let named: NamedContents = read_choice(named, &value, problems)?;
+            if named == NamedContents::LowerTriangular && shape.len() < 2 {
+                return wrong("`lower_triangular` needs two dimensions or more".into(), None);
             }
-            "lower_triangular" => Some(Contents::LowerTriangular),
-            other => wrong(format!("unknown contents `{other}`"), Some(did_you_mean(other, &CONTENTS))),
-        },
+            Some(named.into())
+        }
         DeValue::Table(table) => {
-            let table = Table::new(table, value.span(), "`contents`", problems);
+            let table = Table::new(table, value.span(), "`contents`", FILL, problems);
             let fill =
                 table.read("fill", "a number, \"inf\" or \"-inf\"", |value| as_number(value.get_ref()));
             let missing = table.get("fill").is_none();
@@ -390,33 +389,23 @@ fn read_kernel(table: Table<'_>, names: &[&str], problems: &Problems) -> Option<
         problems.add(table.span.clone(), "a kernel needs a source", help);
     }
     if let Some(source) = &source {
-        let (file, _) = case::split_source(source);
+        let (file, _) = split_source(source);
         let span = table.get("source").map_or(table.span.clone(), |value| value.span());
-        if let Some(message) = wrong_source(file) {
+        if let Some(message) = source_problem(file) {
             problems.add(span, message, None);
         }
     }
     let mut kernel = Kernel::new(source.as_deref().unwrap_or_default());
-    if let Some(block) = read_extent(&table, "block", problems) {
-        kernel.block = block;
-    } else if table.get("block").is_none() {
+    if table.get("block").is_none() {
         let help = Some("block = 128, or [16, 16]".into());
         problems.add(table.span.clone(), "a kernel needs a block", help);
     }
-    if let Some(grid) = read_extent(&table, "grid", problems) {
-        kernel.grid = grid;
-    }
-    if let Some(shared) = table.integer("shared") {
-        match u32::try_from(shared) {
-            Ok(shared) => kernel.shared = shared,
-            Err(_) => problems.add(table.key_span("shared"), "too much shared memory", None),
+    table.section(&mut kernel);
+    for (key, sizes) in [("block", kernel.launch.block), ("grid", kernel.launch.grid)] {
+        if let (Some(value), true) = (table.get(key), sizes.contains(&0)) {
+            let message = format!("`{key}` is a whole number from 1, or a list of one to three of them");
+            problems.add_senseless(value.span(), message, None);
         }
-    }
-    let text = |value: Value<'_>| value.get_ref().as_str().map(str::to_owned);
-    kernel.ctas = table.list("ctas", "a whole number from 0", |value| as_integer(value.get_ref()));
-    kernel.flags = table.list("flags", "a text", text).unwrap_or_default();
-    if let Some(arch) = table.string("arch") {
-        kernel.arch = arch;
     }
     kernel.args = table.list("args", "a parameter's name or a number", |value| {
         if let Some(number) = as_number(value.get_ref()) {
@@ -424,8 +413,8 @@ fn read_kernel(table: Table<'_>, names: &[&str], problems: &Problems) -> Option<
         }
         let name = value.get_ref().as_str()?;
         if !names.contains(&name) {
-            let message = format!("no parameter is called `{name}`");
-            problems.add_senseless(value.span(), message, Some(did_you_mean(name, names)));
+            let wrong = Wrong::unknown(format!("no parameter is called `{name}`"), name, names);
+            problems.add_senseless(value.span(), wrong.message, wrong.help);
         }
         Some(Argument::Named(name.into()))
     });
@@ -433,157 +422,30 @@ fn read_kernel(table: Table<'_>, names: &[&str], problems: &Problems) -> Option<
     source.map(|_| kernel)
 }
 
-/// What is wrong with the path of a source.
-pub fn wrong_source(file: &str) -> Option<String> {
-    if !file.ends_with(".cu") && !file.ends_with(".ptx") {
-        return Some(format!("`{file}` is neither a .cu nor a .ptx file"));
-    }
-    Path::new(file).is_absolute().then(|| format!("`{file}` is absolute; paths are relative to the case"))
-}
-
-/// One to three numbers, each at least 1.
-fn read_extent(table: &Table<'_>, key: &'static str, problems: &Problems) -> Option<[u32; 3]> {
-    let value = table.get(key)?;
-    let sizes: Vec<Option<u64>> = match value.get_ref() {
-        DeValue::Array(items) => items.iter().map(|item| as_integer(item.get_ref())).collect(),
-        single => vec![as_integer(single)],
-    };
-    let sizes: Option<Vec<u32>> = sizes.into_iter().map(|size| u32::try_from(size?).ok()).collect();
-    let message = format!("`{key}` is a whole number from 1, or a list of one to three of them");
-    if sizes.as_ref().is_some_and(|sizes| sizes.contains(&0)) {
-        problems.add_senseless(value.span(), message.clone(), None);
-    }
-    match sizes.as_deref() {
-        Some(&[x]) => Some([x, 1, 1]),
-        Some(&[x, y]) => Some([x, y, 1]),
-        Some(&[x, y, z]) => Some([x, y, z]),
-        _ => {
-            problems.add(value.span(), message, None);
-            None
-        }
-    }
-}
-
 fn read_expectation(top: &Table<'_>, is_pair: bool, problems: &Problems) -> Expectation {
-    let mut expect = Expectation::of(if is_pair { "equivalent" } else { "clean" });
+    let mut expect = Expectation { verdict: VerdictName::passing(is_pair), ..Expectation::default() };
     let Some(value) = top.get("expect") else { return expect };
-    let mut verdict = |value: Value<'_>, text: &str| {
-        let names = case::verdict_names();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        if !names.contains(&text) {
-            let message = format!("unknown verdict `{text}`");
-            problems.add(value.span(), message, Some(did_you_mean(text, &names)));
-        } else if let Some(message) = impossible_verdict(text, is_pair) {
-            problems.add(value.span(), message, None);
-        }
-        expect.verdict = text.into();
-    };
     match value.get_ref() {
-        DeValue::String(text) => verdict(value, text),
-        DeValue::Table(entries) => {
-            let table = Table::new(entries, value.span(), "`expect`", problems);
-            match (table.get("verdict"), table.string("verdict")) {
-                (Some(value), Some(text)) => verdict(value, &text),
-                (None, _) => problems.add(value.span(), "`expect` needs a verdict", None),
-                (Some(_), None) => {}
+        DeValue::String(text) => {
+            let set = expect.set("verdict", Given::Text(text.to_string()));
+            if let Err(wrong) = set.and_then(|()| expect.verdict.check(is_pair)) {
+                top.refuse("expect", wrong);
             }
-            expect.side = table.get("side").and_then(|value| choose(value, SIDES, "`side`", problems));
-            expect.rule = table.string("rule");
-            expect.lines = table
-                .list("lines", "a line number", |value| u32::try_from(as_integer(value.get_ref())?).ok())
-                .map(|lines| lines.into_iter().collect());
+        }
+        DeValue::Table(entries) => {
+            let table = Table::new(entries, value.span(), "`expect`", Expectation::keys(), problems);
+            if table.get("verdict").is_none() {
+                problems.add(value.span(), "`expect` needs a verdict", None);
+            }
+            table.section(&mut expect);
+            if let Err(wrong) = expect.verdict.check(is_pair) {
+                table.refuse("verdict", wrong);
+            }
             table.finish();
         }
         _ => top.wrong_type(value, "`expect`", "a verdict's name or a table"),
     }
     expect
-}
-
-/// Why a case of this kind cannot have that verdict.
-pub fn impossible_verdict(verdict: &str, is_pair: bool) -> Option<String> {
-    let only_pairs = ["equivalent", "equivalent-where", "different"].contains(&verdict);
-    if is_pair && verdict == "clean" {
-        return Some("`clean` is for one kernel alone; a pair is `equivalent`".into());
-    }
-    (!is_pair && only_pairs)
-        .then(|| format!("`{verdict}` is for pairs; one kernel alone is `clean`, or a fault's name"))
-}
-
-/// What stands under `[options]`.
-struct Chosen {
-    options: Options,
-    timeout: Option<Duration>,
-    slow: bool,
-    snapshots: bool,
-}
-
-fn read_options(top: &Table<'_>, problems: &Problems) -> Chosen {
-    let mut options = Options { budgets: limits::budgets(), ..Options::default() };
-    let Some(table) = top.table("options") else {
-        return Chosen { options, timeout: None, slow: false, snapshots: true };
-    };
-    options.partial = table.flag("partial").unwrap_or(false);
-    options.exit_orders_memory = table.flag("exit_orders_memory").unwrap_or(false);
-    options.strict_barriers = table.flag("strict_barriers").unwrap_or(false);
-    options.warp_collectives_order_memory = table.flag("warp_collectives_order_memory").unwrap_or(false);
-    if let Some(layout) = table.string("wmma_layout")
-        && let Err(message) = set_wmma_layout(&mut options, &layout)
-    {
-        problems.add(table.key_span("wmma_layout"), message, None);
-    }
-    for key in BUDGETS {
-        if let Some(value) = table.integer(key)
-            && let Err(message) = set_budget(&mut options, key, value)
-        {
-            problems.add(table.key_span(key), message, None);
-        }
-    }
-    let timeout = table.string("timeout").and_then(|text| match limits::timeout(&text) {
-        Ok(timeout) => Some(timeout),
-        Err(message) => {
-            problems.add(table.key_span("timeout"), message, None);
-            None
-        }
-    });
-    let slow = table.flag("slow").unwrap_or(false);
-    let snapshots = table.flag("snapshot").unwrap_or(true);
-    table.finish();
-    Chosen { options, timeout, slow, snapshots }
-}
-
-/// Sets where the elements of `wmma` fragments lie: as on an architecture.
-pub fn set_wmma_layout(options: &mut Options, architecture: &str) -> Result<(), String> {
-    match architecture {
-        "sm_80" => options.wmma_layout = WmmaLayout::Sm80,
-        other => return Err(format!("`wmma_layout` is \"sm_80\", not \"{other}\"")),
-    }
-    Ok(())
-}
-
-/// The options that raise or lower a limit.
-pub const BUDGETS: [&str; 6] = [
-    "max_instructions",
-    "max_memory_bytes",
-    "max_block_threads",
-    "max_ctas",
-    "max_algebra_steps",
-    "max_program_size",
-];
-
-/// Sets the limit that the option `key` names.
-pub fn set_budget(options: &mut Options, key: &str, value: u64) -> Result<(), String> {
-    let budgets = &mut options.budgets;
-    let limit = match key {
-        "max_instructions" => &mut budgets.instructions,
-        "max_memory_bytes" => &mut budgets.memory_bytes,
-        "max_block_threads" => &mut budgets.block_threads,
-        "max_ctas" => &mut budgets.ctas,
-        "max_algebra_steps" => &mut budgets.algebra_steps,
-        "max_program_size" => &mut budgets.program_size,
-        other => return Err(format!("no limit is called `{other}`")),
-    };
-    *limit = value;
-    Ok(())
 }
 
 fn read_contains(top: &Table<'_>, is_pair: bool, problems: &Problems) -> Vec<Contains> {
@@ -597,64 +459,34 @@ fn read_contains(top: &Table<'_>, is_pair: bool, problems: &Problems) -> Vec<Con
             top.wrong_type(item, "an element of `contains`", "a table");
             return None;
         };
-        let table = Table::new(entries, item.span(), "[[contains]]", problems);
-        let side = table.get("side");
-        let side = side.map_or(Some(Which::Opt), |value| choose(value, SIDES, "`side`", problems));
-        let (text, count) = (table.string("text"), table.integer("count").unwrap_or(1));
-        if text.is_none() {
+        let table = Table::new(entries, item.span(), "[[contains]]", Contains::keys(), problems);
+        let mut wanted = Contains::default();
+        table.section(&mut wanted);
+        if table.get("text").is_none() {
             problems.add(item.span(), "[[contains]] needs a text", None);
         }
-        if side == Some(Which::Reference) && !is_pair {
+        if wanted.side == Which::Reference && !is_pair {
             problems.add(table.key_span("side"), "this case has no reference", None);
         }
         table.finish();
-        Some(Contains { side: side?, text: text?, count })
+        Some(wanted)
     };
     items.iter().filter_map(read).collect()
 }
 
-/// The value that a name stands for.
-fn choose<T: Copy>(value: Value<'_>, choices: &[(&str, T)], what: &str, problems: &Problems) -> Option<T> {
-    let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+/// What the word of a value stands for.
+fn read_word<W: Word>(value: Value<'_>, what: &str, problems: &Problems) -> Option<W> {
     let Some(text) = value.get_ref().as_str() else {
-        problems.add(value.span(), format!("{what} is one of: {}", names.join(", ")), None);
+        let words = spellings::<W>().join(", ");
+        problems.add(value.span(), format!("{what} is one of: {words}"), None);
         return None;
     };
-    let found = choices.iter().find(|(name, _)| *name == text);
-    if found.is_none() {
-        let message = format!("{what} is not `{text}`");
-        problems.add(value.span(), message, Some(did_you_mean(text, &names)));
-    }
-    found.map(|(_, choice)| *choice)
+    read_choice(choose(text, || format!("{what} is not `{text}`")), &value, problems)
 }
 
-/// Roles by name.
-pub const ROLES: &[(&str, Role)] = &[
-    ("in", Role::In),
-    ("out", Role::Out),
-    ("inout", Role::InOut),
-    ("scratch", Role::Scratch),
-    ("ignored", Role::Ignored),
-];
-
-/// Sign assumptions by name.
-pub const SIGNS: &[(&str, Sign)] = &[
-    ("positive", Sign::Positive),
-    ("nonnegative", Sign::NonNegative),
-    ("negative", Sign::Negative),
-    ("nonpositive", Sign::NonPositive),
-    ("nonzero", Sign::Nonzero),
-];
-
-const SIDES: &[(&str, Which)] =
-    &[("reference", Which::Reference), ("opt", Which::Opt), ("kernel", Which::Opt)];
-
-const ELEMENTS: [&str; 16] = [
-    "f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2", "i8", "i16", "i32", "i64", "u8", "u16", "u32",
-    "u64", "bool",
-];
-
-const CONTENTS: [&str; 4] = ["undefined", "symbolic", "iota", "lower_triangular"];
+fn read_choice<W>(choice: Result<W, Wrong>, at: &Value<'_>, problems: &Problems) -> Option<W> {
+    choice.map_err(|Wrong { message, help }| problems.add(at.span(), message, help)).ok()
+}
 
 /// Where a span begins, as `line:column` from 1.
 pub fn position(text: &str, span: &Range<usize>) -> (usize, usize) {

@@ -1,16 +1,16 @@
 //! Reading TOML with a place for every complaint.
 //!
-//! Every key that is asked for becomes known; [`Table::finish`] complains about the others and suggests the nearest.
+//! A table knows its keys from the schema; [`Table::finish`] complains about all others and suggests the nearest.
 
 use std::cell::RefCell;
 use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use volta_case::{Key, Section, Takes, Value as Given, Wrong};
 use volta_core::number::Extended;
 
 use crate::number;
-use crate::suggest::nearest;
 
 /// Something wrong in a `volta.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,24 +54,16 @@ impl Problems {
     }
 }
 
-/// “did you mean `…`?”, or all there are.
-pub(super) fn did_you_mean(word: &str, candidates: &[&str]) -> String {
-    match nearest(word, candidates.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are: {}", candidates.join(", ")),
-    }
-}
-
 /// A value and where it stands.
 pub(super) type Value<'a> = &'a Spanned<DeValue<'a>>;
 
-/// A table that remembers which keys were asked for.
+/// A table and the keys that may stand in it.
 pub(super) struct Table<'a> {
     entries: &'a DeTable<'a>,
     /// Bytes of the text.
     pub(super) span: Range<usize>,
     what: String,
-    known: RefCell<Vec<&'static str>>,
+    keys: Vec<&'static Key>,
     problems: &'a Problems,
 }
 
@@ -81,14 +73,15 @@ impl<'a> Table<'a> {
         entries: &'a DeTable<'a>,
         span: Range<usize>,
         what: impl Into<String>,
+        keys: impl IntoIterator<Item = &'static Key>,
         problems: &'a Problems,
     ) -> Table<'a> {
-        Table { entries, span, what: what.into(), known: RefCell::default(), problems }
+        Table { entries, span, what: what.into(), keys: keys.into_iter().collect(), problems }
     }
 
-    /// The value of `key`, which becomes known.
-    pub(super) fn get(&self, key: &'static str) -> Option<Value<'a>> {
-        self.known.borrow_mut().push(key);
+    /// The value of `key`.
+    pub(super) fn get(&self, key: &str) -> Option<Value<'a>> {
+        debug_assert!(self.keys.iter().any(|known| known.name == key), "`{key}` is no key of {}", self.what);
         self.entries.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(_, value)| value)
     }
 
@@ -101,7 +94,7 @@ impl<'a> Table<'a> {
     /// The value of `key` as `read` reads it; a complaint says `expected` otherwise.
     pub(super) fn read<T>(
         &self,
-        key: &'static str,
+        key: &str,
         expected: &str,
         read: impl FnOnce(Value<'a>) -> Option<T>,
     ) -> Option<T> {
@@ -125,25 +118,69 @@ impl<'a> Table<'a> {
         self.problems.add(value.span(), format!("{what} is {expected}, not {found}"), None);
     }
 
+    /// Reads the keys of a section.
+    pub(super) fn section<S: Section>(&self, section: &mut S) {
+        for key in S::keys() {
+            if let Some(given) = self.given(key)
+                && let Err(wrong) = section.set(key.name, given)
+            {
+                self.refuse(key.name, wrong);
+            }
+        }
+    }
+
+    /// Complains about the value of `key`.
+    pub(super) fn refuse(&self, key: &str, Wrong { message, help }: Wrong) {
+        let span = self.get(key).map_or_else(|| self.span.clone(), |value| value.span());
+        self.problems.add(span, message, help);
+    }
+
+    /// The value of a key, if it is written as the key takes it.
+    fn given(&self, key: &Key) -> Option<Given> {
+        match key.takes {
+            Takes::Flag => self.flag(key.name).map(Given::Flag),
+            Takes::Count | Takes::Size => self.integer(key.name).map(|count| Given::Count(count.into())),
+            Takes::Text => self.string(key.name).map(Given::Text),
+            Takes::Counts => {
+                let integer = |value: Value<'_>| as_integer(value.get_ref()).map(i128::from);
+                self.list(key.name, "a whole number from 0", integer).map(Given::Counts)
+            }
+            Takes::Texts => {
+                let text = |value: Value<'_>| value.get_ref().as_str().map(str::to_owned);
+                self.list(key.name, "a text", text).map(Given::Texts)
+            }
+            Takes::Extent => {
+                let value = self.get(key.name)?.get_ref();
+                let sizes = match value.as_array() {
+                    Some(items) => items.iter().map(|item| as_integer(item.get_ref())).collect(),
+                    None => as_integer(value).map(|size| vec![size]),
+                };
+                // What has no sizes is refused as what has too many.
+                Some(Given::Counts(sizes.unwrap_or_default().into_iter().map(i128::from).collect()))
+            }
+            Takes::Own => None,
+        }
+    }
+
     /// A text.
-    pub(super) fn string(&self, key: &'static str) -> Option<String> {
+    pub(super) fn string(&self, key: &str) -> Option<String> {
         self.read(key, "a text", |value| value.get_ref().as_str().map(str::to_owned))
     }
 
     /// A number that is not negative.
-    pub(super) fn integer(&self, key: &'static str) -> Option<u64> {
+    pub(super) fn integer(&self, key: &str) -> Option<u64> {
         self.read(key, "a whole number from 0", |value| as_integer(value.get_ref()))
     }
 
     /// `true` or `false`.
-    pub(super) fn flag(&self, key: &'static str) -> Option<bool> {
+    pub(super) fn flag(&self, key: &str) -> Option<bool> {
         self.read(key, "true or false", |value| value.get_ref().as_bool())
     }
 
     /// A list whose elements `read` reads.
     pub(super) fn list<T>(
         &self,
-        key: &'static str,
+        key: &str,
         expected: &str,
         mut read: impl FnMut(Value<'a>) -> Option<T>,
     ) -> Option<Vec<T>> {
@@ -163,11 +200,13 @@ impl<'a> Table<'a> {
     }
 
     /// A table within this one.
-    pub(super) fn table(&self, key: &'static str) -> Option<Table<'a>> {
+    pub(super) fn table(&self, key: &str, keys: impl IntoIterator<Item = &'static Key>) -> Option<Table<'a>> {
         let value = self.get(key)?;
         match value.get_ref().as_table() {
             // A `[header]`'s own span is its header; an inline table's is its braces.
-            Some(entries) => Some(Table::new(entries, self.key_span(key), format!("[{key}]"), self.problems)),
+            Some(entries) => {
+                Some(Table::new(entries, self.key_span(key), format!("[{key}]"), keys, self.problems))
+            }
             None => {
                 self.wrong_type(value, &format!("`{key}`"), "a table");
                 None
@@ -180,14 +219,15 @@ impl<'a> Table<'a> {
         self.entries.iter().map(|(key, value)| (key.get_ref().as_ref(), key.span(), value))
     }
 
-    /// Complains about every key that was never asked for.
+    /// Complains about every key that may not stand here.
     pub(super) fn finish(self) {
-        let known = self.known.into_inner();
+        let known: Vec<&str> = self.keys.iter().map(|key| key.name).collect();
         for (key, _) in self.entries.iter() {
             let name = key.get_ref().as_ref();
             if !known.contains(&name) {
                 let message = format!("unknown key `{name}` in {}", self.what);
-                self.problems.add(key.span(), message, Some(did_you_mean(name, &known)));
+                let Wrong { message, help } = Wrong::unknown(message, name, &known);
+                self.problems.add(key.span(), message, help);
             }
         }
     }

@@ -62,13 +62,19 @@ fn everything_is_read() {
     assert_eq!(names, ["z", "x", "m", "l", "t", "n", "alpha", "s"], "the order is the text's");
     let reference = case.reference.expect("a pair has a reference");
     assert_eq!((reference.source.as_str(), reference.name.as_deref()), ("../k.cu", Some("naive<float>")));
-    assert_eq!((reference.block, reference.grid), ([128, 1, 1], [1, 1, 1]));
+    assert_eq!((reference.launch.block, reference.launch.grid), ([128, 1, 1], [1, 1, 1]));
     assert_eq!(reference.args.map(|args| args.len()), Some(4));
-    assert_eq!(reference.ctas, Some(vec![0, 2]));
-    assert_eq!((case.opt.block, case.opt.grid, case.opt.shared), ([16, 16, 1], [2, 1, 1], 1024));
+    assert_eq!(reference.launch.ctas, Some(vec![0, 2]));
+    assert_eq!(
+        (case.opt.launch.block, case.opt.launch.grid, case.opt.launch.shared),
+        ([16, 16, 1], [2, 1, 1], 1024)
+    );
     assert_eq!(case.expect.lines, Some([12, 20].into()));
-    assert_eq!((case.slow, case.snapshots, case.options.partial), (true, false, true));
-    assert_eq!(case.options.budgets.instructions, 1000);
+    assert_eq!(
+        (case.options.run.slow, case.options.run.snapshot, case.options.rules.partial),
+        (true, false, true)
+    );
+    assert_eq!(case.options.limits[volta_case::Limit::Instructions], 1000);
     assert_eq!(case.contains.len(), 1);
     let ParamKind::Tensor { reference, opt, shape, sign, .. } = &case.params[1].kind else {
         panic!("x is a tensor")
@@ -88,7 +94,7 @@ fn a_single_kernel_is_clean_by_default() {
     let text = "[params]\n[kernel]\nsource = \"k.cu\"\nblock = 1\n";
     let case = read(text).expect("the case is right");
     assert!(case.reference.is_none());
-    assert_eq!(case.expect.verdict, "clean");
+    assert_eq!(case.expect.verdict, VerdictName::Clean);
 }
 
 #[test]
@@ -200,7 +206,7 @@ fn what_is_no_toml_is_shown_at_its_place() {
 #[test]
 fn senseless_input_reaches_the_verifier_when_it_is_the_point() {
     let text = "expect = \"input-error\"\n[params]\n[kernel]\nsource = \"k.cu\"\nblock = 0\nargs = [\"x\"]\n";
-    assert_eq!(read(text).expect("the case may be wrong").opt.block, [0, 1, 1]);
+    assert_eq!(read(text).expect("the case may be wrong").opt.launch.block, [0, 1, 1]);
     assert_eq!(problems(&text.replace("input-error", "race")).len(), 2);
     assert_eq!(problems(&text.replace("block", "blok")).len(), 2, "unreadable is unreadable");
 }
@@ -214,4 +220,28 @@ fn slowness_is_known_without_reading_the_case() {
     std::fs::write(dir.join(FILE_NAME), "slow = true\n").expect("it can be written");
     assert!(!is_slow(&dir));
     std::fs::remove_dir_all(&dir).expect("the folder can be removed");
+}
+
+#[test]
+fn no_key_is_passed_over() {
+    let tensor = [("role", "\"in\""), ("type", "\"f32\""), ("shape", "[1]"), ("contents", "\"iota\"")];
+    let sections: Vec<(&str, &[_], Vec<_>)> = vec![
+        ("", &[], CASE.iter().chain(About::keys()).collect()),
+        ("[params.x]", &tensor, PARAM.iter().collect()),
+        ("[kernel]", &[], KERNEL.iter().chain(Kernel::keys()).collect()),
+        ("[expect]", &[], Expectation::keys()),
+        ("[options]", &[], Options::keys()),
+        ("[[contains]]", &[], Contains::keys()),
+    ];
+    for (header, others, keys) in sections {
+        for key in keys {
+            // A date is a value of no key.
+            let mut text = format!("{header}\n{} = 2020-01-01\n", key.name);
+            for (other, value) in others.iter().filter(|(other, _)| *other != key.name) {
+                text += &format!("{other} = {value}\n");
+            }
+            let found = problems(&text);
+            assert!(found.iter().any(|problem| problem.starts_with("2:")), "{text}{found:?}");
+        }
+    }
 }

@@ -13,25 +13,15 @@ use std::sync::OnceLock;
 pub use compile::{CompileError, Compiled};
 pub use confine::refusal;
 pub use find::{Missing, find};
+pub use volta_case::Target;
 
-/// What a source is compiled with, besides the compiler.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Target {
-    /// `sm_80`, ….
-    pub arch: String,
-    /// As the case gives them.
-    pub flags: Vec<String>,
-}
-
-impl Target {
-    /// What the file beside `name.cu` is called: `name.sm_80.use_fast_math.ptx`.
-    pub fn file_name(&self, source: &Path) -> String {
-        let stem = source.file_stem().unwrap_or_default().to_string_lossy();
-        let slug = self.flags.iter().map(|flag| slug(flag)).filter(|slug| !slug.is_empty());
-        let slug = slug.collect::<Vec<_>>().join("-");
-        let dot = if slug.is_empty() { "" } else { "." };
-        format!("{stem}.{}{dot}{slug}.ptx", self.arch)
-    }
+/// What the file beside `name.cu` is called: `name.sm_80.use_fast_math.ptx`.
+pub fn file_name(target: &Target, source: &Path) -> String {
+    let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+    let slug = target.flags.iter().map(|flag| slug(flag)).filter(|slug| !slug.is_empty());
+    let slug = slug.collect::<Vec<_>>().join("-");
+    let dot = if slug.is_empty() { "" } else { "." };
+    format!("{stem}.{}{dot}{slug}.ptx", target.arch)
 }
 
 /// A flag as a part of a file's name.
@@ -108,7 +98,7 @@ mod tests {
         let name = |flags: &[&str]| {
             let target =
                 Target { arch: "sm_80".into(), flags: flags.iter().map(|flag| (*flag).into()).collect() };
-            target.file_name(Path::new("dir/softmax.cu"))
+            file_name(&target, Path::new("dir/softmax.cu"))
         };
         assert_eq!(name(&[]), "softmax.sm_80.ptx");
         assert_eq!(name(&["--use_fast_math"]), "softmax.sm_80.use_fast_math.ptx");

@@ -132,7 +132,7 @@ pub fn run(case: &Case, run: &Run, paint: Paint) -> String {
         let _ = writeln!(text, "{} {}", paint.bad("failed:"), clean(failure));
     }
     if run.outcome() == Outcome::Failed
-        && let Some(why) = &case.why
+        && let Some(why) = &case.about.why
     {
         let _ = writeln!(text, "{} {}", paint.dim("the case says why:"), clean(why));
     }

@@ -1,7 +1,8 @@
 use std::path::PathBuf;
 
+use volta_case::{About, Options};
 use volta_core::base::assumption::Assumption;
-use volta_core::case::{Binding, Contents, Element, Options, Param, ParamKind, Role, Sign, Which};
+use volta_core::case::{Binding, Contents, Element, Param, ParamKind, Role, Sign, Which};
 use volta_core::machine::fault::{CudaPlace, Fault, FaultKind, Place, Site, Thread};
 use volta_core::verdict::{
     Coverage, Difference, Explanation, Form, How, InputError, Scope, Unknown, UnknownCause, Witness,
@@ -36,15 +37,13 @@ fn case(name: &str) -> Case {
         name: format!("family::{name}"),
         home: Home { file: dir.join("volta.toml"), dir: dir.clone(), root: dir, ..Home::default() },
         description: None,
-        why: None,
+        about: About::default(),
         params: vec![Param { name: "y".into(), kind, binding: Binding::Argument }],
         reference: Some(Kernel::new("k.cu::naive")),
         opt: Kernel::new("k.cu::k"),
-        expect: Expectation::of("equivalent"),
+        expect: Expectation::default(),
         options: Options::default(),
-        timeout: None,
-        slow: false,
-        snapshots: true,
+        recheck: 0,
         contains: Vec::new(),
     }
 }

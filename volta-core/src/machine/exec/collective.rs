@@ -76,7 +76,7 @@ impl Cta<'_> {
             }
             self.count_returned_lanes(warp, members, (first, pc))?;
             self.collective(warp, same, inst, pc)?;
-            if self.options.warp_collectives_order_memory {
+            if self.options.rules.warp_collectives_order_memory {
                 self.order_lanes(warp, same, members);
             }
             done |= same;
@@ -117,7 +117,7 @@ impl Cta<'_> {
             }
             _ => {}
         }
-        if self.options.warp_collectives_order_memory {
+        if self.options.rules.warp_collectives_order_memory {
             self.order_lanes(warp, u32::MAX, u32::MAX);
         }
         Ok(u32::MAX)

@@ -420,7 +420,7 @@ impl Cta<'_> {
 
     /// Whether it is known how a fragment lies in its registers.
     fn is_laid_out(&self, fragment: Fragment, registers: usize) -> bool {
-        match self.options.wmma_layout {
+        match self.options.rules.wmma_layout {
             WmmaLayout::Unspecified => false,
             WmmaLayout::Sm80 => fragment == LAID_OUT && registers == LAID_OUT_REGISTERS,
         }
@@ -644,7 +644,7 @@ impl Cta<'_> {
     #[cold]
     fn out_of_place(&self, warp: &Warp, pc: u32, what: &str) -> Stop {
         let site = self.site("uses a fragment".into(), warp, 0, pc);
-        let but = match self.options.wmma_layout {
+        let but = match self.options.rules.wmma_layout {
             WmmaLayout::Unspecified => "which lane and register holds which element is not specified",
             WmmaLayout::Sm80 => {
                 "how this fragment lies on sm_80 is not documented: only f32 accumulators of m16n16k16 are"

@@ -172,10 +172,10 @@ fn calls_of_calls_end_at_the_limit() {
     }
     text.push_str(".entry k() { call f39; ret; }");
     let module = crate::ptx::parse(&text).expect("PTX");
-    let budgets = Budgets { program_size: 1000, ..Budgets::default() };
+    let budgets = Budgets::default().with(Limit::ProgramSize, 1000);
     let error = lower_within(&module, &text, None, &budgets).expect_err("too large");
     assert!(
-        matches!(error, LowerError::Exhausted { exhausted, .. } if exhausted.limit == Limit::ProgramSize)
+        matches!(error, LowerError::Exhausted { exhausted, .. } if exhausted.limit == Some(Limit::ProgramSize))
     );
 }
 
@@ -187,7 +187,7 @@ fn empty_functions_count_too() {
     }
     text.push_str(".entry k() { call f59; }");
     let module = crate::ptx::parse(&text).expect("PTX");
-    let budgets = Budgets { program_size: 1000, ..Budgets::default() };
+    let budgets = Budgets::default().with(Limit::ProgramSize, 1000);
     assert!(lower_within(&module, &text, None, &budgets).is_err());
 }
 

@@ -67,7 +67,8 @@ fn median(mut figures: Vec<f64>) -> Option<f64> {
 /// Measures `case`: `runs` whole verifications, then single elements.
 pub(super) fn measure(case: &Case, runs: u32, threads: usize, solver: Option<&Solver>) -> Measurement {
     // Normal forms are for snapshots.
-    let case = Case { snapshots: false, ..case.clone() };
+    let mut case = case.clone();
+    case.options.run.snapshot = false;
     forget_peak_memory();
     let all: Vec<Run> = (0..runs).map(|_| run(&case, &Toolchain::none(), threads)).collect();
     let peak_memory_bytes = peak_memory();

@@ -15,7 +15,6 @@ use self::published::Published;
 use super::check::{Progress, json_line, load, name_of};
 use super::select::{Folder, Selected, select};
 use super::{Exit, Selection, complain};
-use crate::limits;
 use crate::render::Paint;
 use crate::run::Outcome;
 use crate::z3::Z3;
@@ -62,7 +61,7 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
     /// How long one verification of a case may take, such as 10s (as VOLTA_TIMEOUT does)
-    #[arg(long, value_name = "TIME", value_parser = limits::timeout)]
+    #[arg(long, value_name = "TIME", value_parser = volta_case::duration)]
     timeout: Option<Duration>,
 }
 
@@ -77,7 +76,7 @@ enum BenchFormat {
 fn here(arguments: &BenchArgs, folder: &Folder, solver: Option<&Solver>) -> Result<Measurement, String> {
     let mut case =
         load(folder).map_err(|unreadable| format!("{} cannot be read\n{}", folder.name, unreadable.0))?;
-    case.timeout = case.timeout.into_iter().chain(arguments.timeout).min();
+    case.options.run.timeout = case.options.run.timeout.into_iter().chain(arguments.timeout).min();
     Ok(measure(&case, arguments.runs, arguments.threads, solver))
 }
 

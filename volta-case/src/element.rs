@@ -1,0 +1,188 @@
+//! What parameters are made of: element types, roles, contents, signs; and the two kernels.
+
+use crate::word::{Word, words};
+
+words! {
+    /// A floating-point format.
+    #[repr(u8)]
+    pub enum Format {
+        /// IEEE binary16
+        F16 = "f16",
+        /// bfloat16
+        Bf16 = "bf16",
+        /// TensorFloat-32, in a 32-bit container
+        Tf32 = "tf32",
+        /// IEEE binary32
+        F32 = "f32",
+        /// IEEE binary64
+        F64 = "f64",
+        /// fp8 with 4 exponent bits
+        E4m3 = "e4m3",
+        /// fp8 with 5 exponent bits
+        E5m2 = "e5m2",
+    }
+}
+
+impl Format {
+    /// Bytes that a value of the format occupies.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Format::E4m3 | Format::E5m2 => 1,
+            Format::F16 | Format::Bf16 => 2,
+            Format::Tf32 | Format::F32 => 4,
+            Format::F64 => 8,
+        }
+    }
+}
+
+/// The type of a tensor's elements or of a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Element {
+    /// A float format.
+    Float(Format),
+    /// An integer of 8, 16, 32 or 64 bits.
+    Int {
+        /// Bytes: 1, 2, 4 or 8.
+        bytes: u32,
+        /// Two's complement.
+        signed: bool,
+    },
+    /// A byte that is 0 or 1.
+    Bool,
+}
+
+impl Word for Element {
+    const WORDS: &'static [(&'static str, Element)] = &{
+        use Format::*;
+        const fn float(format: Format) -> (&'static str, Element) {
+            (format.name(), Element::Float(format))
+        }
+        const fn int(name: &'static str, bytes: u32, signed: bool) -> (&'static str, Element) {
+            (name, Element::Int { bytes, signed })
+        }
+        [
+            float(F16),
+            float(Bf16),
+            float(Tf32),
+            float(F32),
+            float(F64),
+            float(E4m3),
+            float(E5m2),
+            int("i8", 1, true),
+            int("i16", 2, true),
+            int("i32", 4, true),
+            int("i64", 8, true),
+            int("u8", 1, false),
+            int("u16", 2, false),
+            int("u32", 4, false),
+            int("u64", 8, false),
+            ("bool", Element::Bool),
+        ]
+    };
+}
+
+impl Element {
+    /// The element type of that name.
+    pub fn parse(name: &str) -> Option<Element> {
+        Element::WORDS.iter().find(|(known, _)| *known == name).map(|(_, element)| *element)
+    }
+
+    /// The name that [`Element::parse`] reads.
+    pub fn name(self) -> &'static str {
+        Element::WORDS.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+    }
+
+    /// Bytes that one element occupies.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Element::Float(format) => format.bytes(),
+            Element::Int { bytes, .. } => bytes,
+            Element::Bool => 1,
+        }
+    }
+
+    /// Bytes and sign of an integer as bits spell it; `None` for floats.
+    pub fn integer(self) -> Option<(u32, bool)> {
+        match self {
+            Element::Float(_) => None,
+            Element::Int { bytes, signed } => Some((bytes, signed)),
+            Element::Bool => Some((1, false)),
+        }
+    }
+}
+
+words! {
+    /// What a tensor is for.
+    pub enum Role {
+        /// read-only (M4)
+        In = "in",
+        /// written and compared
+        Out = "out",
+        /// read, written and compared
+        InOut = "inout",
+        /// written, not compared
+        Scratch = "scratch",
+        /// written by one side, not compared
+        Ignored = "ignored",
+    }
+}
+
+words! {
+    /// What is assumed of the sign of every symbolic element.
+    #[derive(Default)]
+    pub enum Sign {
+        /// `> 0`
+        Positive = "positive",
+        /// `≥ 0`
+        NonNegative = "nonnegative",
+        /// `< 0`
+        Negative = "negative",
+        /// `≤ 0`
+        NonPositive = "nonpositive",
+        /// `≠ 0`
+        Nonzero = "nonzero",
+    }
+    unnamed {
+        /// Any finite real.
+        #[default]
+        Any
+    }
+}
+
+words! {
+    /// What a tensor holds before the launch, where one word says it.
+    pub enum NamedContents {
+        /// nothing was written
+        Undefined = "undefined",
+        /// any reals, or integers
+        Symbolic = "symbolic",
+        /// element *i* is *i*
+        Iota = "iota",
+        /// 1 on and below the diagonal, else 0
+        LowerTriangular = "lower_triangular",
+    }
+}
+
+words! {
+    /// Which of the two kernels.
+    pub enum Which {
+        /// The reference.
+        Reference = "reference",
+        /// The optimized kernel, or the only one.
+        Opt = "opt" | "kernel",
+    }
+}
+
+words! {
+    /// Where the elements of `wmma` fragments lie, which PTX leaves open.
+    #[derive(Default)]
+    pub enum WmmaLayout {
+        /// As on sm_80, of those fragments of which that is known.
+        Sm80 = "sm_80",
+    }
+    unnamed {
+        /// Nobody knows.
+        #[default]
+        Unspecified
+    }
+}

@@ -1,0 +1,367 @@
+//! Keys: what a case can say, what each takes, and how it is set.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::word::{Word, Wrong, choose};
+
+/// How a value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// `true` or `false`.
+    Flag,
+    /// A whole number of 64 bits.
+    Count,
+    /// A whole number of 32 bits; in an attribute, of any integer type.
+    Size,
+    /// One to three whole numbers.
+    Extent,
+    /// A text.
+    Text,
+    /// A list of whole numbers.
+    Counts,
+    /// A list of texts.
+    Texts,
+    /// Something that each form of a case reads in its own way.
+    Own,
+}
+
+/// A value as any form of a case gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Of [`Takes::Flag`].
+    Flag(bool),
+    /// Of [`Takes::Count`] and [`Takes::Size`].
+    Count(i128),
+    /// Of [`Takes::Text`].
+    Text(String),
+    /// Of [`Takes::Counts`] and [`Takes::Extent`].
+    Counts(Vec<i128>),
+    /// Of [`Takes::Texts`].
+    Texts(Vec<String>),
+}
+
+/// Whether a key changes what is claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It does not.
+    None,
+    /// It makes the rules stricter.
+    Tightens,
+    /// It relaxes a rule: verdicts list this among what they assume.
+    Relaxes(&'static str),
+}
+
+/// A key of a case.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// How its value is written.
+    pub takes: Takes,
+    /// What it is where it is not given.
+    pub default: fn() -> String,
+    /// Whether it changes what is claimed.
+    pub effect: Effect,
+    /// What it means, for `docs/cases.md`; `{default}` stands for the default.
+    pub doc: &'static str,
+}
+
+impl Key {
+    /// A key that each form reads in its own way.
+    pub(crate) const fn own(name: &'static str, doc: &'static str) -> Key {
+        Key { name, takes: Takes::Own, default: String::new, effect: Effect::None, doc }
+    }
+}
+
+/// A type that a key's value can be read as.
+pub trait Field: Sized {
+    /// How it is written.
+    const TAKES: Takes;
+
+    /// Reads the value of `key`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn read(key: &str, value: Value) -> Result<Self, Wrong>;
+
+    /// How the documents spell it.
+    fn show(&self) -> String {
+        String::new()
+    }
+}
+
+fn wrong(key: &str, expected: &str, value: &Value) -> Wrong {
+    let found = match value {
+        Value::Flag(value) => value.to_string(),
+        Value::Count(value) => value.to_string(),
+        Value::Text(value) => format!("{value:?}"),
+        Value::Counts(value) => format!("{value:?}"),
+        Value::Texts(value) => format!("{value:?}"),
+    };
+    format!("`{key}` is {expected}, not {found}").into()
+}
+
+impl Field for bool {
+    const TAKES: Takes = Takes::Flag;
+
+    fn read(key: &str, value: Value) -> Result<bool, Wrong> {
+        match value {
+            Value::Flag(value) => Ok(value),
+            other => Err(wrong(key, "true or false", &other)),
+        }
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Field for u64 {
+    const TAKES: Takes = Takes::Count;
+
+    fn read(key: &str, value: Value) -> Result<u64, Wrong> {
+        match value {
+            Value::Count(number) if u64::try_from(number).is_ok() => Ok(number as u64),
+            other => Err(wrong(key, "a whole number from 0", &other)),
+        }
+    }
+
+    fn show(&self) -> String {
+        match (self / 1_000_000, self % 1_000_000) {
+            (millions @ 1.., 0) => format!("{millions} million"),
+            _ => self.to_string(),
+        }
+    }
+}
+
+impl Field for u32 {
+    const TAKES: Takes = Takes::Size;
+
+    fn read(key: &str, value: Value) -> Result<u32, Wrong> {
+        match value {
+            Value::Count(number) if u32::try_from(number).is_ok() => Ok(number as u32),
+            other => Err(wrong(key, &format!("a whole number from 0 to {}", u32::MAX), &other)),
+        }
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Field for [u32; 3] {
+    const TAKES: Takes = Takes::Extent;
+
+    fn read(key: &str, value: Value) -> Result<[u32; 3], Wrong> {
+        let sizes: Option<Vec<u32>> = match &value {
+            Value::Counts(sizes) => sizes.iter().map(|size| u32::try_from(*size).ok()).collect(),
+            _ => None,
+        };
+        match sizes.as_deref() {
+            Some(&[x]) => Ok([x, 1, 1]),
+            Some(&[x, y]) => Ok([x, y, 1]),
+            Some(&[x, y, z]) => Ok([x, y, z]),
+            _ => {
+                let message = format!("`{key}` is a whole number from 1, or a list of one to three of them");
+                Err(message.into())
+            }
+        }
+    }
+
+    fn show(&self) -> String {
+        if self[1..] == [1; 2] { self[0].to_string() } else { format!("{self:?}") }
+    }
+}
+
+impl Field for String {
+    const TAKES: Takes = Takes::Text;
+
+    fn read(key: &str, value: Value) -> Result<String, Wrong> {
+        match value {
+            Value::Text(text) => Ok(text),
+            other => Err(wrong(key, "a text", &other)),
+        }
+    }
+
+    fn show(&self) -> String {
+        self.clone()
+    }
+}
+
+impl Field for Vec<String> {
+    const TAKES: Takes = Takes::Texts;
+
+    fn read(key: &str, value: Value) -> Result<Vec<String>, Wrong> {
+        match value {
+            Value::Texts(texts) => Ok(texts),
+            other => Err(wrong(key, "a list of texts", &other)),
+        }
+    }
+}
+
+impl Field for Vec<u64> {
+    const TAKES: Takes = Takes::Counts;
+
+    fn read(key: &str, value: Value) -> Result<Vec<u64>, Wrong> {
+        let numbers = match &value {
+            Value::Counts(numbers) => numbers.iter().map(|number| u64::try_from(*number).ok()).collect(),
+            _ => None,
+        };
+        numbers.ok_or_else(|| wrong(key, "a list of whole numbers from 0", &value))
+    }
+}
+
+impl Field for BTreeSet<u32> {
+    const TAKES: Takes = Takes::Counts;
+
+    fn read(key: &str, value: Value) -> Result<BTreeSet<u32>, Wrong> {
+        let numbers = match &value {
+            Value::Counts(numbers) => numbers.iter().map(|number| u32::try_from(*number).ok()).collect(),
+            _ => None,
+        };
+        numbers.ok_or_else(|| wrong(key, "a list of line numbers", &value))
+    }
+}
+
+impl Field for Duration {
+    const TAKES: Takes = Takes::Text;
+
+    fn read(key: &str, value: Value) -> Result<Duration, Wrong> {
+        String::read(key, value).and_then(|text| duration(&text).map_err(Wrong::from))
+    }
+}
+
+impl<F: Field> Field for Option<F> {
+    const TAKES: Takes = F::TAKES;
+
+    fn read(key: &str, value: Value) -> Result<Option<F>, Wrong> {
+        F::read(key, value).map(Some)
+    }
+
+    fn show(&self) -> String {
+        self.as_ref().map_or_else(String::new, F::show)
+    }
+}
+
+/// Reads a word.
+pub(crate) fn read_word<W: Word>(key: &str, value: Value) -> Result<W, Wrong> {
+    let text = String::read(key, value)?;
+    choose(&text, || format!("`{key}` is not `{text}`"))
+}
+
+/// `10s`, `500ms`, `2m`.
+///
+/// # Errors
+/// What is expected.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        _ => 0,
+    };
+    match number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor)) {
+        Some(milliseconds) if milliseconds > 0 => Ok(Duration::from_millis(milliseconds)),
+        Some(_) | None => Err(format!("`{text}` is no time: a number and `ms`, `s` or `m`, such as \"10s\"")),
+    }
+}
+
+/// Keys that stand together, and their values.
+pub trait Section {
+    /// The keys, in the order of the documents.
+    fn keys() -> Vec<&'static Key>;
+
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    /// What is wrong with the value.
+    fn set(&mut self, key: &str, value: Value) -> Result<(), Wrong>;
+}
+
+/// A section: a field for each key, with its default. The comment on a field is what the documents say of the key.
+macro_rules! section {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $($(#[doc = $doc:literal])+ $key:ident: $type:ty = $default:expr $(, $effect:ident $(($what:literal))?)?;)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub struct $name {
+            $($(#[doc = $doc])+ pub $key: $type,)+
+        }
+
+        impl Default for $name {
+            fn default() -> $name {
+                $name { $($key: $default,)+ }
+            }
+        }
+
+        impl $crate::Section for $name {
+            fn keys() -> Vec<&'static $crate::Key> {
+                static KEYS: &[$crate::Key] = &[$($crate::Key {
+                    name: stringify!($key),
+                    takes: <$type as $crate::Field>::TAKES,
+                    default: || <$type as $crate::Field>::show(&$default),
+                    effect: $crate::key::section!(@effect $($effect $(($what))?)?),
+                    doc: concat!($($doc),+),
+                },)+];
+                KEYS.iter().collect()
+            }
+
+            fn set(&mut self, key: &str, value: $crate::Value) -> Result<(), $crate::Wrong> {
+                match key {
+                    $(stringify!($key) => self.$key = $crate::Field::read(key, value)?,)+
+                    other => return Err(format!("there is no key `{other}`").into()),
+                }
+                Ok(())
+            }
+        }
+
+        impl $name {
+            /// The keys whose values are not the defaults.
+            pub fn changed(&self) -> Vec<&'static $crate::Key> {
+                let default = $name::default();
+                let mut keys = <$name as $crate::Section>::keys();
+                let changed: &[(&str, bool)] =
+                    &[$((stringify!($key), self.$key != default.$key),)+];
+                keys.retain(|key| changed.contains(&(key.name, true)));
+                keys
+            }
+        }
+    };
+    (@effect) => { $crate::Effect::None };
+    (@effect $effect:ident $(($what:literal))?) => { $crate::Effect::$effect $(($what))? };
+}
+
+pub(crate) use section;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_a_unit() {
+        assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        for wrong in [
+            "",
+            "10",
+            "s",
+            "0s",
+            "-1s",
+            "1.5s",
+            "10 s",
+            "1h",
+            "99999999999999999999s",
+            "9999999999999999999m",
+        ] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The schema of a case: which keys there are, what each takes, what it is without being given, and what it means.
+//!
+//! `volta.toml`, the attributes, the headers of file tests and the tables of `docs/cases.md` are all read from here or
+//! written from here, and the verifier takes [`Rules`], [`Limits`] and [`Launch`] as they are. Data only: this crate
+//! reads no files and depends on nothing, so that the attributes can check a case while it is compiled.
+
+mod element;
+mod key;
+mod limit;
+mod section;
+mod verdict;
+mod word;
+
+pub use element::{Element, Format, NamedContents, Role, Sign, Which, WmmaLayout};
+pub use key::{Effect, Field, Key, Section, Takes, Value, duration};
+pub use limit::{Limit, Limits};
+pub use section::{
+    About, CASE, Contains, Expectation, FILL, KERNEL, Launch, Options, PARAM, Rules, Run, TYPE, Target,
+    source_problem, split_source,
+};
+pub use verdict::{FaultKind, UnknownCause, VerdictName};
+pub use word::{Word, Wrong, choose, nearest, spellings};

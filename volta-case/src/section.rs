@@ -1,0 +1,251 @@
+//! The sections of a case, and their keys.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::element::{Which, WmmaLayout};
+use crate::key::{Field, Key, Section, Takes, Value, read_word, section};
+use crate::limit::Limits;
+use crate::verdict::VerdictName;
+use crate::word::{Wrong, choose};
+
+/// The top level.
+pub const CASE: &[Key] = &[
+    Key::own("description", "a text for people: what the case is about"),
+    Key::own("params", "tensors and scalars, below"),
+    Key::own("globals", "variables of the module, below"),
+    Key::own("reference", "with `[opt]`: the kernels of a pair, below"),
+    Key::own("opt", "with `[reference]`: the kernels of a pair, below"),
+    Key::own("kernel", "in place of both: one kernel alone, below"),
+    Key::own("expect", "the verdict that makes the case pass, below"),
+    Key::own("options", "relaxations and limits, below"),
+    Key::own(
+        "contains",
+        "`[[contains]]`, as often as wanted: a text that a side's PTX must contain, below. The case fails once a \
+         compiler removes what it was written for",
+    ),
+];
+
+/// A parameter, or a variable of the module.
+pub const PARAM: &[Key] = &[
+    Key::own("role", "of a tensor: {roles}"),
+    Key::own(
+        "type",
+        "element type: {elements} (a byte that is 0 or 1), or by side `{ ref = \"f32\", opt = \"f16\" }`: then both \
+         sides are given the same numbers",
+    ),
+    Key::own(
+        "shape",
+        "of a tensor: `[16, 64]`, outermost dimension first, row-major; `[]` is one element; `128` is short for `[128]`",
+    ),
+    Key::own(
+        "contents",
+        "of a tensor before the launch: `\"symbolic\"` (any reals; default of `in` and `inout`), `\"undefined\"` \
+         (default of the others), `{ fill = 0 }`, `{ fill = \"-inf\" }`, `\"iota\"` (element *i* is *i*), \
+         `\"lower_triangular\"` (1 on and below the diagonal, else 0), or a list of all elements",
+    ),
+    Key::own("value", "of a scalar: what it is launched with"),
+    Key::own("symbolic", "of a scalar, in place of a value: `true` for any real"),
+    Key::own("assume", "sign of every symbolic element: {signs}"),
+];
+
+/// A type by side.
+pub const TYPE: &[Key] = &[Key::own("ref", ""), Key::own("reference", ""), Key::own("opt", "")];
+
+/// Contents that are the same in every element.
+pub const FILL: &[Key] = &[Key::own("fill", "")];
+
+/// What a kernel has besides [`Launch`] and [`Target`].
+pub const KERNEL: &[Key] = &[
+    Key::own(
+        "source",
+        "`\"file.cu\"` or `\"file.ptx\"`, relative to the case; `\"file.cu::name\"` where the file has several kernels. \
+         `name` may be mangled or as in the source, template arguments included: `\"scale.cu::scale<float>\"`",
+    ),
+    Key::own(
+        "args",
+        "the kernel's arguments, by parameter name or as numbers, where they are not the declaration order: \
+         `[\"y\", \"x\", 0.5]`",
+    ),
+];
+
+section! {
+    /// Texts about a case.
+    pub struct About {
+        /// a text for people: why the expected verdict is right
+        why: Option<String> = None;
+    }
+}
+
+section! {
+    /// How a kernel is launched.
+    pub struct Launch {
+        /// threads: `128` or `[16, 16]`, up to three dimensions
+        block: [u32; 3] = [1; 3];
+        /// CTAs, likewise; default {default}
+        grid: [u32; 3] = [1; 3];
+        /// bytes of dynamic shared memory
+        shared: u32 = 0;
+        /// run these CTAs only, by linear number: `[0]`
+        ctas: Option<Vec<u64>> = None;
+    }
+}
+
+impl Launch {
+    /// One CTA of so many threads.
+    pub fn of_threads(threads: u32) -> Launch {
+        Launch { block: [threads, 1, 1], ..Launch::default() }
+    }
+}
+
+section! {
+    /// What a source is compiled with, besides the compiler.
+    pub struct Target {
+        /// architecture to compile for, `sm_…` or `compute_…`; default `{default}`
+        arch: String = "sm_80".to_owned();
+        /// flags for the compiler: `["--use_fast_math"]`; which, see [below](#what-a-case-may-touch)
+        flags: Vec<String> = Vec::new();
+    }
+}
+
+section! {
+    /// The verdict that makes a case pass; all of it must match.
+    pub struct Expectation {
+        /// the name of the verdict
+        verdict: VerdictName = VerdictName::Equivalent;
+        /// the faulty side, `"reference"` or `"opt"`
+        side: Option<Which> = None;
+        /// the rule that is broken, such as Y1
+        rule: Option<String> = None;
+        /// the source lines of all sites of a fault, of a function from another file that of its call: `[6, 11]`
+        lines: Option<BTreeSet<u32>> = None;
+    }
+}
+
+section! {
+    /// A text that a side's PTX must contain.
+    pub struct Contains {
+        /// what to look for
+        text: String = String::new();
+        /// how often at least; default {default}
+        count: u64 = 1;
+        /// whose PTX; default `{default}`
+        side: Which = Which::Opt;
+    }
+}
+
+section! {
+    /// Rules that a case relaxes or tightens.
+    pub struct Rules {
+        /// output elements that nobody writes are fine (S3)
+        partial: bool = false, Relaxes("output elements that nobody writes are not spoken of (`partial`, S3)");
+        /// returning orders memory as arriving at a barrier does (Y2)
+        exit_orders_memory: bool = false, Relaxes("a returned thread's accesses are ordered by the barriers that it released (`exit_orders_memory`, Y2)");
+        /// a thread that has returned is missing at a barrier that waits for it, and does not count as arrived (Y3, Y4)
+        strict_barriers: bool = false, Tightens;
+        /// shuffles and votes order memory (Y4)
+        warp_collectives_order_memory: bool = false, Relaxes("shuffles and votes order memory (`warp_collectives_order_memory`, Y4)");
+        /// `"sm_80"`: elements of `wmma` fragments lie as on sm_80, where that is known: of f32 accumulators of
+        /// `m16n16k16` (V5)
+        wmma_layout: WmmaLayout = WmmaLayout::Unspecified, Relaxes("fragments of `wmma` are laid out as on sm_80 (`wmma_layout`, V5)");
+    }
+}
+
+section! {
+    /// How a case is run.
+    pub struct Run {
+        /// run only with `VOLTA_SLOW=1`, with `--slow`, in CI, or when asked for by name
+        slow: bool = false;
+        /// `false`: do not compare normal forms and messages with a snapshot
+        snapshot: bool = true;
+        /// `"10s"`, `"500ms"`, `"2m"`: how long verifying may take; past it the verdict is *unknown(timeout)*. There is
+        /// none unless it is set, here, by `--timeout` or by `VOLTA_TIMEOUT`; of several, the shortest counts
+        timeout: Option<Duration> = None;
+    }
+}
+
+/// `[options]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// Rules that are relaxed or tightened.
+    pub rules: Rules,
+    /// How it is run.
+    pub run: Run,
+    /// What it may take.
+    pub limits: Limits,
+}
+
+impl Section for Options {
+    fn keys() -> Vec<&'static Key> {
+        [Rules::keys(), Run::keys(), Limits::keys()].concat()
+    }
+
+    fn set(&mut self, key: &str, value: Value) -> Result<(), Wrong> {
+        let has = |keys: Vec<&Key>| keys.iter().any(|known| known.name == key);
+        if has(Rules::keys()) {
+            self.rules.set(key, value)
+        } else if has(Run::keys()) {
+            self.run.set(key, value)
+        } else {
+            self.limits.set(key, value)
+        }
+    }
+}
+
+impl Field for VerdictName {
+    const TAKES: Takes = Takes::Text;
+
+    fn read(key: &str, value: Value) -> Result<VerdictName, Wrong> {
+        let text = String::read(key, value)?;
+        choose(&text, || format!("unknown verdict `{text}`"))
+    }
+}
+
+macro_rules! word_fields {
+    ($($name:ident)*) => {$(
+        impl Field for $name {
+            const TAKES: Takes = Takes::Text;
+
+            fn read(key: &str, value: Value) -> Result<$name, Wrong> {
+                read_word(key, value)
+            }
+
+            fn show(&self) -> String {
+                self.name().to_owned()
+            }
+        }
+    )*};
+}
+
+word_fields!(Which WmmaLayout);
+
+/// Splits `file::kernel` behind the file's extension, so that C++ names may hold `::`.
+pub fn split_source(text: &str) -> (&str, Option<&str>) {
+    let cut = [".cu::", ".ptx::"].iter().filter_map(|mark| Some(text.find(mark)? + mark.len())).min();
+    match cut {
+        Some(cut) => (&text[..cut - 2], Some(&text[cut..])),
+        None => (text, None),
+    }
+}
+
+/// What is wrong with the path of a source.
+pub fn source_problem(file: &str) -> Option<String> {
+    if !file.ends_with(".cu") && !file.ends_with(".ptx") {
+        return Some(format!("`{file}` is neither a .cu nor a .ptx file"));
+    }
+    Path::new(file).is_absolute().then(|| format!("`{file}` is absolute; paths are relative to the case"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_splits_behind_its_extension() {
+        assert_eq!(split_source("a.cu"), ("a.cu", None));
+        assert_eq!(split_source("../a.cu::k"), ("../a.cu", Some("k")));
+        assert_eq!(split_source("a.sm_80.ptx::ns::k<float>"), ("a.sm_80.ptx", Some("ns::k<float>")));
+        assert_eq!(split_source("a.cuh"), ("a.cuh", None));
+    }
+}

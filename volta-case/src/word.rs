@@ -1,0 +1,150 @@
+//! Words that stand for one of a few things, and “did you mean …?”.
+
+use std::fmt;
+
+/// What is wrong with a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// One sentence: lowercase, no period.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Wrong {
+    /// Nothing is called `word`; one of `candidates` may be meant.
+    pub fn unknown(message: impl Into<String>, word: &str, candidates: &[&str]) -> Wrong {
+        let help = match nearest(word, candidates.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are: {}", candidates.join(", ")),
+        };
+        Wrong { message: message.into(), help: Some(help) }
+    }
+}
+
+impl From<String> for Wrong {
+    fn from(message: String) -> Wrong {
+        Wrong { message, help: None }
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.help.iter().try_for_each(|help| write!(f, "; {help}"))
+    }
+}
+
+/// One of a few things, each of which a case has a word for.
+pub trait Word: Copy + PartialEq + 'static {
+    /// The words; of those that mean the same, the first is the name.
+    const WORDS: &'static [(&'static str, Self)];
+}
+
+/// All words for a `W`.
+pub fn spellings<W: Word>() -> Vec<&'static str> {
+    W::WORDS.iter().map(|(word, _)| *word).collect()
+}
+
+/// What `word` stands for; `message` says what is wrong where it stands for nothing.
+///
+/// # Errors
+/// The message, with the nearest word.
+pub fn choose<W: Word>(word: &str, message: impl FnOnce() -> String) -> Result<W, Wrong> {
+    let found = W::WORDS.iter().find(|(known, _)| *known == word);
+    found.map(|(_, meant)| *meant).ok_or_else(|| Wrong::unknown(message(), word, &spellings::<W>()))
+}
+
+/// An enumeration with a word for each variant, or several: `Opt = "opt" | "kernel"`. The `unnamed` one has none.
+macro_rules! words {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident {
+            $($(#[doc = $doc:literal])+ $variant:ident = $word:literal $(| $other:literal)*,)+
+        }
+        $(unnamed { $(#[$unnamed_meta:meta])* $unnamed:ident })?
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name {
+            $($(#[$unnamed_meta])* $unnamed,)?
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl $crate::Word for $name {
+            const WORDS: &'static [(&'static str, $name)] =
+                &[$(($word, $name::$variant), $(($other, $name::$variant),)*)+];
+        }
+
+        impl $name {
+            /// All that have a word, with what each means.
+            pub const ALL: &'static [($name, &'static str)] =
+                &[$(($name::$variant, concat!($($doc),+)),)+];
+
+            /// The word that stands for it; of one without, nothing.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($name::$unnamed => "",)?
+                    $($name::$variant => $word,)+
+                }
+            }
+
+            /// What the word stands for.
+            pub fn parse(word: &str) -> Option<$name> {
+                <$name as $crate::Word>::WORDS.iter().find(|(known, _)| *known == word).map(|(_, meant)| *meant)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+pub(crate) use words;
+
+/// The candidate nearest to `word`, when it is near enough to be a slip.
+pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let length = word.chars().count();
+    let limit = (length / 3).max(1).min(length.saturating_sub(1));
+    let near = candidates.into_iter().map(|candidate| (distance(word, candidate), candidate));
+    near.filter(|(distance, _)| *distance <= limit).min().map(|(_, candidate)| candidate)
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours between two words.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            if i == 0 || j == 0 {
+                rows[i][j] = i + j;
+                continue;
+            }
+            let replace = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replace.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            rows[i][j] = best;
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_near_and_other_words_are_not() {
+        let keys = ["block", "grid", "shared"];
+        assert_eq!(nearest("blok", keys), Some("block"));
+        assert_eq!(nearest("gird", keys), Some("grid"));
+        assert_eq!(nearest("sharde", keys), Some("shared"));
+        assert_eq!(nearest("threads", keys), None);
+        assert_eq!(nearest("z", ["x", "y"]), None);
+    }
+}
