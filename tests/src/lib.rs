@@ -7,6 +7,7 @@ pub mod filetest;
 pub mod fixture;
 pub mod fuzz;
 pub mod interpreter;
+pub mod modules;
 pub mod mutation;
 pub mod page;
 pub mod replay;

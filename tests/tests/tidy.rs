@@ -8,21 +8,7 @@ use volta_case::{
     About, CASE, Contains, Element, Expectation, KERNEL, Key, Launch, Options, PARAM, Role, Section, Sign,
     Target, spellings,
 };
-
-/// What each room of `volta-core` may import. Data flows ptx → program → machine → term → algebra → decide → verdict;
-/// `machine` builds terms, so `number` and `term` lie below it.
-const IMPORTS: [(&str, &[&str]); 10] = [
-    ("base", &[]),
-    ("number", &["base"]),
-    ("term", &["base", "number"]),
-    ("ptx", &["base"]),
-    ("program", &["base", "number", "ptx"]),
-    ("machine", &["base", "number", "term", "program"]),
-    ("algebra", &["base", "number", "term"]),
-    ("decide", &["base", "number", "term", "algebra"]),
-    ("verdict", &["base", "number", "term", "ptx", "program", "machine", "algebra", "decide", "case"]),
-    ("case", &["base", "machine"]),
-];
+use volta_suite::modules::{self, IMPORTS};
 
 /// Lines of a file, without its tests.
 const MAX_LINES: usize = 800;
@@ -64,7 +50,7 @@ fn is_test(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str().to_string_lossy().starts_with("test"))
 }
 
-/// The rooms that a text names with `crate::`.
+/// The modules that a text names with `crate::`.
 fn imports(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -84,17 +70,17 @@ fn imports(text: &str) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn rooms_import_only_what_lies_below_them() {
+fn modules_import_only_what_lies_below_them() {
     let source = root().join("volta-core/src");
-    let rooms: BTreeMap<&str, &[&str]> = IMPORTS.into_iter().collect();
+    let modules: BTreeMap<&str, &[&str]> = IMPORTS.into_iter().collect();
     let mut wrong = Vec::new();
     for path in files(&source, "rs") {
         let inner = path.strip_prefix(&source).expect("it lies below");
         let first = inner.components().next().expect("a path has parts").as_os_str().to_string_lossy();
-        let room = first.trim_end_matches(".rs");
-        // What ties the rooms together may import all of them.
-        let Some(allowed) = rooms.get(room) else {
-            assert!(inner.components().count() == 1, "the room `{room}` is not in the table of imports");
+        let module = first.trim_end_matches(".rs");
+        // What ties the modules together may import all of them.
+        let Some(allowed) = modules.get(module) else {
+            assert!(inner.components().count() == 1, "the module `{module}` is not in the table of imports");
             continue;
         };
         if is_test(inner) {
@@ -102,12 +88,18 @@ fn rooms_import_only_what_lies_below_them() {
         }
         let text = read(&path);
         for (line, name) in imports(without_tests(&text)) {
-            if rooms.contains_key(name.as_str()) && name != room && !allowed.contains(&name.as_str()) {
-                wrong.push(format!("{}:{line}: `{room}` imports `{name}`", inner.display()));
+            if modules.contains_key(name.as_str()) && name != module && !allowed.contains(&name.as_str()) {
+                wrong.push(format!("{}:{line}: `{module}` imports `{name}`", inner.display()));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_picture_shows_what_modules_import() {
+    volta_suite::page::hold("modules.svg", &[("modules", modules::picture())])
+        .expect("the picture is as the table");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! each input by a constant, the same in both terms: it is the proof at some of the inputs. Outputs of a kernel mostly
 //! come from one another so: from `Σ A[0,k]·B[k,0]` to `Σ A[i,k]·B[k,j]`.
 //!
-//! Each term gets a *class*, a number for all that it computes, and an *base_offset*: for each of its inputs, the element
+//! Each term gets a *class*, a number for all that it computes, and a *base offset*: for each of its inputs, the element
 //! that the class counts from. Terms of one class are one another, moved by the difference of their anchors. TranslationClasses
 //! are found in one pass over a store, mostly for all lanes of a node at once: how anchors move from lane to lane is
 //! then one of a few patterns, and mostly a constant for each bit of the lane's number. Where lanes differ, only those
@@ -53,7 +53,7 @@ pub struct TranslationClasses {
     strides: [(i64, u32); 4],
     /// Room for what a term computes.
     key: Vec<i64>,
-    /// What was lately gathered: an operand, if it is one class, and its base_offset.
+    /// What was lately gathered: an operand, if it is one class, and its base offset.
     gathered: Recall<Option<(Operand, SmallVec<[i64; 4]>)>>,
     /// What was lately applied, by the class that it was made of: loops make the same ones again, one after the other.
     applied: Vec<Applied>,
@@ -85,7 +85,7 @@ struct Form {
     class: u32,
     /// How anchors move from lane to lane.
     strides: u32,
-    /// Where the base_offset of lane 0 begins; for [`IN_PARTS`], where the parts do.
+    /// Where the base offset of lane 0 begins; for [`IN_PARTS`], where the parts do.
     base_offset: u32,
 }
 
@@ -122,12 +122,12 @@ struct Operand {
     class: u32,
     inputs: u32,
     strides: u32,
-    /// Where the base_offset of lane 0 begins; for [`HERE`], it is the element.
+    /// Where the base offset of lane 0 begins; for [`HERE`], it is the element.
     base_offset: u32,
     element: i64,
 }
 
-/// In place of where an base_offset begins: it is no list but beside it, since it is of one input.
+/// In place of where a base offset begins: it is no list but beside it, since it is of one input.
 const HERE: u32 = u32::MAX;
 
 impl Operand {
@@ -152,7 +152,7 @@ const MOST_APART: usize = 4;
 struct Applied {
     question: Question,
     class: u32,
-    /// The operand that the result has its base_offset and strides from.
+    /// The operand that the result has its base offset and strides from.
     main: u8,
 }
 
@@ -212,7 +212,7 @@ impl TranslationClasses {
                 (input.index() as u32, 1 << input.index(), SmallVec::from_slice(&[element as i64]))
             }
             TermKind::Input { .. } => return None,
-            // TranslationClasses of nodes are their numbers from the front.
+            // Classes of constants are their numbers from the front.
             TermKind::Constant(id) => (IN_PARTS - 1 - id.0, 0, SmallVec::new()),
             TermKind::Lane(node, lane) => {
                 let form = self.form_of_lane(node.index(), lane)?;
@@ -235,7 +235,7 @@ impl TranslationClasses {
         self.classes.note(class)
     }
 
-    /// The elements of a form's base_offset, one for each input, and what is behind them.
+    /// The elements of a form's base offset, one for each input, and what is behind them.
     #[inline]
     fn base_offset_from(&self, form: Form) -> &[i64] {
         &self.anchors[form.base_offset as usize..]
@@ -267,7 +267,7 @@ impl TranslationClasses {
         &self.parts[form.base_offset as usize..][..form.strides as usize]
     }
 
-    /// The inputs of a form, and its base_offset in a lane.
+    /// The inputs of a form, and its base offset in a lane.
     fn base_offset(&self, form: Form, lane: u32) -> (u32, SmallVec<[i64; 4]>) {
         let inputs = self.classes.note(form.class);
         let count = inputs.count_ones() as usize;
@@ -357,7 +357,7 @@ impl TranslationClasses {
         Form { class: result.class, strides: result.strides, base_offset }
     }
 
-    /// The elements of an operand's base_offset, one for each input.
+    /// The elements of an operand's base offset, one for each input.
     fn elements<'o>(&'o self, operand: &'o Operand) -> &'o [i64] {
         &self.from(operand)[..operand.inputs.count_ones() as usize]
     }
@@ -370,7 +370,7 @@ impl TranslationClasses {
         }
     }
 
-    /// An base_offset of elements, one for each input.
+    /// A base offset of elements, one for each input.
     fn list(&mut self, elements: &[i64]) -> u32 {
         self.anchors.extend_from_slice(elements);
         number_of(self.anchors.len() - elements.len())
@@ -628,7 +628,7 @@ impl TranslationClasses {
         Some((question, operands[origin].class as usize & (self.applied.len() - 1)))
     }
 
-    /// An operation on operands, and which of them has the result's base_offset and strides if one has all inputs.
+    /// An operation on operands, and which of them has the result's base offset and strides if one has all inputs.
     fn make(&mut self, op: TermOp, operands: &mut [Operand]) -> Option<(Operand, u8)> {
         let mut swapped = false;
         if is_commutative(op) {
@@ -640,7 +640,7 @@ impl TranslationClasses {
                 operands.swap(0, 1);
             }
         }
-        // The base_offset is that of the operand with most inputs, so that long sums share one.
+        // The base offset is that of the operand with most inputs, so that long sums share one.
         let inputs = operands.iter().fold(0, |inputs, operand| inputs | operand.inputs);
         let with_all = operands.iter().rposition(|operand| operand.inputs == inputs);
         let most = || (0..operands.len()).max_by_key(|at| operands[*at].inputs.count_ones());
@@ -669,7 +669,7 @@ impl TranslationClasses {
         applies.then_some((result, main as u8))
     }
 
-    /// What an operation on operands computes, counted from the base_offset of the result, which is that of the main one as
+    /// What an operation on operands computes, counted from the base offset of the result, which is that of the main one as
     /// far as it goes; false where operands move differently from lane to lane.
     fn spell(
         &self,
@@ -751,7 +751,7 @@ pub(super) mod tests {
     use crate::term::{InputId, NodeId, View};
     use proptest::prelude::*;
 
-    /// A term with every element counted from the base_offset, commutative operands in the order of their spelling: what a
+    /// A term with every element counted from the base offset, commutative operands in the order of their spelling: what a
     /// class stands for.
     fn spelled(store: &Store, term: TermId, place: &Place) -> String {
         match store.view(term) {
@@ -918,7 +918,7 @@ pub(super) mod tests {
         }
         let classes = TranslationClasses::new(&store, &sum.map(TermId::from_raw));
         assert!(classes.parts.is_empty());
-        assert_eq!(classes.anchors.len(), 1 + 3, "long sums share an base_offset");
+        assert_eq!(classes.anchors.len(), 1 + 3, "long sums share a base offset");
         let [first, other] = [0, 13].map(|lane| classes.place(TermId::from_raw(sum[lane])).expect("a class"));
         assert_eq!(first.class, other.class);
         assert_eq!(other.base_offset.as_slice(), [300, 1, 0]);

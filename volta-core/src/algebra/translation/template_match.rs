@@ -12,7 +12,7 @@ use crate::term::{Lanes, Moves, NodeRef, TermId, TermKind, min_max};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Template {
     moves: Moves,
-    /// The operand that the result has its base_offset from.
+    /// The operand that the result has its base offset from.
     main: usize,
     operands: [Own; 3],
     /// What the node came to.
@@ -29,14 +29,14 @@ enum Own {
     Term(u64),
     /// Elements of an input.
     Elements {
-        /// The raw term of lane 0, less the element of the main operand's base_offset at that place.
+        /// The raw term of lane 0, less the element of the main operand's base offset at that place.
         apart: u64,
         place: u32,
         /// How much lower and higher the terms of other lanes are.
         reach: [u64; 2],
         input: u32,
     },
-    /// The lanes of a node with such a form, and by how much the elements of its base_offset differ from those of the main
+    /// The lanes of a node with such a form, and by how much the elements of its base offset differ from those of the main
     /// operand's at their places, in order.
     Node { class: u32, strides: u32, places: [u8; MOST_INPUTS], apart: [i64; MOST_INPUTS], inputs: u8 },
 }
@@ -99,7 +99,7 @@ impl TranslationClasses {
         None
     }
 
-    /// Remembers a node of which it was found out what it is, if its base_offset is that of an operand.
+    /// Remembers a node of which it was found out what it is, if its base offset is that of an operand.
     pub(super) fn learn(&mut self, node: NodeRef<'_>, result: Form) {
         let Some(moves) = node.moves() else { return };
         let bases = node.bases();
