@@ -2,8 +2,12 @@
 
 use super::constant_readings::{Encoded, Irrational, Literal, Role, folded, read_all};
 use super::reachability::{Reached, bits, rank, term_of, whole_node};
+use crate::number::value::{Demand, Limit};
 use crate::number::{Extended, Rational};
-use crate::term::{Constant, ConstantId, Lanes, NodeParts, Store, TermId, TermKind, TermOp, min_max};
+use crate::term::{
+    Constant, ConstantId, Kind, Lanes, NodeParts, Piecewise, Product, Store, Sum, TermId, TermKind, TermOp,
+    min_max,
+};
 
 /// The term may be −∞.
 pub(super) const NEGATIVE_INFINITE: u8 = 1;
@@ -352,22 +356,24 @@ fn inputs_of_row(operand: Lanes<'_>, lanes: u32) -> Option<u32> {
     Some((first.min(last)..=first.max(last)).fold(0, |bits, input| bits | input_bit(input)))
 }
 
-/// Whether an operand is one number in all lanes, and not zero: what is divided by it needs nothing (V8).
-fn is_number_but_zero(store: &Store, operand: &Lanes<'_>) -> bool {
+/// Whether an operand is one number in all lanes that meets a demand: then the operation needs nothing (V8).
+fn is_number_that_meets(store: &Store, operand: &Lanes<'_>, demand: Demand) -> bool {
     let Lanes::Affine { base, stride: 0 } = *operand else { return false };
     match TermId::from_raw(base).kind() {
-        TermKind::Constant(id) => store.constant(id).exact.finite().is_some_and(|value| !value.is_zero()),
+        TermKind::Constant(id) => {
+            store.constant(id).exact.finite().is_some_and(|value| demand.is_met_by(value))
+        }
         TermKind::Input { .. } | TermKind::Lane(..) => false,
     }
 }
 
 /// The flags that come with an operation.
 fn own_flags(store: &Store, node: &NodeParts<'_>, flagged: bool) -> u8 {
-    match node.op {
-        TermOp::Div if is_number_but_zero(store, &node.operands[1]) => 0,
-        op if op.is_partial() => PARTIAL,
-        TermOp::Select if flagged => CHOICE,
-        _ => 0,
+    match node.op.info().demand {
+        Some((demand, at)) if !is_number_that_meets(store, &node.operands[at], demand) => PARTIAL,
+        Some(_) => 0,
+        None if flagged && node.op == TermOp::Select => CHOICE,
+        None => 0,
     }
 }
 
@@ -387,6 +393,16 @@ fn swap(flags: u8) -> u8 {
     flags & !3 | (flags & 1) << 1 | (flags & 2) >> 1
 }
 
+/// The flags of what a function is at an infinity.
+fn flags_at(limit: Limit) -> u8 {
+    match limit {
+        Limit::PosInf => POSITIVE_INFINITE,
+        Limit::NegInf => NEGATIVE_INFINITE,
+        Limit::Number(_) => 0,
+        Limit::Undefined(_) => UNDEFINED,
+    }
+}
+
 /// The flags of a result, from those of its operands.
 fn transfer(op: TermOp, a: u8, b: u8, c: u8) -> u8 {
     const EITHER: u8 = NEGATIVE_INFINITE | POSITIVE_INFINITE;
@@ -395,34 +411,25 @@ fn transfer(op: TermOp, a: u8, b: u8, c: u8) -> u8 {
     let infinite = |flags: u8| flags & EITHER != 0;
     let add = |a: u8, b: u8| (a | b) & EITHER | when(a & swap(b) & EITHER != 0, UNDEFINED);
     let multiply = |a: u8, b: u8| when(infinite(a) || infinite(b), EITHER | UNDEFINED);
-    let own = match op {
-        TermOp::Add => add(a, b),
-        TermOp::Sub => add(a, swap(b)),
-        TermOp::Mul => multiply(a, b),
-        TermOp::Fma => add(multiply(a, b), c) | multiply(a, b) & UNDEFINED,
-        TermOp::Div => when(infinite(a), EITHER | UNDEFINED),
-        TermOp::Neg => swap(a) & EITHER,
-        TermOp::Abs => when(infinite(a), POSITIVE_INFINITE),
-        TermOp::Max => (a | b) & POSITIVE_INFINITE | a & b & NEGATIVE_INFINITE,
-        TermOp::Min => (a | b) & NEGATIVE_INFINITE | a & b & POSITIVE_INFINITE,
-        TermOp::Exp2 => a & POSITIVE_INFINITE,
-        TermOp::Log2 | TermOp::Sqrt => a & POSITIVE_INFINITE | when(a & NEGATIVE_INFINITE != 0, UNDEFINED),
-        TermOp::Rsqrt => when(a & NEGATIVE_INFINITE != 0, UNDEFINED),
-        TermOp::Sin | TermOp::Cos => when(infinite(a), UNDEFINED),
-        TermOp::Floor | TermOp::Ceil | TermOp::Trunc | TermOp::RoundEven => a & EITHER,
-        TermOp::Mod => when(infinite(a), UNDEFINED),
-        TermOp::CopySign => when(infinite(b), EITHER),
-        TermOp::Select => (b | c) & EITHER,
-        TermOp::Saturate
-        | TermOp::Tanh
-        | TermOp::Less
-        | TermOp::LessEqual
-        | TermOp::Equal
-        | TermOp::Not
-        | TermOp::And
-        | TermOp::Or
-        | TermOp::Xor
-        | TermOp::BitAnd => 0,
+    let own = match op.kind() {
+        Kind::Sum(Sum::Add) => add(a, b),
+        Kind::Sum(Sum::Sub) => add(a, swap(b)),
+        Kind::Sum(Sum::Fma) => add(multiply(a, b), c) | multiply(a, b) & UNDEFINED,
+        Kind::Product(Product::Mul) => multiply(a, b),
+        Kind::Product(Product::Div) => when(infinite(a), EITHER | UNDEFINED),
+        Kind::Product(Product::Neg) => swap(a) & EITHER,
+        Kind::Exponential => a & POSITIVE_INFINITE,
+        Kind::Function(function) => {
+            let [low, high] = function.limits.map(flags_at);
+            when(a & NEGATIVE_INFINITE != 0, low) | when(a & POSITIVE_INFINITE != 0, high)
+        }
+        Kind::Piecewise(Piecewise::Abs) => when(infinite(a), POSITIVE_INFINITE),
+        Kind::Piecewise(Piecewise::Max) => (a | b) & POSITIVE_INFINITE | a & b & NEGATIVE_INFINITE,
+        Kind::Piecewise(Piecewise::Min) => (a | b) & NEGATIVE_INFINITE | a & b & POSITIVE_INFINITE,
+        Kind::Piecewise(Piecewise::Mod) => when(infinite(a), UNDEFINED),
+        Kind::Piecewise(Piecewise::CopySign) => when(infinite(b), EITHER),
+        Kind::Piecewise(Piecewise::Select) => (b | c) & EITHER,
+        Kind::Piecewise(Piecewise::BitAnd) | Kind::Condition(_) => 0,
     };
     kept | own
 }

@@ -9,10 +9,10 @@ use super::integer::{Bounds, to_i128};
 use super::linear_sum::inputs_of;
 use super::monomial::{Contents, MonomialId, Monomials};
 use super::polynomial::{PolynomialId, Polynomials, Term};
-use super::sign::Signs;
 use crate::index_type;
 use crate::number::Rational;
-use crate::term::{InputId, Integers, Store, TermId};
+use crate::number::signs::Signs;
+use crate::term::{FunctionInfo, InputId, Integers, Store, TermId, TermOp};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -29,27 +29,6 @@ pub struct TermRef {
     pub store: u32,
     /// The term.
     pub term: TermId,
-}
-
-/// A function of one real argument about which the algebra knows little.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Function {
-    /// `√a`
-    Sqrt,
-    /// `log₂ a`
-    Log2,
-    /// `sin a`
-    Sin,
-    /// `cos a`
-    Cos,
-    /// The largest integer not above `a`
-    Floor,
-    /// The smallest integer not below `a`
-    Ceil,
-    /// `a` rounded towards zero
-    Trunc,
-    /// `a` rounded to nearest, ties to even
-    RoundEven,
 }
 
 /// A real number that the algebra does not take apart further.
@@ -70,8 +49,8 @@ pub enum Atom {
     Sum(PolynomialId),
     /// The largest of two or more.
     Max(Box<[PolynomialId]>),
-    /// A function.
-    Apply(Function, PolynomialId),
+    /// A function of one real, of which the algebra knows little.
+    Apply(TermOp, PolynomialId),
     /// The magnitude of the second with the sign of the first. Of a zero, it is the sign that is read from a term as it
     /// was executed: reals have one zero, and what is equal to it as a real may be either.
     CopySign(PolynomialId, PolynomialId, TermRef),
@@ -216,11 +195,11 @@ impl Table {
                 });
                 (whole, bounds.flatten())
             }
-            Atom::Apply(Function::Floor, argument) => {
+            Atom::Apply(TermOp::Floor, argument) => {
                 let bounds = self.bounds_of(terms(argument));
                 (true, bounds.and_then(|(low, high)| Some((to_i128(&low.floor())?, to_i128(&high.floor())?))))
             }
-            Atom::Apply(Function::Ceil | Function::Trunc | Function::RoundEven, argument) => {
+            Atom::Apply(op, argument) if op.function().is_some_and(FunctionInfo::rounds) => {
                 (true, inner(argument))
             }
             Atom::BitAnd(a, b) => {
@@ -235,12 +214,7 @@ impl Table {
                 let bounds = inner(a).zip(inner(b)).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
                 (self.is_whole(terms(a)) && self.is_whole(terms(b)), bounds)
             }
-            Atom::Irrational(_)
-            | Atom::Literal(_)
-            | Atom::Opaque(_)
-            | Atom::Apply(Function::Sqrt | Function::Log2 | Function::Sin | Function::Cos, _) => {
-                (false, None)
-            }
+            Atom::Irrational(_) | Atom::Literal(_) | Atom::Opaque(_) | Atom::Apply(..) => (false, None),
         }
     }
 
@@ -342,17 +316,12 @@ impl Table {
                 (place, signs)
             }
             Atom::Apply(function, argument) => {
-                let signs = match function {
-                    Function::Sqrt => self.signs_of(self.polynomials.terms(*argument)).sqrt(),
-                    Function::Log2
-                    | Function::Sin
-                    | Function::Cos
-                    | Function::Floor
-                    | Function::Ceil
-                    | Function::Trunc
-                    | Function::RoundEven => Signs::ANY,
+                let inside = self.signs_of(self.polynomials.terms(*argument));
+                let (signs, rank) = match function.function() {
+                    Some(info) => (inside.through(&info.signs), info.rank),
+                    None => (Signs::ANY, u8::MAX),
                 };
-                (build(5, 100 + *function as u128, &[*argument]), signs)
+                (build(5, 100 + u128::from(rank), &[*argument]), signs)
             }
             Atom::BitAnd(a, b) => (build(8, 8, &[*a, *b]), Signs::NOT_NEGATIVE),
             Atom::CopySign(a, b, read) => {
@@ -377,8 +346,8 @@ impl Table {
             let content = &atoms[atom.index()];
             let compound = match content {
                 Atom::Sum(_) => true,
-                Atom::Apply(Function::Sqrt, _) => power != 1,
-                Atom::Apply(Function::Cos, _) => power > 1,
+                Atom::Apply(TermOp::Sqrt, _) => power != 1,
+                Atom::Apply(TermOp::Cos, _) => power > 1,
                 Atom::Input(..)
                 | Atom::Products(_)
                 | Atom::Irrational(_)

@@ -26,10 +26,10 @@ use super::linear_sum::{LinearSum, Products, Walk, by_coefficient, pack, pack_si
 use super::monomial::MonomialId;
 use super::polarization::Made;
 use super::polynomial::{Key, PolynomialId, Term, collect};
-use super::sign::Signs;
 use crate::base::ration::{Account, Ration};
 use crate::number::Rational;
-use crate::term::{InputId, Ranges, Store, TermId, TermKind, TermOp, View};
+use crate::number::signs::Signs;
+use crate::term::{InputId, Kind, Ranges, Store, Sum, TermId, TermKind, TermOp, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -482,8 +482,8 @@ impl<'s> Prover<'s> {
             if uses > 1 && term != walk.root.term && self.reuse(walk, op, term, uses, scale)? {
                 return Ok(());
             }
-            match op {
-                TermOp::Fma => {
+            match op.kind() {
+                Kind::Sum(Sum::Fma) => {
                     if let (TermKind::Input { .. }, TermKind::Input { .. }) = (a.kind(), b.kind())
                         && !self.case.has_numbers()
                     {
@@ -494,48 +494,23 @@ impl<'s> Prover<'s> {
                     }
                     term = c;
                 }
-                TermOp::Add => {
+                Kind::Sum(Sum::Add) => {
                     walk.stack.push((b, scale));
                     term = a;
                 }
-                TermOp::Sub => {
+                Kind::Sum(Sum::Sub) => {
                     let mut negative = walk.scales[scale as usize].0.clone();
                     negative.coefficient = -negative.coefficient;
                     let negative = walk.push_scale(negative);
                     walk.stack.push((b, negative));
                     term = a;
                 }
-                TermOp::Less
-                | TermOp::LessEqual
-                | TermOp::Equal
-                | TermOp::Not
-                | TermOp::And
-                | TermOp::Or
-                | TermOp::Xor => {
+                Kind::Condition(_) => {
                     return Err(Stop::Unknown("a condition is used as a number".to_string()));
                 }
-                TermOp::Mul
-                | TermOp::Div
-                | TermOp::Neg
-                | TermOp::Abs
-                | TermOp::Max
-                | TermOp::Min
-                | TermOp::Saturate
-                | TermOp::Exp2
-                | TermOp::Log2
-                | TermOp::Sqrt
-                | TermOp::Rsqrt
-                | TermOp::Sin
-                | TermOp::Cos
-                | TermOp::Tanh
-                | TermOp::Floor
-                | TermOp::Ceil
-                | TermOp::Trunc
-                | TermOp::RoundEven
-                | TermOp::CopySign
-                | TermOp::Mod
-                | TermOp::BitAnd
-                | TermOp::Select => return self.product(walk, &[(term, 1)], scale),
+                Kind::Product(_) | Kind::Exponential | Kind::Function(_) | Kind::Piecewise(_) => {
+                    return self.product(walk, &[(term, 1)], scale);
+                }
             }
         }
     }
@@ -549,7 +524,7 @@ impl<'s> Prover<'s> {
         uses: u8,
         scale: u32,
     ) -> Result<bool, Stop> {
-        if !matches!(op, TermOp::Add | TermOp::Sub | TermOp::Fma | TermOp::Mul | TermOp::Div | TermOp::Neg) {
+        if !matches!(op.kind(), Kind::Sum(_) | Kind::Product(_)) {
             return Ok(false);
         }
         let at = TermRef { store: walk.root.store, term };

@@ -11,18 +11,19 @@
 
 use super::Stop;
 use super::analysis::INFINITE;
-use super::atom::{Atom, AtomId, Function, TermRef};
+use super::atom::{Atom, AtomId, TermRef};
 use super::canon::Prover;
 use super::comparison::MAX_COMPARISONS;
 use super::equal::Stage;
 use super::function::{as_number, negated, number, times_number};
 use super::linear::{Inequality, Solution, solve};
 use super::monomial::MonomialId;
-use super::obligation::{Demand, Requirement};
+use super::obligation::Requirement;
 use super::polynomial::{Key, PolynomialId, Term, add, collect};
-use super::sign::Signs;
 use crate::number::Rational;
-use crate::term::InputId;
+use crate::number::signs::Signs;
+use crate::number::value::Demand;
+use crate::term::{InputId, TermOp};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -379,7 +380,7 @@ impl Prover<'_> {
         }
         let argument = |prover: &Self, key: Key| match prover.table.monomials.factors(key.monomial()) {
             [(atom, 1)] => match prover.table.atom(*atom) {
-                Atom::Apply(function @ (Function::Sqrt | Function::Log2), argument) => {
+                Atom::Apply(function @ (TermOp::Sqrt | TermOp::Log2), argument) => {
                     Some((*function, *argument))
                 }
                 _ => None,

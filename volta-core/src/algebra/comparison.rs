@@ -6,8 +6,8 @@ use super::cases::Assumption;
 use super::condition::{Condition, ConditionId};
 use super::function::{negated, number};
 use super::polynomial::{Key, PolynomialId, Term, add};
-use super::sign::Signs;
 use crate::number::Rational;
+use crate::number::signs::Signs;
 use rustc_hash::FxHashSet;
 
 /// Maxima of more arms have too many orders, and are not split.

@@ -3,12 +3,13 @@
 
 use super::Stop;
 use super::analysis::CHOICE;
-use super::atom::{Atom, Function, TermRef};
+use super::atom::{Atom, TermRef};
 use super::canon::Prover;
 use super::extended_value::Class;
 use super::function::negated;
 use super::linear_sum::{LinearSum, Products};
 use super::polynomial::{Term, add};
+use crate::term::TermOp;
 
 /// How far up the pipeline a comparison goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +127,7 @@ impl Prover<'_> {
                 factors.iter().chain(inside).any(|(atom, _)| wanted(self.table.atom(*atom)))
             })
         };
-        if has(&|atom| matches!(atom, Atom::Apply(Function::Floor, _))) {
+        if has(&|atom| matches!(atom, Atom::Apply(TermOp::Floor, _))) {
             "a rounding to integers is left over: an unrecognised range reduction?".to_string()
         } else if has(&|atom| matches!(atom, Atom::Max(_))) {
             "the canonical forms differ, and their maxima have too many orders to look at each".to_string()

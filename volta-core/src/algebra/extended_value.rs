@@ -1,15 +1,16 @@
 //! Whether a term is a number, an infinity or undefined (rules V3 and V6).
 //!
-//! Only terms that [`super::facts`] suspects are looked at: everything else is finite wherever its partial
+//! Only terms that [`super::analysis`] suspects are looked at: everything else is finite wherever its partial
 //! operations are defined, and those leave obligations (V8).
 
 use super::Stop;
 use super::analysis::INFINITE;
 use super::atom::TermRef;
 use super::canon::Prover;
-use super::sign::Signs;
 use crate::number::Extended;
-use crate::term::{TermOp, View};
+use crate::number::signs::Signs;
+use crate::number::value::Limit;
+use crate::term::{Kind, Piecewise, Product, Sum, TermOp, View};
 
 /// What kind of value a term has, at every input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +39,17 @@ impl Class {
             PosInf => NegInf,
             NegInf => PosInf,
             Finite | Undefined(_) | Unknown(_) => self,
+        }
+    }
+}
+
+impl From<Limit> for Class {
+    fn from(limit: Limit) -> Class {
+        match limit {
+            Limit::PosInf => PosInf,
+            Limit::NegInf => NegInf,
+            Limit::Number(_) => Finite,
+            Limit::Undefined(why) => Undefined(why),
         }
     }
 }
@@ -105,83 +117,45 @@ impl Prover<'_> {
         if let Some(unknown) = used.iter().find(|class| matches!(class, Unknown(_))) {
             return Ok((*unknown).clone());
         }
-        Ok(match op {
-            TermOp::Add => add(a, b),
-            TermOp::Sub => add(a, b.negated()),
-            TermOp::Mul => self.multiply_classes(operands[0], a, operands[1], b)?,
-            TermOp::Fma => match self.multiply_classes(operands[0], a, operands[1], b)? {
+        Ok(match op.kind() {
+            Kind::Sum(Sum::Add) => add(a, b),
+            Kind::Sum(Sum::Sub) => add(a, b.negated()),
+            Kind::Sum(Sum::Fma) => match self.multiply_classes(operands[0], a, operands[1], b)? {
                 product @ (Undefined(_) | Unknown(_)) => product,
-                product => add(product, c),
+                product @ (Finite | PosInf | NegInf) => add(product, c),
             },
-            TermOp::Div => match (a.is_infinite(), b.is_infinite()) {
+            Kind::Product(Product::Mul) => self.multiply_classes(operands[0], a, operands[1], b)?,
+            Kind::Product(Product::Div) => match (a.is_infinite(), b.is_infinite()) {
                 (true, true) => Undefined("an infinity is divided by an infinity"),
                 (true, false) => self.multiply_classes(operands[0], a, operands[1], b)?,
                 (false, _) => Finite,
             },
-            TermOp::Neg => a.negated(),
-            TermOp::Abs => {
-                if a == NegInf {
-                    PosInf
-                } else {
-                    a
-                }
-            }
-            TermOp::Max => match (a, b) {
+            Kind::Product(Product::Neg) => a.negated(),
+            Kind::Exponential if a == PosInf => PosInf,
+            Kind::Exponential => Finite,
+            Kind::Function(function) => match a {
+                NegInf => function.limits[0].into(),
+                PosInf => function.limits[1].into(),
+                Finite | Undefined(_) | Unknown(_) => Finite,
+            },
+            Kind::Piecewise(Piecewise::Abs) if a == NegInf => PosInf,
+            Kind::Piecewise(Piecewise::Abs) => a,
+            Kind::Piecewise(Piecewise::Max) => match (a, b) {
                 (PosInf, _) | (_, PosInf) => PosInf,
                 (NegInf, NegInf) => NegInf,
                 _ => Finite,
             },
-            TermOp::Min => match (a, b) {
+            Kind::Piecewise(Piecewise::Min) => match (a, b) {
                 (NegInf, _) | (_, NegInf) => NegInf,
                 (PosInf, PosInf) => PosInf,
                 _ => Finite,
             },
-            TermOp::Exp2 => {
-                if a == PosInf {
-                    PosInf
-                } else {
-                    Finite
-                }
+            Kind::Piecewise(Piecewise::CopySign) if b.is_infinite() => {
+                Unknown("an infinity with the sign of an input")
             }
-            TermOp::Log2 | TermOp::Sqrt => match a {
-                NegInf => Undefined("the logarithm or root of minus infinity"),
-                other => other,
-            },
-            TermOp::Rsqrt => {
-                if a == NegInf {
-                    Undefined("the root of minus infinity")
-                } else {
-                    Finite
-                }
-            }
-            TermOp::Sin | TermOp::Cos => {
-                if a.is_infinite() {
-                    Undefined("the sine or cosine of an infinity")
-                } else {
-                    Finite
-                }
-            }
-            TermOp::Floor | TermOp::Ceil | TermOp::Trunc | TermOp::RoundEven => a,
-            TermOp::CopySign => {
-                if b.is_infinite() {
-                    Unknown("an infinity with the sign of an input")
-                } else {
-                    Finite
-                }
-            }
-            TermOp::Saturate
-            | TermOp::Tanh
-            | TermOp::Less
-            | TermOp::LessEqual
-            | TermOp::Equal
-            | TermOp::Not
-            | TermOp::And
-            | TermOp::Or
-            | TermOp::Xor
-            | TermOp::Select
-            | TermOp::BitAnd => Finite,
-            TermOp::Mod if a.is_infinite() => Undefined("the remainder of an infinity"),
-            TermOp::Mod => Finite,
+            Kind::Piecewise(Piecewise::Mod) if a.is_infinite() => Undefined("the remainder of an infinity"),
+            Kind::Piecewise(Piecewise::CopySign | Piecewise::Mod | Piecewise::Select | Piecewise::BitAnd)
+            | Kind::Condition(_) => Finite,
         })
     }
 

@@ -18,7 +18,7 @@
 
 use super::Stop;
 use super::analysis::INFINITE;
-use super::atom::{Atom, AtomId, Function, TermRef, mix};
+use super::atom::{Atom, AtomId, TermRef, mix};
 use super::canon::Prover;
 use super::constant_readings::{Irrational, Literal, Role};
 use super::extended_value::Class;
@@ -27,7 +27,7 @@ use super::monomial::MonomialId;
 use super::polynomial::PolynomialId;
 use super::tower::{LEVELS, TOWERS, Tower};
 use crate::number::Rational;
-use crate::term::{InputId, TermKind, TermOp, View};
+use crate::term::{InputId, Kind, Product, Reads, Sum, TermKind, TermOp, View};
 use rustc_hash::FxHashMap;
 
 /// What evaluation of two terms in prime fields says.
@@ -202,9 +202,9 @@ impl Evaluation<'_, '_> {
 
     /// Whether an operation means in a field what it means among the reals, and all of its operands are finite.
     fn is_direct(&mut self, op: TermOp, operands: &[TermRef]) -> Result<bool, Missing> {
-        use TermOp::{Add, Div, Exp2, Fma, Mul, Neg, Sub};
-        if !matches!(op, Add | Sub | Mul | Fma | Div | Neg | Exp2) {
-            return Ok(false);
+        match op.kind() {
+            Kind::Sum(_) | Kind::Product(_) | Kind::Exponential => {}
+            Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) => return Ok(false),
         }
         for operand in operands {
             if self.prover.flags(*operand) & INFINITE != 0 && self.prover.class(*operand)? != Class::Finite {
@@ -221,16 +221,17 @@ impl Evaluation<'_, '_> {
         [a, b, c]: [Value; 3],
         level: usize,
     ) -> Result<Value, Missing> {
-        Ok(match op {
-            TermOp::Add => self.plus(a, b, level),
-            TermOp::Sub => self.plus(a, self.minus(b, level), level),
-            TermOp::Mul => self.times(a, b, level),
-            TermOp::Fma => self.plus(self.times(a, b, level), c, level),
-            TermOp::Div => self.times(a, self.power(b, -1, level)?, level),
-            TermOp::Neg => self.minus(a, level),
+        Ok(match op.kind() {
+            Kind::Sum(Sum::Add) => self.plus(a, b, level),
+            Kind::Sum(Sum::Sub) => self.plus(a, self.minus(b, level), level),
+            Kind::Sum(Sum::Fma) => self.plus(self.times(a, b, level), c, level),
+            Kind::Product(Product::Mul) => self.times(a, b, level),
+            Kind::Product(Product::Div) => self.times(a, self.power(b, -1, level)?, level),
+            Kind::Product(Product::Neg) => self.minus(a, level),
             // `2^(log₂ a) = a`, and literals that are read beside others.
-            _ if a.has(LOGARITHM | RESIDUAL | UNCLEAR) => self.by_form(at, op, level)?,
-            _ => Value { number: self.tower.power_of_two(level, a.number), kinds: VARIES },
+            Kind::Exponential if a.has(LOGARITHM | RESIDUAL | UNCLEAR) => self.by_form(at, op, level)?,
+            Kind::Exponential => Value { number: self.tower.power_of_two(level, a.number), kinds: VARIES },
+            Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) => self.by_form(at, op, level)?,
         })
     }
 
@@ -317,7 +318,7 @@ impl Evaluation<'_, '_> {
         let form = self.prover.settle(|prover| prover.resolve(at))?;
         let mut value = self.polynomial(form, level, 0)?;
         // Literals are read beside a logarithm before it is looked into.
-        if op == TermOp::Log2 {
+        if op.reads() == Reads::Logarithm {
             value.kinds |= LOGARITHM;
         }
         value.kinds |= VARIES;
@@ -368,7 +369,7 @@ impl Evaluation<'_, '_> {
             let factors = self.prover.table.monomials.factors(term.monomial());
             // `2^(log₂(a)/4)` to the fourth is `a`, which its value is not.
             if let [(atom, 1)] = factors
-                && matches!(self.prover.table.atom(*atom), Atom::Apply(Function::Log2, _))
+                && matches!(self.prover.table.atom(*atom), Atom::Apply(TermOp::Log2, _))
             {
                 return Err(Missing::Everywhere);
             }
@@ -409,27 +410,16 @@ impl Evaluation<'_, '_> {
                 kinds |= value.kinds;
                 value.number
             }
-            Atom::Apply(Function::Sqrt, radicand) => {
+            Atom::Apply(TermOp::Sqrt, radicand) => {
                 let radicand = self.polynomial(*radicand, level, depth + 1)?;
                 if radicand.has(UNCLEAR) {
                     return Err(Missing::Everywhere);
                 }
                 self.tower.root(level, radicand.number).ok_or(Missing::Here)?
             }
-            Atom::Apply(which @ (Function::Sin | Function::Cos), argument) => {
-                // A random point of the circle.
-                let seed = mix(mix(self.seed, u128::MAX - (1 << 64)), u128::from(argument.0));
-                let tower = &self.tower;
-                let slope = tower.random(level, seed);
-                let square = tower.mul(level, slope, slope);
-                let above = match which {
-                    Function::Sin => tower.add(level, slope, slope),
-                    _ => tower.add(level, 1, tower.neg(level, square)),
-                };
-                let below = tower.inverse(level, tower.add(level, 1, square)).ok_or(Missing::Here)?;
-                tower.mul(level, above, below)
-            }
-            Atom::Apply(Function::Log2, _) => {
+            Atom::Apply(TermOp::Sin, argument) => self.on_circle(*argument, level, true)?,
+            Atom::Apply(TermOp::Cos, argument) => self.on_circle(*argument, level, false)?,
+            Atom::Apply(TermOp::Log2, _) => {
                 kinds |= LOGARITHM;
                 random(self)
             }
@@ -440,5 +430,17 @@ impl Evaluation<'_, '_> {
         let value = Value { number, kinds };
         self.atoms.insert((id, level), value);
         Ok(value)
+    }
+
+    /// A random point of the circle for an argument: its sine, or its cosine.
+    fn on_circle(&self, argument: PolynomialId, level: usize, sine: bool) -> Result<u64, Missing> {
+        let seed = mix(mix(self.seed, u128::MAX - (1 << 64)), u128::from(argument.0));
+        let tower = &self.tower;
+        let slope = tower.random(level, seed);
+        let square = tower.mul(level, slope, slope);
+        let above =
+            if sine { tower.add(level, slope, slope) } else { tower.add(level, 1, tower.neg(level, square)) };
+        let below = tower.inverse(level, tower.add(level, 1, square)).ok_or(Missing::Here)?;
+        Ok(tower.mul(level, above, below))
     }
 }

@@ -2,16 +2,18 @@
 
 use super::Stop;
 use super::analysis::INFINITE;
-use super::atom::{Atom, Function, TermRef};
+use super::atom::{Atom, TermRef};
 use super::canon::Prover;
 use super::condition::{Condition, ConditionId};
 use super::constant_readings::Irrational;
 use super::exponent::Prefactor;
 use super::extended_value::Class;
 use super::polynomial::{Key, PolynomialId, Term, add, collect};
-use super::sign::Signs;
 use crate::number::Rational;
-use crate::term::{TermOp, View};
+use crate::number::interval::Function;
+use crate::number::signs::Signs;
+use crate::number::value::Limit;
+use crate::term::{FunctionInfo, Kind, Parity, Piecewise, Predicate, TermOp, View};
 
 /// Conditions nested deeper than this are not looked at.
 const MAX_CONDITION_DEPTH: u32 = 200;
@@ -54,73 +56,67 @@ impl Prover<'_> {
             return Err(Stop::Unknown("a function that is none".to_string()));
         };
         let [a, b, c] = operands.map(|term| TermRef { store: at.store, term });
-        match op {
-            TermOp::Max => self.maximum_of(at, TermOp::Max),
-            TermOp::Min => self.maximum_of(at, TermOp::Min),
-            TermOp::Abs => {
+        match op.kind() {
+            Kind::Function(info) => self.resolve_real_function(op, info, a),
+            Kind::Piecewise(Piecewise::Max) => self.maximum_of(at, TermOp::Max),
+            Kind::Piecewise(Piecewise::Min) => self.maximum_of(at, TermOp::Min),
+            Kind::Piecewise(Piecewise::Abs) => {
                 let id = self.resolve(a)?;
                 let inside = self.table.polynomials.shared_terms(id).to_vec();
                 self.magnitude(inside)
             }
-            TermOp::Saturate => match self.class(a)? {
-                Class::PosInf => Ok(number(Rational::ONE)),
-                Class::NegInf => Ok(Vec::new()),
-                _ => {
-                    let id = self.resolve(a)?;
-                    let inside = self.table.polynomials.shared_terms(id).to_vec();
-                    let raised = self.maximum(vec![inside, Vec::new()])?;
-                    let lowered = vec![negated(&raised), number(Rational::MINUS_ONE)];
-                    Ok(negated(&self.maximum(lowered)?))
-                }
-            },
-            TermOp::Sqrt => {
+            Kind::Piecewise(Piecewise::CopySign) => self.copy_sign(a, b),
+            Kind::Piecewise(Piecewise::Select) => self.select(a, b, c),
+            Kind::Piecewise(Piecewise::Mod) => self.remainder(a, b),
+            Kind::Piecewise(Piecewise::BitAnd) => {
+                let (a, b) = (self.argument(a)?, self.argument(b)?);
+                self.common_digits(a, b)
+            }
+            Kind::Sum(_) | Kind::Product(_) | Kind::Exponential | Kind::Condition(_) => {
+                Err(Stop::Unknown("a condition is used as a number".to_string()))
+            }
+        }
+    }
+
+    /// What a function of one real is, resolved: by its laws, where it has some.
+    fn resolve_real_function(
+        &mut self,
+        op: TermOp,
+        info: &FunctionInfo,
+        a: TermRef,
+    ) -> Result<Vec<Term>, Stop> {
+        let limit = match self.class(a)? {
+            Class::NegInf => Some(info.limits[0]),
+            Class::PosInf => Some(info.limits[1]),
+            Class::Finite | Class::Undefined(_) | Class::Unknown(_) => None,
+        };
+        if let Some(Limit::Number(value)) = limit {
+            return Ok(number(Rational::from_integer(value)));
+        }
+        match info.function {
+            Function::Saturate => {
+                let id = self.resolve(a)?;
+                let inside = self.table.polynomials.shared_terms(id).to_vec();
+                let raised = self.maximum(vec![inside, Vec::new()])?;
+                let lowered = vec![negated(&raised), number(Rational::MINUS_ONE)];
+                Ok(negated(&self.maximum(lowered)?))
+            }
+            Function::Sqrt => {
                 let root = self.root_of(a)?;
                 self.expand(vec![root.into_term()]).map(drop_zeros)
             }
-            TermOp::Rsqrt => {
-                if self.class(a)? == Class::PosInf {
-                    return Ok(Vec::new());
-                }
+            Function::Rsqrt => {
                 let root = self.root_of(a)?;
                 let root = self.table.prefactor_power(&root, -1)?;
                 self.expand(vec![root.into_term()])
             }
-            TermOp::Log2 => {
+            Function::Log2 => {
                 let argument = self.argument(a)?;
                 self.logarithm(argument, 0)
             }
-            TermOp::Sin => self.odd_or_even(Function::Sin, a),
-            TermOp::Cos => self.odd_or_even(Function::Cos, a),
-            TermOp::Tanh => match self.class(a)? {
-                Class::PosInf => Ok(number(Rational::ONE)),
-                Class::NegInf => Ok(number(Rational::MINUS_ONE)),
-                _ => self.tanh(a),
-            },
-            TermOp::Floor => self.rounding(Function::Floor, a, 0),
-            TermOp::Ceil => self.rounding(Function::Ceil, a, 0),
-            TermOp::Trunc => self.rounding(Function::Trunc, a, 0),
-            TermOp::RoundEven => self.rounding(Function::RoundEven, a, 0),
-            TermOp::CopySign => self.copy_sign(a, b),
-            TermOp::Select => self.select(a, b, c),
-            TermOp::Add
-            | TermOp::Sub
-            | TermOp::Mul
-            | TermOp::Fma
-            | TermOp::Div
-            | TermOp::Neg
-            | TermOp::Exp2
-            | TermOp::Less
-            | TermOp::LessEqual
-            | TermOp::Equal
-            | TermOp::Not
-            | TermOp::And
-            | TermOp::Or
-            | TermOp::Xor => Err(Stop::Unknown("a condition is used as a number".to_string())),
-            TermOp::Mod => self.remainder(a, b),
-            TermOp::BitAnd => {
-                let (a, b) = (self.argument(a)?, self.argument(b)?);
-                self.common_digits(a, b)
-            }
+            Function::Sin | Function::Cos => self.opaque_function(op, info, a),
+            Function::Tanh => self.tanh(a),
+            Function::Round(towards) => self.rounding(towards, a, 0),
         }
     }
 
@@ -144,16 +140,23 @@ impl Prover<'_> {
         }
     }
 
-    /// `sin(−a) = −sin a`, `cos(−a) = cos a`
-    fn odd_or_even(&mut self, function: Function, at: TermRef) -> Result<Vec<Term>, Stop> {
+    /// A function without laws but those of its row: `sin(−a) = −sin a`, `cos(−a) = cos a`.
+    fn opaque_function(&mut self, op: TermOp, info: &FunctionInfo, at: TermRef) -> Result<Vec<Term>, Stop> {
         let argument = self.argument(at)?;
-        if argument.is_empty() {
-            return Ok(number(if function == Function::Cos { Rational::ONE } else { Rational::ZERO }));
+        let at_point = as_number(&argument).and_then(|value| {
+            let known = info.points.iter().find(|(at, _)| value == Rational::from_integer(*at));
+            known.map(|(_, value)| number(Rational::from_integer(*value)))
+        });
+        if let Some(value) = at_point {
+            return Ok(value);
         }
-        let (argument, turned) = self.oriented(argument);
+        let (argument, turned) = match info.parity {
+            Parity::Odd | Parity::Even => self.oriented(argument),
+            Parity::None => (argument, false),
+        };
         let argument = self.table.polynomial(&argument);
-        let value = self.atom_term(Atom::Apply(function, argument));
-        Ok(if turned && function == Function::Sin { negated(&value) } else { value })
+        let value = self.atom_term(Atom::Apply(op, argument));
+        Ok(if turned && info.parity == Parity::Odd { negated(&value) } else { value })
     }
 
     /// `tanh a = 1 − 2/(1 + e^(2a))`; the denominator is above 1.
@@ -184,7 +187,7 @@ impl Prover<'_> {
             match self.class(sign)? {
                 Class::PosInf => Signs::POSITIVE,
                 Class::NegInf => Signs::NEGATIVE,
-                _ => self.term_signs(sign)?,
+                Class::Finite | Class::Undefined(_) | Class::Unknown(_) => self.term_signs(sign)?,
             }
         } else {
             self.term_signs(sign)?
@@ -284,56 +287,34 @@ impl Prover<'_> {
             return Err(Stop::Unknown("a number is used as a condition".to_string()));
         };
         let [a, b] = [a, b].map(|term| TermRef { store: at.store, term });
-        match op {
-            TermOp::Less => self.less(a, b),
-            TermOp::LessEqual => {
+        let Kind::Condition(predicate) = op.kind() else {
+            return Err(Stop::Unknown("a number is used as a condition".to_string()));
+        };
+        match predicate {
+            Predicate::Less => self.less(a, b),
+            Predicate::LessEqual => {
                 let opposite = self.less(b, a)?;
                 Ok(self.conditions.not(opposite, &self.table))
             }
-            TermOp::Equal => self.equal_to(a, b),
-            TermOp::Not => {
+            Predicate::Equal => self.equal_to(a, b),
+            Predicate::Not => {
                 let inner = self.condition(a, depth + 1)?;
                 Ok(self.conditions.not(inner, &self.table))
             }
-            TermOp::And | TermOp::Xor => {
+            Predicate::And => {
                 let (a, b) = (self.condition(a, depth + 1)?, self.condition(b, depth + 1)?);
-                Ok(if op == TermOp::And {
-                    self.conditions.and(a, b, &self.table)
-                } else {
-                    self.conditions.xor(a, b, &self.table)
-                })
+                Ok(self.conditions.and(a, b, &self.table))
             }
-            TermOp::Or => {
+            Predicate::Xor => {
+                let (a, b) = (self.condition(a, depth + 1)?, self.condition(b, depth + 1)?);
+                Ok(self.conditions.xor(a, b, &self.table))
+            }
+            Predicate::Or => {
                 let (a, b) = (self.condition(a, depth + 1)?, self.condition(b, depth + 1)?);
                 let (a, b) = (self.conditions.not(a, &self.table), self.conditions.not(b, &self.table));
                 let neither = self.conditions.and(a, b, &self.table);
                 Ok(self.conditions.not(neither, &self.table))
             }
-            TermOp::Mod
-            | TermOp::BitAnd
-            | TermOp::Select
-            | TermOp::Add
-            | TermOp::Sub
-            | TermOp::Mul
-            | TermOp::Fma
-            | TermOp::Div
-            | TermOp::Neg
-            | TermOp::Abs
-            | TermOp::Max
-            | TermOp::Min
-            | TermOp::Saturate
-            | TermOp::Exp2
-            | TermOp::Log2
-            | TermOp::Sqrt
-            | TermOp::Rsqrt
-            | TermOp::Sin
-            | TermOp::Cos
-            | TermOp::Tanh
-            | TermOp::Floor
-            | TermOp::Ceil
-            | TermOp::Trunc
-            | TermOp::RoundEven
-            | TermOp::CopySign => Err(Stop::Unknown("a number is used as a condition".to_string())),
         }
     }
 

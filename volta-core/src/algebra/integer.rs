@@ -13,13 +13,14 @@
 
 use super::Stop;
 use super::analysis::INFINITE;
-use super::atom::{Atom, Function, Table, TermRef};
+use super::atom::{Atom, Table, TermRef};
 use super::canon::Prover;
 use super::function::{as_number, negated, number, times_number};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, add, collect};
-use super::sign::Signs;
 use crate::number::Rational;
+use crate::number::interval::Towards;
+use crate::number::signs::Signs;
 use crate::term::{Range, Ranges, TermOp, View};
 
 /// Maxima are looked through so many deep.
@@ -68,7 +69,7 @@ impl Table {
         }
         let [(atom, 1)] = *self.monomials.factors(key.monomial()) else { return None };
         match self.atom(atom) {
-            Atom::Apply(Function::Floor, argument) => Some(*argument),
+            Atom::Apply(TermOp::Floor, argument) => Some(*argument),
             _ => None,
         }
     }
@@ -344,12 +345,7 @@ impl Prover<'_> {
     }
 
     /// A rounding of a term. Roundings are monotone: that of a maximum is the maximum of theirs.
-    pub(super) fn rounding(
-        &mut self,
-        function: Function,
-        at: TermRef,
-        depth: u32,
-    ) -> Result<Vec<Term>, Stop> {
+    pub(super) fn rounding(&mut self, towards: Towards, at: TermRef, depth: u32) -> Result<Vec<Term>, Stop> {
         if let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.view(at)
             && depth < MAX_NESTING
             && self.flags(at) & INFINITE == 0
@@ -357,7 +353,7 @@ impl Prover<'_> {
             let mut rounded = Vec::with_capacity(2);
             for operand in [a, b] {
                 let operand = TermRef { store: at.store, term: operand };
-                let value = self.rounding(function, operand, depth + 1)?;
+                let value = self.rounding(towards, operand, depth + 1)?;
                 rounded.push(if op == TermOp::Min { negated(&value) } else { value });
             }
             let maximum = self.maximum(rounded)?;
@@ -366,45 +362,40 @@ impl Prover<'_> {
         if let View::Apply(TermOp::Neg, [a, ..]) = self.view(at)
             && depth < MAX_NESTING
         {
-            let opposite = match function {
-                Function::Floor => Function::Ceil,
-                Function::Ceil => Function::Floor,
-                other => other,
+            let opposite = match towards {
+                Towards::Floor => Towards::Ceil,
+                Towards::Ceil => Towards::Floor,
+                Towards::Zero | Towards::NearestEven => towards,
             };
             let inside = TermRef { store: at.store, term: a };
             return Ok(negated(&self.rounding(opposite, inside, depth + 1)?));
         }
         let argument = self.argument(at)?;
-        self.rounded(function, argument)
+        self.rounded(towards, argument)
     }
 
     /// A rounding of a sum.
-    pub(super) fn rounded(&mut self, function: Function, argument: Vec<Term>) -> Result<Vec<Term>, Stop> {
+    pub(super) fn rounded(&mut self, towards: Towards, argument: Vec<Term>) -> Result<Vec<Term>, Stop> {
         if let Some(value) = as_number(&argument) {
-            return Ok(number(match function {
-                Function::Floor => value.floor(),
-                Function::Ceil => value.ceil(),
-                Function::Trunc => value.trunc(),
-                _ => value.round_even(),
-            }));
+            return Ok(number(towards.round(&value)));
         }
         if self.table.is_whole(&argument) {
             return Ok(argument);
         }
-        if let Some(through) = self.through_maximum(function, &argument)? {
+        if let Some(through) = self.through_maximum(towards, &argument)? {
             return Ok(through);
         }
-        match function {
-            Function::Floor => self.floored(argument),
+        match towards {
+            Towards::Floor => self.floored(argument),
             // `⌈a⌉ = −⌊−a⌋`
-            Function::Ceil => Ok(negated(&self.floored(negated(&argument))?)),
-            Function::Trunc if self.is_not_negative(&argument) => self.floored(argument),
-            Function::Trunc if self.is_not_negative(&negated(&argument)) => {
+            Towards::Ceil => Ok(negated(&self.floored(negated(&argument))?)),
+            Towards::Zero if self.is_not_negative(&argument) => self.floored(argument),
+            Towards::Zero if self.is_not_negative(&negated(&argument)) => {
                 Ok(negated(&self.floored(negated(&argument))?))
             }
-            _ => {
+            Towards::Zero | Towards::NearestEven => {
                 let argument = self.table.polynomial(&argument);
-                Ok(self.atom_term(Atom::Apply(function, argument)))
+                Ok(self.atom_term(Atom::Apply(TermOp::rounding(towards), argument)))
             }
         }
     }
@@ -414,7 +405,7 @@ impl Prover<'_> {
     }
 
     /// The rounding of a sum with one maximum in it, which is a maximum of sums.
-    fn through_maximum(&mut self, function: Function, argument: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
+    fn through_maximum(&mut self, towards: Towards, argument: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
         let arms_of = |term: &Term| match *self.table.monomials.factors(term.monomial()) {
             [(atom, 1)] if term.exponent() == PolynomialId::ZERO => match self.table.atom(atom) {
                 Atom::Max(arms) => Some(arms.clone()),
@@ -430,7 +421,7 @@ impl Prover<'_> {
         let mut rounded = Vec::with_capacity(arms.len());
         for arm in arms.iter() {
             let arm = times_number(&self.table.polynomials.shared_terms(*arm), &term.coefficient);
-            let arm = self.rounded(function, add(&rest, &arm))?;
+            let arm = self.rounded(towards, add(&rest, &arm))?;
             rounded.push(if lowest { negated(&arm) } else { arm });
         }
         let maximum = self.maximum(rounded)?;
@@ -495,7 +486,7 @@ impl Prover<'_> {
             break;
         }
         let rest = self.table.polynomial(&rest);
-        let floor = self.atom_term(Atom::Apply(Function::Floor, rest));
+        let floor = self.atom_term(Atom::Apply(TermOp::Floor, rest));
         Ok(add(&out, &floor))
     }
 

@@ -1,7 +1,7 @@
 //! Where literals of rule V9 become numbers: exponents of two, and everything else.
 
 use super::Stop;
-use super::atom::{Atom, AtomId, Function};
+use super::atom::{Atom, AtomId};
 use super::canon::Prover;
 use super::constant_readings::{Irrational, Literal, Reading, Role, factors, nearest, residuals};
 use super::exponent::Prefactor;
@@ -70,7 +70,7 @@ impl Prover<'_> {
         }
         match self.table.monomials.factors(key.monomial()) {
             [(atom, 1)] => match self.table.atom(*atom) {
-                Atom::Apply(Function::Log2, argument) => Some(*argument),
+                Atom::Apply(TermOp::Log2, argument) => Some(*argument),
                 _ => None,
             },
             _ => None,
@@ -262,7 +262,7 @@ impl Prover<'_> {
                     found = Some(*literal);
                     continue;
                 }
-                Atom::Apply(Function::Log2, _) if *power == 1 => logarithms += 1,
+                Atom::Apply(TermOp::Log2, _) if *power == 1 => logarithms += 1,
                 Atom::Opaque(at) if *power == 1 => {
                     logarithms += i32::from(matches!(self.view(*at), View::Apply(TermOp::Log2, _)));
                 }

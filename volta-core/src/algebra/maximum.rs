@@ -14,8 +14,8 @@ use super::exponent::Prefactor;
 use super::extended_value::Class;
 use super::function::{as_number, negated, times_number};
 use super::polynomial::{Key, PolynomialId, Term, add, collect};
-use super::sign::Signs;
 use crate::number::Rational;
+use crate::number::signs::Signs;
 use crate::term::{TermOp, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 

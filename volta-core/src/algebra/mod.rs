@@ -67,9 +67,8 @@ pub use equal::{Equality, Stage};
 pub use extended_value::Class;
 pub use field::Agreement;
 pub use identical::Identity;
-pub use obligation::{Demand, Obligations, Requirement};
+pub use obligation::{Obligations, Requirement};
 pub use print::Names;
-pub use sign::Signs;
 pub use translation::{Place, TranslationClasses};
 pub use translation_match::{Located, Renaming};
 

@@ -2,7 +2,7 @@
 
 use super::Stop;
 use super::analysis::INFINITE;
-use super::atom::{Atom, AtomId, Function, TermRef};
+use super::atom::{Atom, AtomId, TermRef};
 use super::canon::Prover;
 use super::exponent::Prefactor;
 use super::extended_value::Class;
@@ -10,20 +10,10 @@ use super::function::negated;
 use super::monomial::MonomialId;
 use super::path_condition::Guards;
 use super::polynomial::{PolynomialId, Term};
-use super::sign::Signs;
+use crate::number::signs::Signs;
+use crate::number::value::Demand;
 use crate::term::TermOp;
 use rustc_hash::FxHashMap;
-
-/// What an operation demands of its operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Demand {
-    /// `≠ 0`
-    Nonzero,
-    /// `> 0`
-    Positive,
-    /// `≥ 0`
-    NotNegative,
-}
 
 /// Something that must hold where its guards do, and was not proved: the product, without factors known to be
 /// positive, under the demand. `negative` turns the sign of the product.
@@ -33,17 +23,6 @@ pub struct Requirement {
     pub(super) product: MonomialId,
     pub(super) negative: bool,
     pub(super) guards: Guards,
-}
-
-impl Demand {
-    /// The signs that meet it.
-    pub(super) fn signs(self) -> Signs {
-        match self {
-            Demand::Nonzero => Signs::NEGATIVE | Signs::POSITIVE,
-            Demand::Positive => Signs::POSITIVE,
-            Demand::NotNegative => Signs::NOT_NEGATIVE,
-        }
-    }
 }
 
 /// What became of a partial operation.
@@ -70,40 +49,7 @@ impl Obligations {
 
 /// What an operation demands, and of which operand.
 fn demand_of(op: TermOp, operands: [TermRef; 3]) -> Option<(Demand, TermRef)> {
-    match op {
-        TermOp::Div => Some((Demand::Nonzero, operands[1])),
-        TermOp::Log2 | TermOp::Rsqrt => Some((Demand::Positive, operands[0])),
-        TermOp::Sqrt => Some((Demand::NotNegative, operands[0])),
-        TermOp::Add
-        | TermOp::Sub
-        | TermOp::Mul
-        | TermOp::Fma
-        | TermOp::Neg
-        | TermOp::Abs
-        | TermOp::Max
-        | TermOp::Min
-        | TermOp::Saturate
-        | TermOp::Exp2
-        | TermOp::Sin
-        | TermOp::Cos
-        | TermOp::Tanh
-        | TermOp::Floor
-        | TermOp::Ceil
-        | TermOp::Trunc
-        | TermOp::RoundEven
-        | TermOp::CopySign
-        | TermOp::Less
-        | TermOp::LessEqual
-        | TermOp::Equal
-        | TermOp::Not
-        | TermOp::And
-        | TermOp::Or
-        | TermOp::Xor
-        | TermOp::Select
-        | TermOp::BitAnd
-        // By a positive constant.
-        | TermOp::Mod => None,
-    }
+    op.info().demand.map(|(demand, at)| (demand, operands[at]))
 }
 
 impl Prover<'_> {
@@ -273,7 +219,7 @@ impl Prover<'_> {
     }
 
     fn radicand(&mut self, atom: AtomId) -> Option<Prefactor> {
-        let Atom::Apply(Function::Sqrt, radicand) = self.table.atom(atom) else { return None };
+        let Atom::Apply(TermOp::Sqrt, radicand) = self.table.atom(atom) else { return None };
         let radicand = *radicand;
         self.factor_polynomial(radicand).ok()
     }

@@ -4,7 +4,7 @@
 //! maxima are cut in the middle, with a count.
 
 use super::Stop;
-use super::atom::{Atom, AtomId, Function, Place, Table, TermRef};
+use super::atom::{Atom, AtomId, Place, Table, TermRef};
 use super::canon::Prover;
 use super::condition::{Condition, ConditionId};
 use super::constant_readings::Irrational;
@@ -14,11 +14,12 @@ use super::function::{negated, times_number};
 use super::integer::{digits_of, unit, without};
 use super::linear_sum::inputs_of;
 use super::monomial::MonomialId;
-use super::obligation::{Demand, Requirement};
+use super::obligation::Requirement;
 use super::polynomial::{Key, PolynomialId, Term, add};
 use crate::number::format::{Format, Rounding, decode, encode};
+use crate::number::value::Demand;
 use crate::number::{Extended, Rational};
-use crate::term::InputId;
+use crate::term::{InputId, TermOp, fill};
 use std::cell::Cell;
 use std::cmp::Reverse;
 
@@ -109,7 +110,7 @@ impl Prover<'_> {
     fn with_roots_below(&mut self, mut scale: Prefactor) -> Result<Prefactor, Stop> {
         let factors = self.table.monomials.shared_factors(scale.key.monomial());
         for (root, _) in factors.iter().filter(|(_, power)| *power == 1) {
-            let Atom::Apply(Function::Sqrt, radicand) = self.table.atom(*root) else { continue };
+            let Atom::Apply(TermOp::Sqrt, radicand) = self.table.atom(*root) else { continue };
             let radicand = self.factor_polynomial(*radicand)?;
             let of_it = self.table.monomials.shared_factors(radicand.key.monomial());
             let ([(sum, 1)], PolynomialId::ZERO) = (&*of_it, radicand.key.exponent()) else { continue };
@@ -649,19 +650,7 @@ impl Printer<'_, '_, '_> {
             Atom::Opaque(_) => "…".to_string(),
             Atom::Sum(content) => format!("({})", self.inside(*content, nesting)),
             Atom::Max(arms) => format!("max({})", self.list(arms, false, nesting)),
-            Atom::Apply(function, argument) => {
-                let name = match function {
-                    Function::Sqrt => "sqrt",
-                    Function::Log2 => "log2",
-                    Function::Sin => "sin",
-                    Function::Cos => "cos",
-                    Function::Floor => "floor",
-                    Function::Ceil => "ceil",
-                    Function::Trunc => "trunc",
-                    Function::RoundEven => "round",
-                };
-                format!("{name}({})", self.inside(*argument, nesting))
-            }
+            Atom::Apply(function, argument) => fill(function.info().text, &[self.inside(*argument, nesting)]),
             Atom::CopySign(sign, magnitude, _) => {
                 format!("copysign({}, {})", self.inside(*sign, nesting), self.inside(*magnitude, nesting))
             }

@@ -10,7 +10,7 @@ use super::extended_value::Class;
 use super::linear_sum::{LinearSum, Walk, pack, pack_single};
 use super::polynomial::{Key, PolynomialId, Term};
 use crate::number::Rational;
-use crate::term::{TermId, TermKind, TermOp, View};
+use crate::term::{Kind, Product, TermId, TermKind, View};
 use smallvec::{SmallVec, smallvec};
 
 impl Prover<'_> {
@@ -94,8 +94,8 @@ impl Prover<'_> {
                 View::Apply(op, operands) => (op, operands),
             };
             let root = term == walk.root.term;
-            match op {
-                TermOp::Mul | TermOp::Div if !root && analysis.uses(term) > 1 => {
+            match op.kind() {
+                Kind::Product(Product::Mul | Product::Div) if !root && analysis.uses(term) > 1 => {
                     let flat = self.flat(at)?;
                     match (flat.terms.as_slice(), flat.products.as_slice()) {
                         ([], []) if power > 0 => zero = true,
@@ -108,15 +108,15 @@ impl Prover<'_> {
                         _ => sums.push((term, power)),
                     }
                 }
-                TermOp::Mul => work.extend([(a, power), (b, power)]),
-                TermOp::Div => work.extend([(a, power), (b, -power)]),
-                TermOp::Neg => {
+                Kind::Product(Product::Mul) => work.extend([(a, power), (b, power)]),
+                Kind::Product(Product::Div) => work.extend([(a, power), (b, -power)]),
+                Kind::Product(Product::Neg) => {
                     if power % 2 != 0 {
                         own.coefficient = -own.coefficient;
                     }
                     work.push((a, power));
                 }
-                TermOp::Exp2 => {
+                Kind::Exponential => {
                     let value = self.power_of_two(at)?;
                     if value.is_zero() && power > 0 {
                         zero = true;
@@ -125,34 +125,11 @@ impl Prover<'_> {
                     let value = self.table.prefactor_power(&value, power)?;
                     own = self.table.prefactor_product(&own, &value)?;
                 }
-                TermOp::Add | TermOp::Sub | TermOp::Fma => sums.push((term, power)),
-                TermOp::Less
-                | TermOp::LessEqual
-                | TermOp::Equal
-                | TermOp::Not
-                | TermOp::And
-                | TermOp::Or
-                | TermOp::Xor => {
+                Kind::Sum(_) => sums.push((term, power)),
+                Kind::Condition(_) => {
                     return Err(Stop::Unknown("a condition is used as a number".to_string()));
                 }
-                TermOp::Abs
-                | TermOp::Max
-                | TermOp::Min
-                | TermOp::Saturate
-                | TermOp::Log2
-                | TermOp::Sqrt
-                | TermOp::Rsqrt
-                | TermOp::Sin
-                | TermOp::Cos
-                | TermOp::Tanh
-                | TermOp::Floor
-                | TermOp::Ceil
-                | TermOp::Trunc
-                | TermOp::RoundEven
-                | TermOp::CopySign
-                | TermOp::Mod
-                | TermOp::BitAnd
-                | TermOp::Select => {
+                Kind::Function(_) | Kind::Piecewise(_) => {
                     let atom = self.opaque(at);
                     let monomial = self.table.atom_power(atom, power);
                     own.key = self.table.key_product(own.key, Key::new(monomial, PolynomialId::ZERO))?;

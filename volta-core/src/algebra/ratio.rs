@@ -6,13 +6,13 @@
 //! [`Prover::clear_denominators`] multiplies a whole sum by its denominators: cross-multiplication.
 
 use super::Stop;
-use super::atom::{Atom, AtomId, Function, TermRef};
+use super::atom::{Atom, AtomId, TermRef};
 use super::canon::{Need, Prover};
 use super::exponent::Prefactor;
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use crate::number::Rational;
-use crate::term::{TermOp, View};
+use crate::term::{Kind, TermOp, View};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -292,16 +292,10 @@ impl Prover<'_> {
     pub(super) fn is_function(&self, at: TermRef) -> bool {
         match self.view(at) {
             View::Input { .. } | View::Constant(_) => false,
-            View::Apply(op, _) => !matches!(
-                op,
-                TermOp::Add
-                    | TermOp::Sub
-                    | TermOp::Mul
-                    | TermOp::Fma
-                    | TermOp::Div
-                    | TermOp::Neg
-                    | TermOp::Exp2
-            ),
+            View::Apply(op, _) => match op.kind() {
+                Kind::Sum(_) | Kind::Product(_) | Kind::Exponential => false,
+                Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) => true,
+            },
         }
     }
 
@@ -517,9 +511,9 @@ impl Prover<'_> {
                     size = size.saturating_mul(content.len().saturating_pow(power.unsigned_abs()));
                     sums.push((content, *power));
                 }
-                Atom::Apply(Function::Cos, argument) if *power > 1 => {
+                Atom::Apply(TermOp::Cos, argument) if *power > 1 => {
                     // `cos² = 1 − sin²`
-                    let sine = self.table.intern(Atom::Apply(Function::Sin, *argument));
+                    let sine = self.table.intern(Atom::Apply(TermOp::Sin, *argument));
                     let square = Key::new(self.table.atom_power(sine, 2), PolynomialId::ZERO);
                     let content = vec![
                         Term { key: Key::ONE, coefficient: Rational::ONE },
@@ -569,7 +563,7 @@ impl Prover<'_> {
         for _ in 0..64 {
             let factors = self.table.monomials.shared_factors(scale.key.monomial());
             let root = factors.iter().find_map(|(atom, power)| match self.table.atom(*atom) {
-                Atom::Apply(Function::Sqrt, radicand) if !matches!(power, 0 | 1) => {
+                Atom::Apply(TermOp::Sqrt, radicand) if !matches!(power, 0 | 1) => {
                     Some((*atom, *power, *radicand))
                 }
                 _ => None,

@@ -1,14 +1,15 @@
 //! Square roots and logarithms of products: what can be said of a factor comes out by itself.
 
 use super::Stop;
-use super::atom::{Atom, AtomId, Function, TermRef};
+use super::atom::{Atom, AtomId, TermRef};
 use super::canon::Prover;
 use super::exponent::Prefactor;
 use super::function::{as_number, number, times_number};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, add, collect};
-use super::sign::Signs;
 use crate::number::Rational;
+use crate::number::signs::Signs;
+use crate::term::TermOp;
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 
@@ -155,7 +156,7 @@ impl Prover<'_> {
     /// A scale times the root of a sum, which stays as it is.
     fn times_root_of(&mut self, mut scale: Prefactor, sum: &[Term]) -> Result<Prefactor, Stop> {
         let sum = self.table.polynomial(sum);
-        let atom = self.table.intern(Atom::Apply(Function::Sqrt, sum));
+        let atom = self.table.intern(Atom::Apply(TermOp::Sqrt, sum));
         let single = self.table.single(atom);
         scale.key = self.table.key_product(scale.key, Key::new(single, PolynomialId::ZERO))?;
         Ok(scale)
@@ -313,7 +314,7 @@ impl Prover<'_> {
                     out.extend(number(power));
                 } else {
                     let prime = self.table.polynomial(&number(Rational::from(prime)));
-                    let logarithm = self.atom_term(Atom::Apply(Function::Log2, prime));
+                    let logarithm = self.atom_term(Atom::Apply(TermOp::Log2, prime));
                     out.extend(times_number(&logarithm, &power));
                 }
             }
@@ -359,7 +360,7 @@ impl Prover<'_> {
             Some(_) => return Err(undefined()),
             None => {
                 let left = self.table.polynomial(&left);
-                out.extend(self.atom_term(Atom::Apply(Function::Log2, left)));
+                out.extend(self.atom_term(Atom::Apply(TermOp::Log2, left)));
             }
         }
         collect(&mut out);
@@ -368,7 +369,7 @@ impl Prover<'_> {
 
     /// The logarithm of an atom that is positive: `log₂ √a = log₂(a)/2`.
     fn logarithm_of_positive(&mut self, atom: AtomId, depth: u32) -> Result<Vec<Term>, Stop> {
-        if let Atom::Apply(Function::Sqrt, radicand) = self.table.atom(atom)
+        if let Atom::Apply(TermOp::Sqrt, radicand) = self.table.atom(atom)
             && depth < MAX_DEPTH
         {
             let radicand = self.table.polynomials.shared_terms(*radicand).to_vec();
@@ -379,6 +380,6 @@ impl Prover<'_> {
         let term = Term { key: Key::new(single, PolynomialId::ZERO), coefficient: Rational::ONE };
         let content = self.expand(vec![term])?;
         let content = self.table.polynomial(&content);
-        Ok(self.atom_term(Atom::Apply(Function::Log2, content)))
+        Ok(self.atom_term(Atom::Apply(TermOp::Log2, content)))
     }
 }

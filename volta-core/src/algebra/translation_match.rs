@@ -152,7 +152,7 @@ impl Renaming {
                 }
                 (View::Constant(a), View::Constant(b)) if a == b => {}
                 (View::Apply(op, operands), View::Apply(other, mut images)) if op == other => {
-                    if is_commutative(op) && self.crosswise([from, to], [operands, images], classes) {
+                    if op.info().commutes && self.crosswise([from, to], [operands, images], classes) {
                         images.swap(0, 1);
                     }
                     let pairs = operands.into_iter().zip(images).take(op.arity());
@@ -225,7 +225,7 @@ impl Classes {
                     if stack.len() > before {
                         continue;
                     }
-                    if is_commutative(op) {
+                    if op.info().commutes {
                         inner[..2].sort_unstable();
                     }
                     Content::Apply(op, inner)
@@ -238,11 +238,6 @@ impl Classes {
         }
         class
     }
-}
-
-/// Whether the first two operands may trade places.
-pub(super) fn is_commutative(op: TermOp) -> bool {
-    matches!(op, TermOp::Add | TermOp::Mul | TermOp::Fma | TermOp::Max | TermOp::Min)
 }
 
 #[cfg(test)]

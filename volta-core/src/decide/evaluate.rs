@@ -12,7 +12,7 @@ use super::loose::Loose;
 use crate::number::Rational;
 use crate::number::interval::Enclosure;
 use crate::number::value::Value;
-use crate::term::{InputId, NodeId, Store, TermId, TermKind, View, binary, ternary, unary};
+use crate::term::{InputId, NodeId, Store, TermId, TermKind, View, enclose};
 
 /// An assignment of finite reals to input elements.
 pub trait Point {
@@ -289,15 +289,14 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
 
     fn compute(&mut self, term: TermId) -> Value<E> {
         let View::Apply(op, operands) = self.store.view(term) else { return Value::Unresolved };
-        let (mut first, mut second, mut third) = (Value::Unresolved, Value::Unresolved, Value::Unresolved);
-        let a = self.operand(operands[0], &mut first);
+        let mut scratch = [Value::Unresolved, Value::Unresolved, Value::Unresolved];
+        let [first, second, third] = &mut scratch;
+        let a = self.operand(operands[0], first);
+        // What is no operand is not looked up.
         match op.arity() {
-            1 => unary(op, a),
-            2 => binary(op, a, self.operand(operands[1], &mut second)),
-            _ => {
-                let b = self.operand(operands[1], &mut second);
-                ternary(op, a, b, self.operand(operands[2], &mut third))
-            }
+            1 => enclose(op, [a, a, a]),
+            2 => enclose(op, [a, self.operand(operands[1], second), a]),
+            _ => enclose(op, [a, self.operand(operands[1], second), self.operand(operands[2], third)]),
         }
     }
 

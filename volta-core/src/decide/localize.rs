@@ -9,7 +9,7 @@ use super::evaluate::{Evaluator, Point};
 use super::witness::outcomes;
 use crate::number::interval::{Enclosure, Narrow};
 use crate::number::value::Value;
-use crate::term::{Store, TermId, TermKind, TermOp, View};
+use crate::term::{LandmarkOf, Store, TermId, TermKind, TermOp, View};
 
 /// Terms with more terms below them are not looked through.
 const MAX_TERMS: usize = 1 << 18;
@@ -44,36 +44,10 @@ struct Landmark {
 
 /// What an operation makes of its operands that is worth comparing, and which term that is.
 fn landmark(op: TermOp, term: TermId, operands: [TermId; 3]) -> Option<(&'static str, TermId)> {
-    match op {
-        TermOp::Div => Some(("divisor", operands[1])),
-        TermOp::Sqrt | TermOp::Rsqrt => Some(("number under the root", operands[0])),
-        TermOp::Log2 => Some(("argument of the logarithm", operands[0])),
-        TermOp::Tanh | TermOp::Sin | TermOp::Cos => Some(("argument of the function", operands[0])),
-        TermOp::Floor | TermOp::Ceil | TermOp::Trunc | TermOp::RoundEven => {
-            Some(("number that is rounded", operands[0]))
-        }
-        TermOp::Max => Some(("maximum", term)),
-        TermOp::Min => Some(("minimum", term)),
-        TermOp::Select => Some(("condition", operands[0])),
-        TermOp::Add
-        | TermOp::Sub
-        | TermOp::Mul
-        | TermOp::Fma
-        | TermOp::Neg
-        | TermOp::Abs
-        | TermOp::Saturate
-        | TermOp::Exp2
-        | TermOp::CopySign
-        | TermOp::Mod
-        | TermOp::BitAnd
-        | TermOp::Less
-        | TermOp::LessEqual
-        | TermOp::Equal
-        | TermOp::Not
-        | TermOp::And
-        | TermOp::Or
-        | TermOp::Xor => None,
-    }
+    op.info().landmark.map(|landmark| match landmark {
+        LandmarkOf::Result(words) => (words, term),
+        LandmarkOf::Operand(at, words) => (words, operands[at]),
+    })
 }
 
 /// The landmarks of a term, in the order in which they were computed, each value once.

@@ -8,7 +8,7 @@ use crate::number::format::Format;
 use crate::number::interval::Enclosure;
 use crate::number::value::Value;
 use crate::number::{Extended, Rational, Rounded};
-use crate::term::{Constant, ConstantId, Store, TermId, TermKind, TermOp};
+use crate::term::{Constant, ConstantId, Reads, Store, TermId, TermKind, TermOp};
 use rustc_hash::FxHashSet;
 
 /// Low-order halves of constants that compilers split in two: fraction bits of f32 literals. Where the high half
@@ -116,10 +116,10 @@ impl Loose {
         }
         let mut exponents = Vec::new();
         let mut logarithms = false;
-        let complete = walk(store, &[root], limit, |term| match store.op(term) {
-            Some(TermOp::Exp2 | TermOp::Tanh) => exponents.push(term),
-            Some(TermOp::Log2) => logarithms = true,
-            Some(_) | None => {}
+        let complete = walk(store, &[root], limit, |term| match store.op(term).map(TermOp::reads) {
+            Some(Reads::Exponent) => exponents.push(term),
+            Some(Reads::Logarithm) => logarithms = true,
+            Some(Reads::Nothing) | None => {}
         });
         if logarithms || !complete {
             return self;

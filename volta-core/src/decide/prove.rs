@@ -15,11 +15,12 @@ use super::evaluate::leaves;
 use super::witness::{Witness, WitnessKind, element_name};
 use super::{Element, InputInfo, Options, Sign};
 use crate::algebra::{
-    Analysis, Class, Equality, Hint, Identity, Located, Obligations, Prover, Reading, Requirement, Signs,
-    Split, Stage, Stop, TermRef,
+    Analysis, Class, Equality, Hint, Identity, Located, Obligations, Prover, Reading, Requirement, Split,
+    Stage, Stop, TermRef,
 };
 use crate::base::budget::Exhausted;
 use crate::base::ration::Ration;
+use crate::number::signs::Signs;
 use crate::term::{InputId, Store, TermId};
 
 /// A side of a pair.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::Rational;
-use super::interval::{Enclosure, Towards, Wide};
+use super::interval::{Enclosure, Function, Towards, Wide};
 
 /// An enclosure with rational bounds, of at most [`MAX_BITS`] bits each.
 ///
@@ -31,7 +31,7 @@ impl Fraction {
     }
 
     /// By way of a type that knows the function.
-    fn through(&self, function: fn(&Wide) -> Option<Wide>) -> Option<Fraction> {
+    fn through(&self, function: impl FnOnce(&Wide) -> Option<Wide>) -> Option<Fraction> {
         let result = function(&Wide::between(&self.lo, &self.hi, PRECISION)?)?;
         let (low, high) = result.exponents();
         if low.abs().max(high.abs()) > MAX_BITS as i32 / 2 {
@@ -109,47 +109,19 @@ impl Enclosure for Fraction {
         self.through(Wide::exp2)
     }
 
-    fn log2(&self) -> Option<Fraction> {
-        if !self.lo.is_positive() {
-            return None;
+    fn apply(&self, function: Function) -> Option<Fraction> {
+        if let Function::Round(towards) = function {
+            return Some(self.to_integer(towards));
         }
-        self.through(Wide::log2)
-    }
-
-    fn sqrt(&self) -> Option<Fraction> {
-        if self.lo.is_negative() {
-            return None;
+        if function == Function::Saturate {
+            return self.saturate();
         }
-        self.through(Wide::sqrt)
-    }
-
-    fn rsqrt(&self) -> Option<Fraction> {
-        if !self.lo.is_positive() {
-            return None;
-        }
-        self.through(Wide::rsqrt)
-    }
-
-    fn sin(&self) -> Option<Fraction> {
-        self.through(Wide::sin)
-    }
-
-    fn cos(&self) -> Option<Fraction> {
-        self.through(Wide::cos)
-    }
-
-    fn tanh(&self) -> Option<Fraction> {
-        self.through(Wide::tanh)
+        // Other functions have values that are no rationals.
+        self.through(|wide| wide.apply(function))
     }
 
     fn to_integer(&self, towards: Towards) -> Fraction {
-        let rounded = |bound: &Rational| match towards {
-            Towards::Floor => bound.floor(),
-            Towards::Ceil => bound.ceil(),
-            Towards::Zero => bound.trunc(),
-            Towards::NearestEven => bound.round_even(),
-        };
-        Fraction { lo: rounded(&self.lo), hi: rounded(&self.hi) }
+        Fraction { lo: towards.round(&self.lo), hi: towards.round(&self.hi) }
     }
 
     fn signs(&self) -> (Ordering, Ordering) {

@@ -40,18 +40,8 @@ pub trait Enclosure: Clone {
     fn min(&self, other: &Self) -> Self;
     /// `2^a`
     fn exp2(&self) -> Option<Self>;
-    /// `log₂ a`; `None` also where `a` may be 0 or less.
-    fn log2(&self) -> Option<Self>;
-    /// `√a`; `None` also where `a` may be below 0.
-    fn sqrt(&self) -> Option<Self>;
-    /// `1/√a`; `None` also where `a` may be 0 or less.
-    fn rsqrt(&self) -> Option<Self>;
-    /// `sin a`
-    fn sin(&self) -> Option<Self>;
-    /// `cos a`
-    fn cos(&self) -> Option<Self>;
-    /// `tanh a`
-    fn tanh(&self) -> Option<Self>;
+    /// A function; `None` also where it may have no value.
+    fn apply(&self, function: Function) -> Option<Self>;
     /// Both bounds rounded to an integer, which encloses the rounded value because rounding is monotonic.
     fn to_integer(&self, towards: Towards) -> Self;
     /// How the lower and the upper bound compare with 0.
@@ -72,6 +62,11 @@ pub trait Enclosure: Clone {
         Some(Self::exact(lower, precision)?.hull(&Self::exact(upper, precision)?))
     }
 
+    /// `min(max(a, 0), 1)`
+    fn saturate(&self) -> Option<Self> {
+        Some(self.max(&Self::exact(&Rational::ZERO, 64)?).min(&Self::exact(&Rational::ONE, 64)?))
+    }
+
     /// Whether the two have no value in common.
     fn is_disjoint(&self, other: &Self) -> bool {
         self.is_below(other) || other.is_below(self)
@@ -88,8 +83,30 @@ pub trait Enclosure: Clone {
     }
 }
 
+/// A function of one real. What there is to know of it besides stands in the table of operations
+/// ([`crate::term::Info`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Function {
+    /// `min(max(a, 0), 1)`
+    Saturate,
+    /// `log₂ a`
+    Log2,
+    /// `√a`
+    Sqrt,
+    /// `1/√a`
+    Rsqrt,
+    /// `sin a`
+    Sin,
+    /// `cos a`
+    Cos,
+    /// `tanh a`
+    Tanh,
+    /// `a` rounded to an integer
+    Round(Towards),
+}
+
 /// Which integer a value is rounded to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Towards {
     /// The largest not above.
     Floor,
@@ -99,6 +116,18 @@ pub enum Towards {
     Zero,
     /// The nearest, ties to even.
     NearestEven,
+}
+
+impl Towards {
+    /// A number rounded.
+    pub fn round(self, value: &Rational) -> Rational {
+        match self {
+            Towards::Floor => value.floor(),
+            Towards::Ceil => value.ceil(),
+            Towards::Zero => value.trunc(),
+            Towards::NearestEven => value.round_even(),
+        }
+    }
 }
 
 /// An enclosure with `f64` bounds.
@@ -275,9 +304,9 @@ impl Narrow {
     }
 
     /// Through MPFR, for functions that are rare.
-    fn through(&self, function: fn(&Wide) -> Option<Wide>) -> Option<Narrow> {
+    fn through(&self, function: Function) -> Option<Narrow> {
         let wide = Wide { lo: Float::with_val(64, self.lo), hi: Float::with_val(64, self.hi) };
-        let result = function(&wide)?;
+        let result = wide.apply(function)?;
         Narrow::new(result.lo.to_f64_round(Round::Down), result.hi.to_f64_round(Round::Up))
     }
 
@@ -378,31 +407,15 @@ impl Enclosure for Narrow {
         self.ascending(exp2)
     }
 
-    fn log2(&self) -> Option<Narrow> {
-        self.through(Wide::log2)
-    }
-
-    fn sqrt(&self) -> Option<Narrow> {
-        if self.lo < 0.0 {
-            return None;
+    fn apply(&self, function: Function) -> Option<Narrow> {
+        match function {
+            Function::Saturate => self.saturate(),
+            Function::Sqrt if self.lo < 0.0 => None,
+            Function::Sqrt => self.ascending(sqrt),
+            Function::Rsqrt => Narrow { lo: 1.0, hi: 1.0 }.div(&self.apply(Function::Sqrt)?),
+            Function::Log2 | Function::Sin | Function::Cos | Function::Tanh => self.through(function),
+            Function::Round(towards) => Some(self.to_integer(towards)),
         }
-        self.ascending(sqrt)
-    }
-
-    fn rsqrt(&self) -> Option<Narrow> {
-        Narrow { lo: 1.0, hi: 1.0 }.div(&self.sqrt()?)
-    }
-
-    fn sin(&self) -> Option<Narrow> {
-        self.through(Wide::sin)
-    }
-
-    fn cos(&self) -> Option<Narrow> {
-        self.through(Wide::cos)
-    }
-
-    fn tanh(&self) -> Option<Narrow> {
-        self.through(Wide::tanh)
     }
 
     fn to_integer(&self, towards: Towards) -> Narrow {
@@ -594,43 +607,34 @@ impl Enclosure for Wide {
         Wide::new(rounded!(precision, self.lo.exp2_ref(), Down), rounded!(precision, self.hi.exp2_ref(), Up))
     }
 
-    fn log2(&self) -> Option<Wide> {
-        if self.signs().0 != Ordering::Greater {
-            return None;
+    fn apply(&self, function: Function) -> Option<Wide> {
+        let precision = self.precision();
+        match function {
+            Function::Saturate => self.saturate(),
+            Function::Log2 | Function::Rsqrt if self.signs().0 != Ordering::Greater => None,
+            Function::Sqrt if self.signs().0 == Ordering::Less => None,
+            Function::Log2 => {
+                let lo = rounded!(precision, self.lo.log2_ref(), Down);
+                Wide::new(lo, rounded!(precision, self.hi.log2_ref(), Up))
+            }
+            Function::Sqrt => {
+                let lo = rounded!(precision, self.lo.sqrt_ref(), Down);
+                Wide::new(lo, rounded!(precision, self.hi.sqrt_ref(), Up))
+            }
+            Function::Rsqrt => {
+                let lo = rounded!(precision, self.hi.recip_sqrt_ref(), Down);
+                Wide::new(lo, rounded!(precision, self.lo.recip_sqrt_ref(), Up))
+            }
+            Function::Sin => self
+                .gentle(|precision, value, round| Float::with_val_round(precision, value.sin_ref(), round).0),
+            Function::Cos => self
+                .gentle(|precision, value, round| Float::with_val_round(precision, value.cos_ref(), round).0),
+            Function::Tanh => {
+                let lo = rounded!(precision, self.lo.tanh_ref(), Down);
+                Wide::new(lo, rounded!(precision, self.hi.tanh_ref(), Up))
+            }
+            Function::Round(towards) => Some(self.to_integer(towards)),
         }
-        let precision = self.precision();
-        Wide::new(rounded!(precision, self.lo.log2_ref(), Down), rounded!(precision, self.hi.log2_ref(), Up))
-    }
-
-    fn sqrt(&self) -> Option<Wide> {
-        if self.signs().0 == Ordering::Less {
-            return None;
-        }
-        let precision = self.precision();
-        Wide::new(rounded!(precision, self.lo.sqrt_ref(), Down), rounded!(precision, self.hi.sqrt_ref(), Up))
-    }
-
-    fn rsqrt(&self) -> Option<Wide> {
-        if self.signs().0 != Ordering::Greater {
-            return None;
-        }
-        let precision = self.precision();
-        let lo = rounded!(precision, self.hi.recip_sqrt_ref(), Down);
-        let hi = rounded!(precision, self.lo.recip_sqrt_ref(), Up);
-        Wide::new(lo, hi)
-    }
-
-    fn sin(&self) -> Option<Wide> {
-        self.gentle(|precision, value, round| Float::with_val_round(precision, value.sin_ref(), round).0)
-    }
-
-    fn cos(&self) -> Option<Wide> {
-        self.gentle(|precision, value, round| Float::with_val_round(precision, value.cos_ref(), round).0)
-    }
-
-    fn tanh(&self) -> Option<Wide> {
-        let precision = self.precision();
-        Wide::new(rounded!(precision, self.lo.tanh_ref(), Down), rounded!(precision, self.hi.tanh_ref(), Up))
     }
 
     fn to_integer(&self, towards: Towards) -> Wide {
@@ -751,13 +755,13 @@ mod tests {
             }
         };
         check(x.exp2(), point.clone().exp2(), "exp2");
-        check(x.log2(), point.clone().log2(), "log2");
-        check(x.sqrt(), point.clone().sqrt(), "sqrt");
-        check(x.rsqrt(), point.clone().recip_sqrt(), "rsqrt");
-        check(x.tanh(), point.clone().tanh(), "tanh");
+        check(x.apply(Function::Log2), point.clone().log2(), "log2");
+        check(x.apply(Function::Sqrt), point.clone().sqrt(), "sqrt");
+        check(x.apply(Function::Rsqrt), point.clone().recip_sqrt(), "rsqrt");
+        check(x.apply(Function::Tanh), point.clone().tanh(), "tanh");
         if point.clone().abs() < 1e30 {
-            check(x.sin(), point.clone().sin(), "sin");
-            check(x.cos(), point.clone().cos(), "cos");
+            check(x.apply(Function::Sin), point.clone().sin(), "sin");
+            check(x.apply(Function::Cos), point.clone().cos(), "cos");
         }
         Some(())
     }
@@ -782,7 +786,7 @@ mod tests {
                 return Ok(());
             }
             let (Some(x), Some(y)) = (Narrow::exact(&a, 0), Narrow::exact(&b, 0)) else { return Ok(()) };
-            for result in [x.mul(&y), x.div(&y), x.abs().sqrt(), x.abs().rsqrt(), Some(x)] {
+            for result in [x.mul(&y), x.div(&y), x.abs().apply(Function::Sqrt), x.abs().apply(Function::Rsqrt), Some(x)] {
                 prop_assert!(result.is_none_or(|result| width(&result) < 1e-15));
             }
             if magnitude(&a) < 800.0 {
@@ -798,7 +802,7 @@ mod tests {
             prop_assert!(same(p.add(&q), &x + &y));
             prop_assert!(same(p.sub(&q), &x - &y));
             prop_assert!(same(p.mul(&q), &x * &y));
-            let root = p.mul(&p).and_then(|square| square.sqrt());
+            let root = p.mul(&p).and_then(|square| square.apply(Function::Sqrt));
             prop_assert!(same(root, x.abs()));
             if b != 0 {
                 prop_assert!(same(p.mul(&q).and_then(|product| product.div(&q)), x.clone()));
@@ -810,8 +814,8 @@ mod tests {
     fn sines_near_an_extreme_are_rounded_outwards() {
         let tiny = Rational::power_of_two(-68);
         let (Some(narrow), Some(wide)) = (
-            Narrow::between(&Rational::ZERO, &tiny, 53).and_then(|angle| angle.cos()),
-            Wide::between(&Rational::ZERO, &tiny, 64).and_then(|angle| angle.cos()),
+            Narrow::between(&Rational::ZERO, &tiny, 53).and_then(|angle| angle.apply(Function::Cos)),
+            Wide::between(&Rational::ZERO, &tiny, 64).and_then(|angle| angle.apply(Function::Cos)),
         ) else {
             panic!("in range")
         };
@@ -827,9 +831,12 @@ mod tests {
         assert_eq!(negative.signs(), (Ordering::Equal, Ordering::Greater));
         let across = Narrow { lo: -1.0, hi: 1.0 };
         assert_eq!(large.div(&across), None);
-        assert_eq!(across.log2(), None);
-        assert_eq!(across.sqrt(), None);
+        assert_eq!(across.apply(Function::Log2), None);
+        assert_eq!(across.apply(Function::Sqrt), None);
         let Some(wide) = Wide::exact(&Rational::power_of_two(100_000), 100) else { panic!("in range") };
-        assert_eq!(wide.sin().map(|sin| sin.bounds()), Some((Rational::MINUS_ONE, Rational::ONE)));
+        assert_eq!(
+            wide.apply(Function::Sin).map(|sin| sin.bounds()),
+            Some((Rational::MINUS_ONE, Rational::ONE))
+        );
     }
 }

@@ -8,6 +8,7 @@ pub mod fraction;
 pub mod interval;
 mod rational;
 mod rounded;
+pub mod signs;
 pub mod value;
 
 pub use rational::Rational;

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::interval::{Enclosure, Towards};
+use super::interval::{Enclosure, Function, Towards};
+use super::signs::Signs;
 use super::{Extended, Rational};
 
 /// The value of a real or of a condition at a point.
@@ -26,6 +27,55 @@ pub enum Value<E> {
     Undefined,
     /// Any of the above; this precision does not tell.
     Unresolved,
+}
+
+/// What a partial operation demands of an operand (rule V8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Demand {
+    /// `≠ 0`
+    Nonzero,
+    /// `> 0`
+    Positive,
+    /// `≥ 0`
+    NotNegative,
+}
+
+impl Demand {
+    /// The signs that meet it.
+    pub fn signs(self) -> Signs {
+        match self {
+            Demand::Nonzero => Signs::NEGATIVE | Signs::POSITIVE,
+            Demand::Positive => Signs::POSITIVE,
+            Demand::NotNegative => Signs::NOT_NEGATIVE,
+        }
+    }
+
+    /// Whether a number meets it.
+    pub fn is_met_by(self, value: &Rational) -> bool {
+        Signs::of(value).within(self.signs())
+    }
+
+    /// Whether nothing between two bounds meets it, given their signs.
+    fn is_missed(self, (low, high): (Ordering, Ordering)) -> bool {
+        match self {
+            Demand::Nonzero => low == Ordering::Equal && high == Ordering::Equal,
+            Demand::Positive => high != Ordering::Greater,
+            Demand::NotNegative => high == Ordering::Less,
+        }
+    }
+}
+
+/// What a function of a real is at an infinity (rule V3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// `+∞`
+    PosInf,
+    /// `−∞`
+    NegInf,
+    /// A number.
+    Number(i64),
+    /// It has no value, and why.
+    Undefined(&'static str),
 }
 
 use Value::{Either, False, Finite, NegInf, PosInf, True, Undefined, Unresolved};
@@ -174,11 +224,6 @@ impl<E: Enclosure> Value<E> {
         }
     }
 
-    /// `min(max(a, 0), 1)`
-    pub fn saturate(&self) -> Value<E> {
-        self.max(&Value::integer(0)).min(&Value::integer(1))
-    }
-
     /// `2^a`; `2^(−inf)` is 0.
     pub fn exp2(&self) -> Value<E> {
         match self {
@@ -189,64 +234,23 @@ impl<E: Enclosure> Value<E> {
         }
     }
 
-    /// `log₂ a`; undefined from 0 downwards.
-    pub fn log2(&self) -> Value<E> {
+    /// A function of which it is known what it demands, and what it is at −∞ and +∞.
+    pub fn apply(&self, function: Function, demand: Option<Demand>, [low, high]: &[Limit; 2]) -> Value<E> {
         match self {
-            Finite(value) if value.signs().1 != Ordering::Greater => Undefined,
-            Finite(value) => value.log2().into(),
-            PosInf => PosInf,
-            NegInf => Undefined,
+            Finite(value) if demand.is_some_and(|demand| demand.is_missed(value.signs())) => Undefined,
+            Finite(value) => value.apply(function).into(),
+            PosInf => Value::limit(*high),
+            NegInf => Value::limit(*low),
             True | False | Either | Undefined | Unresolved => Value::tainted(&[self]),
         }
     }
 
-    /// `√a`; undefined below 0.
-    pub fn sqrt(&self) -> Value<E> {
-        match self {
-            Finite(value) if value.signs().1 == Ordering::Less => Undefined,
-            Finite(value) => value.sqrt().into(),
-            PosInf => PosInf,
-            NegInf => Undefined,
-            True | False | Either | Undefined | Unresolved => Value::tainted(&[self]),
-        }
-    }
-
-    /// `1/√a`; undefined from 0 downwards.
-    pub fn rsqrt(&self) -> Value<E> {
-        match self {
-            Finite(value) if value.signs().1 != Ordering::Greater => Undefined,
-            Finite(value) => value.rsqrt().into(),
-            PosInf => Value::integer(0),
-            NegInf => Undefined,
-            True | False | Either | Undefined | Unresolved => Value::tainted(&[self]),
-        }
-    }
-
-    /// `sin a`; undefined at the infinities.
-    pub fn sin(&self) -> Value<E> {
-        self.bounded(E::sin)
-    }
-
-    /// `cos a`; undefined at the infinities.
-    pub fn cos(&self) -> Value<E> {
-        self.bounded(E::cos)
-    }
-
-    fn bounded(&self, function: fn(&E) -> Option<E>) -> Value<E> {
-        match self {
-            Finite(value) => function(value).into(),
-            PosInf | NegInf => Undefined,
-            True | False | Either | Undefined | Unresolved => Value::tainted(&[self]),
-        }
-    }
-
-    /// `tanh a`
-    pub fn tanh(&self) -> Value<E> {
-        match self {
-            Finite(value) => value.tanh().into(),
-            PosInf => Value::integer(1),
-            NegInf => Value::integer(-1),
-            True | False | Either | Undefined | Unresolved => Value::tainted(&[self]),
+    fn limit(limit: Limit) -> Value<E> {
+        match limit {
+            Limit::PosInf => PosInf,
+            Limit::NegInf => NegInf,
+            Limit::Number(value) => Value::integer(value),
+            Limit::Undefined(_) => Undefined,
         }
     }
 
@@ -400,24 +404,16 @@ mod tests {
         assert_eq!(two.sub(&NegInf), PosInf);
         assert_eq!(two.div(&PosInf), zero);
         assert_eq!(NegInf.mul(&of(-3)), PosInf);
-        assert_eq!(PosInf.rsqrt(), zero);
-        assert_eq!(NegInf.saturate(), zero);
-        assert_eq!(PosInf.saturate(), of(1));
         assert_eq!(NegInf.less(&two), True);
-        let undefined: [Value<Narrow>; 10] = [
+        let undefined: [Value<Narrow>; 6] = [
             PosInf.sub(&PosInf),
             NegInf.add(&PosInf),
             zero.mul(&PosInf),
             PosInf.div(&NegInf),
             two.div(&zero),
             PosInf.div(&zero),
-            zero.log2(),
-            zero.rsqrt(),
-            of(-1).sqrt(),
-            PosInf.sin(),
         ];
         assert!(undefined.iter().all(|value| *value == Undefined), "{undefined:?}");
-        assert_eq!(zero.sqrt(), zero);
     }
 
     #[test]
@@ -436,7 +432,6 @@ mod tests {
     fn what_is_not_known_stays_open() {
         let across = Either.select(&of(-1), &of(1));
         assert_eq!(of(1).div(&across), Unresolved);
-        assert_eq!(across.log2(), Unresolved);
         assert_eq!(PosInf.mul(&across), Unresolved);
         assert_eq!(across.less(&of(0)), Either);
         assert_eq!(across.less(&of(2)), True);

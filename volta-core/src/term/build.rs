@@ -4,7 +4,8 @@ use super::id::{ConstantId, NodeId, TermId};
 use smallvec::SmallVec;
 
 use super::cse::Scalar;
-use super::node::{AFFINE, BitStrides, Constant, LIST, Node, REPEATED, STEPS, Store, TermOp, steps_of};
+use super::info::TermOp;
+use super::node::{AFFINE, BitStrides, Constant, LIST, Node, REPEATED, STEPS, Store, steps_of};
 
 /// The operands of a warp instruction: for each, 32 term ids (raw); lanes outside the mask are not read.
 pub type Operands<'a> = [&'a [u64; 32]];

@@ -5,7 +5,8 @@
 //! a table has the others.
 
 use super::id::{NodeId, TermId, TermKind};
-use super::node::{Node, TermOp};
+use super::info::TermOp;
+use super::node::Node;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 

@@ -1,91 +1,72 @@
 //! Operations on enclosed values.
 
-use super::node::TermOp;
-use crate::number::interval::{Enclosure, Towards};
+use super::info::{Kind, Piecewise, Predicate, Product, Sum, TermOp};
+use crate::number::interval::Enclosure;
 use crate::number::value::Value;
 
-/// An operation on one enclosed value.
-pub fn unary<E: Enclosure>(op: TermOp, a: &Value<E>) -> Value<E> {
-    use TermOp::*;
-    match op {
-        Neg => a.neg(),
-        Abs => a.abs(),
-        Saturate => a.saturate(),
-        Exp2 => a.exp2(),
-        Log2 => a.log2(),
-        Sqrt => a.sqrt(),
-        Rsqrt => a.rsqrt(),
-        Sin => a.sin(),
-        Cos => a.cos(),
-        Tanh => a.tanh(),
-        Floor => a.to_integer(Towards::Floor),
-        Ceil => a.to_integer(Towards::Ceil),
-        Trunc => a.to_integer(Towards::Zero),
-        RoundEven => a.to_integer(Towards::NearestEven),
-        Not => a.not(),
-        Add | Sub | Mul | Fma | Div | Max | Min | CopySign | Less | LessEqual | Equal | And | Or | Xor
-        | Select | Mod | BitAnd => Value::Unresolved,
+/// An operation on enclosed values; beyond its operands, anything.
+#[inline]
+pub fn enclose<E: Enclosure>(op: TermOp, [a, b, c]: [&Value<E>; 3]) -> Value<E> {
+    let info = op.info();
+    match &info.kind {
+        Kind::Sum(Sum::Add) => a.add(b),
+        Kind::Sum(Sum::Sub) => a.sub(b),
+        Kind::Sum(Sum::Fma) => a.mul(b).add(c),
+        Kind::Product(Product::Mul) => a.mul(b),
+        Kind::Product(Product::Div) => a.div(b),
+        Kind::Product(Product::Neg) => a.neg(),
+        Kind::Exponential => a.exp2(),
+        Kind::Function(function) => {
+            let demand = info.demand.map(|(demand, _)| demand);
+            a.apply(function.function, demand, &function.limits)
+        }
+        Kind::Piecewise(Piecewise::Abs) => a.abs(),
+        Kind::Piecewise(Piecewise::Max) => a.max(b),
+        Kind::Piecewise(Piecewise::Min) => a.min(b),
+        Kind::Piecewise(Piecewise::CopySign) => b.with_sign_of(a),
+        Kind::Piecewise(Piecewise::Select) => a.select(b, c),
+        Kind::Piecewise(Piecewise::Mod) => a.modulo(b),
+        Kind::Piecewise(Piecewise::BitAnd) => a.bit_and(b),
+        Kind::Condition(Predicate::Less) => a.less(b),
+        Kind::Condition(Predicate::LessEqual) => a.less_equal(b),
+        Kind::Condition(Predicate::Equal) => a.equal(b),
+        Kind::Condition(Predicate::Not) => a.not(),
+        Kind::Condition(Predicate::And) => a.and(b),
+        Kind::Condition(Predicate::Or) => a.or(b),
+        Kind::Condition(Predicate::Xor) => a.xor(b),
     }
 }
 
-/// An operation on two enclosed values.
-pub fn binary<E: Enclosure>(op: TermOp, a: &Value<E>, b: &Value<E>) -> Value<E> {
-    use TermOp::*;
-    match op {
-        Add => a.add(b),
-        Sub => a.sub(b),
-        Mul => a.mul(b),
-        Div => a.div(b),
-        Max => a.max(b),
-        Min => a.min(b),
-        CopySign => b.with_sign_of(a),
-        Less => a.less(b),
-        LessEqual => a.less_equal(b),
-        Equal => a.equal(b),
-        And => a.and(b),
-        Or => a.or(b),
-        Xor => a.xor(b),
-        Mod => a.modulo(b),
-        BitAnd => a.bit_and(b),
-        Neg | Abs | Saturate | Exp2 | Log2 | Sqrt | Rsqrt | Sin | Cos | Tanh | Floor | Ceil | Trunc
-        | RoundEven | Not | Fma | Select => Value::Unresolved,
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::Extended;
+    use crate::number::Rational;
+    use crate::number::interval::Narrow;
 
-/// An operation on three enclosed values.
-pub fn ternary<E: Enclosure>(op: TermOp, a: &Value<E>, b: &Value<E>, c: &Value<E>) -> Value<E> {
-    match op {
-        TermOp::Fma => a.mul(b).add(c),
-        TermOp::Select => a.select(b, c),
-        TermOp::Add
-        | TermOp::Sub
-        | TermOp::Mul
-        | TermOp::Div
-        | TermOp::Neg
-        | TermOp::Abs
-        | TermOp::Max
-        | TermOp::Min
-        | TermOp::Saturate
-        | TermOp::Exp2
-        | TermOp::Log2
-        | TermOp::Sqrt
-        | TermOp::Rsqrt
-        | TermOp::Sin
-        | TermOp::Cos
-        | TermOp::Tanh
-        | TermOp::Floor
-        | TermOp::Ceil
-        | TermOp::Trunc
-        | TermOp::RoundEven
-        | TermOp::CopySign
-        | TermOp::Less
-        | TermOp::LessEqual
-        | TermOp::Equal
-        | TermOp::Not
-        | TermOp::And
-        | TermOp::Or
-        | TermOp::Mod
-        | TermOp::BitAnd
-        | TermOp::Xor => Value::Unresolved,
+    fn of(value: i64) -> Value<Narrow> {
+        Value::exact(&Extended::Finite(Rational::from_integer(value)), 64)
+    }
+
+    #[test]
+    fn functions_follow_their_rows() {
+        let apply = |op: TermOp, a: &Value<Narrow>| enclose(op, [a; 3]);
+        assert_eq!(apply(TermOp::Rsqrt, &Value::PosInf), of(0));
+        assert_eq!(apply(TermOp::Saturate, &Value::NegInf), of(0));
+        assert_eq!(apply(TermOp::Saturate, &Value::PosInf), of(1));
+        assert_eq!(apply(TermOp::Saturate, &of(7)), of(1));
+        assert_eq!(apply(TermOp::Sqrt, &of(0)), of(0));
+        assert_eq!(apply(TermOp::Floor, &Value::NegInf), Value::NegInf);
+        let nothing = [
+            apply(TermOp::Log2, &of(0)),
+            apply(TermOp::Rsqrt, &of(0)),
+            apply(TermOp::Sqrt, &of(-1)),
+            apply(TermOp::Sqrt, &Value::NegInf),
+            apply(TermOp::Sin, &Value::PosInf),
+            apply(TermOp::Tanh, &Value::Undefined),
+        ];
+        assert!(nothing.iter().all(|value| *value == Value::Undefined), "{nothing:?}");
+        let across = Value::Either.select(&of(-1), &of(1));
+        assert_eq!(apply(TermOp::Log2, &across), Value::Unresolved);
     }
 }

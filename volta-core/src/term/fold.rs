@@ -1,6 +1,8 @@
 //! Operations on constants, exactly (rules V3, V7).
 
-use super::node::TermOp;
+use super::info::{FunctionInfo, Kind, Piecewise, Predicate, Product, Sum, TermOp};
+use crate::number::interval::Function;
+use crate::number::value::Limit;
 use crate::number::{Extended, Rational};
 
 /// The result of an operation on constants.
@@ -20,66 +22,82 @@ pub enum Fold {
 pub fn fold(op: TermOp, arguments: &[&Extended]) -> Fold {
     use Extended::{Finite, NegInf, PosInf};
     let finite = |value: Rational| Fold::Value(Finite(value));
-    match (op, arguments) {
-        (TermOp::Add, [a, b]) => add(a, b),
-        (TermOp::Sub, [a, b]) => add(a, &negate(b)),
-        (TermOp::Mul, [a, b]) => multiply(a, b),
-        (TermOp::Fma, [a, b, c]) => match multiply(a, b) {
+    match (op.kind(), arguments) {
+        (Kind::Sum(Sum::Add), [a, b]) => add(a, b),
+        (Kind::Sum(Sum::Sub), [a, b]) => add(a, &negate(b)),
+        (Kind::Product(Product::Mul), [a, b]) => multiply(a, b),
+        (Kind::Sum(Sum::Fma), [a, b, c]) => match multiply(a, b) {
             Fold::Value(product) => add(&product, c),
-            other => other,
+            undefined @ (Fold::Undefined | Fold::Irrational | Fold::Truth(_)) => undefined,
         },
-        (TermOp::Div, [a, b]) => match (a, b) {
+        (Kind::Product(Product::Div), [a, b]) => match (a, b) {
             (Finite(x), Finite(y)) => x.checked_div(y).map_or(Fold::Undefined, finite),
             (Finite(_), PosInf | NegInf) => finite(Rational::ZERO),
             (PosInf | NegInf, Finite(y)) if y.is_zero() => Fold::Undefined,
             (PosInf | NegInf, Finite(y)) => multiply(a, &Finite(Rational::from_integer(y.signum().into()))),
             (PosInf | NegInf, PosInf | NegInf) => Fold::Undefined,
         },
-        (TermOp::Neg, [a]) => Fold::Value(negate(a)),
-        (TermOp::Abs, [a]) => Fold::Value(if a.signum() < 0 { negate(a) } else { (*a).clone() }),
-        (TermOp::Max, [a, b]) => Fold::Value(if less(a, b) { (*b).clone() } else { (*a).clone() }),
-        (TermOp::Min, [a, b]) => Fold::Value(if less(b, a) { (*b).clone() } else { (*a).clone() }),
-        (TermOp::Saturate, [a]) => {
-            let (zero, one) = (Finite(Rational::ZERO), Finite(Rational::ONE));
-            let low = if less(a, &zero) { zero } else { (*a).clone() };
-            Fold::Value(if less(&one, &low) { one } else { low })
-        }
-        (TermOp::Exp2, [PosInf]) => Fold::Value(PosInf),
-        (TermOp::Exp2, [NegInf]) => finite(Rational::ZERO),
-        (TermOp::Exp2, [Finite(x)]) => match x.to_i64().and_then(|x| i32::try_from(x).ok()) {
+        (Kind::Product(Product::Neg), [a]) => Fold::Value(negate(a)),
+        (Kind::Exponential, [PosInf]) => Fold::Value(PosInf),
+        (Kind::Exponential, [NegInf]) => finite(Rational::ZERO),
+        (Kind::Exponential, [Finite(x)]) => match x.to_i64().and_then(|x| i32::try_from(x).ok()) {
             Some(power) if x.is_integer() && power.unsigned_abs() <= 2000 => {
                 finite(Rational::power_of_two(power))
             }
             _ => Fold::Irrational,
         },
-        (TermOp::Log2, [Finite(x)]) if !x.is_positive() => Fold::Undefined,
-        (TermOp::Log2, [NegInf]) | (TermOp::Sqrt, [NegInf]) | (TermOp::Rsqrt, [NegInf]) => Fold::Undefined,
-        (TermOp::Sqrt, [Finite(x)]) if x.is_negative() => Fold::Undefined,
-        (TermOp::Rsqrt, [Finite(x)]) if !x.is_positive() => Fold::Undefined,
-        (TermOp::Log2 | TermOp::Sqrt, [PosInf]) => Fold::Value(PosInf),
-        (TermOp::Rsqrt, [PosInf]) => finite(Rational::ZERO),
-        (TermOp::Log2, [Finite(x)]) if x.is_one() => finite(Rational::ZERO),
-        (TermOp::Sqrt, [Finite(x)]) if x.is_zero() || x.is_one() => finite(x.clone()),
-        (TermOp::Rsqrt, [Finite(x)]) if x.is_one() => finite(x.clone()),
-        (TermOp::Sin | TermOp::Tanh, [Finite(x)]) if x.is_zero() => finite(Rational::ZERO),
-        (TermOp::Cos, [Finite(x)]) if x.is_zero() => finite(Rational::ONE),
-        (TermOp::Floor, [Finite(x)]) => finite(x.floor()),
-        (TermOp::Ceil, [Finite(x)]) => finite(x.ceil()),
-        (TermOp::Trunc, [Finite(x)]) => finite(x.trunc()),
-        (TermOp::RoundEven, [Finite(x)]) => finite(x.round_even()),
-        (TermOp::Mod, [Finite(a), Finite(b)]) if b.is_positive() => {
+        (Kind::Function(function), [PosInf]) => at_limit(function.limits[1]),
+        (Kind::Function(function), [NegInf]) => at_limit(function.limits[0]),
+        (Kind::Function(function), [Finite(x)]) => {
+            let defined = op.info().demand.is_none_or(|(demand, _)| demand.is_met_by(x));
+            if defined { of_number(function, x) } else { Fold::Undefined }
+        }
+        (Kind::Piecewise(Piecewise::Abs), [a]) => {
+            Fold::Value(if a.signum() < 0 { negate(a) } else { (*a).clone() })
+        }
+        (Kind::Piecewise(Piecewise::Max), [a, b]) => {
+            Fold::Value(if less(a, b) { (*b).clone() } else { (*a).clone() })
+        }
+        (Kind::Piecewise(Piecewise::Min), [a, b]) => {
+            Fold::Value(if less(b, a) { (*b).clone() } else { (*a).clone() })
+        }
+        (Kind::Piecewise(Piecewise::Mod), [Finite(a), Finite(b)]) if b.is_positive() => {
             let quotient = a.checked_div(b).map(|quotient| quotient.floor());
             quotient.map_or(Fold::Undefined, |quotient| finite(a - &(b * &quotient)))
         }
-        (TermOp::BitAnd, [Finite(a), Finite(b)]) => match (a.to_u64(), b.to_u64()) {
+        (Kind::Piecewise(Piecewise::BitAnd), [Finite(a), Finite(b)]) => match (a.to_u64(), b.to_u64()) {
             (Some(a), Some(b)) => finite(Rational::from_u64(a & b)),
             _ => Fold::Irrational,
         },
-        (TermOp::Less, [a, b]) => Fold::Truth(less(a, b)),
-        (TermOp::LessEqual, [a, b]) => Fold::Truth(!less(b, a)),
-        (TermOp::Equal, [a, b]) => Fold::Truth(a == b),
+        (Kind::Condition(Predicate::Less), [a, b]) => Fold::Truth(less(a, b)),
+        (Kind::Condition(Predicate::LessEqual), [a, b]) => Fold::Truth(!less(b, a)),
+        (Kind::Condition(Predicate::Equal), [a, b]) => Fold::Truth(a == b),
+        // What is not folded here is a term like any other.
         _ => Fold::Irrational,
     }
+}
+
+fn at_limit(limit: Limit) -> Fold {
+    match limit {
+        Limit::PosInf => Fold::Value(Extended::PosInf),
+        Limit::NegInf => Fold::Value(Extended::NegInf),
+        Limit::Number(value) => Fold::Value(Extended::Finite(Rational::from_integer(value))),
+        Limit::Undefined(_) => Fold::Undefined,
+    }
+}
+
+/// A function where it has a value.
+fn of_number(info: &FunctionInfo, x: &Rational) -> Fold {
+    let value = if let Function::Round(towards) = info.function {
+        towards.round(x)
+    } else if info.function == Function::Saturate {
+        x.clone().max(Rational::ZERO).min(Rational::ONE)
+    } else {
+        let known = info.points.iter().find(|(at, _)| *x == Rational::from_integer(*at));
+        let Some((_, value)) = known else { return Fold::Irrational };
+        Rational::from_integer(*value)
+    };
+    Fold::Value(Extended::Finite(value))
 }
 
 fn negate(value: &Extended) -> Extended {

@@ -16,17 +16,20 @@ mod enclose;
 mod fold;
 mod id;
 mod import;
+mod info;
 mod node;
 mod print;
 mod range;
 
 pub use build::{Operand, Operands, Pattern, Results};
-pub use enclose::{binary, ternary, unary};
+pub use enclose::enclose;
 pub use fold::{Fold, fold};
 pub use id::{ConstantId, InputId, Integers, NodeId, Sign, TermId, TermKind};
 pub use import::Imported;
-pub use node::{
-    Arity, BitStrides, Constant, Lanes, Moves, NodeParts, NodeRef, Store, TermOp, View, at_lane, min_max,
+pub use info::{
+    Arity, FunctionInfo, Info, Kind, LandmarkOf, Parity, Piecewise, Predicate, Product, Reads, Smt, Sum,
+    TermOp, fill,
 };
+pub use node::{BitStrides, Constant, Lanes, Moves, NodeParts, NodeRef, Store, View, at_lane, min_max};
 pub use print::{element_index, expression, spell_element};
 pub use range::{Range, Ranges};

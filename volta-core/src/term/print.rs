@@ -1,7 +1,8 @@
 //! Terms as text, for messages: short, with an ellipsis where an expression goes on.
 
 use super::id::TermId;
-use super::node::{Store, TermOp, View};
+use super::info::fill;
+use super::node::{Store, View};
 use crate::number::{Extended, Rational};
 
 /// The expression of `term`, at most `depth` operations deep. `input` spells an input's element, and `number` numbers
@@ -22,41 +23,9 @@ pub fn expression(
         },
         View::Apply(..) if depth == 0 => "…".to_string(),
         View::Apply(op, operands) => {
-            let [a, b, c] = operands.map(|operand| expression(store, operand, depth - 1, input, number));
-            match op {
-                TermOp::Add => format!("({a} + {b})"),
-                TermOp::Sub => format!("({a} - {b})"),
-                TermOp::Mul => format!("({a} * {b})"),
-                TermOp::Fma => format!("({a} * {b} + {c})"),
-                TermOp::Div => format!("({a} / {b})"),
-                TermOp::Neg => format!("-{a}"),
-                TermOp::Abs => format!("abs({a})"),
-                TermOp::Max => format!("max({a}, {b})"),
-                TermOp::Min => format!("min({a}, {b})"),
-                TermOp::Saturate => format!("saturate({a})"),
-                TermOp::Exp2 => format!("exp2({a})"),
-                TermOp::Log2 => format!("log2({a})"),
-                TermOp::Sqrt => format!("sqrt({a})"),
-                TermOp::Rsqrt => format!("rsqrt({a})"),
-                TermOp::Sin => format!("sin({a})"),
-                TermOp::Cos => format!("cos({a})"),
-                TermOp::Tanh => format!("tanh({a})"),
-                TermOp::Floor => format!("floor({a})"),
-                TermOp::Ceil => format!("ceil({a})"),
-                TermOp::Trunc => format!("trunc({a})"),
-                TermOp::RoundEven => format!("round({a})"),
-                TermOp::CopySign => format!("copysign({a}, {b})"),
-                TermOp::Less => format!("{a} < {b}"),
-                TermOp::LessEqual => format!("{a} <= {b}"),
-                TermOp::Equal => format!("{a} == {b}"),
-                TermOp::Not => format!("!({a})"),
-                TermOp::And => format!("({a} and {b})"),
-                TermOp::Or => format!("({a} or {b})"),
-                TermOp::Xor => format!("({a} xor {b})"),
-                TermOp::Select => format!("({a} ? {b} : {c})"),
-                TermOp::Mod => format!("({a} mod {b})"),
-                TermOp::BitAnd => format!("({a} & {b})"),
-            }
+            let shown = |operand: &TermId| expression(store, *operand, depth - 1, input, number);
+            let operands: Vec<String> = operands[..op.arity()].iter().map(shown).collect();
+            fill(op.info().text, &operands)
         }
     }
 }

@@ -6,7 +6,10 @@
 use rustc_hash::FxHashMap;
 
 use super::id::{TermId, TermKind};
-use super::node::{Store, TermOp, View};
+use super::info::{FunctionInfo, Kind, Piecewise, Product, Sum, TermOp};
+use super::node::{Store, View};
+use crate::number::interval::{Function, Towards};
+use crate::number::value::Demand;
 use crate::number::{Extended, Rational};
 
 /// What a term's value surely is like.
@@ -233,10 +236,10 @@ impl Ranges {
                 stack.pop();
                 continue;
             };
-            let own = match op {
-                TermOp::Div => finite(store, operands[1]).is_some_and(|by| !by.is_zero()),
-                op => !op.is_partial(),
+            let met = |(demand, at): (Demand, usize)| {
+                finite(store, operands[at]).is_some_and(|value| demand.is_met_by(&value))
             };
+            let own = op.info().demand.is_none_or(met);
             let below = operands[..op.arity()].iter().map(|operand| (*operand, self.total.get(operand)));
             let open: Vec<TermId> =
                 below.clone().filter(|(_, known)| known.is_none()).map(|(operand, _)| operand).collect();
@@ -271,46 +274,40 @@ impl Ranges {
             let operand = operands.get(which);
             operand.and_then(|operand| self.known(store, *operand)).unwrap_or(Range::REAL)
         };
-        let between = |low, high| Range { low: Some(low), high: Some(high), ..Range::REAL };
-        match op {
-            TermOp::Add => at(0).plus(at(1)),
-            TermOp::Sub => at(0).plus(at(1).negative()),
-            TermOp::Mul => at(0).times(at(1)),
-            TermOp::Fma => at(0).times(at(1)).plus(at(2)),
-            TermOp::Neg => at(0).negative(),
-            TermOp::Abs => at(0).or_above(at(0).negative()),
-            TermOp::Max => at(0).or_above(at(1)),
-            TermOp::Min => at(0).negative().or_above(at(1).negative()).negative(),
-            TermOp::Select => at(1).either(at(2)),
-            TermOp::Mod => match finite(store, operands[1]).and_then(|by| by.to_u64()) {
+        match op.kind() {
+            Kind::Sum(Sum::Add) => at(0).plus(at(1)),
+            Kind::Sum(Sum::Sub) => at(0).plus(at(1).negative()),
+            Kind::Sum(Sum::Fma) => at(0).times(at(1)).plus(at(2)),
+            Kind::Product(Product::Mul) => at(0).times(at(1)),
+            Kind::Product(Product::Neg) => at(0).negative(),
+            Kind::Piecewise(Piecewise::Abs) => at(0).or_above(at(0).negative()),
+            Kind::Piecewise(Piecewise::Max) => at(0).or_above(at(1)),
+            Kind::Piecewise(Piecewise::Min) => at(0).negative().or_above(at(1).negative()).negative(),
+            Kind::Piecewise(Piecewise::Select) => at(1).either(at(2)),
+            Kind::Piecewise(Piecewise::Mod) => match finite(store, operands[1]).and_then(|by| by.to_u64()) {
                 Some(modulus) if modulus > 0 => at(0).modulo(modulus.into()),
                 _ if finite(store, operands[1]) == Some(Rational::power_of_two(64)) => at(0).modulo(1 << 64),
                 _ => Range::REAL,
             },
-            TermOp::BitAnd => {
+            Kind::Piecewise(Piecewise::BitAnd) => {
                 let (a, b) = (at(0), at(1));
                 Range::natural(a.ones & b.ones, a.sure & b.sure)
             }
-            TermOp::Floor => self.floor(store, operands[0]),
-            TermOp::Ceil | TermOp::Trunc | TermOp::RoundEven => {
+            Kind::Function(FunctionInfo { function: Function::Round(Towards::Floor), .. }) => {
+                self.floor(store, operands[0])
+            }
+            Kind::Function(FunctionInfo { function: Function::Round(_), .. }) => {
                 let of = at(0);
                 Range::whole(of.low, of.high)
             }
-            TermOp::Saturate => between(0, 1),
-            TermOp::Sin | TermOp::Cos | TermOp::Tanh => between(-1, 1),
-            TermOp::Div
-            | TermOp::Exp2
-            | TermOp::Log2
-            | TermOp::Sqrt
-            | TermOp::Rsqrt
-            | TermOp::CopySign
-            | TermOp::Less
-            | TermOp::LessEqual
-            | TermOp::Equal
-            | TermOp::Not
-            | TermOp::And
-            | TermOp::Or
-            | TermOp::Xor => Range::REAL,
+            Kind::Function(function) => {
+                let (low, high) = function.between.unzip();
+                Range { low, high, ..Range::REAL }
+            }
+            Kind::Product(Product::Div)
+            | Kind::Exponential
+            | Kind::Piecewise(Piecewise::CopySign)
+            | Kind::Condition(_) => Range::REAL,
         }
     }
 
@@ -329,12 +326,11 @@ impl Ranges {
 
 /// Whether the range of a result says more than its operation.
 fn depends(op: TermOp) -> bool {
-    use TermOp::*;
-    match op {
-        Add | Sub | Mul | Fma | Neg | Abs | Max | Min | Select | Mod | BitAnd | Floor | Ceil | Trunc
-        | RoundEven => true,
-        Div | Exp2 | Log2 | Sqrt | Rsqrt | CopySign | Less | LessEqual | Equal | Not | And | Or | Xor
-        | Saturate | Sin | Cos | Tanh => false,
+    match op.kind() {
+        Kind::Sum(_) | Kind::Product(Product::Mul | Product::Neg) => true,
+        Kind::Product(Product::Div) | Kind::Exponential | Kind::Condition(_) => false,
+        Kind::Piecewise(which) => *which != Piecewise::CopySign,
+        Kind::Function(function) => matches!(function.function, Function::Round(_)),
     }
 }
 

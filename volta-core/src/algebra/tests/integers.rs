@@ -1,7 +1,7 @@
 //! Integers, as machines have them: forms have the value of what they are forms of, and what is equal is proved.
 
 use super::*;
-use crate::algebra::atom::{Atom, Function};
+use crate::algebra::atom::Atom;
 use crate::algebra::condition::{Condition, ConditionId};
 use crate::algebra::polynomial::{PolynomialId, Term};
 use crate::term::{Integers, Ranges};
@@ -444,10 +444,10 @@ fn formed(prover: &Prover<'_>, terms: &[Term], point: &[i128]) -> Rational {
                 Atom::Input(input, element) => at_point(point, *input, *element),
                 Atom::Sum(content) => inside(*content),
                 Atom::Max(arms) => arms.iter().map(|arm| inside(*arm)).max().expect("an arm"),
-                Atom::Apply(Function::Floor, argument) => inside(*argument).floor(),
-                Atom::Apply(Function::Ceil, argument) => inside(*argument).ceil(),
-                Atom::Apply(Function::Trunc, argument) => inside(*argument).trunc(),
-                Atom::Apply(Function::RoundEven, argument) => inside(*argument).round_even(),
+                Atom::Apply(TermOp::Floor, argument) => inside(*argument).floor(),
+                Atom::Apply(TermOp::Ceil, argument) => inside(*argument).ceil(),
+                Atom::Apply(TermOp::Trunc, argument) => inside(*argument).trunc(),
+                Atom::Apply(TermOp::RoundEven, argument) => inside(*argument).round_even(),
                 Atom::BitAnd(a, b) => (natural(&inside(*a)) & natural(&inside(*b))).into(),
                 Atom::Select(condition, then, otherwise) => {
                     inside(if holds(prover, condition, point) { *then } else { *otherwise })

@@ -9,10 +9,9 @@ mod speed;
 mod sums;
 mod variances;
 
-use super::{
-    Agreement, Analysis, Equality, Obligations, Prover, Requirement, Signs, Split, Stage, Stop, TermRef,
-};
+use super::{Agreement, Analysis, Equality, Obligations, Prover, Requirement, Split, Stage, Stop, TermRef};
 use crate::number::format::{Format, decode};
+use crate::number::signs::Signs;
 use crate::number::{Extended, Rational, Rounded};
 use crate::term::{Constant, InputId, Store, TermId, TermOp};
 

@@ -16,7 +16,6 @@ mod template_match;
 use super::interner::Lists;
 use super::operand_cache::{Read, Recall};
 use super::reachability::{Reached, bits, each_term, rank, term_of, whole_node};
-use super::translation_match::is_commutative;
 use crate::base::index::number_of;
 use crate::term::{BitStrides, Lanes, Store, TermId, TermKind, TermOp, min_max};
 use smallvec::SmallVec;
@@ -631,7 +630,7 @@ impl TranslationClasses {
     /// An operation on operands, and which of them has the result's base offset and strides if one has all inputs.
     fn make(&mut self, op: TermOp, operands: &mut [Operand]) -> Option<(Operand, u8)> {
         let mut swapped = false;
-        if is_commutative(op) {
+        if op.info().commutes {
             let [first, second] = [&operands[0], &operands[1]];
             // Operands of one class are told apart by where they lie to one another.
             let order = first.class.cmp(&second.class);
@@ -764,7 +763,7 @@ pub(super) mod tests {
             View::Apply(op, operands) => {
                 let mut parts: Vec<String> =
                     operands[..op.arity()].iter().map(|operand| spelled(store, *operand, place)).collect();
-                if is_commutative(op) {
+                if op.info().commutes {
                     parts[..2].sort();
                 }
                 format!("{op:?}({})", parts.join(", "))

@@ -6,8 +6,9 @@ use std::fmt::Write;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{InputInfo, Key, input_symbol, term_symbol};
+use crate::number::value::Demand;
 use crate::number::{Extended, Rational};
-use crate::term::{Fold, InputId, Store, TermId, TermKind, TermOp, View, fold};
+use crate::term::{Fold, InputId, Smt, Store, TermId, TermKind, TermOp, View, fill, fold};
 
 /// What stands for a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +48,7 @@ pub(super) struct Translator<'i> {
     /// Symbols of this element that are declared instead, with their sorts.
     declared: Vec<(String, &'static str)>,
     /// What holds of them.
-    analysis: Vec<String>,
+    facts: Vec<String>,
     /// Elements of inputs that occur.
     pub(super) used: BTreeSet<(InputId, u64)>,
     /// Functions that are not interpreted.
@@ -77,7 +78,7 @@ impl<'i> Translator<'i> {
             known: FxHashMap::default(),
             bindings: Vec::new(),
             declared: Vec::new(),
-            analysis: Vec::new(),
+            facts: Vec::new(),
             used: BTreeSet::new(),
             functions: BTreeSet::new(),
             integers: false,
@@ -97,7 +98,7 @@ impl<'i> Translator<'i> {
         for (symbol, expression) in &self.bindings {
             let _ = writeln!(out, "(let (({symbol} {expression}))");
         }
-        claims.splice(0..0, self.analysis.drain(..));
+        claims.splice(0..0, self.facts.drain(..));
         match claims.as_slice() {
             [one] => out.push_str(one),
             _ => {
@@ -174,7 +175,7 @@ impl<'i> Translator<'i> {
                 let texts: Option<Vec<String>> = meanings.iter().map(|meaning| text(meaning)).collect();
                 let texts = texts.ok_or(Problem::Infinite)?;
                 conditions.push(demand(op, &texts));
-                self.define(prefix, op, &texts)
+                self.define(prefix, op, texts)
             }
         };
         if let (TermOp::Select, [condition, then, otherwise]) = (op, operands) {
@@ -225,90 +226,36 @@ impl<'i> Translator<'i> {
     }
 
     /// Binds the result of an operation whose operands are finite or conditions.
-    fn define(&mut self, prefix: &str, op: TermOp, operands: &[String]) -> Meaning {
-        use TermOp::*;
-        let [a, b, c] = [0, 1, 2].map(|at| operands.get(at).map_or("", String::as_str));
-        let magnitude = |of: &str| format!("(ite (< {of} 0.0) (- {of}) {of})");
-        let expression = match op {
-            Add => format!("(+ {a} {b})"),
-            Sub => format!("(- {a} {b})"),
-            Mul => format!("(* {a} {b})"),
-            Fma => format!("(+ (* {a} {b}) {c})"),
-            Div => format!("(/ {a} {b})"),
-            Neg => format!("(- {a})"),
-            Abs => magnitude(a),
-            Max => format!("(ite (< {a} {b}) {b} {a})"),
-            Min => format!("(ite (< {b} {a}) {b} {a})"),
-            Saturate => format!("(ite (< {a} 0.0) 0.0 (ite (< 1.0 {a}) 1.0 {a}))"),
-            Exp2 => self.function("exp2", a),
-            Log2 => self.function("log2", a),
-            Sin => self.function("sin", a),
-            Cos => self.function("cos", a),
-            Tanh => self.function("tanh", a),
-            Sqrt => {
-                return self.root(prefix, |root| {
-                    format!("(=> (>= {a} 0.0) (and (>= {root} 0.0) (= (* {root} {root}) {a})))")
-                });
+    fn define(&mut self, prefix: &str, op: TermOp, mut operands: Vec<String>) -> Meaning {
+        let expression = match op.info().smt {
+            Smt::Expression(text) => {
+                self.integers |= text.contains("to_int");
+                fill(text, &operands)
             }
-            Rsqrt => {
-                return self.root(prefix, |root| {
-                    format!("(=> (> {a} 0.0) (and (> {root} 0.0) (= (* {a} {root} {root}) 1.0)))")
-                });
+            Smt::OfFloor(text) => {
+                self.integers = true;
+                operands.resize(3, String::new());
+                let floor = fill("(to_real (to_int {0}))", &operands);
+                operands.push(self.named(prefix, floor));
+                fill(text, &operands)
             }
-            Floor => self.floor(a),
-            Ceil => format!("(- {})", self.floor(&format!("(- {a})"))),
-            Trunc => {
-                let (down, up) = (self.floor(a), self.floor(&format!("(- {a})")));
-                format!("(ite (< {a} 0.0) (- {up}) {down})")
+            Smt::Uninterpreted(name) => {
+                self.functions.insert(name);
+                format!("(real.{name} {})", operands[0])
             }
-            RoundEven => {
-                let down = self.floor(a);
-                let down = self.named(prefix, down);
-                let rest = format!("(- {a} {down})");
-                let even = format!("(= (mod (to_int {a}) 2) 0)");
-                format!("(ite (or (< {rest} 0.5) (and (= {rest} 0.5) {even})) {down} (+ {down} 1.0))")
+            Smt::Defined(fact) => {
+                let symbol = self.declared(prefix, "Real");
+                operands.resize(3, String::new());
+                operands.push(symbol.clone());
+                self.facts.push(fill(fact, &operands));
+                return Meaning::Symbol(symbol);
             }
-            // Reals have one zero, and it counts as positive.
-            CopySign => {
-                let magnitude = magnitude(b);
-                format!("(ite (< {a} 0.0) (- {magnitude}) {magnitude})")
-            }
-            Less => format!("(< {a} {b})"),
-            LessEqual => format!("(<= {a} {b})"),
-            Equal => format!("(= {a} {b})"),
-            Not => format!("(not {a})"),
-            And => format!("(and {a} {b})"),
-            Or => format!("(or {a} {b})"),
-            Xor => format!("(xor {a} {b})"),
-            Select => format!("(ite {a} {b} {c})"),
-            Mod => {
-                let quotient = self.floor(&format!("(/ {a} {b})"));
-                format!("(- {a} (* {b} {quotient}))")
-            }
-            // No theory has the digits of whole reals.
-            BitAnd => {
+            Smt::Unknown => {
                 self.opaque = true;
                 return Meaning::Symbol(self.declared(prefix, "Real"));
             }
         };
         Meaning::Symbol(self.named(prefix, expression))
-    }
-
-    fn function(&mut self, name: &'static str, operand: &str) -> String {
-        self.functions.insert(name);
-        format!("(real.{name} {operand})")
-    }
-
-    fn floor(&mut self, operand: &str) -> String {
-        self.integers = true;
-        format!("(to_real (to_int {operand}))")
-    }
-
-    /// A symbol for a root; `says` is what is asserted of it.
-    fn root(&mut self, prefix: &str, says: impl FnOnce(&str) -> String) -> Meaning {
-        let symbol = self.declared(prefix, "Real");
-        self.analysis.push(says(&symbol));
-        Meaning::Symbol(symbol)
     }
 }
 
@@ -322,12 +269,13 @@ fn text(meaning: &Meaning) -> Option<String> {
 
 /// What a partial operation demands of its operands.
 fn demand(op: TermOp, operands: &[String]) -> Option<String> {
-    match (op, operands) {
-        (TermOp::Div, [_, b]) => Some(format!("(not (= {b} 0.0))")),
-        (TermOp::Log2 | TermOp::Rsqrt, [a]) => Some(format!("(> {a} 0.0)")),
-        (TermOp::Sqrt, [a]) => Some(format!("(>= {a} 0.0)")),
-        _ => None,
-    }
+    let (demand, at) = op.info().demand?;
+    let operand = operands.get(at)?;
+    Some(match demand {
+        Demand::Nonzero => format!("(not (= {operand} 0.0))"),
+        Demand::Positive => format!("(> {operand} 0.0)"),
+        Demand::NotNegative => format!("(>= {operand} 0.0)"),
+    })
 }
 
 /// The meaning of an operation on constants, and of one that an infinity decides; symbols are finite reals.

@@ -17,7 +17,9 @@ use crate::number::interval::{Enclosure, Wide};
 use crate::number::value::Value as Enclosed;
 use crate::number::{Extended, Rational, Rounded};
 use crate::program::{Clamp, InstId};
-use crate::term::{Constant, Fold, Store, TermId, TermKind, TermOp, binary, fold, ternary, unary};
+use crate::term::{
+    self, Constant, Fold, Kind, Piecewise, Product, Store, Sum, TermId, TermKind, TermOp, fold,
+};
 
 /// Bits of the bounds between which reals are held that are no rationals.
 const PRECISION: u32 = 192;
@@ -368,9 +370,9 @@ fn enclosed(rounded: Rounded) -> Enclosed<Wide> {
 
 fn enclose(op: TermOp, operands: &[Enclosed<Wide>]) -> Enclosed<Wide> {
     match operands {
-        [a] => unary(op, a),
-        [a, b] => binary(op, a, b),
-        [a, b, c] => ternary(op, a, b, c),
+        [a] => term::enclose(op, [a, a, a]),
+        [a, b] => term::enclose(op, [a, b, a]),
+        [a, b, c] => term::enclose(op, [a, b, c]),
         _ => Enclosed::Unresolved,
     }
 }
@@ -382,7 +384,7 @@ fn zero() -> Extended {
 fn clamped(clamp: Clamp, value: Enclosed<Wide>) -> Enclosed<Wide> {
     match clamp {
         Clamp::None => value,
-        Clamp::Saturate => value.saturate(),
+        Clamp::Saturate => enclose(TermOp::Saturate, &[value]),
         Clamp::Relu => value.max(&Enclosed::exact(&zero(), PRECISION)),
     }
 }
@@ -481,22 +483,22 @@ fn of_numbers(shape: Shape, held: &[Rounded]) -> Option<Rounded> {
     let minus = match (result.signum().cmp(&0), shape.clamp) {
         (Ordering::Less, _) => true,
         (Ordering::Greater, _) | (Ordering::Equal, Clamp::Saturate | Clamp::Relu) => false,
-        (Ordering::Equal, Clamp::None) => match shape.op {
-            TermOp::Add => sum((zero(0), negative(0)), (zero(1), negative(1))),
-            TermOp::Sub => sum((zero(0), negative(0)), (zero(1), !negative(1))),
-            TermOp::Mul | TermOp::Div => negative(0) != negative(1),
-            TermOp::Fma => sum((zero(0) || zero(1), negative(0) != negative(1)), (zero(2), negative(2))),
-            TermOp::Neg => !negative(0),
-            TermOp::Max => (0..2).filter(|at| zero(*at)).all(negative),
-            TermOp::Min => (0..2).filter(|at| zero(*at)).any(negative),
-            TermOp::Sqrt
-            | TermOp::Sin
-            | TermOp::Tanh
-            | TermOp::Floor
-            | TermOp::Ceil
-            | TermOp::Trunc
-            | TermOp::RoundEven => negative(0),
-            _ => false,
+        (Ordering::Equal, Clamp::None) => match shape.op.kind() {
+            Kind::Sum(Sum::Add) => sum((zero(0), negative(0)), (zero(1), negative(1))),
+            Kind::Sum(Sum::Sub) => sum((zero(0), negative(0)), (zero(1), !negative(1))),
+            Kind::Sum(Sum::Fma) => {
+                sum((zero(0) || zero(1), negative(0) != negative(1)), (zero(2), negative(2)))
+            }
+            Kind::Product(Product::Mul | Product::Div) => negative(0) != negative(1),
+            Kind::Product(Product::Neg) => !negative(0),
+            Kind::Piecewise(Piecewise::Max) => (0..2).filter(|at| zero(*at)).all(negative),
+            Kind::Piecewise(Piecewise::Min) => (0..2).filter(|at| zero(*at)).any(negative),
+            Kind::Function(function) => function.keeps_negative_zero && negative(0),
+            Kind::Piecewise(
+                Piecewise::Abs | Piecewise::CopySign | Piecewise::Select | Piecewise::Mod | Piecewise::BitAnd,
+            )
+            | Kind::Exponential
+            | Kind::Condition(_) => false,
         },
     };
     Rounded::exactly(shape.format, rounded & !sign_bit | if minus { sign_bit } else { 0 })

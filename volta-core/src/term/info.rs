@@ -1,0 +1,600 @@
+//! What each operation on terms is: one row for each, from which everybody reads how to treat it.
+//!
+//! A row is all that messages, solvers' scripts, obligations (V8), infinities (V3), signs and ranges need to know of a
+//! function of one real. What is left to code matches on [`Kind`], exhaustively: enclosures in
+//! [`crate::number::interval`], and laws in `algebra/function.rs`.
+
+use crate::number::interval::{Function, Towards};
+use crate::number::signs::Signs;
+use crate::number::value::{Demand, Limit};
+
+/// How many operands an operation takes.
+pub type Arity = usize;
+
+/// What an operation is.
+#[derive(Debug)]
+pub struct Info {
+    /// How messages write it, operands as `{0}`, `{1}`, `{2}`.
+    pub text: &'static str,
+    /// How SMT-LIB writes it.
+    pub smt: Smt,
+    /// The number of operands.
+    pub arity: Arity,
+    /// What those treat alike who treat several operations alike.
+    pub kind: Kind,
+    /// What it demands of which operand, if some operands give it no value (rule V8).
+    pub demand: Option<(Demand, usize)>,
+    /// Whether the first two operands may trade places.
+    pub commutes: bool,
+    /// What of it is worth comparing between two kernels that differ.
+    pub landmark: Option<LandmarkOf>,
+}
+
+/// Operations by how they are treated.
+#[derive(Debug)]
+pub enum Kind {
+    /// A sum of operands.
+    Sum(Sum),
+    /// A product of operands.
+    Product(Product),
+    /// `2^a`. Like sums and products it means something in any field with an exponential.
+    Exponential,
+    /// A function of one real.
+    Function(FunctionInfo),
+    /// A real that is chosen, or put together from digits.
+    Piecewise(Piecewise),
+    /// A truth value rather than a real.
+    Condition(Predicate),
+}
+
+/// Operations that are sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sum {
+    /// `a + b`
+    Add,
+    /// `a − b`
+    Sub,
+    /// `a · b + c`
+    Fma,
+}
+
+/// Operations that are products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Product {
+    /// `a · b`
+    Mul,
+    /// `a / b`
+    Div,
+    /// `−a`
+    Neg,
+}
+
+/// Operations whose result is a real that is one operand or the other, or has digits of both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piecewise {
+    /// `|a|`
+    Abs,
+    /// `max(a, b)`
+    Max,
+    /// `min(a, b)`
+    Min,
+    /// The magnitude of `b` with the sign of `a`
+    CopySign,
+    /// `b` where `a` holds, else `c`
+    Select,
+    /// `a − b·⌊a/b⌋`
+    Mod,
+    /// The binary digits that two natural numbers have in common
+    BitAnd,
+}
+
+/// Operations whose result is a truth value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Predicate {
+    /// `a < b`
+    Less,
+    /// `a ≤ b`
+    LessEqual,
+    /// `a = b`
+    Equal,
+    /// `¬a`
+    Not,
+    /// `a ∧ b`
+    And,
+    /// `a ∨ b`
+    Or,
+    /// `a ⊕ b`
+    Xor,
+}
+
+/// What there is to know of a function of one real, beside enclosures of its values.
+#[derive(Debug)]
+pub struct FunctionInfo {
+    /// Which one it is.
+    pub function: Function,
+    /// What it is at −∞ and at +∞.
+    pub limits: [Limit; 2],
+    /// The signs of its values where the argument is negative, zero, positive, wherever it has values.
+    pub signs: [Signs; 3],
+    /// Integers between which all of its values lie.
+    pub between: Option<(i128, i128)>,
+    /// Arguments of which it is known that the value is rational, and those values.
+    pub points: &'static [(i64, i64)],
+    /// What it is of `−a`.
+    pub parity: Parity,
+    /// Whether its value at a negative zero is one too (IEEE 754).
+    pub keeps_negative_zero: bool,
+    /// Whether literals below it may stand for irrational constants.
+    pub reads: Reads,
+    /// Tells it from other functions where forms are put in order. Never to be changed: forms are printed in that order.
+    pub rank: u8,
+}
+
+/// How a function of `−a` and one of `a` are related.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parity {
+    /// `f(−a) = −f(a)`
+    Odd,
+    /// `f(−a) = f(a)`
+    Even,
+    /// Neither, or it is not made use of.
+    None,
+}
+
+/// What rule V9 makes of literals below an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// Nothing.
+    Nothing,
+    /// It is a power, or rewritten into one: literals in the exponent may be log₂ of a base.
+    Exponent,
+    /// It is a logarithm: literals that it is multiplied by may be the logarithm of 2.
+    Logarithm,
+}
+
+/// A value by which two kernels are compared, and what it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LandmarkOf {
+    /// The result.
+    Result(&'static str),
+    /// An operand.
+    Operand(usize, &'static str),
+}
+
+/// How SMT-LIB writes an operation on finite operands, which are `{0}`, `{1}`, `{2}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Smt {
+    /// An expression.
+    Expression(&'static str),
+    /// An expression in which `{3}` is the operand rounded down, under a name of its own.
+    OfFloor(&'static str),
+    /// A function that is not interpreted, and its name.
+    Uninterpreted(&'static str),
+    /// A symbol of its own: `{3}` in what is asserted of it.
+    Defined(&'static str),
+    /// A symbol of its own, of which nothing is known.
+    Unknown,
+}
+
+impl Info {
+    const fn new(text: &'static str, smt: Smt, arity: Arity, kind: Kind) -> Info {
+        Info { text, smt, arity, kind, demand: None, commutes: false, landmark: None }
+    }
+
+    const fn demands(self, demand: Demand, operand: usize) -> Info {
+        Info { demand: Some((demand, operand)), ..self }
+    }
+
+    const fn commutes(self) -> Info {
+        Info { commutes: true, ..self }
+    }
+
+    const fn landmark(self, landmark: LandmarkOf) -> Info {
+        Info { landmark: Some(landmark), ..self }
+    }
+
+    /// The word that calls it in messages; `None` where it is written with signs.
+    pub fn name(&self) -> Option<&'static str> {
+        let (name, _) = self.text.split_once('(')?;
+        name.chars().all(|c| c.is_ascii_alphanumeric()).then_some(name).filter(|name| !name.is_empty())
+    }
+}
+
+impl FunctionInfo {
+    /// Whether its values are integers.
+    pub fn rounds(&self) -> bool {
+        matches!(self.function, Function::Round(_))
+    }
+}
+
+const fn sum(text: &'static str, smt: &'static str, which: Sum, arity: Arity) -> Info {
+    Info::new(text, Smt::Expression(smt), arity, Kind::Sum(which))
+}
+
+const fn product(text: &'static str, smt: &'static str, which: Product, arity: Arity) -> Info {
+    Info::new(text, Smt::Expression(smt), arity, Kind::Product(which))
+}
+
+const fn piecewise(text: &'static str, smt: &'static str, which: Piecewise, arity: Arity) -> Info {
+    Info::new(text, Smt::Expression(smt), arity, Kind::Piecewise(which))
+}
+
+const fn condition(text: &'static str, smt: &'static str, which: Predicate, arity: Arity) -> Info {
+    Info::new(text, Smt::Expression(smt), arity, Kind::Condition(which))
+}
+
+const fn function(text: &'static str, smt: Smt, info: FunctionInfo) -> Info {
+    Info::new(text, smt, 1, Kind::Function(info))
+}
+
+/// Rounding to an integer, whose values below and above zero may be zero or not.
+const fn rounding(
+    text: &'static str,
+    smt: Smt,
+    towards: Towards,
+    [below, above]: [Signs; 2],
+    rank: u8,
+) -> Info {
+    let info = FunctionInfo {
+        function: Function::Round(towards),
+        limits: [Limit::NegInf, Limit::PosInf],
+        signs: [below, Signs::ZERO, above],
+        between: None,
+        points: &[],
+        parity: Parity::None,
+        keeps_negative_zero: true,
+        reads: Reads::Nothing,
+        rank,
+    };
+    function(text, smt, info).landmark(LandmarkOf::Operand(0, "number that is rounded"))
+}
+
+const OF_FUNCTION: LandmarkOf = LandmarkOf::Operand(0, "argument of the function");
+const UNDER_ROOT: LandmarkOf = LandmarkOf::Operand(0, "number under the root");
+
+/// The operations, each with what it is.
+macro_rules! operations {
+    ($($(#[$doc:meta])* $op:ident = $info:expr;)*) => {
+        /// What a node computes, lane by lane.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum TermOp { $($(#[$doc])* $op,)* }
+
+        impl TermOp {
+            /// All operations.
+            pub const ALL: &[TermOp] = &[$(TermOp::$op,)*];
+        }
+
+        static TABLE: [Info; TermOp::ALL.len()] = [$($info,)*];
+    };
+}
+
+operations! {
+    /// `a + b`
+    Add = sum("({0} + {1})", "(+ {0} {1})", Sum::Add, 2).commutes();
+    /// `a − b`
+    Sub = sum("({0} - {1})", "(- {0} {1})", Sum::Sub, 2);
+    /// `a · b`
+    Mul = product("({0} * {1})", "(* {0} {1})", Product::Mul, 2).commutes();
+    /// `a · b + c`
+    Fma = sum("({0} * {1} + {2})", "(+ (* {0} {1}) {2})", Sum::Fma, 3).commutes();
+    /// `a / b`; obliges `b ≠ 0`
+    Div = product("({0} / {1})", "(/ {0} {1})", Product::Div, 2)
+        .demands(Demand::Nonzero, 1)
+        .landmark(LandmarkOf::Operand(1, "divisor"));
+    /// `−a`
+    Neg = product("-{0}", "(- {0})", Product::Neg, 1);
+    /// `|a|`
+    Abs = piecewise("abs({0})", "(ite (< {0} 0.0) (- {0}) {0})", Piecewise::Abs, 1);
+    /// `max(a, b)`
+    Max = piecewise("max({0}, {1})", "(ite (< {0} {1}) {1} {0})", Piecewise::Max, 2)
+        .commutes()
+        .landmark(LandmarkOf::Result("maximum"));
+    /// `min(a, b)`
+    Min = piecewise("min({0}, {1})", "(ite (< {1} {0}) {1} {0})", Piecewise::Min, 2)
+        .commutes()
+        .landmark(LandmarkOf::Result("minimum"));
+    /// `min(max(a, 0), 1)`
+    Saturate = function(
+        "saturate({0})",
+        Smt::Expression("(ite (< {0} 0.0) 0.0 (ite (< 1.0 {0}) 1.0 {0}))"),
+        FunctionInfo {
+            function: Function::Saturate,
+            limits: [Limit::Number(0), Limit::Number(1)],
+            signs: [Signs::ZERO, Signs::ZERO, Signs::POSITIVE],
+            between: Some((0, 1)),
+            points: &[],
+            parity: Parity::None,
+            keeps_negative_zero: false,
+            reads: Reads::Nothing,
+            rank: 8,
+        },
+    );
+    /// `2^a`
+    Exp2 = Info::new("exp2({0})", Smt::Uninterpreted("exp2"), 1, Kind::Exponential);
+    /// `log₂ a`; obliges `a > 0`
+    Log2 = function("log2({0})", Smt::Uninterpreted("log2"), FunctionInfo {
+        function: Function::Log2,
+        limits: [Limit::Undefined("the logarithm or root of minus infinity"), Limit::PosInf],
+        signs: [Signs::ANY; 3],
+        between: None,
+        points: &[(1, 0)],
+        parity: Parity::None,
+        keeps_negative_zero: false,
+        reads: Reads::Logarithm,
+        rank: 1,
+    })
+    .demands(Demand::Positive, 0)
+    .landmark(LandmarkOf::Operand(0, "argument of the logarithm"));
+    /// `√a`; obliges `a ≥ 0`
+    Sqrt = function(
+        "sqrt({0})",
+        Smt::Defined("(=> (>= {0} 0.0) (and (>= {3} 0.0) (= (* {3} {3}) {0})))"),
+        FunctionInfo {
+            function: Function::Sqrt,
+            limits: [Limit::Undefined("the logarithm or root of minus infinity"), Limit::PosInf],
+            // It has no value where the argument is negative.
+            signs: [Signs::POSITIVE, Signs::ZERO, Signs::POSITIVE],
+            between: None,
+            points: &[(0, 0), (1, 1)],
+            parity: Parity::None,
+            keeps_negative_zero: true,
+            reads: Reads::Nothing,
+            rank: 0,
+        },
+    )
+    .demands(Demand::NotNegative, 0)
+    .landmark(UNDER_ROOT);
+    /// `1/√a`; obliges `a > 0`
+    Rsqrt = function(
+        "rsqrt({0})",
+        Smt::Defined("(=> (> {0} 0.0) (and (> {3} 0.0) (= (* {0} {3} {3}) 1.0)))"),
+        FunctionInfo {
+            function: Function::Rsqrt,
+            limits: [Limit::Undefined("the root of minus infinity"), Limit::Number(0)],
+            signs: [Signs::POSITIVE; 3],
+            between: None,
+            points: &[(1, 1)],
+            parity: Parity::None,
+            keeps_negative_zero: false,
+            reads: Reads::Nothing,
+            rank: 9,
+        },
+    )
+    .demands(Demand::Positive, 0)
+    .landmark(UNDER_ROOT);
+    /// `sin a`
+    Sin = function("sin({0})", Smt::Uninterpreted("sin"), FunctionInfo {
+        function: Function::Sin,
+        limits: [Limit::Undefined("the sine or cosine of an infinity"); 2],
+        signs: [Signs::ANY; 3],
+        between: Some((-1, 1)),
+        points: &[(0, 0)],
+        parity: Parity::Odd,
+        keeps_negative_zero: true,
+        reads: Reads::Nothing,
+        rank: 2,
+    })
+    .landmark(OF_FUNCTION);
+    /// `cos a`
+    Cos = function("cos({0})", Smt::Uninterpreted("cos"), FunctionInfo {
+        function: Function::Cos,
+        limits: [Limit::Undefined("the sine or cosine of an infinity"); 2],
+        signs: [Signs::ANY; 3],
+        between: Some((-1, 1)),
+        points: &[(0, 1)],
+        parity: Parity::Even,
+        keeps_negative_zero: false,
+        reads: Reads::Nothing,
+        rank: 3,
+    })
+    .landmark(OF_FUNCTION);
+    /// `tanh a`
+    Tanh = function("tanh({0})", Smt::Uninterpreted("tanh"), FunctionInfo {
+        function: Function::Tanh,
+        limits: [Limit::Number(-1), Limit::Number(1)],
+        signs: [Signs::NEGATIVE, Signs::ZERO, Signs::POSITIVE],
+        between: Some((-1, 1)),
+        points: &[(0, 0)],
+        parity: Parity::Odd,
+        keeps_negative_zero: true,
+        reads: Reads::Exponent,
+        rank: 10,
+    })
+    .landmark(OF_FUNCTION);
+    /// The largest integer not above `a`
+    Floor = rounding(
+        "floor({0})",
+        Smt::Expression("(to_real (to_int {0}))"),
+        Towards::Floor,
+        [Signs::NEGATIVE, Signs::NOT_NEGATIVE],
+        4,
+    );
+    /// The smallest integer not below `a`
+    Ceil = rounding(
+        "ceil({0})",
+        Smt::Expression("(- (to_real (to_int (- {0}))))"),
+        Towards::Ceil,
+        [Signs::NOT_POSITIVE, Signs::POSITIVE],
+        5,
+    );
+    /// `a` rounded towards zero to an integer
+    Trunc = rounding(
+        "trunc({0})",
+        Smt::Expression("(ite (< {0} 0.0) (- (to_real (to_int (- {0})))) (to_real (to_int {0})))"),
+        Towards::Zero,
+        [Signs::NOT_POSITIVE, Signs::NOT_NEGATIVE],
+        6,
+    );
+    /// `a` rounded to the nearest integer, ties to even
+    RoundEven = rounding(
+        "round({0})",
+        Smt::OfFloor(
+            "(ite (or (< (- {0} {3}) 0.5) (and (= (- {0} {3}) 0.5) (= (mod (to_int {0}) 2) 0))) {3} (+ {3} 1.0))",
+        ),
+        Towards::NearestEven,
+        [Signs::NOT_POSITIVE, Signs::NOT_NEGATIVE],
+        7,
+    );
+    /// The magnitude of `b` with the sign of `a` (PTX's operand order). Reals have one zero, and it counts as positive
+    CopySign = piecewise(
+        "copysign({0}, {1})",
+        "(ite (< {0} 0.0) (- (ite (< {1} 0.0) (- {1}) {1})) (ite (< {1} 0.0) (- {1}) {1}))",
+        Piecewise::CopySign,
+        2,
+    );
+    /// Condition `a < b`
+    Less = condition("{0} < {1}", "(< {0} {1})", Predicate::Less, 2);
+    /// Condition `a ≤ b`
+    LessEqual = condition("{0} <= {1}", "(<= {0} {1})", Predicate::LessEqual, 2);
+    /// Condition `a = b`
+    Equal = condition("{0} == {1}", "(= {0} {1})", Predicate::Equal, 2).commutes();
+    /// Condition `¬a`
+    Not = condition("!({0})", "(not {0})", Predicate::Not, 1);
+    /// Condition `a ∧ b`
+    And = condition("({0} and {1})", "(and {0} {1})", Predicate::And, 2).commutes();
+    /// Condition `a ∨ b`
+    Or = condition("({0} or {1})", "(or {0} {1})", Predicate::Or, 2).commutes();
+    /// Condition `a ⊕ b`
+    Xor = condition("({0} xor {1})", "(xor {0} {1})", Predicate::Xor, 2).commutes();
+    /// `b` where condition `a` holds, else `c`
+    Select = piecewise("({0} ? {1} : {2})", "(ite {0} {1} {2})", Piecewise::Select, 3)
+        .landmark(LandmarkOf::Operand(0, "condition"));
+    /// `a − b·⌊a/b⌋` for an integer `a` and a positive constant `b`: what wrapping around leaves
+    Mod = piecewise(
+        "({0} mod {1})",
+        "(- {0} (* {1} (to_real (to_int (/ {0} {1})))))",
+        Piecewise::Mod,
+        2,
+    );
+    /// The number whose binary digits are 1 where those of both natural numbers `a` and `b` are. No theory of
+    /// SMT-LIB has the digits of whole reals
+    BitAnd = Info::new("({0} & {1})", Smt::Unknown, 2, Kind::Piecewise(Piecewise::BitAnd)).commutes();
+}
+
+impl TermOp {
+    /// What the operation is.
+    #[inline]
+    pub fn info(self) -> &'static Info {
+        &TABLE[self as usize]
+    }
+
+    /// How the operation is treated.
+    #[inline]
+    pub fn kind(self) -> &'static Kind {
+        &self.info().kind
+    }
+
+    /// What there is to know of it, if it is a function of one real.
+    pub fn function(self) -> Option<&'static FunctionInfo> {
+        match self.kind() {
+            Kind::Function(info) => Some(info),
+            Kind::Sum(_) | Kind::Product(_) | Kind::Exponential | Kind::Piecewise(_) | Kind::Condition(_) => {
+                None
+            }
+        }
+    }
+
+    /// What rule V9 makes of literals below it.
+    pub fn reads(self) -> Reads {
+        match self.kind() {
+            Kind::Exponential => Reads::Exponent,
+            Kind::Function(info) => info.reads,
+            Kind::Sum(_) | Kind::Product(_) | Kind::Piecewise(_) | Kind::Condition(_) => Reads::Nothing,
+        }
+    }
+
+    /// Rounding to an integer.
+    pub fn rounding(towards: Towards) -> TermOp {
+        match towards {
+            Towards::Floor => TermOp::Floor,
+            Towards::Ceil => TermOp::Ceil,
+            Towards::Zero => TermOp::Trunc,
+            Towards::NearestEven => TermOp::RoundEven,
+        }
+    }
+
+    /// The number of operands.
+    #[inline]
+    pub fn arity(self) -> Arity {
+        self.info().arity
+    }
+
+    /// Whether some operands give it no value (rule V8).
+    #[inline]
+    pub fn is_partial(self) -> bool {
+        self.info().demand.is_some()
+    }
+
+    /// Whether the result is a truth value rather than a real.
+    pub fn is_condition(self) -> bool {
+        matches!(self.kind(), Kind::Condition(_))
+    }
+}
+
+/// A text of the table with operands in place of `{0}`, `{1}` and so on.
+pub fn fill(template: &str, operands: &[String]) -> String {
+    let mut out = String::with_capacity(template.len() + operands.iter().map(String::len).sum::<usize>());
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        let (number, after) = after.split_once('}').unwrap_or((after, ""));
+        let operand = number.parse().ok().and_then(|at: usize| operands.get(at));
+        out.push_str(operand.map_or("", String::as_str));
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every placeholder of a text is an operand, and every operand stands in it.
+    #[test]
+    fn texts_name_their_operands() {
+        for op in TermOp::ALL {
+            let info = op.info();
+            let extra = match info.smt {
+                Smt::Expression(_) | Smt::Uninterpreted(_) | Smt::Unknown => 0,
+                Smt::OfFloor(_) | Smt::Defined(_) => 1,
+            };
+            let smt = match info.smt {
+                Smt::Expression(text) | Smt::OfFloor(text) | Smt::Defined(text) => Some((text, extra)),
+                Smt::Uninterpreted(_) | Smt::Unknown => None,
+            };
+            for (text, extra) in [(info.text, 0)].into_iter().chain(smt) {
+                for at in 0..4 {
+                    let is_operand = at < info.arity || at == 3 && extra == 1;
+                    assert_eq!(text.contains(&format!("{{{at}}}")), is_operand, "{op:?}: {text}");
+                }
+            }
+            if let Some((_, operand)) = info.demand {
+                assert!(operand < info.arity, "{op:?}");
+            }
+        }
+    }
+
+    /// Functions that a form names have ranks of their own.
+    #[test]
+    fn ranks_differ() {
+        let ranks = TermOp::ALL.iter().filter_map(|op| match op.kind() {
+            Kind::Function(info) => Some(info.rank),
+            Kind::Sum(_) | Kind::Product(_) | Kind::Exponential | Kind::Piecewise(_) | Kind::Condition(_) => {
+                None
+            }
+        });
+        let mut ranks: Vec<u8> = ranks.collect();
+        ranks.sort_unstable();
+        assert_eq!(ranks, (0..ranks.len() as u8).collect::<Vec<u8>>());
+    }
+
+    #[test]
+    fn names_are_those_of_calls() {
+        assert_eq!(TermOp::Sqrt.info().name(), Some("sqrt"));
+        assert_eq!(TermOp::CopySign.info().name(), Some("copysign"));
+        assert_eq!(TermOp::Add.info().name(), None);
+        assert_eq!(fill(TermOp::Fma.info().text, &["a", "b", "c"].map(String::from)), "(a * b + c)");
+    }
+}
