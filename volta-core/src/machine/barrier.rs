@@ -5,7 +5,7 @@ use super::exec::Copies;
 use super::fault::{FaultKind, Site};
 use super::value::{Truth, Value, lanes};
 use super::warp::Warp;
-use crate::program::{Barrier, Bool2, Op, PredSrc, Src};
+use crate::program::{Barrier, Bool2, Effect, Op, PredSrc, Src, Wait};
 
 /// How many threads a barrier waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -352,14 +352,13 @@ impl Cta<'_> {
             let warp = &warps[arrival.warp];
             for lane in lanes(warp.at_barrier) {
                 let pc = warp.pc[lane];
-                let source = match &self.launch.program.insts[pc as usize].op {
-                    Op::Barrier {
-                        kind: Barrier::RedPopc(_, source) | Barrier::RedPred(_, _, source),
-                        ..
-                    } => *source,
-                    _ => continue,
+                let Op::Barrier {
+                    kind: Barrier::RedPopc(_, source) | Barrier::RedPred(_, _, source), ..
+                } = &self.launch.program.insts[pc as usize].op
+                else {
+                    continue;
                 };
-                let holds = self.known_truth(warp, source, lane, pc)?;
+                let holds = self.known_truth(warp, *source, lane, pc)?;
                 count += u64::from(holds);
                 all &= holds;
                 any |= holds;
@@ -369,11 +368,14 @@ impl Cta<'_> {
         for arrival in &state.arrivals {
             let warp = &mut warps[arrival.warp];
             for lane in lanes(warp.at_barrier) {
-                match &self.launch.program.insts[warp.pc[lane] as usize].op {
-                    Op::Barrier { kind: Barrier::RedPopc(d, _), .. } => {
+                let Op::Barrier { kind, .. } = &self.launch.program.insts[warp.pc[lane] as usize].op else {
+                    return Err(Stop::Defect("a lane waits at a barrier where there is none"));
+                };
+                match kind {
+                    Barrier::RedPopc(d, _) => {
                         warp.register_mut(*d).set(lane, Value::Bits(count));
                     }
-                    Op::Barrier { kind: Barrier::RedPred(op, p, _), .. } => {
+                    Barrier::RedPred(op, p, _) => {
                         let result = match op {
                             Bool2::And => all,
                             Bool2::Or => any,
@@ -381,7 +383,7 @@ impl Cta<'_> {
                         };
                         warp.predicate_mut(*p).set(lane, Truth::Known(result));
                     }
-                    _ => {}
+                    Barrier::Sync | Barrier::Arrive => {}
                 }
             }
         }
@@ -504,28 +506,27 @@ impl Cta<'_> {
         let lane = group.trailing_zeros() as usize;
         let count = group.count_ones();
         let who = format!("{count} of {} lanes of warp {} wait", warp.exists.count_ones(), warp.index);
-        match &self.launch.program.insts[pc as usize].op {
-            Op::Barrier { id, count, .. } => {
-                let Ok(id) = self.concrete(warp, *id, lane, pc, "") else { return who };
-                let arrived = self.barriers.states.get(id as usize).map_or(0, |state| state.arrivals.len());
-                let expected = match count {
-                    Some(count) => match self.concrete(warp, *count, lane, pc, "") {
-                        Ok(threads) => format!("{threads} threads"),
-                        Err(_) => "its count".into(),
-                    },
-                    None => {
-                        let live = warps.iter().filter(|warp| warp.live() != 0).count();
-                        format!("all {live} warps that have not returned")
-                    }
-                };
-                let warps = if arrived == 1 { "warp has" } else { "warps have" };
-                format!("{who} at barrier {id} for {expected}; {arrived} {warps} arrived")
-            }
-            Op::WarpSync { .. } => {
-                let missing = warp.sync_masks[lane] & warp.live() & !warp.at_warp_sync;
-                format!("{who} at a warp barrier for lanes {missing:#010x}")
-            }
-            _ => format!("{who} for the other lanes of the mask at this instruction"),
+        let op = &self.launch.program.insts[pc as usize].op;
+        if let Op::Barrier { id, count, .. } = op {
+            let Ok(id) = self.concrete(warp, *id, lane, pc, "") else { return who };
+            let arrived = self.barriers.states.get(id as usize).map_or(0, |state| state.arrivals.len());
+            let expected = match count {
+                Some(count) => match self.concrete(warp, *count, lane, pc, "") {
+                    Ok(threads) => format!("{threads} threads"),
+                    Err(_) => "its count".into(),
+                },
+                None => {
+                    let live = warps.iter().filter(|warp| warp.live() != 0).count();
+                    format!("all {live} warps that have not returned")
+                }
+            };
+            let warps = if arrived == 1 { "warp has" } else { "warps have" };
+            return format!("{who} at barrier {id} for {expected}; {arrived} {warps} arrived");
         }
+        if let Effect::Waits(Wait::Warp(_)) = op.effect() {
+            let missing = warp.sync_masks[lane] & warp.live() & !warp.at_warp_sync;
+            return format!("{who} at a warp barrier for lanes {missing:#010x}");
+        }
+        format!("{who} for the other lanes of the mask at this instruction")
     }
 }

@@ -7,7 +7,7 @@
 use super::barrier::Barriers;
 use super::bind::{BindError, Launch};
 use super::endless::{Endless, Watch};
-use super::exec::{Copies, Fragments, Guarded, Knowns, is_collective};
+use super::exec::{Copies, Fragments, Guarded, Knowns};
 use super::fault::{Fault, FaultKind, Site};
 use super::launch::Options;
 use super::lockstep::Lockstep;
@@ -21,7 +21,7 @@ use super::warp::Warp;
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::ration::Pool;
-use crate::program::{Hammock, Inst, InstId, Op};
+use crate::program::{Control, Effect, Hammock, Inst, InstId, Wait};
 use crate::term::{NodeId, Ranges, Store};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -36,6 +36,8 @@ pub(super) enum Stop {
     Missing(Box<BindError>),
     /// A loop does not end.
     Endless(Box<Endless>),
+    /// The verifier contradicts itself, and how.
+    Defect(&'static str),
     /// The epoch race detector is not enough for this CTA.
     NeedVectorClocks,
 }
@@ -274,8 +276,8 @@ impl<'l> Cta<'l> {
                     }
                 },
             };
-            match &inst.op {
-                Op::Branch { target } => {
+            match inst.op.effect() {
+                Effect::Control(Control::Branch(target)) => {
                     if active == mask {
                         pc = target.0;
                     } else if active == 0 {
@@ -286,11 +288,11 @@ impl<'l> Cta<'l> {
                         return Ok(());
                     }
                 }
-                Op::BranchTable { index, targets } => {
+                Effect::Control(Control::Table(index, targets)) => {
                     warp.diverge(mask & !active, pc + 1);
                     let mut first = None;
                     for lane in lanes(active) {
-                        let at = self.concrete(warp, *index, lane, pc, "a branch table's index")?;
+                        let at = self.concrete(warp, index, lane, pc, "a branch table's index")?;
                         let Some(target) = targets.get(at as usize) else {
                             let message =
                                 format!("branch index {at} is outside its table of {}", targets.len());
@@ -301,7 +303,7 @@ impl<'l> Cta<'l> {
                     }
                     return Ok(());
                 }
-                Op::Exit => {
+                Effect::Control(Control::Exit) => {
                     warp.exited |= active;
                     mask &= !active;
                     if mask == 0 {
@@ -309,7 +311,7 @@ impl<'l> Cta<'l> {
                     }
                     pc += 1;
                 }
-                Op::Barrier { .. } => {
+                Effect::Waits(Wait::Barrier) => {
                     if active == 0 {
                         pc += 1;
                     } else {
@@ -319,23 +321,23 @@ impl<'l> Cta<'l> {
                         return Ok(());
                     }
                 }
-                Op::WarpSync { mask: operand } => {
+                Effect::Waits(Wait::Warp(operand)) => {
                     if active == 0 {
                         pc += 1;
                     } else {
                         warp.diverge(mask & !active, pc + 1);
                         warp.go(active, pc);
-                        self.wait_for_warp(warp, active, *operand, pc)?;
+                        self.wait_for_warp(warp, active, operand, pc)?;
                         return Ok(());
                     }
                 }
-                op if is_collective(op) => {
+                Effect::Collective(members) => {
                     if active == 0 {
                         pc += 1;
                     } else {
                         let here = lanes(warp.at_collective).filter(|lane| warp.pc[*lane] == pc);
                         let group = here.fold(active, |group, lane| group | 1 << lane);
-                        let done = self.try_collective(warp, group, inst, pc)?;
+                        let done = self.try_collective(warp, group, inst, pc, members)?;
                         if done == mask && group == mask {
                             pc += 1;
                         } else {
@@ -347,7 +349,12 @@ impl<'l> Cta<'l> {
                         }
                     }
                 }
-                _ => {
+                Effect::Computes
+                | Effect::Reads
+                | Effect::Writes(_)
+                | Effect::Context
+                | Effect::Fault
+                | Effect::Control(Control::Trap) => {
                     if active != 0 {
                         self.execute(warp, active, inst, pc)?;
                     }
@@ -367,7 +374,11 @@ impl<'l> Cta<'l> {
         let mut waiting = warp.at_collective;
         while waiting != 0 {
             let (group, pc, _) = warp.lowest(waiting);
-            let done = self.try_collective(warp, group, &insts[pc as usize], pc)?;
+            let inst = &insts[pc as usize];
+            let Effect::Collective(members) = inst.op.effect() else {
+                return Err(Stop::Defect("lanes wait for others at an operation that is no collective"));
+            };
+            let done = self.try_collective(warp, group, inst, pc, members)?;
             if done != 0 {
                 warp.at_collective &= !done;
                 warp.advance(done);

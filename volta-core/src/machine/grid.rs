@@ -184,6 +184,7 @@ impl RunError {
             Stop::Exhausted(exhausted) => RunError::Exhausted(exhausted),
             Stop::Missing(missing) => RunError::Bind(*missing),
             Stop::Endless(endless) => RunError::Endless(endless),
+            Stop::Defect(reason) => RunError::Defect(reason.into()),
             Stop::NeedVectorClocks => {
                 RunError::Defect("the exact race detector asked for an exact race detector".into())
             }

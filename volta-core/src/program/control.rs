@@ -1,7 +1,8 @@
 //! Control flow: where the two sides of a branch meet again, and what they compute on the way (rule S1).
 
 use super::code::Program;
-use super::op::{InstId, Op, PredId, RegId, Space, Src};
+use super::effect::Control;
+use super::op::{InstId, Op, PredId, RegId, Src};
 use super::visit::Named;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -58,75 +59,6 @@ impl Op {
         });
         written
     }
-
-    /// Whether it may be done where it is not wanted, as far as can be told before it is executed: it computes in
-    /// registers, or loads.
-    pub fn may_be_tried(&self) -> bool {
-        self.only_computes() || matches!(self, Op::Load { .. })
-    }
-
-    /// Whether it does nothing but compute in registers: executing it where it is not wanted, and dropping what
-    /// it wrote, changes nothing.
-    pub fn only_computes(&self) -> bool {
-        match self {
-            Op::Mov { .. }
-            | Op::Special { .. }
-            | Op::Int1 { .. }
-            | Op::Int2 { .. }
-            | Op::Int3 { .. }
-            | Op::Insert { .. }
-            | Op::Carry { .. }
-            | Op::Select { .. }
-            | Op::Pack { .. }
-            | Op::Unpack { .. }
-            | Op::CvtInt { .. }
-            | Op::IntToFloat { .. }
-            | Op::FloatToInt { .. }
-            | Op::CvtFloat { .. }
-            | Op::Float1 { .. }
-            | Op::Float2 { .. }
-            | Op::Fma { .. }
-            | Op::Cvta { .. }
-            | Op::SetpInt { .. }
-            | Op::SetpFloat { .. }
-            | Op::Pred2 { .. }
-            | Op::PredMov { .. }
-            | Op::PredConst { .. }
-            | Op::IsSpace { .. }
-            | Op::Nop => true,
-            // The kernel's parameters are the same for all and always there.
-            Op::Load { space, .. } => *space == Space::Param,
-            Op::Enter { .. }
-            | Op::Store { .. }
-            | Op::Atomic { .. }
-            | Op::Branch { .. }
-            | Op::BranchTable { .. }
-            | Op::Exit
-            | Op::Trap
-            | Op::Barrier { .. }
-            | Op::WarpSync { .. }
-            | Op::Shuffle { .. }
-            | Op::Vote { .. }
-            | Op::Ballot { .. }
-            | Op::MatchAny { .. }
-            | Op::MatchAll { .. }
-            | Op::Redux { .. }
-            | Op::ActiveMask { .. }
-            | Op::Elect { .. }
-            | Op::Mma { .. }
-            | Op::LoadMatrix { .. }
-            | Op::StoreMatrix { .. }
-            | Op::TransposeMatrix { .. }
-            | Op::LoadFragment { .. }
-            | Op::StoreFragment { .. }
-            | Op::MultiplyFragments { .. }
-            | Op::CopyAsync { .. }
-            | Op::CommitCopies
-            | Op::WaitForCopies { .. }
-            | Op::Undetermined(_)
-            | Op::Unsupported { .. } => false,
-        }
-    }
 }
 
 impl Program {
@@ -149,7 +81,7 @@ impl Program {
                 let own = op.written();
                 written.registers.extend(own.registers);
                 written.predicates.extend(own.predicates);
-            } else if !matches!(op, Op::Branch { .. }) {
+            } else if !matches!(op.control(), Some(Control::Branch(_))) {
                 effect = Some(effect.map_or(at, |first: u32| first.min(at)));
             }
             work.extend(self.successors(at).filter(|next| *next != join));
@@ -206,13 +138,10 @@ impl Program {
     /// Where execution may go on after an operation; nowhere after a return.
     pub fn successors(&self, at: u32) -> impl Iterator<Item = u32> {
         let inst = &self.insts[at as usize];
-        let targets: &[InstId] = match &inst.op {
-            Op::Branch { target } => std::slice::from_ref(target),
-            Op::BranchTable { targets, .. } => targets,
-            _ => &[],
+        let (targets, falls) = match inst.op.control() {
+            Some(control) => (control.targets(), inst.guard.is_some()),
+            None => (&[][..], true),
         };
-        let leaves = matches!(inst.op, Op::Branch { .. } | Op::BranchTable { .. } | Op::Exit | Op::Trap);
-        let falls = !leaves || inst.guard.is_some();
         targets.iter().map(|target| target.0).chain(falls.then_some(at + 1))
     }
 
@@ -226,7 +155,7 @@ impl Program {
         };
         start(0);
         for (at, inst) in (0..).zip(&self.insts) {
-            if matches!(inst.op, Op::Branch { .. } | Op::BranchTable { .. } | Op::Exit | Op::Trap) {
+            if inst.op.control().is_some() {
                 self.successors(at).for_each(&mut start);
             }
         }
@@ -244,7 +173,7 @@ impl Program {
             for to in self.successors(from as u32) {
                 before[to as usize].push(from as u32);
             }
-            if matches!(inst.op, Op::Exit | Op::Trap) {
+            if inst.op.ends() {
                 before[end].push(from as u32);
             }
         }
@@ -275,7 +204,7 @@ impl Program {
         while changed {
             changed = false;
             for node in order.iter().rev().copied().filter(|node| *node != end) {
-                let ends = matches!(self.insts[node].op, Op::Exit | Op::Trap).then_some(end);
+                let ends = self.insts[node].op.ends().then_some(end);
                 let after = self.successors(node as u32).map(|next| next as usize).chain(ends);
                 let met = after.filter(|next| immediate[*next].is_some()).reduce(|mut a, mut b| {
                     while a != b {

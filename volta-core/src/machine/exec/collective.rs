@@ -8,41 +8,7 @@ use super::super::warp::Warp;
 use super::int::scalar2;
 use super::packed_int::NotRepresentable;
 use crate::base::assumption::Assumption;
-use crate::program::{Inst, Int, Int2, Op, PredSrc, Shuffle, Src, Vote, Width};
-
-/// Operations that wait for the lanes of a mask at one instruction, without ordering memory (rule Y4).
-pub(in super::super) fn is_collective(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Shuffle { .. }
-            | Op::Vote { .. }
-            | Op::Ballot { .. }
-            | Op::MatchAny { .. }
-            | Op::MatchAll { .. }
-            | Op::Redux { .. }
-            | Op::Elect { .. }
-            | Op::Mma { .. }
-            | Op::LoadMatrix { .. }
-            | Op::StoreMatrix { .. }
-            | Op::TransposeMatrix { .. }
-            | Op::LoadFragment { .. }
-            | Op::StoreFragment { .. }
-            | Op::MultiplyFragments { .. }
-    )
-}
-
-fn mask_of(op: &Op) -> Option<Src> {
-    match op {
-        Op::Shuffle { mask, .. }
-        | Op::Vote { mask, .. }
-        | Op::Ballot { mask, .. }
-        | Op::MatchAny { mask, .. }
-        | Op::MatchAll { mask, .. }
-        | Op::Redux { mask, .. }
-        | Op::Elect { mask, .. } => Some(*mask),
-        _ => None,
-    }
-}
+use crate::program::{Inst, Int, Int2, Members, PredId, PredSrc, RegId, Shuffle, Src, Vote, Width};
 
 impl Cta<'_> {
     /// Executes the collective for those lanes of `group` whose whole mask is there, and returns them.
@@ -52,8 +18,9 @@ impl Cta<'_> {
         group: u32,
         inst: &Inst,
         pc: u32,
+        members: Members,
     ) -> Result<u32, Stop> {
-        let Some(mask) = mask_of(&inst.op) else { return self.try_matrix(warp, group, inst, pc) };
+        let Members::Mask(mask) = members else { return self.try_matrix(warp, group, inst, pc) };
         let mut done = 0;
         let mut rest = group;
         while rest != 0 {
@@ -75,7 +42,7 @@ impl Cta<'_> {
                 continue;
             }
             self.count_returned_lanes(warp, members, (first, pc))?;
-            self.collective(warp, same, inst, pc)?;
+            self.execute(warp, same, inst, pc)?;
             if self.options.rules.warp_collectives_order_memory {
                 self.order_lanes(warp, same, members);
             }
@@ -97,122 +64,167 @@ impl Cta<'_> {
         if group != u32::MAX {
             return Ok(0);
         }
-        match &inst.op {
-            Op::Mma { product, d, a, b, c } => self.mma(warp, pc, *product, d, [a, b, c])?,
-            Op::LoadMatrix { space, address, transposed, d } => {
-                self.load_matrix(warp, pc, (*space, *address), *transposed, d)?;
-            }
-            Op::StoreMatrix { space, address, transposed, a } => {
-                self.store_matrix(warp, pc, (*space, *address), *transposed, a)?;
-            }
-            Op::TransposeMatrix { d, a } => self.transpose_matrix(warp, pc, *d, *a)?,
-            Op::LoadFragment { fragment, column_major, space, address, stride, d } => {
-                self.load_fragment(warp, pc, (*fragment, *column_major), (*space, *address, *stride), d)?;
-            }
-            Op::StoreFragment { fragment, column_major, space, address, stride, a } => {
-                self.store_fragment(warp, pc, (*fragment, *column_major), (*space, *address, *stride), a)?;
-            }
-            Op::MultiplyFragments { product, column_major, d, a, b, c } => {
-                self.multiply_fragments(warp, pc, (*product, *column_major), d, [a, b, c])?;
-            }
-            _ => {}
-        }
+        self.execute(warp, u32::MAX, inst, pc)?;
         if self.options.rules.warp_collectives_order_memory {
             self.order_lanes(warp, u32::MAX, u32::MAX);
         }
         Ok(u32::MAX)
     }
 
-    fn collective(&mut self, warp: &mut Warp, members: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
-        match &inst.op {
-            Op::Shuffle { mode, d, p, a, b, c, .. } => {
-                let mut results = [(Value::Bits(0), false); 32];
-                for lane in lanes(members) {
-                    let b = self.concrete(warp, *b, lane, pc, "a shuffle's lane")?;
-                    let c = self.concrete(warp, *c, lane, pc, "a shuffle's clamp")?;
-                    let (source, inside) = shuffle_source(*mode, lane as i64, b, c);
-                    let from = if inside { source } else { lane };
-                    if d.is_some() && members >> from & 1 == 0 {
-                        let state =
-                            if warp.exited >> from & 1 == 1 { "has returned" } else { "takes no part" };
-                        let message = format!("lane {lane} reads the value of lane {from}, which {state}");
-                        return Err(self.fault(FaultKind::Uninitialised, "Y4", message, warp, lane, pc));
-                    }
-                    results[lane] = (self.value(warp, *a, from), inside);
-                }
-                for lane in lanes(members) {
-                    if let Some(d) = d {
-                        warp.register_mut(*d).set(lane, results[lane].0);
-                    }
-                    if let Some(p) = p {
-                        warp.predicate_mut(*p).set(lane, Truth::Known(results[lane].1));
-                    }
-                }
+    /// Each lane takes the value of another.
+    pub(super) fn shuffle(
+        &mut self,
+        warp: &mut Warp,
+        members: u32,
+        pc: u32,
+        mode: Shuffle,
+        (d, p): (Option<RegId>, Option<PredId>),
+        [a, b, c]: [Src; 3],
+    ) -> Result<(), Stop> {
+        let mut results = [(Value::Bits(0), false); 32];
+        for lane in lanes(members) {
+            let b = self.concrete(warp, b, lane, pc, "a shuffle's lane")?;
+            let c = self.concrete(warp, c, lane, pc, "a shuffle's clamp")?;
+            let (source, inside) = shuffle_source(mode, lane as i64, b, c);
+            let from = if inside { source } else { lane };
+            if d.is_some() && members >> from & 1 == 0 {
+                let state = if warp.exited >> from & 1 == 1 { "has returned" } else { "takes no part" };
+                let message = format!("lane {lane} reads the value of lane {from}, which {state}");
+                return Err(self.fault(FaultKind::Uninitialised, "Y4", message, warp, lane, pc));
             }
-            Op::Vote { vote, p, a, .. } => {
-                let ballot = self.ballot(warp, members, *a, pc)?;
-                let result = match vote {
-                    Vote::All => ballot == members,
-                    Vote::Any => ballot != 0,
-                    Vote::Uni => ballot == members || ballot == 0,
-                };
-                warp.predicate_mut(*p).merge_bits(members, if result { u32::MAX } else { 0 });
+            results[lane] = (self.value(warp, a, from), inside);
+        }
+        for lane in lanes(members) {
+            if let Some(d) = d {
+                warp.register_mut(d).set(lane, results[lane].0);
             }
-            Op::Ballot { d, a, .. } => {
-                let ballot = self.ballot(warp, members, *a, pc)?;
-                for lane in lanes(members) {
-                    warp.register_mut(*d).set(lane, Value::Bits(u64::from(ballot)));
-                }
+            if let Some(p) = p {
+                warp.predicate_mut(p).set(lane, Truth::Known(results[lane].1));
             }
-            Op::MatchAny { d, a, width, .. } => {
-                let values = self.concrete_lanes(warp, members, *a, *width, pc)?;
-                for lane in lanes(members) {
-                    let same = lanes(members).filter(|other| values[*other] == values[lane]);
-                    let result = same.fold(0u64, |all, other| all | 1 << other);
-                    warp.register_mut(*d).set(lane, Value::Bits(result));
-                }
+        }
+        Ok(())
+    }
+
+    /// Whether a predicate holds in all lanes, in some, or in all or none.
+    pub(super) fn vote(
+        &mut self,
+        warp: &mut Warp,
+        members: u32,
+        pc: u32,
+        vote: Vote,
+        p: PredId,
+        a: PredSrc,
+    ) -> Result<(), Stop> {
+        let ballot = self.lanes_where(warp, members, a, pc)?;
+        let result = match vote {
+            Vote::All => ballot == members,
+            Vote::Any => ballot != 0,
+            Vote::Uni => ballot == members || ballot == 0,
+        };
+        warp.predicate_mut(p).merge_bits(members, if result { u32::MAX } else { 0 });
+        Ok(())
+    }
+
+    /// The lanes in which a predicate holds, as bits.
+    pub(super) fn ballot(
+        &mut self,
+        warp: &mut Warp,
+        members: u32,
+        pc: u32,
+        d: RegId,
+        a: PredSrc,
+    ) -> Result<(), Stop> {
+        let ballot = self.lanes_where(warp, members, a, pc)?;
+        for lane in lanes(members) {
+            warp.register_mut(d).set(lane, Value::Bits(u64::from(ballot)));
+        }
+        Ok(())
+    }
+
+    /// For each lane, those that have the same value.
+    pub(super) fn match_any(
+        &mut self,
+        warp: &mut Warp,
+        members: u32,
+        pc: u32,
+        d: RegId,
+        a: Src,
+        width: Width,
+    ) -> Result<(), Stop> {
+        let values = self.concrete_lanes(warp, members, a, width, pc)?;
+        for lane in lanes(members) {
+            let same = lanes(members).filter(|other| values[*other] == values[lane]);
+            let result = same.fold(0u64, |all, other| all | 1 << other);
+            warp.register_mut(d).set(lane, Value::Bits(result));
+        }
+        Ok(())
+    }
+
+    /// Whether all lanes have the same value.
+    pub(super) fn match_all(
+        &mut self,
+        warp: &mut Warp,
+        members: u32,
+        pc: u32,
+        (d, p): (Option<RegId>, Option<PredId>),
+        a: Src,
+        width: Width,
+    ) -> Result<(), Stop> {
+        let values = self.concrete_lanes(warp, members, a, width, pc)?;
+        let first = members.trailing_zeros() as usize;
+        let all = lanes(members).all(|lane| values[lane] == values[first]);
+        for lane in lanes(members) {
+            if let Some(d) = d {
+                warp.register_mut(d).set(lane, Value::Bits(if all { u64::from(members) } else { 0 }));
             }
-            Op::MatchAll { d, p, a, width, .. } => {
-                let values = self.concrete_lanes(warp, members, *a, *width, pc)?;
-                let first = members.trailing_zeros() as usize;
-                let all = lanes(members).all(|lane| values[lane] == values[first]);
-                for lane in lanes(members) {
-                    if let Some(d) = d {
-                        warp.register_mut(*d)
-                            .set(lane, Value::Bits(if all { u64::from(members) } else { 0 }));
-                    }
-                    if let Some(p) = p {
-                        warp.predicate_mut(*p).set(lane, Truth::Known(all));
-                    }
-                }
+            if let Some(p) = p {
+                warp.predicate_mut(p).set(lane, Truth::Known(all));
             }
-            Op::Redux { op, signed, d, a, .. } => {
-                let ty = Int { width: Width::W32, signed: *signed };
-                let what = "a value that lanes combine";
-                let values = lanes(members).map(|lane| match self.value(warp, *a, lane) {
-                    Value::Bits(bits) => Ok(Value::Bits(bits & Width::W32.mask())),
-                    value @ Value::Undefined(_) => Err(self.not_concrete(warp, value, lane, pc, what)),
-                    value @ Value::Sym(_) => Ok(value),
-                });
-                let values: Vec<Value> = values.collect::<Result<_, _>>()?;
-                let result = self.reduced(warp, *op, ty, &values, pc)?;
-                for lane in lanes(members) {
-                    warp.register_mut(*d).set(lane, result);
-                }
+        }
+        Ok(())
+    }
+
+    /// The values of all lanes combined.
+    pub(super) fn redux(
+        &mut self,
+        warp: &mut Warp,
+        members: u32,
+        pc: u32,
+        (op, signed): (Int2, bool),
+        d: RegId,
+        a: Src,
+    ) -> Result<(), Stop> {
+        let ty = Int { width: Width::W32, signed: signed };
+        let what = "a value that lanes combine";
+        let values = lanes(members).map(|lane| match self.value(warp, a, lane) {
+            Value::Bits(bits) => Ok(Value::Bits(bits & Width::W32.mask())),
+            value @ Value::Undefined(_) => Err(self.not_concrete(warp, value, lane, pc, what)),
+            value @ Value::Sym(_) => Ok(value),
+        });
+        let values: Vec<Value> = values.collect::<Result<_, _>>()?;
+        let result = self.reduced(warp, op, ty, &values, pc)?;
+        for lane in lanes(members) {
+            warp.register_mut(d).set(lane, result);
+        }
+        Ok(())
+    }
+
+    /// One of the lanes.
+    pub(super) fn elect(
+        &mut self,
+        warp: &mut Warp,
+        members: u32,
+        d: Option<RegId>,
+        p: PredId,
+    ) -> Result<(), Stop> {
+        // Which lane leads is not specified; the lowest one is what hardware is seen to choose.
+        self.assumptions.insert(Assumption::relied("`elect.sync` is taken to choose the lowest lane"));
+        let leader = members.trailing_zeros();
+        for lane in lanes(members) {
+            if let Some(d) = d {
+                warp.register_mut(d).set(lane, Value::Bits(u64::from(leader)));
             }
-            Op::Elect { d, p, .. } => {
-                // Which lane leads is not specified; the lowest one is what hardware is seen to choose.
-                self.assumptions
-                    .insert(Assumption::relied("`elect.sync` is taken to choose the lowest lane"));
-                let leader = members.trailing_zeros();
-                for lane in lanes(members) {
-                    if let Some(d) = d {
-                        warp.register_mut(*d).set(lane, Value::Bits(u64::from(leader)));
-                    }
-                    warp.predicate_mut(*p).set(lane, Truth::Known(lane as u32 == leader));
-                }
-            }
-            _ => {}
+            warp.predicate_mut(p).set(lane, Truth::Known(lane as u32 == leader));
         }
         Ok(())
     }
@@ -231,7 +243,7 @@ impl Cta<'_> {
         })
     }
 
-    fn ballot(&mut self, warp: &Warp, members: u32, a: PredSrc, pc: u32) -> Result<u32, Stop> {
+    fn lanes_where(&mut self, warp: &Warp, members: u32, a: PredSrc, pc: u32) -> Result<u32, Stop> {
         lanes(members)
             .try_fold(0, |ballot, lane| Ok(ballot | u32::from(self.known_truth(warp, a, lane, pc)?) << lane))
     }

@@ -3,7 +3,7 @@
 use super::super::cta::{Cta, Stop};
 use super::super::warp::Warp;
 use super::{Guarded, select::Snapshot};
-use crate::program::{Hammock, Inst, InstId, NoHammock, Op, PredSrc};
+use crate::program::{Control, Hammock, Inst, InstId, NoHammock, Op, PredSrc};
 use std::sync::Arc;
 
 /// Operations that one branch may execute, those of branches inside its sides included: sides that are shared
@@ -43,9 +43,8 @@ impl Cta<'_> {
         guard: PredSrc,
         steps: &mut u32,
     ) -> Result<Option<u32>, Stop> {
-        let target = match inst.op {
-            Op::Branch { target } => target.0,
-            _ => pc + 1,
+        let Some(Control::Branch(target)) = inst.op.control() else {
+            return Err(Stop::Defect("the sides of an operation that is no branch"));
         };
         let hammock = match self.hammock(pc) {
             Ok(hammock) => hammock,
@@ -61,7 +60,7 @@ impl Cta<'_> {
         let contents = |warp: &Warp| Snapshot::new(warp, &hammock.live);
         let before = Snapshot::new(warp, &hammock.written);
         let branch = DecidedByInput { inst, pc, guard };
-        if !self.run_side(warp, symbolic, target, join, &branch, steps)? {
+        if !self.run_side(warp, symbolic, target.0, join, &branch, steps)? {
             return Ok(None);
         }
         let taken = contents(warp);

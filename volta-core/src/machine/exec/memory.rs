@@ -31,17 +31,16 @@ impl<'l> Cta<'l> {
     #[inline]
     pub(super) fn access(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
         let mask = mask & !self.load_by_choice(warp, mask, inst, pc)?;
-        let evenly = match &inst.op {
-            Op::Load { space, address, width, d, .. } if mask.is_power_of_two() => {
+        let evenly = if let Op::Load { space, address, width, d, .. } = &inst.op {
+            if mask.is_power_of_two() {
                 self.load_alone(warp, mask.trailing_zeros() as usize, (*space, *address), *width, d)
+            } else {
+                mask == u32::MAX && self.load_affine(warp, (*space, *address), *width, d)?
             }
-            Op::Load { space, address, width, d, .. } if mask == u32::MAX => {
-                self.load_affine(warp, (*space, *address), *width, d)?
-            }
-            Op::Store { space, address, width, a, .. } if mask == u32::MAX => {
-                self.store_affine(warp, (*space, *address), *width, a)?
-            }
-            _ => false,
+        } else if let Op::Store { space, address, width, a, .. } = &inst.op {
+            mask == u32::MAX && self.store_affine(warp, (*space, *address), *width, a)?
+        } else {
+            false
         };
         if mask == 0 || evenly { Ok(()) } else { self.access_by_lanes(warp, mask, inst, pc) }
     }
@@ -49,11 +48,14 @@ impl<'l> Cta<'l> {
     /// The same of lanes that access memory wherever they do.
     #[inline(never)] // Its room on the stack is not made for nothing.
     fn access_by_lanes(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
-        let (space, address, width, count, writes) = match &inst.op {
-            Op::Load { space, address, width, d, .. } => (*space, *address, *width, d.len(), false),
-            Op::Store { space, address, width, a, .. } => (*space, *address, *width, a.len(), true),
-            _ => return Ok(()),
-        };
+        let (space, address, width, count, writes) =
+            if let Op::Load { space, address, width, d, .. } = &inst.op {
+                (*space, *address, *width, d.len(), false)
+            } else if let Op::Store { space, address, width, a, .. } = &inst.op {
+                (*space, *address, *width, a.len(), true)
+            } else {
+                return Err(Stop::Defect("an operation that accesses no memory was to access it"));
+            };
         let total = width.bytes() * count as u32;
         if let Some(lane) = only_lane(mask)
             && let Some(base) = self.bits(warp, address.base, lane)
@@ -112,16 +114,14 @@ impl<'l> Cta<'l> {
     /// A load or a store of which it is known where it goes.
     #[inline]
     fn perform(&mut self, warp: &mut Warp, mut at: WarpAccess<'_>, inst: &Inst) -> Result<(), Stop> {
-        match &inst.op {
-            Op::Load { d, access, width, .. } => {
-                at.access = *access;
-                self.load(warp, &at, *width, d)
-            }
-            Op::Store { a, access, width, .. } => {
-                at.access = *access;
-                self.store_to(warp, &at, *width, a)
-            }
-            _ => Ok(()),
+        if let Op::Load { d, access, width, .. } = &inst.op {
+            at.access = *access;
+            self.load(warp, &at, *width, d)
+        } else if let Op::Store { a, access, width, .. } = &inst.op {
+            at.access = *access;
+            self.store_to(warp, &at, *width, a)
+        } else {
+            Err(Stop::Defect("an operation that accesses no memory was to access it"))
         }
     }
 

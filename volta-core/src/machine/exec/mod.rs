@@ -23,7 +23,6 @@ mod select_load;
 mod symbolic_int;
 mod wmma;
 
-pub(super) use collective::is_collective;
 pub(super) use copy::Copies;
 pub(super) use known::Knowns;
 pub(super) use wmma::Fragments;
@@ -38,7 +37,8 @@ use super::warp::Warp;
 use crate::number::Rational;
 use crate::number::format::Rounding;
 use crate::program::{
-    Bool2, Clamp, Declared, Float1, Inst, InstId, Op, PredId, PredSrc, RegId, Space, Special, Src, Width,
+    Bool2, Clamp, Control, Declared, Float1, Inst, InstId, Op, PredId, PredSrc, RegId, Space, Special, Src,
+    Width,
 };
 use crate::term::{TermId, TermOp, expression};
 
@@ -53,7 +53,8 @@ pub(super) enum Guarded {
 }
 
 impl Cta<'_> {
-    /// Executes an operation that neither branches nor waits, for the lanes of `mask`.
+    /// Executes an operation that neither branches nor waits, for the lanes of `mask`: those that have met, for one at which
+    /// lanes meet.
     #[inline]
     pub(super) fn execute(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
         match &inst.op {
@@ -191,25 +192,39 @@ impl Cta<'_> {
                 let lane = mask.trailing_zeros() as usize;
                 Err(self.fault(FaultKind::Unsupported, "S2", reason.clone(), warp, lane, pc))
             }
+            Op::Shuffle { mode, d, p, a, b, c, mask: _ } => {
+                self.shuffle(warp, mask, pc, *mode, (*d, *p), [*a, *b, *c])
+            }
+            Op::Vote { vote, p, a, mask: _ } => self.vote(warp, mask, pc, *vote, *p, *a),
+            Op::Ballot { d, a, mask: _ } => self.ballot(warp, mask, pc, *d, *a),
+            Op::MatchAny { d, a, width, mask: _ } => self.match_any(warp, mask, pc, *d, *a, *width),
+            Op::MatchAll { d, p, a, width, mask: _ } => self.match_all(warp, mask, pc, (*d, *p), *a, *width),
+            Op::Redux { op, signed, d, a, mask: _ } => self.redux(warp, mask, pc, (*op, *signed), *d, *a),
+            Op::Elect { d, p, mask: _ } => self.elect(warp, mask, *d, *p),
+            Op::Mma { product, d, a, b, c } => self.mma(warp, pc, *product, d, [a, b, c]),
+            Op::LoadMatrix { space, address, transposed, d } => {
+                self.load_matrix(warp, pc, (*space, *address), *transposed, d)
+            }
+            Op::StoreMatrix { space, address, transposed, a } => {
+                self.store_matrix(warp, pc, (*space, *address), *transposed, a)
+            }
+            Op::TransposeMatrix { d, a } => self.transpose_matrix(warp, pc, *d, *a),
+            Op::LoadFragment { fragment, column_major, space, address, stride, d } => {
+                self.load_fragment(warp, pc, (*fragment, *column_major), (*space, *address, *stride), d)
+            }
+            Op::StoreFragment { fragment, column_major, space, address, stride, a } => {
+                self.store_fragment(warp, pc, (*fragment, *column_major), (*space, *address, *stride), a)
+            }
+            Op::MultiplyFragments { product, column_major, d, a, b, c } => {
+                self.multiply_fragments(warp, pc, (*product, *column_major), d, [a, b, c])
+            }
             Op::Branch { .. }
             | Op::BranchTable { .. }
             | Op::Exit
             | Op::Barrier { .. }
-            | Op::WarpSync { .. }
-            | Op::Shuffle { .. }
-            | Op::Vote { .. }
-            | Op::Ballot { .. }
-            | Op::MatchAny { .. }
-            | Op::MatchAll { .. }
-            | Op::Redux { .. }
-            | Op::Elect { .. }
-            | Op::Mma { .. }
-            | Op::LoadMatrix { .. }
-            | Op::StoreMatrix { .. }
-            | Op::TransposeMatrix { .. }
-            | Op::LoadFragment { .. }
-            | Op::StoreFragment { .. }
-            | Op::MultiplyFragments { .. } => Ok(()),
+            | Op::WarpSync { .. } => {
+                Err(Stop::Defect("an operation that waits or branches was executed by itself"))
+            }
         }
     }
 
@@ -242,7 +257,7 @@ impl Cta<'_> {
         if symbolic == 0 {
             return Ok(Guarded::Lanes(holds));
         }
-        if let Op::Branch { target } = inst.op {
+        if let Some(Control::Branch(target)) = inst.op.control() {
             let join = self.choose_sides(warp, symbolic, inst, pc, guard)?;
             warp.go(symbolic, join);
             warp.go(holds, target.0);

@@ -7,7 +7,7 @@ use super::super::register::Register;
 use super::super::value::{Predicate, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
 use crate::number::format::Format;
-use crate::program::{Inst, Op, PredId, PredSrc, RegId, Src, Width, Written};
+use crate::program::{Control, Effect, Inst, PredId, PredSrc, RegId, Src, Width, Writes, Written};
 use crate::term::{TermId, TermOp};
 
 /// The contents of some registers at one time.
@@ -71,13 +71,18 @@ impl Cta<'_> {
             Truth::Condition(term) => self.describe(term),
             Truth::Known(_) | Truth::Undefined(_) => "an unknown condition".into(),
         };
-        let what = match &inst.op {
-            Op::Branch { .. } | Op::BranchTable { .. } => "a branch",
-            Op::Store { .. } => "whether a store happens",
-            Op::Atomic { .. } => "whether an atomic operation happens",
-            Op::Load { .. } => "whether a load happens",
-            Op::Exit | Op::Trap => "whether a thread ends",
-            _ => "whether this is executed",
+        let what = match inst.op.effect() {
+            Effect::Control(Control::Branch(_) | Control::Table(..)) => "a branch",
+            Effect::Control(Control::Exit | Control::Trap) => "whether a thread ends",
+            Effect::Writes(Writes::Store) => "whether a store happens",
+            Effect::Writes(Writes::Atomic) => "whether an atomic operation happens",
+            Effect::Reads => "whether a load happens",
+            Effect::Writes(Writes::Copy)
+            | Effect::Computes
+            | Effect::Context
+            | Effect::Waits(_)
+            | Effect::Collective(_)
+            | Effect::Fault => "whether this is executed",
         };
         let not = if guard.negated { "not " } else { "" };
         let why = why.map(|why| format!("; {why}")).unwrap_or_default();

@@ -12,16 +12,18 @@
 mod matrix;
 
 use super::cta::{Cta, Stop};
+use super::exec::Guarded;
 use super::exec::affine::{affine_compare, affine_convert, affine2, affine3, narrowed};
 use super::exec::affine_memory::sharing_lanes;
 use super::exec::float::{Shape, raw_reals};
-use super::exec::{Guarded, is_collective};
 use super::launch::{Options, Schedule};
 use super::race::Now;
 use super::register::Affine;
 use super::value::{Sym, Value, lanes};
 use super::warp::Warp;
-use crate::program::{Address, Clamp, Inst, Op, PredId, PredSrc, RegId, Space, Src, Width};
+use crate::program::{
+    Address, Clamp, Control, Effect, Inst, Members, Op, PredId, PredSrc, RegId, Space, Src, Wait, Width,
+};
 use crate::term::{BitStrides, Operand, Pattern, Store, TermOp};
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -373,10 +375,19 @@ impl Cta<'_> {
             None => Some(true),
             Some(PredSrc { pred, negated }) => lockstep.uniform(warps, pred).map(|holds| holds != negated),
         };
-        let parts = match &inst.op {
-            Op::Branch { .. } | Op::Barrier { .. } => uniform.is_none(),
-            Op::BranchTable { .. } | Op::Exit | Op::WarpSync { .. } => uniform != Some(false),
-            op => uniform.is_none() && is_collective(op),
+        let effect = inst.op.effect();
+        let parts = match effect {
+            Effect::Control(Control::Branch(_)) | Effect::Waits(Wait::Barrier) => uniform.is_none(),
+            Effect::Control(Control::Table(..) | Control::Exit) | Effect::Waits(Wait::Warp(_)) => {
+                uniform != Some(false)
+            }
+            Effect::Collective(_) => uniform.is_none(),
+            Effect::Computes
+            | Effect::Reads
+            | Effect::Writes(_)
+            | Effect::Context
+            | Effect::Fault
+            | Effect::Control(Control::Trap) => false,
         };
         if parts {
             warps.iter_mut().for_each(|warp| warp.go(lockstep.mask, pc));
@@ -391,10 +402,11 @@ impl Cta<'_> {
         if uniform == Some(false) {
             return Ok(Step::To(pc + 1));
         }
-        match &inst.op {
-            Op::Branch { target } => return Ok(Step::To(target.0)),
-            Op::Barrier { .. } => return self.synchronize(lockstep, warps, inst, pc),
-            _ => {}
+        if let Effect::Control(Control::Branch(target)) = effect {
+            return Ok(Step::To(target.0));
+        }
+        if effect == Effect::Waits(Wait::Barrier) {
+            return self.synchronize(lockstep, warps, inst, pc);
         }
         if uniform.is_some() && self.execute_lockstep(lockstep, warps, inst, pc)? {
             lockstep.together += 1;
@@ -403,8 +415,8 @@ impl Cta<'_> {
         lockstep.apart += 1;
         lockstep.unprofitable = lockstep.apart > FALLBACK_AFTER + 4 * lockstep.together;
         lockstep.write_back(warps, inst);
-        if is_collective(&inst.op) {
-            return self.collect(lockstep, warps, inst, pc);
+        if let Effect::Collective(members) = effect {
+            return self.collect(lockstep, warps, (inst, members), pc);
         }
         for warp in warps.iter_mut() {
             let active = match inst.guard.filter(|_| uniform.is_none()) {
@@ -450,12 +462,12 @@ impl Cta<'_> {
         &mut self,
         lockstep: &CtaLockstep<B>,
         warps: &mut [Warp],
-        inst: &Inst,
+        (inst, members): (&Inst, Members),
         pc: u32,
     ) -> Result<Step, Stop> {
         let mut all = true;
         for warp in warps.iter_mut() {
-            let done = self.try_collective(warp, lockstep.mask, inst, pc)?;
+            let done = self.try_collective(warp, lockstep.mask, inst, pc, members)?;
             all &= done == lockstep.mask;
             warp.diverge(lockstep.mask & !done, pc);
             warp.go(done, pc + 1);

@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Lowering;
 use crate::base::span::Span;
 use crate::program::code::{Inst, Variable};
+use crate::program::effect::Control;
 use crate::program::error::LowerError;
 use crate::program::names::Binding;
 use crate::program::op::{Declared, InstId, Op, PredId, RegId, Space, Src, VariableId};
@@ -88,11 +89,7 @@ impl<'m> Lowering<'m> {
     fn repeated(&self) -> Vec<bool> {
         let mut begins = vec![0i64; self.insts.len() + 1];
         for (at, inst) in self.insts.iter().enumerate() {
-            let targets: &[InstId] = match &inst.op {
-                Op::Branch { target } => std::slice::from_ref(target),
-                Op::BranchTable { targets, .. } => targets,
-                _ => &[],
-            };
+            let targets = inst.op.control().map_or(&[][..], Control::targets);
             // Targets are labels still.
             let places = targets.iter().filter_map(|target| self.labels.get(&target.0));
             for to in places.filter(|to| to.index() <= at) {

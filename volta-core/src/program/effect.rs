@@ -1,0 +1,176 @@
+//! What an operation does beside computing: the one table that everybody who treats operations alike reads.
+
+use super::op::{InstId, Op, Space, Src};
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect<'o> {
+    /// Nothing but compute in registers: executing it where it is not wanted, and dropping what it wrote, changes nothing.
+    Computes,
+    /// Reads memory that somebody may write.
+    Reads,
+    /// Writes memory.
+    Writes(Writes),
+    /// Asks or changes what a warp or a block holds besides registers and memory: which lanes are there, copies under
+    /// way, what was declared.
+    Context,
+    /// Holds a thread until others are there.
+    Waits(Wait),
+    /// Lanes of a warp meet at it and exchange values, without ordering memory (rule Y4).
+    Collective(Members),
+    /// Decides what is executed next.
+    Control(Control<'o>),
+    /// A fault for whoever gets there.
+    Fault,
+}
+
+/// How memory is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writes {
+    /// By a store.
+    Store,
+    /// By an atomic operation.
+    Atomic,
+    /// By a copy that goes on while the thread does.
+    Copy,
+}
+
+/// For whom a thread waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// For threads of the CTA.
+    Barrier,
+    /// For the lanes of this mask.
+    Warp(Src),
+}
+
+/// Which lanes of a warp meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Members {
+    /// Those of this mask.
+    Mask(Src),
+    /// All 32: a matrix instruction.
+    All,
+}
+
+/// What is executed next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control<'o> {
+    /// The operation there.
+    Branch(&'o InstId),
+    /// The operation that stands at a number of this list.
+    Table(Src, &'o [InstId]),
+    /// Nothing: the thread returns.
+    Exit,
+    /// Nothing: the run ends with a fault.
+    Trap,
+}
+
+impl<'o> Control<'o> {
+    /// Where it may lead.
+    pub fn targets(self) -> &'o [InstId] {
+        match self {
+            Control::Branch(target) => std::slice::from_ref(target),
+            Control::Table(_, targets) => targets,
+            Control::Exit | Control::Trap => &[],
+        }
+    }
+
+    /// Whether nothing of the thread is executed after it.
+    pub fn ends(self) -> bool {
+        match self {
+            Control::Branch(_) | Control::Table(..) => false,
+            Control::Exit | Control::Trap => true,
+        }
+    }
+}
+
+impl Op {
+    /// What the operation does.
+    #[inline]
+    pub fn effect(&self) -> Effect<'_> {
+        match self {
+            Op::Mov { .. }
+            | Op::Special { .. }
+            | Op::Int1 { .. }
+            | Op::Int2 { .. }
+            | Op::Int3 { .. }
+            | Op::Insert { .. }
+            | Op::Carry { .. }
+            | Op::Select { .. }
+            | Op::Pack { .. }
+            | Op::Unpack { .. }
+            | Op::CvtInt { .. }
+            | Op::IntToFloat { .. }
+            | Op::FloatToInt { .. }
+            | Op::CvtFloat { .. }
+            | Op::Float1 { .. }
+            | Op::Float2 { .. }
+            | Op::Fma { .. }
+            | Op::Cvta { .. }
+            | Op::SetpInt { .. }
+            | Op::SetpFloat { .. }
+            | Op::Pred2 { .. }
+            | Op::PredMov { .. }
+            | Op::PredConst { .. }
+            | Op::IsSpace { .. }
+            | Op::Nop
+            // The kernel's parameters are the same for all and always there.
+            | Op::Load { space: Space::Param, .. } => Effect::Computes,
+            Op::Load { .. } => Effect::Reads,
+            Op::Store { .. } => Effect::Writes(Writes::Store),
+            Op::Atomic { .. } => Effect::Writes(Writes::Atomic),
+            Op::CopyAsync { .. } => Effect::Writes(Writes::Copy),
+            Op::Enter { .. } | Op::ActiveMask { .. } | Op::CommitCopies | Op::WaitForCopies { .. } => {
+                Effect::Context
+            }
+            Op::Barrier { .. } => Effect::Waits(Wait::Barrier),
+            Op::WarpSync { mask } => Effect::Waits(Wait::Warp(*mask)),
+            Op::Shuffle { mask, .. }
+            | Op::Vote { mask, .. }
+            | Op::Ballot { mask, .. }
+            | Op::MatchAny { mask, .. }
+            | Op::MatchAll { mask, .. }
+            | Op::Redux { mask, .. }
+            | Op::Elect { mask, .. } => Effect::Collective(Members::Mask(*mask)),
+            Op::Mma { .. }
+            | Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
+            | Op::TransposeMatrix { .. }
+            | Op::LoadFragment { .. }
+            | Op::StoreFragment { .. }
+            | Op::MultiplyFragments { .. } => Effect::Collective(Members::All),
+            Op::Branch { target } => Effect::Control(Control::Branch(target)),
+            Op::BranchTable { index, targets } => Effect::Control(Control::Table(*index, targets)),
+            Op::Exit => Effect::Control(Control::Exit),
+            Op::Trap => Effect::Control(Control::Trap),
+            Op::Undetermined(_) | Op::Unsupported { .. } => Effect::Fault,
+        }
+    }
+
+    /// What it decides of what is executed next, if it decides that.
+    pub fn control(&self) -> Option<Control<'_>> {
+        if let Effect::Control(control) = self.effect() { Some(control) } else { None }
+    }
+
+    /// Whether nothing of a thread is executed after it.
+    pub fn ends(&self) -> bool {
+        self.control().is_some_and(|control| control.ends())
+    }
+
+    /// Whether it does nothing but compute in registers.
+    pub fn only_computes(&self) -> bool {
+        self.effect() == Effect::Computes
+    }
+
+    /// Whether it may be done where it is not wanted, as far as can be told before it is executed: it computes in
+    /// registers, or loads.
+    pub fn may_be_tried(&self) -> bool {
+        matches!(self.effect(), Effect::Computes | Effect::Reads)
+    }
+
+    /// Whether lanes of a warp meet at it (rule Y4).
+    pub fn is_collective(&self) -> bool {
+        matches!(self.effect(), Effect::Collective(_))
+    }
+}
