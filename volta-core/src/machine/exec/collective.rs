@@ -194,7 +194,7 @@ impl Cta<'_> {
         d: RegId,
         a: Src,
     ) -> Result<(), Stop> {
-        let ty = Int { width: Width::W32, signed: signed };
+        let ty = Int { width: Width::W32, signed };
         let what = "a value that lanes combine";
         let values = lanes(members).map(|lane| match self.value(warp, a, lane) {
             Value::Bits(bits) => Ok(Value::Bits(bits & Width::W32.mask())),
