@@ -294,15 +294,18 @@ impl Analysis {
                 continue;
             }
             // Lanes mostly have the same term as others before them.
-            let mut last = (TermId::from_raw(0), 0);
+            let mut last = None;
             for lane in bits(lanes) {
                 let term = term_of(*operand, lane, node.mask);
-                if last.0 != term || lane == lanes.trailing_zeros() {
-                    last = (term, self.flags(term));
-                    inputs |= self.inputs(term);
-                    any |= last.1;
-                }
-                flags[lane as usize] = last.1;
+                flags[lane as usize] = match last {
+                    Some((known, flags)) if known == term => flags,
+                    _ => {
+                        inputs |= self.inputs(term);
+                        self.flags(term)
+                    }
+                };
+                any |= flags[lane as usize];
+                last = Some((term, flags[lane as usize]));
             }
         }
         self.inputs[at] = inputs;

@@ -101,4 +101,27 @@ mod tests {
         }
         assert!(identity.holds([at(0), at(0)], 1));
     }
+
+    #[test]
+    fn a_pair_that_was_only_begun_is_not_known() {
+        let build = |last: i64| {
+            let mut side = Side::new();
+            let x = side.x(0);
+            let number = side.int(last);
+            let shared = side.mul(x, number);
+            let square = side.mul(shared, shared);
+            (side, square)
+        };
+        let sides = [3, 4].map(build);
+        let analysis = sides.each_ref().map(|(side, _)| Analysis::of_all(&side.store));
+        let located = std::array::from_fn(|at| Located {
+            store: &sides[at].0.store,
+            analysis: &analysis[at],
+            term: sides[at].1,
+        });
+        let mut identity = Identity::default();
+        for _ in 0..2 {
+            assert!(!identity.holds(located, 10_000));
+        }
+    }
 }

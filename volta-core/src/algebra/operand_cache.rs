@@ -67,3 +67,26 @@ impl<T> Recall<T> {
         self.entries[place] = Some((read, result));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_words_read_in_another_way_are_another_operand() {
+        let list = [1u64, 2, 4, 8, 16, 32];
+        let mask = 0x3f;
+        let ways = [
+            Lanes::Affine { base: 1, stride: 2 },
+            Lanes::List(&list[..2]),
+            Lanes::Strides { base: 1, steps: &[2, 4, 8, 16, 32] },
+            Lanes::List(&list),
+            Lanes::Repeated { list: &list, shift: 0 },
+            Lanes::Repeated { list: &list, shift: 1 },
+        ];
+        let reads = ways.map(|own| Read::new(mask, mask, own));
+        for (at, read) in reads.iter().enumerate() {
+            assert_eq!(reads.iter().position(|other| other == read), Some(at));
+        }
+    }
+}

@@ -636,4 +636,18 @@ pub(super) mod tests {
         assert!(all.iter().rev().eq(&each));
         assert!(all.iter().all(|value| value.finite().is_some()));
     }
+
+    #[test]
+    fn what_is_assumed_is_assumed_of_one_lane() {
+        let mut store = Store::new();
+        let lanes: [u64; 32] = std::array::from_fn(|lane| TermId::input(InputId(0), lane as u64).raw());
+        let row = store.push(TermOp::Neg, u32::MAX, &[&lanes], 0);
+        let terms: Vec<_> = [4, 5].map(|lane| TermId::lane(row, lane)).into();
+        let sum = store.apply(TermOp::Add, &terms, 0);
+        let point = |_: InputId, element: u64| Rational::from_u64(element);
+        let mut evaluator = Evaluator::<Narrow, _>::new(&store, point, 53, 1 << 20);
+        evaluator.assume(terms[1], Narrow::exact(&Rational::from_integer(100), 53).into());
+        let Value::Finite(value) = evaluator.evaluate(sum) else { panic!("a number") };
+        assert_eq!(value.bounds(), (Rational::from_integer(96), Rational::from_integer(96)));
+    }
 }

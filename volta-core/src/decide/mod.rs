@@ -31,6 +31,8 @@ pub mod point;
 pub mod prove;
 pub mod recheck;
 pub mod smt;
+#[cfg(test)]
+mod tests;
 pub mod witness;
 
 pub use crate::term::Sign;

@@ -136,6 +136,21 @@ fn a_pair_wrongly_taken_for_equal_is_a_contradiction() {
 }
 
 #[test]
+fn sine_and_cosine_are_a_point_of_the_circle() {
+    let squares = |operations: [TermOp; 2]| {
+        move |s: &mut Side| {
+            let squares = operations.map(|operation| {
+                let value = s.op(operation, &[s.x(0)]);
+                s.mul(value, value)
+            });
+            s.add(squares[0], squares[1])
+        }
+    };
+    assert_eq!(declared(squares([TermOp::Sin, TermOp::Cos]), |s| s.int(1)), Agreement::Agree);
+    assert_eq!(declared(squares([TermOp::Sin, TermOp::Sin]), |s| s.int(1)), Agreement::Differ);
+}
+
+#[test]
 fn readings_that_are_not_clear_are_left_out() {
     // ln 2 beside a logarithm, and what a power of two of a quarter of a logarithm would be.
     let logarithm = |s: &mut Side| {

@@ -856,36 +856,51 @@ pub(super) mod tests {
         std::array::from_fn(|lane| TermId::input(InputId(input), first + stride * lane as u64).raw())
     }
 
+    fn through_node(store: &mut Store, op: TermOp, mask: u32, operand: &[u64; 32]) -> [u64; 32] {
+        let node = store.push(op, mask, &[operand], 0);
+        std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw())
+    }
+
     proptest! {
-        /// Warps that go round a loop, each some elements further on, but for one of them in one round; as whole warps
-        /// and as threads alone.
+        /// Warps that go round a loop, each some elements further on, but for one of them in one round, where another
+        /// element is multiplied or added, or another number; as whole warps and as threads alone.
         #[test]
         fn what_is_done_again_is_known(
             rows in prop::array::uniform3([0u64..9, 0u64..3, 0u64..5, 0u64..5]),
             op in prop::sample::select(vec![TermOp::Fma, TermOp::Select]),
             sum in prop::sample::select(vec![TermOp::Add, TermOp::Sub, TermOp::Max]),
-            (odd_warp, odd_round, by) in (0u64..4, 0u64..5, 0u64..4),
-            (alone, through) in any::<(bool, bool)>(),
+            (odd_warp, odd_round, by) in (0u64..4, 0u64..5, 0u64..6),
+            (alone, through, number) in any::<(bool, bool, bool)>(),
         ) {
             let mut store = Store::new();
+            let numbers = [1, 2].map(|number| {
+                let exact = crate::number::Extended::Finite(crate::number::Rational::from_integer(number));
+                store.intern(crate::term::Constant { exact, literal: None, rounded: None }).raw()
+            });
             let mask = if alone { 1 } else { u32::MAX };
             let mut totals: Vec<[u64; 32]> = (0..4).map(|warp| row((2, rows[2]), warp, 0)).collect();
             let mut nodes = Vec::new();
             for round in 0..5 {
                 for warp in 0..4u64 {
                     let odd = (warp, round) == (odd_warp, odd_round);
-                    let mut x = row((0, rows[0]), warp, if odd { round + by / 2 } else { round });
+                    let mut x = row((0, rows[0]), warp, if odd { round + by % 4 / 2 } else { round });
                     if through {
                         let function = if odd && by == 1 { TermOp::Abs } else { TermOp::Neg };
-                        let node = store.push(function, mask, &[&x], 0);
-                        x = std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw());
+                        x = through_node(&mut store, function, mask, &x);
                     }
                     let y = row((1, rows[1]), warp, round);
                     let total = &mut totals[warp as usize];
                     let product = store.push(op, mask, &[&x, &y, total], 0);
                     let result = TermId::lane(product, 0).raw();
                     let lanes: [u64; 32] = std::array::from_fn(|lane| result + lane as u64);
-                    let next = store.push(sum, mask, &[&lanes, &y], 0);
+                    let other = odd && by > 3;
+                    let added = if number {
+                        [numbers[usize::from(other)]; 32]
+                    } else {
+                        row((1, rows[1]), warp, round + u64::from(other))
+                    };
+                    let added = if through { through_node(&mut store, TermOp::Neg, mask, &added) } else { added };
+                    let next = store.push(sum, mask, &[&lanes, &added], 0);
                     *total = std::array::from_fn(|lane| TermId::lane(next, lane as u32).raw());
                     nodes.extend([(product, mask), (next, mask)]);
                 }

@@ -1,0 +1,62 @@
+//! All elements together.
+
+use super::*;
+use crate::term::{InputId, TermOp};
+
+fn input(element: u64) -> TermId {
+    TermId::input(InputId(0), element)
+}
+
+fn inputs(elements: u64) -> Vec<InputInfo> {
+    vec![InputInfo { name: "x".to_owned(), shape: vec![elements], ..InputInfo::default() }]
+}
+
+/// `x[0]·x[1]/x[1]`, which requires what `x[0]` does not.
+fn quotient(store: &mut Store) -> TermId {
+    let product = store.apply(TermOp::Mul, &[input(0), input(1)], 0);
+    store.apply(TermOp::Div, &[product, input(1)], 0)
+}
+
+/// What nobody asks for but by a lane each, of so many nodes of whole warps.
+fn rows(store: &mut Store, nodes: usize) -> TermId {
+    let lanes = std::array::from_fn(|lane| input(lane as u64).raw());
+    let last = (0..nodes).map(|_| store.push(TermOp::Neg, u32::MAX, &[&lanes], 0)).last();
+    TermId::lane(last.expect("a node"), 0)
+}
+
+#[test]
+fn the_last_element_of_a_large_store_requires_what_it_does() {
+    let mut store = Store::new();
+    let first = rows(&mut store, NODES_A_RUN + 1);
+    let last = quotient(&mut store);
+    let elements = [(first, first), (input(0), last)]
+        .map(|(reference, opt)| Element { reference: (&store, reference), opt: (&store, opt) });
+    let outcome = decide(&elements, &inputs(32), &Options::default());
+    assert_eq!((outcome.equal, outcome.first_failure), (2, None));
+    assert_eq!(outcome.conditions, ["x[1] != 0"]);
+}
+
+#[test]
+fn a_reference_that_always_has_a_value_has_no_domain() {
+    let mut store = Store::new();
+    let opt = quotient(&mut store);
+    let element = Element { reference: (&store, input(0)), opt: (&store, opt) };
+    let outcome = decide(&[element], &inputs(2), &Options::default());
+    assert_eq!(outcome.conditions, ["x[1] != 0"]);
+    assert_eq!(outcome.domain, Vec::<String>::new());
+}
+
+#[test]
+fn memory_ends_before_anything_is_proved() {
+    let mut store = Store::new();
+    let opt = rows(&mut store, 1000);
+    let mut other = Store::new();
+    let reference = rows(&mut other, 1);
+    let element = Element { reference: (&other, reference), opt: (&store, opt) };
+    let mut options = Options::default();
+    options.budgets.memory_bytes = 1 << 10;
+    let outcome = decide(&[element], &inputs(32), &options);
+    let Some((0, Failure::Exhausted(exhausted))) = outcome.first_failure else { panic!("{outcome:?}") };
+    assert_eq!(exhausted.limit, Limit::MemoryBytes);
+    assert_eq!(outcome.steps, 0);
+}
