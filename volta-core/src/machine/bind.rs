@@ -574,7 +574,13 @@ impl Builder<'_> {
     ) -> Result<Vec<Cell>, String> {
         let element = parameter_element(parameter);
         let scalar = |value: &Extended| -> Result<Vec<Cell>, String> {
-            let element = element.ok_or("a literal cannot be passed as a struct")?;
+            let element = match element.ok_or("a literal cannot be passed as a struct")? {
+                // Untyped parameters take a literal in either reading of its sign.
+                Element::Int { bytes, .. } if parameter.element.starts_with('b') => {
+                    Element::Int { bytes, signed: value.signum() < 0 }
+                }
+                element => element,
+            };
             bits_of(element, value).map(|bits| cells_of(bits, element.bytes()))
         };
         let name = match argument {
@@ -669,7 +675,6 @@ pub(crate) fn parameter_element(parameter: &Parameter) -> Option<Element> {
         ("f16", 2) => Element::parse("f16"),
         ("s8", 1) | ("s16", 2) | ("s32", 4) | ("s64", 8) => int(parameter.size as u32, true),
         ("u8" | "b8", 1) | ("u16", 2) | ("u32", 4) | ("u64", 8) => int(parameter.size as u32, false),
-        // Untyped parameters take a literal in either reading of its sign.
         ("b16", 2) | ("b32", 4) | ("b64", 8) => int(parameter.size as u32, true),
         _ => None,
     }
