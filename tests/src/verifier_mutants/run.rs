@@ -3,9 +3,9 @@
 //! Each test is first run without a mutant, in a process of its own: which mutants it reaches, and how long it takes. A
 //! mutant is then tried on the tests that reach it, those first that caught another one of its file, then the quickest,
 //! until one fails. A test that takes many times as long as it should counts as failed. What is not caught soon waits
-//! until all others have had their turn.
+//! until all others have had their turn; what is recorded to survive comes last.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::Write;
 use std::ops::Range;
@@ -15,6 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::draw::{Mutant, apart, order, share, switched};
+use super::record::{Record, records};
 use super::sites::Site;
 use super::source::{Source, root};
 use super::{ACTIVE, REACHED, SWITCH};
@@ -366,9 +367,12 @@ fn tests<'s>(suites: &'s [Suite], folder: &Path, resume: bool) -> Result<Vec<Tes
             let line = known.get(format!("{} {name}", suite.name).as_str());
             let test = match line.and_then(|line| Test::known(suite, &name, line)) {
                 Some(test) => test,
-                None => Test::measured(suite, name, &folder.join("reached.txt"))?,
+                None => {
+                    let test = Test::measured(suite, name, &folder.join("reached.txt"))?;
+                    file.write_all(test.line().as_bytes()).map_err(|error| error.to_string())?;
+                    test
+                }
             };
-            file.write_all(test.line().as_bytes()).map_err(|error| error.to_string())?;
             tests.push(test);
         }
         let seconds = start.elapsed().as_secs_f32();
@@ -378,11 +382,11 @@ fn tests<'s>(suites: &'s [Suite], folder: &Path, resume: bool) -> Result<Vec<Tes
     Ok(tests)
 }
 
-/// What stands in a file of an earlier run that is gone on with, and the file, to be written anew.
+/// What stands in a file of an earlier run that is gone on with, and the file, to be written on.
 fn kept(path: &Path, resume: bool) -> Result<(String, File), String> {
     let known = if resume { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
-    let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok((known, file))
+    let file = File::options().create(true).write(true).append(resume).truncate(!resume).open(path);
+    Ok((known, file.map_err(|error| format!("{}: {error}", path.display()))?))
 }
 
 fn first_of(line: &str) -> &str {
@@ -455,14 +459,15 @@ pub fn run(sources: &[Source], options: &Options) -> Result<Vec<(String, usize)>
     let mut trials = Vec::new();
     for mutant in &mutants {
         let fate = known.get(mutant.key().as_str()).map(|fate| (*fate).to_owned());
-        if let Some(fate) = &fate {
-            write(fate, mutant)?;
-        }
         trials.push(Trial { mutant, passed: 0, fate });
     }
     let mut catchers: HashMap<&str, Vec<usize>> = HashMap::new();
-    for time in [TURN, Duration::MAX] {
-        for trial in trials.iter_mut().filter(|trial| trial.fate.is_none()) {
+    let recorded: HashSet<String> = records().iter().flat_map(Record::keys).collect();
+    for (time, known_to_survive) in [(TURN, false), (Duration::MAX, false), (Duration::MAX, true)] {
+        let open = |trial: &&mut Trial<'_>| {
+            trial.fate.is_none() && recorded.contains(&trial.mutant.key()) == known_to_survive
+        };
+        for trial in trials.iter_mut().filter(open) {
             trial.go_on(&tests, catchers.entry(trial.mutant.path).or_default(), time)?;
             match &trial.fate {
                 Some(fate) => write(fate, trial.mutant)?,
