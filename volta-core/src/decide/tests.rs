@@ -1,7 +1,8 @@
 //! All elements together.
 
 use super::*;
-use crate::term::{InputId, TermOp};
+use crate::number::{Extended, Rational};
+use crate::term::{Constant, InputId, TermOp};
 
 fn input(element: u64) -> TermId {
     TermId::input(InputId(0), element)
@@ -59,4 +60,31 @@ fn memory_ends_before_anything_is_proved() {
     let Some((0, Failure::Exhausted(exhausted))) = outcome.first_failure else { panic!("{outcome:?}") };
     assert_eq!(exhausted.limit, Limit::MemoryBytes);
     assert_eq!(outcome.steps, 0);
+}
+
+/// `√(x[0] − below) + log₂(argument)`, both of the same nodes.
+fn root_and_logarithm(store: &mut Store, below: i64, argument: impl Fn(TermId) -> TermId) -> TermId {
+    let exact = Extended::Finite(Rational::from_integer(below));
+    let below = store.intern(Constant { exact, literal: None, rounded: None });
+    let difference = store.apply(TermOp::Sub, &[input(0), below], 0);
+    let root = store.apply(TermOp::Sqrt, &[difference], 0);
+    let negated = store.apply(TermOp::Neg, &[input(0)], 0);
+    let logarithm = store.apply(TermOp::Log2, &[argument(negated)], 0);
+    store.apply(TermOp::Add, &[root, logarithm], 0)
+}
+
+#[test]
+fn where_one_store_has_values_says_nothing_of_another() {
+    let mut stores = [Store::new(), Store::new(), Store::new()];
+    let terms = [
+        input(0),
+        root_and_logarithm(&mut stores[1], 1, |_| input(0)),
+        root_and_logarithm(&mut stores[2], 1, |negated| negated),
+    ];
+    let elements: Vec<Element<'_>> = std::iter::zip(&stores, terms)
+        .map(|(store, term)| Element { reference: (store, term), opt: (store, term) })
+        .collect();
+    let outcome = decide(&elements, &inputs(1), &Options::default());
+    assert_eq!(outcome.equal, 2);
+    assert!(matches!(outcome.first_failure, Some((2, Failure::Undefined { .. } | Failure::Unknown { .. }))));
 }

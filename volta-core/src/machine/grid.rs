@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use super::bind::{BindError, Initial, Launch, Tensor};
+use super::bind::{BindError, Launch, Tensor};
 use super::cta::{Beside, Counts, Cta, Detector, Mode, Stop, Taken};
 use super::endless::Endless;
 use super::fault::{Fault, FaultKind, Site};
@@ -501,9 +501,6 @@ pub fn initial_value(
     store: &mut Store,
 ) -> Option<OutputValue> {
     let tensor = super::bind::tensor(which, at, param).ok().flatten()?;
-    if let Initial::Undefined = tensor.initial {
-        return None;
-    }
     let value = tensor.value(element, InstId(u32::MAX));
     let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
     let mut residues = IntTerms { packed: &mut packed, store, ranges: &mut ranges, pc: 0 };

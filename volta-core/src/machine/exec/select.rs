@@ -258,8 +258,7 @@ impl Cta<'_> {
                 && [then, otherwise].iter().all(|arm| self.is_some_integer(*arm)) =>
             {
                 // Its bytes beyond a register's are never looked at.
-                let bytes =
-                    [then, otherwise].into_iter().map(|arm| self.integer_bytes(arm)).max().unwrap_or(8);
+                let bytes = self.integer_bytes(then).max(self.integer_bytes(otherwise));
                 let mut residues = self.int_terms(pc);
                 let arms = [then, otherwise].map(|arm| residues.residue(arm, bytes));
                 let [Some(then), Some(otherwise)] = arms else {
