@@ -54,11 +54,11 @@ fn memory_ends_before_anything_is_proved() {
     let mut other = Store::new();
     let reference = rows(&mut other, 1);
     let element = Element { reference: (&other, reference), opt: (&store, opt) };
-    let mut options = Options::default();
-    options.budgets.memory_bytes = 1 << 10;
+    let budgets = Budgets::default().with(Limit::MemoryBytes, 1 << 10);
+    let options = Options { budgets, ..Options::default() };
     let outcome = decide(&[element], &inputs(32), &options);
     let Some((0, Failure::Exhausted(exhausted))) = outcome.first_failure else { panic!("{outcome:?}") };
-    assert_eq!(exhausted.limit, Limit::MemoryBytes);
+    assert_eq!(exhausted.limit, Some(Limit::MemoryBytes));
     assert_eq!(outcome.steps, 0);
 }
 
