@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// What each module of `volta-core` may import. Data flows ptx → program → machine → term → algebra → decide → verdict;
-/// `machine` builds terms, so `number` and `term` lie below it.
+/// `machine` builds terms, so `number` and `term` lie below it. `case` and `verdict` are the data at both ends: they know
+/// none of what lies between.
 pub const IMPORTS: [(&str, &[&str]); 10] = [
     ("base", &[]),
     ("number", &["base"]),
     ("term", &["base", "number"]),
     ("ptx", &["base"]),
     ("program", &["base", "number", "ptx"]),
-    ("machine", &["base", "number", "term", "program"]),
+    ("case", &["base", "number", "term"]),
+    ("verdict", &["base"]),
+    ("machine", &["base", "number", "term", "program", "case", "verdict"]),
     ("algebra", &["base", "number", "term"]),
     ("decide", &["base", "number", "term", "algebra"]),
-    ("verdict", &["base", "number", "term", "ptx", "program", "machine", "algebra", "decide", "case"]),
-    ("case", &["base", "machine"]),
 ];
 
 const BOX: [i32; 2] = [110, 36];

@@ -112,7 +112,7 @@ fn of_param(param: &Param, compared: bool) -> Vec<String> {
         }
         ParamKind::Scalar { value: ScalarValue::Symbolic(_), .. } => {}
     }
-    let sign = match machine::sign_of(param) {
+    let sign = match param.sign() {
         Sign::Any => return texts,
         Sign::Positive => "positive",
         Sign::NonNegative => "not negative",

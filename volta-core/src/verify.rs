@@ -11,7 +11,6 @@ use crate::case::{Binding, Case, Contents, Param, ParamKind, Role, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued};
 use crate::decide::{self, Failure, InputInfo};
 use crate::given::{Mentions, given};
-use crate::machine::fault::{Fault, FaultKind, Place};
 use crate::machine::{self, Outcome, Output, OutputValue, RunError};
 use crate::program::{self, Program};
 use crate::ptx;
@@ -20,6 +19,7 @@ use crate::verdict::{
     Difference, Explanation, Form, How, InputError, Report, SideStats, Unknown, UnknownCause, Verdict,
     Witness,
 };
+use crate::verdict::{Fault, FaultKind, Place};
 
 /// Verifies a case: two kernels for equivalence and both for faults, or one kernel for faults.
 ///
@@ -92,9 +92,9 @@ impl<'c> Verification<'c> {
         let inputs = case.params.iter().map(|param| InputInfo {
             name: param.name.clone(),
             shape: shape(param).to_vec(),
-            sign: machine::sign_of(param),
-            integers: machine::integers_of(param),
-            formats: machine::formats_of(param),
+            sign: param.sign(),
+            integers: param.integers(),
+            formats: param.formats(),
         });
         Verification { case, inputs: inputs.collect(), report: Report::of(Verdict::Clean) }
     }
@@ -292,7 +292,7 @@ impl<'c> Verification<'c> {
             }
         }
         let mut old = Store::new();
-        old.set_integers(self.case.params.iter().map(machine::integers_of).collect());
+        old.set_integers(self.case.params.iter().map(Param::integers).collect());
         let mut pairs: Vec<Pair> = Vec::new();
         for (at, param) in self.case.params.iter().enumerate() {
             let Some(elements) = output_elements(param) else { continue };
@@ -332,7 +332,7 @@ impl<'c> Verification<'c> {
         old: &mut Store,
         pairs: &mut Vec<Pair>,
     ) -> Result<(), Verdict> {
-        let types = machine::elements_of(param);
+        let types = param.elements();
         let mut left = outputs_of(reference, at).iter().peekable();
         let mut right = outputs_of(opt, at).iter().peekable();
         loop {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use volta_case::Options;
 use volta_core::base::budget::{Budgets, Deadline};
 use volta_core::case as core;
-use volta_core::machine::fault::CudaPlace;
+use volta_core::verdict::CudaPlace;
 use volta_core::verdict::{Report, Verdict};
 
 use crate::case::{Case, Expectation, Kernel};

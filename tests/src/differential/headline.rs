@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use volta_core::case::{Case, ParamKind, ScalarValue, Sign};
-use volta_core::machine::fault::FaultKind;
+use volta_core::verdict::FaultKind;
 use volta_core::verdict::{How, Report, Verdict, Witness};
 
 use crate::interpreter::random::Random;

@@ -3,8 +3,8 @@
 use volta_core::base::budget::Limit;
 use volta_core::base::span::Span;
 use volta_core::case::Case;
-use volta_core::machine::fault::FaultKind;
 use volta_core::ptx::tree::{Instruction, Name, Operand};
+use volta_core::verdict::FaultKind;
 use volta_core::verdict::Verdict;
 
 use super::family::{Mutant, Subject};

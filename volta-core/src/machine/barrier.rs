@@ -2,10 +2,10 @@
 
 use super::cta::{Cta, Detector, Stop};
 use super::exec::Copies;
-use super::fault::{FaultKind, Site};
 use super::value::{Truth, Value, lanes};
 use super::warp::Warp;
 use crate::program::{Barrier, Bool2, Effect, Op, PredSrc, Src, Wait};
+use crate::verdict::{FaultKind, Site};
 
 /// How many threads a barrier waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

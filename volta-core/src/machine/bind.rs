@@ -1,13 +1,8 @@
 //! A launch: the program, its arguments, and every object placed in the address space.
 
-use super::fault::{Place, Thread};
 use super::fits;
 use super::globals::{self, Given};
-use super::launch::{
-    Argument, Binding, Contents, Element, Layout, Param, ParamKind, Role, ScalarValue, Side, Sign, Which,
-};
 use super::memory::Memory;
-use super::numbers::{bits_of, has_iota, number_bits, spell};
 use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, to_generic};
 use super::opaque::TENSOR_ALIGN;
 use super::packed::{Cell, low_bytes};
@@ -17,10 +12,15 @@ use super::warp::Warp;
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Budgets, Exhausted};
 use crate::base::span::LineTable;
-use crate::number::format::{Format, Formats};
+use crate::case::{
+    Argument, Binding, Contents, Element, Layout, Param, ParamKind, Role, ScalarValue, Side, Which,
+};
+use crate::case::{bits_of, has_iota, number_bits, spell};
+use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::program::{InstId, Joins, Parameter, Program, Space, Variable};
 use crate::term::{InputId, Integers, TermId, spell_element};
+use crate::verdict::{Place, Thread};
 use std::sync::OnceLock;
 
 /// What a tensor of the launch holds before it starts.
@@ -244,7 +244,7 @@ impl<'a> Launch<'a> {
             shared_cells: variables.shared_cells,
             local_cells: variables.local_cells,
             names: params.iter().map(name_and_shape).collect(),
-            integers: params.iter().map(integers_of).collect(),
+            integers: params.iter().map(Param::integers).collect(),
             assumptions: globals::assumptions(program, &builder.given),
             joins: OnceLock::new(),
         })
@@ -699,40 +699,5 @@ fn store_bytes(cells: &mut [Cell], bytes: &[u8]) {
         let mut word = [0; 4];
         word[..four.len()].copy_from_slice(four);
         *cell = Cell::bits(u32::from_le_bytes(word));
-    }
-}
-
-/// The types that a parameter's elements have on the two sides, or the one of both.
-pub fn elements_of(param: &Param) -> [Element; 2] {
-    match param.kind {
-        ParamKind::Tensor { reference, opt, .. } => [reference, opt],
-        ParamKind::Scalar { element, .. } => [element; 2],
-    }
-}
-
-/// The integers that a parameter's elements are, which the types of both sides hold; `None` for reals.
-pub fn integers_of(param: &Param) -> Option<Integers> {
-    let [reference, opt] = elements_of(param).map(Integers::of);
-    match (reference, opt) {
-        (Some(one), Some(other)) => Some(one.common(other)),
-        (one, other) => one.or(other),
-    }
-}
-
-/// The float formats in which the two sides keep a parameter's elements.
-pub fn formats_of(param: &Param) -> Formats {
-    let float = |element| match element {
-        Element::Float(format) => Some(format),
-        Element::Int { .. } | Element::Bool => None,
-    };
-    elements_of(param).into_iter().filter_map(float).collect()
-}
-
-/// The sign assumption of a parameter's symbolic values.
-pub fn sign_of(param: &Param) -> Sign {
-    match &param.kind {
-        ParamKind::Tensor { sign, .. } => *sign,
-        ParamKind::Scalar { value: ScalarValue::Symbolic(sign), .. } => *sign,
-        ParamKind::Scalar { value: ScalarValue::Number(_), .. } => Sign::Any,
     }
 }

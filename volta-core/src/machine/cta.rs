@@ -8,8 +8,6 @@ use super::barrier::Barriers;
 use super::bind::{BindError, Launch};
 use super::endless::{Endless, Watch};
 use super::exec::{Copies, Fragments, Guarded, Knowns};
-use super::fault::{Fault, FaultKind, Site};
-use super::launch::Options;
 use super::lockstep::Lockstep;
 use super::memory::Memory;
 use super::packed::PackedValues;
@@ -21,8 +19,10 @@ use super::warp::Warp;
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::ration::Pool;
+use crate::case::Options;
 use crate::program::{Control, Effect, Hammock, Inst, InstId, Wait};
 use crate::term::{NodeId, Ranges, Store};
+use crate::verdict::{Fault, FaultKind, Site};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -445,7 +445,7 @@ impl<'l> Cta<'l> {
         lane: usize,
         pc: u32,
     ) -> Stop {
-        let site = self.site(format!("{} here", super::fault::action(kind)), warp, lane, pc);
+        let site = self.site(format!("{} here", action(kind)), warp, lane, pc);
         self.fault_at(kind, rule, message, vec![site], None)
     }
 
@@ -472,5 +472,24 @@ impl<'l> Cta<'l> {
             thread: Some(self.launch.thread(self.index, thread)),
             place: self.launch.place(InstId(pc)),
         }
+    }
+}
+
+/// What happens at the site of such a fault, in a word or two.
+fn action(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Race => "races",
+        FaultKind::Deadlock => "waits",
+        FaultKind::BarrierDivergence | FaultKind::AmbiguousBarrier => "arrives",
+        FaultKind::OutOfBounds => "leaves the object",
+        FaultKind::Misaligned => "accesses memory",
+        FaultKind::Uninitialised | FaultKind::Undefined => "uses the value",
+        FaultKind::SortMismatch => "computes",
+        FaultKind::DependsOnRounding => "decides",
+        FaultKind::NotStructured => "depends on the input",
+        FaultKind::Unsupported => "gets",
+        FaultKind::Assertion => "stops",
+        FaultKind::ReadOnly => "writes",
+        FaultKind::Nondeterministic => "is not determined",
     }
 }

@@ -9,9 +9,9 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::FxHasher;
 
 use super::cta::{Cta, Stop};
-use super::fault::Place;
 use super::warp::Warp;
 use crate::program::InstId;
+use crate::verdict::Place;
 
 /// The first barrier after which a CTA is looked at; then those whose number is a power of two.
 const FIRST: u64 = 1 << 12;

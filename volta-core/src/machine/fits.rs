@@ -1,8 +1,8 @@
 //! Whether a launch is one that the hardware takes, and that the kernel was compiled for.
 
 use super::bind::{BindError, Ctas};
-use super::launch::Side;
 use crate::base::budget::{Budgets, Limit};
+use crate::case::Side;
 use crate::program::{LaunchBounds, Program, Space};
 
 /// Checks a launch, and says which CTAs it runs.

@@ -8,15 +8,15 @@ use smallvec::SmallVec;
 
 use super::bind::{Launch, Tensor};
 use super::cta::{Cta, Detector, Mode, Stop};
-use super::fault::{Fault, FaultKind, Site};
 use super::grid::{Outcome, OutputValue, Ran, RunError, output_value};
 use super::int_terms::IntTerms;
-use super::launch::{Options, Role};
 use super::memory::{Contribution, PAGE};
 use super::race::{Access, Agent};
 use super::value::{Origin, Sym, SymKind, Value};
+use crate::case::{Options, Role};
 use crate::program::{InstId, Scope, Update};
 use crate::term::{Imported, Store};
+use crate::verdict::{Fault, FaultKind, Site};
 
 /// What the CTAs so far read, wrote and updated.
 #[derive(Default)]

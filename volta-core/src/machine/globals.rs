@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::bind::{BindError, Initial, Launch, Tensor};
-use super::fault::Place;
-use super::launch::{Binding, Element, Param, Role};
 use crate::base::assumption::Assumption;
+use crate::case::{Binding, Element, Param, Role};
 use crate::program::{Program, Space, Variable, is_made_by_compiler, is_variable_called, variable_name};
+use crate::verdict::Place;
 
 /// What the case gives of a variable.
 #[derive(Clone, Debug, Default)]

@@ -8,10 +8,8 @@ use rayon::prelude::*;
 use super::bind::{BindError, Launch, Tensor};
 use super::cta::{Beside, Counts, Cta, Detector, Mode, Stop, Taken};
 use super::endless::Endless;
-use super::fault::{Fault, FaultKind, Site};
 use super::footprint::{Merged, is_output};
 use super::int_terms::{self, IntTerms, exactly};
-use super::launch::{Element, Options, Param, Side, Which};
 use super::memory::{Contribution, PAGE, Page, Placed};
 use super::opaque::{self, Guarded};
 use super::packed::{Cell, PackedValues};
@@ -21,10 +19,12 @@ use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Exhausted, Held, Limit};
 use crate::base::ration::Pool;
+use crate::case::{Element, Options, Param, Side, Which};
 use crate::number::format::{Format, decode};
 use crate::number::{Rational, Rounded};
 use crate::program::{InstId, Program};
 use crate::term::{Constant, Ranges, Store, TermId};
+use crate::verdict::{Fault, FaultKind, Site};
 
 /// What an output element holds after the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

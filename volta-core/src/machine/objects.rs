@@ -4,8 +4,8 @@
 //! The high bits of an address name a slot, a slot holds one object. In the 32-bit spaces a slot is 2²⁴ bytes,
 //! in global memory 2⁴⁰. Generic addresses are global ones, or carry the space's window in their top bits.
 
-use super::launch::{Element, Layout};
 use crate::base::index::number_of;
+use crate::case::{Element, Layout};
 use crate::program::{Space, VariableId};
 
 /// One object.

@@ -1,8 +1,8 @@
 //! Where instructions stand in a text.
 
-use super::fault::{CudaPlace, Place};
 use crate::base::span::LineTable;
 use crate::program::{Inst, InstId, Program};
+use crate::verdict::{CudaPlace, Place};
 
 /// Where an instruction of a program stands in its PTX text, and in the CUDA source.
 pub fn place_in(program: &Program, text: &str, inst: InstId) -> Option<Place> {

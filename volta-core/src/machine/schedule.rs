@@ -4,9 +4,9 @@
 //! reported under all of them. The default is the fastest, because it brings diverged lanes together again; the others
 //! are there for tests to hold this claim against.
 
-use super::launch::Schedule;
 use super::value::lanes;
 use super::warp::Warp;
+use crate::case::Schedule;
 
 /// Takes the decisions of a [`Schedule`] during one run of a CTA.
 #[derive(Debug)]

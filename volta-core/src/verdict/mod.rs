@@ -1,10 +1,11 @@
 //! What is told: data only, no layout.
 
-pub use volta_case::{UnknownCause, VerdictName};
+mod fault;
+
+pub use fault::{CudaPlace, Fault, Place, Site, Thread};
+pub use volta_case::{FaultKind, UnknownCause, VerdictName, Which};
 
 use crate::base::assumption::Assumption;
-use crate::machine::fault::{Fault, Place};
-use crate::machine::launch::Which;
 
 /// A verdict (rule R1).
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use volta_core::machine::fault::{Fault, Place};
+use volta_core::verdict::{Fault, Place};
 use volta_core::verdict::{How, Verdict};
 
 use super::table::Figures;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use volta_core::case::Which;
-use volta_core::machine::fault::Place;
+use volta_core::verdict::Place;
 use volta_core::verdict::{Difference, How, Report, Witness};
 
 use super::{Paint, bullets, clean_line, proof};

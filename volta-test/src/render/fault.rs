@@ -1,7 +1,7 @@
 //! A fault in one kernel: the message, its sites in the source, the rule, and what to do.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Snippet};
-use volta_core::machine::fault::{Fault, Site};
+use volta_core::verdict::{Fault, Site};
 
 use super::source::{Excerpt, excerpt};
 use super::{Paint, clean, clean_line, rules};

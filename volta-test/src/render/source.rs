@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use volta_core::machine::fault::{CudaPlace, Place};
+use volta_core::verdict::{CudaPlace, Place};
 
 use crate::beside::{normalized, slashed};
 use crate::case::{Home, Kernel};

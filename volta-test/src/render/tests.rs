@@ -3,10 +3,10 @@ use std::path::PathBuf;
 use volta_case::{About, Options};
 use volta_core::base::assumption::Assumption;
 use volta_core::case::{Binding, Contents, Element, Param, ParamKind, Role, Sign, Which};
-use volta_core::machine::fault::{CudaPlace, Fault, FaultKind, Place, Site, Thread};
 use volta_core::verdict::{
     Coverage, Difference, Explanation, Form, How, InputError, Scope, Unknown, UnknownCause, Witness,
 };
+use volta_core::verdict::{CudaPlace, Fault, FaultKind, Place, Site, Thread};
 
 use super::*;
 use crate::case::{Expectation, Home, Kernel};

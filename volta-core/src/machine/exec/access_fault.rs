@@ -1,13 +1,13 @@
 //! What is said of an access that is a fault: a race (Y1), one outside of objects or of a wrong alignment (M1).
 
 use super::super::cta::{Cta, Stop};
-use super::super::fault::FaultKind;
 use super::super::objects::{Backing, Object};
 use super::super::race::{self, Agent, Conflict};
 use super::super::value::lanes;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::program::Space;
+use crate::verdict::FaultKind;
 
 impl Cta<'_> {
     #[cold]

@@ -2,7 +2,6 @@
 //! what does not commute are found where they touch memory; what one CTA contributes is kept for the merge of all (S5).
 
 use super::super::cta::{Cta, Stop};
-use super::super::fault::FaultKind;
 use super::super::objects::Backing;
 use super::super::race::Agent;
 use super::super::value::{Origin, Sym, Value, lanes};
@@ -12,6 +11,7 @@ use super::int::scalar2;
 use super::memory::WarpAccess;
 use crate::program::{Address, Clamp, InstId, Precision, RegId, Scope, Space, Src, Update};
 use crate::term::TermOp;
+use crate::verdict::FaultKind;
 
 impl Cta<'_> {
     /// Executes an atomic operation, lane by lane: several may update one location.

@@ -2,13 +2,13 @@
 //! memory.
 
 use super::super::cta::{Cta, Stop};
-use super::super::fault::FaultKind;
 use super::super::value::{Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::int::scalar2;
 use super::packed_int::NotRepresentable;
 use crate::base::assumption::Assumption;
 use crate::program::{Inst, Int, Int2, Members, PredId, PredSrc, RegId, Shuffle, Src, Vote, Width};
+use crate::verdict::FaultKind;
 
 impl Cta<'_> {
     /// Executes the collective for those lanes of `group` whose whole mask is there, and returns them.

@@ -1,7 +1,6 @@
 //! Conversions, packing and addresses between spaces (rules V1, V2, V4, V5).
 
 use super::super::cta::{Cta, Stop};
-use super::super::fault::FaultKind;
 use super::super::int_terms;
 use super::super::objects::{from_generic, to_generic};
 use super::super::packed::{Choice, PackedPart};
@@ -16,6 +15,7 @@ use crate::number::format::{Format, Rounding, decode, encode, round};
 use crate::number::{Extended, Rational, Rounded};
 use crate::program::{Clamp, InstId, Int, Precision, PredId, RegId, Space, Src, ToIntegral, Width};
 use crate::term::{TermId, TermOp};
+use crate::verdict::FaultKind;
 
 /// A conversion between float formats.
 #[derive(Clone, Copy, Debug)]

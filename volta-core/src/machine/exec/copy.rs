@@ -4,7 +4,6 @@
 //! Contents change at once: whoever looks before the wait races, so nobody can tell.
 
 use super::super::cta::{Cta, Detector, Stop};
-use super::super::fault::FaultKind;
 use super::super::int_terms;
 use super::super::memory::initial_cell;
 use super::super::objects::Backing;
@@ -13,6 +12,7 @@ use super::super::race::Agent;
 use super::super::value::{Value, lanes};
 use super::super::warp::Warp;
 use crate::program::{Address, InstId, PredSrc, Space, Src};
+use crate::verdict::FaultKind;
 use std::collections::VecDeque;
 
 /// A copy has at most 16 bytes.

@@ -4,7 +4,6 @@
 //! rest of the lanes make one node.
 
 use super::super::cta::{Cta, Stop};
-use super::super::fault::FaultKind;
 use super::super::register::{Affine, Register};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes, only_lane};
 use super::super::warp::Warp;
@@ -17,6 +16,7 @@ use crate::program::{
     Bool2, Clamp, Compare, Float2, FloatCompare, InstId, Precision, PredId, PredSrc, RegId, Src,
 };
 use crate::term::{Constant, Pattern, Results, TermId, TermKind, TermOp, min_max};
+use crate::verdict::FaultKind;
 
 /// What a float instruction computes, apart from its operands.
 #[derive(Clone, Copy, Debug)]

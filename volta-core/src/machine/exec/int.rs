@@ -1,7 +1,6 @@
 //! Integer operations: what they mean, bit by bit (rule V4), and their execution on concrete lanes.
 
 use super::super::cta::{Cta, Stop};
-use super::super::fault::FaultKind;
 use super::super::value::{Truth, Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::affine::{affine_compare, affine2, affine3};
@@ -10,6 +9,7 @@ use crate::number::format::Format;
 use crate::program::{
     Bool2, Compare, Int, Int1, Int2, Int3, PermuteMode, PredId, PredSrc, RegId, Src, Width,
 };
+use crate::verdict::FaultKind;
 
 /// The low bits of `x` as a signed number, when the type is signed.
 #[inline(always)]

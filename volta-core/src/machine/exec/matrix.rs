@@ -2,7 +2,6 @@
 //! order no memory).
 
 use super::super::cta::{Cta, Stop};
-use super::super::fault::FaultKind;
 use super::super::fragment;
 use super::super::int_terms;
 use super::super::packed::PackedPart;
@@ -14,6 +13,7 @@ use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{Address, InstId, Int, RegId, Space, Src, Width};
 use crate::term::{Operand, Pattern, TermId, TermOp};
+use crate::verdict::FaultKind;
 
 /// In place of a term: the element is undefined.
 pub(super) const UNDEFINED: u64 = u64::MAX;

@@ -2,7 +2,6 @@
 
 use super::super::bind::Launch;
 use super::super::cta::{Cta, Detector, Stop};
-use super::super::fault::FaultKind;
 use super::super::int_terms;
 use super::super::memory::PAGE;
 use super::super::objects::{Backing, Object, from_generic};
@@ -13,6 +12,7 @@ use super::super::value::{Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::access_fault::pretty_name;
 use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Src, Width};
+use crate::verdict::FaultKind;
 
 /// An access that several lanes make together.
 pub(super) struct WarpAccess<'o> {

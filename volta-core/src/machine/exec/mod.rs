@@ -28,7 +28,6 @@ pub(super) use known::Knowns;
 pub(super) use wmma::Fragments;
 
 use super::cta::{Cta, Stop};
-use super::fault::FaultKind;
 use super::objects::from_generic;
 use super::packed::Cell;
 use super::register::Register;
@@ -41,6 +40,7 @@ use crate::program::{
     Width,
 };
 use crate::term::{TermId, TermOp, expression};
+use crate::verdict::FaultKind;
 
 /// What a guard made of an operation.
 pub(super) enum Guarded {

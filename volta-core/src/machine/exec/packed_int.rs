@@ -2,7 +2,6 @@
 //! integers, and arithmetic on integers that depend on the input.
 
 use super::super::cta::{Cta, Stop};
-use super::super::fault::FaultKind;
 use super::super::int_terms::{self, IntTerms};
 use super::super::packed::{Choice, PackedPart, PackedParts, PackedValues, low_bytes};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
@@ -16,6 +15,7 @@ use crate::program::{
     Bool2, Clamp, Compare, Int, Int1, Int2, Int3, Precision, PredId, PredSrc, RegId, Src, Width,
 };
 use crate::term::{NodeId, Ranges, Store, TermId, TermOp};
+use crate::verdict::FaultKind;
 
 /// What an integer operation on values may use.
 pub(super) struct PackedInts<'t> {

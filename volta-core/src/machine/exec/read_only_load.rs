@@ -3,11 +3,11 @@
 
 use super::super::bind::Initial;
 use super::super::cta::{Cta, Stop};
-use super::super::launch::Element;
 use super::super::objects::{Backing, Object};
 use super::super::value::{Sym, lanes};
 use super::super::warp::Warp;
 use super::memory::{WarpAccess, locate};
+use crate::case::Element;
 use crate::program::{InstId, Op};
 use crate::term::TermId;
 

@@ -1,7 +1,6 @@
 //! Choices by a condition on inputs (rules S1, V7).
 
 use super::super::cta::{Cta, Stop};
-use super::super::fault::FaultKind;
 use super::super::packed::{Choice, PackedPart};
 use super::super::register::Register;
 use super::super::value::{Predicate, Sym, SymKind, Truth, Value, lanes};
@@ -9,6 +8,7 @@ use super::super::warp::Warp;
 use crate::number::format::Format;
 use crate::program::{Control, Effect, Inst, PredId, PredSrc, RegId, Src, Width, Writes, Written};
 use crate::term::{TermId, TermOp};
+use crate::verdict::FaultKind;
 
 /// The contents of some registers at one time.
 pub(super) struct Snapshot {

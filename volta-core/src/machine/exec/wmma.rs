@@ -10,10 +10,8 @@
 //! as those of `mma` do.
 
 use super::super::cta::{Cta, Detector, Stop};
-use super::super::fault::FaultKind;
 use super::super::fragment::of_wide_c;
 use super::super::int_terms::IntTerms;
-use super::super::launch::WmmaLayout;
 use super::super::objects::Backing;
 use super::super::packed::PackedPart;
 use super::super::race::Agent;
@@ -25,10 +23,12 @@ use super::float::Shape;
 use super::known::clamp_term;
 use super::matrix::{Factors, Places, Terms, UNDEFINED, real_or_undefined, sum_of_products};
 use super::memory::WarpAccess;
+use crate::case::WmmaLayout;
 use crate::number::format::Format;
 use crate::program::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
 use crate::program::{Address, Clamp, InstId, Int, RegId, Space, Src, Width};
 use crate::term::{Store, TermId, TermKind, TermOp};
+use crate::verdict::FaultKind;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 

@@ -16,11 +16,11 @@ use super::exec::Guarded;
 use super::exec::affine::{affine_compare, affine_convert, affine2, affine3, narrowed};
 use super::exec::affine_memory::sharing_lanes;
 use super::exec::float::{Shape, raw_reals};
-use super::launch::{Options, Schedule};
 use super::race::Now;
 use super::register::Affine;
 use super::value::{Sym, Value, lanes};
 use super::warp::Warp;
+use crate::case::{Options, Schedule};
 use crate::program::{
     Address, Clamp, Control, Effect, Inst, Members, Op, PredId, PredSrc, RegId, Space, Src, Wait, Width,
 };

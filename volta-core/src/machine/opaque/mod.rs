@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::launch::{Argument, Binding, Param, ParamKind, Role, Side, Which};
 use crate::base::assumption::Assumption;
+use crate::case::{Argument, Binding, Param, ParamKind, Role, Side, Which};
 use crate::program::{Op, Program, RegId, Space, Src, VariableId};
 use form::{Base, Form, Sums};
 

@@ -1,18 +1,22 @@
 //! The numbers of a case, as bits of the types that they are given in.
 
-use super::launch::Element;
-use super::packed::low_bytes;
+use super::Element;
 use crate::number::format::{Decoded, Format, Rounding, decode, encode, is_exact, round};
 use crate::number::{Extended, Rational};
 use crate::term::Integers;
 
+/// All bits of an element.
+fn mask(element: Element) -> u64 {
+    u64::MAX >> (64 - 8 * element.bytes())
+}
+
 /// The bits of a number in an element type, wrapping integers and rounding floats to nearest.
-pub(super) fn number_bits(element: Element, value: &Rational) -> u64 {
+pub(crate) fn number_bits(element: Element, value: &Rational) -> u64 {
     match element {
         Element::Float(format) => round(value, format, Rounding::Nearest),
         Element::Int { .. } | Element::Bool => {
             let bits = value.to_i64().map(|value| value as u64).or_else(|| value.to_u64()).unwrap_or(0);
-            bits & low_bytes(element.bytes())
+            bits & mask(element)
         }
     }
 }
@@ -20,18 +24,15 @@ pub(super) fn number_bits(element: Element, value: &Rational) -> u64 {
 /// The bits of a case's number in an element type; an error when the type has nothing near it. An inexact number
 /// becomes the nearest one.
 pub fn bits_of(element: Element, value: &Extended) -> Result<u64, String> {
-    let of = match element {
-        Element::Float(format) => {
-            return float_bits(format, value)
-                .map_err(|why| format!("{} is no value of type {}: {why}", spell(value), element.name()));
-        }
-        Element::Int { bytes, signed } => Integers { bits: 8 * bytes, signed },
-        Element::Bool => Integers { bits: 1, signed: false },
-    };
+    if let Element::Float(format) = element {
+        return float_bits(format, value)
+            .map_err(|why| format!("{} is no value of type {}: {why}", spell(value), element.name()));
+    }
     let fits = || {
+        let of = Integers::of(element)?;
         let integer = value.finite().filter(|value| value.is_integer())?;
         let number = integer.to_i64().map(i128::from).or(integer.to_u64().map(i128::from))?;
-        (of.least()..=of.greatest()).contains(&number).then_some(number as u64 & low_bytes(element.bytes()))
+        (of.least()..=of.greatest()).contains(&number).then_some(number as u64 & mask(element))
     };
     fits().ok_or_else(|| format!("{} is no value of type {}", spell(value), element.name()))
 }
@@ -60,7 +61,7 @@ fn float_bits(format: Format, value: &Extended) -> Result<u64, String> {
 }
 
 /// Whether a type has the numbers of so many elements.
-pub(super) fn has_iota(element: Element, elements: u64) -> bool {
+pub(crate) fn has_iota(element: Element, elements: u64) -> bool {
     let last = Rational::from_u64(elements.saturating_sub(1));
     match element {
         Element::Int { .. } | Element::Bool => bits_of(element, &Extended::Finite(last)).is_ok(),
@@ -72,7 +73,7 @@ pub(super) fn has_iota(element: Element, elements: u64) -> bool {
     }
 }
 
-pub(super) fn spell(value: &Extended) -> String {
+pub(crate) fn spell(value: &Extended) -> String {
     match value {
         Extended::Finite(value) => value.to_string(),
         Extended::PosInf => "inf".into(),

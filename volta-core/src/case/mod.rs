@@ -1,100 +1,28 @@
-//! What a kernel is launched with.
+//! A case: what [`crate::verify`] is given. Data, read from elsewhere; its words, rules and limits are those of
+//! [`volta_case`].
 
-use volta_case::NamedContents;
+mod numbers;
+mod param;
+
 pub use volta_case::{Element, Launch, Role, Rules, Sign, Which, WmmaLayout};
 
 use crate::base::budget::Budgets;
-use crate::number::{Extended, Rational};
+use crate::number::Extended;
+pub use numbers::bits_of;
+pub(crate) use numbers::{has_iota, number_bits, spell};
+pub use param::{Binding, Contents, Param, ParamKind, ScalarValue};
 
-/// What a tensor holds before the launch.
+/// One or two kernels over shared parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Contents {
-    /// One unknown real (or integer) an element.
-    Symbolic,
-    /// Nothing was written.
-    Undefined,
-    /// The same value in every element.
-    Fill(Extended),
-    /// Element `i` is `i`.
-    Iota,
-    /// The elements, row-major.
-    List(Vec<Extended>),
-    /// A square last pair of dimensions: 1 on and below the diagonal, 0 above.
-    LowerTriangular,
-}
-
-impl From<NamedContents> for Contents {
-    fn from(named: NamedContents) -> Contents {
-        match named {
-            NamedContents::Symbolic => Contents::Symbolic,
-            NamedContents::Undefined => Contents::Undefined,
-            NamedContents::Iota => Contents::Iota,
-            NamedContents::LowerTriangular => Contents::LowerTriangular,
-        }
-    }
-}
-
-/// A parameter of a case, declared once for both sides.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Param {
-    /// Its name.
-    pub name: String,
-    /// What it is.
-    pub kind: ParamKind,
-    /// How a kernel gets at it.
-    pub binding: Binding,
-}
-
-/// How a kernel gets at a [`Param`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Binding {
-    /// By an argument.
-    Argument,
-    /// By its name: it is a `.const` or `.global` variable of the module (rule M5).
-    Variable,
-}
-
-/// The kinds of [`Param`].
-#[derive(Clone, Debug, PartialEq)]
-pub enum ParamKind {
-    /// A pointer to a tensor.
-    Tensor {
-        /// Element type in the reference.
-        reference: Element,
-        /// Element type in the optimized kernel.
-        opt: Element,
-        /// Dimensions, outermost first; empty is one element.
-        shape: Vec<u64>,
-        /// What it is for.
-        role: Role,
-        /// What it holds at first.
-        contents: Contents,
-        /// Assumption on every element, when symbolic.
-        sign: Sign,
-    },
-    /// A scalar launched with this value.
-    Scalar {
-        /// Its type.
-        element: Element,
-        /// Its value.
-        value: ScalarValue,
-    },
-}
-
-/// The value of a scalar.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ScalarValue {
-    /// A number; floats are rounded to nearest in their type, integers must fit.
-    Number(Extended),
-    /// Unknown, with an assumption on its sign.
-    Symbolic(Sign),
-}
-
-impl ScalarValue {
-    /// A whole number.
-    pub fn integer(value: i64) -> ScalarValue {
-        ScalarValue::Number(Extended::Finite(Rational::from_integer(value)))
-    }
+pub struct Case {
+    /// Parameters, in declaration order.
+    pub params: Vec<Param>,
+    /// The reference; without one, only faults of `opt` are looked for.
+    pub reference: Option<Side>,
+    /// The optimized kernel, or the only one.
+    pub opt: Side,
+    /// Relaxations and limits.
+    pub options: Options,
 }
 
 /// An argument in a side's parameter list.

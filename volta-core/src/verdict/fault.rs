@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::launch::Which;
-pub use volta_case::FaultKind;
+use volta_case::{FaultKind, Which};
 
 /// A thread of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -80,23 +79,4 @@ pub struct Fault {
     pub sites: Vec<Site>,
     /// What to do about it.
     pub help: Option<String>,
-}
-
-/// What happens at the site of such a fault, in a word or two.
-pub(super) fn action(kind: FaultKind) -> &'static str {
-    match kind {
-        FaultKind::Race => "races",
-        FaultKind::Deadlock => "waits",
-        FaultKind::BarrierDivergence | FaultKind::AmbiguousBarrier => "arrives",
-        FaultKind::OutOfBounds => "leaves the object",
-        FaultKind::Misaligned => "accesses memory",
-        FaultKind::Uninitialised | FaultKind::Undefined => "uses the value",
-        FaultKind::SortMismatch => "computes",
-        FaultKind::DependsOnRounding => "decides",
-        FaultKind::NotStructured => "depends on the input",
-        FaultKind::Unsupported => "gets",
-        FaultKind::Assertion => "stops",
-        FaultKind::ReadOnly => "writes",
-        FaultKind::Nondeterministic => "is not determined",
-    }
 }
