@@ -270,7 +270,8 @@ impl Suite {
         let mut command = Command::new(&self.binary);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder).env("VOLTA_NVCC", "off");
         command.env("INSTA_UPDATE", "no").env_remove(ACTIVE).env_remove(REACHED).stdin(Stdio::null());
-        command.env("RUST_BACKTRACE", "0");
+        // What proptest keeps of a failure would be tried on every mutant behind it.
+        command.env("RUST_BACKTRACE", "0").env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");
         command
     }
 

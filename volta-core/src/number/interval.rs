@@ -767,6 +767,34 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// The last digits, the smallest numbers and the largest ones.
+        #[test]
+        fn what_doubles_round_is_enclosed(
+            a in prop::num::f64::ANY, b in prop::num::f64::ANY,
+            of_one_size in any::<bool>(), mantissa: i64, exp in -1200i32..1100,
+        ) {
+            let one_size = |x: f64| f64::from_bits(x.to_bits() & !(0x7ff << 52) | 0x3ff << 52);
+            let [a, b] = if of_one_size { [one_size(a), one_size(b)] } else { [a, b] };
+            if a.is_finite() && b.is_finite() {
+                let [x, y] = [a, b].map(|value| Narrow { lo: value, hi: value });
+                let [p, q] = [&x, &y].map(|x| x.bounds().0);
+                let check = |enclosure: Option<Narrow>, value: &Rational| {
+                    enclosure.is_none_or(|enclosure| holds(&enclosure, value))
+                };
+                prop_assert!(check(x.add(&y), &(&p + &q)));
+                prop_assert!(check(x.sub(&y), &(&p - &q)));
+                prop_assert!(check(x.mul(&y), &(&p * &q)));
+                prop_assert!(p.checked_div(&q).is_none_or(|quotient| check(x.div(&y), &quotient)));
+            }
+            if let Some(number) = Narrow::dyadic(mantissa, exp, 53) {
+                prop_assert!(holds(&number, &Rational::from_dyadic(mantissa, exp)));
+            }
+        }
+    }
+
+    proptest! {
         #![proptest_config(ProptestConfig::with_cases(1024))]
 
         #[test]

@@ -1,6 +1,6 @@
 //! What a program says besides its code.
 
-use crate::program::{Location, LowerError, Op, lower};
+use crate::program::{Location, LowerError, Op, Program, lower};
 
 #[test]
 fn the_launch_bounds_are_read() {
@@ -80,16 +80,24 @@ fn the_code_always_ends() {
 
 #[test]
 fn broken_programs_are_noticed() {
-    let text = ".entry k() { .reg .b32 r; mov.u32 r, 1; ret; }";
+    let text = ".entry k() { .reg .pred p; .reg .b32 r; .shared .b32 s; @p mov.u32 r, s; ret; }";
     let module = crate::ptx::parse(text).expect("PTX");
     let program = lower(&module, text, None).expect("a program");
-    let mut fewer = program.clone();
-    fewer.registers = 0;
-    assert_eq!(fewer.check().map_err(|broken| broken.to_string()), Err("@0: there is no register r0".into()));
-    let mut endless = program;
-    endless.insts.truncate(1);
+    assert_eq!(program.check(), Ok(()));
+    let broken = |change: fn(&mut Program)| {
+        let mut program = program.clone();
+        change(&mut program);
+        program.check().map_err(|broken| broken.to_string())
+    };
+    assert_eq!(broken(|program| program.registers = 0), Err("@0: there is no register r0".into()));
+    assert_eq!(broken(|program| program.predicates = 0), Err("@0: there is no predicate p0".into()));
+    assert_eq!(broken(|program| program.variables.clear()), Err("@0: there is no variable v0".into()));
     assert_eq!(
-        endless.check().map_err(|broken| broken.to_string()),
+        broken(|program| program.insts.truncate(1)),
         Err("@0: the program does not end with an exit".into())
+    );
+    assert_eq!(
+        broken(|program| program.insts[2].guard = program.insts[0].guard),
+        Err("@2: the program does not end with an exit".into())
     );
 }
