@@ -1,6 +1,7 @@
 //! All elements together.
 
 use super::*;
+use crate::number::format::{Format, Formats};
 use crate::number::{Extended, Rational};
 use crate::term::{Constant, InputId, TermOp};
 
@@ -87,4 +88,15 @@ fn where_one_store_has_values_says_nothing_of_another() {
     let outcome = decide(&elements, &inputs(1), &Options::default());
     assert_eq!(outcome.equal, 2);
     assert!(matches!(outcome.first_failure, Some((2, Failure::Undefined { .. } | Failure::Unknown { .. }))));
+}
+
+#[test]
+fn points_are_numbers_that_all_formats_hold() {
+    let formats = Formats::from_iter([Format::F32, Format::F16]);
+    let info = InputInfo { formats, ..InputInfo::default() };
+    for number in [(0x12345, -10), (3, -1), (1, 20), (-0x1001, 3), (1, -40)] {
+        let (mantissa, exp) = point::assume(number, &info);
+        let held = Rational::from_dyadic(mantissa, exp);
+        assert_eq!(point::admitted(&held, &info), Some(held), "{number:?}");
+    }
 }
