@@ -7,6 +7,7 @@ use super::condition::ConditionId;
 use super::constant_readings::{Irrational, Literal};
 use super::integer::{Bounds, to_i128};
 use super::linear_sum::inputs_of;
+use super::magnitude::InputRange;
 use super::monomial::{Contents, MonomialId, Monomials};
 use super::polynomial::{PolynomialId, Polynomials, Term};
 use crate::index_type;
@@ -108,7 +109,7 @@ pub struct Table {
     atoms: Vec<Atom>,
     ids: FxHashMap<Atom, AtomId>,
     info: Vec<AtomInfo>,
-    input_signs: Vec<Signs>,
+    inputs: Vec<InputRange>,
     /// For each input, the integers that its elements are.
     integers: Vec<Option<Integers>>,
     pub(super) monomials: Monomials,
@@ -118,13 +119,13 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty table; `input_signs[i]` is what is assumed of the elements of input `i`.
-    pub fn new(input_signs: Vec<Signs>) -> Table {
+    /// An empty table; `inputs[i]` is what is known of the elements of input `i`.
+    pub fn new(inputs: Vec<InputRange>) -> Table {
         Table {
             atoms: Vec::new(),
             ids: FxHashMap::default(),
             info: Vec::new(),
-            input_signs,
+            inputs,
             integers: Vec::new(),
             monomials: Monomials::new(),
             polynomials: Polynomials::new(),
@@ -265,7 +266,7 @@ impl Table {
         match atom {
             Atom::Input(input, element) => {
                 let fingerprint = mix(u128::from(input.0) + 1, u128::from(*element));
-                let signs = self.input_signs.get(input.index()).copied().unwrap_or(Signs::ANY);
+                let signs = self.input_signs(*input);
                 (Place { lead: (input.0, *element), rank: 0, fingerprint }, signs)
             }
             Atom::Irrational(which) => {
@@ -284,7 +285,7 @@ impl Table {
                     let mut own: Option<(InputId, u64, Signs)> = None;
                     for (input, element) in inputs_of(*key) {
                         place.lead = place.lead.min((input.0, element));
-                        let more = self.input_signs.get(input.index()).copied().unwrap_or(Signs::ANY);
+                        let more = self.input_signs(input);
                         let both = match own {
                             None => more,
                             Some((first, at, signs)) if (first, at) == (input, element) => {
@@ -389,7 +390,21 @@ impl Table {
                 break;
             }
         }
+        if signs != Signs::ANY {
+            return signs;
+        }
+        let signs = self.signs_by_magnitudes(terms);
         if signs == Signs::ANY && self.has_integers() { self.signs_by_bounds(terms) } else { signs }
+    }
+
+    /// The signs that elements of an input can have.
+    pub(super) fn input_signs(&self, input: InputId) -> Signs {
+        self.inputs.get(input.index()).map_or(Signs::ANY, |range| range.signs)
+    }
+
+    /// The largest magnitude that elements of an input can have, if it has a type.
+    pub(super) fn input_magnitude(&self, input: InputId) -> Option<&Rational> {
+        self.inputs.get(input.index())?.largest.as_ref()
     }
 
     /// Whether some input holds integers.

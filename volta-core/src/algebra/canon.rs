@@ -23,6 +23,7 @@ use super::constant_readings::Reading;
 use super::exponent::Prefactor;
 use super::extended_value::Class;
 use super::linear_sum::{LinearSum, Products, Walk, by_coefficient, pack, pack_single};
+use super::magnitude::InputRange;
 use super::monomial::MonomialId;
 use super::polarization::Made;
 use super::polynomial::{Key, PolynomialId, Term, collect};
@@ -87,7 +88,6 @@ pub struct Prover<'s> {
     pub(super) stores: Vec<(&'s Store, &'s Analysis)>,
     /// For each store, the ranges of terms of integers.
     pub(super) ranges: Vec<Ranges>,
-    pub(super) input_signs: Vec<Signs>,
     pub(super) table: Table,
     pub(super) conditions: Conditions,
     pub(super) signs: FxHashMap<TermRef, Signs>,
@@ -141,13 +141,12 @@ fn nothing_missing() -> Stop {
 }
 
 impl<'s> Prover<'s> {
-    /// A prover that knows nothing yet. `input_signs[i]` is what is assumed of the elements of input `i`.
-    pub fn new(input_signs: Vec<Signs>) -> Prover<'s> {
+    /// A prover that knows nothing yet. `inputs[i]` is what is known of the elements of input `i`.
+    pub fn new(inputs: Vec<InputRange>) -> Prover<'s> {
         Prover {
             stores: Vec::new(),
             ranges: Vec::new(),
-            table: Table::new(input_signs.clone()),
-            input_signs,
+            table: Table::new(inputs),
             conditions: Conditions::default(),
             signs: FxHashMap::default(),
             classes: FxHashMap::default(),
@@ -172,18 +171,18 @@ impl<'s> Prover<'s> {
 
     /// A prover that looks into every sum: slower, and it also proves equal what is equal only across sums that
     /// were put together differently.
-    pub fn thorough(input_signs: Vec<Signs>) -> Prover<'s> {
-        Prover { names_sums: false, folds: false, ..Prover::new(input_signs) }
+    pub fn thorough(inputs: Vec<InputRange>) -> Prover<'s> {
+        Prover { names_sums: false, folds: false, ..Prover::new(inputs) }
     }
 
     /// A prover that names lists of products only: what it leaves of a sum is spelled out where people read it.
-    pub fn spelling_out(input_signs: Vec<Signs>) -> Prover<'s> {
-        Prover { folds: false, ..Prover::new(input_signs) }
+    pub fn spelling_out(inputs: Vec<InputRange>) -> Prover<'s> {
+        Prover { folds: false, ..Prover::new(inputs) }
     }
 
     /// A thorough prover that multiplies nothing out of itself: it proves equal what is one product, grouped in two ways.
-    pub fn factoring(input_signs: Vec<Signs>) -> Prover<'s> {
-        Prover { short_product: 1, ..Prover::thorough(input_signs) }
+    pub fn factoring(inputs: Vec<InputRange>) -> Prover<'s> {
+        Prover { short_product: 1, ..Prover::thorough(inputs) }
     }
 
     /// Whether a thorough prover might find more.
@@ -274,7 +273,7 @@ impl<'s> Prover<'s> {
     }
 
     pub(super) fn input_signs(&self, input: InputId) -> Signs {
-        self.input_signs.get(input.index()).copied().unwrap_or(Signs::ANY)
+        self.table.input_signs(input)
     }
 
     /// Runs `attempt` until nothing it needs is missing.

@@ -1,7 +1,7 @@
 //! The numbers of a case, as bits of the types that they are given in.
 
 use super::Element;
-use crate::number::format::{Decoded, Format, Rounding, decode, encode, is_exact, round};
+use crate::number::format::{Decoded, Format, Rounding, decode, encode, is_exact, largest, round};
 use crate::number::{Extended, Rational};
 use crate::term::Integers;
 
@@ -43,10 +43,7 @@ fn float_bits(format: Format, value: &Extended) -> Result<u64, String> {
         let infinite = decode(format, bits).extended().as_ref() == Some(value);
         return if infinite { Ok(bits) } else { Err("it has no infinities".into()) };
     };
-    let largest = match decode(format, round(&Rational::power_of_two(5000), format, Rounding::Zero)) {
-        Decoded::Finite(largest) => largest,
-        Decoded::PosInf | Decoded::NegInf | Decoded::Nan => return Ok(bits),
-    };
+    let largest = largest(format);
     match decode(format, bits) {
         // Formats without infinities take anything for the largest.
         Decoded::Finite(near)

@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::prove::{signs, terms_of};
+use super::prove::{ranges, terms_of};
 use super::{Element, InputInfo, Options, every, facts_of, stores_of};
 use crate::algebra::{Agreement, Analysis, Equality, Prover, Stage};
 use crate::base::budget::Limit;
@@ -50,7 +50,7 @@ pub fn check(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) 
             // What one prover leaves open or cannot evaluate, the other may.
             [Prover::new, Prover::thorough]
                 .into_iter()
-                .map(|prover| agree(prover(signs(inputs)), element, analysis, *at as u64, options))
+                .map(|prover| agree(prover(ranges(inputs)), element, analysis, *at as u64, options))
                 .find(|agreement| *agreement != Agreement::Unchecked)
                 .unwrap_or(Agreement::Unchecked)
         })

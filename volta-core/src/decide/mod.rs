@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::algebra::{Analysis, Reading, TranslationClasses};
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::ration::{Pool, Ration};
+use crate::number::Rational;
 use crate::number::format::Formats;
 use crate::term::{Integers, Store, TermId};
 use batch::{All, Batch, Example};
@@ -460,6 +461,13 @@ pub struct InputInfo {
     pub sign: Sign,
     /// The integers that elements are; `None` for reals.
     pub integers: Option<Integers>,
-    /// The float formats that either side keeps elements in: proofs are about all reals, witnesses are numbers of these.
+    /// The float formats that either side keeps elements in: elements are numbers of all of these.
     pub formats: Formats,
+}
+
+impl InputInfo {
+    /// The largest magnitude of elements that are floats.
+    fn largest(&self) -> Option<Rational> {
+        self.formats.largest()
+    }
 }

@@ -15,8 +15,8 @@ use super::evaluate::leaves;
 use super::witness::{Witness, WitnessKind, element_name};
 use super::{Element, InputInfo, Options, Sign};
 use crate::algebra::{
-    Analysis, Class, Equality, Hint, Identity, Located, Obligations, Prover, Reading, Requirement, Split,
-    Stage, Stop, TermRef,
+    Analysis, Class, Equality, Hint, Identity, InputRange, Located, Obligations, Prover, Reading,
+    Requirement, Split, Stage, Stop, TermRef,
 };
 use crate::base::budget::Exhausted;
 use crate::base::ration::Ration;
@@ -127,19 +127,20 @@ fn signs_of(sign: Sign) -> Signs {
     }
 }
 
-/// What the algebra is told of the inputs' signs.
-pub(super) fn signs(inputs: &[InputInfo]) -> Vec<Signs> {
+/// What the algebra is told of the inputs.
+pub(super) fn ranges(inputs: &[InputInfo]) -> Vec<InputRange> {
     let natural = |input: &InputInfo| input.integers.is_some_and(|of| !of.signed);
-    let signs = |input: &InputInfo| {
-        signs_of(input.sign) & if natural(input) { Signs::NOT_NEGATIVE } else { Signs::ANY }
+    let range = |input: &InputInfo| InputRange {
+        signs: signs_of(input.sign) & if natural(input) { Signs::NOT_NEGATIVE } else { Signs::ANY },
+        largest: input.largest(),
     };
-    inputs.iter().map(signs).collect()
+    inputs.iter().map(range).collect()
 }
 
 impl<'s, 'i> ElementProver<'s, 'i> {
     /// A prover that knows nothing yet.
     pub fn new(inputs: &'i [InputInfo], options: &'i Options, ration: Rc<Ration>) -> ElementProver<'s, 'i> {
-        let quick = drawing(Prover::new(signs(inputs)), &ration);
+        let quick = drawing(Prover::new(ranges(inputs)), &ration);
         ElementProver {
             quick: Learned { prover: quick, obligations: Obligations::default() },
             thorough: None,
@@ -276,7 +277,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             return Err(Failure::Undefined { side: Side::Reference, reason: why.to_string() });
         }
         let (inputs, ration) = (self.inputs, &self.ration);
-        let cases = self.cases.get_or_insert_with(|| drawing(Prover::thorough(signs(inputs)), ration));
+        let cases = self.cases.get_or_insert_with(|| drawing(Prover::thorough(ranges(inputs)), ration));
         cases.set_budget(ration.left() / CASES_SHARE);
         let [reference, _] = terms_of(cases, element, analysis);
         match cases.undefined_by_cases(reference) {
@@ -364,7 +365,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                     return learned.compare_requirements(reference, opt, inputs);
                 }
                 let cases =
-                    self.cases.get_or_insert_with(|| drawing(Prover::thorough(signs(inputs)), ration));
+                    self.cases.get_or_insert_with(|| drawing(Prover::thorough(ranges(inputs)), ration));
                 cases.set_budget(ration.left() / CASES_SHARE);
                 let [first, second] = terms_of(cases, element, analysis);
                 match cases.equal_by_cases(first, second) {
@@ -402,7 +403,7 @@ fn thorough<'s, 'l>(
     ration: &Rc<Ration>,
 ) -> &'l mut Learned<'s> {
     known.get_or_insert_with(|| {
-        let prover = drawing(Prover::thorough(signs(inputs)), ration);
+        let prover = drawing(Prover::thorough(ranges(inputs)), ration);
         Learned { prover, obligations: Obligations::default() }
     })
 }
@@ -437,7 +438,7 @@ fn is_one_product(
     inputs: &[InputInfo],
     ration: &Rc<Ration>,
 ) -> bool {
-    let mut prover = drawing(Prover::factoring(signs(inputs)), ration);
+    let mut prover = drawing(Prover::factoring(ranges(inputs)), ration);
     prover.set_budget(ration.left() / CASES_SHARE);
     let [reference, opt] = terms_of(&mut prover, element, analysis);
     prover.equal(reference, opt, Stage::Lists) == Ok(Equality::Equal)
@@ -534,8 +535,8 @@ pub fn normal_forms(terms: &[(&Store, TermId)], inputs: &[InputInfo], options: &
         prover.normal_form(TermRef { store: store as u32, term: *term }, &names)
     };
     // Names for long sums make some forms readable and others not; what is long to spell out is no longer read.
-    let spelling_out = (Prover::spelling_out(signs(inputs)), SPELLING_STEPS);
-    let ways = [spelling_out, (Prover::new(signs(inputs)), FORM_STEPS)].map(|(prover, steps)| {
+    let spelling_out = (Prover::spelling_out(ranges(inputs)), SPELLING_STEPS);
+    let ways = [spelling_out, (Prover::new(ranges(inputs)), FORM_STEPS)].map(|(prover, steps)| {
         let mut prover = drawing(prover, &ration);
         for (store, analysis) in stores.iter().zip(&analysis) {
             prover.add_store(store, analysis);

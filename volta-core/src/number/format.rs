@@ -232,6 +232,11 @@ impl Formats {
         mantissa == 0 || fits && exp.saturating_add(length as i32 - 1).unsigned_abs() <= self.exponent
     }
 
+    /// The largest number that all formats hold; `None` where there is no format.
+    pub fn largest(&self) -> Option<Rational> {
+        (!self.is_empty()).then(|| self.towards_zero(&beyond()))
+    }
+
     /// The number next to `value` towards zero that all formats hold.
     pub fn towards_zero(&self, value: &Rational) -> Rational {
         self.all.iter().fold(value.clone(), |value, format| towards_zero(&value, *format))
@@ -244,6 +249,16 @@ fn towards_zero(value: &Rational, format: Format) -> Rational {
         Decoded::Finite(value) => value,
         Decoded::PosInf | Decoded::NegInf | Decoded::Nan => Rational::ZERO,
     }
+}
+
+/// The largest number of a format.
+pub fn largest(format: Format) -> Rational {
+    towards_zero(&beyond(), format)
+}
+
+/// Larger than any number of any format.
+fn beyond() -> Rational {
+    Rational::power_of_two(5000)
 }
 
 /// Whether `format` holds `value` exactly.

@@ -9,6 +9,7 @@ mod speed;
 mod sums;
 mod variances;
 
+use super::magnitude::InputRange;
 use super::{Agreement, Analysis, Equality, Obligations, Prover, Requirement, Split, Stage, Stop, TermRef};
 use crate::number::format::{Format, decode};
 use crate::number::signs::Signs;
@@ -252,7 +253,7 @@ pub(super) fn normal_form(side: &Side, term: TermId) -> String {
 /// The requirements of a term as text, under assumed signs.
 pub(super) fn requirements(side: &Side, term: TermId, signs: &[Signs]) -> Result<Vec<String>, Stop> {
     let analysis = Analysis::of_all(&side.store);
-    let mut prover = Prover::new(signs.to_vec());
+    let mut prover = Prover::new(signs.iter().copied().map(InputRange::from).collect());
     prover.set_budget(50_000_000);
     let store = prover.add_store(&side.store, &analysis);
     let found = prover.requirements(&mut Obligations::default(), TermRef { store, term })?;

@@ -21,7 +21,7 @@ use thiserror::Error;
 
 use super::{Element, InputInfo, Sign};
 use crate::term::{InputId, TermId, spell_element};
-use translate::{Meaning, Translator};
+use translate::{Meaning, Translator, number};
 
 #[cfg(test)]
 mod tests;
@@ -148,7 +148,7 @@ fn of(
 }
 
 fn finish(translator: Translator<'_>, body: &str, settings: Settings) -> Script {
-    let Translator { functions, integers, opaque, terms, inputs, used, .. } = translator;
+    let Translator { functions, integers, large, opaque, terms, inputs, used, .. } = translator;
     let exponentials = functions.contains("exp2");
     let axioms = exponentials && settings.axioms == Axioms::Addition;
     let interpreted = functions.is_empty() && !opaque;
@@ -183,6 +183,10 @@ fn finish(translator: Translator<'_>, body: &str, settings: Settings) -> Script 
             Sign::NonPositive => writeln!(text, "(assert (<= {symbol} 0.0))"),
             Sign::Nonzero => writeln!(text, "(assert (not (= {symbol} 0.0)))"),
         };
+        let largest = inputs.get(input.index()).filter(|_| large).and_then(InputInfo::largest);
+        if let Some(largest) = largest.and_then(|largest| number(&largest.into())) {
+            let _ = writeln!(text, "(assert (<= (- {largest}) {symbol} {largest}))");
+        }
         if let Some(of) = inputs.get(input.index()).and_then(|input| input.integers) {
             let least = decimal(of.least());
             let range = format!("(<= {least} {symbol} {}.0)", of.greatest());

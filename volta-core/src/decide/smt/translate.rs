@@ -55,6 +55,8 @@ pub(super) struct Translator<'i> {
     pub(super) functions: BTreeSet<&'static str>,
     /// Whether reals are rounded to integers.
     pub(super) integers: bool,
+    /// Whether some constant is so large that it matters how large inputs can be: no format's largest number is smaller.
+    pub(super) large: bool,
     /// Whether something stands for an operation that is not known.
     pub(super) opaque: bool,
     /// Terms written, of all elements.
@@ -82,6 +84,7 @@ impl<'i> Translator<'i> {
             used: BTreeSet::new(),
             functions: BTreeSet::new(),
             integers: false,
+            large: false,
             opaque: false,
             terms: 0,
             symbols: 0,
@@ -152,6 +155,8 @@ impl<'i> Translator<'i> {
                 Term { meaning: Meaning::Symbol(symbol), defined: None }
             }
             View::Constant(constant) => {
+                let exact = constant.exact.finite();
+                self.large |= exact.is_some_and(|value| value.abs() >= Rational::from_integer(448));
                 Term { meaning: Meaning::Number(constant.exact.clone()), defined: None }
             }
             // Written before, since operands come first.
