@@ -46,7 +46,8 @@ fn the_architecture_page_shows_what_the_stages_give() {
 
     let params = vec![tensor("x", Role::In, Contents::Symbolic), tensor("y", Role::Out, Contents::Undefined)];
     let opt = side(text, "halves");
-    let outcome = machine::run(Which::Opt, &lowered, &opt, &params, &Options::default()).expect("no fault");
+    let (outcome, _) = machine::run(Which::Opt, &lowered, &opt, &params, &Options::default());
+    let outcome = outcome.expect("no fault");
     let output = outcome.outputs[3];
     let store = &outcome.stores[output.store];
     let OutputValue::Real(term) = output.value else { panic!("a real") };

@@ -83,6 +83,9 @@ fn scheduled_otherwise(case: &Case, first: &Report) -> Result<(), Failed> {
     // What needs all lanes at once: `activemask` (rule S4), and arithmetic on fragments, which no lane has for itself.
     let sides = case.reference.iter().chain([&case.opt]);
     let together = sides.map(|side| &side.ptx).any(|ptx| ptx.contains("activemask") || ptx.contains("wmma."));
+    // And lanes of one instruction that store the same value.
+    let together = together
+        || first.assumptions.iter().any(|assumption| assumption.text.contains("lanes store the same value"));
     for schedule in [Schedule::Reversed, Schedule::Shuffled(5)] {
         if together && schedule != Schedule::Reversed {
             continue;

@@ -144,6 +144,11 @@ section! {
         exit_orders_memory: bool = false, Relaxes("a returned thread's accesses are ordered by the barriers that it released (`exit_orders_memory`, Y2)");
         /// a thread that has returned is missing at a barrier that waits for it, and does not count as arrived (Y3, Y4)
         strict_barriers: bool = false, Tightens;
+        /// objects in shared memory lie no better than they are declared, and rows of `wmma` matrices start where PTX
+        /// wants them (M1)
+        strict_alignment: bool = false, Tightens;
+        /// lanes of one instruction that store the same value to one place race (Y1)
+        strict_stores: bool = false, Tightens;
         /// shuffles and votes order memory (Y4)
         warp_collectives_order_memory: bool = false, Relaxes("shuffles and votes order memory (`warp_collectives_order_memory`, Y4)");
         /// `"sm_80"`: elements of `wmma` fragments lie as on sm_80, where that is known: of f32 accumulators of

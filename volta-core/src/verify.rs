@@ -77,6 +77,7 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 /// A side that ran.
 struct Ran {
     outcome: Result<Outcome, RunError>,
+    assumptions: BTreeSet<Assumption>,
     stats: SideStats,
     mentioned: Mentions,
 }
@@ -141,11 +142,11 @@ impl<'c> Verification<'c> {
             }
             None => (None, opt()),
         };
-        let (mut outcomes, mut mentions) = (Vec::new(), Vec::new());
+        let (mut outcomes, mut mentions, mut relied) = (Vec::new(), Vec::new(), BTreeSet::new());
         let mut failed = None;
         for (which, ran) in [(Which::Reference, reference), (Which::Opt, Some(opt))] {
             let Some(ran) = ran else { continue };
-            let Ran { outcome, stats, mentioned } = match ran {
+            let Ran { outcome, assumptions, stats, mentioned } = match ran {
                 Ok(ran) => ran,
                 Err(error) => {
                     failed = failed.or(Some(Verdict::InputError(error)));
@@ -153,6 +154,7 @@ impl<'c> Verification<'c> {
                 }
             };
             mentions.push(mentioned);
+            relied.extend(assumptions);
             match which {
                 Which::Reference => self.report.reference = Some(stats),
                 Which::Opt => self.report.opt = stats,
@@ -162,7 +164,7 @@ impl<'c> Verification<'c> {
                 Err(error) => failed = failed.or(Some(run_verdict(which, error))),
             }
         }
-        self.assume(&outcomes, &mentions);
+        self.assume(relied, &mentions);
         if let Some(verdict) = failed {
             self.report.verdict = verdict;
             return None;
@@ -171,18 +173,16 @@ impl<'c> Verification<'c> {
     }
 
     /// What the verdict rests on, as far as running tells.
-    fn assume(&mut self, outcomes: &[Outcome], mentions: &[Mentions]) {
+    fn assume(&mut self, relied: BTreeSet<Assumption>, mentions: &[Mentions]) {
         let list = &mut self.report.assumptions;
         list.push(Assumption::model(
             "floating-point values are real numbers: rounding, overflow and NaN are outside the model (V2)",
         ));
         let (given, narrows) = given(self.case, mentions);
         list.extend(given);
-        let relied: BTreeSet<&Assumption> =
-            outcomes.iter().flat_map(|outcome| &outcome.assumptions).collect();
         // What a side is given besides parameters is met by reading it.
         let read = relied.iter().any(|assumption| assumption.kind == AssumptionKind::Given);
-        list.extend(relied.into_iter().cloned());
+        list.extend(relied);
         self.report.scope.restricted = narrows || read;
     }
 
@@ -659,7 +659,7 @@ fn run_side(which: Which, loaded: &Loaded, side: &Side, case: &Case) -> Ran {
         // Both run at once.
         options.budgets[Limit::MemoryBytes] /= 2;
     }
-    let outcome = machine::run(which, program, side, &case.params, &options);
+    let (outcome, assumptions) = machine::run(which, program, side, &case.params, &options);
     let mut stats = SideStats {
         kernel: program.name.clone(),
         ptx_lines: u64::from(program.lines),
@@ -676,7 +676,7 @@ fn run_side(which: Which, loaded: &Loaded, side: &Side, case: &Case) -> Ran {
     }
     stats.seconds = seconds + started.elapsed().as_secs_f64();
     let mentioned = Mentions::of(program, side, &case.params);
-    Ran { outcome, stats, mentioned }
+    Ran { outcome, assumptions, stats, mentioned }
 }
 
 /// A kernel that was read, and how long that took.

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::control::{Arrival, Control};
+use super::emit::Style;
 use super::{Act, Cell, Final, Findings, Operation, Pace, Place, Search, Stored, Thread, TooLarge, Transfer};
 use super::{COPIES, THREADS, Update, Use};
 
@@ -306,6 +307,16 @@ impl Run<'_> {
                     continue;
                 }
                 let races = match (next, before) {
+                    (Next::Act(Act::Write(own, one)), Next::Act(Act::Write(cell, stored)))
+                        if own == *cell && self.is_one_instruction(state, *other, agent) =>
+                    {
+                        findings.unclear |= one == Stored::Register || *stored == Stored::Register;
+                        if one == *stored {
+                            findings.same_stores = true;
+                            continue;
+                        }
+                        true
+                    }
                     (Next::Act(Act::Update(one)), Next::Act(Act::Update(other))) if one.meets(*other) => {
                         if one.operation == other.operation {
                             continue;
@@ -323,6 +334,42 @@ impl Run<'_> {
             }
             enabled.push((agent, next, bits, writes));
         }
+    }
+
+    /// Whether two threads of a warp stand at one line, and have taken the same branches since they last met.
+    fn is_one_instruction(&self, state: &State, one: usize, other: usize) -> bool {
+        let (Some(style), threads) = (self.memory.search.same_stores, self.memory.threads) else {
+            return false;
+        };
+        let both = [one, other];
+        let warps = both.map(|agent| threads.get(agent).map(|thread| thread.warp));
+        if warps[0].is_none()
+            || warps[0] != warps[1]
+            || self.origin(state, one).1 != self.origin(state, other).1
+        {
+            return false;
+        }
+        let line = |(thread, step): Place| threads[usize::from(thread)].steps[usize::from(step)].line;
+        // Where each of the two was when they met, if they did before.
+        let met = |places: &[Place]| {
+            let place = |agent: usize| {
+                let own = |place: &&Place| usize::from(place.0) == agent && place.1 < state.at[agent];
+                places.iter().find(own).copied()
+            };
+            let (one, other) = (place(one)?, place(other)?);
+            (line(one) == line(other)).then_some([one.1 + 1, other.1 + 1])
+        };
+        let waits = |arrival: &&Arrival| arrival.how != Use::Arrive;
+        let barriers = self.control.past.values().flatten().flat_map(|generation| &generation.arrivals);
+        let meetings = barriers.filter(waits).map(|arrival| &arrival.places);
+        let meetings = meetings.chain(self.control.met.iter().map(|(meeting, _)| meeting));
+        let last = meetings.filter_map(|places| met(places)).max().unwrap_or([0; 2]);
+        let branches = |at: usize| {
+            let steps = &threads[both[at]].steps[usize::from(last[at])..usize::from(state.at[both[at]])];
+            let is_branch = move |act: Act| style == Style::Branches || !(act.is_local() && act != Act::Exit);
+            steps.iter().filter(move |step| is_branch(step.act)).map(|step| step.line)
+        };
+        branches(0).eq(branches(1))
     }
 
     /// Lets all agents pass the steps that are neither accesses nor held, as far as they need not wait.

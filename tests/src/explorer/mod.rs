@@ -27,7 +27,8 @@
 //!   barrier, until the agents of all participants have reached their arrivals. Shuffles, `arrive` and returning
 //!   make nobody wait. All interleavings of the agents are enumerated. A race is a state in which two agents
 //!   stand before conflicting accesses; atomics of the same bytes are none (Y7), but if they are different operations,
-//!   the order *matters*. This layer also finds arrivals that do not happen after a release of the
+//!   the order *matters*. Nor are writes of one constant by members of a warp that have taken the same branches since they
+//!   last met, by one line: which of their guards are branches is up to the [`Style`] in which they are emitted. This layer also finds arrivals that do not happen after a release of the
 //!   previous generation (Y3), as a state in which the one has been reached and none of the others passed.
 //!
 //! Values are concrete: every active thread has a register, reads replace it, writes store it or a constant.
@@ -46,6 +47,8 @@ pub mod generate;
 pub mod memory;
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use emit::Style;
 
 /// A set of members of one warp, as bits.
 pub type Members = u8;
@@ -400,6 +403,10 @@ pub struct Findings {
     pub matters: bool,
     /// Which these are, as with races.
     pub mattering: BTreeSet<Pair>,
+    /// Members of one instruction store the same value to one place, which is no race.
+    pub same_stores: bool,
+    /// They store what is not known to be the same or not.
+    pub unclear: bool,
     /// Some run gets stuck.
     pub stuck: bool,
     /// Some run completes.
@@ -450,6 +457,8 @@ pub struct Search {
     pub all_races: bool,
     /// The most states to visit.
     pub limit: usize,
+    /// Whether members of one instruction may store the same value to one place (Y1), and how guards part them.
+    pub same_stores: Option<Style>,
 }
 
 /// Explores all schedules of a program.

@@ -84,7 +84,8 @@ fn returning_releases_and_orders_nothing() {
     let program = Program { space: Space::Global, warps: vec![returns.clone(), waits] };
     assert_eq!(verdict(&program, Relaxed { exits: true, collectives: false }), "clean");
     let lane_returns = warp(&[(FIRST, Act::Exit), (SECOND | REST, sync(0)), (SECOND, read(0))]);
-    assert_eq!(directed(&[lane_returns, warp(&[(ALL, write(1)), (ALL, sync(0))])]), "race");
+    let two_writers = warp(&[(FIRST, write(1)), (SECOND, write(1)), (ALL, sync(0))]);
+    assert_eq!(directed(&[lane_returns, two_writers]), "race");
     let lane_returns = warp(&[(FIRST, Act::Exit), (SECOND | REST, sync(0)), (SECOND, read(0))]);
     assert_eq!(directed(&[lane_returns, warp(&[(FIRST, write(0)), (ALL, sync(0))])]), "clean");
     // Nor is a barrier ready for its next generation because those of the last one returned, although nobody can join the
@@ -156,7 +157,7 @@ fn races_are_about_bytes_and_not_about_values() {
     let one = |act| [warp(&[(FIRST, act)]), warp(&[(FIRST, act)])];
     assert_eq!(directed(&one(read(0))), "clean");
     assert_eq!(directed(&one(write(0))), "race");
-    assert_eq!(directed(&[warp(&[(FIRST | SECOND, write(0))])]), "race");
+    assert_eq!(directed(&[warp(&[(FIRST, write(0)), (SECOND, write(0))])]), "race");
     assert_eq!(directed(&[warp(&[(FIRST | SECOND, read(0))])]), "clean");
     assert_eq!(directed(&[warp(&[(FIRST, write(0))]), warp(&[(FIRST, write(1))])]), "clean");
     let word = Act::Read(Cell { half: 0, wide: true });
@@ -167,6 +168,25 @@ fn races_are_about_bytes_and_not_about_values() {
     let bystander = warp(&[(FIRST, read(0))]);
     assert_eq!(directed(&[reader.clone(), writer.clone()]), "clean");
     assert_eq!(directed(&[reader, writer, bystander]), "race");
+}
+
+#[test]
+fn lanes_of_one_instruction_may_store_the_same() {
+    let both = (FIRST | SECOND, write(0));
+    assert_eq!(directed(&[warp(&[both])]), "clean");
+    assert_eq!(directed(&[warp(&[both, both])]), "race");
+    assert_eq!(directed(&[warp(&[both, (ALL, Act::WarpSync(ALL)), both])]), "clean");
+    assert_eq!(directed(&[warp(&[both]), warp(&[both])]), "race");
+    assert_eq!(directed(&[warp(&[both, (FIRST, read(0))])]), "race");
+    assert_eq!(directed(&[warp(&[(FIRST, read(0)), both])]), "race");
+    assert_eq!(directed(&[warp(&[both, (ALL, sync(0)), (FIRST, read(0))])]), "clean");
+    // One has waited for itself, so that nothing says that the two are still together, until they meet.
+    let alone = (FIRST, Act::WarpSync(FIRST));
+    assert_eq!(directed(&[warp(&[alone, both])]), "race");
+    for meeting in [Act::WarpSync(ALL), sync(0), Act::Shuffle { mask: ALL, from: 0 }] {
+        assert_eq!(directed(&[warp(&[alone, (ALL, meeting), both])]), "clean");
+        assert_eq!(directed(&[warp(&[(ALL, meeting), alone, both])]), "race");
+    }
 }
 
 #[test]

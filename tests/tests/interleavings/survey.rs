@@ -168,8 +168,13 @@ fn passing_at_once_loses_nothing() {
     let mut compared = 0;
     for seed in 0..wanted().unwrap_or(PROGRAMS) / 4 {
         let program = generate::program(first() + (1 << 42) + seed);
-        let search =
-            Search { relaxed: Relaxed::default(), pace: Pace::Eager, all_races: true, limit: 40 * STATES };
+        let search = Search {
+            relaxed: Relaxed::default(),
+            pace: Pace::Eager,
+            all_races: true,
+            limit: 40 * STATES,
+            same_stores: None,
+        };
         let found = |pace| {
             let mut findings = explore(&program, Search { pace, ..search }).ok()?;
             findings.states = 0;

@@ -198,7 +198,7 @@ pub(crate) fn launch(
         arguments: Some(arguments),
         launch: Launch { grid: [grid, 1, 1], ..Launch::of_threads(block) },
     };
-    let outcome = machine::run(Which::Opt, &program, &side, &params, &Options::default());
+    let (outcome, _) = machine::run(Which::Opt, &program, &side, &params, &Options::default());
     outcome.map_err(|error| match error {
         machine::RunError::Fault(fault) => format!("{}: {}", fault.kind, fault.message),
         other => format!("{other:?}"),

@@ -252,6 +252,7 @@ impl Cta<'_> {
             let waiting = warp.at_barrier;
             warp.at_barrier = 0;
             warp.arrived = false;
+            warp.meet(waiting);
             warp.advance(waiting);
         }
         state.joined.clear();
@@ -291,7 +292,7 @@ impl Cta<'_> {
         }
         for arrival in waiting {
             for warp in warps {
-                self.returned.add(arrival.pc, warp.index, warp.exited);
+                self.relied.returned.add(arrival.pc, warp.index, warp.exited);
             }
         }
         Ok(())
@@ -314,7 +315,7 @@ impl Cta<'_> {
             let message = format!("the mask {mask:#010x} names lane {missing}, which has returned");
             return Err(self.fault(FaultKind::BarrierDivergence, "Y4", message, warp, lane, pc));
         }
-        self.returned.add(pc, warp.index, gone);
+        self.relied.returned.add(pc, warp.index, gone);
         Ok(())
     }
 
@@ -451,6 +452,7 @@ impl Cta<'_> {
             self.order_lanes(warp, group, mask);
             self.counts.warp_syncs += 1;
             warp.at_warp_sync &= !group;
+            warp.meet(group);
             warp.advance(group);
             any = true;
         }

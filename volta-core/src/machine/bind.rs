@@ -10,10 +10,10 @@ use super::place::place;
 use super::value::{Origin, Sym, Value};
 use super::warp::Warp;
 use crate::base::assumption::Assumption;
-use crate::base::budget::{Budgets, Exhausted};
+use crate::base::budget::Exhausted;
 use crate::base::span::LineTable;
 use crate::case::{
-    Argument, Binding, Contents, Element, Layout, Param, ParamKind, Role, ScalarValue, Side, Which,
+    Argument, Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Which,
 };
 use crate::case::{bits_of, has_iota, number_bits, spell};
 use crate::number::format::Format;
@@ -22,6 +22,11 @@ use crate::program::{InstId, Joins, Parameter, Program, Space, Variable};
 use crate::term::{InputId, Integers, TermId, spell_element};
 use crate::verdict::{Place, Thread};
 use std::sync::OnceLock;
+
+/// Shared memory is taken to begin at a multiple of this many bytes, and its dynamic part too (rule M1).
+const WINDOW_ALIGN: u64 = 128;
+/// Every object in shared memory is taken to lie at a multiple of this many bytes (rule M1).
+const SHARED_ALIGN: u64 = 16;
 
 /// What a tensor of the launch holds before it starts.
 #[derive(Clone, Debug)]
@@ -200,10 +205,9 @@ impl<'a> Launch<'a> {
         program: &'a Program,
         side: &'a Side,
         params: &[Param],
-        layout: Layout,
-        budgets: &Budgets,
+        options: &Options,
     ) -> Result<Launch<'a>, BindError> {
-        let ctas = fits::check(program, side, budgets)?;
+        let ctas = fits::check(program, side, &options.budgets)?;
         let tensors: Vec<Tensor> = params
             .iter()
             .enumerate()
@@ -218,13 +222,14 @@ impl<'a> Launch<'a> {
                 name: tensor.name.clone(),
                 space: Space::Global,
                 size: tensor.elements * u64::from(tensor.element.bytes()),
+                declared: TENSOR_ALIGN,
                 align: TENSOR_ALIGN,
                 backing: Backing::Tensor(at as u32),
                 element: Some(tensor.element),
             });
         }
-        let variables = builder.variables(side)?;
-        let mut objects = Objects::place(std::mem::take(&mut builder.requests), layout);
+        let variables = builder.variables(side, options.rules.strict_alignment)?;
+        let mut objects = Objects::place(std::mem::take(&mut builder.requests), options.layout);
         let addresses = variables.objects.iter().map(|at| at.map_or(0, |at| objects.get(at).base)).collect();
         objects.set_addresses(addresses);
         builder.initial_addresses(&objects, &variables);
@@ -386,7 +391,7 @@ struct Variables {
 }
 
 impl Builder<'_> {
-    fn variables(&mut self, side: &Side) -> Result<Variables, BindError> {
+    fn variables(&mut self, side: &Side, strict: bool) -> Result<Variables, BindError> {
         let mut out = Variables { objects: Vec::new(), shared_cells: 0, local_cells: 0 };
         let mut dynamic = None;
         let dynamic_align = self
@@ -396,6 +401,11 @@ impl Builder<'_> {
             .filter(|variable| variable.space == Space::Shared && variable.size.is_none())
             .map(|variable| variable.align)
             .max();
+        // Variables stand in the order in which the kernel names them, not in which they are declared.
+        let statics = self.program.variables.iter().enumerate();
+        let statics =
+            statics.filter(|(_, variable)| variable.space == Space::Shared && variable.size.is_some());
+        let first_shared = statics.min_by_key(|(_, variable)| variable.declared_at).map(|(number, _)| number);
         for (number, variable) in self.program.variables.iter().enumerate() {
             let given = self.given_tensor(number, variable)?;
             let element = given.as_ref().map(|tensor| tensor.element);
@@ -465,11 +475,19 @@ impl Builder<'_> {
             };
             out.objects.push(Some(self.requests.len() as u32));
             let is_dynamic = variable.space == Space::Shared && variable.size.is_none();
+            let declared = if is_dynamic { dynamic_align.unwrap_or(16).max(16) } else { variable.align };
+            let align = match variable.space {
+                Space::Shared if strict => declared,
+                Space::Shared if is_dynamic || first_shared == Some(number) => declared.max(WINDOW_ALIGN),
+                Space::Shared => declared.max(SHARED_ALIGN),
+                Space::Global | Space::Local | Space::Const | Space::Param | Space::Generic => declared,
+            };
             self.requests.push(Request {
                 name: variable.name.clone(),
                 space: variable.space,
                 size,
-                align: if is_dynamic { dynamic_align.unwrap_or(16).max(16) } else { variable.align },
+                declared,
+                align,
                 backing,
                 element,
             });

@@ -12,19 +12,17 @@ use super::lockstep::Lockstep;
 use super::memory::Memory;
 use super::packed::PackedValues;
 use super::race::{Now, VectorClockDetector};
-use super::returned::Returned;
+use super::relied::Relied;
 use super::schedule::{Turn, Turns};
 use super::value::lanes;
 use super::warp::Warp;
-use crate::base::assumption::Assumption;
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::ration::Pool;
 use crate::case::Options;
 use crate::program::{Control, Effect, Hammock, Inst, InstId, Wait};
-use crate::term::{NodeId, Ranges, Store};
+use crate::term::{Congruence, NodeId, Ranges, Store};
 use crate::verdict::{Fault, FaultKind, Site};
 use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Why a run ends early.
@@ -112,10 +110,10 @@ pub(super) struct Cta<'l> {
     pub(super) reductions: rustc_hash::FxHashMap<NodeId, i64>,
     /// What is known of values that depend on no input.
     pub(super) known: Knowns,
-    /// What the run relied on, each once.
-    pub(super) assumptions: BTreeSet<Assumption>,
-    /// Threads that counted as arrived.
-    pub(super) returned: Returned,
+    /// What the run relied on.
+    pub(super) relied: Relied,
+    /// Which terms are the same to the last bit, as far as somebody asked.
+    pub(super) congruence: Congruence,
     /// What branches on the input decide, by their place.
     pub(super) hammocks: rustc_hash::FxHashMap<u32, Arc<Hammock>>,
     /// Matrices that warps hold for `wmma`.
@@ -189,8 +187,8 @@ impl<'l> Cta<'l> {
             counts: Counts::default(),
             reductions: rustc_hash::FxHashMap::default(),
             known: Knowns::default(),
-            assumptions: BTreeSet::new(),
-            returned: Returned::default(),
+            relied: Relied::new(launch),
+            congruence: Congruence::default(),
             hammocks: rustc_hash::FxHashMap::default(),
             fragments: Fragments::default(),
             copies: Vec::new(),
@@ -301,6 +299,7 @@ impl<'l> Cta<'l> {
                         warp.diverged |= *first.get_or_insert(target.0) != target.0;
                         warp.pc[lane] = target.0;
                     }
+                    warp.leave(active);
                     return Ok(());
                 }
                 Effect::Control(Control::Exit) => {
@@ -420,7 +419,7 @@ impl<'l> Cta<'l> {
             Detector::VectorClock(exact) => exact.bytes(),
         };
         let state = self.own_bytes + self.memory.bytes() + self.packed.bytes() + self.fragments.bytes();
-        let analysis = self.ranges.bytes() + self.known.bytes();
+        let analysis = self.ranges.bytes() + self.known.bytes() + self.congruence.bytes();
         Held { terms: self.store.bytes(), state, accesses: races, analysis, ..Held::default() }
     }
 

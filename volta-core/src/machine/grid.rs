@@ -14,7 +14,7 @@ use super::memory::{Contribution, PAGE, Page, Placed};
 use super::opaque::{self, Guarded};
 use super::packed::{Cell, PackedValues};
 use super::race::{Access, VectorClockDetector};
-use super::returned::Returned;
+use super::relied::Relied;
 use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Exhausted, Held, Limit};
@@ -77,8 +77,6 @@ pub struct Outcome {
     pub held: Held,
     /// CTAs that needed exact clocks.
     pub exact_ctas: u64,
-    /// What the run relied on.
-    pub assumptions: BTreeSet<Assumption>,
     /// Variables of the module that were written and that the case does not give (rule M5), by name, each with what to
     /// declare.
     pub undeclared: BTreeMap<String, String>,
@@ -108,7 +106,7 @@ impl From<BindError> for RunError {
     }
 }
 
-/// Runs a kernel.
+/// Runs a kernel; also tells what the run relied on, if it gives an outcome or a fault.
 ///
 /// # Errors
 /// [`RunError`]: arguments that do not fit, the first fault by (CTA, epoch, warp, instruction), or a budget.
@@ -118,18 +116,31 @@ pub fn run(
     side: &Side,
     params: &[Param],
     options: &Options,
-) -> Result<Outcome, RunError> {
+) -> (Result<Outcome, RunError>, BTreeSet<Assumption>) {
     let Guarded { program, assumption } = opaque::guarded(which, program, side, params);
-    let launch = Launch::bind(which, &program, side, params, options.layout, &options.budgets)?;
+    let launch = match Launch::bind(which, &program, side, params, options) {
+        Ok(launch) => launch,
+        Err(error) => return (Err(error.into()), BTreeSet::new()),
+    };
+    let mut relied = Relied::new(&launch);
+    let outcome = run_launch(&launch, options, &mut relied);
+    let mut assumptions = BTreeSet::new();
+    if let Ok(_) | Err(RunError::Fault(_)) = outcome {
+        assumptions = relied.assumptions(&launch);
+        assumptions.extend(launch.assumptions.iter().cloned());
+        assumptions.extend(assumption);
+    }
+    (outcome, assumptions)
+}
+
+/// Runs the CTAs of a launch, and notes what they rely on.
+fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Result<Outcome, RunError> {
     let mut outcome = Outcome {
         threads: launch.threads() as u64,
-        ctas: (launch.ctas.len(), side.launch.grid.iter().map(|n| u64::from(*n)).product()),
-        assumptions: launch.assumptions.iter().cloned().collect(),
+        ctas: (launch.ctas.len(), launch.grid.iter().map(|n| u64::from(*n)).product()),
         ..Outcome::default()
     };
-    outcome.assumptions.extend(assumption);
     let mut merged = Merged::default();
-    let mut returned = Returned::default();
     let count = if launch.ctas.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
     let (mut next, mut taken) = (0, 0);
     while next < launch.ctas.len() {
@@ -139,29 +150,29 @@ pub fn run(
         let alone = Beside { instructions: taken, held: outcome.held, pool: None };
         let left = options.budgets[Limit::MemoryBytes].saturating_sub(outcome.held.total());
         let pool = Pool::new(u64::MAX, left, window.len());
-        let runs: Vec<(Result<Ran, Stop>, Taken)> = if let [only] = window.as_slice() {
-            vec![run_cta(&launch, options, *only, alone)]
+        let runs: Vec<CtaRun> = if let [only] = window.as_slice() {
+            vec![run_cta(launch, options, *only, alone)]
         } else {
             let beside = |run| Beside { pool: Some((&*pool, run)), ..alone };
             let runs = window.par_iter().enumerate();
-            runs.map(|(run, cta)| run_cta(&launch, options, *cta, beside(run))).collect()
+            runs.map(|(run, cta)| run_cta(launch, options, *cta, beside(run))).collect()
         };
-        for (cta, (ran, own)) in window.iter().zip(runs) {
+        for (cta, run) in window.iter().zip(runs) {
             // A budget ends where it does when CTAs run one after the other.
             let alone = Beside { instructions: taken, held: outcome.held, pool: None };
-            let fits = options.budgets.check(Limit::Instructions, taken + own.instructions).is_ok()
-                && options.budgets.check_held(&outcome.held.and(&own.held)).is_ok()
-                && !matches!(ran, Err(Stop::Exhausted(_)));
-            let (ran, own) = if fits || window.len() == 1 {
-                (ran, own)
+            let fits = options.budgets.check(Limit::Instructions, taken + run.taken.instructions).is_ok()
+                && options.budgets.check_held(&outcome.held.and(&run.taken.held)).is_ok()
+                && !matches!(run.done, Err(Stop::Exhausted(_)));
+            let run = if fits || window.len() == 1 {
+                run
             } else {
-                drop(ran);
-                run_cta(&launch, options, *cta, alone)
+                drop(run);
+                run_cta(launch, options, *cta, alone)
             };
-            let ran = ran.map_err(RunError::from_stop)?;
-            taken += own.instructions;
-            merged.add(&launch, options, *cta, &ran, outcome.stores.len())?;
-            returned.merge(&ran.returned);
+            relied.merge(run.relied);
+            let ran = run.done.map_err(RunError::from_stop)?;
+            taken += run.taken.instructions;
+            merged.add(launch, options, *cta, &ran, outcome.stores.len())?;
             outcome.undeclared.extend(
                 ran.written_variables.iter().map(|at| launch.undeclared(&launch.tensors[*at as usize])),
             );
@@ -170,8 +181,7 @@ pub fn run(
             options.budgets.check_held(&outcome.held).map_err(RunError::Exhausted)?;
         }
     }
-    merged.combine(&launch, options, &mut outcome)?;
-    outcome.assumptions.extend(returned.assumptions(&launch));
+    merged.combine(launch, options, &mut outcome)?;
     outcome.held.accesses = 0;
     outcome.outputs.sort_unstable_by_key(|output| (output.param, output.element));
     Ok(outcome)
@@ -202,9 +212,14 @@ pub(super) struct Ran {
     /// Variables that it wrote and that the case does not give.
     written_variables: BTreeSet<u32>,
     counts: Counts,
-    assumptions: BTreeSet<Assumption>,
-    returned: Returned,
     exact: bool,
+}
+
+/// A CTA that ran, to its end or not.
+struct CtaRun {
+    done: Result<Ran, Stop>,
+    taken: Taken,
+    relied: Relied,
 }
 
 impl Outcome {
@@ -226,7 +241,6 @@ impl Outcome {
         self.barriers += ran.counts.barriers;
         self.warp_syncs += ran.counts.warp_syncs;
         self.exact_ctas += u64::from(ran.exact);
-        self.assumptions.extend(ran.assumptions);
         if ran.outputs.is_empty() {
             self.count_terms(&ran.store);
         } else {
@@ -244,29 +258,24 @@ impl Outcome {
     }
 }
 
-fn run_cta(
-    launch: &Launch<'_>,
-    options: &Options,
-    cta: u64,
-    beside: Beside<'_>,
-) -> (Result<Ran, Stop>, Taken) {
-    let mut taken = Taken::default();
-    let mut attempt = |mode| attempt(launch, options, cta, mode, (beside, &mut taken));
-    let mut done = Err(Stop::NeedVectorClocks);
+fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>) -> CtaRun {
+    let mut run =
+        CtaRun { done: Err(Stop::NeedVectorClocks), taken: Taken::default(), relied: Relied::default() };
+    let attempt = |run: &mut CtaRun, mode| run.done = attempt(launch, options, cta, mode, (beside, run));
     if !options.exact_clocks {
-        done = attempt(Mode::Lockstep);
-        if let Err(Stop::Fault(_) | Stop::Missing(_)) = done {
+        attempt(&mut run, Mode::Lockstep);
+        if let Err(Stop::Fault(_) | Stop::Missing(_)) = run.done {
             // Of several faults, the one that is told is the one that warps apart meet.
-            done = attempt(Mode::WarpByWarp);
+            attempt(&mut run, Mode::WarpByWarp);
         }
     }
-    if let Err(Stop::NeedVectorClocks) = done {
-        done = attempt(Mode::VectorClocks);
+    if let Err(Stop::NeedVectorClocks) = run.done {
+        attempt(&mut run, Mode::VectorClocks);
     }
-    if let Some((pool, run)) = beside.pool {
-        pool.leave(run, taken.held.total());
+    if let Some((pool, number)) = beside.pool {
+        pool.leave(number, run.taken.held.total());
     }
-    (done, taken)
+    run
 }
 
 fn attempt<'l>(
@@ -274,14 +283,15 @@ fn attempt<'l>(
     options: &'l Options,
     linear: u64,
     mode: Mode,
-    (beside, taken): (Beside<'l>, &mut Taken),
+    (beside, run): (Beside<'l>, &mut CtaRun),
 ) -> Result<Ran, Stop> {
     let mut cta = Cta::new(launch, options, linear, mode)?;
     cta.beside = beside;
     let done = cta.run().and_then(|()| cta.check_budgets());
-    *taken = cta.taken();
+    run.taken = cta.taken();
+    run.relied = std::mem::take(&mut cta.relied);
     done?;
-    let Cta { mut store, mut packed, mut ranges, memory, counts, assumptions, returned, order, .. } = cta;
+    let Cta { mut store, mut packed, mut ranges, memory, counts, order, .. } = cta;
     let (pages, contributions) = memory.into_parts();
     let (mut outputs, mut written_variables) = (Vec::new(), BTreeSet::new());
     for ((number, page), content) in &pages {
@@ -316,8 +326,6 @@ fn attempt<'l>(
         outputs,
         written_variables,
         counts,
-        assumptions,
-        returned,
         exact: mode == Mode::VectorClocks,
     })
 }

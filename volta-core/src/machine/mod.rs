@@ -28,6 +28,7 @@ mod packed;
 mod place;
 mod race;
 mod register;
+mod relied;
 mod returned;
 mod schedule;
 mod shadow;

@@ -1,5 +1,5 @@
 //! The address space of a launch (rules M1, M2): every variable and tensor is an object of its own, far from
-//! every other, aligned as declared and no better.
+//! every other, aligned as declared, or as is assumed of it, and no better.
 //!
 //! The high bits of an address name a slot, a slot holds one object. In the 32-bit spaces a slot is 2²⁴ bytes,
 //! in global memory 2⁴⁰. Generic addresses are global ones, or carry the space's window in their top bits.
@@ -18,7 +18,10 @@ pub(super) struct Object {
     pub(super) base: u64,
     /// Bytes.
     pub(super) size: u64,
-    /// Declared alignment, bytes: what an access may rely on.
+    /// Declared alignment, bytes.
+    pub(super) declared: u64,
+    /// Alignment that an access may rely on, bytes: not below what is declared. Where it is above, who relies on that is
+    /// to be told.
     pub(super) align: u64,
     pub(super) backing: Backing,
     /// What its elements are, when the case says so.
@@ -43,6 +46,7 @@ pub(super) struct Request {
     pub(super) name: String,
     pub(super) space: Space,
     pub(super) size: u64,
+    pub(super) declared: u64,
     pub(super) align: u64,
     pub(super) backing: Backing,
     pub(super) element: Option<Element>,
@@ -103,7 +107,7 @@ impl Objects {
                 None => (GLOBAL_SHIFT, &mut placed.global),
                 Some(index) => (NARROW_SHIFT, &mut placed.narrow[index]),
             };
-            // An odd multiple of the alignment: an object is never aligned better than it was declared. A quarter
+            // An odd multiple of the alignment: an object is never aligned better than that. A quarter
             // of the slot lies before it: what runs off its start is still seen to have left this object.
             let align = request.align.max(1);
             let offset = (1 << (shift - 2)) + if layout == Layout::Forward { align } else { 3 * align };
@@ -112,9 +116,9 @@ impl Objects {
                 slots.resize(slot as usize + 1, None);
             }
             slots[slot as usize] = Some(at);
-            let Request { name, size, backing, element, .. } = request;
+            let Request { name, size, declared, backing, element, .. } = request;
             let base = (slot << shift) + offset;
-            placed.objects.push(Object { name, space, base, size, align, backing, element });
+            placed.objects.push(Object { name, space, base, size, declared, align, backing, element });
         }
         placed
     }
@@ -145,6 +149,10 @@ impl Objects {
 
     pub(super) fn get(&self, at: u32) -> &Object {
         &self.objects[at as usize]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.objects.len()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Object)> {
@@ -189,7 +197,15 @@ mod tests {
     use super::*;
 
     fn request(name: &str, space: Space, size: u64, align: u64) -> Request {
-        Request { name: name.into(), space, size, align, backing: Backing::Shared(0), element: None }
+        Request {
+            name: name.into(),
+            space,
+            size,
+            declared: 1,
+            align,
+            backing: Backing::Shared(0),
+            element: None,
+        }
     }
 
     #[test]

@@ -121,9 +121,9 @@ impl EpochShadow {
         alarm
     }
 
-    /// The warp writes, and it is not specified which of its lanes; true if that may race.
+    /// Several lanes of a warp may be the one that writes; true if that may race.
     #[must_use]
-    pub(super) fn write_as_a_warp(&mut self, now: Now) -> bool {
+    pub(super) fn write_by_any(&mut self, now: Now) -> bool {
         // No thread is the writer for sure: two lanes conflict with whatever one lane did.
         let mut alarm = self.conflicts_with_write(now, 0) || self.conflicts_with_write(now, 1);
         if self.read_epoch == now.epoch {
@@ -223,9 +223,13 @@ pub(super) struct Now {
 pub(super) enum Agent {
     /// The thread itself.
     Thread,
-    /// Some lane of a warp, in the warp-level operation of that number: each lane is recorded as if it were the
-    /// one, and they do not race with each other.
-    Warp(u32),
+    /// Some lane, nobody knows which: each is recorded as if it were the one, and they do not race with each other.
+    AnyOf {
+        /// The number of the operation.
+        operation: u32,
+        /// Of the thread's warp.
+        lanes: u32,
+    },
     /// The thread itself, atomically (rule Y7).
     Atomic {
         /// In which way.
@@ -266,8 +270,8 @@ impl Access {
     pub(super) fn verb(&self, writes: bool) -> String {
         match self.agent {
             Agent::Atomic { update, .. } => format!("atomically updates (`{update}`)"),
-            Agent::Thread | Agent::Warp(_) | Agent::Copy(_) if writes => "writes".into(),
-            Agent::Thread | Agent::Warp(_) | Agent::Copy(_) => "reads".into(),
+            Agent::Thread | Agent::AnyOf { .. } | Agent::Copy(_) if writes => "writes".into(),
+            Agent::Thread | Agent::AnyOf { .. } | Agent::Copy(_) => "reads".into(),
         }
     }
 }
@@ -289,6 +293,12 @@ pub(super) struct Conflict {
 }
 
 impl Conflict {
+    /// Whether both write, and not atomically.
+    pub(super) fn is_of_writes(&self) -> bool {
+        let is_atomic = |access: &Access| matches!(access.agent, Agent::Atomic { .. });
+        self.earlier_writes && self.later_writes && ![self.earlier, self.later].iter().any(is_atomic)
+    }
+
     /// Whether it is between atomics of one location that do not commute: no race, and no less a fault.
     pub(super) fn is_of_operations(&self) -> bool {
         match (self.earlier.agent, self.later.agent) {
@@ -308,7 +318,7 @@ pub(super) struct VectorClockDetector {
     entries: u64,
     /// For each asynchronous copy, its thread's stamp when it had waited for it.
     copies: Vec<Option<u32>>,
-    warp_operations: u32,
+    operations: u32,
 }
 
 impl VectorClockDetector {
@@ -318,7 +328,7 @@ impl VectorClockDetector {
             cells: FxHashMap::default(),
             entries: 0,
             copies: Vec::new(),
-            warp_operations: 0,
+            operations: 0,
         }
     }
 
@@ -333,10 +343,10 @@ impl VectorClockDetector {
         self.copies[copy as usize] = Some(self.clocks.now(thread as usize));
     }
 
-    /// The agent of a new warp-level operation.
-    pub(super) fn warp_operation(&mut self) -> Agent {
-        self.warp_operations += 1;
-        Agent::Warp(self.warp_operations)
+    /// The number of a new operation that some lane performs.
+    pub(super) fn begin_operation(&mut self) -> u32 {
+        self.operations += 1;
+        self.operations
     }
 
     /// Bytes of race state.
@@ -435,7 +445,7 @@ impl VectorClockDetector {
 /// Whether an earlier access is ordered before what `thread` does now.
 fn is_before(clocks: &Clocks, copies: &[Option<u32>], earlier: &Access, thread: u32) -> bool {
     let stamp = match earlier.agent {
-        Agent::Thread | Agent::Atomic { .. } | Agent::Warp(_) => earlier.stamp,
+        Agent::Thread | Agent::Atomic { .. } | Agent::AnyOf { .. } => earlier.stamp,
         // Until its thread has waited for it, a copy is before nothing.
         Agent::Copy(copy) => match copies[copy as usize] {
             Some(stamp) => stamp,
@@ -513,20 +523,20 @@ mod tests {
         for first in 0..2 {
             let mut exact = VectorClockDetector::new(2);
             assert!(exact.access((0, 0), (first, Agent::Thread), 0b1111, InstId(0), true).is_ok());
-            let agent = exact.warp_operation();
+            let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: 0b11 };
             assert!(exact.access_by_any((0, 0), (&[0, 1], agent), 0b1111, InstId(1), true).is_err());
         }
 
         let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.write_as_a_warp(now(1, 0, 0)));
+        assert!(!cell.write_by_any(now(1, 0, 0)));
         assert!(cell.read(now(1, 0, 0), 0));
         let mut cell = EpochShadow::CLEAN;
-        assert!(!cell.write_as_a_warp(now(1, 0, 0)));
+        assert!(!cell.write_by_any(now(1, 0, 0)));
         assert!(!cell.read(now(1, 1, 0), 0));
-        assert!(cell.write_as_a_warp(now(1, 1, 0)), "lane 0 has read it since");
+        assert!(cell.write_by_any(now(1, 1, 0)), "lane 0 has read it since");
 
         let mut exact = VectorClockDetector::new(2);
-        let agent = exact.warp_operation();
+        let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: 0b11 };
         for lane in 0..2 {
             assert!(exact.access((0, 0), (lane, agent), 0b1111, InstId(0), true).is_ok());
         }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::bind::Launch;
+use super::relied::instruction;
 use super::value::lanes;
 use crate::base::assumption::Assumption;
-use crate::program::InstId;
 
 /// Warps of a CTA.
 const WARPS: usize = 32;
@@ -31,15 +31,11 @@ impl Returned {
     /// A sentence for each barrier.
     pub(super) fn assumptions(&self, launch: &Launch<'_>) -> impl Iterator<Item = Assumption> {
         self.0.iter().map(|(pc, masks)| {
-            let place = launch.place(InstId(*pc));
-            let (line, text) = place.map_or((0, String::new()), |place| {
-                (place.cuda.map_or(place.line, |cuda| cuda.line), place.text)
-            });
             let threads = masks.iter().enumerate();
             let threads = threads.flat_map(|(warp, mask)| lanes(*mask).map(move |lane| 32 * warp + lane));
             Assumption::relied(format!(
-                "line {line} (`{}`): {} had returned and counted as arrived (Y3, Y4)",
-                text.trim_end_matches(';'),
+                "{}: {} had returned and counted as arrived (Y3, Y4)",
+                instruction(launch, *pc),
                 spelled(threads)
             ))
         })

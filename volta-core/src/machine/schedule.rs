@@ -82,6 +82,7 @@ impl Turns {
                 if self.below(3) == 0 {
                     group &= 1 << chosen | self.below(1 << 16) as u32 | (self.below(1 << 16) as u32) << 16;
                     warp.diverged |= group != runnable;
+                    warp.leave(group);
                 }
                 Turn { group, pc, until: pc + 1 + self.below(6) as u32 }
             }

@@ -46,10 +46,10 @@ impl ByteShadow {
         self.each(cell, bytes, |part| part.write(now, lane))
     }
 
-    /// The warp writes, and it is not specified which of its lanes; true if that may race.
+    /// Several lanes of a warp may be the one that writes; true if that may race.
     #[must_use]
-    pub(super) fn write_as_a_warp(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now) -> bool {
-        self.each(cell, bytes, |part| part.write_as_a_warp(now))
+    pub(super) fn write_by_any(&mut self, cell: &mut EpochShadow, bytes: u8, now: Now) -> bool {
+        self.each(cell, bytes, |part| part.write_by_any(now))
     }
 
     /// Thread `32·warp + lane` updates those bytes atomically; true if that may race or may not commute.

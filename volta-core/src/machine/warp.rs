@@ -32,6 +32,10 @@ pub(super) struct Warp {
     pub(super) diverged: bool,
     /// Synchronisations of the whole warp so far.
     pub(super) syncs: u32,
+    /// The way of each lane. Lanes of one way have met at one instruction, and have taken the same branches since: they
+    /// go together under every schedule.
+    ways: [u64; 32],
+    last_way: u64,
 }
 
 impl Warp {
@@ -87,6 +91,40 @@ impl Warp {
     pub(super) fn diverge(&mut self, mask: u32, pc: u32) {
         self.diverged |= mask != 0;
         self.go(mask, pc);
+        self.leave(mask);
+    }
+
+    /// Lanes of `mask` leave the others of their ways; those at one instruction stay together.
+    pub(super) fn leave(&mut self, mask: u32) {
+        self.take_new_ways(mask, |warp, lane| (warp.pc[lane], warp.ways[lane]));
+    }
+
+    /// Each lane of `mask` leaves all others.
+    pub(super) fn scatter(&mut self, mask: u32) {
+        self.take_new_ways(mask, |_, lane| lane);
+    }
+
+    /// Lanes of `mask` have waited for one another: those at one instruction go on together.
+    pub(super) fn meet(&mut self, mask: u32) {
+        self.take_new_ways(mask, |warp, lane| warp.pc[lane]);
+    }
+
+    /// Lanes of `mask` with the same key get a way of their own.
+    fn take_new_ways<K: PartialEq>(&mut self, mask: u32, key: impl Fn(&Warp, usize) -> K) {
+        let mut rest = mask;
+        while rest != 0 {
+            let first = key(self, rest.trailing_zeros() as usize);
+            let group = super::value::lanes(rest).filter(|lane| key(self, *lane) == first);
+            let group = group.fold(0u32, |group, lane| group | 1 << lane);
+            rest &= !group;
+            self.last_way += 1;
+            super::value::lanes(group).for_each(|lane| self.ways[lane] = self.last_way);
+        }
+    }
+
+    /// Whether two lanes have gone the same way since they last met.
+    pub(super) fn go_together(&self, one: usize, other: usize) -> bool {
+        self.ways[one] == self.ways[other]
     }
 
     /// Sends the lanes of `mask` to `pc`.

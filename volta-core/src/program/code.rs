@@ -49,6 +49,8 @@ pub struct Variable {
     pub element: String,
     /// Declared by the entry as its parameter number n.
     pub parameter: Option<usize>,
+    /// Where its declaration starts in the PTX.
+    pub declared_at: u32,
 }
 
 /// An initial value.

@@ -11,6 +11,7 @@
 //! Readers use [`Store::view`], which shows one scalar term; how lanes are packed is private to `node.rs`.
 
 mod build;
+mod congruence;
 mod cse;
 mod enclose;
 mod fold;
@@ -22,6 +23,7 @@ mod print;
 mod range;
 
 pub use build::{Operand, Operands, Pattern, Results};
+pub use congruence::Congruence;
 pub use enclose::enclose;
 pub use fold::{Fold, fold};
 pub use id::{ConstantId, InputId, Integers, NodeId, Sign, TermId, TermKind};

@@ -235,7 +235,9 @@ impl Decoder {
         element: u64,
         bytes: u64,
     ) -> Result<u64, String> {
-        let align = variable.align.unwrap_or(element).max(1);
+        let declared = variable.align.unwrap_or(element).max(1);
+        // What lies in shared memory is aligned to 16 bytes at least (rule M1).
+        let align = if space == tree::Space::Shared { declared.max(16) } else { declared };
         let (next, space) = match space {
             tree::Space::Shared => (&mut self.program.shared_bytes, Space::Shared),
             tree::Space::Local => (&mut self.current.local_bytes, Space::Local),

@@ -6,12 +6,12 @@ use super::super::race::{self, Agent, Conflict};
 use super::super::value::lanes;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
-use crate::program::Space;
+use crate::program::{Op, Space};
 use crate::verdict::FaultKind;
 
 impl Cta<'_> {
     #[cold]
-    pub(super) fn race(&self, object: &Object, cell: u64, conflict: Conflict) -> Stop {
+    pub(super) fn race(&self, object: &Object, cell: u64, conflict: Conflict, same_value: bool) -> Stop {
         let shared = conflict.earlier.bytes & conflict.later.bytes;
         let first = cell * 4 + u64::from(shared.trailing_zeros());
         let place = self.spell(object, first, shared.count_ones());
@@ -19,19 +19,26 @@ impl Cta<'_> {
             self.site_of_thread(format!("{} {place}", access.verb(writes)), access.thread, access.inst.0)
         };
         let is_copy = matches!(conflict.earlier.agent, Agent::Copy(_));
-        let is_of_a_warp =
-            [conflict.earlier, conflict.later].iter().any(|access| matches!(access.agent, Agent::Warp(_)));
+        let is_matrix = |access: &race::Access| {
+            matches!(
+                self.launch.program.insts[access.inst.index()].op,
+                Op::LoadFragment { .. } | Op::StoreFragment { .. }
+            )
+        };
+        let is_of_a_warp = [conflict.earlier, conflict.later].iter().any(is_matrix);
+        let is_of_one_store = same_value && conflict.earlier.inst == conflict.later.inst;
         let sites = vec![
             site(conflict.earlier, conflict.earlier_writes),
             site(conflict.later, conflict.later_writes),
         ];
         let who = |access: race::Access| self.launch.thread(self.index, access.thread);
         let message = format!(
-            "{} {} {place} (1) and {} {} it (2), and nothing orders the two",
+            "{} {} {place} (1) and {} {} it (2), and nothing orders the two{}",
             who(conflict.earlier),
             conflict.earlier.verb(conflict.earlier_writes),
             who(conflict.later),
-            conflict.later.verb(conflict.later_writes)
+            conflict.later.verb(conflict.later_writes),
+            if same_value { ", though both write the same value" } else { "" }
         );
         if conflict.is_of_operations() {
             let message = format!("{message}: what it holds depends on the schedule");
@@ -45,6 +52,10 @@ impl Cta<'_> {
         } else if is_of_a_warp {
             "which lane of a warp a `wmma` operation reads or writes with is not specified, here it may be this one; \
              `__syncwarp()` orders it with the other lanes, `__syncthreads()` with the whole block"
+        } else if is_of_one_store && conflict.earlier.thread / 32 == conflict.later.thread / 32 {
+            "lanes of a warp that store the same value do not race if one instruction does it: if they have taken the \
+             same branches since a barrier, a `__syncwarp()` or a shuffle of all of them (and the case is not \
+             `strict_stores`)"
         } else if conflict.earlier.thread / 32 == conflict.later.thread / 32 {
             "threads of one warp do not run in lockstep; between the two, `__syncwarp()` orders those of a warp, \
              `__syncthreads()` all of the block"
@@ -132,8 +143,8 @@ impl Cta<'_> {
             ),
         };
         let site = self.site(format!("accesses {total} bytes"), warp, lane, pc);
-        let help = "declare the variable with `__align__(16)`, or access single elements";
-        self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help.into()))
+        let help = format!("declare the variable with `__align__({total})`, or access single elements");
+        self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help))
     }
 
     /// A part of an object in words: `y[3]`, ``4 bytes at byte 16 of `s` ``.

@@ -57,7 +57,13 @@ impl<'l> Cta<'l> {
         let all = addresses.steps.iter().fold(offset, |all, step| all | step);
         let aligned = all.cast_unsigned() & (total - 1) == 0 && object.align >= total;
         let offsets = Affine { first: offset.cast_unsigned(), steps: addresses.steps };
-        (inside && aligned).then_some(Places { object, offsets })
+        if !inside || !aligned {
+            return None;
+        }
+        if total > object.declared {
+            self.relied.on_alignment(number, total);
+        }
+        Some(Places { object, offsets })
     }
 
     /// The addresses of a whole warp, if they are known and are affine.
@@ -281,7 +287,8 @@ impl<'l> Cta<'l> {
         let Some(addresses) = self.affine_addresses(warp, address) else { return Ok(false) };
         let Some(places) = self.affine_places(space, addresses, total) else { return Ok(false) };
         let Some(offsets) = self.shared_offsets(&places, width) else { return Ok(false) };
-        if !self.are_words(warp, u32::MAX, a) {
+        // Lanes that share a place may store the same.
+        if offsets.varying_bits() != u32::MAX >> 27 || !self.are_words(warp, u32::MAX, a) {
             return Ok(false);
         }
         let now = self.now(warp);

@@ -43,6 +43,7 @@ impl Cta<'_> {
             }
             self.count_returned_lanes(warp, members, (first, pc))?;
             self.execute(warp, same, inst, pc)?;
+            warp.meet(same);
             if self.options.rules.warp_collectives_order_memory {
                 self.order_lanes(warp, same, members);
             }
@@ -65,6 +66,7 @@ impl Cta<'_> {
             return Ok(0);
         }
         self.execute(warp, u32::MAX, inst, pc)?;
+        warp.meet(u32::MAX);
         if self.options.rules.warp_collectives_order_memory {
             self.order_lanes(warp, u32::MAX, u32::MAX);
         }
@@ -218,7 +220,7 @@ impl Cta<'_> {
         p: PredId,
     ) -> Result<(), Stop> {
         // Which lane leads is not specified; the lowest one is what hardware is seen to choose.
-        self.assumptions.insert(Assumption::relied("`elect.sync` is taken to choose the lowest lane"));
+        self.relied.others.insert(Assumption::relied("`elect.sync` is taken to choose the lowest lane"));
         let leader = members.trailing_zeros();
         for lane in lanes(members) {
             if let Some(d) = d {

@@ -667,11 +667,11 @@ impl Cta<'_> {
         pc: u32,
     ) -> Result<Truth, Stop> {
         let FloatCompare::Order(op, unordered) = op else {
-            self.assumptions.insert(Assumption::relied(NAN));
+            self.relied.others.insert(Assumption::relied(NAN));
             return Ok(Truth::Known(op == FloatCompare::IsNumber));
         };
         if unordered {
-            self.assumptions.insert(Assumption::relied(NAN));
+            self.relied.others.insert(Assumption::relied(NAN));
         }
         let (term, left, right, negated) = match op {
             Compare::Lt => (TermOp::Less, x, y, false),

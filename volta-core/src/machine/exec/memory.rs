@@ -11,7 +11,7 @@ use super::super::shadow::{ByteShadow, WHOLE};
 use super::super::value::{Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::access_fault::pretty_name;
-use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Src, Width};
+use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Width};
 use crate::verdict::FaultKind;
 
 /// An access that several lanes make together.
@@ -103,6 +103,9 @@ impl<'l> Cta<'l> {
             if odd & aligned != 0 || object.align < u64::from(total) {
                 return Err(self.misaligned(warp, same, pc, object, &offsets, total));
             }
+            if object.declared < u64::from(total) {
+                self.relied.on_alignment(number, total.into());
+            }
             rest &= !same;
             let access = Access { read_only: false, volatile: false };
             let (offsets, agent) = (&offsets, Agent::Thread);
@@ -154,6 +157,9 @@ impl<'l> Cta<'l> {
         offsets[lane] = offset;
         if !offset.is_multiple_of(u64::from(alignment)) || object.align < u64::from(alignment) {
             return Err(self.misaligned(warp, 1 << lane, pc, object, offsets, alignment));
+        }
+        if object.declared < u64::from(alignment) {
+            self.relied.on_alignment(number, alignment.into());
         }
         let access = Access { read_only: false, volatile: false };
         Ok(WarpAccess { object, number, offsets, mask: 1 << lane, pc, access, agent })
@@ -474,7 +480,7 @@ impl<'l> Cta<'l> {
                         }
                     }
                     Detector::VectorClock(_) => {
-                        self.vector_clock_access(warp, lane, at, cell, touched, false)?
+                        self.vector_clock_access(warp, lane, at, cell, touched, None)?
                     }
                 }
                 Ok(self.memory.shared[index])
@@ -494,7 +500,7 @@ impl<'l> Cta<'l> {
                     ));
                 }
                 if let Detector::VectorClock(_) = &self.order {
-                    self.vector_clock_access(warp, lane, at, cell, touched, false)?;
+                    self.vector_clock_access(warp, lane, at, cell, touched, None)?;
                 }
                 let now = self.now(warp);
                 let by_epochs = matches!(self.order, Detector::Epoch(_));
@@ -540,54 +546,6 @@ impl<'l> Cta<'l> {
         let site = self.site(format!("writes {place}"), warp, lane, at.pc);
         let help = "declare it `inout` (or `out`) if the kernel is meant to write it";
         Err(self.fault_at(FaultKind::ReadOnly, "M4", message, vec![site], Some(help.into())))
-    }
-
-    fn store_to(
-        &mut self,
-        warp: &mut Warp,
-        at: &WarpAccess<'_>,
-        width: Width,
-        a: &[Src],
-    ) -> Result<(), Stop> {
-        self.writable(warp, at, width.bytes())?;
-        if let (Backing::Shared(cell), Detector::Epoch(_), Width::W32) =
-            (at.object.backing, &self.order, width)
-            && self.are_words(warp, at.mask, a)
-        {
-            let now = self.now(warp);
-            let mut alarm = false;
-            let mut scratch = None;
-            for (step, source) in a.iter().enumerate() {
-                let value = self.operand(warp, *source, &mut scratch);
-                for lane in lanes(at.mask) {
-                    let index = cell as usize + step + (at.offsets[lane] >> 2) as usize;
-                    let cell = &mut self.memory.shared_epochs[index];
-                    alarm |= self.memory.parts.write(cell, WHOLE, now, lane as u32);
-                    self.memory.shared[index] = Cell::of(value.get(lane));
-                }
-            }
-            return if alarm { Err(Stop::NeedVectorClocks) } else { Ok(()) };
-        }
-        for lane in lanes(at.mask) {
-            for (step, source) in a.iter().enumerate() {
-                let offset = at.offsets[lane] + step as u64 * u64::from(width.bytes());
-                let value = self.value(warp, *source, lane);
-                self.store_value(warp, lane, at, offset, width.bytes(), value)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether symbolic values of the lanes fit 4 bytes: a wider register may hold more than is stored of it.
-    #[inline]
-    pub(super) fn are_words(&self, warp: &Warp, mask: u32, a: &[Src]) -> bool {
-        a.iter().all(|source| match source {
-            Src::Imm(_) | Src::Symbol(..) => true,
-            Src::Reg(id) => {
-                let register = warp.register(*id);
-                lanes(register.sym & mask).all(|lane| self.packed.fits(register.get(lane), 4))
-            }
-        })
     }
 
     pub(super) fn store_value(
@@ -687,14 +645,14 @@ impl<'l> Cta<'l> {
                         }
                     }
                     Detector::VectorClock(_) => {
-                        self.vector_clock_access(warp, lane, at, cell, touched, true)?
+                        self.vector_clock_access(warp, lane, at, cell, touched, Some(content))?
                     }
                 }
                 self.memory.shared[index] = content;
             }
             Backing::Tensor(number) => {
                 if let Detector::VectorClock(_) = &self.order {
-                    self.vector_clock_access(warp, lane, at, cell, touched, true)?;
+                    self.vector_clock_access(warp, lane, at, cell, touched, Some(content))?;
                 }
                 let tensor = &self.launch.tensors[number as usize];
                 let now = self.now(warp);
@@ -713,7 +671,7 @@ impl<'l> Cta<'l> {
                 page.cells[slot] = content;
                 match at.agent {
                     Agent::Atomic { .. } => page.updated[slot] |= touched,
-                    Agent::Thread | Agent::Warp(_) | Agent::Copy(_) => page.written[slot] |= touched,
+                    Agent::Thread | Agent::AnyOf { .. } | Agent::Copy(_) => page.written[slot] |= touched,
                 }
                 if page.uncached[slot] & touched != 0 {
                     return Err(self.uncached_conflict(warp, lane, at));
@@ -723,6 +681,7 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
+    /// Records an access with the vector clocks; `content` is what a write leaves in the cell.
     fn vector_clock_access(
         &mut self,
         warp: &Warp,
@@ -730,20 +689,27 @@ impl<'l> Cta<'l> {
         at: &WarpAccess<'_>,
         cell: u64,
         touched: u8,
-        writes: bool,
+        content: Option<Cell>,
     ) -> Result<(), Stop> {
+        let writes = content.is_some();
         let Detector::VectorClock(exact) = &mut self.order else { return Ok(()) };
         let (place, inst) = ((at.number, cell), InstId(at.pc));
         let recorded = match at.agent {
             Agent::Thread | Agent::Atomic { .. } | Agent::Copy(_) => {
                 exact.access(place, (warp.thread(lane), at.agent), touched, inst, writes)
             }
-            Agent::Warp(_) => {
-                let threads: Vec<u32> = lanes(warp.exists).map(|lane| warp.thread(lane)).collect();
+            Agent::AnyOf { lanes: any, .. } => {
+                let threads: Vec<u32> = lanes(any).map(|lane| warp.thread(lane)).collect();
                 exact.access_by_any(place, (&threads, at.agent), touched, inst, writes)
             }
         };
-        recorded.map_err(|conflict| self.race(at.object, cell, conflict))
+        recorded.map_err(|conflict| {
+            let same = content.filter(|_| conflict.is_of_writes()).is_some_and(|content| {
+                let old = self.peek(warp, lane, at, cell);
+                self.is_same_cell(old, content, inst)
+            });
+            self.race(at.object, cell, conflict, same)
+        })
     }
 }
 
@@ -757,7 +723,7 @@ fn epoch_read(
 ) -> bool {
     match agent {
         Agent::Thread | Agent::Atomic { .. } | Agent::Copy(_) => parts.read(cell, bytes, now, lane as u32),
-        Agent::Warp(_) => parts.read_together(cell, bytes, now, u32::MAX),
+        Agent::AnyOf { lanes, .. } => parts.read_together(cell, bytes, now, lanes),
     }
 }
 
@@ -772,7 +738,7 @@ fn epoch_write(
     match agent {
         Agent::Thread => parts.write(cell, bytes, now, lane as u32),
         Agent::Atomic { update, .. } => parts.update(cell, bytes, now, lane as u32, update),
-        Agent::Warp(_) => parts.write_as_a_warp(cell, bytes, now),
+        Agent::AnyOf { .. } => parts.write_by_any(cell, bytes, now),
         Agent::Copy(_) => parts.begin_copy(cell, bytes, now, lane as u32),
     }
 }

@@ -20,9 +20,11 @@ mod piecewise;
 mod read_only_load;
 mod select;
 mod select_load;
+mod store;
 mod symbolic_int;
 mod wmma;
 
+pub(super) use access_fault::pretty_name;
 pub(super) use copy::Copies;
 pub(super) use known::Knowns;
 pub(super) use wmma::Fragments;
@@ -262,6 +264,9 @@ impl Cta<'_> {
             warp.go(symbolic, join);
             warp.go(holds, target.0);
             warp.diverge(mask & !symbolic & !holds, pc + 1);
+            warp.leave(holds);
+            // Each of them takes the side that the input tells it to.
+            warp.scatter(symbolic);
             // Whether the sides of one lane were executed beside another's is the schedule's business.
             warp.diverged = true;
             return Ok(Guarded::Moved);

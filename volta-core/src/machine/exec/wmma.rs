@@ -16,6 +16,7 @@ use super::super::objects::Backing;
 use super::super::packed::PackedPart;
 use super::super::race::Agent;
 use super::super::register::Register;
+use super::super::relied::ROW_ALIGN;
 use super::super::shadow::WHOLE;
 use super::super::value::{Origin, Sym, SymKind, Value, lanes};
 use super::super::warp::Warp;
@@ -85,7 +86,7 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let offsets = self.element_offsets(warp, pc, fragment, column_major, stride, d.len())?;
         let base = self.common_address(warp, pc, address)?;
-        let agent = self.warp_agent();
+        let agent = self.any_of(u32::MAX);
         let (bytes, alignment) = extent(fragment, &offsets, d.len());
         let mut own = [0; 32];
         let at = self.locate_lane(warp, 0, pc, (space, base), (bytes, alignment), agent, false, &mut own)?;
@@ -149,7 +150,7 @@ impl Cta<'_> {
         let terms = self.held(warp, pc, fragment, a)?;
         let offsets = self.element_offsets(warp, pc, fragment, column_major, stride, a.len())?;
         let base = self.common_address(warp, pc, address)?;
-        let agent = self.warp_agent();
+        let agent = self.any_of(u32::MAX);
         let (bytes, alignment) = extent(fragment, &offsets, a.len());
         let mut own = [0; 32];
         let at = self.locate_lane(warp, 0, pc, (space, base), (bytes, alignment), agent, true, &mut own)?;
@@ -583,7 +584,7 @@ impl Cta<'_> {
 
     /// The bytes from the matrix's address to each element, row by row.
     fn element_offsets(
-        &self,
+        &mut self,
         warp: &Warp,
         pc: u32,
         fragment: Fragment,
@@ -607,14 +608,18 @@ impl Cta<'_> {
                 all[0] & 0xffff_ffff
             }
         };
-        let row_bytes = fragment_bytes(fragment, registers);
-        if stride < inner as u64 || outer > 1 && !(stride * size).is_multiple_of(row_bytes) {
+        let wanted = fragment_bytes(fragment, registers);
+        let needed = if self.options.rules.strict_alignment { wanted } else { wanted.min(ROW_ALIGN) };
+        let start_at = |bytes: u64| outer == 1 || (stride * size).is_multiple_of(bytes);
+        if stride < inner as u64 || !start_at(needed) {
             let message = format!(
                 "a matrix with {inner} elements in a row has a stride of {stride} elements; it must be as many at \
-                 least, and a multiple of {} bytes",
-                row_bytes
+                 least, and a multiple of {needed} bytes"
             );
             return Err(self.fault(FaultKind::Misaligned, "M1", message, warp, 0, pc));
+        }
+        if !start_at(wanted) {
+            self.relied.on_rows(pc, wanted);
         }
         let place = |row: u64, column: u64| {
             size * if column_major { column * stride + row } else { row * stride + column }
@@ -634,11 +639,13 @@ impl Cta<'_> {
         Ok(addresses[0])
     }
 
-    fn warp_agent(&mut self) -> Agent {
-        match &mut self.order {
-            Detector::Epoch(_) => Agent::Warp(0),
-            Detector::VectorClock(exact) => exact.warp_operation(),
-        }
+    /// Any of some lanes, in one operation.
+    pub(super) fn any_of(&mut self, lanes: u32) -> Agent {
+        let operation = match &mut self.order {
+            Detector::Epoch(_) => 0,
+            Detector::VectorClock(exact) => exact.begin_operation(),
+        };
+        Agent::AnyOf { operation, lanes }
     }
 
     #[cold]

@@ -113,6 +113,7 @@ impl<'m> Lowering<'m> {
                 init: None,
                 element: parameter.element.text.clone(),
                 parameter: Some(number),
+                declared_at: parameter.span.start,
             });
             self.names.declare(&parameter.name, Binding::Variable(variable))?;
             parameters.push(Parameter {
@@ -267,7 +268,17 @@ impl<'m> Lowering<'m> {
             _ => name.clone(),
         };
         let Layout { size, align } = layout;
-        self.add_variable(Variable { name, space, size, align, init: None, element, parameter: None })
+        let declared_at = variable.span.start;
+        self.add_variable(Variable {
+            name,
+            space,
+            size,
+            align,
+            init: None,
+            element,
+            parameter: None,
+            declared_at,
+        })
     }
 
     fn add_variable(&mut self, variable: Variable) -> VariableId {
@@ -350,6 +361,7 @@ impl<'m> Lowering<'m> {
             init: None,
             element: variable.element.text.clone(),
             parameter: None,
+            declared_at: variable.span.start,
         });
         self.statics.insert(key, Ok(id));
         found.push((id, variable, layout));

@@ -1,0 +1,199 @@
+//! Stores of several lanes. Those that store the same value to one place in one instruction do not race with one another
+//! (rule Y1): any one of them may be the one that is performed.
+
+use super::super::cta::{Cta, Detector, Stop};
+use super::super::objects::Backing;
+use super::super::packed::{Cell, PackedPart};
+use super::super::shadow::WHOLE;
+use super::super::value::{SymKind, Value, lanes};
+use super::super::warp::Warp;
+use super::memory::WarpAccess;
+use crate::program::{InstId, Src, Width};
+use crate::term::TermId;
+use smallvec::SmallVec;
+
+impl Cta<'_> {
+    pub(super) fn store_to(
+        &mut self,
+        warp: &mut Warp,
+        at: &WarpAccess<'_>,
+        width: Width,
+        a: &[Src],
+    ) -> Result<(), Stop> {
+        self.writable(warp, at, width.bytes())?;
+        let groups = self.same_stores(warp, at, width, a);
+        let mut apart = at.mask;
+        for group in groups {
+            apart &= !group;
+            self.relied.on_same_store(at.pc);
+            let agent = self.any_of(group);
+            let own = WarpAccess { mask: group, agent, ..*at };
+            self.store_lane(warp, &own, group.trailing_zeros() as usize, width, a)?;
+        }
+        if let (Backing::Shared(cell), Detector::Epoch(_), Width::W32) =
+            (at.object.backing, &self.order, width)
+            && self.are_words(warp, apart, a)
+        {
+            let now = self.now(warp);
+            let mut alarm = false;
+            let mut scratch = None;
+            for (step, source) in a.iter().enumerate() {
+                let value = self.operand(warp, *source, &mut scratch);
+                for lane in lanes(apart) {
+                    let index = cell as usize + step + (at.offsets[lane] >> 2) as usize;
+                    let cell = &mut self.memory.shared_epochs[index];
+                    alarm |= self.memory.parts.write(cell, WHOLE, now, lane as u32);
+                    self.memory.shared[index] = Cell::of(value.get(lane));
+                }
+            }
+            return if alarm { Err(Stop::NeedVectorClocks) } else { Ok(()) };
+        }
+        lanes(apart).try_for_each(|lane| self.store_lane(warp, at, lane, width, a))
+    }
+
+    /// What one lane stores, part by part.
+    fn store_lane(
+        &mut self,
+        warp: &mut Warp,
+        at: &WarpAccess<'_>,
+        lane: usize,
+        width: Width,
+        a: &[Src],
+    ) -> Result<(), Stop> {
+        for (step, source) in a.iter().enumerate() {
+            let offset = at.offsets[lane] + step as u64 * u64::from(width.bytes());
+            let value = self.value(warp, *source, lane);
+            self.store_value(warp, lane, at, offset, width.bytes(), value)?;
+        }
+        Ok(())
+    }
+
+    /// Whether symbolic values of the lanes fit 4 bytes: a wider register may hold more than is stored of it.
+    #[inline]
+    pub(super) fn are_words(&self, warp: &Warp, mask: u32, a: &[Src]) -> bool {
+        a.iter().all(|source| match source {
+            Src::Imm(_) | Src::Symbol(..) => true,
+            Src::Reg(id) => {
+                let register = warp.register(*id);
+                lanes(register.sym & mask).all(|lane| self.packed.fits(register.get(lane), 4))
+            }
+        })
+    }
+
+    /// Groups of several lanes that store the same value to one place, as one instruction. Accesses of one instruction
+    /// are of one width and aligned to it: they meet in all bytes or in none.
+    #[inline]
+    fn same_stores(
+        &mut self,
+        warp: &Warp,
+        at: &WarpAccess<'_>,
+        width: Width,
+        a: &[Src],
+    ) -> SmallVec<[u32; 4]> {
+        let shares = !matches!(at.object.backing, Backing::Local(_)) && !self.options.rules.strict_stores;
+        if !shares || at.mask.is_power_of_two() || are_distinct(at.mask, at.offsets, width, a.len()) {
+            return SmallVec::new();
+        }
+        self.groups_of_one_place(warp, at, width, a)
+    }
+
+    #[inline(never)]
+    fn groups_of_one_place(
+        &mut self,
+        warp: &Warp,
+        at: &WarpAccess<'_>,
+        width: Width,
+        a: &[Src],
+    ) -> SmallVec<[u32; 4]> {
+        let mut order: SmallVec<[usize; 32]> = lanes(at.mask).collect();
+        order.sort_by_key(|lane| at.offsets[*lane]);
+        let mut groups = SmallVec::new();
+        for group in order.chunk_by(|one, other| at.offsets[*one] == at.offsets[*other]) {
+            let [first, others @ ..] = group else { continue };
+            let same = !others.is_empty()
+                && others.iter().all(|other| warp.go_together(*first, *other))
+                && a.iter().all(|source| {
+                    let value = self.value(warp, *source, *first);
+                    others.iter().all(|other| {
+                        let other = self.value(warp, *source, *other);
+                        self.is_same(value, other, width.bytes())
+                    })
+                });
+            if same {
+                groups.push(group.iter().fold(0, |mask, lane| mask | 1 << lane));
+            }
+        }
+        groups
+    }
+
+    /// Whether two values surely have the same low bytes, to the last bit.
+    pub(super) fn is_same(&mut self, one: Value, other: Value, bytes: u32) -> bool {
+        if self.packed.undefined_part(one).or(self.packed.undefined_part(other)).is_some() {
+            return false;
+        }
+        if one == other {
+            return true;
+        }
+        let [one, other] = [one, other].map(|value| self.packed.narrowed(value, bytes));
+        let [one, other] = [one, other].map(|value| self.packed.split(value, bytes));
+        one.len() == other.len() && one.iter().zip(&other).all(|(one, other)| self.is_same_part(*one, *other))
+    }
+
+    fn is_same_part(&mut self, one: PackedPart, other: PackedPart) -> bool {
+        if one == other {
+            return true;
+        }
+        let (Value::Sym(left), Value::Sym(right)) = (one.value, other.value) else { return false };
+        if one.bytes != other.bytes {
+            return false;
+        }
+        match (left.kind(), right.kind()) {
+            (SymKind::Real(format, x), SymKind::Real(other, y)) => format == other && self.is_same_term(x, y),
+            (SymKind::Half64(which, x), SymKind::Half64(other, y)) => {
+                which == other && self.is_same_term(x, y)
+            }
+            (SymKind::Int(bytes, x), SymKind::Int(other, y)) => bytes == other && self.is_same_term(x, y),
+            // Others are the same word or not known to be the same.
+            (
+                SymKind::Real(..)
+                | SymKind::Half64(..)
+                | SymKind::Int(..)
+                | SymKind::Pair(..)
+                | SymKind::Packed(_)
+                | SymKind::Choice(_)
+                | SymKind::Fragment { .. },
+                _,
+            ) => false,
+        }
+    }
+
+    /// Known values that are the same real may be rounded in two ways (rule V10).
+    fn is_same_term(&mut self, one: TermId, other: TermId) -> bool {
+        let is_known = [one, other].iter().any(|term| self.known.contains(term.raw()));
+        one == other || !is_known && self.congruence.same(&self.store, one, other)
+    }
+
+    /// Whether two contents of a cell surely are the same in all bytes.
+    pub(super) fn is_same_cell(&mut self, one: Cell, other: Cell, reader: InstId) -> bool {
+        match (one.whole(reader), other.whole(reader)) {
+            (Some(one), Some(other)) => self.is_same(one, other, 4),
+            _ => one == other,
+        }
+    }
+}
+
+/// Whether it is seen at a glance that no two lanes store to one place.
+#[inline]
+fn are_distinct(mask: u32, offsets: &[u64; 32], width: Width, parts: usize) -> bool {
+    let shift = (width.bytes() * parts as u32).trailing_zeros();
+    let (mut seen, mut last, mut ascend) = (0u64, None, true);
+    let mut apart = true;
+    for lane in lanes(mask) {
+        let place = offsets[lane] >> shift;
+        apart &= seen >> (place & 63) & 1 == 0;
+        seen |= 1 << (place & 63);
+        ascend &= last.is_none_or(|last| last < place);
+        last = Some(place);
+    }
+    apart || ascend
+}

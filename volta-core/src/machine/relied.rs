@@ -1,0 +1,98 @@
+//! What a run relied on beyond what PTX and the declarations promise, to be told with the verdict.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::bind::Launch;
+use super::exec::pretty_name;
+use super::returned::Returned;
+use crate::base::assumption::Assumption;
+use crate::program::InstId;
+
+/// What the CTAs of a launch relied on. It is the same under every schedule.
+#[derive(Debug, Default)]
+pub(super) struct Relied {
+    /// Threads that counted as arrived.
+    pub(super) returned: Returned,
+    /// Whatever a sentence says by itself.
+    pub(super) others: BTreeSet<Assumption>,
+    /// By object, the alignment that its accesses needed, if they needed more than it is declared with (rule M1).
+    alignments: Vec<Cell<u64>>,
+    /// Instructions by which lanes stored the same value to one place (rule Y1).
+    stores: BTreeSet<u32>,
+    /// By instruction, what PTX wants the rows of a matrix to be aligned to where they are not (rule M1).
+    rows: BTreeMap<u32, u64>,
+}
+
+impl Relied {
+    pub(super) fn new(launch: &Launch<'_>) -> Relied {
+        Relied { alignments: vec![Cell::new(0); launch.objects.len()], ..Relied::default() }
+    }
+
+    /// An access needed an object to be aligned better than it is declared.
+    #[inline]
+    pub(super) fn on_alignment(&self, object: u32, bytes: u64) {
+        let needed = &self.alignments[object as usize];
+        needed.set(needed.get().max(bytes));
+    }
+
+    /// Lanes stored the same value to one place.
+    #[inline]
+    pub(super) fn on_same_store(&mut self, pc: u32) {
+        self.stores.insert(pc);
+    }
+
+    /// Rows of a matrix start at multiples of [`ROW_ALIGN`] bytes, and not of `bytes`.
+    pub(super) fn on_rows(&mut self, pc: u32, bytes: u64) {
+        self.rows.insert(pc, bytes);
+    }
+
+    /// What another CTA relied on.
+    pub(super) fn merge(&mut self, other: Relied) {
+        self.returned.merge(&other.returned);
+        self.others.extend(other.others);
+        for (own, other) in self.alignments.iter().zip(other.alignments) {
+            own.set(own.get().max(other.get()));
+        }
+        self.stores.extend(other.stores);
+        self.rows.extend(other.rows);
+    }
+
+    /// All of it, a sentence each.
+    pub(super) fn assumptions(self, launch: &Launch<'_>) -> BTreeSet<Assumption> {
+        let mut all = self.others;
+        all.extend(self.returned.assumptions(launch));
+        all.extend(self.alignments.iter().zip(launch.objects.iter()).filter_map(|(needed, (_, object))| {
+            let (needed, name) = (needed.get(), pretty_name(&object.name));
+            (needed > object.declared).then(|| {
+                Assumption::relied(format!(
+                    "`{name}` at a multiple of {needed}, which its declaration does not promise: `__align__({needed})` (M1)"
+                ))
+            })
+        }));
+        all.extend(self.stores.iter().map(|pc| {
+            Assumption::relied(format!(
+                "{}: lanes store the same value to one place, and one of them is performed (Y1)",
+                instruction(launch, *pc)
+            ))
+        }));
+        all.extend(self.rows.iter().map(|(pc, bytes)| {
+            Assumption::relied(format!(
+                "{}: rows start at multiples of {ROW_ALIGN} bytes, which is enough for CUDA, and PTX wants {bytes} (M1)",
+                instruction(launch, *pc)
+            ))
+        }));
+        all
+    }
+}
+
+/// Rows of `wmma` matrices start at multiples of this many bytes, says CUDA's guide.
+pub(super) const ROW_ALIGN: u64 = 16;
+
+/// ``line 12 (`bar.sync 0`)``: an instruction, where a sentence begins with it.
+pub(super) fn instruction(launch: &Launch<'_>, pc: u32) -> String {
+    let place = launch.place(InstId(pc));
+    let (line, text) = place
+        .map_or((0, String::new()), |place| (place.cuda.map_or(place.line, |cuda| cuda.line), place.text));
+    format!("line {line} (`{}`)", text.trim_end_matches(';'))
+}

@@ -1,0 +1,138 @@
+//! Terms that are the same operations on the same operands, in whatever order operands stand that commute. Rounding
+//! commutes with that order, so hardware holds the same bits for terms of one class.
+
+use super::{Store, TermId, TermOp, View};
+use rustc_hash::FxHashMap;
+
+/// So many operations are looked at; terms of others are in classes of their own.
+const MAX_OPERATIONS: usize = 1 << 20;
+
+/// The class of a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Class(u32);
+
+/// What makes a term one of its class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Made {
+    /// An input or a constant: only of itself.
+    Leaf(TermId),
+    /// An operation on operands of these classes; behind the last operand, its first again.
+    Apply(TermOp, [Class; 3]),
+}
+
+/// The classes of the terms of one store that somebody asked about.
+#[derive(Debug, Default)]
+pub struct Congruence {
+    classes: FxHashMap<TermId, Class>,
+    made: FxHashMap<Made, Class>,
+    stack: Vec<TermId>,
+}
+
+impl Congruence {
+    /// Whether two terms surely hold the same value, to the last bit.
+    ///
+    /// # Cost
+    /// Each operation below the two once, as long as this lives.
+    pub fn same(&mut self, store: &Store, a: TermId, b: TermId) -> bool {
+        a == b || self.class(store, a).is_some_and(|class| self.class(store, b) == Some(class))
+    }
+
+    /// Bytes that are held.
+    pub fn bytes(&self) -> u64 {
+        let each = size_of::<(TermId, Class)>() + size_of::<(Made, Class)>();
+        (self.classes.len() * each) as u64
+    }
+
+    fn class(&mut self, store: &Store, root: TermId) -> Option<Class> {
+        self.stack.clear();
+        self.stack.push(root);
+        while let Some(term) = self.stack.last().copied() {
+            if self.classes.contains_key(&term) {
+                self.stack.pop();
+                continue;
+            }
+            let made = match store.view(term) {
+                View::Input { .. } | View::Constant(_) => Made::Leaf(term),
+                View::Apply(op, operands) => {
+                    let open = self.stack.len();
+                    let classes = operands.map(|operand| match self.classes.get(&operand) {
+                        Some(class) => *class,
+                        None => {
+                            self.stack.push(operand);
+                            Class(0)
+                        }
+                    });
+                    if self.stack.len() > open {
+                        continue;
+                    }
+                    Made::Apply(op, ordered(op, classes))
+                }
+            };
+            if self.classes.len() >= MAX_OPERATIONS {
+                return None;
+            }
+            let next = Class(self.made.len() as u32);
+            let class = *self.made.entry(made).or_insert(next);
+            self.classes.insert(term, class);
+            self.stack.pop();
+        }
+        self.classes.get(&root).copied()
+    }
+}
+
+/// Operands that commute, in order.
+fn ordered(op: TermOp, [a, b, c]: [Class; 3]) -> [Class; 3] {
+    if !op.info().commutes || a <= b {
+        return [a, b, c];
+    }
+    // Behind two operands, the first stands again.
+    [b, a, if op.arity() == 2 { b } else { c }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::InputId;
+    use super::*;
+
+    fn x(element: u64) -> TermId {
+        TermId::input(InputId(0), element)
+    }
+
+    /// What a butterfly over eight lanes leaves in each.
+    fn butterfly(store: &mut Store, op: TermOp, steps: &[usize]) -> Vec<TermId> {
+        let mut lanes: Vec<TermId> = (0..8).map(x).collect();
+        for step in steps {
+            lanes = (0..8).map(|lane| store.apply(op, &[lanes[lane], lanes[lane ^ step]], 0)).collect();
+        }
+        lanes
+    }
+
+    #[test]
+    fn a_butterfly_leaves_the_same_in_all_lanes() {
+        for op in [TermOp::Add, TermOp::Mul, TermOp::Max, TermOp::Min] {
+            let (mut store, mut congruence) = (Store::new(), Congruence::default());
+            let whole = butterfly(&mut store, op, &[4, 2, 1]);
+            let short = butterfly(&mut store, op, &[4, 2]);
+            let mut same = |a: TermId, b: TermId| congruence.same(&store, a, b);
+            assert!(whole.iter().all(|lane| same(whole[0], *lane)));
+            assert!(same(short[0], short[2]) && !same(short[0], short[1]) && !same(short[0], whole[0]));
+        }
+        let (mut store, mut congruence) = (Store::new(), Congruence::default());
+        let lanes = butterfly(&mut store, TermOp::Sub, &[1]);
+        assert!(!congruence.same(&store, lanes[0], lanes[1]));
+    }
+
+    #[test]
+    fn groupings_operations_and_leaves_count() {
+        let (mut store, mut congruence) = (Store::new(), Congruence::default());
+        let mut add = |a, b| store.apply(TermOp::Add, &[a, b], 0);
+        let (left, right) = (add(x(0), x(1)), add(x(1), x(2)));
+        let (left, right) = (add(left, x(2)), add(x(0), right));
+        let fused = [[0, 1, 2], [1, 0, 2], [0, 2, 1]]
+            .map(|[a, b, c]| store.apply(TermOp::Fma, &[x(a), x(b), x(c)], 0));
+        let mut same = |a, b| congruence.same(&store, a, b);
+        assert!(!same(left, right), "rounding tells them apart");
+        assert!(same(fused[0], fused[1]) && !same(fused[0], fused[2]));
+        assert!(same(x(3), x(3)) && !same(x(3), x(4)) && !same(left, x(0)));
+    }
+}
