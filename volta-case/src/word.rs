@@ -105,33 +105,35 @@ macro_rules! words {
 
 pub(crate) use words;
 
-/// The candidate nearest to `word`, when it is near enough to be a slip.
+/// The candidate nearest to `word`, when it is near enough to be a slip; of several, the one that sorts first.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let length = word.chars().count();
     let limit = (length / 3).max(1).min(length.saturating_sub(1));
-    let near = candidates.into_iter().map(|candidate| (distance(word, candidate), candidate));
+    let is_as_long = |candidate: &&str| candidate.chars().count().abs_diff(length) <= limit;
+    let near = candidates.into_iter().filter(is_as_long);
+    let near = near.map(|candidate| (distance(word, candidate), candidate));
     near.filter(|(distance, _)| *distance <= limit).min().map(|(_, candidate)| candidate)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours between two words.
+/// Insertions, deletions, replacements and swaps of neighbours between two words, of which this much counts.
 fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for i in 0..=a.len() {
-        for j in 0..=b.len() {
-            if i == 0 || j == 0 {
-                rows[i][j] = i + j;
-                continue;
-            }
-            let replace = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = replace.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+    const LONGEST: usize = 200;
+    let [a, b] = [a, b].map(|word| word.chars().take(LONGEST).collect::<Vec<char>>());
+    let mut rows: [Vec<usize>; 3] = [Vec::new(), (0..=b.len()).collect(), vec![0; b.len() + 1]];
+    for i in 1..=a.len() {
+        let [older, old, new] = &mut rows;
+        new[0] = i;
+        for j in 1..=b.len() {
+            let replaced = old[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            new[j] = replaced.min(old[j] + 1).min(new[j - 1] + 1);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
+                new[j] = new[j].min(older[j - 2] + 1);
             }
-            rows[i][j] = best;
         }
+        rows.rotate_left(1);
+        rows[2].resize(b.len() + 1, 0);
     }
-    rows[a.len()][b.len()]
+    rows[1][b.len()]
 }
 
 #[cfg(test)]
@@ -146,5 +148,7 @@ mod tests {
         assert_eq!(nearest("sharde", keys), Some("shared"));
         assert_eq!(nearest("threads", keys), None);
         assert_eq!(nearest("z", ["x", "y"]), None);
+        assert_eq!(nearest("ab", ["ac", "aa"]), Some("aa"), "of several, the one that sorts first");
+        assert_eq!(distance("kitten", "sitting"), 3);
     }
 }

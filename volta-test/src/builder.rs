@@ -68,11 +68,7 @@ impl Builder {
     ) {
         let shape: Vec<u64> = shape.iter().map(|length| *length as u64).collect();
         let [reference, opt] = types.map(|name| self.element(name));
-        let default = match role {
-            Role::In | Role::InOut => Contents::Symbolic,
-            Role::Out | Role::Scratch | Role::Ignored => Contents::Undefined,
-        };
-        let contents = contents.unwrap_or(default);
+        let contents = contents.unwrap_or(Contents::of_role(role));
         if let Contents::List(list) = &contents {
             let count = shape.iter().try_fold(1u64, |product, length| product.checked_mul(*length));
             if count != Some(list.len() as u64) {

@@ -6,7 +6,7 @@ use volta_case::{Launch, Limits, NamedContents, Section, Takes, Value};
 use volta_core::case::{
     Argument, Binding, Case, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign,
 };
-use volta_core::number::{Extended, Rational};
+use volta_core::number::Extended;
 
 use super::annotation::{self, Annotations};
 
@@ -48,24 +48,7 @@ pub struct File {
 }
 
 fn number(word: &str) -> Result<Extended, String> {
-    match word {
-        "inf" => return Ok(Extended::PosInf),
-        "-inf" => return Ok(Extended::NegInf),
-        _ => {}
-    }
-    if let Some(digits) = word.strip_prefix("0x") {
-        let value = u64::from_str_radix(digits, 16).map_err(|_| format!("`{word}` is no number"))?;
-        return Ok(Extended::Finite(Rational::from_u64(value)));
-    }
-    if let Ok(value) = word.parse::<i128>() {
-        return Ok(Extended::Finite(Rational::from_i128(value)));
-    }
-    // A decimal fraction: its digits over a power of ten.
-    let (whole, fraction) = word.split_once('.').ok_or_else(|| format!("`{word}` is no number"))?;
-    let digits: i64 = format!("{whole}{fraction}").parse().map_err(|_| format!("`{word}` is no number"))?;
-    let tens = u32::try_from(fraction.len()).ok().and_then(|places| 10i64.checked_pow(places));
-    let tens = tens.ok_or_else(|| format!("`{word}` has too many digits"))?;
-    Ok(Extended::Finite(Rational::from_ratio(digits, tens)))
+    volta_test::number::parse(word).ok_or_else(|| format!("`{word}` is no number"))
 }
 
 fn numbers(words: &[&str]) -> Result<Vec<Extended>, String> {
@@ -99,10 +82,8 @@ fn param(text: &str, binding: Binding) -> Result<Param, String> {
                     (ty, shape.map_err(|_| "a shape is `[4]` or `[4x8]`")?)
                 }
             };
-            let symbolic = matches!(role, Role::In | Role::InOut);
             let (contents, sign) = match rest {
-                [] if symbolic => (Contents::Symbolic, Sign::Any),
-                [] => (Contents::Undefined, Sign::Any),
+                [] => (Contents::of_role(role), Sign::Any),
                 ["fill", value] => (Contents::Fill(number(value)?), Sign::Any),
                 ["list", values @ ..] => (Contents::List(numbers(values)?), Sign::Any),
                 [word] => match (NamedContents::parse(word), Sign::parse(word)) {

@@ -24,6 +24,16 @@ pub enum Contents {
     LowerTriangular,
 }
 
+impl Contents {
+    /// What a tensor holds of which nothing is said.
+    pub fn of_role(role: Role) -> Contents {
+        match role {
+            Role::In | Role::InOut => Contents::Symbolic,
+            Role::Out | Role::Scratch | Role::Ignored => Contents::Undefined,
+        }
+    }
+}
+
 impl From<NamedContents> for Contents {
     fn from(named: NamedContents) -> Contents {
         match named {

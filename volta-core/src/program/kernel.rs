@@ -3,8 +3,8 @@
 use super::code::LaunchBounds;
 use super::error::{DeclarationProblem, LowerError};
 use super::layout;
-use super::suggest::nearest;
 use crate::ptx::tree::{Function, Item, LiteralValue, Module, Operand};
+use volta_case::nearest;
 
 /// A kernel of a module, as its declaration shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +92,8 @@ pub(super) fn choose<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m F
                 name: name.to_owned(),
                 known: names(&all),
                 nearest: nearest(&wanted, sources.iter().map(String::as_str))
-                    .or_else(|| nearest(name, all.iter().map(|function| function.name.text.as_str()))),
+                    .or_else(|| nearest(name, all.iter().map(|function| function.name.text.as_str())))
+                    .map(str::to_owned),
             })
         }
         _ => Err(LowerError::AmbiguousKernel { name: name.to_owned(), candidates: names(&candidates) }),

@@ -21,7 +21,6 @@ mod lower;
 mod names;
 mod operand;
 mod print;
-mod suggest;
 mod types;
 mod variables;
 mod visit;

@@ -8,10 +8,10 @@ use rustc_hash::FxHashMap;
 
 use super::error::{DeclarationProblem, LowerError};
 use super::op::{PredId, RegId, VariableId, Width};
-use super::suggest::nearest;
 use super::types::Type;
 use crate::base::span::Span;
 use crate::ptx::tree;
+use volta_case::nearest;
 
 /// A place in the code that is not known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -332,7 +332,7 @@ impl<'m> Names<'m> {
                 Err(LowerError::Undeclared {
                     what: "label",
                     name: name.text.clone(),
-                    nearest: nearest(&name.text, known),
+                    nearest: nearest(&name.text, known).map(str::to_owned),
                     span: name.span,
                 })
             }
@@ -345,7 +345,8 @@ impl<'m> Names<'m> {
         found.copied().ok_or_else(|| LowerError::Undeclared {
             what: "table of labels",
             name: name.text.clone(),
-            nearest: nearest(&name.text, self.scopes().flat_map(|scope| scope.tables.keys().copied())),
+            nearest: nearest(&name.text, self.scopes().flat_map(|scope| scope.tables.keys().copied()))
+                .map(str::to_owned),
             span: name.span,
         })
     }
@@ -371,7 +372,7 @@ impl<'m> Names<'m> {
         LowerError::Undeclared {
             what,
             name: name.text.clone(),
-            nearest: nearest(&name.text, known.chain(numbered.iter().map(String::as_str))),
+            nearest: nearest(&name.text, known.chain(numbered.iter().map(String::as_str))).map(str::to_owned),
             span: name.span,
         }
     }

@@ -213,8 +213,7 @@ fn read_param(table: &Table<'_>, name: &str, binding: Binding, problems: &Proble
     let shape = read_shape(table, shape)?;
     let (reference, opt) = types?;
     let contents = match contents {
-        None if matches!(role, Role::In | Role::InOut) => Contents::Symbolic,
-        None => Contents::Undefined,
+        None => Contents::of_role(role),
         Some(value) => read_contents(value, &shape, [reference, opt], problems)?,
     };
     Some(ParamKind::Tensor { reference, opt, shape, role, contents, sign: sign? })

@@ -26,9 +26,9 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use super::operand::{Lowered, Operation, full_name};
-use super::suggest::nearest;
 use super::types::Type;
 use crate::ptx::tree::Instruction;
+use volta_case::nearest;
 
 /// A row of the table.
 pub(super) struct Row {
