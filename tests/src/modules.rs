@@ -16,7 +16,7 @@ pub const IMPORTS: [(&str, &[&str]); 10] = [
     ("verdict", &["base"]),
     ("machine", &["base", "number", "term", "program", "case", "verdict"]),
     ("algebra", &["base", "number", "term"]),
-    ("decide", &["base", "number", "term", "algebra"]),
+    ("decide", &["base", "number", "term", "algebra", "verdict"]),
 ];
 
 const BOX: [i32; 2] = [110, 36];

@@ -1,8 +1,14 @@
 //! What is to be decided of a case: the elements of its outputs, as both kernels leave them.
 
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::algebra::mix;
+use crate::base::ration::Ration;
 use crate::decide::{Element, InputInfo, Options};
 use crate::machine::{Outcome, OutputValue};
-use crate::term::{Store, spell_element};
+use crate::term::{Store, TermId, spell_element};
+use crate::verdict::FormsDigest;
 
 /// The elements that either kernel of a case writes, each with what both sides hold there.
 ///
@@ -40,6 +46,27 @@ pub(crate) struct Pair {
 }
 
 impl Conditions {
+    /// The digest of the normal forms of all of one side's values.
+    pub(crate) fn digest(&self, outcome: &Outcome, side: fn(&Pair) -> Valued) -> FormsDigest {
+        let mut digest = FormsDigest::default();
+        let mut terms: BTreeMap<Option<usize>, Vec<(u128, TermId)>> = BTreeMap::new();
+        for pair in &self.pairs {
+            let (element, valued) = (mix(pair.param as u128, u128::from(pair.element)), side(pair));
+            match valued.value {
+                OutputValue::Bits(bits) => digest.add_bits(element, bits),
+                OutputValue::Integer(term) | OutputValue::Real(term) => {
+                    terms.entry(valued.store).or_default().push((element, term));
+                }
+            }
+        }
+        let ration = Rc::new(Ration::new(self.options.budgets.clone(), 0, self.options.held));
+        for (store, terms) in terms {
+            let store = store.map_or(&self.old, |at| &outcome.stores[at]);
+            digest.add_terms(store, &terms, &self.inputs, &ration);
+        }
+        digest
+    }
+
     /// How many elements there are; never none.
     #[expect(clippy::len_without_is_empty, reason = "an empty comparison is an input error")]
     pub fn len(&self) -> usize {

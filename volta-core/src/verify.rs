@@ -401,10 +401,15 @@ impl<'c> Verification<'c> {
             }
         }
         // The reference's forms are wanted whatever the verdict; they and the proofs need nothing of each other.
-        let picked = if self.case.options.forms { self.picked(pairs) } else { Vec::new() };
-        let (outcome, forms) = rayon::join(
+        let digests = self.case.options.forms;
+        let picked = if digests { self.picked(pairs) } else { Vec::new() };
+        let (outcome, (forms, digest)) = rayon::join(
             || decide::decide(&elements, &conditions.inputs, &conditions.options),
-            || self.forms_of(&conditions.reference, conditions, picked.iter().map(|pair| pair.reference)),
+            || {
+                let side = &conditions.reference;
+                let forms = self.forms_of(side, conditions, picked.iter().map(|pair| pair.reference));
+                (forms, digests.then(|| conditions.digest(side, |pair| pair.reference)))
+            },
         );
         self.report.canonical_elements = Some(outcome.canonical as u64);
         let readings = outcome.readings.iter().map(|reading| Assumption::relied(reading.to_string()));
@@ -463,12 +468,15 @@ impl<'c> Verification<'c> {
             self.recheck(&elements, conditions, points, &positions);
         }
         let equal = matches!(self.report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_));
-        let mut others = if equal {
-            Vec::new()
+        let (others, other_digest) = if equal {
+            (Vec::new(), None)
         } else {
-            self.forms_of(&conditions.opt, conditions, picked.iter().map(|pair| pair.opt))
-        }
-        .into_iter();
+            let side = &conditions.opt;
+            let forms = self.forms_of(side, conditions, picked.iter().map(|pair| pair.opt));
+            (forms, digests.then(|| conditions.digest(side, |pair| pair.opt)))
+        };
+        self.report.form_digests = digest.into_iter().chain(other_digest).collect();
+        let mut others = others.into_iter();
         for (pair, form) in picked.into_iter().zip(forms) {
             let param = &self.case.params[pair.param];
             let opt = others.next().filter(|other| *other != form);

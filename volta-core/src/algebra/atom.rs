@@ -78,7 +78,7 @@ impl Place {
 }
 
 /// Mixes a word into a hash.
-pub(super) fn mix(state: u128, word: u128) -> u128 {
+pub fn mix(state: u128, word: u128) -> u128 {
     let mut x = (state ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
     x ^= x >> 67;
     x = x.wrapping_add(word.rotate_left(41)).wrapping_mul(0xd6e8_feb8_6659_fd93_2545_f491_4f6c_dd1d);

@@ -45,16 +45,42 @@ const MAX_PARTS: usize = 20_000;
 /// Literals of more characters are none that anybody wrote.
 const MAX_LITERAL: usize = 10;
 
+/// A normal form.
+pub(super) enum Normal {
+    /// An infinity, by its name.
+    Infinite(&'static str),
+    /// A real.
+    Finite {
+        /// As a sum.
+        terms: Vec<Term>,
+        /// As one fraction.
+        whole: Prefactor,
+    },
+}
+
 impl Prover<'_> {
     /// The normal form of a term.
     ///
     /// # Errors
     /// Why it has none, or none was found.
     pub fn normal_form(&mut self, at: TermRef, names: &Names<'_>) -> Result<String, String> {
+        let (terms, whole) = match self.normal(at)? {
+            Normal::Infinite(name) => return Ok(name.to_string()),
+            Normal::Finite { terms, whole } => (terms, whole),
+        };
+        let whole = Printer::new(self, names).scale(&whole);
+        // One fraction is not always what a person would write: `g*(x - m) / sqrt(v) + b` is shorter.
+        let parts = self.settle(|prover| prover.by_denominator(&terms)).unwrap_or_default();
+        let apart = if parts.len() > 1 { Printer::new(self, names).sum(&parts, 0) } else { String::new() };
+        Ok(cut(if apart.is_empty() || whole.len() <= apart.len() { whole } else { apart }))
+    }
+
+    /// What a term is worth.
+    pub(super) fn normal(&mut self, at: TermRef) -> Result<Normal, String> {
         match self.class(at).map_err(|stop| format!("unknown: {stop}"))? {
             Class::Finite => {}
-            Class::PosInf => return Ok("inf".to_string()),
-            Class::NegInf => return Ok("-inf".to_string()),
+            Class::PosInf => return Ok(Normal::Infinite("inf")),
+            Class::NegInf => return Ok(Normal::Infinite("-inf")),
             Class::Undefined(why) => return Err(format!("undefined: {why}")),
             Class::Unknown(why) => return Err(format!("unknown: {why}")),
         }
@@ -64,11 +90,7 @@ impl Prover<'_> {
         };
         let terms = self.settle(|prover| prover.spread_out(at)).map_err(scattered)?;
         let whole = self.settle(|prover| prover.whole(&terms)).map_err(scattered)?;
-        let whole = Printer::new(self, names).scale(&whole);
-        // One fraction is not always what a person would write: `g*(x - m) / sqrt(v) + b` is shorter.
-        let parts = self.settle(|prover| prover.by_denominator(&terms)).unwrap_or_default();
-        let apart = if parts.len() > 1 { Printer::new(self, names).sum(&parts, 0) } else { String::new() };
-        Ok(cut(if apart.is_empty() || whole.len() <= apart.len() { whole } else { apart }))
+        Ok(Normal::Finite { terms, whole })
     }
 
     /// A term as a sum.

@@ -22,6 +22,7 @@ use equivalence_classes::EquivalenceClasses;
 
 mod batch;
 pub mod counterexample;
+pub mod digest;
 mod domain;
 mod equivalence_classes;
 pub mod evaluate;

@@ -102,9 +102,9 @@ const CASES_SHARE: u64 = 2;
 const THOROUGH_SHARE: u64 = 4;
 
 /// So many steps may be spent on a form in which all sums are spelled out.
-const SPELLING_STEPS: u64 = 200_000;
+pub(super) const SPELLING_STEPS: u64 = 200_000;
 /// So many on one in which they may have names.
-const FORM_STEPS: u64 = 5_000_000;
+pub(super) const FORM_STEPS: u64 = 5_000_000;
 
 /// What one stage came to.
 enum Attempt {
@@ -426,7 +426,7 @@ fn differs<'s, 'i>(
 }
 
 /// A prover that draws from a ration.
-fn drawing<'s>(mut prover: Prover<'s>, ration: &Rc<Ration>) -> Prover<'s> {
+pub(super) fn drawing<'s>(mut prover: Prover<'s>, ration: &Rc<Ration>) -> Prover<'s> {
     prover.draw_from(ration);
     prover
 }

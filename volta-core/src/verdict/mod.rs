@@ -213,6 +213,9 @@ pub struct Report {
     pub rechecked: Option<u32>,
     /// Canonical forms of sample elements, for snapshots.
     pub forms: Vec<Form>,
+    /// Digests of the canonical forms of all compared elements, for snapshots: the reference's or the common one, and
+    /// the other side's where a proof does not say that it is the same.
+    pub form_digests: Vec<FormsDigest>,
 }
 
 impl Report {
@@ -229,8 +232,18 @@ impl Report {
             canonical_elements: None,
             rechecked: None,
             forms: Vec::new(),
+            form_digests: Vec::new(),
         }
     }
+}
+
+/// What the normal forms of many elements say together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FormsDigest {
+    /// A hash of all forms and of whose they are.
+    pub digest: u128,
+    /// Elements without a normal form: it is undefined, or a budget ended.
+    pub open: u64,
 }
 
 /// The normal form of one output element.

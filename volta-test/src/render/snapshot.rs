@@ -39,6 +39,14 @@ pub fn text(case: &Case, report: &Report, texts: &Texts) -> String {
         let _ = write!(text, "compared: {} of {} elements", coverage.compared, coverage.total);
         let _ = writeln!(text, ", {} unwritten", coverage.unwritten);
     }
+    for (side, digest) in ["", " of opt"].iter().zip(&report.form_digests) {
+        // Of what is shown below only some and of these only parts, this is all.
+        let _ = write!(text, "digest of all forms{side}: {:032x}", digest.digest);
+        match digest.open {
+            0 => text.push('\n'),
+            open => drop(writeln!(text, ", {open} without a form")),
+        }
+    }
     for form in &report.forms {
         let _ = writeln!(text, "\n{} =", clean_line(&form.element));
         let mut side = |name: &str, form: &str| {

@@ -67,6 +67,7 @@ fn report(verdict: Verdict) -> Report {
         solve_seconds: 0.0,
         canonical_elements,
         rechecked: None,
+        form_digests: Vec::new(),
         forms: vec![
             Form { element: "y[0]".into(), form: "x[0] + x[1]".into(), opt: None },
             Form { element: "y[3]".into(), form: "x[0]".into(), opt: Some("x[1]\u{1b}".into()) },
