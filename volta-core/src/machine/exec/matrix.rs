@@ -63,10 +63,11 @@ impl<'t> Factors<'t> {
     ) -> Factors<'t> {
         let complete = ![left, right, sum].into_iter().any(|terms| terms.raw.contains(&UNDEFINED));
         let (of_left, of_right) = (vec![None; left.raw.len()], vec![None; right.raw.len()]);
-        let known = sum.raw.iter().any(|raw| is_known(*raw))
-            && left.raw.chunks(left.columns).any(|row| row.iter().all(|raw| is_known(*raw)))
+        let is_known = |raw: &u64| *raw != UNDEFINED && is_known(*raw);
+        let known = sum.raw.iter().any(is_known)
+            && left.raw.chunks(left.columns).any(|row| row.iter().all(is_known))
             && (0..right.columns)
-                .any(|column| right.raw[column..].iter().step_by(right.columns).all(|raw| is_known(*raw)));
+                .any(|column| right.raw[column..].iter().step_by(right.columns).all(is_known));
         Factors { left, right, sum, places, complete, known, of_left, of_right }
     }
 }
