@@ -774,12 +774,12 @@ pub(super) mod tests {
     /// What the lanes of an operand are, of nodes so far, by some numbers drawn by lot.
     fn lanes(draw: [u64; 4], nodes: &[(NodeId, u32)], constant: TermId) -> [u64; 32] {
         let [what, base, stride, row] = draw;
-        let input = |element: u64| TermId::input(InputId((what % 2) as u32), element).raw();
+        let input = |element: u64| TermId::input(InputId((what % 3) as u32), element).raw();
         let node =
             nodes.get((base % (nodes.len() as u64 + 1)) as usize).filter(|(_, mask)| *mask == u32::MAX);
         std::array::from_fn(|lane| {
             let lane = lane as u64;
-            match (what / 2 % 8, node) {
+            match (what / 3 % 8, node) {
                 (0, _) => input(100 + base + stride * lane),
                 (1, _) => input(100 + base + row * (lane / 4) + stride * (lane % 4)),
                 (2, _) => input(100 + base * (lane ^ stride)),
@@ -798,7 +798,7 @@ pub(super) mod tests {
 
     /// Some nodes by lot.
     pub(in super::super) fn draws() -> impl Strategy<Value = Vec<Draw>> {
-        let operand = || [0u64..16, 0u64..6, 0u64..4, 0u64..9];
+        let operand = || [0u64..24, 0u64..6, 0u64..4, 0u64..9];
         let mask = prop_oneof![3 => Just(u32::MAX), 1 => 1u32.., 1 => Just(1)];
         prop::collection::vec((any::<u8>(), mask, [operand(), operand(), operand()]), 1..7)
     }
