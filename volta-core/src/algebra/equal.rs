@@ -56,49 +56,45 @@ impl Prover<'_> {
             (left, right) if left == right => return Ok(Equality::Equal),
             _ => return Ok(Equality::Open("one side is infinite".to_string())),
         }
-        let mut doubtful = None;
-        let difference = self.difference_noting(a, b, stage, &mut doubtful);
-        let difference = match (difference, doubtful) {
-            (Err(Stop::Undefined(why)), Some(Doubtful::First)) => {
+        let difference = match self.difference_by_sides(a, b, stage) {
+            Ok(difference) => difference,
+            Err((Some(Doubtful::First), Stop::Undefined(why))) => {
                 return Ok(self.undefined(a, why, Equality::FirstUndefined));
             }
-            (Err(Stop::Undefined(why)), Some(Doubtful::Second)) => {
+            Err((Some(Doubtful::Second), Stop::Undefined(why))) => {
                 return Ok(self.undefined(b, why, Equality::SecondUndefined));
             }
-            (difference, _) => difference?,
+            Err((_, stop)) => return Err(stop),
         };
         Ok(if difference.is_empty() { Equality::Equal } else { Equality::Open(self.why_open(&difference)) })
     }
 
     /// The difference of two terms, as far as a stage brings it; both are finite.
     pub(super) fn difference(&mut self, a: TermRef, b: TermRef, stage: Stage) -> Result<Vec<Term>, Stop> {
-        self.difference_noting(a, b, stage, &mut None)
+        self.difference_by_sides(a, b, stage).map_err(|(_, stop)| stop)
     }
 
-    /// The difference; notes which of the two is being looked at.
-    fn difference_noting(
+    /// The difference; or what stops it, and in which of the two.
+    fn difference_by_sides(
         &mut self,
         a: TermRef,
         b: TermRef,
         stage: Stage,
-        doubtful: &mut Option<Doubtful>,
-    ) -> Result<Vec<Term>, Stop> {
-        *doubtful = Some(Doubtful::First);
-        let first = self.settle(|prover| prover.flatten(a))?;
-        *doubtful = Some(Doubtful::Second);
-        let second = self.settle(|prover| prover.flatten(b))?;
+    ) -> Result<Vec<Term>, (Option<Doubtful>, Stop)> {
+        let in_first = |stop| (Some(Doubtful::First), stop);
+        let in_second = |stop| (Some(Doubtful::Second), stop);
+        let in_both = |stop| (None, stop);
+        let first = self.settle(|prover| prover.flatten(a)).map_err(in_first)?;
+        let second = self.settle(|prover| prover.flatten(b)).map_err(in_second)?;
         let Some((first, second)) = without_equal_products(first, second) else { return Ok(Vec::new()) };
-        *doubtful = Some(Doubtful::First);
-        let first = self.settle(|prover| prover.finish(&first))?;
-        *doubtful = Some(Doubtful::Second);
-        let second = self.settle(|prover| prover.finish(&second))?;
-        *doubtful = None;
+        let first = self.settle(|prover| prover.finish(&first)).map_err(in_first)?;
+        let second = self.settle(|prover| prover.finish(&second)).map_err(in_second)?;
         let difference = add(&first, &negated(&second));
         if difference.is_empty() || stage == Stage::Lists {
             return Ok(difference);
         }
-        let expanded = self.settle(|prover| prover.expand(difference.clone()))?;
-        self.settle(|prover| prover.clear_denominators(expanded.clone()))
+        let expanded = self.settle(|prover| prover.expand(difference.clone())).map_err(in_both)?;
+        self.settle(|prover| prover.clear_denominators(expanded.clone())).map_err(in_both)
     }
 
     /// What was found to be undefined is all of a term, unless it may be an arm that is never taken.
