@@ -18,6 +18,8 @@ pub enum Takes {
     Extent,
     /// A text.
     Text,
+    /// A whole number, of any sign and perhaps with an exponent: `-1e4`.
+    Number,
     /// A list of whole numbers.
     Counts,
     /// A list of texts.
@@ -35,6 +37,8 @@ pub enum Value {
     Count(i128),
     /// Of [`Takes::Text`].
     Text(String),
+    /// Of [`Takes::Number`], as written.
+    Number(String),
     /// Of [`Takes::Counts`] and [`Takes::Extent`].
     Counts(Vec<i128>),
     /// Of [`Takes::Texts`].
@@ -96,6 +100,7 @@ fn wrong(key: &str, expected: &str, value: &Value) -> Wrong {
         Value::Flag(value) => value.to_string(),
         Value::Count(value) => value.to_string(),
         Value::Text(value) => format!("{value:?}"),
+        Value::Number(value) => value.clone(),
         Value::Counts(value) => format!("{value:?}"),
         Value::Texts(value) => format!("{value:?}"),
     };
@@ -224,6 +229,32 @@ impl Field for BTreeSet<u32> {
     }
 }
 
+impl Field for i128 {
+    const TAKES: Takes = Takes::Number;
+
+    fn read(key: &str, value: Value) -> Result<i128, Wrong> {
+        let whole = match &value {
+            Value::Number(text) => whole(text),
+            _ => None,
+        };
+        whole.ok_or_else(|| wrong(key, "a whole number such as -1e4", &value))
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// A whole number as it is written: `-10000`, `-1e4`, `-1.5e9`.
+fn whole(text: &str) -> Option<i128> {
+    let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (before, after) = digits.split_once('.').unwrap_or((digits, ""));
+    let after = after.trim_end_matches('0');
+    let zeros = exponent.parse::<i32>().ok()?.checked_sub(i32::try_from(after.len()).ok()?)?;
+    let factor = 10i128.checked_pow(u32::try_from(zeros).ok()?)?;
+    format!("{before}{after}").parse::<i128>().ok()?.checked_mul(factor)
+}
+
 impl Field for Duration {
     const TAKES: Takes = Takes::Text;
 
@@ -343,6 +374,18 @@ pub(crate) use section;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_numbers_may_have_exponents() {
+        for (text, number) in
+            [("-1e4", -10_000), ("-10000.0", -10_000), ("-1.5e9", -1_500_000_000), ("7", 7), ("-2.50E1", -25)]
+        {
+            assert_eq!(whole(text), Some(number), "{text}");
+        }
+        for text in ["-1.5", "1e-3", "inf", "", "e4", "1e99", "1e9e9"] {
+            assert_eq!(whole(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn a_time_has_a_unit() {

@@ -149,6 +149,8 @@ section! {
         strict_alignment: bool = false, Tightens;
         /// lanes of one instruction that store the same value to one place race (Y1)
         strict_stores: bool = false, Tightens;
+        /// a number below zero, `-1e4` say: known floats that are not above it are read as `-inf` (V3)
+        mask_below: Option<i128> = None, Relaxes("known floats that are not above a bound are read as -inf (`mask_below`, V3)");
         /// shuffles and votes order memory (Y4)
         warp_collectives_order_memory: bool = false, Relaxes("shuffles and votes order memory (`warp_collectives_order_memory`, Y4)");
         /// `"sm_80"`: elements of `wmma` fragments lie as on sm_80, where that is known: of f32 accumulators of

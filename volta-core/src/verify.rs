@@ -348,7 +348,7 @@ impl<'c> Verification<'c> {
                 if let Some(output) = outputs.next_if(|output| output.element == element) {
                     return Ok(Valued { store: Some(output.store), value: output.value });
                 }
-                match machine::initial_value(side, param, at, element, old) {
+                match machine::initial_value(side, param, at, element, old, &self.case.options.rules) {
                     Some(value) => Ok(Valued { store: None, value }),
                     None => Err(difference(param, element, How::Unwritten { by: side })),
                 }

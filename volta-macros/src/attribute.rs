@@ -238,6 +238,11 @@ impl Reader<'_> {
                 let known = texts.iter().map(LitStr::value).collect();
                 Some((Some(Value::Texts(known)), quote!(Texts(::std::vec![#(#texts.into()),*]))))
             }
+            Takes::Number => {
+                let number = self.value(name)?;
+                let text = quote!(#number).to_string().replace([' ', '_'], "");
+                Some((Some(Value::Number(text.clone())), quote!(Number(#text.into()))))
+            }
             Takes::Counts => {
                 let list = self.value(name)?;
                 let numbers = self.integers(&list, name)?;

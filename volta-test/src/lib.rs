@@ -59,7 +59,7 @@ pub mod prelude {
 pub mod __private {
     pub use insta;
     pub use inventory;
-    pub use volta_case::Value::{Counts, Flag, Text, Texts};
+    pub use volta_case::Value::{Counts, Flag, Number, Text, Texts};
     pub use volta_core::case::{Argument, Contents, Role, ScalarValue, Sign};
 
     pub use crate::builder::{Builder, count, extent, integer, literal, named, real, size};

@@ -127,6 +127,7 @@ fn key<S: Section>(section: &mut S, word: &str) -> Result<(), String> {
         Takes::Extent => Value::Counts(numbers('x')?),
         Takes::Counts => Value::Counts(numbers(',')?),
         Takes::Text => Value::Text(given()?.to_string()),
+        Takes::Number => Value::Number(given()?.to_string()),
         Takes::Texts | Takes::Own => return Err(format!("`{name}` does not stand in a header")),
     };
     section.set(name, value).map_err(|wrong| wrong.to_string())

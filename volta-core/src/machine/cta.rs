@@ -187,7 +187,7 @@ impl<'l> Cta<'l> {
             counts: Counts::default(),
             reductions: rustc_hash::FxHashMap::default(),
             known: Knowns::default(),
-            relied: Relied::new(launch),
+            relied: Relied::new(launch, &options.rules),
             congruence: Congruence::default(),
             hammocks: rustc_hash::FxHashMap::default(),
             fragments: Fragments::default(),

@@ -10,6 +10,7 @@ use super::bind::{Launch, Tensor};
 use super::cta::{Cta, Detector, Mode, Stop};
 use super::grid::{Outcome, OutputValue, Ran, RunError, output_value};
 use super::int_terms::IntTerms;
+use super::masks::Masks;
 use super::memory::{Contribution, PAGE};
 use super::race::{Access, Agent};
 use super::value::{Origin, Sym, SymKind, Value};
@@ -214,7 +215,12 @@ impl Merged {
             }
             cta.check_budgets().map_err(RunError::from_stop)?;
             let Cta { store, packed, ranges, .. } = &mut cta;
-            let value = output_value(tensor, value, &mut IntTerms { packed, store, ranges, pc: 0 });
+            let value = output_value(
+                tensor,
+                value,
+                &mut IntTerms { packed, store, ranges, pc: 0 },
+                &mut Masks::default(),
+            );
             let value = value
                 .map_err(|(kind, rule, what)| fault(kind, rule, format!("the output {place} {what}")))?;
             combined.insert((param, element), value);

@@ -10,6 +10,7 @@ use super::cta::{Beside, Counts, Cta, Detector, Mode, Stop, Taken};
 use super::endless::Endless;
 use super::footprint::{Merged, is_output};
 use super::int_terms::{self, IntTerms, exactly};
+use super::masks::Masks;
 use super::memory::{Contribution, PAGE, Page, Placed};
 use super::opaque::{self, Guarded};
 use super::packed::{Cell, PackedValues};
@@ -19,11 +20,11 @@ use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Exhausted, Held, Limit};
 use crate::base::ration::Pool;
-use crate::case::{Element, Options, Param, Side, Which};
-use crate::number::format::{Format, decode};
-use crate::number::{Rational, Rounded};
+use crate::case::{Element, Options, Param, Rules, Side, Which};
+use crate::number::Rational;
+use crate::number::format::Format;
 use crate::program::{InstId, Program};
-use crate::term::{Constant, Ranges, Store, TermId};
+use crate::term::{Ranges, Store, TermId};
 use crate::verdict::{Fault, FaultKind, Site};
 
 /// What an output element holds after the launch.
@@ -122,7 +123,7 @@ pub fn run(
         Ok(launch) => launch,
         Err(error) => return (Err(error.into()), BTreeSet::new()),
     };
-    let mut relied = Relied::new(&launch);
+    let mut relied = Relied::new(&launch, &options.rules);
     let outcome = run_launch(&launch, options, &mut relied);
     let mut assumptions = BTreeSet::new();
     if let Ok(_) | Err(RunError::Fault(_)) = outcome {
@@ -304,7 +305,7 @@ fn attempt<'l>(
             let value = element_value(tensor, content, first, &mut packed, &mut store);
             let mut residues =
                 IntTerms { packed: &mut packed, store: &mut store, ranges: &mut ranges, pc: 0 };
-            let (kind, rule, what) = match output_value(tensor, value, &mut residues) {
+            let (kind, rule, what) = match output_value(tensor, value, &mut residues, &mut run.relied.masks) {
                 Ok(value) => {
                     outputs.push((param, element, value));
                     continue;
@@ -379,6 +380,7 @@ pub(super) fn output_value(
     tensor: &Tensor,
     value: Value,
     residues: &mut IntTerms<'_>,
+    masks: &mut Masks,
 ) -> Result<OutputValue, (FaultKind, &'static str, String)> {
     let name = tensor.element.name();
     if let Some(origin) = residues.packed.undefined_part(value) {
@@ -408,7 +410,7 @@ pub(super) fn output_value(
         Element::Float(_) | Element::Int { .. } | Element::Bool => value,
     };
     if let (Element::Float(_), Some(choice)) = (tensor.element, residues.packed.as_choice(value)) {
-        let mut arm = |value| match output_value(tensor, value, residues)? {
+        let mut arm = |value| match output_value(tensor, value, residues, masks)? {
             OutputValue::Real(term) => Ok(term),
             OutputValue::Bits(_) | OutputValue::Integer(_) => Err((
                 FaultKind::SortMismatch,
@@ -432,12 +434,8 @@ pub(super) fn output_value(
         return Ok(OutputValue::Real(number));
     }
     match (tensor.element, value) {
-        (Element::Float(format), Value::Bits(bits)) => match decode(format, bits).extended() {
-            Some(exact) => {
-                let spelled = Some((format, bits));
-                let constant = Constant { exact, literal: spelled, rounded: Rounded::exactly(format, bits) };
-                Ok(OutputValue::Real(residues.store.intern(constant)))
-            }
+        (Element::Float(format), Value::Bits(bits)) => match masks.constant(format, bits) {
+            Some(constant) => Ok(OutputValue::Real(residues.store.intern(constant))),
             None => Err((FaultKind::Undefined, "V2", "is NaN".into())),
         },
         (Element::Int { .. } | Element::Bool, Value::Bits(bits)) => Ok(OutputValue::Bits(bits)),
@@ -507,12 +505,13 @@ pub fn initial_value(
     at: usize,
     element: u64,
     store: &mut Store,
+    rules: &Rules,
 ) -> Option<OutputValue> {
     let tensor = super::bind::tensor(which, at, param).ok().flatten()?;
     let value = tensor.value(element, InstId(u32::MAX));
     let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
     let mut residues = IntTerms { packed: &mut packed, store, ranges: &mut ranges, pc: 0 };
-    output_value(&tensor, value, &mut residues).ok()
+    output_value(&tensor, value, &mut residues, &mut Masks::new(rules)).ok()
 }
 
 /// The number that known bits are in a type, as a term.

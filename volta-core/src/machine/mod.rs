@@ -21,6 +21,7 @@ mod globals;
 mod grid;
 mod int_terms;
 mod lockstep;
+mod masks;
 mod memory;
 mod objects;
 mod opaque;

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::bind::Launch;
 use super::exec::pretty_name;
+use super::masks::Masks;
 use super::returned::Returned;
 use crate::base::assumption::Assumption;
+use crate::case::Rules;
 use crate::program::InstId;
 
 /// What the CTAs of a launch relied on. It is the same under every schedule.
@@ -14,6 +16,8 @@ use crate::program::InstId;
 pub(super) struct Relied {
     /// Threads that counted as arrived.
     pub(super) returned: Returned,
+    /// How known floats are read.
+    pub(super) masks: Masks,
     /// Whatever a sentence says by itself.
     pub(super) others: BTreeSet<Assumption>,
     /// By object, the alignment that its accesses needed, if they needed more than it is declared with (rule M1).
@@ -25,8 +29,9 @@ pub(super) struct Relied {
 }
 
 impl Relied {
-    pub(super) fn new(launch: &Launch<'_>) -> Relied {
-        Relied { alignments: vec![Cell::new(0); launch.objects.len()], ..Relied::default() }
+    pub(super) fn new(launch: &Launch<'_>, rules: &Rules) -> Relied {
+        let alignments = vec![Cell::new(0); launch.objects.len()];
+        Relied { alignments, masks: Masks::new(rules), ..Relied::default() }
     }
 
     /// An access needed an object to be aligned better than it is declared.
@@ -51,6 +56,7 @@ impl Relied {
     pub(super) fn merge(&mut self, other: Relied) {
         self.returned.merge(&other.returned);
         self.others.extend(other.others);
+        self.masks.merge(other.masks);
         for (own, other) in self.alignments.iter().zip(other.alignments) {
             own.set(own.get().max(other.get()));
         }
@@ -62,6 +68,7 @@ impl Relied {
     pub(super) fn assumptions(self, launch: &Launch<'_>) -> BTreeSet<Assumption> {
         let mut all = self.others;
         all.extend(self.returned.assumptions(launch));
+        all.extend(self.masks.assumptions());
         all.extend(self.alignments.iter().zip(launch.objects.iter()).filter_map(|(needed, (_, object))| {
             let (needed, name) = (needed.get(), pretty_name(&object.name));
             (needed > object.declared).then(|| {

@@ -141,6 +141,14 @@ impl<'a> Table<'a> {
             Takes::Flag => self.flag(key.name).map(Given::Flag),
             Takes::Count | Takes::Size => self.integer(key.name).map(|count| Given::Count(count.into())),
             Takes::Text => self.string(key.name).map(Given::Text),
+            Takes::Number => {
+                let number = |value: Value<'_>| match value.get_ref() {
+                    DeValue::Integer(number) => Some(number.to_string()),
+                    DeValue::Float(number) => Some(number.to_string()),
+                    _ => None,
+                };
+                self.read(key.name, "a number", number).map(Given::Number)
+            }
             Takes::Counts => {
                 let integer = |value: Value<'_>| as_integer(value.get_ref()).map(i128::from);
                 self.list(key.name, "a whole number from 0", integer).map(Given::Counts)

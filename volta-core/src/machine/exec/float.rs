@@ -10,13 +10,14 @@ use super::super::warp::Warp;
 use super::idiom;
 use super::known::Undecided;
 use crate::base::assumption::Assumption;
-use crate::number::Rounded;
 use crate::number::format::{Format, Rounding, decode};
+use crate::number::{Extended, Rational, Rounded};
 use crate::program::{
     Bool2, Clamp, Compare, Float2, FloatCompare, InstId, Precision, PredId, PredSrc, RegId, Src,
 };
-use crate::term::{Constant, Pattern, Results, TermId, TermKind, TermOp, min_max};
+use crate::term::{Constant, Pattern, Results, Store, TermId, TermKind, TermOp, min_max};
 use crate::verdict::FaultKind;
+use smallvec::SmallVec;
 
 /// What a float instruction computes, apart from its operands.
 #[derive(Clone, Copy, Debug)]
@@ -614,13 +615,24 @@ impl Cta<'_> {
         if let Some(known) = self.literals.get(&(format, bits)) {
             return *known;
         }
-        let spelled = Some((format, bits));
-        let raw = decode(format, bits).extended().map(|exact| {
-            let rounded = Rounded::exactly(format, bits);
-            self.store.intern(Constant { exact, literal: spelled, rounded }).raw()
-        });
+        let constant = self.relied.masks.constant(format, bits);
+        let raw = constant.map(|constant| self.store.intern(constant).raw());
         self.literals.insert((format, bits), raw);
         raw
+    }
+
+    /// The number that hardware holds in the place of an infinity as which it is read (rule V3).
+    fn number_of_mask(&mut self, term: TermId) -> TermId {
+        let TermKind::Constant(id) = term.kind() else { return term };
+        let Constant { exact, rounded, .. } = self.store.constant(id).clone();
+        let held = rounded.and_then(Rounded::spelled).filter(|_| exact == Extended::NegInf);
+        let number = held.and_then(|(format, bits)| decode(format, bits).extended());
+        match number {
+            Some(exact @ Extended::Finite(_)) => {
+                self.store.intern(Constant { exact, literal: None, rounded })
+            }
+            Some(Extended::PosInf | Extended::NegInf) | None => term,
+        }
     }
 
     /// An operation on known values.
@@ -628,7 +640,14 @@ impl Cta<'_> {
         if let Some(value) = self.known_floor_step(shape, ids, pc) {
             return value;
         }
-        self.known.fold(&mut self.store, shape, ids, pc)
+        let mut ids: SmallVec<[TermId; 3]> = ids.into();
+        if let (TermOp::Mul | TermOp::Fma, [a, b, ..]) = (shape.op, &mut ids[..]) {
+            // A mask that is multiplied by 0 masks nothing: `(1 - seen) * -1e9`.
+            if is_number(&self.store, *a, &Rational::ZERO) || is_number(&self.store, *b, &Rational::ZERO) {
+                [*a, *b] = [*a, *b].map(|factor| self.number_of_mask(factor));
+            }
+        }
+        self.known.fold(&mut self.store, shape, &ids, pc)
     }
 
     pub(super) fn setp_float(
@@ -705,3 +724,11 @@ impl Cta<'_> {
 }
 
 const NAN: &str = "no value is NaN: comparisons that hold on NaN are read as their ordered twins (V2)";
+
+/// Whether a term is that number.
+fn is_number(store: &Store, term: TermId, number: &Rational) -> bool {
+    match term.kind() {
+        TermKind::Constant(id) => store.constant(id).exact.finite() == Some(number),
+        TermKind::Input { .. } | TermKind::Lane(..) => false,
+    }
+}
