@@ -22,11 +22,11 @@ words! {
         /// A value without meaning.
         Undefined = "undefined",
         /// A value of one kind used as another.
-        SortMismatch = "sort-mismatch",
+        TypeMismatch = "type-mismatch" | "sort-mismatch",
         /// Rounding decides what must not depend on it.
         DependsOnRounding = "depends-on-rounding",
         /// A branch or an address depends on the input.
-        NotStructured = "not-structured",
+        InputDependentControl = "input-dependent-control" | "not-structured",
         /// An instruction that Volta does not know.
         Unsupported = "unsupported",
         /// A trap or a failed assertion.
@@ -118,6 +118,23 @@ impl VerdictName {
             (Clean, false)
             | (Equivalent | EquivalentWhere | Different, true)
             | (Unknown(_) | Fault(_) | InputError, _) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::word::choose;
+
+    #[test]
+    fn words_of_earlier_versions_are_understood_and_not_written() {
+        for (old, kind, name) in [
+            ("sort-mismatch", FaultKind::TypeMismatch, "type-mismatch"),
+            ("not-structured", FaultKind::InputDependentControl, "input-dependent-control"),
+        ] {
+            assert_eq!(choose::<VerdictName>(old, String::new), Ok(VerdictName::Fault(kind)));
+            assert_eq!(kind.name(), name);
         }
     }
 }

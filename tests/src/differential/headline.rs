@@ -166,9 +166,9 @@ pub fn holds(case: &Case, report: &Report, seed: u64) -> Result<Seen, String> {
                 Ok(Seen::NotShown)
             }
             FaultKind::Undefined
-            | FaultKind::SortMismatch
+            | FaultKind::TypeMismatch
             | FaultKind::DependsOnRounding
-            | FaultKind::NotStructured
+            | FaultKind::InputDependentControl
             | FaultKind::Unsupported
             | FaultKind::Assertion
             | FaultKind::ReadOnly => Ok(Seen::Nothing),

@@ -404,7 +404,7 @@ impl Cta<'_> {
             Truth::Condition(term) => {
                 let what = self.describe(term);
                 let message = format!("a value that all threads combine depends on the input: {what}");
-                Err(self.fault(FaultKind::NotStructured, "S1", message, warp, lane, pc))
+                Err(self.fault(FaultKind::InputDependentControl, "S1", message, warp, lane, pc))
             }
             Truth::Undefined(origin) => {
                 let message = "a predicate that nothing was written to is used";

@@ -210,7 +210,7 @@ impl Merged {
                 let by = imported(&mut cta.store, &outcome.stores[*store], *sum, known);
                 value = cta.updated(*update, value, by, 0).map_err(|held| {
                     let message = format!("an atomic operation on {place}, `{update}`, reads {held}");
-                    fault(FaultKind::SortMismatch, "V1", message)
+                    fault(FaultKind::TypeMismatch, "V1", message)
                 })?;
             }
             cta.check_budgets().map_err(RunError::from_stop)?;

@@ -403,7 +403,7 @@ pub(super) fn output_value(
         });
     }
     let mismatch = |held: String| {
-        Err((FaultKind::SortMismatch, "V1", format!("is declared {name}, but {held} is stored in it")))
+        Err((FaultKind::TypeMismatch, "V1", format!("is declared {name}, but {held} is stored in it")))
     };
     let value = match tensor.element {
         Element::Float(Format::F32 | Format::Tf32) => residues.packed.as_f32(value),
@@ -413,7 +413,7 @@ pub(super) fn output_value(
         let mut arm = |value| match output_value(tensor, value, residues, masks)? {
             OutputValue::Real(term) => Ok(term),
             OutputValue::Bits(_) | OutputValue::Integer(_) => Err((
-                FaultKind::SortMismatch,
+                FaultKind::TypeMismatch,
                 "V1",
                 format!("is declared {name}, but an integer is stored in it"),
             )),

@@ -99,13 +99,13 @@ pub const ENTRIES: &[Entry] = &[
         "a value that has no meaning reaches an output, a branch, an address or a barrier",
         "Rules V3 and V6: `inf - inf`, `0 * inf`, `x / 0`, and what is computed from them.",
     ),
-    entry("sort-mismatch", "a value of one kind is used as another without a conversion", "Rules V1 and V5."),
+    entry("type-mismatch", "a value of one kind is used as another without a conversion", "Rules V1 and V5."),
     entry(
         "depends-on-rounding",
         "a float decides a branch, an index or an integer, and rounding decides the float",
         "Rule V10.",
     ),
-    entry("not-structured", "a branch or an address depends on input values", "Rule S1."),
+    entry("input-dependent-control", "a branch or an address depends on input values", "Rule S1."),
     entry(
         "unsupported",
         "a thread reached an instruction that Volta does not know",

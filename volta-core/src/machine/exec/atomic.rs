@@ -36,7 +36,7 @@ impl Cta<'_> {
             self.writable(warp, &at, bytes)?;
             let mismatch = |this: &Self, warp: &Warp, held: String| {
                 let message = format!("an atomic operation, `{update}`, reads {held}");
-                this.fault(FaultKind::SortMismatch, "V1", message, warp, lane, pc)
+                this.fault(FaultKind::TypeMismatch, "V1", message, warp, lane, pc)
             };
             let by = self.value(warp, a, lane);
             let by = self.updating(update, by, pc).map_err(|held| mismatch(self, warp, held))?;

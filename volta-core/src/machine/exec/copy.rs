@@ -103,7 +103,7 @@ impl Cta<'_> {
                         let Ok(content) = int_terms::slice(pieces, 4 * step, 4, &mut self.store) else {
                             let message =
                                 "a copy cuts through a value of the memory that it reads".to_string();
-                            return Err(self.fault(FaultKind::SortMismatch, "M3", message, warp, lane, pc));
+                            return Err(self.fault(FaultKind::TypeMismatch, "M3", message, warp, lane, pc));
                         };
                         Cell::from_pieces(&content, &mut self.packed)
                     }

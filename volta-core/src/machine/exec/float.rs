@@ -558,7 +558,7 @@ impl Cta<'_> {
             Ok(term) => Ok(term),
             Err(held) => {
                 let message = format!("an operation on {} reads {held}", format.name());
-                Err(self.fault(FaultKind::SortMismatch, "V1", message, warp, lane, pc))
+                Err(self.fault(FaultKind::TypeMismatch, "V1", message, warp, lane, pc))
             }
         }
     }

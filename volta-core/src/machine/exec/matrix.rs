@@ -296,7 +296,7 @@ impl Cta<'_> {
             Err(_) => {
                 let what = self.describe_value(value);
                 let message = format!("a matrix instruction takes a register for two halves: {what}");
-                Err(self.fault(FaultKind::SortMismatch, "V5", message, warp, lane, pc))
+                Err(self.fault(FaultKind::TypeMismatch, "V5", message, warp, lane, pc))
             }
         }
     }

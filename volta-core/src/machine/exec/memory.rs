@@ -454,7 +454,7 @@ impl<'l> Cta<'l> {
     #[cold]
     fn cuts(&self, message: String, value: Value, warp: &Warp, lane: usize, pc: u32) -> Stop {
         let what = self.describe_value(value);
-        self.fault(FaultKind::SortMismatch, "M3", format!("{message}: {what}"), warp, lane, pc)
+        self.fault(FaultKind::TypeMismatch, "M3", format!("{message}: {what}"), warp, lane, pc)
     }
 
     /// One cell's contents; `touched` are the bytes that the access reads.
@@ -591,7 +591,7 @@ impl<'l> Cta<'l> {
                     int_terms::slice(&old, first + length, 4 - first - length, &mut self.store),
                 ) else {
                     let message = format!("part of a value in `{}` is overwritten", at.object.name);
-                    return Err(self.fault(FaultKind::SortMismatch, "M3", message, warp, lane, at.pc));
+                    return Err(self.fault(FaultKind::TypeMismatch, "M3", message, warp, lane, at.pc));
                 };
                 pieces.extend(new);
                 pieces.extend(after);

@@ -359,7 +359,7 @@ impl Cta<'_> {
                 let message = format!("{what} depends on the input: {}", self.describe_value(value));
                 let site = self.site("depends on the input".into(), warp, lane, pc);
                 let help = "addresses, branches and barriers must be the same for all inputs of the given sizes (S1)";
-                self.fault_at(FaultKind::NotStructured, "S1", message, vec![site], Some(help.into()))
+                self.fault_at(FaultKind::InputDependentControl, "S1", message, vec![site], Some(help.into()))
             }
         }
     }

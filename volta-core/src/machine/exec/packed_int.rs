@@ -403,7 +403,7 @@ impl Cta<'_> {
         let site = self.site("computes".into(), warp, lane, pc);
         let help = "only moving whole values, clearing or flipping a sign, and the steps of known functions are \
                     understood (V5); compiling with --use_fast_math often avoids such code";
-        self.fault_at(FaultKind::SortMismatch, "V5", message, vec![site], Some(help.into()))
+        self.fault_at(FaultKind::TypeMismatch, "V5", message, vec![site], Some(help.into()))
     }
 
     /// Compares integers where some lanes are not concrete.

@@ -91,7 +91,7 @@ impl Cta<'_> {
         let help = "control flow must be the same for all inputs of the given sizes (S1), except in short branches \
                     that only compute values or load from inputs; else load and store on both sides, or write \
                     `condition ? a : b`";
-        self.fault_at(FaultKind::NotStructured, "S1", message, vec![site], Some(help.into()))
+        self.fault_at(FaultKind::InputDependentControl, "S1", message, vec![site], Some(help.into()))
     }
 
     /// Executes an operation under conditions: each destination becomes a choice between its new and old value.

@@ -479,7 +479,7 @@ impl Cta<'_> {
             by(!column_major),
             by(column_major)
         );
-        Err(self.fault(FaultKind::SortMismatch, "V5", message, warp, 0, pc))
+        Err(self.fault(FaultKind::TypeMismatch, "V5", message, warp, 0, pc))
     }
 
     /// The matrix that registers hold: their elements, that of their handles, or one value everywhere.
@@ -660,7 +660,7 @@ impl Cta<'_> {
         let message = format!("{what}, but {but}");
         let help = "do the same to all registers of a fragment, with values that are the same in all lanes; go \
                     through memory (`wmma::store_matrix_sync`) for what depends on rows or columns";
-        self.fault_at(FaultKind::SortMismatch, "V5", message, vec![site], Some(help.into()))
+        self.fault_at(FaultKind::TypeMismatch, "V5", message, vec![site], Some(help.into()))
     }
 }
 
