@@ -289,7 +289,10 @@ impl Reader<'_> {
             return Ok(match inner {
                 Expression::Number(Extended::Finite(value)) => Expression::Number(Extended::Finite(-value)),
                 Expression::Number(Extended::PosInf) => Expression::Number(Extended::NegInf),
-                inner => apply(TermOp::Neg, [inner]),
+                inner @ (Expression::Number(_)
+                | Expression::Literal(_)
+                | Expression::Input(..)
+                | Expression::Apply(..)) => apply(TermOp::Neg, [inner]),
             });
         }
         let base = self.primary()?;
@@ -379,7 +382,7 @@ impl Reader<'_> {
         }
         let log2_e = || Expression::Literal(0x3fb8_aa3b);
         let ln_2 = || Expression::Literal(0x3f31_7218);
-        let (op, arity) = match name {
+        let op = match name {
             "max" | "min" if operands.len() >= 2 => {
                 let op = if name == "max" { Max } else { Min };
                 let folded = operands.into_iter().reduce(|folded, next| apply(op, [folded, next]));
@@ -392,26 +395,14 @@ impl Reader<'_> {
                 return folded.ok_or_else(|| "nothing to add".to_string());
             }
             "rcp" => return Ok(apply(Div, [ratio(1, 1), operands[0].clone()])),
-            "fma" => (Fma, 3),
-            "abs" => (Abs, 1),
-            "sat" => (Saturate, 1),
-            "exp2" => (Exp2, 1),
-            "log2" => (Log2, 1),
-            "sqrt" => (Sqrt, 1),
-            "rsqrt" => (Rsqrt, 1),
-            "sin" => (Sin, 1),
-            "cos" => (Cos, 1),
-            "tanh" => (Tanh, 1),
-            "floor" => (Floor, 1),
-            "ceil" => (Ceil, 1),
-            "trunc" => (Trunc, 1),
-            "round" => (RoundEven, 1),
-            "copysign" => (CopySign, 2),
-            "mod" => (Mod, 2),
-            "and" => (BitAnd, 2),
-            "if" => (Select, 3),
-            _ => return Err(format!("`{name}` is no function")),
+            name => {
+                let others = [("fma", Fma), ("sat", Saturate), ("mod", Mod), ("and", BitAnd), ("if", Select)];
+                let other = others.into_iter().find(|(own, _)| *own == name).map(|(_, op)| op);
+                let called = || TermOp::ALL.iter().copied().find(|op| op.info().name() == Some(name));
+                other.or_else(called).ok_or_else(|| format!("`{name}` is no function"))?
+            }
         };
+        let arity = op.arity();
         if operands.len() != arity {
             return Err(format!("`{name}` takes {arity} operands"));
         }

@@ -95,7 +95,12 @@ fn scheduled_otherwise(case: &Case, first: &Report) -> Result<(), Failed> {
         let other = volta_core::verify(&case);
         let same = match &first.verdict {
             Verdict::Fault(_) => matches!(other.verdict, Verdict::Fault(_)),
-            verdict => other.verdict.name() == verdict.name() && other.forms == first.forms,
+            verdict @ (Verdict::Equivalent
+            | Verdict::EquivalentWhere(_)
+            | Verdict::Different(_)
+            | Verdict::Unknown(_)
+            | Verdict::InputError(_)
+            | Verdict::Clean) => other.verdict.name() == verdict.name() && other.forms == first.forms,
         };
         if !same {
             return Err(format!("{schedule:?}: {:#?} rather than {:#?}", other.verdict, first.verdict).into());

@@ -74,10 +74,7 @@ impl Mutant {
             Expect::One(one) => std::slice::from_ref(one),
             Expect::Several(list) => list,
         };
-        let broken = match &report.verdict {
-            Verdict::Fault(fault) => Some(fault.rule),
-            _ => None,
-        };
+        let broken = if let Verdict::Fault(fault) = &report.verdict { Some(fault.rule) } else { None };
         if wanted.contains(&verdict) && (self.rule.is_none() || self.rule.as_deref() == broken) {
             return Ok(());
         }

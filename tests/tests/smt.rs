@@ -57,7 +57,11 @@ fn compare(name: &str, dir: &Path, z3: &Z3) -> Result<Opinion, Failed> {
         Verdict::Equivalent => (Answer::Unsat, some_of(conditions.len())),
         Verdict::Different(difference) => (Answer::Sat, place_of(&conditions, &difference)),
         // Conditions and faults are no question about elements alone.
-        _ => return Ok(Opinion::NotAsked),
+        Verdict::EquivalentWhere(_)
+        | Verdict::Fault(_)
+        | Verdict::Unknown(_)
+        | Verdict::InputError(_)
+        | Verdict::Clean => return Ok(Opinion::NotAsked),
     };
     let mut opinion = Opinion::NotAsked;
     for at in picked {

@@ -113,7 +113,9 @@ impl Field for bool {
     fn read(key: &str, value: Value) -> Result<bool, Wrong> {
         match value {
             Value::Flag(value) => Ok(value),
-            other => Err(wrong(key, "true or false", &other)),
+            other @ (Value::Count(_) | Value::Text(_) | Value::Counts(_) | Value::Texts(_)) => {
+                Err(wrong(key, "true or false", &other))
+            }
         }
     }
 
@@ -128,7 +130,11 @@ impl Field for u64 {
     fn read(key: &str, value: Value) -> Result<u64, Wrong> {
         match value {
             Value::Count(number) if u64::try_from(number).is_ok() => Ok(number as u64),
-            other => Err(wrong(key, "a whole number from 0", &other)),
+            other @ (Value::Flag(_)
+            | Value::Count(_)
+            | Value::Text(_)
+            | Value::Counts(_)
+            | Value::Texts(_)) => Err(wrong(key, "a whole number from 0", &other)),
         }
     }
 
@@ -146,7 +152,11 @@ impl Field for u32 {
     fn read(key: &str, value: Value) -> Result<u32, Wrong> {
         match value {
             Value::Count(number) if u32::try_from(number).is_ok() => Ok(number as u32),
-            other => Err(wrong(key, &format!("a whole number from 0 to {}", u32::MAX), &other)),
+            other @ (Value::Flag(_)
+            | Value::Count(_)
+            | Value::Text(_)
+            | Value::Counts(_)
+            | Value::Texts(_)) => Err(wrong(key, &format!("a whole number from 0 to {}", u32::MAX), &other)),
         }
     }
 
@@ -159,9 +169,10 @@ impl Field for [u32; 3] {
     const TAKES: Takes = Takes::Extent;
 
     fn read(key: &str, value: Value) -> Result<[u32; 3], Wrong> {
-        let sizes: Option<Vec<u32>> = match &value {
-            Value::Counts(sizes) => sizes.iter().map(|size| u32::try_from(*size).ok()).collect(),
-            _ => None,
+        let sizes: Option<Vec<u32>> = if let Value::Counts(sizes) = &value {
+            sizes.iter().map(|size| u32::try_from(*size).ok()).collect()
+        } else {
+            None
         };
         match sizes.as_deref() {
             Some(&[x]) => Ok([x, 1, 1]),
@@ -185,7 +196,9 @@ impl Field for String {
     fn read(key: &str, value: Value) -> Result<String, Wrong> {
         match value {
             Value::Text(text) => Ok(text),
-            other => Err(wrong(key, "a text", &other)),
+            other @ (Value::Flag(_) | Value::Count(_) | Value::Counts(_) | Value::Texts(_)) => {
+                Err(wrong(key, "a text", &other))
+            }
         }
     }
 
@@ -200,7 +213,9 @@ impl Field for Vec<String> {
     fn read(key: &str, value: Value) -> Result<Vec<String>, Wrong> {
         match value {
             Value::Texts(texts) => Ok(texts),
-            other => Err(wrong(key, "a list of texts", &other)),
+            other @ (Value::Flag(_) | Value::Count(_) | Value::Text(_) | Value::Counts(_)) => {
+                Err(wrong(key, "a list of texts", &other))
+            }
         }
     }
 }
@@ -209,9 +224,10 @@ impl Field for Vec<u64> {
     const TAKES: Takes = Takes::Counts;
 
     fn read(key: &str, value: Value) -> Result<Vec<u64>, Wrong> {
-        let numbers = match &value {
-            Value::Counts(numbers) => numbers.iter().map(|number| u64::try_from(*number).ok()).collect(),
-            _ => None,
+        let numbers = if let Value::Counts(numbers) = &value {
+            numbers.iter().map(|number| u64::try_from(*number).ok()).collect()
+        } else {
+            None
         };
         numbers.ok_or_else(|| wrong(key, "a list of whole numbers from 0", &value))
     }
@@ -221,9 +237,10 @@ impl Field for BTreeSet<u32> {
     const TAKES: Takes = Takes::Counts;
 
     fn read(key: &str, value: Value) -> Result<BTreeSet<u32>, Wrong> {
-        let numbers = match &value {
-            Value::Counts(numbers) => numbers.iter().map(|number| u32::try_from(*number).ok()).collect(),
-            _ => None,
+        let numbers = if let Value::Counts(numbers) = &value {
+            numbers.iter().map(|number| u32::try_from(*number).ok()).collect()
+        } else {
+            None
         };
         numbers.ok_or_else(|| wrong(key, "a list of line numbers", &value))
     }

@@ -254,9 +254,10 @@ impl Reader<'_> {
                 if let Expr::Lit(literal) = &value
                     && !matches!(literal.lit, Lit::Int(_))
                 {
-                    let message = match takes {
-                        Takes::Count => "a limit is a whole number",
-                        _ => "a size is a whole number, or a list of up to three",
+                    let message = if let Takes::Count = takes {
+                        "a limit is a whole number"
+                    } else {
+                        "a size is a whole number, or a list of up to three"
                     };
                     self.complain(Error::new_spanned(&value, message));
                 }
@@ -265,7 +266,12 @@ impl Reader<'_> {
                     match takes {
                         Takes::Count => quote!(count(#value)),
                         Takes::Size => quote!(size(#value)),
-                        _ => quote!(extent(#value)),
+                        Takes::Flag
+                        | Takes::Extent
+                        | Takes::Text
+                        | Takes::Counts
+                        | Takes::Texts
+                        | Takes::Own => quote!(extent(#value)),
                     },
                 ))
             }
@@ -315,12 +321,13 @@ impl Reader<'_> {
     fn integers(&mut self, list: &Expr, name: &str) -> Option<Vec<i128>> {
         let mut integers = Vec::new();
         for item in self.items(list, name)? {
-            match &item {
-                Expr::Lit(ExprLit { lit: Lit::Int(integer), .. }) => match integer.base10_parse() {
-                    Ok(integer) => integers.push(integer),
-                    Err(error) => self.complain(error),
-                },
-                other => self.complain(Error::new_spanned(other, format!("`{name}` holds whole numbers"))),
+            let Expr::Lit(ExprLit { lit: Lit::Int(integer), .. }) = &item else {
+                self.complain(Error::new_spanned(&item, format!("`{name}` holds whole numbers")));
+                continue;
+            };
+            match integer.base10_parse() {
+                Ok(integer) => integers.push(integer),
+                Err(error) => self.complain(error),
             }
         }
         Some(integers)
@@ -360,24 +367,24 @@ impl Reader<'_> {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut args = Vec::new();
         for expression in &expressions {
-            match expression {
-                Expr::Path(path) if path.path.get_ident().is_some_and(|name| name != "inf") => {
-                    let Some(name) = path.path.get_ident() else { continue };
-                    if !names.contains(&name.to_string().as_str()) {
-                        let message = format!("no parameter is called `{name}`");
-                        let wrong = Wrong::unknown(message, &name.to_string(), &names);
-                        self.complain(Error::new(name.span(), wrong));
-                    }
-                    args.push(Arg::Named(name.clone()));
+            if let Expr::Path(path) = expression
+                && let Some(name) = path.path.get_ident().filter(|name| *name != "inf")
+            {
+                if !names.contains(&name.to_string().as_str()) {
+                    let message = format!("no parameter is called `{name}`");
+                    let wrong = Wrong::unknown(message, &name.to_string(), &names);
+                    self.complain(Error::new(name.span(), wrong));
                 }
-                literal => match number(literal, true) {
-                    Ok(Number::Real(_) | Number::Integer(_)) => {
-                        let message = "an argument is a parameter's name or a literal";
-                        self.complain(Error::new_spanned(literal, message));
-                    }
-                    Ok(number) => args.push(Arg::Literal(number)),
-                    Err(error) => self.complain(error),
-                },
+                args.push(Arg::Named(name.clone()));
+                continue;
+            }
+            match number(expression, true) {
+                Ok(Number::Real(_) | Number::Integer(_)) => {
+                    let message = "an argument is a parameter's name or a literal";
+                    self.complain(Error::new_spanned(expression, message));
+                }
+                Ok(number) => args.push(Arg::Literal(number)),
+                Err(error) => self.complain(error),
             }
         }
         Some(args)
@@ -435,11 +442,5 @@ impl Reader<'_> {
 }
 
 fn literal_text(value: &Expr) -> Option<LitStr> {
-    match value {
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Str(text) => Some(text.clone()),
-            _ => None,
-        },
-        _ => None,
-    }
+    if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value { Some(text.clone()) } else { None }
 }

@@ -151,17 +151,17 @@ fn parse_param(argument: &FnArg) -> Result<Param> {
     let name = name.ident.clone();
     let mut marks = Marks::read(&typed.attrs)?;
     let global = marks.global.take().map(|(name, _)| name);
-    let kind = match &*typed.ty {
-        Type::Reference(reference) => {
-            let (element, shape) = tensor_type(&reference.elem)?;
-            marks.tensor(reference.mutability.is_some(), element, shape)?
-        }
-        other => marks.scalar(&name, element_type(other)?)?,
+    let kind = if let Type::Reference(reference) = &*typed.ty {
+        let (element, shape) = tensor_type(&reference.elem)?;
+        marks.tensor(reference.mutability.is_some(), element, shape)?
+    } else {
+        marks.scalar(&name, element_type(&typed.ty)?)?
     };
     Ok(Param { name, kind, global })
 }
 
 /// The element type and dimensions of `[[T; M]; N]`.
+#[expect(clippy::wildcard_enum_match_arm, reason = "an enum of `syn`, which may grow")]
 fn tensor_type(ty: &Type) -> Result<(Element, Vec<Expr>)> {
     match ty {
         Type::Array(array) => {
@@ -176,6 +176,7 @@ fn tensor_type(ty: &Type) -> Result<(Element, Vec<Expr>)> {
 }
 
 /// An element type, which need not exist in Rust.
+#[expect(clippy::wildcard_enum_match_arm, reason = "an enum of `syn`, which may grow")]
 fn element_type(ty: &Type) -> Result<Element> {
     let name = match ty {
         Type::Path(path) if path.qself.is_none() => path.path.get_ident().map(ToString::to_string),
@@ -239,7 +240,7 @@ impl Marks {
                 "symbolic" => {
                     let sign = match &attribute.meta {
                         Meta::Path(_) => Sign::Any,
-                        _ => sign(arguments(attribute)?)?,
+                        Meta::List(_) | Meta::NameValue(_) => sign(arguments(attribute)?)?,
                     };
                     if marks.symbolic.replace((sign, span)).is_some() {
                         return twice();
@@ -259,7 +260,7 @@ impl Marks {
                 "global" => {
                     let name = match &attribute.meta {
                         Meta::Path(_) => None,
-                        _ => Some(syn::parse2(arguments(attribute)?)?),
+                        Meta::List(_) | Meta::NameValue(_) => Some(syn::parse2(arguments(attribute)?)?),
                     };
                     if marks.global.replace((name, span)).is_some() {
                         return twice();
@@ -331,12 +332,13 @@ impl Marks {
 
 /// What stands in the parentheses of an attribute.
 fn arguments(attribute: &Attribute) -> Result<TokenStream> {
-    match &attribute.meta {
-        Meta::List(list) if !list.tokens.is_empty() => Ok(list.tokens.clone()),
-        _ => {
-            let name = attribute.path().get_ident().map(ToString::to_string).unwrap_or_default();
-            Err(Error::new_spanned(attribute, format!("`{name}` needs an argument: `#[{name}(…)]`")))
-        }
+    if let Meta::List(list) = &attribute.meta
+        && !list.tokens.is_empty()
+    {
+        Ok(list.tokens.clone())
+    } else {
+        let name = attribute.path().get_ident().map(ToString::to_string).unwrap_or_default();
+        Err(Error::new_spanned(attribute, format!("`{name}` needs an argument: `#[{name}(…)]`")))
     }
 }
 
@@ -377,6 +379,7 @@ fn contents(tokens: TokenStream, is_float: bool) -> Result<Contents> {
 }
 
 /// A literal, `inf`, or a constant expression of the parameter's kind.
+#[expect(clippy::wildcard_enum_match_arm, reason = "an enum of `syn`, which may grow")]
 pub(crate) fn number(expression: &Expr, is_float: bool) -> Result<Number> {
     let (sign, inner) = match expression {
         Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => ("-", &**expr),
@@ -397,7 +400,14 @@ pub(crate) fn number(expression: &Expr, is_float: bool) -> Result<Number> {
             }
             Lit::Float(digits) => Ok(Number::Literal(format!("{sign}{}", digits.base10_digits()))),
             Lit::Bool(value) if !is_float => Ok(Number::Literal(u8::from(value.value).to_string())),
-            _ => Err(Error::new_spanned(expression, "a number is expected here")),
+            Lit::Str(_)
+            | Lit::ByteStr(_)
+            | Lit::CStr(_)
+            | Lit::Byte(_)
+            | Lit::Char(_)
+            | Lit::Bool(_)
+            | Lit::Verbatim(_)
+            | _ => Err(Error::new_spanned(expression, "a number is expected here")),
         },
         Expr::Path(path) if path.path.is_ident("inf") => {
             if is_float {

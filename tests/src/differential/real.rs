@@ -389,7 +389,7 @@ impl Formula {
             Formula::Unary(op, a) => {
                 let (a, scale) = match a.at(point) {
                     Value::Number(a, scale) => (a, scale),
-                    other => return other,
+                    other @ (Value::Undefined | Value::Open) => return other,
                 };
                 // A zero that sums left is not known from what is nearly one.
                 let bound = scale.clone() * Big::with_val(DIGITS, 2).pow(CLOSE);

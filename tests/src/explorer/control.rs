@@ -281,10 +281,11 @@ impl Cta<'_> {
         let warp = self.threads[thread].warp;
         let in_mask = |other: &usize| mask >> self.threads[*other].member & 1 == 1;
         let members: Vec<usize> = self.live(state, warp).into_iter().filter(in_mask).collect();
-        let here = |other: &usize| match act {
-            // Lanes may reach a warp barrier at different instructions.
-            Act::WarpSync(_) => self.act(state, *other) == Some(act),
-            _ => {
+        let here = |other: &usize| {
+            if let Act::WarpSync(_) = act {
+                // Lanes may reach a warp barrier at different instructions.
+                self.act(state, *other) == Some(act)
+            } else {
                 let line = |thread: usize| self.line(self.place(state, thread));
                 self.act(state, *other) == Some(act) && line(*other) == line(thread)
             }

@@ -106,17 +106,25 @@ fn exchange(random: &mut Random, program: &mut Program) {
     }
     let act = &mut lines[random.pick(&accesses)].act;
     let operation = random.pick(&Operation::ALL);
-    *act = match *act {
+    match *act {
         Act::Update(Update { half, .. }) if random.percent(50) => {
             let cell = Cell { half, wide: random.percent(50) };
-            if random.percent(50) { Act::Read(cell) } else { Act::Write(cell, Stored::Constant(3)) }
+            *act = if random.percent(50) { Act::Read(cell) } else { Act::Write(cell, Stored::Constant(3)) };
         }
-        Act::Update(update) => Act::Update(Update { operation, ..update }),
+        Act::Update(update) => *act = Act::Update(Update { operation, ..update }),
         Act::Read(cell) | Act::Write(cell, _) if usize::from(cell.half) < HALVES => {
-            Act::Update(Update { half: cell.half & !1, double: false, operation, operand: 5 })
+            *act = Act::Update(Update { half: cell.half & !1, double: false, operation, operand: 5 });
         }
-        other => other,
-    };
+        Act::Read(_)
+        | Act::Write(..)
+        | Act::Barrier { .. }
+        | Act::WarpSync(_)
+        | Act::Shuffle { .. }
+        | Act::Copy(_)
+        | Act::Commit
+        | Act::Wait(_)
+        | Act::Exit => {}
+    }
 }
 
 /// A planned access, for discipline.

@@ -62,10 +62,7 @@ impl<'r> Memory<'r> {
                 }
             }
         }
-        let update = |act| match act {
-            Act::Update(update) => Some(update),
-            _ => None,
-        };
+        let update = |act| if let Act::Update(update) = act { Some(update) } else { None };
         let steps = threads.iter().flat_map(|thread| &thread.steps);
         let updates: Vec<Update> = steps.filter_map(|step| update(step.act)).collect();
         let differs =
@@ -174,7 +171,13 @@ impl<'r> Memory<'r> {
                         waits[number][step] = groups.concat();
                         waits[number][step].extend(&open);
                     }
-                    _ => {}
+                    Act::Read(_)
+                    | Act::Write(..)
+                    | Act::Update(_)
+                    | Act::Barrier { .. }
+                    | Act::WarpSync(_)
+                    | Act::Shuffle { .. }
+                    | Act::Exit => {}
                 }
             }
         }

@@ -189,11 +189,10 @@ impl<'r> Cta<'r> {
                 if let Some((op, with)) = test.combine {
                     value = thread::combine(op, value, thread.get(with, &launch));
                 }
-                let holds = match ty {
-                    super::op::Type::Float(format) => {
-                        float::from_f64(*format, 1.0, float::Round::NearestTiesToEven)
-                    }
-                    _ => float::mask(ty.bits()),
+                let holds = if let super::op::Type::Float(format) = ty {
+                    float::from_f64(*format, 1.0, float::Round::NearestTiesToEven)
+                } else {
+                    float::mask(ty.bits())
                 };
                 thread.set(*d, if value { holds } else { 0 });
             }
@@ -209,9 +208,10 @@ impl<'r> Cta<'r> {
             }
             Op::Slct { d, bits, ty, s } => {
                 let [a, b, c] = s.map(|source| thread.get(source, &launch));
-                let first = match ty {
-                    super::op::Type::Float(format) => float::to_f64(*format, c) >= 0.0,
-                    _ => integer::sign_extend(c, ty.bits()) >= 0,
+                let first = if let super::op::Type::Float(format) = ty {
+                    float::to_f64(*format, c) >= 0.0
+                } else {
+                    integer::sign_extend(c, ty.bits()) >= 0
                 };
                 thread.set(*d, if first { a } else { b } & float::mask(*bits));
             }
@@ -315,7 +315,7 @@ impl<'r> Cta<'r> {
         let (space, at) = match address.space {
             Space::Generic => memory::place(at),
             Space::Shared | Space::Local | Space::Param => (address.space, at & 0xffff_ffff),
-            space => (space, at),
+            space @ (Space::Global | Space::Const) => (space, at),
         };
         if at % u64::from(bytes) != 0 {
             return Err(format!("{bytes} bytes at {at:#x} are not aligned"));
@@ -543,9 +543,10 @@ impl<'r> Cta<'r> {
 
     fn barrier_of(&self, number: usize) -> Option<&'r Barrier> {
         let frame = self.threads[number].frame();
-        match &self.program.functions[frame.function].code[frame.pc].op {
-            Op::Barrier(barrier) => Some(barrier),
-            _ => None,
+        if let Op::Barrier(barrier) = &self.program.functions[frame.function].code[frame.pc].op {
+            Some(barrier)
+        } else {
+            None
         }
     }
 

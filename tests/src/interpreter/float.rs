@@ -129,7 +129,9 @@ pub fn is_nan(format: Format, bits: u64) -> bool {
     match format {
         Format::F32 => f32::from_bits(bits as u32).is_nan(),
         Format::F64 => f64::from_bits(bits).is_nan(),
-        _ => to_f64(format, bits).is_nan(),
+        Format::F16 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => {
+            to_f64(format, bits).is_nan()
+        }
     }
 }
 

@@ -232,10 +232,7 @@ fn lop3(table: u8, a: u64, b: u64, c: u64) -> u64 {
 
 fn permute(mode: Prmt, a: u64, b: u64, selector: u64) -> u64 {
     let bytes = (b & mask(32)) << 32 | a & mask(32);
-    let row = match mode {
-        Prmt::Index => selector,
-        _ => u64::from(mode.rows()[(selector & 3) as usize]),
-    };
+    let row = if let Prmt::Index = mode { selector } else { u64::from(mode.rows()[(selector & 3) as usize]) };
     (0..4).fold(0, |sum, at| {
         let nibble = row >> (4 * at) & 0xf;
         let byte = bytes >> (8 * (nibble & 7)) & 0xff;

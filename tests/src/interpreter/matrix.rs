@@ -218,7 +218,9 @@ fn single(format: Format, bits: u64) -> f32 {
     match format {
         Format::F16 => float::half(bits),
         Format::Tf32 => f32::from_bits(bits as u32 & !0x1fff),
-        _ => float::to_f64(format, bits) as f32,
+        Format::Bf16 | Format::F32 | Format::F64 | Format::E4m3 | Format::E5m2 => {
+            float::to_f64(format, bits) as f32
+        }
     }
 }
 

@@ -304,10 +304,12 @@ pub fn compare(test: &Test, a: u64, b: u64) -> bool {
 /// A truth value combined with a predicate.
 pub fn combine(op: IntOp, value: bool, with: u64) -> bool {
     let with = with & 1 == 1;
-    match op {
-        IntOp::And => value && with,
-        IntOp::Or => value || with,
-        _ => value != with,
+    if op == IntOp::And {
+        value && with
+    } else if op == IntOp::Or {
+        value || with
+    } else {
+        value != with
     }
 }
 

@@ -10,9 +10,10 @@ use super::thread::State;
 impl<'r> Cta<'r> {
     fn collective_of(&self, number: usize) -> Option<&'r Collective> {
         let frame = self.threads[number].frame();
-        match &self.program.functions[frame.function].code[frame.pc].op {
-            Op::Collective { op, .. } => Some(op),
-            _ => None,
+        if let Op::Collective { op, .. } = &self.program.functions[frame.function].code[frame.pc].op {
+            Some(op)
+        } else {
+            None
         }
     }
 

@@ -81,23 +81,22 @@ fn is_access(instruction: &Instruction) -> bool {
 }
 
 fn span(operand: &Operand) -> Option<Span> {
-    match operand {
-        Operand::Name(name) => Some(name.span),
-        Operand::Literal(literal) => Some(literal.span),
-        _ => None,
+    if let Operand::Name(name) = operand {
+        return Some(name.span);
     }
+    if let Operand::Literal(literal) = operand { Some(literal.span) } else { None }
 }
 
 fn text(operand: &Operand) -> Option<String> {
-    match operand {
-        Operand::Name(name) => Some(name.text.clone()),
-        Operand::Literal(literal) => Some(match literal.value {
-            LiteralValue::Integer(value) => (value as i64).to_string(),
-            LiteralValue::Float32(bits) => float32(bits),
-            LiteralValue::Float64(bits) => float64(bits),
-        }),
-        _ => None,
+    if let Operand::Name(name) = operand {
+        return Some(name.text.clone());
     }
+    let Operand::Literal(literal) = operand else { return None };
+    Some(match literal.value {
+        LiteralValue::Integer(value) => (value as i64).to_string(),
+        LiteralValue::Float32(bits) => float32(bits),
+        LiteralValue::Float64(bits) => float64(bits),
+    })
 }
 
 fn float32(bits: u32) -> String {

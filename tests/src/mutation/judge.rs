@@ -130,16 +130,13 @@ fn undefined(subject: &Subject, mutant: &Mutant) -> Option<String> {
 
 /// The registers that an operand consists of, if it consists of registers.
 fn names(operand: &Operand) -> Option<Vec<&Name>> {
-    match operand {
-        Operand::Name(name) => Some(vec![name]),
-        Operand::Vector(parts, _) => {
-            let parts = parts.iter().map(|part| match part {
-                Operand::Name(name) => Some(name),
-                _ => None,
-            });
-            parts.collect()
-        }
-        _ => None,
+    fn name(operand: &Operand) -> Option<&Name> {
+        if let Operand::Name(name) = operand { Some(name) } else { None }
+    }
+    if let Operand::Vector(parts, _) = operand {
+        parts.iter().map(name).collect()
+    } else {
+        Some(vec![name(operand)?])
     }
 }
 
@@ -179,9 +176,12 @@ fn computed(instruction: &Instruction) -> Option<&Name> {
         "add", "sub", "mul", "mad", "shl", "shr", "and", "or", "xor", "not", "neg", "max", "min", "div",
         "rem", "setp", "cvt", "mov", "selp", "bfe", "bfi",
     ];
-    match instruction.operands.first()? {
-        Operand::Name(name) if COMPUTE.contains(&instruction.opcode.text.as_str()) => Some(name),
-        _ => None,
+    if let Operand::Name(name) = instruction.operands.first()?
+        && COMPUTE.contains(&instruction.opcode.text.as_str())
+    {
+        Some(name)
+    } else {
+        None
     }
 }
 

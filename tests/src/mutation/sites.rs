@@ -18,9 +18,14 @@ pub struct Site {
 /// it calls.
 pub fn sites(module: &Module, kernel: Option<&str>) -> Vec<Site> {
     let functions = || {
-        module.items.iter().filter_map(|item| match item {
-            Item::Function(function) if function.body.is_some() => Some(function),
-            _ => None,
+        module.items.iter().filter_map(|item| {
+            if let Item::Function(function) = item
+                && function.body.is_some()
+            {
+                Some(function)
+            } else {
+                None
+            }
         })
     };
     let is_root = |function: &&Function| function.entry && kernel.is_none_or(|name| named(function, name));

@@ -89,12 +89,14 @@ impl Precision {
         let mut computed = vec![Format::F64];
         let mut converted = Vec::new();
         for instruction in program.functions.iter().flat_map(|function| &function.code) {
-            match &instruction.op {
-                Op::Float { op: FloatOp::Arithmetic(_) | FloatOp::Function(_), style, .. } => {
-                    computed.push(style.format);
-                }
-                Op::Atomic { op: AtomicOp::Add(style), .. } => computed.push(style.format),
-                Op::Convert(conversion) => match (conversion.to, conversion.from) {
+            let op = &instruction.op;
+            if let Op::Float { op: FloatOp::Arithmetic(_) | FloatOp::Function(_), style, .. }
+            | Op::Atomic { op: AtomicOp::Add(style), .. } = op
+            {
+                computed.push(style.format);
+            }
+            if let Op::Convert(conversion) = op {
+                match (conversion.to, conversion.from) {
                     (Type::Float(to) | Type::FloatPair(to), Type::Float(from) | Type::FloatPair(from))
                         if to.fraction_bits() < from.fraction_bits() && !conversion.integral =>
                     {
@@ -102,17 +104,16 @@ impl Precision {
                     }
                     (Type::Float(to), Type::Int(_)) => computed.push(to),
                     _ => {}
-                },
-                Op::Collective { op, .. } => {
-                    if let Collective::Matrix(Matrix::Multiply { elements, .. }) = &**op {
-                        let Elements { a, d, .. } = *elements;
-                        if let (Element::Float(a), Element::Float(d)) = (a, d) {
-                            computed.push(if d == Format::F64 { d } else { Format::F32 });
-                            converted.extend([a, d].into_iter().filter(|format| *format != Format::F64));
-                        }
-                    }
                 }
-                _ => {}
+            }
+            if let Op::Collective { op, .. } = op
+                && let Collective::Matrix(Matrix::Multiply { elements, .. }) = &**op
+            {
+                let Elements { a, d, .. } = *elements;
+                if let (Element::Float(a), Element::Float(d)) = (a, d) {
+                    computed.push(if d == Format::F64 { d } else { Format::F32 });
+                    converted.extend([a, d].into_iter().filter(|format| *format != Format::F64));
+                }
             }
         }
         let narrowest = |all: Vec<Format>| all.into_iter().min_by_key(|format| format.fraction_bits());
@@ -278,11 +279,12 @@ impl<'s> Tape<'s> {
                     apply(&Precision { conversion, ..*precision }, op, operands.map(|at| out[at]))
                 }
             };
-            let (value, sum) = match *step {
-                Step::Apply(TermOp::Add, [a, b, _]) if precision.any_order => {
-                    sums[a].and(sums[b]).bound(precision, value)
-                }
-                _ => (value, Sum::of(value)),
+            let (value, sum) = if let Step::Apply(TermOp::Add, [a, b, _]) = *step
+                && precision.any_order
+            {
+                sums[a].and(sums[b]).bound(precision, value)
+            } else {
+                (value, Sum::of(value))
             };
             out.push(value);
             sums.push(sum);
@@ -295,17 +297,14 @@ impl<'s> Tape<'s> {
         loop {
             at = match self.steps[at] {
                 Step::Constant { value, .. } => return Some(value),
-                Step::Apply(TermOp::Select, [condition, then, otherwise]) => match out[condition] {
-                    Value::Truth(Some(holds)) => {
-                        if holds {
-                            then
-                        } else {
-                            otherwise
-                        }
+                Step::Apply(TermOp::Select, [condition, then, otherwise]) => {
+                    if let Value::Truth(Some(holds)) = out[condition] {
+                        if holds { then } else { otherwise }
+                    } else {
+                        return None;
                     }
-                    _ => return None,
-                },
-                _ => return None,
+                }
+                Step::Input { .. } | Step::Apply(..) => return None,
             };
         }
     }
@@ -339,25 +338,49 @@ impl<'s> Tape<'s> {
             TermOp::Select => match out[operands[0]] {
                 Value::Truth(Some(true)) => b,
                 Value::Truth(Some(false)) => c,
-                _ => None,
+                Value::Real(..)
+                | Value::Infinite(_)
+                | Value::Truth(_)
+                | Value::Undefined
+                | Value::Unknown => None,
             },
             TermOp::Floor | TermOp::Ceil | TermOp::Trunc | TermOp::RoundEven if a.is_some() => a,
             TermOp::Trunc | TermOp::RoundEven => match out[operands[0]] {
                 Value::Real(value, _) if op == TermOp::Trunc => exact(value.trunc()),
                 Value::Real(value, _) => exact(value.round_ties_even()),
-                _ => None,
+                Value::Infinite(_) | Value::Truth(_) | Value::Undefined | Value::Unknown => None,
             },
             // A shift to the right.
-            TermOp::Floor => match self.steps[operands[0]] {
-                Step::Apply(TermOp::Mul, [number, factor, _]) => match self.chosen(factor, out)? {
-                    factor if factor > 0.0 && factor < 1.0 => {
-                        Some(wholes[number]?.div_euclid(whole_power(1.0 / factor)?))
+            TermOp::Floor => {
+                if let Step::Apply(TermOp::Mul, [number, factor, _]) = self.steps[operands[0]] {
+                    match self.chosen(factor, out)? {
+                        factor if factor > 0.0 && factor < 1.0 => {
+                            Some(wholes[number]?.div_euclid(whole_power(1.0 / factor)?))
+                        }
+                        _ => None,
                     }
-                    _ => None,
-                },
-                _ => None,
-            },
-            _ => None,
+                } else {
+                    None
+                }
+            }
+            TermOp::Div
+            | TermOp::Saturate
+            | TermOp::Exp2
+            | TermOp::Log2
+            | TermOp::Sqrt
+            | TermOp::Rsqrt
+            | TermOp::Sin
+            | TermOp::Cos
+            | TermOp::Tanh
+            | TermOp::Ceil
+            | TermOp::CopySign
+            | TermOp::Less
+            | TermOp::LessEqual
+            | TermOp::Equal
+            | TermOp::Not
+            | TermOp::And
+            | TermOp::Or
+            | TermOp::Xor => None,
         }
     }
 }
@@ -375,9 +398,10 @@ struct Sum {
 impl Sum {
     /// Something that is no sum.
     fn of(value: Value) -> Sum {
-        match value {
-            Value::Real(value, error) => Sum { magnitude: value.abs(), carried: error, additions: 0.0 },
-            _ => Sum { magnitude: 0.0, carried: 0.0, additions: 0.0 },
+        if let Value::Real(value, error) = value {
+            Sum { magnitude: value.abs(), carried: error, additions: 0.0 }
+        } else {
+            Sum { magnitude: 0.0, carried: 0.0, additions: 0.0 }
         }
     }
 
@@ -424,11 +448,9 @@ fn apply(precision: &Precision, op: TermOp, [a, b, c]: [Value; 3]) -> Value {
             Value::Truth(Some(false))
         }
         (Or, Value::Truth(Some(true)), ..) | (Or, _, Value::Truth(Some(true)), _) => Value::Truth(Some(true)),
-        (And | Or | Xor, Value::Truth(Some(a)), Value::Truth(Some(b)), _) => Value::Truth(Some(match op {
-            And => a && b,
-            Or => a || b,
-            _ => a != b,
-        })),
+        (And, Value::Truth(Some(a)), Value::Truth(Some(b)), _) => Value::Truth(Some(a && b)),
+        (Or, Value::Truth(Some(a)), Value::Truth(Some(b)), _) => Value::Truth(Some(a || b)),
+        (Xor, Value::Truth(Some(a)), Value::Truth(Some(b)), _) => Value::Truth(Some(a != b)),
         (And | Or | Xor, ..) => Value::Truth(None),
         (_, Value::Real(a, ea), Value::Real(b, eb), Value::Real(c, ec)) => {
             real(precision, op, [(a, ea), (b, eb), (c, ec)])
@@ -519,23 +541,17 @@ fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f
         CopySign if a.abs() > ea => Value::Real(b.abs().copysign(a), eb),
         CopySign => Value::Real(0.0, b.abs() + eb),
         Less | LessEqual | Equal if (ea == 0.0 && eb == 0.0) || !(between(a, b) && between(b, a)) => {
-            Value::Truth(Some(match op {
-                Less => a < b,
-                LessEqual => a <= b,
-                _ => a == b,
-            }))
+            Value::Truth(Some(compared(op, a, b)))
         }
         Less | LessEqual | Equal => Value::Truth(None),
         Not | And | Or | Xor | Select | Mod | BitAnd => Value::Unknown,
     };
-    match value {
-        Value::Real(value, error)
-            if error.is_nan() || value.is_nan() || value.abs() + error >= precision.huge =>
-        {
-            Value::Unknown
-        }
-        value => value,
+    if let Value::Real(value, error) = value
+        && (error.is_nan() || value.is_nan() || value.abs() + error >= precision.huge)
+    {
+        return Value::Unknown;
     }
+    value
 }
 
 /// What an f64 sum lost (Knuth).
@@ -545,6 +561,17 @@ fn lost_in_sum(a: f64, b: f64) -> f64 {
     (a - (sum - other)) + (b - other)
 }
 
+/// A comparison of numbers that are known.
+fn compared(op: TermOp, a: f64, b: f64) -> bool {
+    if op == TermOp::Less {
+        a < b
+    } else if op == TermOp::LessEqual {
+        a <= b
+    } else {
+        a == b
+    }
+}
+
 /// Rule V3.
 fn with_infinities(precision: &Precision, op: TermOp, [a, b, c]: [Value; 3]) -> Value {
     use TermOp::*;
@@ -552,7 +579,7 @@ fn with_infinities(precision: &Precision, op: TermOp, [a, b, c]: [Value; 3]) -> 
     let negative = |value: Value| match value {
         Infinite(value) => Infinite(-value),
         Real(value, error) => Real(-value, error),
-        other => other,
+        other @ (Value::Truth(_) | Value::Undefined | Value::Unknown) => other,
     };
     match (op, a, b) {
         (Neg, Infinite(a), _) => Infinite(-a),
@@ -618,16 +645,10 @@ fn with_infinities(precision: &Precision, op: TermOp, [a, b, c]: [Value; 3]) -> 
         (Tanh, Infinite(a), _) => Real(a.signum(), 0.0),
         (Floor | Ceil | Trunc | RoundEven, Infinite(a), _) => Infinite(a),
         (Less | LessEqual | Equal, a, b) => {
-            let place = |value: Value| match value {
-                Infinite(value) | Real(value, _) => value,
-                _ => f64::NAN,
-            };
+            let place =
+                |value: Value| if let Infinite(value) | Real(value, _) = value { value } else { f64::NAN };
             let (a, b) = (place(a), place(b));
-            Value::Truth(Some(match op {
-                Less => a < b,
-                LessEqual => a <= b,
-                _ => a == b,
-            }))
+            Value::Truth(Some(compared(op, a, b)))
         }
         _ => Value::Unknown,
     }

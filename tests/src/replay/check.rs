@@ -164,7 +164,7 @@ impl<'s> Plan<'s> {
                     }
                     Value::Infinite(value) => (computed == value, format!("{value}")),
                     Value::Unknown => continue,
-                    other => (false, format!("{other:?}")),
+                    other @ (Value::Truth(_) | Value::Undefined) => (false, format!("{other:?}")),
                 };
                 if !inside {
                     return Err(format!("{} of {side} is {computed:e}, its term {spelled}", at()));
@@ -367,7 +367,7 @@ fn bound_at(
                     "{name} of side {side} is {found:e}, its term {value:e} within {error:e}"
                 ));
             }
-            _ => sum = None,
+            Value::Infinite(_) | Value::Truth(_) | Value::Undefined | Value::Unknown => sum = None,
         }
     }
     Ok(sum)

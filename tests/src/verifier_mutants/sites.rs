@@ -1,5 +1,7 @@
 //! Where code can be changed, and how: every place in a file that a [`Kind`] of mistake can be made at.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "enums of `syn`, of which few variants matter")]
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 

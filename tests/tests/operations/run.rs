@@ -33,7 +33,7 @@ impl Sort {
     fn register(self) -> &'static str {
         match self {
             Sort::Pred => ".pred",
-            sort => match sort.bits() {
+            sort @ (Sort::Bits(_) | Sort::Real(_)) => match sort.bits() {
                 16 => ".b16",
                 32 => ".b32",
                 _ => ".b64",
@@ -92,7 +92,9 @@ pub(crate) fn kernel(instruction: &Instruction<'_>, form: Form) -> String {
         let _ = writeln!(out, "  ld.param.u64 %p, [p{at}]; mad.wide.u32 %o, %i, {bytes}, %p;");
         let _ = match sort {
             Sort::Pred => writeln!(out, "  ld.global.b32 %t, [%o]; setp.ne.b32 {name}, %t, 0;"),
-            sort => writeln!(out, "  ld.global.b{} {name}, [%o];", sort.bits()),
+            sort @ (Sort::Bits(_) | Sort::Real(_)) => {
+                writeln!(out, "  ld.global.b{} {name}, [%o];", sort.bits())
+            }
         };
     }
     for (name, sort) in RESULTS.iter().zip(instruction.results) {
@@ -113,14 +115,19 @@ pub(crate) fn kernel(instruction: &Instruction<'_>, form: Form) -> String {
     }
     for (at, (name, sort)) in RESULTS.iter().zip(instruction.results).enumerate() {
         let (bytes, param) = (sort.bits() / 8, instruction.sources.len() + at);
-        let name = match form {
-            Form::Onto(source) if at == 0 => SOURCES[source],
-            _ => name,
+        let name = if let Form::Onto(source) = form
+            && at == 0
+        {
+            SOURCES[source]
+        } else {
+            name
         };
         let _ = writeln!(out, "  ld.param.u64 %p, [p{param}]; mad.wide.u32 %o, %i, {bytes}, %p;");
         let _ = match sort {
             Sort::Pred => writeln!(out, "  selp.u32 %t, 1, 0, {name}; st.global.b32 [%o], %t;"),
-            sort => writeln!(out, "  st.global.b{} [%o], {name};", sort.bits()),
+            sort @ (Sort::Bits(_) | Sort::Real(_)) => {
+                writeln!(out, "  st.global.b{} [%o], {name};", sort.bits())
+            }
         };
     }
     out + "  ret;\n}\n"
@@ -201,7 +208,10 @@ pub(crate) fn launch(
     let (outcome, _) = machine::run(Which::Opt, &program, &side, &params, &Options::default());
     outcome.map_err(|error| match error {
         machine::RunError::Fault(fault) => format!("{}: {}", fault.kind, fault.message),
-        other => format!("{other:?}"),
+        other @ (machine::RunError::Bind(_)
+        | machine::RunError::Exhausted(_)
+        | machine::RunError::Defect(_)
+        | machine::RunError::Endless(_)) => format!("{other:?}"),
     })
 }
 
@@ -241,7 +251,7 @@ fn run(instruction: &Instruction<'_>, form: Form, rows: &[Vec<u64>]) -> Result<V
 pub(crate) fn output_element(sort: Sort) -> Element {
     match sort {
         Sort::Real(format) => Element::Float(format),
-        sort => Element::Int { bytes: sort.bits() / 8, signed: false },
+        sort @ (Sort::Bits(_) | Sort::Pred) => Element::Int { bytes: sort.bits() / 8, signed: false },
     }
 }
 
@@ -321,7 +331,7 @@ pub(crate) fn rows(sources: &[Sort]) -> Vec<Vec<u64>> {
         .iter()
         .map(|sort| match sort {
             Sort::Pred => vec![0, 1],
-            sort => boundaries(sort.bits()),
+            sort @ (Sort::Bits(_) | Sort::Real(_)) => boundaries(sort.bits()),
         })
         .collect();
     let mut rows = Vec::new();

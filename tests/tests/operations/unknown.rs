@@ -69,7 +69,9 @@ fn apply(op: TermOp, values: &[Value]) -> Value {
     match fold(op, &numbers.iter().collect::<Vec<_>>()) {
         Fold::Value(Extended::Finite(number)) => Value::Number(number),
         Fold::Truth(truth) => Value::Truth(truth),
-        other => panic!("{op:?} of {values:?} is {other:?}"),
+        other @ (Fold::Value(_) | Fold::Undefined | Fold::Irrational) => {
+            panic!("{op:?} of {values:?} is {other:?}")
+        }
     }
 }
 

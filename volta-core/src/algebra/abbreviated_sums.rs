@@ -69,9 +69,14 @@ impl Prover<'_> {
         let mut out = Vec::with_capacity(terms.len());
         for term in terms {
             let factors = self.table.monomials.shared_factors(term.monomial());
-            let named = factors.iter().find_map(|(atom, power)| match self.table.atom(*atom) {
-                Atom::Products(keys) if *power == 1 => Some((*atom, keys.clone())),
-                _ => None,
+            let named = factors.iter().find_map(|(atom, power)| {
+                if let Atom::Products(keys) = self.table.atom(*atom)
+                    && *power == 1
+                {
+                    Some((*atom, keys.clone()))
+                } else {
+                    None
+                }
             });
             let Some((named, keys)) = named else {
                 out.push(term);
@@ -167,9 +172,12 @@ impl Prover<'_> {
         if term.exponent() != PolynomialId::ZERO {
             return None;
         }
-        let raw = |atom: AtomId| match self.table.atom(atom) {
-            Atom::Input(input, element) => Some(TermId::input(*input, *element).raw()),
-            _ => None,
+        let raw = |atom: AtomId| {
+            if let Atom::Input(input, element) = self.table.atom(atom) {
+                Some(TermId::input(*input, *element).raw())
+            } else {
+                None
+            }
         };
         match self.table.monomials.factors(term.monomial()) {
             [(a, 1)] => Some(pack_single(raw(*a)?)),
@@ -209,10 +217,13 @@ impl Prover<'_> {
     /// Of named sums that stand alone and share terms, makes sums that share none, each of one coefficient.
     fn part_names(&mut self, terms: &mut Vec<Term>) -> Result<(), Stop> {
         let alone = |prover: &Self, term: &Term| match prover.table.monomials.factors(term.monomial()) {
-            [(name, 1)] if term.exponent() == PolynomialId::ZERO => match prover.table.atom(*name) {
-                Atom::Products(keys) => Some((*name, keys.clone())),
-                _ => None,
-            },
+            [(name, 1)] if term.exponent() == PolynomialId::ZERO => {
+                if let Atom::Products(keys) = prover.table.atom(*name) {
+                    Some((*name, keys.clone()))
+                } else {
+                    None
+                }
+            }
             _ => None,
         };
         let names: Box<[AtomId]> = terms.iter().filter_map(|term| Some(alone(self, term)?.0)).collect();
@@ -258,9 +269,12 @@ impl Prover<'_> {
     /// The named sums among the factors of a monomial, with their powers.
     fn names(&self, monomial: MonomialId) -> Vec<(AtomId, i32, Rc<[u128]>)> {
         let factors = self.table.monomials.factors(monomial).iter();
-        let name = |(atom, power): &(AtomId, i32)| match self.table.atom(*atom) {
-            Atom::Products(keys) => Some((*atom, *power, keys.clone())),
-            _ => None,
+        let name = |(atom, power): &(AtomId, i32)| {
+            if let Atom::Products(keys) = self.table.atom(*atom) {
+                Some((*atom, *power, keys.clone()))
+            } else {
+                None
+            }
         };
         factors.filter_map(name).collect()
     }
@@ -347,9 +361,12 @@ impl Prover<'_> {
             let without = self.table.atom_power(atom, -1);
             let rest = self.table.times(term.monomial(), without)?;
             let group = (Key::new(rest, term.exponent()), term.coefficient.clone(), false);
-            let has = |name: &AtomId| match self.table.atom(*name) {
-                Atom::Products(keys) => keys.binary_search(&key).is_ok(),
-                _ => false,
+            let has = |name: &AtomId| {
+                if let Atom::Products(keys) = self.table.atom(*name) {
+                    keys.binary_search(&key).is_ok()
+                } else {
+                    false
+                }
             };
             if groups.get(&group).is_some_and(|names| !names.iter().any(has)) {
                 return Ok(Some((group, key)));

@@ -379,12 +379,15 @@ impl Prover<'_> {
             return None;
         }
         let argument = |prover: &Self, key: Key| match prover.table.monomials.factors(key.monomial()) {
-            [(atom, 1)] => match prover.table.atom(*atom) {
-                Atom::Apply(function @ (TermOp::Sqrt | TermOp::Log2), argument) => {
+            [(atom, 1)] => {
+                if let Atom::Apply(function @ (TermOp::Sqrt | TermOp::Log2), argument) =
+                    prover.table.atom(*atom)
+                {
                     Some((*function, *argument))
+                } else {
+                    None
                 }
-                _ => None,
-            },
+            }
             _ => None,
         };
         if let (Some((function, a)), Some((other, b))) = (argument(self, a), argument(self, b))
@@ -410,12 +413,13 @@ impl Prover<'_> {
         if self.case.assumptions.is_empty() {
             return signs;
         }
-        let within = match self.table.atom(atom) {
-            Atom::Sum(content) => self.table.polynomials.shared_terms(*content).to_vec(),
-            _ => vec![Term {
+        let within = if let Atom::Sum(content) = self.table.atom(atom) {
+            self.table.polynomials.shared_terms(*content).to_vec()
+        } else {
+            vec![Term {
                 key: Key::new(self.table.single(atom), PolynomialId::ZERO),
                 coefficient: Rational::ONE,
-            }],
+            }]
         };
         signs & self.signs_of(&within)
     }

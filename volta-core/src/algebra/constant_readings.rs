@@ -142,7 +142,7 @@ impl Literal {
             Literal::Form(form) => form.row().role,
             Literal::High(form) => match form.row().role {
                 Role::Whole(which) => Role::High(which),
-                role => role,
+                role @ (Role::High(_) | Role::Residual(_) | Role::Reciprocal(_)) => role,
             },
             Literal::Folded { .. } => Role::Whole(Irrational::Log2E),
         }

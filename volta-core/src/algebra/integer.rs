@@ -68,10 +68,7 @@ impl Table {
             return None;
         }
         let [(atom, 1)] = *self.monomials.factors(key.monomial()) else { return None };
-        match self.atom(atom) {
-            Atom::Apply(TermOp::Floor, argument) => Some(*argument),
-            _ => None,
-        }
+        if let Atom::Apply(TermOp::Floor, argument) = self.atom(atom) { Some(*argument) } else { None }
     }
 
     /// Bounds of a product, where it is a whole number.
@@ -407,10 +404,9 @@ impl Prover<'_> {
     /// The rounding of a sum with one maximum in it, which is a maximum of sums.
     fn through_maximum(&mut self, towards: Towards, argument: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
         let arms_of = |term: &Term| match *self.table.monomials.factors(term.monomial()) {
-            [(atom, 1)] if term.exponent() == PolynomialId::ZERO => match self.table.atom(atom) {
-                Atom::Max(arms) => Some(arms.clone()),
-                _ => None,
-            },
+            [(atom, 1)] if term.exponent() == PolynomialId::ZERO => {
+                if let Atom::Max(arms) = self.table.atom(atom) { Some(arms.clone()) } else { None }
+            }
             _ => None,
         };
         let mut maxima = argument.iter().filter_map(|term| Some((term.clone(), arms_of(term)?)));

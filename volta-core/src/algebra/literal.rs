@@ -69,10 +69,13 @@ impl Prover<'_> {
             return None;
         }
         match self.table.monomials.factors(key.monomial()) {
-            [(atom, 1)] => match self.table.atom(*atom) {
-                Atom::Apply(TermOp::Log2, argument) => Some(*argument),
-                _ => None,
-            },
+            [(atom, 1)] => {
+                if let Atom::Apply(TermOp::Log2, argument) = self.table.atom(*atom) {
+                    Some(*argument)
+                } else {
+                    None
+                }
+            }
             _ => None,
         }
     }
@@ -190,18 +193,17 @@ impl Prover<'_> {
         let (mut whole, mut reciprocal) = (None, None);
         let mut rest = Vec::new();
         for (atom, power) in factors {
-            match self.table.atom(*atom) {
-                Atom::Literal(literal) => {
-                    let place = match literal.role() {
-                        Role::Whole(which) => (&mut whole, which),
-                        Role::Reciprocal(which) => (&mut reciprocal, which),
-                        Role::High(_) | Role::Residual(_) => return None,
-                    };
-                    if *power != 1 || place.0.replace((*literal, place.1)).is_some() {
-                        return None;
-                    }
+            if let Atom::Literal(literal) = self.table.atom(*atom) {
+                let place = match literal.role() {
+                    Role::Whole(which) => (&mut whole, which),
+                    Role::Reciprocal(which) => (&mut reciprocal, which),
+                    Role::High(_) | Role::Residual(_) => return None,
+                };
+                if *power != 1 || place.0.replace((*literal, place.1)).is_some() {
+                    return None;
                 }
-                _ => rest.push((*atom, *power)),
+            } else {
+                rest.push((*atom, *power))
             }
         }
         let ((whole, which), (reciprocal, other)) = (whole?, reciprocal?);
@@ -226,7 +228,16 @@ impl Prover<'_> {
             match self.table.atom(*atom) {
                 Atom::Literal(literal) if *power == 1 && found.is_none() => found = Some(*literal),
                 Atom::Literal(_) => return None,
-                _ => rest.push((*atom, *power)),
+                Atom::Input(..)
+                | Atom::Irrational(_)
+                | Atom::Opaque(_)
+                | Atom::Products(_)
+                | Atom::Sum(_)
+                | Atom::Max(_)
+                | Atom::Apply(..)
+                | Atom::CopySign(..)
+                | Atom::BitAnd(..)
+                | Atom::Select(..) => rest.push((*atom, *power)),
             }
         }
         found.map(|literal| (literal, rest))
@@ -266,7 +277,17 @@ impl Prover<'_> {
                 Atom::Opaque(at) if *power == 1 => {
                     logarithms += i32::from(matches!(self.view(*at), View::Apply(TermOp::Log2, _)));
                 }
-                _ => {}
+                Atom::Input(..)
+                | Atom::Irrational(_)
+                | Atom::Literal(_)
+                | Atom::Opaque(_)
+                | Atom::Products(_)
+                | Atom::Sum(_)
+                | Atom::Max(_)
+                | Atom::Apply(..)
+                | Atom::CopySign(..)
+                | Atom::BitAnd(..)
+                | Atom::Select(..) => {}
             }
             rest.push((*atom, *power));
         }
@@ -281,14 +302,13 @@ impl Prover<'_> {
         let mut coefficient = term.coefficient.clone();
         let mut rest = Vec::with_capacity(factors.len());
         for (atom, power) in factors.iter() {
-            match self.table.atom(*atom) {
-                Atom::Literal(literal) => {
-                    let value = literal.value().pow(*power);
-                    let large = || Stop::Unknown("a power is too large".to_string());
-                    let value: Rational = value.ok_or_else(large)?;
-                    coefficient = &coefficient * &value;
-                }
-                _ => rest.push((*atom, *power)),
+            if let Atom::Literal(literal) = self.table.atom(*atom) {
+                let value = literal.value().pow(*power);
+                let large = || Stop::Unknown("a power is too large".to_string());
+                let value: Rational = value.ok_or_else(large)?;
+                coefficient = &coefficient * &value;
+            } else {
+                rest.push((*atom, *power))
             }
         }
         let monomial = self.table.intern_factors(&rest);

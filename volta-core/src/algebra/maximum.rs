@@ -123,7 +123,16 @@ impl Prover<'_> {
             match self.table.atom(*atom) {
                 Atom::Max(_) if *power == 1 => maxima += 1,
                 Atom::Max(_) => return None,
-                _ => {
+                Atom::Input(..)
+                | Atom::Irrational(_)
+                | Atom::Literal(_)
+                | Atom::Opaque(_)
+                | Atom::Products(_)
+                | Atom::Sum(_)
+                | Atom::Apply(..)
+                | Atom::CopySign(..)
+                | Atom::BitAnd(..)
+                | Atom::Select(..) => {
                     let base = self.table.atom_signs(*atom);
                     signs = signs.times(if power % 2 == 0 { base.times_itself() } else { base });
                 }
@@ -171,9 +180,8 @@ impl Prover<'_> {
         let Some(at) = arm.iter().position(positive) else { return Ok(None) };
         let several = arm.iter().filter(|term| positive(term)).count() > 1;
         let factors = self.table.monomials.shared_factors(arm[at].monomial());
-        let found = factors.iter().find_map(|(atom, _)| match self.table.atom(*atom) {
-            Atom::Max(inner) => Some((*atom, inner.clone())),
-            _ => None,
+        let found = factors.iter().find_map(|(atom, _)| {
+            if let Atom::Max(inner) = self.table.atom(*atom) { Some((*atom, inner.clone())) } else { None }
         });
         let Some((atom, inner)) = found else { return Ok(None) };
         if several && inner.len() + others > MAX_PRODUCT_ARMS {

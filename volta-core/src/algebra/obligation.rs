@@ -285,10 +285,13 @@ impl Prover<'_> {
     /// The polynomial under a requirement's name, when it is one name alone.
     pub(super) fn requirement_content(&self, requirement: &Requirement) -> Option<PolynomialId> {
         match self.table.monomials.factors(requirement.product) {
-            [(atom, 1)] => match self.table.atom(*atom) {
-                Atom::Sum(content) => Some(*content),
-                _ => None,
-            },
+            [(atom, 1)] => {
+                if let Atom::Sum(content) = self.table.atom(*atom) {
+                    Some(*content)
+                } else {
+                    None
+                }
+            }
             _ => None,
         }
     }

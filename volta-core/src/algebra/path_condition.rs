@@ -133,7 +133,11 @@ impl Prover<'_> {
                 Condition::Known(true) => taken.push((arm, guards.clone())),
                 Condition::Known(false) => {}
                 _ if guards.conditions.contains(other) => {}
-                _ => taken.push((arm, self.with_guard(guards, own))),
+                Condition::Positive(_)
+                | Condition::Zero(_)
+                | Condition::Not(_)
+                | Condition::And(..)
+                | Condition::Xor(..) => taken.push((arm, self.with_guard(guards, own))),
             }
         }
         Ok(taken)
@@ -144,9 +148,10 @@ impl Prover<'_> {
         let mut conditions = guards.conditions.to_vec();
         let mut parts = vec![more];
         while let Some(part) = parts.pop() {
-            match self.conditions.get(part) {
-                Condition::And(a, b) => parts.extend([a, b]),
-                _ => conditions.push(part.clone()),
+            if let Condition::And(a, b) = self.conditions.get(part) {
+                parts.extend([a, b])
+            } else {
+                conditions.push(part.clone())
             }
         }
         conditions.sort();

@@ -92,7 +92,15 @@ impl Prover<'_> {
             match self.table.atom(*atom) {
                 Atom::Input(input, _) => elements.push((*atom, *input)),
                 Atom::Products(_) => names.extend(self.tensor_of(*atom).map(|tensor| (*atom, tensor))),
-                _ => {}
+                Atom::Irrational(_)
+                | Atom::Literal(_)
+                | Atom::Opaque(_)
+                | Atom::Sum(_)
+                | Atom::Max(_)
+                | Atom::Apply(..)
+                | Atom::CopySign(..)
+                | Atom::BitAnd(..)
+                | Atom::Select(..) => {}
             }
         }
         let (name, other) = match names.as_slice() {
@@ -173,7 +181,15 @@ impl Prover<'_> {
         match self.table.atom(atom) {
             Atom::Input(input, element) => vec![pack_single(TermId::input(*input, *element).raw())],
             Atom::Products(keys) => keys.to_vec(),
-            _ => Vec::new(),
+            Atom::Irrational(_)
+            | Atom::Literal(_)
+            | Atom::Opaque(_)
+            | Atom::Sum(_)
+            | Atom::Max(_)
+            | Atom::Apply(..)
+            | Atom::CopySign(..)
+            | Atom::BitAnd(..)
+            | Atom::Select(..) => Vec::new(),
         }
     }
 
@@ -187,9 +203,15 @@ impl Prover<'_> {
     /// Spells the square of a name out if its parts may have been too short for names.
     fn push_spelled(&mut self, term: Term, out: &mut Vec<Term>) -> Result<(), Stop> {
         let factors = self.table.monomials.shared_factors(term.monomial());
-        let short = factors.iter().find_map(|(atom, power)| match self.table.atom(*atom) {
-            Atom::Products(keys) if *power == 2 && keys.len() < 2 * SHORT_LIST => Some((*atom, keys.clone())),
-            _ => None,
+        let short = factors.iter().find_map(|(atom, power)| {
+            if let Atom::Products(keys) = self.table.atom(*atom)
+                && *power == 2
+                && keys.len() < 2 * SHORT_LIST
+            {
+                Some((*atom, keys.clone()))
+            } else {
+                None
+            }
         });
         let Some((name, keys)) = short else {
             out.push(term);

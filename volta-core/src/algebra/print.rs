@@ -86,7 +86,7 @@ impl Prover<'_> {
         }
         let scattered = |stop| match stop {
             Stop::Undefined(why) => format!("undefined: {why}"),
-            stop => format!("unknown: {stop}"),
+            stop @ (Stop::Missing | Stop::Exhausted(_) | Stop::Unknown(_)) => format!("unknown: {stop}"),
         };
         let terms = self.settle(|prover| prover.spread_out(at)).map_err(scattered)?;
         let whole = self.settle(|prover| prover.whole(&terms)).map_err(scattered)?;
@@ -501,9 +501,14 @@ impl Printer<'_, '_, '_> {
     /// A product with a sum of digits in it, whose coefficient belongs to the digits.
     fn digits_product(&self, coefficient: &Rational, key: Key, nesting: u32) -> Option<String> {
         let factors = self.table().monomials.factors(key.monomial());
-        let (sum, content) = factors.iter().find_map(|(atom, power)| match self.table().atom(*atom) {
-            Atom::Sum(content) if *power == 1 => Some((*atom, *content)),
-            _ => None,
+        let (sum, content) = factors.iter().find_map(|(atom, power)| {
+            if let Atom::Sum(content) = self.table().atom(*atom)
+                && *power == 1
+            {
+                Some((*atom, *content))
+            } else {
+                None
+            }
         })?;
         let terms = times_number(self.table().polynomials.terms(content), coefficient);
         let whole = terms.iter().all(|term| term.coefficient.is_integer());

@@ -30,9 +30,12 @@ impl Prover<'_> {
         if self.flags(at) & INFINITE == 0 {
             return Ok(false);
         }
-        match self.class(at)? {
-            Class::PosInf | Class::NegInf if power < 0 => Ok(true),
-            _ => self.require_finite(at).map(|()| false),
+        if let Class::PosInf | Class::NegInf = self.class(at)?
+            && power < 0
+        {
+            Ok(true)
+        } else {
+            self.require_finite(at).map(|()| false)
         }
     }
 
@@ -246,9 +249,8 @@ impl Prover<'_> {
     fn names_long_sums(&self, flat: &LinearSum) -> bool {
         flat.terms.iter().filter(|term| self.table.monomials.contents(term.monomial()).lazy).any(|term| {
             let factors = self.table.monomials.factors(term.monomial());
-            factors.iter().any(|(atom, _)| match self.table.atom(*atom) {
-                Atom::Opaque(at) => !self.is_function(*at),
-                _ => false,
+            factors.iter().any(|(atom, _)| {
+                if let Atom::Opaque(at) = self.table.atom(*atom) { !self.is_function(*at) } else { false }
             })
         })
     }
@@ -277,14 +279,15 @@ impl Prover<'_> {
             return Err(Stop::Unknown("a power of two that is none".to_string()));
         };
         let argument = TermRef { store: at.store, term: argument };
-        let scale = match self.class(argument)? {
-            Class::NegInf => Prefactor::number(Rational::ZERO),
-            _ => self.descend(Need::Power(at), |prover| {
+        let scale = if let Class::NegInf = self.class(argument)? {
+            Prefactor::number(Rational::ZERO)
+        } else {
+            self.descend(Need::Power(at), |prover| {
                 prover.require_finite(argument)?;
                 let flat = prover.flatten(argument)?;
                 let terms = prover.spread(&flat)?;
                 prover.exponential(terms)
-            })?,
+            })?
         };
         self.forms.powers.insert(at, scale.clone());
         Ok(scale)

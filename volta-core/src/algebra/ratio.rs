@@ -562,11 +562,14 @@ impl Prover<'_> {
         let mut scale = Prefactor { coefficient: Rational::ONE, key: Key::new(monomial, PolynomialId::ZERO) };
         for _ in 0..64 {
             let factors = self.table.monomials.shared_factors(scale.key.monomial());
-            let root = factors.iter().find_map(|(atom, power)| match self.table.atom(*atom) {
-                Atom::Apply(TermOp::Sqrt, radicand) if !matches!(power, 0 | 1) => {
+            let root = factors.iter().find_map(|(atom, power)| {
+                if let Atom::Apply(TermOp::Sqrt, radicand) = self.table.atom(*atom)
+                    && !matches!(power, 0 | 1)
+                {
                     Some((*atom, *power, *radicand))
+                } else {
+                    None
                 }
-                _ => None,
             });
             let Some((atom, power, radicand)) = root else { return Ok(scale) };
             let whole = power.div_euclid(2);

@@ -183,10 +183,7 @@ impl Prover<'_> {
     fn factors_with_squares(&mut self, monomial: MonomialId) -> Result<Vec<(AtomId, i32)>, Stop> {
         let mut scale = Prefactor::one();
         for (atom, power) in self.table.monomials.shared_factors(monomial).iter() {
-            let content = match self.table.atom(*atom) {
-                Atom::Sum(content) => Some(*content),
-                _ => None,
-            };
+            let content = if let Atom::Sum(content) = self.table.atom(*atom) { Some(*content) } else { None };
             let root = match content {
                 Some(content) => {
                     let terms = self.table.polynomials.shared_terms(content);

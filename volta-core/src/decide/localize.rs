@@ -141,7 +141,12 @@ fn told(own: &Value<Narrow>, other: &Value<Narrow>) -> Option<(String, String)> 
     let truth = |value: &Value<Narrow>| match value {
         Value::True => Some("true".to_string()),
         Value::False => Some("false".to_string()),
-        _ => None,
+        Value::Finite(_)
+        | Value::PosInf
+        | Value::NegInf
+        | Value::Either
+        | Value::Undefined
+        | Value::Unresolved => None,
     };
     match (truth(own), truth(other)) {
         (Some(own), Some(other)) => Some((own, other)),

@@ -597,7 +597,7 @@ impl Builder<'_> {
                 Element::Int { bytes, .. } if parameter.element.starts_with('b') => {
                     Element::Int { bytes, signed: value.signum() < 0 }
                 }
-                element => element,
+                element @ (Element::Float(_) | Element::Int { .. } | Element::Bool) => element,
             };
             bits_of(element, value).map(|bits| cells_of(bits, element.bytes()))
         };

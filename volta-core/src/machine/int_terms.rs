@@ -9,7 +9,7 @@ use super::packed::{PackedPart, PackedParts, PackedValues, SplitsValue};
 use super::value::{Sym, SymKind, Value};
 use crate::number::{Extended, Rational};
 use crate::program::Int;
-use crate::term::{Constant, Fold, Ranges, Store, TermId, TermOp, View, fold};
+use crate::term::{Constant, Fold, Kind, Piecewise, Product, Ranges, Store, Sum, TermId, TermOp, View, fold};
 
 /// What building terms of integers takes.
 pub(super) struct IntTerms<'t> {
@@ -60,8 +60,8 @@ pub(super) fn slice(
     for piece in pieces {
         let (from, to) = (start.max(at), (start + length).min(at + piece.bytes));
         match piece.value {
-            Value::Sym(sym) if from < to && to - from < piece.bytes => match sym.kind() {
-                SymKind::Int(_, term) => {
+            Value::Sym(sym) if from < to && to - from < piece.bytes => {
+                if let SymKind::Int(_, term) = sym.kind() {
                     let mut byte = at;
                     for end in [from, to, at + piece.bytes] {
                         while byte < end {
@@ -72,9 +72,10 @@ pub(super) fn slice(
                             byte += bytes;
                         }
                     }
+                } else {
+                    parts.push(*piece)
                 }
-                _ => parts.push(*piece),
-            },
+            }
             Value::Bits(_) | Value::Undefined(_) | Value::Sym(_) => parts.push(*piece),
         }
         at += piece.bytes;
@@ -103,18 +104,18 @@ impl IntTerms<'_> {
         if let [a, b] = *operands {
             let (x, y) = (number(self.store, a), number(self.store, b));
             let is = |number: Option<&Rational>, value: &Rational| number == Some(value);
-            match op {
-                TermOp::Add if is(x, &Rational::ZERO) => return b,
-                TermOp::Add | TermOp::Sub if is(y, &Rational::ZERO) => return a,
-                TermOp::Mul if is(x, &Rational::ONE) => return b,
-                TermOp::Mul if is(y, &Rational::ONE) => return a,
+            match op.kind() {
+                Kind::Sum(Sum::Add) if is(x, &Rational::ZERO) => return b,
+                Kind::Sum(Sum::Add | Sum::Sub) if is(y, &Rational::ZERO) => return a,
+                Kind::Product(Product::Mul) if is(x, &Rational::ONE) => return b,
+                Kind::Product(Product::Mul) if is(y, &Rational::ONE) => return a,
                 // Integers are finite.
-                TermOp::Mul if is(x, &Rational::ZERO) || is(y, &Rational::ZERO) => {
+                Kind::Product(Product::Mul) if is(x, &Rational::ZERO) || is(y, &Rational::ZERO) => {
                     let zero = self.whole(0);
                     return self.without(zero, &[a, b]);
                 }
-                TermOp::BitAnd if a == b => return a,
-                TermOp::BitAnd => {
+                Kind::Piecewise(Piecewise::BitAnd) if a == b => return a,
+                Kind::Piecewise(Piecewise::BitAnd) => {
                     let (x, y) = (self.ranges.of(self.store, a), self.ranges.of(self.store, b));
                     if x.ones & y.ones == 0 {
                         let zero = self.whole(0);
@@ -127,7 +128,12 @@ impl IntTerms<'_> {
                         }
                     }
                 }
-                _ => {}
+                Kind::Sum(_)
+                | Kind::Product(_)
+                | Kind::Exponential
+                | Kind::Function(_)
+                | Kind::Piecewise(_)
+                | Kind::Condition(_) => {}
             }
         }
         if let Some(shorter) = self.with_one_constant(op, operands) {
@@ -153,10 +159,15 @@ impl IntTerms<'_> {
     fn with_one_constant(&mut self, op: TermOp, operands: &[TermId]) -> Option<TermId> {
         let [a, b] = *operands else { return None };
         let by = number(self.store, b)?.clone();
-        let by = match op {
-            TermOp::Add => by,
-            TermOp::Sub => -by,
-            _ => return None,
+        let by = match op.kind() {
+            Kind::Sum(Sum::Add) => by,
+            Kind::Sum(Sum::Sub) => -by,
+            Kind::Sum(Sum::Fma)
+            | Kind::Product(_)
+            | Kind::Exponential
+            | Kind::Function(_)
+            | Kind::Piecewise(_)
+            | Kind::Condition(_) => return None,
         };
         let View::Apply(TermOp::Add, [x, c, _]) = self.store.view(a) else { return None };
         let sum = number(self.store, c)? + &by;
@@ -236,7 +247,7 @@ impl IntTerms<'_> {
                     }
                     let part = match piece.value {
                         Value::Bits(bits) => self.whole(bits.into()),
-                        value => {
+                        value @ (Value::Sym(_) | Value::Undefined(_)) => {
                             let term = self.residue(value, piece.bytes)?;
                             if at + piece.bytes >= bytes {
                                 term

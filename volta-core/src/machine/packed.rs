@@ -228,15 +228,19 @@ impl PackedValues {
     pub(super) fn with_half(&mut self, old: Cell, which: usize, new: Value, reader: InstId) -> Option<Cell> {
         match new {
             Value::Bits(_) => {}
-            Value::Sym(sym) => match sym.kind() {
-                SymKind::Real(format, _) if format.bytes() == 2 => {}
-                _ => return None,
-            },
+            Value::Sym(sym) => {
+                if let SymKind::Real(format, _) = sym.kind()
+                    && format.bytes() == 2
+                {
+                } else {
+                    return None;
+                }
+            }
             Value::Undefined(_) => return None,
         }
         let other = match old.whole(reader)? {
             undefined @ Value::Undefined(_) => undefined,
-            whole => self.half(whole, 1 - which)?,
+            whole @ (Value::Bits(_) | Value::Sym(_)) => self.half(whole, 1 - which)?,
         };
         let mut values = [other; 2];
         values[which] = new;
@@ -390,7 +394,7 @@ impl PackedValues {
         }
         match value {
             Value::Bits(bits) => Value::Bits(bits & low_bytes(bytes)),
-            other => other,
+            other @ (Value::Sym(_) | Value::Undefined(_)) => other,
         }
     }
 
@@ -408,7 +412,7 @@ impl PackedValues {
                 let Choice { then, otherwise, .. } = self.choices[index as usize];
                 [then, otherwise].into_iter().all(|arm| match arm {
                     Value::Bits(bits) => bits & !low_bytes(bytes) == 0,
-                    arm => self.fits(arm, bytes),
+                    arm @ (Value::Sym(_) | Value::Undefined(_)) => self.fits(arm, bytes),
                 })
             }
         }
@@ -424,9 +428,10 @@ impl PackedValues {
         else {
             return value;
         };
-        match upper.kind() {
-            SymKind::Real(Format::Bf16, term) => Value::Sym(Sym::real(Format::F32, term)),
-            _ => value,
+        if let SymKind::Real(Format::Bf16, term) = upper.kind() {
+            Value::Sym(Sym::real(Format::F32, term))
+        } else {
+            value
         }
     }
 

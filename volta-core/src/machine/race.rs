@@ -200,8 +200,22 @@ fn number(update: Update) -> u16 {
                 Int2::Max => 3,
                 Int2::And => 4,
                 Int2::Or => 5,
-                // Of the others there are no atomics.
-                _ => 6,
+                // Of those but exclusive or there are no atomics.
+                Int2::Sub
+                | Int2::AddSat
+                | Int2::SubSat
+                | Int2::MulLo
+                | Int2::MulHi
+                | Int2::MulWide
+                | Int2::Mul24Lo
+                | Int2::Mul24Hi
+                | Int2::Div
+                | Int2::Rem
+                | Int2::Xor
+                | Int2::Shl
+                | Int2::Shr
+                | Int2::MaskClamp
+                | Int2::MaskWrap => 6,
             };
             op << 8 | (ty.width.bits() as u16) << 1 | u16::from(ty.signed)
         }

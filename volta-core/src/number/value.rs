@@ -270,9 +270,14 @@ impl<E: Enclosure> Value<E> {
 
     /// The binary digits that two natural numbers have in common; open where they are not known exactly.
     pub fn bit_and(&self, other: &Value<E>) -> Value<E> {
-        let natural = |value: &Value<E>| match value {
-            Finite(value) if value.is_point() => value.bounds().0.to_u64(),
-            _ => None,
+        let natural = |value: &Value<E>| {
+            if let Finite(value) = value
+                && value.is_point()
+            {
+                value.bounds().0.to_u64()
+            } else {
+                None
+            }
         };
         match (natural(self), natural(other)) {
             (Some(a), Some(b)) => E::exact(&Rational::from_u64(a & b), 64).into(),

@@ -148,6 +148,17 @@ impl Op {
         }
     }
 
+    /// Where it may lead.
+    pub(super) fn targets_mut(&mut self) -> &mut [InstId] {
+        if let Op::Branch { target } = self {
+            std::slice::from_mut(target)
+        } else if let Op::BranchTable { targets, .. } = self {
+            targets
+        } else {
+            &mut []
+        }
+    }
+
     /// What it decides of what is executed next, if it decides that.
     pub fn control(&self) -> Option<Control<'_>> {
         if let Effect::Control(control) = self.effect() { Some(control) } else { None }

@@ -201,9 +201,10 @@ impl LowerError {
 
     /// A second place that belongs to the error, with what it is.
     pub fn related(&self) -> Option<(Span, &'static str)> {
-        match self {
-            LowerError::Duplicate { first, .. } => Some((*first, "first declared here")),
-            _ => None,
+        if let LowerError::Duplicate { first, .. } = self {
+            Some((*first, "first declared here"))
+        } else {
+            None
         }
     }
 
@@ -216,7 +217,18 @@ impl LowerError {
                 Some("give the full name, template arguments included, or the mangled one".into())
             }
             LowerError::SeveralKernels { .. } => Some("name the kernel to verify".into()),
-            _ => None,
+            LowerError::NoKernel
+            | LowerError::UnknownKernel { .. }
+            | LowerError::Undeclared { .. }
+            | LowerError::OutOfRange { .. }
+            | LowerError::Duplicate { .. }
+            | LowerError::Operand { .. }
+            | LowerError::RegisterSize { .. }
+            | LowerError::CallShape { .. }
+            | LowerError::ArgumentSize { .. }
+            | LowerError::Declaration { .. }
+            | LowerError::Depth { .. }
+            | LowerError::Exhausted { .. } => None,
         }
     }
 }

@@ -57,9 +57,15 @@ pub fn kernels(module: &Module) -> Vec<KernelInfo> {
 }
 
 fn entries(module: &Module) -> impl Iterator<Item = &Function> {
-    module.items.iter().filter_map(|item| match item {
-        Item::Function(function) if function.entry && function.body.is_some() => Some(function),
-        _ => None,
+    module.items.iter().filter_map(|item| {
+        if let Item::Function(function) = item
+            && function.entry
+            && function.body.is_some()
+        {
+            Some(function)
+        } else {
+            None
+        }
     })
 }
 
@@ -273,12 +279,13 @@ fn architecture(module: &Module) -> Option<u32> {
         Item::Directive(directive) if directive.name.text == "target" => directive.arguments.as_slice(),
         Item::Directive(_) | Item::Variable(_) | Item::Function(_) => &[],
     });
-    words.find_map(|word| match word {
-        Operand::Name(name) => {
+    words.find_map(|word| {
+        if let Operand::Name(name) = word {
             let number = name.text.strip_prefix("sm_")?;
             number.trim_end_matches(|c: char| c.is_ascii_lowercase()).parse().ok()
+        } else {
+            None
         }
-        _ => None,
     })
 }
 

@@ -48,7 +48,14 @@ fn address_of(operand: &Operand) -> Option<(&Name, i64, bool)> {
             }
             _ => None,
         },
-        _ => None,
+        Operand::Not(_)
+        | Operand::Literal(_)
+        | Operand::Vector(..)
+        | Operand::Pair(..)
+        | Operand::Sink(_)
+        | Operand::Address { .. }
+        | Operand::List(..)
+        | Operand::Text(..) => None,
     }
 }
 
@@ -199,16 +206,14 @@ impl<'v> Filling<'v> {
         let Some(offset) = offset else {
             return Err(self.problem(DeclarationProblem::Size, self.variable.span));
         };
-        match value {
-            Operand::Literal(literal) => {
-                let bits = self.bits(literal)?;
-                self.write(offset, bits);
-                Ok(())
-            }
-            operand => match address_of(operand) {
-                Some((symbol, addend, generic)) => self.address(offset, symbol, addend, generic),
-                None => self.give_up("its initial value is an expression of symbols"),
-            },
+        if let Operand::Literal(literal) = value {
+            let bits = self.bits(literal)?;
+            self.write(offset, bits);
+            return Ok(());
+        }
+        match address_of(value) {
+            Some((symbol, addend, generic)) => self.address(offset, symbol, addend, generic),
+            None => self.give_up("its initial value is an expression of symbols"),
         }
     }
 

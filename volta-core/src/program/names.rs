@@ -187,7 +187,11 @@ impl<'m> Names<'m> {
                         return Err(duplicate(&table.label, first.label.span));
                     }
                 }
-                _ => {}
+                tree::Statement::Block(..)
+                | tree::Statement::Registers(_)
+                | tree::Statement::Variable(_)
+                | tree::Statement::Instruction(_)
+                | tree::Statement::Directive(_) => {}
             }
         }
         if let Some(scopes) = self.activations.last_mut() {

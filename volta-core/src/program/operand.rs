@@ -302,7 +302,15 @@ impl<'m> Operation<'_, 'm> {
                 let (binding, offset) = self.indexed(operand)?;
                 self.symbol(binding, offset)
             }
-            _ => Err(self.expected("a register or a literal", operand)),
+            Operand::Not(_)
+            | Operand::SymbolOffset { .. }
+            | Operand::Vector(..)
+            | Operand::Pair(..)
+            | Operand::Sink(_)
+            | Operand::Address { .. }
+            | Operand::List(..)
+            | Operand::Text(..)
+            | Operand::Apply(..) => Err(self.expected("a register or a literal", operand)),
         }
     }
 
@@ -402,7 +410,15 @@ impl<'m> Operation<'_, 'm> {
                 Some(other) => Err(self.expected_binding("a predicate register", other, name.span)),
                 None => Err(Fail::Wrong(self.lowering.names.undeclared("predicate register", name))),
             },
-            _ => Err(self.expected("a predicate register", operand)),
+            Operand::Not(_)
+            | Operand::Literal(_)
+            | Operand::SymbolOffset { .. }
+            | Operand::Vector(..)
+            | Operand::Pair(..)
+            | Operand::Address { .. }
+            | Operand::List(..)
+            | Operand::Text(..)
+            | Operand::Apply(..) => Err(self.expected("a predicate register", operand)),
         }
     }
 
@@ -417,7 +433,15 @@ impl<'m> Operation<'_, 'm> {
                 self.push(Op::PredConst { p: pred, value: *value != 0 });
                 return Ok(PredSrc { pred, negated: false });
             }
-            _ => return Err(self.expected("a predicate", operand)),
+            Operand::Literal(_)
+            | Operand::SymbolOffset { .. }
+            | Operand::Vector(..)
+            | Operand::Pair(..)
+            | Operand::Sink(_)
+            | Operand::Address { .. }
+            | Operand::List(..)
+            | Operand::Text(..)
+            | Operand::Apply(..) => return Err(self.expected("a predicate", operand)),
         };
         match self.lowering.names.resolve(name)? {
             Some(Binding::Predicate(pred)) => Ok(PredSrc { pred, negated }),
@@ -439,57 +463,56 @@ impl<'m> Operation<'_, 'm> {
 
     /// Whether the operand at a position is a predicate.
     pub(super) fn is_predicate(&mut self, at: usize) -> Lowered<bool> {
-        match self.operand(at)? {
-            Operand::Not(_) => Ok(true),
-            Operand::Name(name) => {
-                Ok(matches!(self.lowering.names.resolve(name)?, Some(Binding::Predicate(_))))
-            }
-            _ => Ok(false),
+        let operand = self.operand(at)?;
+        if let Operand::Name(name) = operand {
+            return Ok(matches!(self.lowering.names.resolve(name)?, Some(Binding::Predicate(_))));
         }
+        Ok(matches!(operand, Operand::Not(_)))
     }
 
     /// Splits `d|p`.
     pub(super) fn pair(&self, at: usize) -> Lowered<(&'m Operand, Option<&'m Operand>)> {
-        match self.operand(at)? {
-            Operand::Pair(first, second) => Ok((first, Some(second))),
-            other => Ok((other, None)),
+        let operand = self.operand(at)?;
+        if let Operand::Pair(first, second) = operand {
+            Ok((first, Some(second)))
+        } else {
+            Ok((operand, None))
         }
     }
 
     /// The element of a vector of one, or the operand itself.
     pub(super) fn single(&self, at: usize) -> Lowered<&'m Operand> {
-        match self.operand(at)? {
-            Operand::Vector(items, _) => match items.as_slice() {
-                [only] => Ok(only),
-                _ => self.operand(at),
-            },
-            operand => Ok(operand),
+        let operand = self.operand(at)?;
+        if let Operand::Vector(items, _) = operand
+            && let [only] = items.as_slice()
+        {
+            return Ok(only);
         }
+        Ok(operand)
     }
 
     /// The elements of a vector operand: `{a, b}`, or a vector register's.
     pub(super) fn elements(&mut self, at: usize) -> Lowered<Vec<Element<'m>>> {
-        match self.operand(at)? {
-            Operand::Vector(items, _) => Ok(items.iter().map(Element::Operand).collect()),
-            operand @ Operand::Name(name) => match self.lowering.names.resolve(name)? {
-                Some(Binding::Vector { first, count, width }) => {
-                    Ok((0..count).map(|at| Element::Register(RegId(first.0 + at), width, name)).collect())
-                }
-                _ => Ok(vec![Element::Operand(operand)]),
-            },
-            operand => Ok(vec![Element::Operand(operand)]),
+        let operand = self.operand(at)?;
+        if let Operand::Vector(items, _) = operand {
+            return Ok(items.iter().map(Element::Operand).collect());
         }
+        if let Operand::Name(name) = operand
+            && let Some(Binding::Vector { first, count, width }) = self.lowering.names.resolve(name)?
+        {
+            let register = |at| Element::Register(RegId(first.0 + at), width, name);
+            return Ok((0..count).map(register).collect());
+        }
+        Ok(vec![Element::Operand(operand)])
     }
 
     /// Whether the operand at a position is a vector.
     pub(super) fn is_vector(&mut self, at: usize) -> Lowered<bool> {
-        match self.operand(at)? {
-            Operand::Vector(..) => Ok(true),
-            Operand::Name(name) => {
-                Ok(matches!(self.lowering.names.resolve(name)?, Some(Binding::Vector { .. })))
-            }
-            _ => Ok(false),
+        let operand = self.operand(at)?;
+        if let Operand::Name(name) = operand {
+            return Ok(matches!(self.lowering.names.resolve(name)?, Some(Binding::Vector { .. })));
         }
+        Ok(matches!(operand, Operand::Vector(..)))
     }
 
     /// An element that is written: its register and width; `None` for `_`.
@@ -621,7 +644,7 @@ fn literal_kind(ty: Type) -> &'static str {
             "a register or a float literal"
         }
         Type::Float(_) | Type::FloatPair(_) | Type::IntPair(_) => "a register",
-        _ => "a register or an integer literal",
+        Type::Bits(_) | Type::Int(_) | Type::Bits128 | Type::Pred => "a register or an integer literal",
     }
 }
 

@@ -114,7 +114,7 @@ impl Display for Address {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match self.base {
             Src::Symbol(variable, offset) => write!(out, "[{variable}{}", Signed(offset))?,
-            base => write!(out, "[{base}")?,
+            base @ (Src::Reg(_) | Src::Imm(_)) => write!(out, "[{base}")?,
         }
         write!(out, "{}]", Signed(self.offset))
     }

@@ -74,10 +74,7 @@ impl Type {
 
     /// Bytes in memory; `None` for predicates.
     pub(super) fn bytes(self) -> Option<u64> {
-        match self {
-            Type::Bits128 => Some(16),
-            _ => self.width().map(|width| u64::from(width.bytes())),
-        }
+        if let Type::Bits128 = self { Some(16) } else { self.width().map(|width| u64::from(width.bytes())) }
     }
 
     /// Its integer type, bits counting as unsigned.
@@ -85,7 +82,7 @@ impl Type {
         match self {
             Type::Bits(width) => Some(Int { width, signed: false }),
             Type::Int(int) => Some(int),
-            _ => None,
+            Type::Float(_) | Type::FloatPair(_) | Type::IntPair(_) | Type::Bits128 | Type::Pred => None,
         }
     }
 }

@@ -72,7 +72,9 @@ impl Parser<'_> {
         let start = self.token.span;
         match self.expression()? {
             Value::Integer { bits, .. } => Ok(bits),
-            _ => Err(failure(self.since(start), "expected an integer, found a floating-point number")),
+            Value::Single(_) | Value::Double(_) => {
+                Err(failure(self.since(start), "expected an integer, found a floating-point number"))
+            }
         }
     }
 
@@ -84,7 +86,9 @@ impl Parser<'_> {
         let span = self.bump()?.span;
         match number(self.text(span), span)? {
             Value::Integer { bits, .. } => Ok(bits),
-            _ => Err(failure(span, format!("expected {what}, found {}", quoted(self.text(span))))),
+            Value::Single(_) | Value::Double(_) => {
+                Err(failure(span, format!("expected {what}, found {}", quoted(self.text(span)))))
+            }
         }
     }
 
@@ -102,9 +106,10 @@ impl Parser<'_> {
     }
 
     fn operator(&self) -> Option<(&'static str, u8)> {
-        match self.token.kind {
-            Kind::Sign(sign) => BINARY.iter().copied().find(|(operator, _)| *operator == sign),
-            _ => None,
+        if let Kind::Sign(sign) = self.token.kind {
+            BINARY.iter().copied().find(|(operator, _)| *operator == sign)
+        } else {
+            None
         }
     }
 
@@ -151,7 +156,9 @@ impl Parser<'_> {
                     self.expect(")", "`)` behind the type")?;
                     return match self.nested(Self::unary)? {
                         Value::Integer { bits, .. } => Ok(Value::Integer { bits, signed }),
-                        _ => Err(failure(self.since(start), "floating-point numbers cannot be cast")),
+                        Value::Single(_) | Value::Double(_) => {
+                            Err(failure(self.since(start), "floating-point numbers cannot be cast"))
+                        }
                     };
                 }
                 let value = self.expression()?;

@@ -180,10 +180,7 @@ impl Parser<'_> {
 
     fn pointer(&mut self) -> Parsed<Pointer> {
         self.bump()?;
-        let space = match self.token.kind {
-            Kind::Dotted => space(self.here()),
-            _ => None,
-        };
+        let space = if let Kind::Dotted = self.token.kind { space(self.here()) } else { None };
         if space.is_some() {
             self.bump()?;
         }

@@ -166,9 +166,10 @@ impl Parser<'_> {
                 vec![Operand::Name(alias), Operand::Name(function)]
             }
             Shape::Section => {
-                let section = match self.token.kind {
-                    Kind::Dotted => self.dotted_name("the section's name")?,
-                    _ => self.word("the section's name")?,
+                let section = if let Kind::Dotted = self.token.kind {
+                    self.dotted_name("the section's name")?
+                } else {
+                    self.word("the section's name")?
                 };
                 raw = Some(self.raw_block()?);
                 vec![Operand::Name(section)]

@@ -22,9 +22,14 @@ impl Loc {
             return None;
         }
         let (file, line, column) = place(&directive.arguments)?;
-        let inlined_at = directive.arguments.iter().find_map(|argument| match argument {
-            Operand::Apply(name, inner) if name.text == "inlined_at" => place(inner),
-            _ => None,
+        let inlined_at = directive.arguments.iter().find_map(|argument| {
+            if let Operand::Apply(name, inner) = argument
+                && name.text == "inlined_at"
+            {
+                place(inner)
+            } else {
+                None
+            }
         });
         Some(Loc { file, line, column, inlined_at })
     }
@@ -44,12 +49,13 @@ fn place(arguments: &[Operand]) -> Option<(u32, u32, u32)> {
 }
 
 fn number(operand: &Operand) -> Option<u32> {
-    match operand {
-        Operand::Literal(literal) => match literal.value {
+    if let Operand::Literal(literal) = operand {
+        match literal.value {
             LiteralValue::Integer(value) => u32::try_from(value).ok(),
-            _ => None,
-        },
-        _ => None,
+            LiteralValue::Float32(_) | LiteralValue::Float64(_) => None,
+        }
+    } else {
+        None
     }
 }
 
@@ -61,7 +67,7 @@ mod tests {
     fn directive(text: &str) -> Directive {
         match crate::ptx::parse(text).expect("a module").items.remove(0) {
             Item::Directive(directive) => directive,
-            other => panic!("{other:?}"),
+            other @ (Item::Variable(_) | Item::Function(_)) => panic!("{other:?}"),
         }
     }
 

@@ -9,9 +9,12 @@ use crate::base::span::Span;
 impl Parser<'_> {
     /// Takes one operand of an instruction; `call` opens parameter lists with `(`.
     pub(super) fn operand(&mut self, call: bool) -> Parsed<Operand> {
-        let left = match self.token.kind {
-            Kind::Sign("(") if call || self.opens_list()? => self.nested(Self::list)?,
-            _ => self.simple_operand()?,
+        let left = if let Kind::Sign("(") = self.token.kind
+            && (call || self.opens_list()?)
+        {
+            self.nested(Self::list)?
+        } else {
+            self.simple_operand()?
         };
         if !self.is("|") || matches!(left, Operand::Literal(_)) {
             return Ok(left);
@@ -39,7 +42,9 @@ impl Parser<'_> {
             Kind::Word if !self.at_warp_size_expression()? => self.named_operand(),
             Kind::Number if self.peek()?.kind == Kind::Sign("(") => self.named_operand(),
             _ if self.at_constant() => Ok(Operand::Literal(self.constant()?)),
-            _ => Err(self.expected("an operand")),
+            Kind::Word | Kind::Dotted | Kind::Number | Kind::Text | Kind::Sign(_) | Kind::End => {
+                Err(self.expected("an operand"))
+            }
         }
     }
 
@@ -49,7 +54,7 @@ impl Parser<'_> {
         Ok(match behind.kind {
             Kind::Word => self.text(behind.span) != "WARP_SZ",
             Kind::Sign(sign) => sign == ")",
-            _ => false,
+            Kind::Dotted | Kind::Number | Kind::Text | Kind::End => false,
         })
     }
 
@@ -86,10 +91,8 @@ impl Parser<'_> {
 
     /// What begins with a name, or with the mask of `0xFF(symbol)`.
     fn named_operand(&mut self) -> Parsed<Operand> {
-        let name = match self.token.kind {
-            Kind::Number => self.sign_name()?,
-            _ => self.name("an operand")?,
-        };
+        let name =
+            if let Kind::Number = self.token.kind { self.sign_name()? } else { self.name("an operand")? };
         if self.accept("(")? {
             let inner = self.nested(|parser| parser.separated(|parser| parser.operand(false)))?;
             self.expect(")", "`,` or `)`")?;

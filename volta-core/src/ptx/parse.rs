@@ -136,7 +136,7 @@ impl<'t> Parser<'t> {
         match self.token.kind {
             Kind::End => "the end of the text".to_owned(),
             Kind::Text => format!("the string {}", quoted(self.here())),
-            _ => quoted(self.here()),
+            Kind::Word | Kind::Dotted | Kind::Number | Kind::Sign(_) => quoted(self.here()),
         }
     }
 

@@ -100,7 +100,16 @@ impl Printer {
                         self.operand(operand);
                     }
                 }
-                other => {
+                other @ (Operand::Name(_)
+                | Operand::Not(_)
+                | Operand::Literal(_)
+                | Operand::SymbolOffset { .. }
+                | Operand::Vector(..)
+                | Operand::Pair(..)
+                | Operand::Sink(_)
+                | Operand::Address { .. }
+                | Operand::List(..)
+                | Operand::Text(..)) => {
                     if at > 0 {
                         self.out.push(' ');
                     }

@@ -49,7 +49,9 @@ impl Parser<'_> {
                 statements.push(self.labelled(label)?);
             }
             Kind::Word | Kind::Sign("@") => statements.push(Statement::Instruction(self.instruction()?)),
-            _ => return Err(self.expected("an instruction, a label, a directive or `}`")),
+            Kind::Number | Kind::Text | Kind::Sign(_) | Kind::End => {
+                return Err(self.expected("an instruction, a label, a directive or `}`"));
+            }
         }
         Ok(())
     }

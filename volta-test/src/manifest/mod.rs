@@ -377,7 +377,9 @@ fn read_contents(
             }
             Some(Contents::List(list))
         }
-        _ => wrong("contents are a name, a list or { fill = … }".into(), None),
+        DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {
+            wrong("contents are a name, a list or { fill = … }".into(), None)
+        }
     }
 }
 
@@ -442,7 +444,11 @@ fn read_expectation(top: &Table<'_>, is_pair: bool, problems: &Problems) -> Expe
             }
             table.finish();
         }
-        _ => top.wrong_type(value, "`expect`", "a verdict's name or a table"),
+        DeValue::Integer(_)
+        | DeValue::Float(_)
+        | DeValue::Boolean(_)
+        | DeValue::Datetime(_)
+        | DeValue::Array(_) => top.wrong_type(value, "`expect`", "a verdict's name or a table"),
     }
     expect
 }

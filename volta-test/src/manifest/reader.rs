@@ -113,7 +113,9 @@ impl<'a> Table<'a> {
             DeValue::Integer(number) => number.to_string(),
             DeValue::Float(number) => number.to_string(),
             DeValue::Boolean(value) => value.to_string(),
-            other => format!("this {}", other.type_str()),
+            other @ (DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_)) => {
+                format!("this {}", other.type_str())
+            }
         };
         self.problems.add(value.span(), format!("{what} is {expected}, not {found}"), None);
     }

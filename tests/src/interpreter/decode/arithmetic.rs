@@ -93,7 +93,9 @@ impl Decoder {
         let (format, pair) = match ty {
             Type::Float(format) => (format, false),
             Type::FloatPair(format) => (format, true),
-            _ => return self.integer(opcode, part, clamp, ty, d, s).map(Some),
+            Type::Pred | Type::Bits(_) | Type::Int(_) | Type::IntPair(_) => {
+                return self.integer(opcode, part, clamp, ty, d, s).map(Some);
+            }
         };
         let style =
             FloatStyle { format, pair, round: rounding.unwrap_or(Round::NearestTiesToEven), ftz, clamp };
@@ -125,9 +127,10 @@ impl Decoder {
         s: [Source; 3],
     ) -> Result<Op, String> {
         let pair = matches!(ty, Type::IntPair(_));
-        let ty = match ty {
-            Type::Int(int) | Type::IntPair(int) => int,
-            _ => IntType { bits: ty.bits(), signed: false },
+        let ty = if let Type::Int(int) | Type::IntPair(int) = ty {
+            int
+        } else {
+            IntType { bits: ty.bits(), signed: false }
         };
         let table = PLAIN.iter().chain(&OTHERS).find(|(name, _)| *name == opcode).map(|(_, op)| *op);
         let op = match (opcode, part, clamp) {
@@ -182,10 +185,8 @@ impl Decoder {
                 let ty = modifiers.ty()?;
                 let [a, _] = self.sources(operands, ty)?;
                 let [_, amount] = self.sources(operands, Type::Bits(32))?;
-                let int = match ty {
-                    Type::Int(int) => int,
-                    _ => IntType { bits: ty.bits(), signed: false },
-                };
+                let int =
+                    if let Type::Int(int) = ty { int } else { IntType { bits: ty.bits(), signed: false } };
                 let op = if opcode == "shl" { IntOp::Shl } else { IntOp::Shr };
                 Ok(Some(Op::Int {
                     op,
@@ -196,16 +197,18 @@ impl Decoder {
             }
             "bfind" => {
                 let op = if modifiers.take("shiftamt") { IntOp::BfindShift } else { IntOp::Bfind };
-                match modifiers.ty()? {
-                    Type::Int(ty) => plain(op, ty),
-                    _ => Err("it is an operation on integers".into()),
+                if let Type::Int(ty) = modifiers.ty()? {
+                    plain(op, ty)
+                } else {
+                    Err("it is an operation on integers".into())
                 }
             }
             "mul24" | "mad24" => {
                 modifiers.take("lo");
-                match modifiers.ty()? {
-                    Type::Int(ty) => plain(if opcode == "mul24" { IntOp::Mul24 } else { IntOp::Mad24 }, ty),
-                    _ => Err("it is an operation on integers".into()),
+                if let Type::Int(ty) = modifiers.ty()? {
+                    plain(if opcode == "mul24" { IntOp::Mul24 } else { IntOp::Mad24 }, ty)
+                } else {
+                    Err("it is an operation on integers".into())
                 }
             }
             "shf" => {

@@ -80,7 +80,16 @@ impl Decoder {
                     function =
                         Some(known.ok_or_else(|| format!("the function `{}` has no body", name.text))?);
                 }
-                _ => return Err("indirect calls are not known".into()),
+                Operand::Name(_)
+                | Operand::Not(_)
+                | Operand::Literal(_)
+                | Operand::SymbolOffset { .. }
+                | Operand::Vector(..)
+                | Operand::Pair(..)
+                | Operand::Sink(_)
+                | Operand::Address { .. }
+                | Operand::Text(..)
+                | Operand::Apply(..) => return Err("indirect calls are not known".into()),
             }
         }
         Ok(Op::Call { function: function.ok_or("it names no function")?, returns, arguments })

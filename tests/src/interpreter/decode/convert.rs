@@ -168,7 +168,12 @@ impl Decoder {
     ) -> Result<Test, String> {
         let ty = match ty {
             Type::Int(int) if unsigned => Type::Int(IntType { signed: false, ..int }),
-            ty => ty,
+            ty @ (Type::Pred
+            | Type::Bits(_)
+            | Type::Int(_)
+            | Type::Float(_)
+            | Type::FloatPair(_)
+            | Type::IntPair(_)) => ty,
         };
         if matches!(ty, Type::FloatPair(_) | Type::IntPair(_)) {
             return Err("comparisons of pairs are not known".into());

@@ -72,7 +72,10 @@ impl Decoder {
                 let held = match &matrix {
                     Matrix::Ldmatrix { d, .. } => d.len(),
                     Matrix::Stmatrix { s, .. } => s.len(),
-                    _ => count,
+                    Matrix::Multiply { .. }
+                    | Matrix::Movmatrix { .. }
+                    | Matrix::WmmaLoad { .. }
+                    | Matrix::WmmaStore { .. } => count,
                 };
                 if held != count {
                     return Err("it has another number of registers".into());

@@ -82,10 +82,8 @@ impl Decoder {
                 clamp: Clamp::None,
             }),
             (name, Type::Int(_) | Type::Bits(_)) => {
-                let int = match ty {
-                    Type::Int(int) => int,
-                    _ => IntType { bits: ty.bits(), signed: false },
-                };
+                let int =
+                    if let Type::Int(int) = ty { int } else { IntType { bits: ty.bits(), signed: false } };
                 let op = match name {
                     "add" => IntOp::Add,
                     "min" => IntOp::Min,
@@ -118,9 +116,12 @@ impl Decoder {
             return Ok(Op::WaitGroup(None));
         }
         if modifiers.take("wait_group") {
-            return match self.source(operands.first().ok_or("it has no count")?, Type::Bits(32))? {
-                super::super::op::Source::Value(count) => Ok(Op::WaitGroup(Some(count))),
-                _ => Err("its count is no number".into()),
+            return if let super::super::op::Source::Value(count) =
+                self.source(operands.first().ok_or("it has no count")?, Type::Bits(32))?
+            {
+                Ok(Op::WaitGroup(Some(count)))
+            } else {
+                Err("its count is no number".into())
             };
         }
         modifiers.ignore(&["ca", "cg"]);

@@ -102,9 +102,14 @@ impl Program {
 
 /// The names of a module's kernels.
 pub fn entries(module: &Module) -> Vec<&str> {
-    let entries = module.items.iter().filter_map(|item| match item {
-        Item::Function(function) if function.entry => Some(function.name.text.as_str()),
-        _ => None,
+    let entries = module.items.iter().filter_map(|item| {
+        if let Item::Function(function) = item
+            && function.entry
+        {
+            Some(function.name.text.as_str())
+        } else {
+            None
+        }
     });
     entries.collect()
 }
@@ -291,7 +296,11 @@ impl Decoder {
                         self.scopes.declare(&table.label.text, Entity::Targets(names));
                     }
                 }
-                _ => {}
+                Statement::Block(..)
+                | Statement::Registers(_)
+                | Statement::Variable(_)
+                | Statement::Instruction(_)
+                | Statement::Directive(_) => {}
             }
         }
         for statement in statements {
@@ -375,10 +384,10 @@ impl Decoder {
             None => Err("a label was not met".to_string()),
         };
         for instruction in &mut self.current.code {
-            match &mut instruction.op {
-                Op::Branch(label) => place(label)?,
-                Op::BranchIndexed { targets, .. } => targets.iter_mut().try_for_each(place)?,
-                _ => {}
+            if let Op::Branch(label) = &mut instruction.op {
+                place(label)?;
+            } else if let Op::BranchIndexed { targets, .. } = &mut instruction.op {
+                targets.iter_mut().try_for_each(place)?;
             }
         }
         Ok(())

@@ -160,7 +160,13 @@ impl Decoder {
                 _ => Err(format!("`{}` is no predicate", name.text)),
             },
             Operand::Literal(value) => Ok(Source::Value(literal(value, ty)?)),
-            other => Err(format!("the operand {other:?} is not known here")),
+            other @ (Operand::Vector(..)
+            | Operand::Pair(..)
+            | Operand::Sink(_)
+            | Operand::Address { .. }
+            | Operand::List(..)
+            | Operand::Text(..)
+            | Operand::Apply(..)) => Err(format!("the operand {other:?} is not known here")),
         }
     }
 
@@ -206,30 +212,30 @@ impl Decoder {
 
     /// A register that is written, or `_`.
     pub(super) fn sink(&self, operand: &Operand) -> Result<Option<Register>, String> {
-        match operand {
-            Operand::Sink(_) => Ok(None),
-            Operand::Name(name) => match self.scopes.find(&name.text) {
-                Some(Entity::Register(register)) => Ok(Some(*register)),
-                _ => Err(format!("`{}` is no register", name.text)),
-            },
-            other => Err(format!("{other:?} is no register")),
+        if let Operand::Sink(_) = operand {
+            return Ok(None);
+        }
+        let Operand::Name(name) = operand else { return Err(format!("{operand:?} is no register")) };
+        match self.scopes.find(&name.text) {
+            Some(Entity::Register(register)) => Ok(Some(*register)),
+            _ => Err(format!("`{}` is no register", name.text)),
         }
     }
 
     /// `d|p`, or `d` alone.
     pub(super) fn pair(&self, operand: &Operand) -> Result<(Option<Register>, Option<Register>), String> {
-        match operand {
-            Operand::Pair(first, second) => Ok((self.sink(first)?, self.sink(second)?)),
-            single => Ok((self.sink(single)?, None)),
+        if let Operand::Pair(first, second) = operand {
+            return Ok((self.sink(first)?, self.sink(second)?));
         }
+        Ok((self.sink(operand)?, None))
     }
 
     /// The registers of `{a, _, b}`, or one.
     pub(super) fn destinations(&self, operand: &Operand) -> Result<Vec<Option<Register>>, String> {
-        match operand {
-            Operand::Vector(parts, _) => parts.iter().map(|part| self.sink(part)).collect(),
-            single => Ok(vec![self.sink(single)?]),
+        if let Operand::Vector(parts, _) = operand {
+            return parts.iter().map(|part| self.sink(part)).collect();
         }
+        Ok(vec![self.sink(operand)?])
     }
 
     /// The registers of a fragment.
@@ -240,10 +246,10 @@ impl Decoder {
 
     /// The values of `{a, 0, b}`, or one.
     pub(super) fn values(&self, operand: &Operand, ty: Type) -> Result<Vec<Source>, String> {
-        match operand {
-            Operand::Vector(parts, _) => parts.iter().map(|part| self.source(part, ty)).collect(),
-            single => Ok(vec![self.source(single, ty)?]),
+        if let Operand::Vector(parts, _) = operand {
+            return parts.iter().map(|part| self.source(part, ty)).collect();
         }
+        Ok(vec![self.source(operand, ty)?])
     }
 
     /// `[base+offset]`; a variable without a named space lies in its own.

@@ -68,7 +68,9 @@ impl Decoder {
                 let ty = match modifiers.ty()? {
                     Type::Int(ty) => ty,
                     Type::Bits(bits) => IntType { bits, signed: false },
-                    _ => return Err("it is an operation on integers".into()),
+                    Type::Pred | Type::Float(_) | Type::FloatPair(_) | Type::IntPair(_) => {
+                        return Err("it is an operation on integers".into());
+                    }
                 };
                 let [a]: [Source; 1] = self.sources(operands, WORD)?;
                 Collective::Redux { op, ty, d: self.destination(operands)?, a }

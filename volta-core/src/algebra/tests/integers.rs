@@ -427,7 +427,26 @@ fn executed(side: &Side, term: TermId, point: &[i128]) -> Rational {
         TermOp::BitAnd => (natural(&values[0]) & natural(&values[1])).into(),
         TermOp::Less => Rational::from_integer((values[0] < values[1]).into()),
         TermOp::Select => values[if values[0].is_zero() { 2 } else { 1 }].clone(),
-        _ => unreachable!("{op:?} is not built here"),
+        TermOp::Fma
+        | TermOp::Div
+        | TermOp::Neg
+        | TermOp::Abs
+        | TermOp::Min
+        | TermOp::Saturate
+        | TermOp::Exp2
+        | TermOp::Log2
+        | TermOp::Sqrt
+        | TermOp::Rsqrt
+        | TermOp::Sin
+        | TermOp::Cos
+        | TermOp::Tanh
+        | TermOp::CopySign
+        | TermOp::LessEqual
+        | TermOp::Equal
+        | TermOp::Not
+        | TermOp::And
+        | TermOp::Or
+        | TermOp::Xor => unreachable!("{op:?} is not built here"),
     }
 }
 
@@ -452,7 +471,12 @@ fn formed(prover: &Prover<'_>, terms: &[Term], point: &[i128]) -> Rational {
                 Atom::Select(condition, then, otherwise) => {
                     inside(if holds(prover, condition, point) { *then } else { *otherwise })
                 }
-                atom => unreachable!("{atom:?} is not built here"),
+                atom @ (Atom::Irrational(_)
+                | Atom::Literal(_)
+                | Atom::Opaque(_)
+                | Atom::Products(_)
+                | Atom::Apply(..)
+                | Atom::CopySign(..)) => unreachable!("{atom:?} is not built here"),
             };
             let (low, high) = table.atom_bounds(*atom).unwrap_or((i128::MIN, i128::MAX));
             assert!(

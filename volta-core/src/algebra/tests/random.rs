@@ -167,7 +167,10 @@ fn rewrite(tree: &Tree, choice: &mut TestRng) -> Tree {
         (Mul(a, b), 0) => Mul(b, a),
         (Mul(a, b), 1) => match *a {
             Add(p, q) => Add(boxed(Mul(p, b.clone())), boxed(Mul(q, b))),
-            a => Fma(b, boxed(a), boxed(Number(0, 1))),
+            a @ (Input(_) | Number(..) | Sub(..) | Mul(..) | Fma(..) | Div(..) | Neg(_) | Max(..)
+            | Min(..) | Abs(_) | Saturate(_) | Floor(_) | Choose(..)) => {
+                Fma(b, boxed(a), boxed(Number(0, 1)))
+            }
         },
         (Sub(a, b), 0) => Fma(boxed(Number(-1, 1)), b, a),
         (Sub(a, b), 1) => Neg(boxed(Sub(b, a))),

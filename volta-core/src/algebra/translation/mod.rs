@@ -385,12 +385,13 @@ impl TranslationClasses {
             }
             Lanes::Affine { stride, .. } => match term_of(lanes, first, mask).kind() {
                 TermKind::Input { input, element } if input.index() < MAX_INPUTS => {
-                    match term_of(lanes, last, mask).kind() {
-                        TermKind::Input { input: other, .. } if input == other => {
-                            let base_offset = element as i64 - stride * i64::from(first);
-                            Some(self.strided(input.index(), base_offset, stride))
-                        }
-                        _ => self.gather(mask, mask, lanes),
+                    if let TermKind::Input { input: other, .. } = term_of(lanes, last, mask).kind()
+                        && input == other
+                    {
+                        let base_offset = element as i64 - stride * i64::from(first);
+                        Some(self.strided(input.index(), base_offset, stride))
+                    } else {
+                        self.gather(mask, mask, lanes)
                     }
                 }
                 // With the first lane, all others are where they are.
@@ -405,7 +406,9 @@ impl TranslationClasses {
                         element: 0,
                     })
                 }
-                _ => self.gather(mask, mask, lanes),
+                TermKind::Input { .. } | TermKind::Constant(_) | TermKind::Lane(..) => {
+                    self.gather(mask, mask, lanes)
+                }
             },
             Lanes::Strides { base, steps } => {
                 match min_max(base, steps).map(|raw| TermId::from_raw(raw).kind()) {

@@ -94,7 +94,22 @@ fn bitwise<const B: usize>(op: Int2, ty: Int, x: Affine<B>, y: Affine<B>) -> Opt
             }
             parts(x.first >> by, &|part| (part >> by).cast_signed())
         }
-        _ => None,
+        Int2::Add
+        | Int2::Sub
+        | Int2::AddSat
+        | Int2::SubSat
+        | Int2::MulLo
+        | Int2::MulHi
+        | Int2::MulWide
+        | Int2::Mul24Lo
+        | Int2::Mul24Hi
+        | Int2::Div
+        | Int2::Rem
+        | Int2::Min
+        | Int2::Max
+        | Int2::Shl
+        | Int2::MaskClamp
+        | Int2::MaskWrap => None,
     }
 }
 
@@ -137,7 +152,18 @@ pub(in super::super) fn affine2<const B: usize>(
             narrowed(ty.width, times(x, 1 << amount))
         }
         Int2::And | Int2::Or | Int2::Xor | Int2::Shr => bitwise(op, ty, x, y),
-        _ => None,
+        Int2::AddSat
+        | Int2::SubSat
+        | Int2::MulHi
+        | Int2::Mul24Lo
+        | Int2::Mul24Hi
+        | Int2::Div
+        | Int2::Rem
+        | Int2::Min
+        | Int2::Max
+        | Int2::Shl
+        | Int2::MaskClamp
+        | Int2::MaskWrap => None,
     }
 }
 
@@ -154,7 +180,19 @@ pub(in super::super) fn affine3<const B: usize>(
         _ if x.is_uniform() && y.is_uniform() && z.is_uniform() => {
             Some(Affine::uniform(scalar3(op, ty, [x.first, y.first, z.first])))
         }
-        _ => None,
+        Int3::MadHi
+        | Int3::MadWide
+        | Int3::Sad
+        | Int3::Extract
+        | Int3::ShfLeftWrap
+        | Int3::ShfLeftClamp
+        | Int3::ShfRightWrap
+        | Int3::ShfRightClamp
+        | Int3::Permute(_)
+        | Int3::Lop3(_)
+        | Int3::Dp4a(..)
+        | Int3::Dp2aLo(..)
+        | Int3::Dp2aHi(..) => None,
     }
 }
 

@@ -110,13 +110,15 @@ impl Cta<'_> {
             let value = self.value(warp, a, lane);
             let result = match value {
                 Value::Undefined(origin) => Value::Undefined(origin),
-                value => match self.number_of(value, to, rounding, pc, &number) {
-                    Some(result) => result,
-                    None => match self.int_terms(pc).reading(value, from) {
-                        Some(number) => Value::Sym(Sym::real(to, number)),
-                        None => return Err(self.computes_with_encoding(warp, &[value], lane, pc)),
-                    },
-                },
+                value @ (Value::Bits(_) | Value::Sym(_)) => {
+                    match self.number_of(value, to, rounding, pc, &number) {
+                        Some(result) => result,
+                        None => match self.int_terms(pc).reading(value, from) {
+                            Some(number) => Value::Sym(Sym::real(to, number)),
+                            None => return Err(self.computes_with_encoding(warp, &[value], lane, pc)),
+                        },
+                    }
+                }
             };
             warp.register_mut(d).set(lane, result);
         }
@@ -256,7 +258,7 @@ impl Cta<'_> {
         if let Some(direction) = towards {
             let whole = |number: &Extended| match number {
                 Extended::Finite(number) => Extended::Finite(integral(number, direction)),
-                infinite => infinite.clone(),
+                infinite @ (Extended::PosInf | Extended::NegInf) => infinite.clone(),
             };
             exact = Exact::Number(known.decides(from, precision.flush, whole).ok_or(undecided)?);
             let each = |bits: u64| match decode(from, bits).extended() {
@@ -311,7 +313,7 @@ impl Cta<'_> {
             for source in parts {
                 let value = match self.value(warp, *source, lane) {
                     Value::Bits(bits) => Value::Bits(bits & part.mask()),
-                    other => other,
+                    other @ (Value::Sym(_) | Value::Undefined(_)) => other,
                 };
                 pieces.extend(self.packed.split(value, bytes));
             }

@@ -575,7 +575,7 @@ impl Cta<'_> {
             Truth::Condition(term) if q.is_some() => {
                 Truth::Condition(self.store.apply(crate::term::TermOp::Not, &[term], pc))
             }
-            other => other,
+            other @ (Truth::Condition(_) | Truth::Undefined(_)) => other,
         };
         let mut with = |truth| match third {
             None => truth,

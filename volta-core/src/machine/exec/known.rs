@@ -334,10 +334,12 @@ fn held(shape: Shape, operands: &[Known]) -> Option<SmallVec<[Rounded; 3]>> {
 fn compare_bounds(op: TermOp, [a, b]: &Bounds, [x, y]: &Bounds) -> Option<bool> {
     let holds = |op, left: &Extended, right: &Extended| fold(op, &[left, right]) == Fold::Truth(true);
     let (less, at_most) = (TermOp::Less, TermOp::LessEqual);
-    let (always, never) = match op {
-        TermOp::Less => (holds(less, b, x), holds(at_most, y, a)),
-        TermOp::LessEqual => (holds(at_most, b, x), holds(less, y, a)),
-        _ => (a == b && x == y && a == x, holds(less, b, x) || holds(less, y, a)),
+    let (always, never) = if op == TermOp::Less {
+        (holds(less, b, x), holds(at_most, y, a))
+    } else if op == TermOp::LessEqual {
+        (holds(at_most, b, x), holds(less, y, a))
+    } else {
+        (a == b && x == y && a == x, holds(less, b, x) || holds(less, y, a))
     };
     (always || never).then_some(always)
 }

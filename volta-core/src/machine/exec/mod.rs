@@ -342,7 +342,9 @@ impl Cta<'_> {
     ) -> Result<u64, Stop> {
         match self.value(warp, src, lane) {
             Value::Bits(bits) => Ok(bits),
-            value => Err(self.not_concrete(warp, value, lane, pc, what)),
+            value @ (Value::Sym(_) | Value::Undefined(_)) => {
+                Err(self.not_concrete(warp, value, lane, pc, what))
+            }
         }
     }
 
@@ -510,7 +512,7 @@ impl Cta<'_> {
         if let Some(lane) = only_lane(mask) {
             let value = match self.value(warp, a, lane) {
                 Value::Bits(bits) => Value::Bits(bits & width.mask()),
-                other => other,
+                other @ (Value::Sym(_) | Value::Undefined(_)) => other,
             };
             warp.register_mut(d).set(lane, value);
             return Ok(());

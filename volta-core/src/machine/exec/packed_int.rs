@@ -275,7 +275,16 @@ impl PackedInts<'_> {
             Int3::ShfLeftClamp => (true, false),
             Int3::ShfRightWrap => (false, true),
             Int3::ShfRightClamp => (false, false),
-            _ => return None,
+            Int3::MadLo
+            | Int3::MadHi
+            | Int3::MadWide
+            | Int3::Sad
+            | Int3::Extract
+            | Int3::Permute(_)
+            | Int3::Lop3(_)
+            | Int3::Dp4a(..)
+            | Int3::Dp2aLo(..)
+            | Int3::Dp2aHi(..) => return None,
         };
         let amount = if wraps { amount & 31 } else { (amount & 0xffff_ffff).min(32) };
         let shift = byte_shift(amount, 4)?;
@@ -472,7 +481,7 @@ impl Cta<'_> {
         let result = residues.value(total, width.bytes());
         let out = match residues.value(out, 1) {
             Value::Bits(bit) => Truth::Known(bit == 1),
-            _ => Truth::Condition(residues.is_one(out)),
+            Value::Sym(_) | Value::Undefined(_) => Truth::Condition(residues.is_one(out)),
         };
         Ok((result, out))
     }

@@ -190,7 +190,7 @@ impl Cta<'_> {
             let (x, y) = (self.value(warp, a, lane), self.value(warp, b, lane));
             let low = |value| match value {
                 Value::Bits(bits) => Value::Bits(bits & width.mask()),
-                other => other,
+                other @ (Value::Sym(_) | Value::Undefined(_)) => other,
             };
             let value = self.select_value(warp, truth, low(x), low(y), lane, pc)?;
             warp.register_mut(d).set(lane, value);

@@ -136,7 +136,22 @@ impl IntTerms<'_> {
         match op {
             Int2::Shl | Int2::Shr => return self.shift(op, ty, a, b),
             Int2::MaskClamp | Int2::MaskWrap => return self.ones(op, [a, b]),
-            _ => {}
+            Int2::Add
+            | Int2::Sub
+            | Int2::AddSat
+            | Int2::SubSat
+            | Int2::MulLo
+            | Int2::MulHi
+            | Int2::MulWide
+            | Int2::Mul24Lo
+            | Int2::Mul24Hi
+            | Int2::Div
+            | Int2::Rem
+            | Int2::Min
+            | Int2::Max
+            | Int2::And
+            | Int2::Or
+            | Int2::Xor => {}
         }
         let (x, y) = (self.residue(a, bytes)?, self.residue(b, bytes)?);
         Some(match op {
@@ -173,7 +188,19 @@ impl IntTerms<'_> {
                         self.sub(x, whole)
                     }
                     Int2::Min => self.apply(TermOp::Min, &[x, y]),
-                    _ => self.apply(TermOp::Max, &[x, y]),
+                    Int2::Add
+                    | Int2::Sub
+                    | Int2::MulLo
+                    | Int2::Mul24Lo
+                    | Int2::Mul24Hi
+                    | Int2::Max
+                    | Int2::And
+                    | Int2::Or
+                    | Int2::Xor
+                    | Int2::Shl
+                    | Int2::Shr
+                    | Int2::MaskClamp
+                    | Int2::MaskWrap => self.apply(TermOp::Max, &[x, y]),
                 }
             }
             Int2::And | Int2::Or | Int2::Xor => {
@@ -191,7 +218,24 @@ impl IntTerms<'_> {
                 match op {
                     Int2::And => self.common(x, y),
                     Int2::Or => self.either(x, y),
-                    _ => self.one_of(x, y),
+                    Int2::Add
+                    | Int2::Sub
+                    | Int2::AddSat
+                    | Int2::SubSat
+                    | Int2::MulLo
+                    | Int2::MulHi
+                    | Int2::MulWide
+                    | Int2::Mul24Lo
+                    | Int2::Mul24Hi
+                    | Int2::Div
+                    | Int2::Rem
+                    | Int2::Min
+                    | Int2::Max
+                    | Int2::Xor
+                    | Int2::Shl
+                    | Int2::Shr
+                    | Int2::MaskClamp
+                    | Int2::MaskWrap => self.one_of(x, y),
                 }
             }
             Int2::Mul24Lo | Int2::Mul24Hi => {
@@ -450,7 +494,7 @@ impl IntTerms<'_> {
             Compare::Gt if same || at_most => Some(false),
             Compare::Le if greater => Some(false),
             Compare::Le if same || at_most => Some(true),
-            _ => None,
+            Compare::Eq | Compare::Ne | Compare::Lt | Compare::Le | Compare::Gt | Compare::Ge => None,
         };
         // What has no value decides nothing.
         if let Some(known) = decided
@@ -461,7 +505,7 @@ impl IntTerms<'_> {
         let carry = match op {
             Compare::Lt | Compare::Ge if !ty.signed => self.carry_by_comparison(ty.width, x, y),
             Compare::Gt | Compare::Le if !ty.signed => self.carry_by_comparison(ty.width, y, x),
-            _ => None,
+            Compare::Eq | Compare::Ne | Compare::Lt | Compare::Le | Compare::Gt | Compare::Ge => None,
         };
         if let Some(carry) = carry {
             let carries = self.is_one(carry);

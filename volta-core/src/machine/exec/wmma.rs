@@ -564,7 +564,7 @@ impl Cta<'_> {
         let mut residues = self.int_terms(pc);
         let term = match element {
             MatrixElement::Int8 { signed } => residues.reading(value, Int { width: Width::W8, signed }),
-            _ => residues.residue(value, element.bytes()),
+            MatrixElement::Float(_) | MatrixElement::Int32 => residues.residue(value, element.bytes()),
         };
         Ok(term.ok_or_else(|| self.no_integer(warp, value, lane, pc))?.raw())
     }
@@ -682,7 +682,9 @@ fn known_integers(store: &Store, terms: &Terms) -> Option<Vec<Option<i64>>> {
 fn held_bytes(element: MatrixElement) -> u32 {
     match element {
         MatrixElement::Float(Format::Tf32) => 4,
-        other => other.bytes(),
+        other @ (MatrixElement::Float(_) | MatrixElement::Int8 { .. } | MatrixElement::Int32) => {
+            other.bytes()
+        }
     }
 }
 

@@ -544,7 +544,53 @@ impl Cta<'_> {
             Op::Load { space, address, width, d, .. } => {
                 return self.load_lockstep(lockstep, warps, (*space, *address), *width, d);
             }
-            _ => None,
+            Op::Enter { .. }
+            | Op::Undetermined(_)
+            | Op::Special { .. }
+            | Op::Int1 { .. }
+            | Op::Insert { .. }
+            | Op::Carry { .. }
+            | Op::SetpInt { .. }
+            | Op::SetpFloat { .. }
+            | Op::Pred2 { .. }
+            | Op::PredMov { .. }
+            | Op::PredConst { .. }
+            | Op::Select { .. }
+            | Op::Pack { .. }
+            | Op::Unpack { .. }
+            | Op::IntToFloat { .. }
+            | Op::FloatToInt { .. }
+            | Op::CvtFloat { .. }
+            | Op::Float1 { .. }
+            | Op::Store { .. }
+            | Op::Atomic { .. }
+            | Op::Cvta { .. }
+            | Op::IsSpace { .. }
+            | Op::Branch { .. }
+            | Op::BranchTable { .. }
+            | Op::Exit
+            | Op::Trap
+            | Op::Nop
+            | Op::Barrier { .. }
+            | Op::WarpSync { .. }
+            | Op::Shuffle { .. }
+            | Op::Vote { .. }
+            | Op::Ballot { .. }
+            | Op::MatchAny { .. }
+            | Op::MatchAll { .. }
+            | Op::Redux { .. }
+            | Op::ActiveMask { .. }
+            | Op::Elect { .. }
+            | Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
+            | Op::TransposeMatrix { .. }
+            | Op::LoadFragment { .. }
+            | Op::StoreFragment { .. }
+            | Op::MultiplyFragments { .. }
+            | Op::CopyAsync { .. }
+            | Op::CommitCopies
+            | Op::WaitForCopies { .. }
+            | Op::Unsupported { .. } => None,
         };
         if let Some((d, words)) = result {
             lockstep.hold(d, words, false);

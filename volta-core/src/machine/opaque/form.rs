@@ -246,7 +246,9 @@ impl Sums {
                 Form::Linear { sum, offset: offset.map(|own| own.wrapping_add(bytes)) }
             }
             _ if bytes == 0 => a,
-            _ => self.add(a, Form::number(filled(bytes as u64)), 1),
+            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } => {
+                self.add(a, Form::number(filled(bytes as u64)), 1)
+            }
         }
     }
 

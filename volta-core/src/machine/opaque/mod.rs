@@ -149,13 +149,15 @@ impl<'p> Analysis<'p> {
                     Src::Symbol(variable, _) => program.variables[variable.index()].space == Space::Param,
                     Src::Reg(_) | Src::Imm(_) => false,
                 };
-                match &inst.op {
-                    Op::Mov { a, .. } | Op::Cvta { a, .. } | Op::Int2 { a, .. } | Op::Int1 { a, .. } => {
-                        names_parameter(a)
-                    }
-                    Op::Select { a, b, .. } => names_parameter(a) || names_parameter(b),
-                    _ => false,
+                // Loads, and the entry of a block that declares it, name it without taking its address; of a store, what
+                // is stored counts.
+                let mut names = false;
+                if let Op::Store { a, .. } = &inst.op {
+                    names = a.iter().any(names_parameter);
+                } else if !matches!(inst.op, Op::Load { .. } | Op::Enter { .. }) {
+                    inst.op.visit_sources(&mut |source| names |= names_parameter(&source));
                 }
+                names
             }),
             changed: false,
             widens: false,

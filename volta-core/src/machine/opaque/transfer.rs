@@ -183,80 +183,71 @@ impl Analysis<'_> {
                 return;
             }
         }
-        match &inst.op {
-            // What is undefined is a fault of its own.
-            Op::Enter { .. } => {}
-            Op::Load { space, address, width, d, access: _ } => {
-                let first = self.address(state, *address);
-                for (number, d) in d.iter().enumerate() {
-                    let Some(d) = d else { continue };
-                    if self.place(*d).is_none() {
-                        continue;
+        let op = &inst.op;
+        if let Some((d, form)) = self.result(state, op) {
+            self.write(state, d, form, keeps);
+        } else if let Op::Load { space, address, width, d, access: _ } = op {
+            let first = self.address(state, *address);
+            for (number, d) in d.iter().enumerate() {
+                let Some(d) = d else { continue };
+                if self.place(*d).is_none() {
+                    continue;
+                }
+                let place = self.sums.plus(first, i64::from(width.bytes()) * number as i64);
+                let form = self.loaded(*space, place, width.bytes());
+                self.write(state, *d, form, keeps);
+            }
+        } else if let Op::Store { space: _, address, width, a, access: _ } = op {
+            let first = self.address(state, *address);
+            for (number, source) in a.iter().enumerate() {
+                let form = self.form(state, *source);
+                let form = self.cut(form, *width);
+                let place = self.sums.plus(first, i64::from(width.bytes()) * number as i64);
+                self.stored(place, width.bytes(), form);
+            }
+        } else if let Op::Atomic { update, space, address, .. } = op {
+            let place = self.address(state, *address);
+            if !self.loaded(*space, place, update.bytes()).is_number() {
+                self.stored(place, update.bytes(), Form::tainted(u64::MAX));
+            }
+        } else if let Op::StoreMatrix { .. } | Op::StoreFragment { .. } = op {
+            self.changed |= !self.numbers_anywhere;
+            self.numbers_anywhere = true;
+        } else if let Op::CopyAsync { to, from, bytes, .. } = op {
+            let (from, to) = (self.address(state, *from), self.address(state, *to));
+            let form = self.loaded(Space::Global, from, *bytes);
+            self.stored(to, *bytes, form);
+        } else if let Op::Unpack { d, a, part } = op {
+            let whole = self.form(state, *a);
+            for (number, d) in d.iter().enumerate() {
+                let Some(d) = d else { continue };
+                let form = match (whole, part) {
+                    (Form::Linear { sum, offset }, Width::W32) => {
+                        Form::Half { sum, offset, high: number == 1 }
                     }
-                    let place = self.sums.plus(first, i64::from(width.bytes()) * number as i64);
-                    let form = self.loaded(*space, place, width.bytes());
-                    self.write(state, *d, form, keeps);
-                }
-            }
-            Op::Store { space: _, address, width, a, access: _ } => {
-                let first = self.address(state, *address);
-                for (number, source) in a.iter().enumerate() {
-                    let form = self.form(state, *source);
-                    let form = self.cut(form, *width);
-                    let place = self.sums.plus(first, i64::from(width.bytes()) * number as i64);
-                    self.stored(place, width.bytes(), form);
-                }
-            }
-            Op::Atomic { update, space, address, .. } => {
-                let place = self.address(state, *address);
-                if !self.loaded(*space, place, update.bytes()).is_number() {
-                    self.stored(place, update.bytes(), Form::tainted(u64::MAX));
-                }
-            }
-            Op::StoreMatrix { .. } | Op::StoreFragment { .. } => {
-                self.changed |= !self.numbers_anywhere;
-                self.numbers_anywhere = true;
-            }
-            Op::CopyAsync { to, from, bytes, .. } => {
-                let (from, to) = (self.address(state, *from), self.address(state, *to));
-                let form = self.loaded(Space::Global, from, *bytes);
-                self.stored(to, *bytes, form);
-            }
-            Op::Unpack { d, a, part } => {
-                let whole = self.form(state, *a);
-                for (number, d) in d.iter().enumerate() {
-                    let Some(d) = d else { continue };
-                    let form = match (whole, part) {
-                        (Form::Linear { sum, offset }, Width::W32) => {
-                            Form::Half { sum, offset, high: number == 1 }
+                    _ => {
+                        let down = part.bits() * number as u32;
+                        let shift = |bits: u64| bits.checked_shr(down).unwrap_or(0) & part.mask();
+                        Form::Bits {
+                            ones: shift(self.sums.ones(whole)),
+                            taint: shift(self.sums.taint(whole)),
                         }
-                        _ => {
-                            let down = part.bits() * number as u32;
-                            let shift = |bits: u64| bits.checked_shr(down).unwrap_or(0) & part.mask();
-                            Form::Bits {
-                                ones: shift(self.sums.ones(whole)),
-                                taint: shift(self.sums.taint(whole)),
-                            }
-                        }
-                    };
-                    self.write(state, *d, form, keeps);
-                }
-            }
-            op => {
-                let Some((d, form)) = self.result(state, op) else {
-                    op.visit_registers(&mut |d, writes| {
-                        if writes {
-                            self.write(state, d, Form::number(u64::MAX), keeps);
-                        }
-                    });
-                    return;
+                    }
                 };
-                self.write(state, d, form, keeps);
+                self.write(state, *d, form, keeps);
             }
+        } else if !matches!(op, Op::Enter { .. }) {
+            // What is declared is undefined, which is a fault of its own. All others make numbers.
+            op.visit_registers(&mut |d, writes| {
+                if writes {
+                    self.write(state, d, Form::number(u64::MAX), keeps);
+                }
+            });
         }
     }
 
-    /// What an operation that computes one value makes of its operands; `None` of others, which make numbers.
+    /// What an operation that computes one value makes of its operands; `None` of those that [`Analysis::step`] knows, and
+    /// of others, which make numbers and store none but such.
     fn result(&mut self, state: &State, op: &Op) -> Option<(RegId, Form)> {
         Some(match op {
             Op::Mov { d, a, width } => {
@@ -267,7 +258,22 @@ impl Analysis<'_> {
                 let ones = match special {
                     Special::Tid(_) => 1023,
                     Special::LaneId => 31,
-                    _ => width.mask(),
+                    Special::Ntid(_)
+                    | Special::Ctaid(_)
+                    | Special::Nctaid(_)
+                    | Special::LaneMaskEq
+                    | Special::LaneMaskLt
+                    | Special::LaneMaskLe
+                    | Special::LaneMaskGt
+                    | Special::LaneMaskGe
+                    | Special::DynamicSharedSize
+                    | Special::ClusterId(_)
+                    | Special::NClusterId(_)
+                    | Special::ClusterCtaId(_)
+                    | Special::ClusterNctaId(_)
+                    | Special::ClusterCtaRank
+                    | Special::ClusterNctaRank
+                    | Special::Unpredictable => width.mask(),
                 };
                 (*d, Form::number(ones & width.mask()))
             }
@@ -294,7 +300,10 @@ impl Analysis<'_> {
                         Form::Bits { ones: spread(ones), taint: spread(taint) }
                     }
                     Form::Half { .. } if to.width == Width::W64 => self.bits(form),
-                    other => other,
+                    other @ (Form::Bits { .. }
+                    | Form::Linear { .. }
+                    | Form::Some { .. }
+                    | Form::Half { .. }) => other,
                 };
                 (*d, self.cut(form, to.width))
             }
@@ -307,7 +316,13 @@ impl Analysis<'_> {
                         self.sums.plus(negated, -1)
                     }
                     _ if form.is_number() => Form::number(u64::MAX),
-                    _ => Form::tainted(u64::MAX),
+                    Int1::Abs
+                    | Int1::Cnot
+                    | Int1::Popc
+                    | Int1::Clz
+                    | Int1::Brev
+                    | Int1::FindTop
+                    | Int1::FindTopShift => Form::tainted(u64::MAX),
                 };
                 (*d, form)
             }
@@ -342,7 +357,16 @@ impl Analysis<'_> {
                         _ => self.mixed(&[x, y, z]),
                     },
                     Int3::Lop3(table) => self.lop3(*table, [x, y, z]),
-                    _ => self.mixed(&[x, y, z]),
+                    Int3::MadHi
+                    | Int3::Sad
+                    | Int3::ShfLeftWrap
+                    | Int3::ShfLeftClamp
+                    | Int3::ShfRightWrap
+                    | Int3::ShfRightClamp
+                    | Int3::Permute(_)
+                    | Int3::Dp4a(..)
+                    | Int3::Dp2aLo(..)
+                    | Int3::Dp2aHi(..) => self.mixed(&[x, y, z]),
                 };
                 (*d, self.cut_result(form, ty.width))
             }
@@ -391,7 +415,51 @@ impl Analysis<'_> {
                 (*d, form)
             }
             Op::Shuffle { d: Some(d), a, .. } => (*d, self.form(state, *a)),
-            _ => return None,
+            Op::Enter { .. }
+            | Op::Undetermined(_)
+            | Op::Carry { .. }
+            | Op::SetpInt { .. }
+            | Op::SetpFloat { .. }
+            | Op::Pred2 { .. }
+            | Op::PredMov { .. }
+            | Op::PredConst { .. }
+            | Op::Unpack { .. }
+            | Op::IntToFloat { .. }
+            | Op::FloatToInt { .. }
+            | Op::CvtFloat { .. }
+            | Op::Float1 { .. }
+            | Op::Float2 { .. }
+            | Op::Fma { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Atomic { .. }
+            | Op::IsSpace { .. }
+            | Op::Branch { .. }
+            | Op::BranchTable { .. }
+            | Op::Exit
+            | Op::Trap
+            | Op::Nop
+            | Op::Barrier { .. }
+            | Op::WarpSync { .. }
+            | Op::Shuffle { .. }
+            | Op::Vote { .. }
+            | Op::Ballot { .. }
+            | Op::MatchAny { .. }
+            | Op::MatchAll { .. }
+            | Op::Redux { .. }
+            | Op::ActiveMask { .. }
+            | Op::Elect { .. }
+            | Op::Mma { .. }
+            | Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
+            | Op::TransposeMatrix { .. }
+            | Op::LoadFragment { .. }
+            | Op::StoreFragment { .. }
+            | Op::MultiplyFragments { .. }
+            | Op::CopyAsync { .. }
+            | Op::CommitCopies
+            | Op::WaitForCopies { .. }
+            | Op::Unsupported { .. } => return None,
         })
     }
 
@@ -439,7 +507,9 @@ impl Analysis<'_> {
         match x {
             Form::Linear { sum, .. } if rounds => Form::Linear { sum, offset: None },
             Form::Some { .. } if rounds => x,
-            _ => Form::Bits { ones: self.sums.ones(x) & mask, taint: self.sums.taint(x) & mask },
+            Form::Bits { .. } | Form::Linear { .. } | Form::Some { .. } | Form::Half { .. } => {
+                Form::Bits { ones: self.sums.ones(x) & mask, taint: self.sums.taint(x) & mask }
+            }
         }
     }
 
@@ -491,15 +561,15 @@ impl Analysis<'_> {
 
     /// Bytes of an access to a tensor that has elements of fewer, so that it relies on where the tensor begins.
     pub(super) fn wide_access(&mut self, state: &State, at: usize) -> Option<u32> {
-        let (address, bytes) = match &self.program.insts[at].op {
-            Op::Load { space: Space::Global | Space::Generic, address, width, d, .. } => {
-                (*address, width.bytes() * d.len() as u32)
-            }
-            Op::Store { space: Space::Global | Space::Generic, address, width, a, .. } => {
-                (*address, width.bytes() * a.len() as u32)
-            }
-            Op::CopyAsync { from, bytes, .. } => (*from, *bytes),
-            _ => return None,
+        let op = &self.program.insts[at].op;
+        let (address, bytes) = if let Op::CopyAsync { from, bytes, .. } = op {
+            (*from, *bytes)
+        } else if let Op::Load { space: Space::Global | Space::Generic, address, width, d, .. } = op {
+            (*address, width.bytes() * d.len() as u32)
+        } else if let Op::Store { space: Space::Global | Space::Generic, address, width, a, .. } = op {
+            (*address, width.bytes() * a.len() as u32)
+        } else {
+            return None;
         };
         let address = self.address(state, address);
         let narrowest = match self.object(address) {
@@ -555,7 +625,7 @@ impl Analysis<'_> {
                 // Wherever in the object its rows lie.
                 let anywhere = match address {
                     Form::Linear { sum, .. } => Form::Linear { sum, offset: None },
-                    other => other,
+                    other @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. }) => other,
                 };
                 (!self.loaded(*space, anywhere, 16).is_number()).then_some(COMPUTED)
             }
@@ -592,14 +662,52 @@ impl Analysis<'_> {
                 let form = self.form(state, *a);
                 (!self.sums.is_address(form)).then_some(COMPUTED)
             }
-            op => {
+            op @ (Op::Undetermined(_)
+            | Op::Special { .. }
+            | Op::Carry { .. }
+            | Op::SetpFloat { .. }
+            | Op::Pred2 { .. }
+            | Op::PredMov { .. }
+            | Op::PredConst { .. }
+            | Op::IntToFloat { .. }
+            | Op::FloatToInt { .. }
+            | Op::CvtFloat { .. }
+            | Op::Float1 { .. }
+            | Op::Float2 { .. }
+            | Op::Fma { .. }
+            | Op::Atomic { .. }
+            | Op::Branch { .. }
+            | Op::BranchTable { .. }
+            | Op::Exit
+            | Op::Trap
+            | Op::Nop
+            | Op::Barrier { .. }
+            | Op::WarpSync { .. }
+            | Op::Shuffle { .. }
+            | Op::Vote { .. }
+            | Op::Ballot { .. }
+            | Op::MatchAny { .. }
+            | Op::MatchAll { .. }
+            | Op::Redux { .. }
+            | Op::ActiveMask { .. }
+            | Op::Elect { .. }
+            | Op::Mma { .. }
+            | Op::StoreMatrix { .. }
+            | Op::TransposeMatrix { .. }
+            | Op::StoreFragment { .. }
+            | Op::MultiplyFragments { .. }
+            | Op::CommitCopies
+            | Op::WaitForCopies { .. }
+            | Op::Unsupported { .. }) => {
                 // What a shuffle moves, and where the others access memory, comes first and may be an address.
-                let mut rest = match op {
-                    Op::Shuffle { .. }
-                    | Op::StoreMatrix { .. }
-                    | Op::StoreFragment { .. }
-                    | Op::Atomic { .. } => 1,
-                    _ => 0,
+                let mut rest = if let Op::Shuffle { .. }
+                | Op::StoreMatrix { .. }
+                | Op::StoreFragment { .. }
+                | Op::Atomic { .. } = op
+                {
+                    1
+                } else {
+                    0
                 };
                 let mut computes = false;
                 op.visit_sources(&mut |source| {

@@ -67,7 +67,13 @@ fn floats(x: &mut Operation<'_, '_>) -> Lowered<Floats> {
         Type::FloatPair(format @ (Format::F16 | Format::Bf16 | Format::F32)) => {
             Ok(Floats { format, pair: true })
         }
-        _ => Err(x.wrong_type()),
+        Type::Bits(_)
+        | Type::Int(_)
+        | Type::Float(_)
+        | Type::FloatPair(_)
+        | Type::IntPair(_)
+        | Type::Bits128
+        | Type::Pred => Err(x.wrong_type()),
     }
 }
 
@@ -324,10 +330,8 @@ fn rcp(x: &mut Operation<'_, '_>) -> Lowered {
         return unary(x, floats, Float1::Rcp, precision);
     }
     x.done(2)?;
-    let one = Src::Imm(match floats.format {
-        Format::F64 => 1f64.to_bits(),
-        _ => u64::from(1f32.to_bits()),
-    });
+    let one =
+        Src::Imm(if let Format::F64 = floats.format { 1f64.to_bits() } else { u64::from(1f32.to_bits()) });
     elementwise(x, floats, 1, |format, d, sources| match sources {
         [a] => vec![Op::Float2 { op: Float2::Div, format, precision, clamp: Clamp::None, d, a: one, b: *a }],
         _ => Vec::new(),
@@ -431,10 +435,8 @@ fn testp(x: &mut Operation<'_, '_>) -> Lowered {
         return Err(x.expected("a predicate register", operand));
     };
     let a = x.source(1, floats.ty())?;
-    let infinity = match format {
-        Format::F64 => f64::INFINITY.to_bits(),
-        _ => u64::from(f32::INFINITY.to_bits()),
-    };
+    let infinity =
+        if let Format::F64 = format { f64::INFINITY.to_bits() } else { u64::from(f32::INFINITY.to_bits()) };
     let compare = match test {
         Test::Number | Test::NotANumber => {
             let compare =

@@ -39,9 +39,12 @@ const U32: Type = Type::Int(Int { width: Width::W32, signed: false });
 
 /// A `.u` or `.s` type of 16, 32 or 64 bits.
 fn int(x: &mut Operation<'_, '_>) -> Lowered<Int> {
-    match x.ty()? {
-        Type::Int(int) if int.width != Width::W8 => Ok(int),
-        _ => Err(x.wrong_type()),
+    if let Type::Int(int) = x.ty()?
+        && int.width != Width::W8
+    {
+        Ok(int)
+    } else {
+        Err(x.wrong_type())
     }
 }
 
@@ -55,9 +58,10 @@ fn wide_int(x: &mut Operation<'_, '_>) -> Lowered<Int> {
 
 /// `.b32` or `.b64`.
 fn bits(x: &mut Operation<'_, '_>) -> Lowered<Int> {
-    match x.ty()? {
-        Type::Bits(width @ (Width::W32 | Width::W64)) => Ok(Int { width, signed: false }),
-        _ => Err(x.wrong_type()),
+    if let Type::Bits(width @ (Width::W32 | Width::W64)) = x.ty()? {
+        Ok(Int { width, signed: false })
+    } else {
+        Err(x.wrong_type())
     }
 }
 
@@ -130,7 +134,13 @@ fn plus_or_minus(x: &mut Operation<'_, '_>, plain: Int2, saturating: Int2) -> Lo
         Type::IntPair(signed) if !saturate && plain == Int2::Add => binary_pair(x, &[plain], signed),
         Type::Int(ty) if saturate && is_s32(ty) => binary(x, saturating, ty),
         Type::Int(ty) if !saturate && ty.width != Width::W8 => binary(x, plain, ty),
-        _ => Err(x.wrong_type()),
+        Type::Bits(_)
+        | Type::Int(_)
+        | Type::Float(_)
+        | Type::FloatPair(_)
+        | Type::IntPair(_)
+        | Type::Bits128
+        | Type::Pred => Err(x.wrong_type()),
     }
 }
 
@@ -343,7 +353,13 @@ fn min_or_max(x: &mut Operation<'_, '_>, op: Int2) -> Lowered {
             x.push(Op::Int2 { op: Int2::Max, ty, d, a: Src::Reg(unclamped), b: Src::Imm(0) });
             Ok(())
         }
-        _ => Err(x.wrong_type()),
+        Type::Bits(_)
+        | Type::Int(_)
+        | Type::Float(_)
+        | Type::FloatPair(_)
+        | Type::IntPair(_)
+        | Type::Bits128
+        | Type::Pred => Err(x.wrong_type()),
     }
 }
 

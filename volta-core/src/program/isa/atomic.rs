@@ -78,12 +78,11 @@ fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
         (true, _) => Some(x.destination(0, width)?),
     };
     let one = Op::Atomic { update, scope, space, address, alignment: width.bytes(), d, a };
-    match ty {
-        Type::FloatPair(format) => pair(x, format, one),
-        _ => {
-            x.push(one);
-            Ok(())
-        }
+    if let Type::FloatPair(format) = ty {
+        pair(x, format, one)
+    } else {
+        x.push(one);
+        Ok(())
     }
 }
 

@@ -177,7 +177,13 @@ fn truth(ty: Type) -> Option<(Width, u64)> {
         Type::Float(Format::F32) => Some((Width::W32, u64::from(1.0f32.to_bits()))),
         Type::Float(Format::F16) | Type::FloatPair(Format::F16) => Some((Width::W16, 0x3c00)),
         Type::Float(Format::Bf16) | Type::FloatPair(Format::Bf16) => Some((Width::W16, 0x3f80)),
-        _ => None,
+        Type::Bits(_)
+        | Type::Int(_)
+        | Type::Float(_)
+        | Type::FloatPair(_)
+        | Type::IntPair(_)
+        | Type::Bits128
+        | Type::Pred => None,
     }
 }
 
@@ -189,7 +195,7 @@ fn goes_with(to: Type, from: Type) -> bool {
         Type::Float(Format::F16) => from != Type::Float(Format::Bf16),
         Type::Float(Format::F32) => !narrow(from),
         Type::FloatPair(_) => from == to,
-        _ => true,
+        Type::Bits(_) | Type::Float(_) | Type::IntPair(_) | Type::Bits128 | Type::Pred => true,
     }
 }
 
@@ -208,7 +214,9 @@ fn set(x: &mut Operation<'_, '_>) -> Lowered {
         let truth = match to {
             Type::FloatPair(_) => truth,
             Type::Int(int) if int.width == Width::W32 => Width::W16.mask(),
-            _ => return Err(x.wrong_type()),
+            Type::Bits(_) | Type::Int(_) | Type::Float(_) | Type::IntPair(_) | Type::Bits128 | Type::Pred => {
+                return Err(x.wrong_type());
+            }
         };
         let d = x.destination(0, Width::W32)?;
         let (a, b) = (x.source(1, from)?, x.source(2, from)?);
@@ -275,7 +283,13 @@ fn slct(x: &mut Operation<'_, '_>) -> Lowered {
             flush = x.flag("ftz");
             Comparison::Float(FloatCompare::Order(Compare::Ge, false), Format::F32)
         }
-        _ => return Err(x.wrong_type()),
+        Type::Bits(_)
+        | Type::Int(_)
+        | Type::Float(_)
+        | Type::FloatPair(_)
+        | Type::IntPair(_)
+        | Type::Bits128
+        | Type::Pred => return Err(x.wrong_type()),
     };
     x.done(4)?;
     let d = x.destination(0, width)?;

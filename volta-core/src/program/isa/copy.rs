@@ -40,12 +40,11 @@ fn cp(x: &mut Operation<'_, '_>) -> Lowered {
 
 /// A literal that is a small number.
 fn constant(x: &Operation<'_, '_>, at: usize) -> Lowered<u32> {
-    match x.operand(at)? {
-        Operand::Literal(Literal { value: LiteralValue::Integer(value), .. }) => {
-            u32::try_from(*value).map_err(|_| x.unsupported("this number is too large"))
-        }
-        operand => Err(x.expected("a literal", operand)),
-    }
+    let operand = x.operand(at)?;
+    let Operand::Literal(Literal { value: LiteralValue::Integer(value), .. }) = operand else {
+        return Err(x.expected("a literal", operand));
+    };
+    u32::try_from(*value).map_err(|_| x.unsupported("this number is too large"))
 }
 
 /// `cp.async.{ca,cg}.shared.global [to], [from], bytes{, size | ignore}{, policy}`

@@ -176,8 +176,9 @@ fn setmaxnreg(x: &mut Operation<'_, '_>) -> Lowered {
 
 fn number(x: &Operation<'_, '_>, at: usize) -> Lowered {
     let operand = x.operand(at)?;
-    match operand {
-        Operand::Literal(Literal { value: LiteralValue::Integer(_), .. }) => Ok(()),
-        _ => Err(x.expected("an integer literal", operand)),
+    if let Operand::Literal(Literal { value: LiteralValue::Integer(_), .. }) = operand {
+        Ok(())
+    } else {
+        Err(x.expected("an integer literal", operand))
     }
 }

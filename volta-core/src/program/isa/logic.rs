@@ -28,17 +28,17 @@ const BITS32: Type = Type::Bits(Width::W32);
 
 /// `.b16 .b32 .b64`.
 fn bits(x: &mut Operation<'_, '_>) -> Lowered<Width> {
-    match x.ty()? {
-        Type::Bits(width) if width != Width::W8 => Ok(width),
-        _ => Err(x.wrong_type()),
+    if let Type::Bits(width) = x.ty()?
+        && width != Width::W8
+    {
+        Ok(width)
+    } else {
+        Err(x.wrong_type())
     }
 }
 
 fn bits32(x: &mut Operation<'_, '_>) -> Lowered {
-    match bits(x)? {
-        Width::W32 => Ok(()),
-        _ => Err(x.wrong_type()),
-    }
+    if let Width::W32 = bits(x)? { Ok(()) } else { Err(x.wrong_type()) }
 }
 
 fn binary(x: &mut Operation<'_, '_>, op: Int2) -> Lowered {
@@ -121,9 +121,10 @@ fn lop3(x: &mut Operation<'_, '_>) -> Lowered {
     bits32(x)?;
     x.done(if by.is_some() { 6 } else { 5 })?;
     let operand = x.operand(4)?;
-    let table = match operand {
-        Operand::Literal(Literal { value: LiteralValue::Integer(value), .. }) => u8::try_from(*value).ok(),
-        _ => None,
+    let table = if let Operand::Literal(Literal { value: LiteralValue::Integer(value), .. }) = operand {
+        u8::try_from(*value).ok()
+    } else {
+        None
     };
     let Some(table) = table else { return Err(x.expected("a table between 0 and 255", operand)) };
     let op = Int3::Lop3(table);
@@ -135,10 +136,7 @@ fn lop3(x: &mut Operation<'_, '_>) -> Lowered {
     };
     let operand = x.operand(0)?;
     let (first, Some(second)) = x.pair(0)? else { return Err(x.expected("`d|p`", operand)) };
-    let d = match first {
-        Operand::Sink(_) => x.temporary(),
-        register => x.register(register, Width::W32)?,
-    };
+    let d = if let Operand::Sink(_) = first { x.temporary() } else { x.register(first, Width::W32)? };
     let Some(p) = x.predicate_destination(second)? else {
         return Err(x.expected("a predicate register", second));
     };

@@ -185,9 +185,10 @@ fn cvta(x: &mut Operation<'_, '_>) -> Lowered {
     let to_space = x.flag("to");
     let space = x.require(&SPACES)?;
     let ty = x.ty()?;
-    let width = match ty {
-        Type::Int(Int { width: width @ (Width::W32 | Width::W64), signed: false }) => width,
-        _ => return Err(x.wrong_type()),
+    let width = if let Type::Int(Int { width: width @ (Width::W32 | Width::W64), signed: false }) = ty {
+        width
+    } else {
+        return Err(x.wrong_type());
     };
     x.done(2)?;
     let d = x.destination(0, width)?;

@@ -34,10 +34,7 @@ fn value_and_predicate(
     width: Width,
 ) -> Lowered<(Option<RegId>, Option<PredId>)> {
     let (value, predicate) = x.pair(at)?;
-    let d = match value {
-        Operand::Sink(_) => None,
-        register => Some(x.register(register, width)?),
-    };
+    let d = if let Operand::Sink(_) = value { None } else { Some(x.register(value, width)?) };
     let p = match predicate {
         Some(predicate) => x.predicate_destination(predicate)?,
         None => None,
@@ -121,7 +118,13 @@ fn redux(x: &mut Operation<'_, '_>) -> Lowered {
     let signed = match x.ty()? {
         Type::Bits(Width::W32) if logic => false,
         Type::Int(Int { width: Width::W32, signed }) if !logic => signed,
-        _ => return Err(x.wrong_type()),
+        Type::Bits(_)
+        | Type::Int(_)
+        | Type::Float(_)
+        | Type::FloatPair(_)
+        | Type::IntPair(_)
+        | Type::Bits128
+        | Type::Pred => return Err(x.wrong_type()),
     };
     x.done(3)?;
     let d = x.destination(0, Width::W32)?;

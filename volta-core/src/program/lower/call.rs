@@ -183,7 +183,10 @@ impl<'m> Lowering<'m> {
                     self.push(None, load, instruction.span)?;
                     self.deliver(instruction, register, passed)?;
                 }
-                _ => {}
+                Binding::Predicate(_)
+                | Binding::Register128
+                | Binding::Vector { .. }
+                | Binding::Static(_) => {}
             }
         }
         Ok(())
@@ -280,10 +283,13 @@ impl<'m> Lowering<'m> {
         let width = ty.width().ok_or_else(|| unsupported_formal(formal))?;
         let to = match self.argument_variable(operand)? {
             Some(variable) => Receiver::Variable(variable),
-            None => match operand {
-                tree::Operand::Sink(_) => Receiver::Nobody,
-                _ => Receiver::Register(Operation::new(self, instruction).register(operand, width)?),
-            },
+            None => {
+                if let tree::Operand::Sink(_) = operand {
+                    Receiver::Nobody
+                } else {
+                    Receiver::Register(Operation::new(self, instruction).register(operand, width)?)
+                }
+            }
         };
         Ok((self.names.fresh_register(), Passed { to, width }))
     }

@@ -192,13 +192,10 @@ impl Declared {
 /// Whether an operation makes a whole variable new without looking at it: a store of all of it, or the entry of a block
 /// within.
 fn overwrites(op: &Op, variable: VariableId, variables: &[Variable]) -> bool {
-    match op {
-        Op::Enter { .. } => true,
-        Op::Store { space: Space::Param, address, width, a, access: _ } => {
-            let bytes = u64::from(width.bytes()) * a.len() as u64;
-            let size = variables.get(variable.index()).and_then(|variable| variable.size);
-            address.base == Src::Symbol(variable, 0) && address.offset == 0 && size == Some(bytes)
-        }
-        _ => false,
+    if let Op::Store { space: Space::Param, address, width, a, access: _ } = op {
+        let bytes = u64::from(width.bytes()) * a.len() as u64;
+        let size = variables.get(variable.index()).and_then(|variable| variable.size);
+        return address.base == Src::Symbol(variable, 0) && address.offset == 0 && size == Some(bytes);
     }
+    matches!(op, Op::Enter { .. })
 }

@@ -68,7 +68,7 @@ pub(super) fn entry(
     let mut files = FxHashMap::default();
     let directives = module.items.iter().filter_map(|item| match item {
         tree::Item::Directive(directive) => Some(directive),
-        _ => None,
+        tree::Item::Variable(_) | tree::Item::Function(_) => None,
     });
     for directive in directives {
         if let Some((number, path)) = location::file(directive) {
@@ -152,11 +152,7 @@ impl<'m> Lowering<'m> {
         let labels = &self.labels;
         let place = |target: &mut InstId| *target = labels.get(&target.0).copied().unwrap_or(last);
         for inst in &mut self.insts {
-            match &mut inst.op {
-                Op::Branch { target } => place(target),
-                Op::BranchTable { targets, .. } => targets.iter_mut().for_each(place),
-                _ => {}
-            }
+            inst.op.targets_mut().iter_mut().for_each(place);
         }
     }
 
@@ -249,7 +245,11 @@ impl<'m> Lowering<'m> {
         let space = match variable.space {
             tree::Space::Local => Space::Local,
             tree::Space::Param => Space::Param,
-            _ => return self.names.declare(&variable.name, Binding::Static(variable)),
+            tree::Space::Reg
+            | tree::Space::Shared
+            | tree::Space::Global
+            | tree::Space::Const
+            | tree::Space::Texture => return self.names.declare(&variable.name, Binding::Static(variable)),
         };
         let layout = layout::layout(variable)?;
         if variable.initializer.is_some() {
@@ -292,7 +292,9 @@ impl<'m> Lowering<'m> {
         match binding {
             Binding::Variable(id) => Ok(Some(id)),
             Binding::Static(variable) => self.static_variable(variable).map(Some),
-            _ => Ok(None),
+            Binding::Register(..) | Binding::Predicate(_) | Binding::Register128 | Binding::Vector { .. } => {
+                Ok(None)
+            }
         }
     }
 
