@@ -113,9 +113,11 @@ impl Field for bool {
     fn read(key: &str, value: Value) -> Result<bool, Wrong> {
         match value {
             Value::Flag(value) => Ok(value),
-            other @ (Value::Count(_) | Value::Text(_) | Value::Counts(_) | Value::Texts(_)) => {
-                Err(wrong(key, "true or false", &other))
-            }
+            other @ (Value::Count(_)
+            | Value::Number(_)
+            | Value::Text(_)
+            | Value::Counts(_)
+            | Value::Texts(_)) => Err(wrong(key, "true or false", &other)),
         }
     }
 
@@ -131,6 +133,7 @@ impl Field for u64 {
         match value {
             Value::Count(number) if u64::try_from(number).is_ok() => Ok(number as u64),
             other @ (Value::Flag(_)
+            | Value::Number(_)
             | Value::Count(_)
             | Value::Text(_)
             | Value::Counts(_)
@@ -153,6 +156,7 @@ impl Field for u32 {
         match value {
             Value::Count(number) if u32::try_from(number).is_ok() => Ok(number as u32),
             other @ (Value::Flag(_)
+            | Value::Number(_)
             | Value::Count(_)
             | Value::Text(_)
             | Value::Counts(_)
@@ -196,9 +200,11 @@ impl Field for String {
     fn read(key: &str, value: Value) -> Result<String, Wrong> {
         match value {
             Value::Text(text) => Ok(text),
-            other @ (Value::Flag(_) | Value::Count(_) | Value::Counts(_) | Value::Texts(_)) => {
-                Err(wrong(key, "a text", &other))
-            }
+            other @ (Value::Flag(_)
+            | Value::Number(_)
+            | Value::Count(_)
+            | Value::Counts(_)
+            | Value::Texts(_)) => Err(wrong(key, "a text", &other)),
         }
     }
 
@@ -213,9 +219,11 @@ impl Field for Vec<String> {
     fn read(key: &str, value: Value) -> Result<Vec<String>, Wrong> {
         match value {
             Value::Texts(texts) => Ok(texts),
-            other @ (Value::Flag(_) | Value::Count(_) | Value::Text(_) | Value::Counts(_)) => {
-                Err(wrong(key, "a list of texts", &other))
-            }
+            other @ (Value::Flag(_)
+            | Value::Number(_)
+            | Value::Count(_)
+            | Value::Text(_)
+            | Value::Counts(_)) => Err(wrong(key, "a list of texts", &other)),
         }
     }
 }
@@ -252,7 +260,7 @@ impl Field for i128 {
     fn read(key: &str, value: Value) -> Result<i128, Wrong> {
         let whole = match &value {
             Value::Number(text) => whole(text),
-            _ => None,
+            Value::Flag(_) | Value::Count(_) | Value::Text(_) | Value::Counts(_) | Value::Texts(_) => None,
         };
         whole.ok_or_else(|| wrong(key, "a whole number such as -1e4", &value))
     }

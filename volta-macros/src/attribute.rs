@@ -268,6 +268,7 @@ impl Reader<'_> {
                         Takes::Size => quote!(size(#value)),
                         Takes::Flag
                         | Takes::Extent
+                        | Takes::Number
                         | Takes::Text
                         | Takes::Counts
                         | Takes::Texts

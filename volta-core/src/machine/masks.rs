@@ -32,7 +32,9 @@ impl Masks {
                 self.read.insert(number);
                 Some(Constant { exact: Extended::NegInf, literal: None, rounded })
             }
-            exact => Some(Constant { exact, literal: Some((format, bits)), rounded }),
+            exact @ (Extended::Finite(_) | Extended::PosInf | Extended::NegInf) => {
+                Some(Constant { exact, literal: Some((format, bits)), rounded })
+            }
         }
     }
 

@@ -147,7 +147,11 @@ impl<'a> Table<'a> {
                 let number = |value: Value<'_>| match value.get_ref() {
                     DeValue::Integer(number) => Some(number.to_string()),
                     DeValue::Float(number) => Some(number.to_string()),
-                    _ => None,
+                    DeValue::String(_)
+                    | DeValue::Boolean(_)
+                    | DeValue::Datetime(_)
+                    | DeValue::Array(_)
+                    | DeValue::Table(_) => None,
                 };
                 self.read(key.name, "a number", number).map(Given::Number)
             }
