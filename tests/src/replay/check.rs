@@ -162,7 +162,12 @@ impl<'s> Plan<'s> {
                         widest = widest.max(*error);
                         ((computed - value).abs() <= *error, format!("{value:e} within {error:e}"))
                     }
-                    Value::Infinite(value) => (computed == value, format!("{value}")),
+                    Value::Infinite(value) => {
+                        // Where masks are read as minus infinity, the machine holds the numbers.
+                        let mask =
+                            case.options.rules.mask_below.is_some_and(|below| *computed <= below as f64);
+                        (computed == value || *value < 0.0 && mask, format!("{value}"))
+                    }
                     Value::Unknown => continue,
                     other @ (Value::Truth(_) | Value::Undefined) => (false, format!("{other:?}")),
                 };

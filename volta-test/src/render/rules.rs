@@ -1,5 +1,7 @@
 //! What the rules and verdicts mean, in a few words: for messages and for `volta explain`.
 
+use volta_case::{VerdictName, choose};
+
 /// A rule or a verdict.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -16,8 +18,10 @@ pub fn meaning(rule: &str) -> Option<&'static str> {
     find(rule).map(|entry| entry.meaning)
 }
 
-/// The entry of that name, in any case of letters.
+/// The entry of that name, in any case of letters. A verdict may be called by any of its words.
 pub fn find(name: &str) -> Option<&'static Entry> {
+    let name = name.to_ascii_lowercase();
+    let name = choose::<VerdictName>(&name, String::new).map_or(&*name, |verdict| verdict.name());
     ENTRIES.iter().find(|entry| entry.name.eq_ignore_ascii_case(name))
 }
 
@@ -268,7 +272,7 @@ mod tests {
 
     #[test]
     fn every_verdict_is_explained() {
-        for name in volta_case::spellings::<volta_case::VerdictName>() {
+        for name in volta_case::spellings::<VerdictName>() {
             assert!(find(name).is_some(), "{name}");
         }
     }
