@@ -1,12 +1,12 @@
 //! One pass over a store before anything is proved: who is used how often, what may be infinite, what is partial.
 
 use super::constant_readings::{Encoded, Irrational, Literal, Role, folded, read_all};
-use super::reachability::{Reached, bits, rank, term_of, whole_node};
+use super::reachability::{Reached, bits, whole_node};
 use crate::number::value::{Demand, Limit};
 use crate::number::{Extended, Rational};
 use crate::term::{
     Constant, ConstantId, Kind, Lanes, NodeParts, Piecewise, Product, Store, Sum, TermId, TermKind, TermOp,
-    min_max,
+    min_max, rank,
 };
 
 /// The term may be −∞.
@@ -198,8 +198,8 @@ impl Analysis {
                 let ends = [mask.trailing_zeros(), 31 - mask.leading_zeros()];
                 if let Some(used) = whole_node(own) {
                     self.count_lanes(used, mask);
-                } else if self.reaches_between(ends.map(|lane| term_of(own, lane, mask))) {
-                    bits(mask).for_each(|lane| self.count(term_of(own, lane, mask), 1));
+                } else if self.reaches_between(ends.map(|lane| own.term(lane, mask))) {
+                    bits(mask).for_each(|lane| self.count(own.term(lane, mask), 1));
                 }
             }
             Lanes::Strides { base, steps } => {
@@ -207,7 +207,7 @@ impl Analysis {
                     // Lanes that differ in bits without a step have the same term.
                     let moving = (0..5).fold(0, |bits, bit| bits | u32::from(steps[bit] != 0) << bit);
                     let each = (0..32).filter(|lane| lane & !moving == 0);
-                    each.for_each(|lane| self.count(term_of(own, lane, mask), 32 >> moving.count_ones()));
+                    each.for_each(|lane| self.count(own.term(lane, mask), 32 >> moving.count_ones()));
                 }
             }
             Lanes::Repeated { list, .. } => {
@@ -294,18 +294,16 @@ impl Analysis {
                 continue;
             }
             // Lanes mostly have the same term as others before them.
-            let mut last = None;
+            let (mut last, mut last_flags) = (None, 0);
             for lane in bits(lanes) {
-                let term = term_of(*operand, lane, node.mask);
-                flags[lane as usize] = match last {
-                    Some((known, flags)) if known == term => flags,
-                    _ => {
-                        inputs |= self.inputs(term);
-                        self.flags(term)
-                    }
-                };
-                any |= flags[lane as usize];
-                last = Some((term, flags[lane as usize]));
+                let term = operand.term(lane, node.mask);
+                if last != Some(term) {
+                    inputs |= self.inputs(term);
+                    last_flags = self.flags(term);
+                    any |= last_flags;
+                    last = Some(term);
+                }
+                flags[lane as usize] = last_flags;
             }
         }
         self.inputs[at] = inputs;
@@ -324,7 +322,7 @@ impl Analysis {
         let mut inside = [0; 3];
         let mut inputs = 0;
         for (operand, flags) in node.operands.iter().zip(&mut inside).take(node.op.arity()) {
-            let term = term_of(*operand, lane, node.mask);
+            let term = operand.term(lane, node.mask);
             *flags = self.flags(term);
             inputs |= self.inputs(term);
         }
@@ -350,8 +348,9 @@ fn lanes_in(mask: u32) -> u64 {
 /// The inputs that an operand's lanes are elements of, as bits, if they are such.
 fn inputs_of_row(operand: Lanes<'_>, lanes: u32) -> Option<u32> {
     let ends = match operand {
-        Lanes::Affine { .. } => [lanes.trailing_zeros(), 31 - lanes.leading_zeros()]
-            .map(|lane| term_of(operand, lane, lanes).raw()),
+        Lanes::Affine { .. } => {
+            [lanes.trailing_zeros(), 31 - lanes.leading_zeros()].map(|lane| operand.term(lane, lanes).raw())
+        }
         Lanes::Strides { base, steps } => min_max(base, steps),
         Lanes::List(_) | Lanes::Repeated { .. } => return None,
     };

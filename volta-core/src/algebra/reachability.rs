@@ -1,6 +1,6 @@
 //! What terms are computed from.
 
-use crate::term::{Lanes, Store, TermId, TermKind, at_lane, min_max};
+use crate::term::{Lanes, Store, TermId, TermKind, min_max};
 
 /// The lanes of a store's nodes that some terms are computed from, those terms included.
 ///
@@ -110,16 +110,6 @@ pub(super) fn whole_node(own: Lanes<'_>) -> Option<usize> {
     }
 }
 
-/// An operand's term in a lane of a node with the lanes of `mask`.
-pub(super) fn term_of(lanes: Lanes<'_>, lane: u32, mask: u32) -> TermId {
-    TermId::from_raw(match lanes {
-        Lanes::Affine { base, stride } => base.wrapping_add_signed(stride * i64::from(lane)),
-        Lanes::Strides { base, steps } => at_lane(base, steps, lane),
-        Lanes::List(list) => list[rank(mask, lane)],
-        Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
-    })
-}
-
 /// Looks at an operand's terms in some lanes of a node with the lanes of `mask`, one after the other.
 #[inline]
 pub(super) fn each_term(own: Lanes<'_>, lanes: u32, mask: u32, mut look: impl FnMut(u32, TermId)) {
@@ -131,7 +121,7 @@ pub(super) fn each_term(own: Lanes<'_>, lanes: u32, mask: u32, mut look: impl Fn
             }
         }
         Lanes::Affine { .. } | Lanes::Strides { .. } | Lanes::Repeated { .. } => {
-            bits(lanes).for_each(|lane| look(lane, term_of(own, lane, mask)));
+            bits(lanes).for_each(|lane| look(lane, own.term(lane, mask)));
         }
     }
 }
@@ -143,14 +133,4 @@ pub(super) fn bits(mut word: u32) -> impl Iterator<Item = u32> {
         word &= word.wrapping_sub(1);
         (bit < 32).then_some(bit)
     })
-}
-
-/// How many of the bits that are set come before one.
-#[inline]
-pub(super) fn rank(bits: u32, bit: u32) -> usize {
-    match bits & ((1 << bit) - 1) {
-        // Mostly, and machines that count bits are not to be relied on.
-        0 => 0,
-        before => before.count_ones() as usize,
-    }
 }

@@ -12,7 +12,7 @@ use super::loose::Loose;
 use crate::number::Rational;
 use crate::number::interval::Enclosure;
 use crate::number::value::Value;
-use crate::term::{InputId, NodeId, Store, TermId, TermKind, View, enclose};
+use crate::term::{InputId, NodeParts, Store, TermId, TermKind, View, enclose};
 
 /// An assignment of finite reals to input elements.
 pub trait Point {
@@ -268,9 +268,10 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
             let start = self.values.len();
             let full = slot.known != 0;
             let lanes = if full { u32::MAX } else { slot.wanted };
+            let parts = self.store.node(node);
             for lane in ones(lanes) {
                 let value = if slot.wanted >> lane & 1 == 1 {
-                    self.compute(TermId::lane(NodeId(node as u32), lane))
+                    self.compute(&parts, lane)
                 } else if slot.known >> lane & 1 == 1 {
                     self.values[slot.position(lane)].clone()
                 } else {
@@ -287,16 +288,19 @@ impl<'s, E: Enclosure, P: Point> Evaluator<'s, E, P> {
         self.marked = marked;
     }
 
-    fn compute(&mut self, term: TermId) -> Value<E> {
-        let View::Apply(op, operands) = self.store.view(term) else { return Value::Unresolved };
+    fn compute(&self, node: &NodeParts<'_>, lane: u32) -> Value<E> {
         let mut scratch = [Value::Unresolved, Value::Unresolved, Value::Unresolved];
         let [first, second, third] = &mut scratch;
-        let a = self.operand(operands[0], first);
+        let [a, b, c] = node.operands;
+        let a = self.operand(a.term(lane, node.mask), first);
         // What is no operand is not looked up.
-        match op.arity() {
-            1 => enclose(op, [a, a, a]),
-            2 => enclose(op, [a, self.operand(operands[1], second), a]),
-            _ => enclose(op, [a, self.operand(operands[1], second), self.operand(operands[2], third)]),
+        match node.op.arity() {
+            1 => enclose(node.op, [a, a, a]),
+            2 => enclose(node.op, [a, self.operand(b.term(lane, node.mask), second), a]),
+            _ => {
+                let b = self.operand(b.term(lane, node.mask), second);
+                enclose(node.op, [a, b, self.operand(c.term(lane, node.mask), third)])
+            }
         }
     }
 

@@ -39,6 +39,10 @@ impl Point for TestPoint<'_> {
 
     #[inline]
     fn dyadic_at(&self, input: InputId, element: u64) -> Option<(i64, i32)> {
+        let info = self.inputs.get(input.index());
+        if info.is_none_or(|info| info.integers.is_none()) {
+            return Some(self.real(input, element, info));
+        }
         match self.value(input, element) {
             Number::Dyadic(mantissa, exp) => Some((mantissa, exp)),
             Number::Large(_) => None,
@@ -69,9 +73,25 @@ impl Number {
 }
 
 impl TestPoint<'_> {
-    #[inline]
     fn value(&self, input: InputId, element: u64) -> Number {
-        let hash = mix(mix(u64::from(self.round) << 32 | u64::from(input.0)) ^ element);
+        let info = self.inputs.get(input.index());
+        if let Some(info) = info
+            && let Some(of) = info.integers
+        {
+            return assume_integer(self.integer(self.hash(input, element), element, of), info, of);
+        }
+        let (mantissa, exp) = self.real(input, element, info);
+        Number::Dyadic(mantissa, exp)
+    }
+
+    fn hash(&self, input: InputId, element: u64) -> u64 {
+        mix(mix(u64::from(self.round) << 32 | u64::from(input.0)) ^ element)
+    }
+
+    /// The value of an input that is no integer, as `mantissa · 2^exp`.
+    #[inline]
+    fn real(&self, input: InputId, element: u64, info: Option<&InputInfo>) -> (i64, i32) {
+        let hash = self.hash(input, element);
         // A number from 0 to below `count`.
         let choice = |hash: u64, count: u64| (((hash >> 32) * count) >> 32) as i64;
         // One of the integers from −most to most, without 0.
@@ -107,17 +127,13 @@ impl TestPoint<'_> {
             round if round % 4 == 3 => (-signed(8192).abs(), -10),
             _ => (signed(8192), -10),
         };
-        let Some(info) = self.inputs.get(input.index()) else { return Number::Dyadic(mantissa, exp) };
-        match info.integers {
-            Some(of) => assume_integer(self.integer(hash, element, of), info, of),
+        match info {
             // Nearly always.
-            None if info.sign == Sign::Any && info.formats.surely_hold(mantissa, exp) => {
-                Number::Dyadic(mantissa, exp)
+            Some(info) if info.sign == Sign::Any && info.formats.surely_hold(mantissa, exp) => {
+                (mantissa, exp)
             }
-            None => {
-                let (mantissa, exp) = assume((mantissa, exp), info);
-                Number::Dyadic(mantissa, exp)
-            }
+            Some(info) => assume((mantissa, exp), info),
+            None => (mantissa, exp),
         }
     }
 

@@ -1,5 +1,6 @@
 //! A kernel's code, its parameters and variables, and where in which source they come from.
 
+use super::effect::Divides;
 use super::op::{Op, PredSrc, Space, Src, VariableId};
 use super::visit::Named;
 use crate::base::span::Span;
@@ -12,10 +13,20 @@ pub struct Inst {
     pub guard: Option<PredSrc>,
     /// What is executed.
     pub op: Op,
+    /// What [`Op::divides`] says of it, which is asked at every step.
+    pub divides: Divides,
     /// The PTX instruction it was lowered from.
     pub span: Span,
     /// Index into [`Program::locations`], from the last `.loc` before it.
     pub location: Option<u32>,
+}
+
+impl Inst {
+    /// Lets it do something else.
+    pub fn replace(&mut self, op: Op) {
+        self.divides = op.divides();
+        self.op = op;
+    }
 }
 
 /// A CUDA source position from `.loc`.

@@ -53,6 +53,17 @@ pub enum Members {
     All,
 }
 
+/// Whether threads that stand together may part at an operation, or wait there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Divides {
+    /// They do it, each for itself, and go on together.
+    Never,
+    /// They do if not all of them execute it.
+    ByGuard,
+    /// They do if any of them executes it.
+    Always,
+}
+
 /// What is executed next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control<'o> {
@@ -169,9 +180,27 @@ impl Op {
         self.control().is_some_and(|control| control.ends())
     }
 
+    /// Whether threads part at it.
+    pub fn divides(&self) -> Divides {
+        match self.effect() {
+            Effect::Control(Control::Branch(_)) | Effect::Waits(Wait::Barrier) | Effect::Collective(_) => {
+                Divides::ByGuard
+            }
+            Effect::Control(Control::Table(..) | Control::Exit) | Effect::Waits(Wait::Warp(_)) => {
+                Divides::Always
+            }
+            Effect::Computes
+            | Effect::Reads
+            | Effect::Writes(_)
+            | Effect::Context
+            | Effect::Fault
+            | Effect::Control(Control::Trap) => Divides::Never,
+        }
+    }
+
     /// Whether it does nothing but compute in registers.
     pub fn only_computes(&self) -> bool {
-        self.effect() == Effect::Computes
+        matches!(self.effect(), Effect::Computes)
     }
 
     /// Whether it may be done where it is not wanted, as far as can be told before it is executed: it computes in

@@ -31,7 +31,7 @@ mod tests;
 pub use check::{Broken, BrokenPromise};
 pub use code::{Init, Inst, LaunchBounds, Location, Parameter, Program, Variable};
 pub use control::{Hammock, Joins, NoHammock, Written};
-pub use effect::{Control, Effect, Members, Wait, Writes};
+pub use effect::{Control, Divides, Effect, Members, Wait, Writes};
 pub use error::{DeclarationProblem, LowerError};
 pub use isa::{InstructionInfo, instructions};
 pub use kernel::{KernelInfo, KernelParameter, kernels};

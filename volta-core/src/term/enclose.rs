@@ -5,7 +5,7 @@ use crate::number::interval::Enclosure;
 use crate::number::value::Value;
 
 /// An operation on enclosed values; beyond its operands, anything.
-#[inline]
+#[inline(always)] // Once for each lane of each node.
 pub fn enclose<E: Enclosure>(op: TermOp, [a, b, c]: [&Value<E>; 3]) -> Value<E> {
     let info = op.info();
     match &info.kind {

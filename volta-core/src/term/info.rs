@@ -266,6 +266,9 @@ macro_rules! operations {
         }
 
         static TABLE: [Info; TermOp::ALL.len()] = [$($info,)*];
+
+        /// The one number that every walk through terms reads, beside one another.
+        static ARITIES: [u8; TermOp::ALL.len()] = [$($info.arity as u8,)*];
     };
 }
 
@@ -514,10 +517,10 @@ impl TermOp {
         }
     }
 
-    /// The number of operands.
+    /// The number of operands: none has more than three, which is said so that nobody checks it again.
     #[inline]
     pub fn arity(self) -> Arity {
-        self.info().arity
+        Arity::from(ARITIES[self as usize] & 3)
     }
 
     /// Whether some operands give it no value (rule V8).

@@ -65,6 +65,29 @@ pub enum Lanes<'s> {
     },
 }
 
+impl Lanes<'_> {
+    /// The term of a lane, of a node with the lanes of `mask`.
+    #[inline]
+    pub fn term(self, lane: u32, mask: u32) -> TermId {
+        TermId::from_raw(match self {
+            Lanes::Affine { base, stride } => base.wrapping_add_signed(stride * i64::from(lane)),
+            Lanes::Strides { base, steps } => at_lane(base, steps, lane),
+            Lanes::List(list) => list[rank(mask, lane)],
+            Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
+        })
+    }
+}
+
+/// How many of the bits that are set come before one.
+#[inline]
+pub fn rank(bits: u32, bit: u32) -> usize {
+    match bits & ((1 << bit) - 1) {
+        // Mostly, and machines that count bits are not to be relied on.
+        0 => 0,
+        before => before.count_ones() as usize,
+    }
+}
+
 /// How terms move from lane to lane: by a constant for each bit of the lane's number.
 pub type BitStrides = [i64; 5];
 
@@ -401,7 +424,7 @@ impl Store {
                 let start = (word & ((1 << TermId::BITS) - 1)) as usize;
                 let at = match repetition(word) {
                     Some((shift, count)) => (lane >> shift) as usize & (count - 1),
-                    None => (node.mask & ((1u32 << lane) - 1)).count_ones() as usize,
+                    None => rank(node.mask, lane),
                 };
                 self.lists[start + at]
             }

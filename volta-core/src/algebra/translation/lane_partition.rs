@@ -1,6 +1,6 @@
 //! Nodes whose lanes have no class together: forms for some of their lanes each.
 
-use super::super::reachability::{bits, each_term, term_of};
+use super::super::reachability::{bits, each_term};
 use super::{Form, IN_PARTS, LanePart, NONE, Operand, STILL, TranslationClasses};
 use crate::base::index::number_of;
 use crate::term::{Lanes, TermOp};
@@ -23,7 +23,7 @@ impl TranslationClasses {
             for lane in bits(lanes) {
                 let mark = self.anchors.len();
                 let scalar = |classes: &mut TranslationClasses, which: usize| {
-                    classes.scalar(term_of(operands[which], lane, mask))
+                    classes.scalar(operands[which].term(lane, mask))
                 };
                 match self.apply_each(op, scalar) {
                     Some(result) => parts.push(LanePart { lanes: 1 << lane, form: self.keep(mark, result) }),

@@ -15,9 +15,9 @@ mod template_match;
 
 use super::interner::Lists;
 use super::operand_cache::{Read, Recall};
-use super::reachability::{Reached, bits, each_term, rank, term_of, whole_node};
+use super::reachability::{Reached, bits, each_term, whole_node};
 use crate::base::index::number_of;
-use crate::term::{BitStrides, Lanes, Store, TermId, TermKind, TermOp, min_max};
+use crate::term::{BitStrides, Lanes, Store, TermId, TermKind, TermOp, min_max, rank};
 use smallvec::SmallVec;
 use template_match::Template;
 
@@ -383,9 +383,9 @@ impl TranslationClasses {
             Lanes::Affine { base, stride } if stride == 0 || first == last => {
                 self.scalar(TermId::from_raw(base.wrapping_add_signed(stride * i64::from(first))))
             }
-            Lanes::Affine { stride, .. } => match term_of(lanes, first, mask).kind() {
+            Lanes::Affine { stride, .. } => match lanes.term(first, mask).kind() {
                 TermKind::Input { input, element } if input.index() < MAX_INPUTS => {
-                    if let TermKind::Input { input: other, .. } = term_of(lanes, last, mask).kind()
+                    if let TermKind::Input { input: other, .. } = lanes.term(last, mask).kind()
                         && input == other
                     {
                         let base_offset = element as i64 - stride * i64::from(first);

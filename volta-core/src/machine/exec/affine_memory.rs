@@ -180,7 +180,7 @@ impl<'l> Cta<'l> {
     }
 
     /// The words of the elements at some places, if they are of an input that nobody writes.
-    #[inline]
+    #[inline(always)]
     pub(in super::super) fn affine_elements<const B: usize>(
         &self,
         places: &Places<'_, B>,

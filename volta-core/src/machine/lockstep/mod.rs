@@ -22,7 +22,8 @@ use super::value::{Sym, Value, lanes};
 use super::warp::Warp;
 use crate::case::{Options, Schedule};
 use crate::program::{
-    Address, Clamp, Control, Effect, Inst, Members, Op, PredId, PredSrc, RegId, Space, Src, Wait, Width,
+    Address, Clamp, Control, Divides, Effect, Inst, Members, Op, PredId, PredSrc, RegId, Space, Src, Wait,
+    Width,
 };
 use crate::term::{BitStrides, Operand, Pattern, Store, TermOp};
 use smallvec::SmallVec;
@@ -375,19 +376,10 @@ impl Cta<'_> {
             None => Some(true),
             Some(PredSrc { pred, negated }) => lockstep.uniform(warps, pred).map(|holds| holds != negated),
         };
-        let effect = inst.op.effect();
-        let parts = match effect {
-            Effect::Control(Control::Branch(_)) | Effect::Waits(Wait::Barrier) => uniform.is_none(),
-            Effect::Control(Control::Table(..) | Control::Exit) | Effect::Waits(Wait::Warp(_)) => {
-                uniform != Some(false)
-            }
-            Effect::Collective(_) => uniform.is_none(),
-            Effect::Computes
-            | Effect::Reads
-            | Effect::Writes(_)
-            | Effect::Context
-            | Effect::Fault
-            | Effect::Control(Control::Trap) => false,
+        let parts = match inst.divides {
+            Divides::Never => false,
+            Divides::ByGuard => uniform.is_none(),
+            Divides::Always => uniform != Some(false),
         };
         if parts {
             warps.iter_mut().for_each(|warp| warp.go(lockstep.mask, pc));
@@ -402,11 +394,13 @@ impl Cta<'_> {
         if uniform == Some(false) {
             return Ok(Step::To(pc + 1));
         }
-        if let Effect::Control(Control::Branch(target)) = effect {
-            return Ok(Step::To(target.0));
-        }
-        if effect == Effect::Waits(Wait::Barrier) {
-            return self.synchronize(lockstep, warps, inst, pc);
+        if inst.divides != Divides::Never {
+            if let Effect::Control(Control::Branch(target)) = inst.op.effect() {
+                return Ok(Step::To(target.0));
+            }
+            if let Effect::Waits(Wait::Barrier) = inst.op.effect() {
+                return self.synchronize(lockstep, warps, inst, pc);
+            }
         }
         if uniform.is_some() && self.execute_lockstep(lockstep, warps, inst, pc)? {
             lockstep.together += 1;
@@ -415,7 +409,7 @@ impl Cta<'_> {
         lockstep.apart += 1;
         lockstep.unprofitable = lockstep.apart > FALLBACK_AFTER + 4 * lockstep.together;
         lockstep.write_back(warps, inst);
-        if let Effect::Collective(members) = effect {
+        if let Effect::Collective(members) = inst.op.effect() {
             return self.collect(lockstep, warps, (inst, members), pc);
         }
         for warp in warps.iter_mut() {
@@ -490,9 +484,11 @@ impl Cta<'_> {
         let result = match &inst.op {
             Op::Mov { d, a, width } => {
                 if let Src::Reg(a) = *a
-                    && let Some(held) = lockstep.held(warps, a).copied().filter(|held| held.symbolic)
+                    && let Some(held) = lockstep.held(warps, a)
+                    && held.symbolic
                 {
-                    lockstep.hold(*d, held.words, true);
+                    let words = held.words;
+                    lockstep.hold(*d, words, true);
                     return Ok(true);
                 }
                 concrete(self, lockstep, *a)
@@ -500,21 +496,26 @@ impl Cta<'_> {
                     .map(|words| (*d, words))
             }
             Op::Int2 { op, ty, d, a, b } => {
-                let [a, b] = [*a, *b].map(|source| concrete(self, lockstep, source));
-                a.zip(b).and_then(|(x, y)| affine2(*op, *ty, x, y)).map(|words| (*d, words))
+                let (Some(x), Some(y)) = (concrete(self, lockstep, *a), concrete(self, lockstep, *b)) else {
+                    return Ok(false);
+                };
+                affine2(*op, *ty, x, y).map(|words| (*d, words))
             }
             Op::Int3 { op, ty, d, a, b, c } => {
-                match [*a, *b, *c].map(|source| concrete(self, lockstep, source)) {
-                    [Some(x), Some(y), Some(z)] => affine3(*op, *ty, [x, y, z]).map(|words| (*d, words)),
-                    _ => None,
-                }
+                let (Some(x), Some(y)) = (concrete(self, lockstep, *a), concrete(self, lockstep, *b)) else {
+                    return Ok(false);
+                };
+                let Some(z) = concrete(self, lockstep, *c) else { return Ok(false) };
+                affine3(*op, *ty, [x, y, z]).map(|words| (*d, words))
             }
             Op::CvtInt { d, a, from, to, saturate } => concrete(self, lockstep, *a)
                 .and_then(|words| affine_convert(*from, *to, *saturate, words))
                 .map(|words| (*d, words)),
             Op::SetpInt { compare, ty, p, q: None, a, b, combine: None } => {
-                let [a, b] = [*a, *b].map(|source| concrete(self, lockstep, source));
-                let holds = a.zip(b).and_then(|(x, y)| affine_compare(*compare, *ty, x, y));
+                let (Some(x), Some(y)) = (concrete(self, lockstep, *a), concrete(self, lockstep, *b)) else {
+                    return Ok(false);
+                };
+                let holds = affine_compare(*compare, *ty, x, y);
                 if let Some(holds) = holds {
                     lockstep.predicates[p.index()] = Some(GroupPredicate { holds, written_back: false });
                 }
@@ -599,6 +600,7 @@ impl Cta<'_> {
     }
 
     /// A source that is concrete in all threads and is affine.
+    #[inline(always)]
     fn concrete_words<const B: usize>(
         &self,
         lockstep: &mut CtaLockstep<B>,
@@ -606,9 +608,10 @@ impl Cta<'_> {
         source: Src,
     ) -> Option<Affine<B>> {
         match source {
-            Src::Reg(register) => {
-                lockstep.held(warps, register).filter(|held| !held.symbolic).map(|held| held.words)
-            }
+            Src::Reg(register) => match lockstep.held(warps, register) {
+                Some(held) if !held.symbolic => Some(held.words),
+                _ => None,
+            },
             Src::Imm(bits) => Some(Affine::uniform(bits)),
             Src::Symbol(variable, offset) => {
                 Some(Affine::uniform(self.launch.objects.address(variable).wrapping_add_signed(offset)))

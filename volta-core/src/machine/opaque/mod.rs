@@ -87,7 +87,7 @@ pub(super) fn guarded<'p>(which: Which, program: &'p Program, side: &Side, param
     });
     let mut program = Cow::Borrowed(program);
     for (at, reason) in forbidden {
-        program.to_mut().insts[at].op = Op::Undetermined(reason.into());
+        program.to_mut().insts[at].replace(Op::Undetermined(reason.into()));
     }
     Guarded { program, assumption }
 }

@@ -50,7 +50,7 @@ impl<'m> Lowering<'m> {
         declared.registers.sort_unstable();
         declared.predicates.sort_unstable();
         declared.variables.sort_unstable();
-        self.insts[at.index()].op = Op::Enter { declared };
+        self.insts[at.index()].replace(Op::Enter { declared });
     }
 
     /// Leaves out the [`Op::Enter`]s that change nothing, before labels become places.
@@ -68,7 +68,7 @@ impl<'m> Lowering<'m> {
             let candidate = |item| read.contains(&item) && (repeated[at] || self.is_carry(item));
             let declared = self.exposed(at, &declared.filtered(candidate), &labelled);
             kept[at] = declared != Declared::default();
-            self.insts[at].op = Op::Enter { declared };
+            self.insts[at].replace(Op::Enter { declared });
         }
         let mut moved = Vec::with_capacity(kept.len() + 1);
         let mut next = 0;

@@ -462,7 +462,7 @@ impl<'m> Lowering<'m> {
         let used = self.insts.len() as u64 + 1;
         let checked = self.budgets.check(Limit::ProgramSize, used);
         checked.map_err(|exhausted| LowerError::Exhausted { exhausted, span })?;
-        self.insts.push(Inst { guard, op, span, location: self.location });
+        self.insts.push(Inst { guard, divides: op.divides(), op, span, location: self.location });
         Ok(())
     }
 
