@@ -35,14 +35,16 @@ pub struct Digest {
 /// Elements of inputs, by input.
 type First = SmallVec<[(InputId, u64); 4]>;
 
-/// The digests of one prover's forms. What forms have in common is evaluated once, if their inputs begin alike.
+/// The digests of one prover's forms. What forms have in common is evaluated once, as long as elements count from the
+/// same ones in it.
 #[derive(Default)]
 pub struct Digests {
     /// The first element of each input within a part.
     firsts: FxHashMap<At, First>,
-    /// From where elements count in `values`.
+    /// From where elements count at present.
     from: First,
-    values: FxHashMap<At, Value>,
+    /// Values, each with a hash of from where elements of inputs within the part counted.
+    values: FxHashMap<At, (u128, Value)>,
 }
 
 impl Digests {
@@ -58,7 +60,7 @@ impl Digests {
             }
             Normal::Finite(terms) => (Part::Polynomial(prover.table.polynomial(&terms)), 0),
         };
-        for at in unknown(prover, &self.firsts, &form)? {
+        for at in unknown(prover, |at| self.firsts.contains_key(at), &form)? {
             let mut first = First::new();
             elements_of(prover, &at.0, |input, element| lower(&mut first, input, element));
             within(prover, &at, |part| {
@@ -67,18 +69,29 @@ impl Digests {
             first.sort_unstable();
             self.firsts.insert(at, first);
         }
-        let first = self.firsts[&form].clone();
-        if first != self.from {
-            self.values.clear();
-            self.from.clone_from(&first);
-        }
-        for at in unknown(prover, &self.values, &form)? {
+        self.from.clone_from(&self.firsts[&form]);
+        let is_known = |at: &At| self.values.get(at).is_some_and(|(origin, _)| *origin == self.origin(at));
+        for at in unknown(prover, is_known, &form)? {
             let evaluation = |which| Evaluation { prover, tower: &TOWERS[which], which, digests: self };
             let value = std::array::from_fn(|which| evaluation(which).part(&at));
-            self.values.insert(at, value);
+            self.values.insert(at.clone(), (self.origin(&at), value));
         }
-        let content = self.values[&form].iter().fold(0, |content, value| content << 64 | u128::from(*value));
-        Ok(Digest { content, first })
+        let content =
+            self.values[&form].1.iter().fold(0, |content, value| content << 64 | u128::from(*value));
+        Ok(Digest { content, first: self.from.clone() })
+    }
+}
+
+impl Digests {
+    /// The element of an input from which others count.
+    fn from(&self, input: InputId) -> u64 {
+        self.from.iter().find(|(known, _)| *known == input).map_or(0, |(_, from)| *from)
+    }
+
+    /// A hash of from where elements count in a part.
+    fn origin(&self, at: &At) -> u128 {
+        let inputs = self.firsts.get(at).into_iter().flatten().map(|(input, _)| *input);
+        inputs.fold(0, |state, input| mix(mix(state, u128::from(input.0) + 1), u128::from(self.from(input))))
     }
 }
 
@@ -107,7 +120,7 @@ type Value = [u64; TOWERS.len()];
 
 /// The parts of a form that are not known, each after those that it is made of. Without recursion: forms nest as deeply
 /// as kernels compute.
-fn unknown<V>(prover: &mut Prover<'_>, known: &FxHashMap<At, V>, form: &At) -> Result<Vec<At>, String> {
+fn unknown(prover: &mut Prover<'_>, is_known: impl Fn(&At) -> bool, form: &At) -> Result<Vec<At>, String> {
     let mut list = Vec::new();
     let mut seen = FxHashSet::default();
     let mut stack = vec![(form.clone(), false)];
@@ -115,7 +128,7 @@ fn unknown<V>(prover: &mut Prover<'_>, known: &FxHashMap<At, V>, form: &At) -> R
     while let Some((part, is_done)) = stack.pop() {
         if is_done {
             list.push(part);
-        } else if !known.contains_key(&part) && seen.insert(part.clone()) {
+        } else if !is_known(&part) && seen.insert(part.clone()) {
             stack.push((part.clone(), true));
             within(prover, &part, |part| stack.push((part, false)));
             elements_of(prover, &part.0, |_, _| steps += 1);
@@ -224,7 +237,7 @@ impl Evaluation<'_, '_> {
     }
 
     fn value(&self, at: At) -> u64 {
-        self.digests.values[&at][self.which]
+        self.digests.values[&at].1[self.which]
     }
 
     fn polynomial(&self, id: PolynomialId, level: usize) -> u64 {
@@ -288,8 +301,7 @@ impl Evaluation<'_, '_> {
     }
 
     fn input(&self, input: InputId, element: u64, level: usize) -> u64 {
-        let from = self.digests.from.iter().find(|(known, _)| *known == input);
-        let from = from.map_or(0, |(_, from)| *from);
+        let from = self.digests.from(input);
         self.hash(Tag::Input, level, &[u64::from(input.0), element.wrapping_sub(from)])
     }
 
