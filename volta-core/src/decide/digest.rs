@@ -177,4 +177,27 @@ mod tests {
         store.close();
         assert_ne!(digest(&store, &terms), digest(&store, &[terms[1], terms[0]]));
     }
+
+    /// A sum that all elements share, and beside it an input of which each element has its own.
+    #[test]
+    fn what_elements_share_has_the_values_that_it_has_alone() {
+        let term = |store: &mut Store, k: u64| {
+            let sum = norm(store, 0, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], true);
+            let scaled = store.apply(TermOp::Mul, &[sum, TermId::input(InputId(1), k)], 0);
+            store.apply(TermOp::Add, &[scaled, x(k % 3)], 0)
+        };
+        let mut store = Store::new();
+        let terms: Vec<TermId> = (0..9).map(|k| term(&mut store, k)).collect();
+        store.close();
+        let analysis = Analysis::new(&store, &terms);
+        let mut prover = Prover::new(Vec::new());
+        prover.set_budget(FORM_STEPS);
+        let number = prover.add_store(&store, &analysis);
+        let mut together = Digests::default();
+        for term in terms {
+            let at = TermRef { store: number, term };
+            let alone = Digests::default().digest(&mut prover, at);
+            assert_eq!(together.digest(&mut prover, at), alone);
+        }
+    }
 }
