@@ -1,53 +1,105 @@
-//! Digests of normal forms: hashes of all that a form says, up to where its inputs lie.
+//! Digests of normal forms: their values at one pseudo-random point of prime fields.
 //!
 //! Printed forms are cut where they become long; digests are not. They are relative to the first element of each input
 //! that a form contains, so that translated forms have one digest and places of their own.
+//!
+//! A long sum may stand in a form spelled out or under a name, whichever took fewer steps. Its value is the same: sums,
+//! products, quotients and powers of two follow their laws in a [`Tower`] of prime fields, two of which make about 120
+//! bits. So do roots, of products the product of the roots (`√−a` is `−√a` then, which means nothing among reals), and
+//! sine and cosine of one argument, which lie on the circle; a maximum of what is shifted is shifted. Everything else
+//! has a value that is a hash of its operands' values: functions, choices, conditions, and powers of two that are nested
+//! deeper in exponents than a tower is high. What the algebra takes out of those is hashed as it was taken out.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::atom::{Atom, AtomId, TermRef, hash_number, mix};
+use super::atom::{Atom, AtomId, TermRef, mix};
 use super::canon::Prover;
 use super::condition::{Condition, ConditionId};
-use super::exponent::Prefactor;
 use super::linear_sum::inputs_of;
 use super::monomial::MonomialId;
-use super::polynomial::{Key, PolynomialId};
+use super::polynomial::PolynomialId;
 use super::print::Normal;
-use crate::term::InputId;
+use super::tower::{LEVELS, TOWERS, Tower};
+use crate::term::{InputId, TermOp};
 
 /// What a normal form says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
-    /// A hash of the form, in which elements of inputs count from the first ones.
+    /// The form's values, in which elements of inputs count from the first ones.
     pub content: u128,
     /// The first element of each input that the form contains, by input.
-    pub first: SmallVec<[(InputId, u64); 4]>,
+    pub first: First,
 }
 
-impl Prover<'_> {
-    /// The digest of a term's normal form.
+/// Elements of inputs, by input.
+type First = SmallVec<[(InputId, u64); 4]>;
+
+/// The digests of one prover's forms. What forms have in common is evaluated once, as long as elements count from the
+/// same ones in it.
+#[derive(Default)]
+pub struct Digests {
+    /// The first element of each input within a part.
+    firsts: FxHashMap<At, First>,
+    /// From where elements count at present.
+    from: First,
+    /// Values, each with a hash of from where elements of inputs within the part counted.
+    values: FxHashMap<At, (u128, Value)>,
+}
+
+impl Digests {
+    /// The digest of the normal form of a term.
     ///
     /// # Errors
     /// Why it has none, or none was found.
-    pub fn digest(&mut self, at: TermRef) -> Result<Digest, String> {
-        match self.normal(at)? {
+    pub fn digest(&mut self, prover: &mut Prover<'_>, at: TermRef) -> Result<Digest, String> {
+        let form = match prover.normal(at)? {
             Normal::Infinite(name) => {
                 let content = name.bytes().fold(0, |state, byte| mix(state, u128::from(byte)));
-                Ok(Digest { content, first: SmallVec::new() })
+                return Ok(Digest { content, first: SmallVec::new() });
             }
-            Normal::Finite { whole, .. } => {
-                let mut walk = Walk::new(self, None);
-                walk.prefactor(&whole);
-                let parts = walk.hashes.len() as u64;
-                let mut first: SmallVec<[(InputId, u64); 4]> = walk.seen.into_iter().collect();
-                first.sort_unstable();
-                let mut walk = Walk::new(self, Some(first.iter().copied().collect()));
-                let content = walk.prefactor(&whole);
-                self.charge(2 * parts).map_err(|stop| format!("unknown: {stop}"))?;
-                Ok(Digest { content, first })
-            }
+            Normal::Finite(terms) => (Part::Polynomial(prover.table.polynomial(&terms)), 0),
+        };
+        for at in unknown(prover, |at| self.firsts.contains_key(at), &form)? {
+            let mut first = First::new();
+            elements_of(prover, &at.0, |input, element| lower(&mut first, input, element));
+            within(prover, &at, |part| {
+                self.firsts[&part].iter().for_each(|(a, b)| lower(&mut first, *a, *b))
+            });
+            first.sort_unstable();
+            self.firsts.insert(at, first);
         }
+        self.from.clone_from(&self.firsts[&form]);
+        let is_known = |at: &At| self.values.get(at).is_some_and(|(origin, _)| *origin == self.origin(at));
+        for at in unknown(prover, is_known, &form)? {
+            let evaluation = |which| Evaluation { prover, tower: &TOWERS[which], which, digests: self };
+            let value = std::array::from_fn(|which| evaluation(which).part(&at));
+            self.values.insert(at.clone(), (self.origin(&at), value));
+        }
+        let content =
+            self.values[&form].1.iter().fold(0, |content, value| content << 64 | u128::from(*value));
+        Ok(Digest { content, first: self.from.clone() })
+    }
+}
+
+impl Digests {
+    /// The element of an input from which others count.
+    fn from(&self, input: InputId) -> u64 {
+        self.from.iter().find(|(known, _)| *known == input).map_or(0, |(_, from)| *from)
+    }
+
+    /// A hash of from where elements count in a part.
+    fn origin(&self, at: &At) -> u128 {
+        let inputs = self.firsts.get(at).into_iter().flatten().map(|(input, _)| *input);
+        inputs.fold(0, |state, input| mix(mix(state, u128::from(input.0) + 1), u128::from(self.from(input))))
+    }
+}
+
+/// Notes an element, if it is the first of its input.
+fn lower(first: &mut First, input: InputId, element: u64) {
+    match first.iter_mut().find(|(known, _)| *known == input) {
+        Some((_, least)) => *least = element.min(*least),
+        None => first.push((input, element)),
     }
 }
 
@@ -60,131 +112,269 @@ enum Part {
     Condition(ConditionId),
 }
 
-/// A walk through a form, with the hash of each part that it came by.
-struct Walk<'p, 's> {
-    prover: &'p Prover<'s>,
-    /// From which element of each input to count; `None` while that is looked for.
-    from: Option<FxHashMap<InputId, u64>>,
-    seen: FxHashMap<InputId, u64>,
-    hashes: FxHashMap<Part, u128>,
-    /// Parts of the one that is hashed whose own hashes are not known yet.
-    missing: Vec<Part>,
+/// A part, and in how many exponents it stands.
+type At = (Part, usize);
+
+/// The value of a part in each tower.
+type Value = [u64; TOWERS.len()];
+
+/// The parts of a form that are not known, each after those that it is made of. Without recursion: forms nest as deeply
+/// as kernels compute.
+fn unknown(prover: &mut Prover<'_>, is_known: impl Fn(&At) -> bool, form: &At) -> Result<Vec<At>, String> {
+    let mut list = Vec::new();
+    let mut seen = FxHashSet::default();
+    let mut stack = vec![(form.clone(), false)];
+    let mut steps = 0;
+    while let Some((part, is_done)) = stack.pop() {
+        if is_done {
+            list.push(part);
+        } else if !is_known(&part) && seen.insert(part.clone()) {
+            stack.push((part.clone(), true));
+            within(prover, &part, |part| stack.push((part, false)));
+            elements_of(prover, &part.0, |_, _| steps += 1);
+        }
+        steps += 1;
+    }
+    prover.charge(steps).map_err(|stop| format!("unknown: {stop}"))?;
+    Ok(list)
 }
 
-impl<'p, 's> Walk<'p, 's> {
-    fn new(prover: &'p Prover<'s>, from: Option<FxHashMap<InputId, u64>>) -> Walk<'p, 's> {
-        Walk { prover, from, seen: FxHashMap::default(), hashes: FxHashMap::default(), missing: Vec::new() }
-    }
-
-    fn prefactor(&mut self, whole: &Prefactor) -> u128 {
-        let key = [Part::Monomial(whole.key.monomial()), Part::Polynomial(whole.key.exponent())];
-        let key = key.map(|part| self.finished(part));
-        mix(mix(key[0], key[1]), hash_number(&whole.coefficient))
-    }
-
-    /// The hash of a part, without recursion: forms nest as deeply as kernels compute.
-    fn finished(&mut self, root: Part) -> u128 {
-        let mut stack = vec![root.clone()];
-        while let Some(part) = stack.last().cloned() {
-            if !self.hashes.contains_key(&part) {
-                let hash = self.hash(&part);
-                if !self.missing.is_empty() {
-                    stack.append(&mut self.missing);
-                    continue;
+/// What a part is made of.
+fn within(prover: &Prover<'_>, (part, level): &At, mut each: impl FnMut(At)) {
+    let level = *level;
+    let mut polynomials =
+        |ids: &[PolynomialId]| ids.iter().for_each(|id| each((Part::Polynomial(*id), level)));
+    match part {
+        Part::Polynomial(id) => {
+            for term in prover.table().polynomials.terms(*id) {
+                each((Part::Monomial(term.monomial()), level));
+                if term.exponent() != PolynomialId::ZERO {
+                    each((Part::Polynomial(term.exponent()), below(level)));
                 }
-                self.hashes.insert(part, hash);
-            }
-            stack.pop();
-        }
-        self.hashes[&root]
-    }
-
-    /// The hash of a part whose hash is known; else the part is missing.
-    fn of(&mut self, part: Part) -> u128 {
-        match self.hashes.get(&part) {
-            Some(hash) => *hash,
-            None => {
-                self.missing.push(part);
-                0
             }
         }
+        Part::Monomial(id) => {
+            let factors = prover.table().monomials.factors(*id).iter();
+            factors.for_each(|(atom, _)| each((Part::Atom(*atom), level)));
+        }
+        Part::Condition(id) => match prover.conditions.get(id) {
+            Condition::Known(_) => {}
+            Condition::Positive(inner) | Condition::Zero(inner) => polynomials(&[*inner]),
+            Condition::Not(inner) => each((Part::Condition(inner.clone()), level)),
+            Condition::And(a, b) | Condition::Xor(a, b) => {
+                [a, b].into_iter().for_each(|inner| each((Part::Condition(inner.clone()), level)));
+            }
+        },
+        Part::Atom(id) => match prover.table().atom(*id) {
+            Atom::Input(..)
+            | Atom::Irrational(_)
+            | Atom::Literal(_)
+            | Atom::Opaque(_)
+            | Atom::Products(_) => {}
+            Atom::Max(arms) => polynomials(arms),
+            Atom::Sum(inner) | Atom::Apply(_, inner) => polynomials(&[*inner]),
+            Atom::CopySign(a, b, _) | Atom::BitAnd(a, b) => polynomials(&[*a, *b]),
+            Atom::Select(condition, a, b) => {
+                polynomials(&[*a, *b]);
+                each((Part::Condition(condition.clone()), level));
+            }
+        },
     }
+}
 
-    fn polynomial(&mut self, id: PolynomialId) -> u128 {
-        self.of(Part::Polynomial(id))
+/// The elements of inputs that a part itself consists of.
+fn elements_of(prover: &Prover<'_>, part: &Part, mut each: impl FnMut(InputId, u64)) {
+    let Part::Atom(id) = part else { return };
+    if let Atom::Input(input, element) = prover.table().atom(*id) {
+        each(*input, *element);
+    } else if let Atom::Products(keys) = prover.table().atom(*id) {
+        keys.iter().flat_map(|key| inputs_of(*key)).for_each(|(input, element)| each(input, element));
     }
+}
 
-    fn element(&mut self, input: InputId, element: u64) -> u128 {
-        let first = self.seen.entry(input).or_insert(element);
-        *first = element.min(*first);
-        let from = self.from.as_ref().and_then(|from| from.get(&input)).copied().unwrap_or(0);
-        mix(u128::from(input.0) + 1, u128::from(element.wrapping_sub(from)))
-    }
+/// The level of exponents: those below the lowest one are hashed.
+fn below(level: usize) -> usize {
+    (level + 1).min(LEVELS - 1)
+}
 
-    fn key(&mut self, key: Key) -> u128 {
-        let monomial = self.of(Part::Monomial(key.monomial()));
-        mix(monomial, self.polynomial(key.exponent()))
-    }
+/// What tells values that are hashes apart.
+#[derive(Clone, Copy)]
+enum Tag {
+    Input = 1,
+    Irrational,
+    Literal,
+    Power,
+    Max,
+    OnCircle,
+    Function,
+    CopySign,
+    BitAnd,
+    Select,
+    Known,
+    Positive,
+    Zero,
+    Not,
+    And,
+    Xor,
+}
 
-    fn hash(&mut self, part: &Part) -> u128 {
-        let prover = self.prover;
+/// The values of parts in one tower, at a point that depends on nothing.
+struct Evaluation<'p, 's> {
+    prover: &'p Prover<'s>,
+    tower: &'static Tower,
+    which: usize,
+    digests: &'p Digests,
+}
+
+impl Evaluation<'_, '_> {
+    fn part(&self, (part, level): &At) -> u64 {
         match part {
-            // Terms and factors are in the order of ids, of which a hash must not depend.
-            Part::Polynomial(id) => {
-                let terms = prover.table().polynomials.terms(*id).iter();
-                terms.fold(20, |sum: u128, term| {
-                    sum.wrapping_add(mix(self.key(term.key), hash_number(&term.coefficient)))
-                })
-            }
-            Part::Monomial(id) => {
-                let factors = prover.table().monomials.factors(*id).iter();
-                factors.fold(21, |sum: u128, (atom, power)| {
-                    sum.wrapping_add(mix(self.of(Part::Atom(*atom)), *power as u128))
-                })
-            }
-            Part::Condition(id) => match prover.conditions.get(id) {
-                Condition::Known(value) => mix(11, u128::from(*value)),
-                Condition::Positive(inner) => mix(12, self.polynomial(*inner)),
-                Condition::Zero(inner) => mix(13, self.polynomial(*inner)),
-                Condition::Not(inner) => mix(14, self.of(Part::Condition(inner.clone()))),
-                Condition::And(a, b) => mix(15, self.both(a, b)),
-                Condition::Xor(a, b) => mix(16, self.both(a, b)),
-            },
-            Part::Atom(id) => self.atom(prover.table().atom(*id)),
+            Part::Polynomial(id) => self.sum(*id, *level),
+            Part::Monomial(id) => self.product(*id, *level),
+            Part::Atom(id) => self.atom(*id, *level),
+            Part::Condition(id) => self.condition(id, *level),
         }
     }
 
-    fn both(&mut self, a: &ConditionId, b: &ConditionId) -> u128 {
-        self.of(Part::Condition(a.clone())).wrapping_add(self.of(Part::Condition(b.clone())))
+    fn value(&self, at: At) -> u64 {
+        self.digests.values[&at].1[self.which]
     }
 
-    fn atom(&mut self, atom: &Atom) -> u128 {
-        match atom {
-            Atom::Input(input, element) => self.element(*input, *element),
-            Atom::Irrational(which) => mix(1 << 32, *which as u128),
-            Atom::Literal(literal) => mix(2 << 32, literal.fingerprint()),
+    fn polynomial(&self, id: PolynomialId, level: usize) -> u64 {
+        self.value((Part::Polynomial(id), level))
+    }
+
+    /// A value that is a hash.
+    fn hash(&self, tag: Tag, level: usize, words: &[u64]) -> u64 {
+        let seed = words.iter().fold(tag as u128, |state, word| mix(state, u128::from(*word)));
+        self.tower.random(level, seed)
+    }
+
+    /// A hash that does not depend on the order of words: that of operands may be the order of ids.
+    fn hash_of_set(&self, tag: Tag, level: usize, words: impl Iterator<Item = u64>) -> u64 {
+        let seed = words.fold(0u128, |sum, word| sum.wrapping_add(mix(tag as u128, u128::from(word))));
+        self.tower.random(level, seed)
+    }
+
+    fn sum(&self, id: PolynomialId, level: usize) -> u64 {
+        let tower = self.tower;
+        let mut sum = 0;
+        for term in self.prover.table().polynomials.terms(id) {
+            let mut value = self.value((Part::Monomial(term.monomial()), level));
+            if !term.coefficient.is_one() {
+                value = tower.mul(level, value, tower.rational(level, &term.coefficient).unwrap_or_default());
+            }
+            if term.exponent() != PolynomialId::ZERO {
+                let exponent = self.polynomial(term.exponent(), below(level));
+                let power = match below(level) == level {
+                    true => self.hash(Tag::Power, level, &[exponent]),
+                    false => tower.power_of_two(level, exponent),
+                };
+                value = tower.mul(level, value, power);
+            }
+            sum = tower.add(level, sum, value);
+        }
+        sum
+    }
+
+    fn product(&self, id: MonomialId, level: usize) -> u64 {
+        let factors = self.prover.table().monomials.factors(id).iter();
+        factors.fold(1, |product, (atom, power)| {
+            let value = self.value((Part::Atom(*atom), level));
+            let value = match (self.prover.table().atom(*atom), power) {
+                (_, 1) => value,
+                // Not every number is the square of its root.
+                (Atom::Apply(TermOp::Sqrt, radicand), _) => {
+                    let radicand = self.polynomial(*radicand, level);
+                    let whole = self.power(level, radicand, power.div_euclid(2));
+                    if power % 2 == 0 { whole } else { self.tower.mul(level, whole, value) }
+                }
+                _ => self.power(level, value, *power),
+            };
+            self.tower.mul(level, product, value)
+        })
+    }
+
+    /// A power; that of a zero that came about by accident is some number.
+    fn power(&self, level: usize, base: u64, power: i32) -> u64 {
+        self.tower.power(level, base, power).unwrap_or_default()
+    }
+
+    fn input(&self, input: InputId, element: u64, level: usize) -> u64 {
+        let from = self.digests.from(input);
+        self.hash(Tag::Input, level, &[u64::from(input.0), element.wrapping_sub(from)])
+    }
+
+    fn condition(&self, id: &ConditionId, level: usize) -> u64 {
+        let condition = |id: &ConditionId| self.value((Part::Condition(id.clone()), level));
+        match self.prover.conditions.get(id) {
+            Condition::Known(value) => self.hash(Tag::Known, level, &[u64::from(*value)]),
+            Condition::Positive(inner) => self.hash(Tag::Positive, level, &[self.polynomial(*inner, level)]),
+            Condition::Zero(inner) => self.hash(Tag::Zero, level, &[self.polynomial(*inner, level)]),
+            Condition::Not(inner) => self.hash(Tag::Not, level, &[condition(inner)]),
+            Condition::And(a, b) => self.hash_of_set(Tag::And, level, [a, b].map(condition).into_iter()),
+            Condition::Xor(a, b) => self.hash_of_set(Tag::Xor, level, [a, b].map(condition).into_iter()),
+        }
+    }
+
+    fn atom(&self, id: AtomId, level: usize) -> u64 {
+        let tower = self.tower;
+        let polynomial = |id: &PolynomialId| self.polynomial(*id, level);
+        match self.prover.table().atom(id) {
+            Atom::Input(input, element) => self.input(*input, *element, level),
+            Atom::Irrational(which) => self.hash(Tag::Irrational, level, &[*which as u64]),
+            Atom::Literal(literal) => {
+                let content = literal.fingerprint();
+                self.hash(Tag::Literal, level, &[(content >> 64) as u64, content as u64])
+            }
             // Gone from finished forms.
-            Atom::Opaque(_) => 3 << 32,
-            Atom::Products(keys) => keys.iter().fold(4 << 32, |sum: u128, key| {
-                let product = inputs_of(*key).map(|(input, element)| self.element(input, element));
-                sum.wrapping_add(mix(5, product.fold(6, u128::wrapping_add)))
+            Atom::Opaque(_) => 0,
+            Atom::Products(keys) => keys.iter().fold(0, |sum, key| {
+                let inputs = inputs_of(*key).map(|(input, element)| self.input(input, element, level));
+                tower.add(level, sum, inputs.fold(1, |product, input| tower.mul(level, product, input)))
             }),
-            Atom::Sum(sum) => mix(5 << 32, self.polynomial(*sum)),
-            Atom::Max(arms) => {
-                arms.iter().fold(6 << 32, |all: u128, arm| all.wrapping_add(mix(4, self.polynomial(*arm))))
+            Atom::Sum(sum) => polynomial(sum),
+            Atom::Max(arms) => self.maximum(arms, level),
+            Atom::Apply(TermOp::Sqrt, radicand) => tower.any_root(level, polynomial(radicand)),
+            Atom::Apply(op @ (TermOp::Sin | TermOp::Cos), argument) => {
+                self.on_circle(polynomial(argument), level, *op == TermOp::Sin)
             }
             Atom::Apply(function, argument) => {
                 let rank = function.function().map_or(u8::MAX, |info| info.rank);
-                mix(mix(7 << 32, u128::from(rank)), self.polynomial(*argument))
+                self.hash(Tag::Function, level, &[u64::from(rank), polynomial(argument)])
             }
             Atom::CopySign(sign, magnitude, _) => {
-                mix(mix(8 << 32, self.polynomial(*sign)), self.polynomial(*magnitude))
+                self.hash(Tag::CopySign, level, &[polynomial(sign), polynomial(magnitude)])
             }
-            Atom::BitAnd(a, b) => mix(9 << 32, self.polynomial(*a).wrapping_add(self.polynomial(*b))),
+            Atom::BitAnd(a, b) => self.hash_of_set(Tag::BitAnd, level, [a, b].map(polynomial).into_iter()),
             Atom::Select(condition, a, b) => {
-                let condition = self.of(Part::Condition(condition.clone()));
-                mix(mix(mix(10 << 32, condition), self.polynomial(*a)), self.polynomial(*b))
+                let condition = self.value((Part::Condition(condition.clone()), level));
+                self.hash(Tag::Select, level, &[condition, polynomial(a), polynomial(b)])
             }
         }
+    }
+
+    /// The mean of the arms and a hash of how far they are apart: `max(a + c, b + c) = max(a, b) + c`.
+    fn maximum(&self, arms: &[PolynomialId], level: usize) -> u64 {
+        let tower = self.tower;
+        let arms = || arms.iter().map(|arm| self.polynomial(*arm, level));
+        let sum = arms().fold(0, |sum, arm| tower.add(level, sum, arm));
+        let share = tower.inverse(level, arms().count() as u64).unwrap_or_default();
+        let mean = tower.mul(level, sum, share);
+        let below = tower.neg(level, mean);
+        tower.add(
+            level,
+            mean,
+            self.hash_of_set(Tag::Max, level, arms().map(|arm| tower.add(level, arm, below))),
+        )
+    }
+
+    /// A point of the circle for each argument, `(cos, −sin)` for its opposite: its sine, or its cosine.
+    fn on_circle(&self, argument: u64, level: usize, sine: bool) -> u64 {
+        let tower = self.tower;
+        let opposite = tower.neg(level, argument);
+        let slope = self.hash(Tag::OnCircle, level, &[argument.min(opposite)]);
+        let slope = if opposite < argument { tower.neg(level, slope) } else { slope };
+        tower.on_circle(level, slope, sine).unwrap_or_default()
     }
 }

@@ -435,12 +435,7 @@ impl Evaluation<'_, '_> {
     /// A random point of the circle for an argument: its sine, or its cosine.
     fn on_circle(&self, argument: PolynomialId, level: usize, sine: bool) -> Result<u64, Missing> {
         let seed = mix(mix(self.seed, u128::MAX - (1 << 64)), u128::from(argument.0));
-        let tower = &self.tower;
-        let slope = tower.random(level, seed);
-        let square = tower.mul(level, slope, slope);
-        let above =
-            if sine { tower.add(level, slope, slope) } else { tower.add(level, 1, tower.neg(level, square)) };
-        let below = tower.inverse(level, tower.add(level, 1, square)).ok_or(Missing::Here)?;
-        Ok(tower.mul(level, above, below))
+        let slope = self.tower.random(level, seed);
+        self.tower.on_circle(level, slope, sine).ok_or(Missing::Here)
     }
 }

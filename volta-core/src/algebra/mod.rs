@@ -65,7 +65,7 @@ pub use atom::{TermRef, mix};
 pub use canon::Prover;
 pub use cases::{Hint, Split};
 pub use constant_readings::{Encoded, Form, Literal, Reading};
-pub use digest::Digest;
+pub use digest::{Digest, Digests};
 pub use equal::{Equality, Stage};
 pub use extended_value::Class;
 pub use field::Agreement;

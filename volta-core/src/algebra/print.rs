@@ -49,13 +49,16 @@ const MAX_LITERAL: usize = 10;
 pub(super) enum Normal {
     /// An infinity, by its name.
     Infinite(&'static str),
-    /// A real.
-    Finite {
-        /// As a sum.
-        terms: Vec<Term>,
-        /// As one fraction.
-        whole: Prefactor,
-    },
+    /// A real, as a sum.
+    Finite(Vec<Term>),
+}
+
+/// Why a term has no form.
+fn without_form(stop: Stop) -> String {
+    match stop {
+        Stop::Undefined(why) => format!("undefined: {why}"),
+        stop @ (Stop::Missing | Stop::Exhausted(_) | Stop::Unknown(_)) => format!("unknown: {stop}"),
+    }
 }
 
 impl Prover<'_> {
@@ -64,10 +67,11 @@ impl Prover<'_> {
     /// # Errors
     /// Why it has none, or none was found.
     pub fn normal_form(&mut self, at: TermRef, names: &Names<'_>) -> Result<String, String> {
-        let (terms, whole) = match self.normal(at)? {
+        let terms = match self.normal(at)? {
             Normal::Infinite(name) => return Ok(name.to_string()),
-            Normal::Finite { terms, whole } => (terms, whole),
+            Normal::Finite(terms) => terms,
         };
+        let whole = self.settle(|prover| prover.whole(&terms)).map_err(without_form)?;
         let whole = Printer::new(self, names).scale(&whole);
         // One fraction is not always what a person would write: `g*(x - m) / sqrt(v) + b` is shorter.
         let parts = self.settle(|prover| prover.by_denominator(&terms)).unwrap_or_default();
@@ -84,13 +88,7 @@ impl Prover<'_> {
             Class::Undefined(why) => return Err(format!("undefined: {why}")),
             Class::Unknown(why) => return Err(format!("unknown: {why}")),
         }
-        let scattered = |stop| match stop {
-            Stop::Undefined(why) => format!("undefined: {why}"),
-            stop @ (Stop::Missing | Stop::Exhausted(_) | Stop::Unknown(_)) => format!("unknown: {stop}"),
-        };
-        let terms = self.settle(|prover| prover.spread_out(at)).map_err(scattered)?;
-        let whole = self.settle(|prover| prover.whole(&terms)).map_err(scattered)?;
-        Ok(Normal::Finite { terms, whole })
+        self.settle(|prover| prover.spread_out(at)).map(Normal::Finite).map_err(without_form)
     }
 
     /// A term as a sum.

@@ -82,6 +82,21 @@ impl Tower {
         (self.mul(level, root, root) == a).then_some(root)
     }
 
+    /// A number for each, of products the product of theirs, that is the [`Tower::root`] of a square. Of `−a` it is the
+    /// negative of that of `a`: one of the two is a square.
+    pub(super) fn any_root(&self, level: usize, a: u64) -> u64 {
+        // `a^((p − 1)/2)` is 1 for squares, else −1.
+        self.pow(level, a, (3 * self.prime(level) - 1) / 4)
+    }
+
+    /// A point of the circle around 0, for a slope that is no root of −1: `sin t` and `cos t`, with `slope` for `tan (t/2)`.
+    pub(super) fn on_circle(&self, level: usize, slope: u64, sine: bool) -> Option<u64> {
+        let square = self.mul(level, slope, slope);
+        let above =
+            if sine { self.add(level, slope, slope) } else { self.add(level, 1, self.neg(level, square)) };
+        Some(self.mul(level, above, self.inverse(level, self.add(level, 1, square))?))
+    }
+
     /// `2^exponent` for an exponent that lies one level below.
     pub(super) fn power_of_two(&self, level: usize, exponent: u64) -> u64 {
         self.pow(level, 2, exponent)
@@ -149,6 +164,19 @@ mod tests {
                 prop_assert_eq!(Some(half), tower.root(level, tower.power_of_two(level, a)));
                 let whole = tower.rational(level + 1, &Rational::from_integer(shift)).unwrap();
                 prop_assert_eq!(tower.power_of_two(level, whole), 1u64 << shift);
+            }
+        }
+
+        #[test]
+        fn roots_of_products_are_products_of_roots(a in any::<u128>(), b in any::<u128>(), level in 0..LEVELS) {
+            for tower in &TOWERS {
+                let (a, b) = (tower.random(level, a), tower.random(level, b));
+                let root = |a: u64| tower.any_root(level, a);
+                prop_assert_eq!(root(tower.mul(level, a, b)), tower.mul(level, root(a), root(b)));
+                prop_assert_eq!(root(tower.neg(level, a)), tower.neg(level, root(a)));
+                if let Some(known) = tower.root(level, a) {
+                    prop_assert_eq!(root(a), known);
+                }
             }
         }
 

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::InputInfo;
-use super::prove::{FORM_STEPS, SPELLING_STEPS, drawing, ranges};
-use crate::algebra::{Analysis, Digest, Place, Prover, TermRef, TranslationClasses, mix};
+use super::prove::{FORM_STEPS, drawing, ranges};
+use crate::algebra::{Analysis, Digest, Digests, Place, Prover, TermRef, TranslationClasses, mix};
 use crate::base::ration::Ration;
 use crate::term::{InputId, Store, TermId};
 use crate::verdict::FormsDigest;
@@ -36,14 +36,21 @@ impl FormsDigest {
         let roots: Vec<TermId> = elements.iter().map(|(_, term)| *term).collect();
         let analysis = Analysis::new(store, &roots);
         let classes = TranslationClasses::new(store, &roots);
-        let mut forms = Forms::new(store, &analysis, inputs, ration);
+        // One in which long sums have names: a digest is the same with and without them.
+        let mut prover = drawing(Prover::new(ranges(inputs)), ration);
+        let number = prover.add_store(store, &analysis);
+        let mut digests = Digests::default();
+        let mut form = |term: TermId| {
+            prover.set_budget(FORM_STEPS);
+            digests.digest(&mut prover, TermRef { store: number, term }).ok()
+        };
         let mut known: FxHashMap<u32, (Place, Option<Digest>)> = FxHashMap::default();
         for (element, term) in elements {
             let digest = match classes.place(*term) {
-                None => forms.digest(*term),
+                None => form(*term),
                 Some(place) => {
                     let (base, digest) =
-                        known.entry(place.class).or_insert_with(|| (place.clone(), forms.digest(*term)));
+                        known.entry(place.class).or_insert_with(|| (place.clone(), form(*term)));
                     digest.as_ref().map(|digest| translated(digest, base, &place))
                 }
             };
@@ -64,37 +71,6 @@ fn translated(digest: &Digest, base: &Place, place: &Place) -> Digest {
         }
     }
     digest
-}
-
-/// The provers that bring the terms of a store to their forms.
-struct Forms<'s> {
-    /// Until it has met a form that is long.
-    spelling_out: Option<Prover<'s>>,
-    prover: Prover<'s>,
-}
-
-impl<'s> Forms<'s> {
-    fn new(store: &'s Store, analysis: &'s Analysis, inputs: &[InputInfo], ration: &Rc<Ration>) -> Forms<'s> {
-        let [spelling_out, prover] = [Prover::spelling_out, Prover::new].map(|new| {
-            let mut prover = drawing(new(ranges(inputs)), ration);
-            prover.add_store(store, analysis);
-            prover
-        });
-        Forms { spelling_out: Some(spelling_out), prover }
-    }
-
-    fn digest(&mut self, term: TermId) -> Option<Digest> {
-        let at = TermRef { store: 0, term };
-        if let Some(prover) = &mut self.spelling_out {
-            prover.set_budget(SPELLING_STEPS);
-            if let Ok(digest) = prover.digest(at) {
-                return Some(digest);
-            }
-            self.spelling_out = None;
-        }
-        self.prover.set_budget(FORM_STEPS);
-        self.prover.digest(at).ok()
-    }
 }
 
 #[cfg(test)]
@@ -200,5 +176,28 @@ mod tests {
         let terms = [x(0), x(1)].map(|at| store.apply(TermOp::Add, &[at, at], 0));
         store.close();
         assert_ne!(digest(&store, &terms), digest(&store, &[terms[1], terms[0]]));
+    }
+
+    /// A sum that all elements share, and beside it an input of which each element has its own.
+    #[test]
+    fn what_elements_share_has_the_values_that_it_has_alone() {
+        let term = |store: &mut Store, k: u64| {
+            let sum = norm(store, 0, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], true);
+            let scaled = store.apply(TermOp::Mul, &[sum, TermId::input(InputId(1), k)], 0);
+            store.apply(TermOp::Add, &[scaled, x(k % 3)], 0)
+        };
+        let mut store = Store::new();
+        let terms: Vec<TermId> = (0..9).map(|k| term(&mut store, k)).collect();
+        store.close();
+        let analysis = Analysis::new(&store, &terms);
+        let mut prover = Prover::new(Vec::new());
+        prover.set_budget(FORM_STEPS);
+        let number = prover.add_store(&store, &analysis);
+        let mut together = Digests::default();
+        for term in terms {
+            let at = TermRef { store: number, term };
+            let alone = Digests::default().digest(&mut prover, at);
+            assert_eq!(together.digest(&mut prover, at), alone);
+        }
     }
 }

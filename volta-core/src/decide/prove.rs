@@ -102,7 +102,7 @@ const CASES_SHARE: u64 = 2;
 const THOROUGH_SHARE: u64 = 4;
 
 /// So many steps may be spent on a form in which all sums are spelled out.
-pub(super) const SPELLING_STEPS: u64 = 200_000;
+const SPELLING_STEPS: u64 = 200_000;
 /// So many on one in which they may have names.
 pub(super) const FORM_STEPS: u64 = 5_000_000;
 

@@ -240,7 +240,7 @@ impl Report {
 /// What the normal forms of many elements say together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FormsDigest {
-    /// A hash of all forms and of whose they are.
+    /// A hash of the values of all forms in prime fields and of whose they are.
     pub digest: u128,
     /// Elements without a normal form: it is undefined, or a budget ended.
     pub open: u64,

@@ -1,5 +1,6 @@
 //! The prover, on terms built by hand: what must be proved, and for every law what must not.
 
+mod digests;
 mod exponentials;
 mod field;
 mod functions;

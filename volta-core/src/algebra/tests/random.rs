@@ -1,8 +1,8 @@
 //! Random terms: rewriting keeps them equal, changing them does not, and proofs agree with exact evaluation.
 
+use super::digests::{WAYS, digest};
 use super::*;
 use proptest::prelude::*;
-
 use proptest::test_runner::TestRng;
 
 #[derive(Clone, Debug)]
@@ -26,9 +26,14 @@ enum Tree {
 use Tree::{Abs, Add, Choose, Div, Floor, Fma, Input, Max, Min, Mul, Neg, Number, Saturate, Sub};
 
 fn build(tree: &Tree, side: &mut Side) -> TermId {
-    let mut go = |tree: &Tree| build(tree, side);
+    build_on(tree, side, |side, at| side.x(at))
+}
+
+/// Builds a tree whose inputs are what `leaf` says.
+fn build_on(tree: &Tree, side: &mut Side, leaf: fn(&mut Side, u64) -> TermId) -> TermId {
+    let mut go = |tree: &Tree| build_on(tree, side, leaf);
     match tree {
-        Input(at) => TermId::input(X, *at),
+        Input(at) => leaf(side, *at),
         Number(num, den) => side.rational(*num, *den),
         Add(a, b) => {
             let (a, b) = (go(a), go(b));
@@ -359,4 +364,27 @@ proptest! {
         let agree = points.iter().all(|point| value(&a, point) == value(&b, point));
         prop_assert!(!equal || agree);
     }
+
+    /// Digests do not depend on what has a name. (Signs do: what is squared is not negative, if it has a name.)
+    #[test]
+    fn digests_are_the_same_with_and_without_names(a in ring(), b in ring(), c in ring()) {
+        let mut side = Side::new();
+        let [a, b, c] = [&a, &b, &c].map(|tree| build_on(tree, &mut side, long_sum));
+        let power = side.exp(b);
+        let terms = [side.op(TermOp::Floor, &[a]), side.div(a, c), side.mul(power, c), side.op(TermOp::Sin, &[c])];
+        let term = side.sum(&terms);
+        let found = WAYS.map(|new| digest(&side, term, new));
+        let known: Vec<_> = found.iter().flatten().collect();
+        prop_assert!(known.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+}
+
+/// `x[at]·y[0] + x[at + 1]·y[1] + …`, which has a name.
+fn long_sum(side: &mut Side, at: u64) -> TermId {
+    let mut sum = side.int(0);
+    for k in 0..10 {
+        let (x, y) = (side.x(at + k), side.y(k));
+        sum = side.fma(x, y, sum);
+    }
+    sum
 }
