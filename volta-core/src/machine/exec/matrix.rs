@@ -153,9 +153,14 @@ impl Cta<'_> {
         factors: &mut Factors<'_>,
         first: (usize, usize),
     ) -> [u64; 32] {
+        let totals = self.dot_product_terms(pc, factors, first);
         if factors.known {
-            return self.apart_dot_products(pc, factors, first);
+            self.note_known(factors, first, &totals);
         }
+        totals
+    }
+
+    fn dot_product_terms(&mut self, pc: u32, factors: &mut Factors<'_>, first: (usize, usize)) -> [u64; 32] {
         let Factors { left, right, sum, places, complete, of_left, of_right, .. } = factors;
         let total: [u64; 32] = std::array::from_fn(|lane| {
             let (row, column) = places.of_lane(first, lane);
@@ -187,26 +192,17 @@ impl Cta<'_> {
         total.all()
     }
 
-    /// The same where some of the sums are known: in which order they are rounded is not specified (rule V10).
-    fn apart_dot_products(&mut self, pc: u32, factors: &Factors<'_>, first: (usize, usize)) -> [u64; 32] {
+    /// Notes which sums are of known values: in which order they are rounded is not specified (rule V10).
+    fn note_known(&mut self, factors: &Factors<'_>, first: (usize, usize), totals: &[u64; 32]) {
         let Factors { left, right, sum, places, .. } = factors;
-        std::array::from_fn(|lane| {
+        for (lane, total) in totals.iter().enumerate() {
             let (row, column) = places.of_lane(first, lane);
-            let mut total = sum.at(row, column);
             let pairs = (0..left.columns).map(|k| [left.at(row, k), right.at(k, column)]);
-            if pairs.clone().flatten().chain([total]).any(|raw| raw == UNDEFINED) {
-                return UNDEFINED;
+            let mut operands = pairs.flatten().chain([sum.at(row, column)]);
+            if *total != UNDEFINED && operands.all(|raw| self.known.contains(raw)) {
+                self.known.insert_unbounded(TermId::from_raw(*total));
             }
-            let known = pairs.clone().flatten().chain([total]).all(|raw| self.known.contains(raw));
-            for [x, y] in pairs {
-                let operands = [x, y, total].map(TermId::from_raw);
-                total = self.store.apply(TermOp::Fma, &operands, pc).raw();
-            }
-            if known {
-                self.known.insert_unbounded(TermId::from_raw(total));
-            }
-            total
-        })
+        }
     }
 
     /// The same where some operands are undefined.
