@@ -555,7 +555,8 @@ impl Cell {
                 }
                 Value::Undefined(Origin::Unwritten(_)) => {}
                 // Where it became undefined is worth keeping.
-                Value::Undefined(Origin::Invalid(_) | Origin::Unpredictable(_)) | Value::Sym(_) => {
+                Value::Undefined(Origin::Invalid(_) | Origin::Unpredictable(_) | Origin::Doubtful(_))
+                | Value::Sym(_) => {
                     return Cell::of(packed.join(pieces));
                 }
             }
