@@ -17,6 +17,13 @@ impl Cta<'_> {
         self.survey.as_ref().is_some_and(|survey| survey.is_in_doubt(origin))
     }
 
+    /// Whether it is in doubt that two values are not the same.
+    #[cold]
+    pub(super) fn may_be_same(&self, one: Value, other: Value) -> bool {
+        let origins = [one, other].map(|value| self.packed.undefined_part(value));
+        origins.into_iter().flatten().any(|origin| self.is_in_doubt(origin))
+    }
+
     /// The lanes of `mask` leave out a load or a store that is at fault.
     #[cold]
     pub(super) fn leave_out(
