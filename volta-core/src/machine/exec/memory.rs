@@ -6,7 +6,7 @@ use super::super::int_terms;
 use super::super::memory::PAGE;
 use super::super::objects::{Backing, Object, from_generic};
 use super::super::packed::{Cell, PackedPart, PackedParts};
-use super::super::race::{Agent, Conflict, EpochShadow, Now};
+use super::super::race::{Agent, EpochShadow, Now};
 use super::super::shadow::{ByteShadow, WHOLE};
 use super::super::value::{Value, lanes, only_lane};
 use super::super::warp::Warp;
@@ -625,7 +625,7 @@ impl<'l> Cta<'l> {
     }
 
     /// A cell's contents, looked at to keep the bytes around a narrow store: not an access.
-    fn peek(&mut self, warp: &Warp, lane: usize, at: &WarpAccess<'_>, cell: u64) -> Cell {
+    pub(super) fn peek(&mut self, warp: &Warp, lane: usize, at: &WarpAccess<'_>, cell: u64) -> Cell {
         match at.object.backing {
             Backing::Constant(first) => self.launch.constants[first as usize + cell as usize],
             Backing::Local(first) => warp.local[first as usize + cell as usize][lane],
@@ -733,24 +733,6 @@ impl<'l> Cta<'l> {
             Ok(()) => Ok(false),
             Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, content)),
         }
-    }
-
-    /// The fault of a race; `content` is what a write leaves in the cell.
-    #[cold]
-    pub(super) fn race_at(
-        &mut self,
-        warp: &Warp,
-        lane: usize,
-        at: &WarpAccess<'_>,
-        cell: u64,
-        conflict: Conflict,
-        content: Option<Cell>,
-    ) -> Stop {
-        let same = content.filter(|_| conflict.is_of_writes()).is_some_and(|content| {
-            let old = self.peek(warp, lane, at, cell);
-            self.is_same_cell(old, content, InstId(at.pc))
-        });
-        self.race(at.object, cell, conflict, same)
     }
 }
 
