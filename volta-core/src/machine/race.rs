@@ -602,6 +602,21 @@ mod tests {
     }
 
     #[test]
+    fn behind_a_race_all_others_are_found() {
+        let mut exact = VectorClockDetector::new(4);
+        let access = |exact: &mut VectorClockDetector, thread, inst, writes| {
+            let found = exact.access_anyway((0, 0), (&[thread], Agent::Thread), 0b1111, InstId(inst), writes);
+            found.iter().map(|conflict| conflict.earlier.inst.0).collect::<Vec<_>>()
+        };
+        assert_eq!(access(&mut exact, 0, 10, false), [0_u32; 0]);
+        assert_eq!(access(&mut exact, 1, 10, false), [0_u32; 0]);
+        assert_eq!(access(&mut exact, 2, 11, true), [10], "one for each instruction");
+        assert_eq!(access(&mut exact, 3, 12, true), [11, 10], "what raced is remembered");
+        exact.clocks.meet(&[0, 1, 2, 3]);
+        assert_eq!(access(&mut exact, 0, 13, true), [0_u32; 0]);
+    }
+
+    #[test]
     fn the_vector_clock_detector_works_by_byte_and_remembers_every_reader() {
         let mut exact = VectorClockDetector::new(3);
         let at = |n| InstId(n);
