@@ -157,14 +157,12 @@ pub(super) fn further(
     let mut told = BTreeSet::from([key(first)]);
     let most =
         beside.instructions.saturating_add(MOST_INSTRUCTIONS).min(options.budgets[Limit::Instructions]);
-    let mut options = options.clone();
-    options.budgets[Limit::Instructions] = most;
     let mut beside = Beside { pool: None, ..beside };
     let mut next = from;
     while found.len() + 1 < MOST_FINDINGS && beside.instructions < most {
         let Some(cta) = launch.ctas.window(next, 1).first().copied() else { break };
         next += 1;
-        let here = of_cta(launch, &options, cta, &mut beside, &told);
+        let here = of_cta(launch, options, cta, (&mut beside, most), &told);
         told.extend(here.iter().map(key));
         found.extend(here);
     }
@@ -173,16 +171,19 @@ pub(super) fn further(
 }
 
 /// What is found in one CTA, beyond what is told.
-fn of_cta<'l>(
-    launch: &'l Launch<'l>,
-    options: &'l Options,
+fn of_cta(
+    launch: &Launch<'_>,
+    options: &Options,
     linear: u64,
-    beside: &mut Beside<'l>,
+    (beside, most): (&mut Beside<'_>, u64),
     told: &BTreeSet<Key>,
 ) -> Vec<Fault> {
     let mut objects = BTreeSet::new();
+    let mut options = options.clone();
     for _ in 0..MOST_RUNS {
-        let Ok(mut cta) = Cta::new(launch, options, linear, Mode::VectorClocks) else { break };
+        // Half of what is left, so that something is for the next run.
+        options.budgets[Limit::Instructions] = beside.instructions.midpoint(most.max(beside.instructions));
+        let Ok(mut cta) = Cta::new(launch, &options, linear, Mode::VectorClocks) else { break };
         cta.beside = *beside;
         cta.survey = Some(Box::new(Survey { told: told.clone(), objects, ..Survey::default() }));
         let done = cta.run().and_then(|()| cta.check_budgets());
