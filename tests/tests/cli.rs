@@ -99,6 +99,24 @@ fn json_is_one_object_a_case() {
 }
 
 #[test]
+fn what_is_found_behind_a_fault_is_told_with_it() {
+    let scratch = two_cases("findings", "");
+    let short = CLEAN.replace("::copy", "::copy_racy").replacen("[32]", "[16]", 1);
+    scratch.write("cases/copy/racy/volta.toml", &short);
+    let said = volta(&scratch, &["check", "cases/copy/racy"]);
+    assert!(said.code == 1 && said.out.contains("\nerror[M1]: out-of-bounds in "), "{}", said.out);
+    assert!(said.out.contains("\nalso[Y1]: race in "), "{}", said.out);
+    let said = volta(&scratch, &["check", "cases/copy/racy", "--format", "json"]);
+    let line: serde_json::Value = serde_json::from_str(&said.out).expect("a line is an object");
+    assert_eq!(
+        (&line["verdict"], &line["fault"]["kind"]),
+        (&"out-of-bounds".into(), &"out-of-bounds".into())
+    );
+    assert_eq!(line["also"].as_array().map(Vec::len), Some(1), "{line}");
+    assert_eq!(line["also"][0]["kind"], "race");
+}
+
+#[test]
 fn cases_are_listed_and_chosen_by_name() {
     let scratch = two_cases("names", "");
     assert_eq!(volta(&scratch, &["list", "cases"]).out, "copy::clean\ncopy::racy\n");

@@ -19,7 +19,7 @@ use crate::verdict::{
     Difference, Explanation, Form, How, InputError, Report, SideStats, Unknown, UnknownCause, Verdict,
     Witness,
 };
-use crate::verdict::{Fault, FaultKind, Place};
+use crate::verdict::{Fault, FaultKind, MOST_FINDINGS, Place};
 
 /// Verifies a case: two kernels for equivalence and both for faults, or one kernel for faults.
 ///
@@ -143,7 +143,7 @@ impl<'c> Verification<'c> {
             None => (None, opt()),
         };
         let (mut outcomes, mut mentions, mut relied) = (Vec::new(), Vec::new(), BTreeSet::new());
-        let mut failed = None;
+        let (mut failed, mut faults) = (None, Vec::new());
         for (which, ran) in [(Which::Reference, reference), (Which::Opt, Some(opt))] {
             let Some(ran) = ran else { continue };
             let Ran { outcome, assumptions, stats, mentioned } = match ran {
@@ -161,8 +161,16 @@ impl<'c> Verification<'c> {
             }
             match outcome {
                 Ok(outcome) => outcomes.push(outcome),
+                Err(RunError::Fault(first, also)) => {
+                    failed = failed.or_else(|| Some(Verdict::Fault((*first).clone())));
+                    faults.push(std::iter::once(*first).chain(also).collect());
+                }
                 Err(error) => failed = failed.or(Some(run_verdict(which, error))),
             }
+        }
+        if let Some(Verdict::Fault(_)) = failed {
+            self.report.also = findings(faults);
+            self.report.also.remove(0);
         }
         self.assume(relied, &mentions);
         if let Some(verdict) = failed {
@@ -744,7 +752,7 @@ fn run_verdict(which: Which, error: RunError) -> Verdict {
             place: error.place,
             help: error.help,
         }),
-        RunError::Fault(fault) => Verdict::Fault(*fault),
+        RunError::Fault(fault, _) => Verdict::Fault(*fault),
         RunError::Defect(reason) => Verdict::Unknown(Unknown::internal(reason)),
         RunError::Exhausted(exhausted) => ended(exhausted, exhausted.to_string()),
         RunError::Endless(endless) => Verdict::Unknown(Unknown {
@@ -753,6 +761,16 @@ fn run_verdict(which: Which, error: RunError) -> Verdict {
             help: Some("raising a limit does not help: nothing in the loop changes what it waits for".into()),
         }),
     }
+}
+
+/// The findings of the sides that have any, in order, and of all together as many as are told: of each side at least half
+/// of these, if it has so many.
+fn findings(mut faults: Vec<Vec<Fault>>) -> Vec<Fault> {
+    if let [one, other] = faults.as_mut_slice() {
+        one.truncate((MOST_FINDINGS / 2).max(MOST_FINDINGS.saturating_sub(other.len())));
+        other.truncate(MOST_FINDINGS - one.len());
+    }
+    faults.concat()
 }
 
 /// No claim, since a limit was reached.

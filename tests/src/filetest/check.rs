@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use volta_core::case::{Case, Layout, Schedule};
-use volta_core::verdict::{Report, SideStats, Verdict};
+use volta_core::verdict::{Fault, Report, SideStats, Verdict};
 use volta_core::{program, ptx, verify};
 
 use super::header::{Command, File};
@@ -71,6 +71,7 @@ fn verdict(file: &File) -> Result<(), String> {
         return Err("there is nothing to compare".into());
     }
     compare_verdict(file, &report.verdict)?;
+    compare_findings(file, &report.also)?;
     for wanted in &file.assumes {
         if !report.assumptions.iter().any(|held| held.text.contains(wanted)) {
             return Err(format!("no assumption says `{wanted}`; there are {:?}", report.assumptions));
@@ -119,6 +120,27 @@ fn compare_verdict(file: &File, verdict: &Verdict) -> Result<(), String> {
     }
     contains(&file.says, &message, "message")?;
     compare_sites(file, sites).map_err(|error| format!("{error}\n{message}"))
+}
+
+/// What else was found is what the header says, in that order.
+fn compare_findings(file: &File, also: &[Fault]) -> Result<(), String> {
+    let words = |fault: &Fault| {
+        let side = file.case.reference.is_some().then(|| fault.side.name().to_string());
+        let lines = fault.sites.iter().filter_map(|site| Some(site.place.as_ref()?.line.to_string()));
+        let words: Vec<String> =
+            side.into_iter().chain([fault.kind.name().to_string()]).chain(lines).collect();
+        words.join(" ")
+    };
+    let found: Vec<String> = also.iter().map(words).collect();
+    if found == file.also {
+        return Ok(());
+    }
+    let messages: Vec<&str> = also.iter().map(|fault| fault.message.as_str()).collect();
+    let (found, wanted) = (found.join("\n//@ also: "), file.also.join("\n//@ also: "));
+    Err(format!(
+        "what else was found is\n//@ also: {found}\nand not\n//@ also: {wanted}\n{}",
+        messages.join("\n")
+    ))
 }
 
 fn contains(wanted: &[String], text: &str, what: &str) -> Result<(), String> {

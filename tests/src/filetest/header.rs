@@ -38,6 +38,8 @@ pub struct File {
     pub(super) rule: Option<String>,
     /// What the message must contain.
     pub(super) says: Vec<String>,
+    /// What else is found: the kernel, if there are two, the kind, and the lines of the sites, as in `opt race 41 43`.
+    pub(super) also: Vec<String>,
     /// What one of the assumptions must contain.
     pub(super) assumes: Vec<String>,
     /// Whether the claim is about `all` inputs, or about those `allowed` by the case.
@@ -183,6 +185,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<File, String> {
     let mut chosen = Options::default();
     let (mut command, mut verdict, mut rule) = (None, None, None);
     let (mut says, mut assumes, mut domain) = (Vec::new(), Vec::new(), Vec::new());
+    let mut also = Vec::new();
     let mut scope = None;
     for (at, line) in (1..).zip(text.lines()) {
         let Some(header) = line.strip_prefix("//@") else { continue };
@@ -200,6 +203,10 @@ pub(super) fn read(text: &str, name: &str) -> Result<File, String> {
             "rule" => once(&mut rule),
             "says" => {
                 says.push(value.to_string());
+                Ok(())
+            }
+            "also" => {
+                also.push(value.to_string());
                 Ok(())
             }
             "scope" => once(&mut scope),
@@ -253,7 +260,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<File, String> {
     }
     let annotations = annotation::read(text)?;
     let case = Case { params, reference, opt, options: chosen };
-    Ok(File { command, case, verdict, rule, says, assumes, scope, domain, annotations })
+    Ok(File { command, case, verdict, rule, says, also, assumes, scope, domain, annotations })
 }
 
 #[cfg(test)]

@@ -46,6 +46,7 @@ pub fn passes(verdict: &Verdict) -> bool {
 fn verdict(mut case: Case) -> Verdict {
     case.options.budgets[Limit::Instructions] = INSTRUCTIONS;
     case.options.budgets[Limit::AlgebraSteps] = ALGEBRA;
+    case.options.first_fault_only = true;
     volta_core::verify(&case).verdict
 }
 

@@ -7,7 +7,7 @@ use volta_core::case::{
     Schedule, Side, Sign,
 };
 use volta_core::number::{Extended, Rational};
-use volta_core::verdict::{Report, SideStats, Verdict};
+use volta_core::verdict::{Fault, FaultKind, Report, SideStats, Verdict};
 use volta_suite::explorer::emit::{self, Kernel, Style};
 use volta_suite::explorer::{
     Broken, Findings, HALVES, INITIAL, Pace, Pair, Program, Relaxed, Search, Space, explore, threads,
@@ -33,6 +33,8 @@ pub(crate) struct Checked {
     pub(crate) findings: Findings,
     /// Conflicts that the verifier reported and that the explorer found, as the same two accesses.
     pub(crate) pairs: u64,
+    /// Findings behind the first ones, in all schedules.
+    pub(crate) more: u64,
 }
 
 /// Schedules under which each program is verified.
@@ -130,9 +132,8 @@ fn judge(verdict: &str, findings: &Findings) -> Result<(), String> {
     }
 }
 
-/// The two accesses that a report says race.
-fn reported_pair(report: &Report, program: &Program, kernel: &Kernel) -> Option<Pair> {
-    let Verdict::Fault(fault) = &report.verdict else { return None };
+/// The two accesses that a finding says race.
+fn reported_pair(fault: &Fault, program: &Program, kernel: &Kernel) -> Option<Pair> {
     let threads = threads(program);
     let accesses = fault.sites.iter().map(|site| {
         let number = site.thread?.thread[0];
@@ -162,7 +163,7 @@ pub(crate) fn check(program: &Program, manner: Manner) -> Result<Option<Checked>
     let Ok(apart) = apart else { return Ok(None) };
     let kernel = emit::kernel(program, style);
     let case = case(program, kernel.ptx.clone(), relaxed);
-    let mut verdicts = Vec::new();
+    let (mut verdicts, mut more) = (Vec::new(), 0);
     let (mut pairs, mut mattering) = (BTreeSet::new(), BTreeSet::new());
     for schedule in schedules(seed) {
         let run = |change: fn(&mut Options)| {
@@ -176,11 +177,18 @@ pub(crate) fn check(program: &Program, manner: Manner) -> Result<Option<Checked>
         let verdict = report.verdict.name();
         let possible = if matches!(schedule, Schedule::Shuffled(_)) { &apart } else { &findings };
         judge(&verdict, possible).map_err(|error| format!("{schedule:?}: {error}\n{report:#?}"))?;
-        if let "race" | "nondeterministic" = verdict.as_str() {
-            let pair = reported_pair(&report, program, &kernel);
-            let pair = pair.ok_or(format!("which accesses conflict is not told:\n{report:#?}"))?;
-            (if verdict == "race" { &mut pairs } else { &mut mattering }).insert(pair);
+        let first = if let Verdict::Fault(fault) = &report.verdict { Some(fault) } else { None };
+        for fault in first.into_iter().chain(&report.also) {
+            // What is found behind a fault can happen as well (rule R2).
+            judge(fault.kind.name(), possible)
+                .map_err(|error| format!("{schedule:?}: {error}\n{report:#?}"))?;
+            if let FaultKind::Race | FaultKind::Nondeterministic = fault.kind {
+                let pair = reported_pair(fault, program, &kernel);
+                let pair = pair.ok_or(format!("which accesses conflict is not told:\n{report:#?}"))?;
+                (if fault.kind == FaultKind::Race { &mut pairs } else { &mut mattering }).insert(pair);
+            }
         }
+        more += report.also.len() as u64;
         verdicts.push(verdict);
         let base = essence(report);
         let exact: Variant = ("exact clocks", |options| options.exact_clocks = true);
@@ -219,5 +227,5 @@ pub(crate) fn check(program: &Program, manner: Manner) -> Result<Option<Checked>
         }
         confirmed = (pairs.len() + mattering.len()) as u64;
     }
-    Ok(Some(Checked { verdicts, findings, pairs: confirmed }))
+    Ok(Some(Checked { verdicts, findings, pairs: confirmed, more }))
 }

@@ -30,6 +30,8 @@ struct Tally {
     updating: u64,
     /// Reported conflicts that the explorer has found between the same two accesses.
     pairs: u64,
+    /// Findings behind the first ones.
+    more: u64,
     /// Programs of which different schedules show different faults.
     several: u64,
     /// Seeds of programs on which verifier and explorer disagree.
@@ -38,7 +40,7 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, program: &Program, checked: &Checked) {
-        let Checked { verdicts, findings, pairs } = checked;
+        let Checked { verdicts, findings, pairs, more } = checked;
         *self.verdicts.entry(verdicts[0].clone()).or_default() += 1;
         if verdicts[0] == "ambiguous-barrier" {
             *self.ambiguous.entry(why_ambiguous(findings)).or_default() += 1;
@@ -51,6 +53,7 @@ impl Tally {
         self.copying += has(|act| matches!(act, Act::Copy(_)));
         self.updating += has(|act| matches!(act, Act::Update(_)));
         self.pairs += pairs;
+        self.more += more;
         self.several += u64::from(verdicts.iter().any(|other| *other != verdicts[0]));
     }
 }
@@ -151,6 +154,7 @@ fn random_programs() {
             assert!(enough, "too few programs are {kind}");
         }
         assert!(tally.copying >= PROGRAMS / 5, "too few programs copy");
+        assert!(tally.more >= PROGRAMS, "too few findings are behind others");
         assert!(tally.updating >= PROGRAMS / 5, "too few programs have atomics");
     }
 }

@@ -207,7 +207,7 @@ pub(crate) fn launch(
     };
     let (outcome, _) = machine::run(Which::Opt, &program, &side, &params, &Options::default());
     outcome.map_err(|error| match error {
-        machine::RunError::Fault(fault) => format!("{}: {}", fault.kind, fault.message),
+        machine::RunError::Fault(fault, _) => format!("{}: {}", fault.kind, fault.message),
         other @ (machine::RunError::Bind(_)
         | machine::RunError::Exhausted(_)
         | machine::RunError::Defect(_)

@@ -14,6 +14,7 @@ use super::packed::PackedValues;
 use super::race::{Now, VectorClockDetector};
 use super::relied::Relied;
 use super::schedule::{Turn, Turns};
+use super::survey::Survey;
 use super::value::lanes;
 use super::warp::Warp;
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
@@ -36,6 +37,8 @@ pub(super) enum Stop {
     Endless(Box<Endless>),
     /// The verifier contradicts itself, and how.
     Defect(&'static str),
+    /// In a run that goes on behind a fault: what it left unknown decides what is executed (rule R2).
+    Doubtful,
     /// The epoch race detector is not enough for this CTA.
     NeedVectorClocks,
 }
@@ -135,6 +138,8 @@ pub(super) struct Cta<'l> {
     warps: Vec<Warp>,
     /// What all warps hold together, if they may go in step.
     pub(super) lockstep: Option<Lockstep>,
+    /// What it found, if it goes on behind its faults.
+    pub(super) survey: Option<Box<Survey>>,
 }
 
 impl<'l> Cta<'l> {
@@ -195,6 +200,7 @@ impl<'l> Cta<'l> {
             literals: rustc_hash::FxHashMap::default(),
             warps,
             lockstep,
+            survey: None,
         })
     }
 

@@ -196,7 +196,7 @@ impl Merged {
             let place = crate::term::spell_element(&tensor.name, &launch.names[param].1, element);
             let fault = |kind, rule, message| {
                 let (side, sites, help) = (launch.which, Vec::new(), None);
-                RunError::Fault(Box::new(Fault { side, kind, rule, message, sites, help }))
+                RunError::Fault(Box::new(Fault { side, kind, rule, message, sites, help }), Vec::new())
             };
             if update.bytes() != size {
                 let message = format!(
@@ -275,9 +275,7 @@ fn race_between_ctas(
     bytes: u8,
     uncached: bool,
 ) -> Stop {
-    let found =
-        launch.objects.iter().find(|(_, object)| object.backing == super::objects::Backing::Tensor(tensor));
-    let object = found.map(|(number, _)| number).unwrap_or_default();
+    let object = launch.objects.of_tensor(tensor).unwrap_or_default();
     let mut runs = Vec::new();
     for cta in [first, second] {
         let mut run = match Cta::new(launch, options, cta, Mode::VectorClocks) {

@@ -14,8 +14,9 @@ use super::masks::Masks;
 use super::memory::{Contribution, PAGE, Page, Placed};
 use super::opaque::{self, Guarded};
 use super::packed::{Cell, PackedValues};
-use super::race::{Access, VectorClockDetector};
+use super::race::VectorClockDetector;
 use super::relied::Relied;
+use super::survey;
 use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
 use crate::base::budget::{Exhausted, Held, Limit};
@@ -88,8 +89,8 @@ pub struct Outcome {
 pub enum RunError {
     /// The launch does not fit the kernel.
     Bind(BindError),
-    /// The kernel is at fault.
-    Fault(Box<Fault>),
+    /// The kernel is at fault: the first fault, and what else was found behind it (rule R2).
+    Fault(Box<Fault>, Vec<Fault>),
     /// A budget ended.
     Exhausted(Exhausted),
     /// The verifier contradicts itself: nothing is said of the kernel.
@@ -126,7 +127,7 @@ pub fn run(
     let mut relied = Relied::new(&launch, &options.rules);
     let outcome = run_launch(&launch, options, &mut relied);
     let mut assumptions = BTreeSet::new();
-    if let Ok(_) | Err(RunError::Fault(_)) = outcome {
+    if let Ok(_) | Err(RunError::Fault(..)) = outcome {
         assumptions = relied.assumptions(&launch);
         assumptions.extend(launch.assumptions.iter().cloned());
         assumptions.extend(assumption);
@@ -145,7 +146,7 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
     let count = if launch.ctas.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
     let (mut next, mut taken) = (0, 0);
     while next < launch.ctas.len() {
-        let window = launch.ctas.window(next, count);
+        let (first, window) = (next, launch.ctas.window(next, count));
         next += count;
         options.budgets.deadline.check().map_err(RunError::Exhausted)?;
         let alone = Beside { instructions: taken, held: outcome.held, pool: None };
@@ -158,7 +159,7 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
             let runs = window.par_iter().enumerate();
             runs.map(|(run, cta)| run_cta(launch, options, *cta, beside(run))).collect()
         };
-        for (cta, run) in window.iter().zip(runs) {
+        for (at, (cta, run)) in (first..).zip(window.iter().zip(runs)) {
             // A budget ends where it does when CTAs run one after the other.
             let alone = Beside { instructions: taken, held: outcome.held, pool: None };
             let fits = options.budgets.check(Limit::Instructions, taken + run.taken.instructions).is_ok()
@@ -171,7 +172,13 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
                 run_cta(launch, options, *cta, alone)
             };
             relied.merge(run.relied);
-            let ran = run.done.map_err(RunError::from_stop)?;
+            let ran = match run.done {
+                Err(Stop::Fault(fault)) => {
+                    let also = survey::further(launch, options, at, alone, &fault);
+                    return Err(RunError::Fault(fault, also));
+                }
+                done => done.map_err(RunError::from_stop)?,
+            };
             taken += run.taken.instructions;
             merged.add(launch, options, *cta, &ran, outcome.stores.len())?;
             outcome.undeclared.extend(
@@ -191,11 +198,14 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
 impl RunError {
     pub(super) fn from_stop(stop: Stop) -> RunError {
         match stop {
-            Stop::Fault(fault) => RunError::Fault(fault),
+            Stop::Fault(fault) => RunError::Fault(fault, Vec::new()),
             Stop::Exhausted(exhausted) => RunError::Exhausted(exhausted),
             Stop::Missing(missing) => RunError::Bind(*missing),
             Stop::Endless(endless) => RunError::Endless(endless),
             Stop::Defect(reason) => RunError::Defect(reason.into()),
+            Stop::Doubtful => {
+                RunError::Defect("a run that stops at its first fault went on behind it".into())
+            }
             Stop::NeedVectorClocks => {
                 RunError::Defect("the exact race detector asked for an exact race detector".into())
             }
@@ -305,19 +315,15 @@ fn attempt<'l>(
             let value = element_value(tensor, content, first, &mut packed, &mut store);
             let mut residues =
                 IntTerms { packed: &mut packed, store: &mut store, ranges: &mut ranges, pc: 0 };
-            let (kind, rule, what) = match output_value(tensor, value, &mut residues, &mut run.relied.masks) {
+            let wrong = match output_value(tensor, value, &mut residues, &mut run.relied.masks) {
                 Ok(value) => {
                     outputs.push((param, element, value));
                     continue;
                 }
-                Err(error) => error,
+                Err(wrong) => wrong,
             };
-            let place = crate::term::spell_element(&tensor.name, &launch.names[param].1, element);
-            let site = writer(launch, options, linear, *number, element, tensor, &order);
-            let message = format!("the output {place} {what}");
-            let sites = site.into_iter().collect();
-            let fault = Fault { side: launch.which, kind, rule, message, sites, help: None };
-            return Err(Stop::Fault(Box::new(fault)));
+            let site = writer(launch, options, linear, (*number, element), &order);
+            return Err(Stop::Fault(Box::new(output_fault(launch, (*number, element), wrong, site))));
         }
     }
     Ok(Ran {
@@ -331,8 +337,22 @@ fn attempt<'l>(
     })
 }
 
+/// The fault of an output element that holds what `wrong` says, by whom.
+pub(super) fn output_fault(
+    launch: &Launch<'_>,
+    (number, element): (u32, u64),
+    (kind, rule, what): WrongOutput,
+    site: Option<Site>,
+) -> Fault {
+    let tensor = &launch.tensors[number as usize];
+    let shape = tensor.param.map_or(&[][..], |param| &launch.names[param].1);
+    let place = crate::term::spell_element(&tensor.name, shape, element);
+    let message = format!("the output {place} {what}");
+    Fault { side: launch.which, kind, rule, message, sites: site.into_iter().collect(), help: None }
+}
+
 /// Elements of a page of which a byte was written or updated, and where each starts in the page, in bytes.
-fn written_elements<'p>(
+pub(super) fn written_elements<'p>(
     tensor: &'p Tensor,
     page: u64,
     content: &'p Page,
@@ -350,7 +370,7 @@ fn written_elements<'p>(
 }
 
 /// What an element of a page holds.
-fn element_value(
+pub(super) fn element_value(
     tensor: &Tensor,
     content: &Page,
     first: usize,
@@ -375,13 +395,16 @@ fn element_value(
     }
 }
 
-/// A value as what the tensor declares it to hold; else the kind of fault, its rule, and words.
+/// What is wrong with an output: the kind of fault, its rule, and words.
+pub(super) type WrongOutput = (FaultKind, &'static str, String);
+
+/// A value as what the tensor declares it to hold.
 pub(super) fn output_value(
     tensor: &Tensor,
     value: Value,
     residues: &mut IntTerms<'_>,
     masks: &mut Masks,
-) -> Result<OutputValue, (FaultKind, &'static str, String)> {
+) -> Result<OutputValue, WrongOutput> {
     let name = tensor.element.name();
     if let Some(origin) = residues.packed.undefined_part(value) {
         return Err(match origin {
@@ -395,7 +418,7 @@ pub(super) fn output_value(
                 "S4",
                 "is computed from a value that is not determined by the launch".into(),
             ),
-            Origin::Invalid(_) => (
+            Origin::Invalid(_) | Origin::Doubtful(_) => (
                 FaultKind::Undefined,
                 "V6",
                 "is undefined: an operation on the way to it has no value".into(),
@@ -467,35 +490,32 @@ fn writer(
     launch: &Launch<'_>,
     options: &Options,
     linear: u64,
-    tensor: u32,
-    element: u64,
-    declared: &Tensor,
+    place: (u32, u64),
     order: &Detector,
 ) -> Option<Site> {
-    let cell = element * u64::from(declared.element.bytes()) / 4;
-    let object = launch
-        .objects
-        .iter()
-        .find(|(_, object)| object.backing == super::objects::Backing::Tensor(tensor))?
-        .0;
-    let access = match order {
-        Detector::VectorClock(exact) => last_write(exact, object, cell),
-        Detector::Epoch(_) => {
-            let mut cta = Cta::new(launch, options, linear, Mode::VectorClocks).ok()?;
-            cta.run().ok()?;
-            let Detector::VectorClock(exact) = &cta.order else { return None };
-            last_write(exact, object, cell)
-        }
-    }?;
+    if let Detector::VectorClock(exact) = order {
+        return last_writer(launch, linear, place, exact);
+    }
+    let mut cta = Cta::new(launch, options, linear, Mode::VectorClocks).ok()?;
+    cta.run().ok()?;
+    let Detector::VectorClock(exact) = &cta.order else { return None };
+    last_writer(launch, linear, place, exact)
+}
+
+/// The same of a CTA that ran with exact clocks.
+pub(super) fn last_writer(
+    launch: &Launch<'_>,
+    linear: u64,
+    (tensor, element): (u32, u64),
+    exact: &VectorClockDetector,
+) -> Option<Site> {
+    let cell = element * u64::from(launch.tensors[tensor as usize].element.bytes()) / 4;
+    let access = exact.history(launch.objects.of_tensor(tensor)?, cell).0.last().copied()?;
     Some(Site {
         action: "writes it".into(),
         thread: Some(launch.thread(launch.cta(linear), access.thread)),
         place: launch.place(access.inst),
     })
-}
-
-fn last_write(exact: &VectorClockDetector, object: u32, cell: u64) -> Option<Access> {
-    exact.history(object, cell).0.last().copied()
 }
 
 /// What an element of an output held before the launch, if anything, as the tensor of `which` declares it.

@@ -33,6 +33,7 @@ mod relied;
 mod returned;
 mod schedule;
 mod shadow;
+mod survey;
 mod value;
 mod warp;
 

@@ -159,6 +159,11 @@ impl Objects {
         self.objects.iter().enumerate().map(|(at, object)| (at as u32, object))
     }
 
+    /// The object of a tensor.
+    pub(super) fn of_tensor(&self, tensor: u32) -> Option<u32> {
+        self.iter().find(|(_, object)| object.backing == Backing::Tensor(tensor)).map(|(number, _)| number)
+    }
+
     /// The object whose slot holds an address of `space` (not generic), and the offset in it, which may lie
     /// before its start or past its end.
     #[inline]

@@ -355,10 +355,13 @@ impl PackedValues {
                 merged.push(*piece);
             }
         }
-        if let Some(undefined) = merged.iter().find(|piece| matches!(piece.value, Value::Undefined(_)))
+        if let Some(first) = merged.first()
             && merged.iter().all(|piece| matches!(piece.value, Value::Undefined(_)))
         {
-            return undefined.value;
+            // Of several reasons one is kept, and that something is in doubt must not be forgotten.
+            let is_in_doubt =
+                |piece: &&PackedPart| matches!(piece.value, Value::Undefined(Origin::Doubtful(_)));
+            return merged.iter().find(is_in_doubt).unwrap_or(first).value;
         }
         // Zeros above a value are how a wider register holds it.
         if let [only] | [only, PackedPart { value: Value::Bits(0), .. }] = merged.as_slice()
@@ -555,7 +558,8 @@ impl Cell {
                 }
                 Value::Undefined(Origin::Unwritten(_)) => {}
                 // Where it became undefined is worth keeping.
-                Value::Undefined(Origin::Invalid(_) | Origin::Unpredictable(_)) | Value::Sym(_) => {
+                Value::Undefined(Origin::Invalid(_) | Origin::Unpredictable(_) | Origin::Doubtful(_))
+                | Value::Sym(_) => {
                     return Cell::of(packed.join(pieces));
                 }
             }

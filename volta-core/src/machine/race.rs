@@ -405,11 +405,7 @@ impl VectorClockDetector {
         let stamp = self.clocks.now(thread as usize);
         let access = Access { thread, stamp, agent, bytes, inst };
         let Some(history) = self.cells.get(&place) else { return Ok(access) };
-        let races = |earlier: &&Access| {
-            earlier.bytes & bytes != 0
-                && !agent.goes_with(earlier.agent)
-                && !is_before(&self.clocks, &self.copies, earlier, thread)
-        };
+        let races = |earlier: &&Access| self.race(earlier, &access);
         let with_write = history.writes.iter().find(races).map(|earlier| (*earlier, true));
         let with_read = || history.reads.iter().find(races).map(|earlier| (*earlier, false));
         match with_write.or_else(|| if writes { with_read() } else { None }) {
@@ -423,15 +419,62 @@ impl VectorClockDetector {
     /// Records an access to `bytes` of cell `cell` of an object, and tells whether it races with an earlier one.
     pub(super) fn access(
         &mut self,
-        (object, cell): (u32, u64),
+        place: (u32, u64),
         (thread, agent): (u32, Agent),
         bytes: u8,
         inst: InstId,
         writes: bool,
     ) -> Result<(), Conflict> {
-        let access = self.check((object, cell), (thread, agent), bytes, inst, writes)?;
+        let access = self.check(place, (thread, agent), bytes, inst, writes)?;
+        self.record(place, access, writes);
+        Ok(())
+    }
+
+    /// The same of each of `threads`, any of which may make it, and of all races with instructions that are not the same:
+    /// what raced is recorded all the same.
+    pub(super) fn access_anyway(
+        &mut self,
+        place: (u32, u64),
+        (threads, agent): (&[u32], Agent),
+        bytes: u8,
+        inst: InstId,
+        writes: bool,
+    ) -> Vec<Conflict> {
+        let mut conflicts: Vec<Conflict> = Vec::new();
+        let later = |clocks: &Clocks, thread: u32| {
+            let stamp = clocks.now(thread as usize);
+            Access { thread, stamp, agent, bytes, inst }
+        };
+        for thread in threads {
+            let later = later(&self.clocks, *thread);
+            let Some(history) = self.cells.get(&place) else { break };
+            let reads = if writes { &history.reads[..] } else { &[] };
+            let earlier = history.writes.iter().map(|access| (*access, true));
+            let earlier = earlier.chain(reads.iter().map(|access| (*access, false)));
+            for (earlier, earlier_writes) in earlier.filter(|(earlier, _)| self.race(earlier, &later)) {
+                if conflicts.iter().all(|known| known.earlier.inst != earlier.inst) {
+                    conflicts.push(Conflict { earlier, earlier_writes, later, later_writes: writes });
+                }
+            }
+        }
+        for thread in threads {
+            self.record(place, later(&self.clocks, *thread), writes);
+        }
+        conflicts
+    }
+
+    /// Whether nothing orders two accesses to one cell, of which one writes.
+    fn race(&self, earlier: &Access, later: &Access) -> bool {
+        earlier.bytes & later.bytes != 0
+            && !later.agent.goes_with(earlier.agent)
+            && !is_before(&self.clocks, &self.copies, earlier, later.thread)
+    }
+
+    /// Records an access, and forgets what it covers.
+    fn record(&mut self, place: (u32, u64), access: Access, writes: bool) {
+        let Access { thread, agent, bytes, .. } = access;
         let (clocks, copies) = (&self.clocks, &self.copies);
-        let history = self.cells.entry((object, cell)).or_default();
+        let history = self.cells.entry(place).or_default();
         let before = history.writes.len() + history.reads.len();
         // What is ordered before this access, at bytes that it covers, need not be remembered: anything that
         // races with it races with this access or is ordered before it. Not so with an atomic access: what races with
@@ -452,7 +495,6 @@ impl VectorClockDetector {
         }
         let after = history.writes.len() + history.reads.len();
         self.entries = self.entries + after as u64 - before as u64;
-        Ok(())
     }
 }
 
@@ -557,6 +599,21 @@ mod tests {
         assert!(exact.access((0, 0), (0, Agent::Thread), 0b1111, InstId(1), false).is_err());
         exact.clocks.meet(&[0, 1]);
         assert!(exact.access((0, 0), (0, Agent::Thread), 0b1111, InstId(1), false).is_ok());
+    }
+
+    #[test]
+    fn behind_a_race_all_others_are_found() {
+        let mut exact = VectorClockDetector::new(4);
+        let access = |exact: &mut VectorClockDetector, thread, inst, writes| {
+            let found = exact.access_anyway((0, 0), (&[thread], Agent::Thread), 0b1111, InstId(inst), writes);
+            found.iter().map(|conflict| conflict.earlier.inst.0).collect::<Vec<_>>()
+        };
+        assert_eq!(access(&mut exact, 0, 10, false), [0_u32; 0]);
+        assert_eq!(access(&mut exact, 1, 10, false), [0_u32; 0]);
+        assert_eq!(access(&mut exact, 2, 11, true), [10], "one for each instruction");
+        assert_eq!(access(&mut exact, 3, 12, true), [11, 10], "what raced is remembered");
+        exact.clocks.meet(&[0, 1, 2, 3]);
+        assert_eq!(access(&mut exact, 0, 13, true), [0_u32; 0]);
     }
 
     #[test]

@@ -191,6 +191,8 @@ pub(super) enum Origin {
     Invalid(InstId),
     /// A clock or whatever else the launch does not determine (rule S4), read at this instruction.
     Unpredictable(InstId),
+    /// What a finding before this one left unknown, at this instruction (rule R2).
+    Doubtful(InstId),
 }
 
 impl Origin {
@@ -199,6 +201,7 @@ impl Origin {
             Origin::Unwritten(inst) => u64::from(inst.0),
             Origin::Invalid(inst) => u64::from(inst.0) | Self::INVALID,
             Origin::Unpredictable(inst) => u64::from(inst.0) | Self::UNPREDICTABLE,
+            Origin::Doubtful(inst) => u64::from(inst.0) | Self::DOUBTFUL,
         }
     }
 
@@ -208,6 +211,8 @@ impl Origin {
             Origin::Invalid(inst)
         } else if word & Self::UNPREDICTABLE != 0 {
             Origin::Unpredictable(inst)
+        } else if word & Self::DOUBTFUL != 0 {
+            Origin::Doubtful(inst)
         } else {
             Origin::Unwritten(inst)
         }
@@ -215,6 +220,7 @@ impl Origin {
 
     const INVALID: u64 = 1 << 40;
     const UNPREDICTABLE: u64 = 1 << 41;
+    const DOUBTFUL: u64 = 1 << 42;
 }
 
 /// One lane's value.

@@ -26,7 +26,7 @@ impl fmt::Display for Thread {
 }
 
 /// A place in a CUDA source.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CudaPlace {
     /// Path as the compiler recorded it.
     pub file: String,
@@ -63,6 +63,9 @@ pub struct Site {
     /// Where.
     pub place: Option<Place>,
 }
+
+/// How many findings are told at most, the fault of the verdict among them (rule R2).
+pub const MOST_FINDINGS: usize = 10;
 
 /// A fault in one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 mod fault;
 
-pub use fault::{CudaPlace, Fault, Place, Site, Thread};
+pub use fault::{CudaPlace, Fault, MOST_FINDINGS, Place, Site, Thread};
 pub use volta_case::{FaultKind, UnknownCause, VerdictName, Which};
 
 use crate::base::assumption::Assumption;
@@ -193,6 +193,8 @@ pub struct SideStats {
 pub struct Report {
     /// The verdict.
     pub verdict: Verdict,
+    /// Where that is a fault: what else was found, in either kernel (rule R2).
+    pub also: Vec<Fault>,
     /// What the verdict rests on, in a fixed order.
     pub assumptions: Vec<Assumption>,
     /// Which inputs a proof or a clean run speaks of.
@@ -223,6 +225,7 @@ impl Report {
     pub fn of(verdict: Verdict) -> Report {
         Report {
             verdict,
+            also: Vec::new(),
             assumptions: Vec::new(),
             scope: Scope::default(),
             coverage: Coverage::default(),

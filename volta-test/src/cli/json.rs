@@ -27,6 +27,8 @@ pub(super) struct Line<'r> {
     domain: &'r [String],
     witness: Option<Witness<'r>>,
     fault: Option<FaultLine<'r>>,
+    /// What else was found, where there is a fault.
+    also: Vec<FaultLine<'r>>,
     notes: &'r [String],
     /// Where the PTX comes from.
     ptx: Vec<String>,
@@ -141,6 +143,7 @@ impl<'r> Line<'r> {
                 Some(Verdict::Fault(fault)) => Some(fault_line(fault)),
                 _ => None,
             },
+            also: report.iter().flat_map(|report| &report.also).map(fault_line).collect(),
             notes: &run.notes,
             ptx: run.texts.provenance(),
             elements_compared: coverage.compared,

@@ -27,8 +27,8 @@ struct Numbered<'s> {
 pub(super) fn render(case: &Case, texts: &Texts, fault: &Fault, detail: Detail, paint: Paint) -> String {
     let (kernel, ptx) = (case.side(fault.side), texts.of(fault.side));
     let sites = numbered(case, kernel, ptx, &fault.sites);
-    let title = clean(&format!("{} in {}: {}", fault.kind, kernel.shown(), fault.message));
-    let mut group = Level::ERROR.primary_title(title).id(fault.rule).elements(snippets(&sites));
+    let mut group =
+        Level::ERROR.primary_title(title(kernel, fault)).id(fault.rule).elements(snippets(&sites));
     for line in remarks(&sites, ptx, detail) {
         group = group.element(Level::NOTE.message(line));
     }
@@ -40,6 +40,25 @@ pub(super) fn render(case: &Case, texts: &Texts, fault: &Fault, detail: Detail, 
         group = group.element(Level::HELP.message(clean(help)));
     }
     format!("{}\n", paint.renderer().render(&[group]))
+}
+
+/// What else was found, each in short: what it is, and where.
+pub(super) fn also(case: &Case, texts: &Texts, faults: &[Fault], paint: Paint) -> String {
+    let one = |fault: &Fault| {
+        let (kernel, ptx) = (case.side(fault.side), texts.of(fault.side));
+        let sites = numbered(case, kernel, ptx, &fault.sites);
+        let level = Level::ERROR.with_name(Some("also"));
+        let mut group = level.primary_title(title(kernel, fault)).id(fault.rule).elements(snippets(&sites));
+        for line in remarks(&sites, ptx, Detail::Full) {
+            group = group.element(Level::NOTE.message(line));
+        }
+        format!("{}\n", paint.renderer().render(&[group]))
+    };
+    faults.iter().map(one).collect()
+}
+
+fn title(kernel: &Kernel, fault: &Fault) -> String {
+    clean(&format!("{} in {}: {}", fault.kind, kernel.shown(), fault.message))
 }
 
 fn numbered<'s>(case: &Case, kernel: &Kernel, ptx: Option<&Ptx>, sites: &'s [Site]) -> Vec<Numbered<'s>> {

@@ -172,6 +172,7 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
         Verdict::Unknown(found) => unknown::render(case, found, paint),
         Verdict::InputError(found) => input::render(case, &run.texts, found, paint),
     };
+    text.push_str(&fault::also(case, &run.texts, &report.also, paint));
     match &report.verdict {
         Verdict::Equivalent
         | Verdict::EquivalentWhere(_)

@@ -259,6 +259,12 @@ pub const ENTRIES: &[Entry] = &[
         "See the verdicts by name: `volta explain different`.",
     ),
     entry(
+        "R2",
+        "a run goes on behind a fault where that is sound, and tells up to ten findings",
+        "The verdict is that of the first. What a finding leaves unknown is in doubt: what comes of it is no finding of \
+         its own, and where it decides what is executed the run ends.",
+    ),
+    entry(
         "L1",
         "every limit counts steps or bytes, and reaching one is no verdict",
         "`max_instructions`, `max_memory_bytes`, `max_ctas`, `max_algebra_steps`. A `timeout` is another thing, and has \

@@ -59,6 +59,7 @@ fn report(verdict: Verdict) -> Report {
     };
     Report {
         verdict,
+        also: Vec::new(),
         assumptions: vec![Assumption::given("`n` is 4"), Assumption::relied("a remark")],
         scope: Scope { restricted: true, ..Scope::default() },
         coverage: Coverage { compared: 3, unwritten: 1, total: 4 },
@@ -171,6 +172,10 @@ fn faults_show_both_sites_in_the_source() {
     let case = case("fault");
     assert_told("race", &told(&case, Verdict::Fault(race(Some(1)))));
     assert_told("race_in_ptx", &told(&case, Verdict::Fault(race(None))));
+    let other =
+        Fault { kind: FaultKind::OutOfBounds, rule: "M1", message: "reads outside `s`".into(), ..race(None) };
+    let several = Report { also: vec![race(Some(1)), other], ..report(Verdict::Fault(race(Some(1)))) };
+    assert_told("race_and_others", &told_of(&case, several));
 }
 
 #[test]

@@ -2,16 +2,35 @@
 
 use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, Object};
+use super::super::packed::Cell;
 use super::super::race::{self, Agent, Conflict};
 use super::super::value::lanes;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
-use crate::program::{Op, Space};
+use crate::program::{InstId, Op, Space};
 use crate::verdict::FaultKind;
 
 impl Cta<'_> {
+    /// The fault of a race; `content` is what a write leaves in the cell.
     #[cold]
-    pub(super) fn race(&self, object: &Object, cell: u64, conflict: Conflict, same_value: bool) -> Stop {
+    pub(super) fn race_at(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        at: &WarpAccess<'_>,
+        cell: u64,
+        conflict: Conflict,
+        content: Option<Cell>,
+    ) -> Stop {
+        let same = content.filter(|_| conflict.is_of_writes()).is_some_and(|content| {
+            let old = self.peek(warp, lane, at, cell);
+            self.is_same_cell(old, content, InstId(at.pc))
+        });
+        self.race(at.object, cell, conflict, same)
+    }
+
+    #[cold]
+    fn race(&self, object: &Object, cell: u64, conflict: Conflict, same_value: bool) -> Stop {
         let shared = conflict.earlier.bytes & conflict.later.bytes;
         let first = cell * 4 + u64::from(shared.trailing_zeros());
         let place = self.spell(object, first, shared.count_ones());

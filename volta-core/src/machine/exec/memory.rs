@@ -11,6 +11,7 @@ use super::super::shadow::{ByteShadow, WHOLE};
 use super::super::value::{Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::access_fault::pretty_name;
+use super::left_out::doubtful_cell;
 use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Width};
 use crate::verdict::FaultKind;
 
@@ -63,10 +64,16 @@ impl<'l> Cta<'l> {
             let place = (space, base.wrapping_add_signed(address.offset));
             let mut offsets = [0; 32];
             let (extent, agent) = ((total, total), Agent::Thread);
-            let at = self.locate_lane(warp, lane, pc, place, extent, agent, writes, &mut offsets)?;
-            return self.perform(warp, at, inst);
+            match self.locate_lane(warp, lane, pc, place, extent, agent, writes, &mut offsets) {
+                Ok(at) => return self.perform(warp, at, inst),
+                Err(stop) if self.survey.is_none() => return Err(stop),
+                Err(_) => {}
+            }
         }
-        let addresses = self.addresses(warp, mask, address, pc)?;
+        let addresses = match self.addresses(warp, mask, address, pc) {
+            Ok(addresses) => addresses,
+            Err(stop) => return self.access_in_doubt(warp, mask, (inst, pc), stop),
+        };
         let mut rest = mask;
         while rest != 0 {
             // Usually one round: all lanes touch one object.
@@ -74,7 +81,10 @@ impl<'l> Cta<'l> {
             let (own, inner) = locate(space, addresses[first]);
             let found = self.launch.objects.find(own, inner);
             let Some((number, _)) = found else {
-                return Err(self.outside(warp, first, pc, own, inner, total, writes));
+                let stop = self.outside(warp, first, pc, own, inner, total, writes);
+                self.leave_out(warp, 1 << first, (inst, pc), stop)?;
+                rest &= !(1 << first);
+                continue;
             };
             let object = self.launch.objects.get(number);
             let limit = object.size.wrapping_sub(u64::from(total));
@@ -98,18 +108,26 @@ impl<'l> Cta<'l> {
                 }
             }
             if !fits || same >> first & 1 == 0 {
-                return Err(self.outside(warp, first, pc, own, inner, total, writes));
-            }
-            if odd & aligned != 0 || object.align < u64::from(total) {
-                return Err(self.misaligned(warp, same, pc, object, &offsets, total));
-            }
-            if object.declared < u64::from(total) {
-                self.relied.on_alignment(number, total.into());
+                let stop = self.outside(warp, first, pc, own, inner, total, writes);
+                self.leave_out(warp, 1 << first, (inst, pc), stop)?;
+                rest &= !(1 << first);
+                continue;
             }
             rest &= !same;
             let access = Access { read_only: false, volatile: false };
             let (offsets, agent) = (&offsets, Agent::Thread);
-            self.perform(warp, WarpAccess { object, number, offsets, mask: same, pc, access, agent }, inst)?;
+            let mut at = WarpAccess { object, number, offsets, mask: same, pc, access, agent };
+            if odd & aligned != 0 || object.align < u64::from(total) {
+                let stop = self.misaligned(warp, same, pc, object, offsets, total);
+                at.mask &= !self.leave_out_misaligned(warp, &at, (inst, total), stop)?;
+                if at.mask == 0 {
+                    continue;
+                }
+            }
+            if object.declared < u64::from(total) {
+                self.relied.on_alignment(number, total.into());
+            }
+            self.perform(warp, at, inst)?;
         }
         Ok(())
     }
@@ -480,7 +498,9 @@ impl<'l> Cta<'l> {
                         }
                     }
                     Detector::VectorClock(_) => {
-                        self.vector_clock_access(warp, lane, at, cell, touched, None)?
+                        if self.vector_clock_access(warp, lane, at, cell, touched, None)? {
+                            return Ok(doubtful_cell(at.pc));
+                        }
                     }
                 }
                 Ok(self.memory.shared[index])
@@ -499,8 +519,10 @@ impl<'l> Cta<'l> {
                         reader,
                     ));
                 }
-                if let Detector::VectorClock(_) = &self.order {
-                    self.vector_clock_access(warp, lane, at, cell, touched, None)?;
+                if let Detector::VectorClock(_) = &self.order
+                    && self.vector_clock_access(warp, lane, at, cell, touched, None)?
+                {
+                    return Ok(doubtful_cell(at.pc));
                 }
                 let now = self.now(warp);
                 let by_epochs = matches!(self.order, Detector::Epoch(_));
@@ -603,7 +625,7 @@ impl<'l> Cta<'l> {
     }
 
     /// A cell's contents, looked at to keep the bytes around a narrow store: not an access.
-    fn peek(&mut self, warp: &Warp, lane: usize, at: &WarpAccess<'_>, cell: u64) -> Cell {
+    pub(super) fn peek(&mut self, warp: &Warp, lane: usize, at: &WarpAccess<'_>, cell: u64) -> Cell {
         match at.object.backing {
             Backing::Constant(first) => self.launch.constants[first as usize + cell as usize],
             Backing::Local(first) => warp.local[first as usize + cell as usize][lane],
@@ -645,7 +667,7 @@ impl<'l> Cta<'l> {
                         }
                     }
                     Detector::VectorClock(_) => {
-                        self.vector_clock_access(warp, lane, at, cell, touched, Some(content))?
+                        self.vector_clock_access(warp, lane, at, cell, touched, Some(content))?;
                     }
                 }
                 self.memory.shared[index] = content;
@@ -681,7 +703,8 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    /// Records an access with the vector clocks; `content` is what a write leaves in the cell.
+    /// Records an access with the vector clocks; `content` is what a write leaves in the cell. True if what the
+    /// object holds is in doubt, which it is only behind a fault.
     fn vector_clock_access(
         &mut self,
         warp: &Warp,
@@ -690,9 +713,12 @@ impl<'l> Cta<'l> {
         cell: u64,
         touched: u8,
         content: Option<Cell>,
-    ) -> Result<(), Stop> {
+    ) -> Result<bool, Stop> {
+        if self.survey.is_some() {
+            return Ok(self.survey_access(warp, lane, at, cell, touched, content));
+        }
         let writes = content.is_some();
-        let Detector::VectorClock(exact) = &mut self.order else { return Ok(()) };
+        let Detector::VectorClock(exact) = &mut self.order else { return Ok(false) };
         let (place, inst) = ((at.number, cell), InstId(at.pc));
         let recorded = match at.agent {
             Agent::Thread | Agent::Atomic { .. } | Agent::Copy(_) => {
@@ -703,13 +729,10 @@ impl<'l> Cta<'l> {
                 exact.access_by_any(place, (&threads, at.agent), touched, inst, writes)
             }
         };
-        recorded.map_err(|conflict| {
-            let same = content.filter(|_| conflict.is_of_writes()).is_some_and(|content| {
-                let old = self.peek(warp, lane, at, cell);
-                self.is_same_cell(old, content, inst)
-            });
-            self.race(at.object, cell, conflict, same)
-        })
+        match recorded {
+            Ok(()) => Ok(false),
+            Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, content)),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod hammock;
 mod idiom;
 mod int;
 mod known;
+mod left_out;
 mod matrix;
 mod memory;
 mod packed_int;
@@ -351,6 +352,9 @@ impl Cta<'_> {
     /// The fault of a value that steers the run but is not known (rules S1, V6).
     #[cold]
     pub(super) fn not_concrete(&self, warp: &Warp, value: Value, lane: usize, pc: u32, what: &str) -> Stop {
+        if self.packed.undefined_part(value).is_some_and(|origin| self.is_in_doubt(origin)) {
+            return Stop::Doubtful;
+        }
         match value {
             Value::Undefined(origin) => {
                 let (kind, why) = self.undefined_reason(origin);
@@ -377,11 +381,12 @@ impl Cta<'_> {
         pc: u32,
     ) -> Stop {
         match origin {
+            _ if self.is_in_doubt(origin) => Stop::Doubtful,
             Origin::Unpredictable(_) => {
                 let (kind, why) = self.undefined_reason(origin);
                 self.fault(kind, "S4", format!("a predicate that decides here is {why}"), warp, lane, pc)
             }
-            Origin::Unwritten(_) | Origin::Invalid(_) => {
+            Origin::Unwritten(_) | Origin::Invalid(_) | Origin::Doubtful(_) => {
                 self.fault(FaultKind::Uninitialised, "V6", message.to_owned(), warp, lane, pc)
             }
         }
@@ -400,7 +405,9 @@ impl Cta<'_> {
             Origin::Unpredictable(inst) => {
                 (FaultKind::Nondeterministic, format!("not determined by the launch{}", at(inst)))
             }
-            Origin::Invalid(inst) => (FaultKind::Undefined, format!("undefined{}", at(inst))),
+            Origin::Invalid(inst) | Origin::Doubtful(inst) => {
+                (FaultKind::Undefined, format!("undefined{}", at(inst)))
+            }
         }
     }
 

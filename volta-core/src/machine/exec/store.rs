@@ -116,7 +116,7 @@ impl Cta<'_> {
                     let value = self.value(warp, *source, *first);
                     others.iter().all(|other| {
                         let other = self.value(warp, *source, *other);
-                        self.is_same(value, other, width.bytes())
+                        self.is_same(value, other, width.bytes()) || self.may_be_same(value, other)
                     })
                 });
             if same {
