@@ -21,10 +21,10 @@ use crate::program::InstId;
 use crate::verdict::{CudaPlace, Fault, FaultKind, MOST_FINDINGS};
 
 /// Warp instructions that looking for more findings may take, in all CTAs together.
-const MOST_INSTRUCTIONS: u64 = 1 << 18;
+const MOST_INSTRUCTIONS: u64 = 1 << 15;
 
 /// What running a CTA counts at least: to set one up is work as well.
-const LEAST_INSTRUCTIONS: u64 = 1 << 12;
+const LEAST_INSTRUCTIONS: u64 = 1 << 10;
 
 /// Times that a CTA is run until no read from before a race is relied on.
 const MOST_RUNS: usize = 4;
