@@ -1,7 +1,7 @@
 //! The laws that canonical forms rest on: one line each, for the documentation and for the tests.
 //!
 //! Terms range over reals where every partial operation below them is defined (V8; [`super::obligation`] reads those
-//! off the term as it was executed), and [`super::class`] decides beforehand what is infinite or undefined (V3, V6),
+//! off the term as it was executed), and [`super::extended_value`] decides beforehand what is infinite or undefined (V3, V6),
 //! so a law never meets an infinity but where it says so.
 //!
 //! The statements are in the language of the suite's `identities` folder. Each is proved there, and both of its

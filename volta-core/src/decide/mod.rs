@@ -1,7 +1,7 @@
 //! Are two terms equal; if not, at which input do they differ.
 //!
 //! Refuting shares nothing with proving: [`evaluate`] reads terms as they were executed and encloses their values
-//! at a point, [`probe`] chooses points, and a [`witness`] is what it finds. Evaluation never says *equal*; only
+//! at a point, [`counterexample`] chooses points, and a [`witness`] is what it finds. Evaluation never says *equal*; only
 //! [`prove`] does. [`decide`] runs both over all elements of the outputs. [`smt`] writes the same question for a solver.
 
 use std::collections::BTreeSet;

@@ -47,7 +47,7 @@ pub enum Lanes<'s> {
         /// What separates neighbouring lanes.
         stride: i64,
     },
-    /// Lane `i`'s term is `base` and the step of each bit of `i` that is set: see [`moved`].
+    /// Lane `i`'s term is `base` and the step of each bit of `i` that is set: see [`at_lane`].
     Strides {
         /// The term that lane 0 would have.
         base: u64,
