@@ -1,5 +1,6 @@
 //! Terms that are the same operations on the same operands, in whatever order operands stand that commute. Rounding
-//! commutes with that order, so hardware holds the same bits for terms of one class.
+//! commutes with that order, so hardware holds the same bits for terms of one class, if it made them in the same formats
+//! and rounding modes: terms do not say which (rule V2).
 
 use super::{Store, TermId, TermOp, View};
 use rustc_hash::FxHashMap;
@@ -29,7 +30,7 @@ pub struct Congruence {
 }
 
 impl Congruence {
-    /// Whether two terms surely hold the same value, to the last bit.
+    /// Whether two terms surely hold the same value, grouped the same way.
     ///
     /// # Cost
     /// Each operation below the two once, as long as this lives.

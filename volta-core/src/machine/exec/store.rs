@@ -126,7 +126,7 @@ impl Cta<'_> {
         groups
     }
 
-    /// Whether two values surely have the same low bytes, to the last bit.
+    /// Whether two values surely have the same low bytes; of reals, up to the formats and rounding modes on the way (V2).
     pub(super) fn is_same(&mut self, one: Value, other: Value, bytes: u32) -> bool {
         if self.packed.undefined_part(one).or(self.packed.undefined_part(other)).is_some() {
             return false;
