@@ -13,6 +13,12 @@ words! {
         BarrierDivergence = "barrier-divergence",
         /// Who meets at a barrier depends on the schedule.
         AmbiguousBarrier = "ambiguous-barrier",
+        /// A barrier in memory that is used as nobody may.
+        BarrierMisuse = "barrier-misuse",
+        /// An asynchronous operation that need not see what was written before it: no proxy fence.
+        ProxyRace = "proxy-race",
+        /// An asynchronous operation that is under way when it must be over.
+        InFlight = "in-flight",
         /// An access outside of its object.
         OutOfBounds = "out-of-bounds",
         /// An address that is no multiple of the access's width.

@@ -1,5 +1,6 @@
 //! CTA barriers (rule Y3), warp barriers (rule Y4), and deadlock (rule Y5).
 
+use super::clock::Knowledge;
 use super::cta::{Cta, Detector, Stop};
 use super::exec::Copies;
 use super::value::{Truth, Value, lanes};
@@ -30,7 +31,7 @@ struct State {
     expected: Option<Count>,
     arrivals: Vec<Arrival>,
     /// What the arrivals knew, by the exact clocks.
-    joined: Vec<u32>,
+    joined: Knowledge,
     /// Who was released by the last completion, and from which stamp on.
     released: Vec<(u32, u32)>,
     completed: bool,
@@ -255,7 +256,7 @@ impl Cta<'_> {
             warp.meet(waiting);
             warp.advance(waiting);
         }
-        state.joined.clear();
+        state.joined = Knowledge::default();
         state.expected = None;
         state.completed = true;
         self.barriers.states[id] = state;
@@ -265,7 +266,9 @@ impl Cta<'_> {
     /// Whether nobody has arrived at a barrier, and no asynchronous copy is to be waited for.
     pub(super) fn is_nothing_under_way(&self) -> bool {
         let states = &self.barriers.states;
-        states.iter().all(|state| state.arrivals.is_empty()) && self.copies.iter().all(Copies::is_empty)
+        states.iter().all(|state| state.arrivals.is_empty())
+            && self.copies.iter().all(Copies::is_empty)
+            && self.mbarriers.is_empty()
     }
 
     /// Threads that returned count as arrived at a barrier without a count (rule Y3), and the verdict says so; if the
@@ -528,6 +531,12 @@ impl Cta<'_> {
         if let Effect::Waits(Wait::Warp(_)) = op.effect() {
             let missing = warp.sync_masks[lane] & warp.live() & !warp.at_warp_sync;
             return format!("{who} at a warp barrier for lanes {missing:#010x}");
+        }
+        if let Effect::Waits(Wait::Phase) = op.effect() {
+            return match self.phase_waited_for(warp, lane) {
+                Some(what) => format!("{who} {what}"),
+                None => format!("{who} for a phase of a barrier"),
+            };
         }
         format!("{who} for the other lanes of the mask at this instruction")
     }

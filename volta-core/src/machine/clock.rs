@@ -1,60 +1,135 @@
 //! Happens-before with a clock for every thread of a CTA (rule Y2): exact, and as slow as it sounds.
 //!
 //! A thread's own entry counts its releases. An access is stamped with its thread and that thread's entry at the
-//! time; it happens before another thread's access when that thread's clock has reached the stamp.
+//! time; it happens before another thread's access when that thread's clock has reached the stamp. Other *agents* have
+//! entries as well: that of a barrier in memory counts its phases that are over (rule Y9).
+//!
+//! Beside what a thread knows stands what of it has been *published* to the async proxy, for each state space that it can
+//! access (rule Y10). Whoever learns what a thread knows learns what has been published of it.
+
+/// A state space that the async proxy accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AsyncSpace {
+    Shared,
+    Global,
+}
+
+impl AsyncSpace {
+    pub(super) const ALL: [AsyncSpace; 2] = [AsyncSpace::Shared, AsyncSpace::Global];
+}
+
+/// For every agent up to which stamp something holds; the entries that are missing are 0.
+type Stamps = Vec<u32>;
+
+/// What a thread knows, on its own or of several together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Knowledge {
+    known: Stamps,
+    published: [Stamps; 2],
+}
+
+impl Knowledge {
+    /// Adds what is known elsewhere.
+    pub(super) fn join(&mut self, other: &Knowledge) {
+        join(&mut self.known, &other.known);
+        for (own, other) in self.published.iter_mut().zip(&other.published) {
+            join(own, other);
+        }
+    }
+
+    /// Up to which stamp of `agent` everything is known.
+    pub(super) fn knows(&self, agent: usize) -> u32 {
+        self.known.get(agent).copied().unwrap_or(0)
+    }
+
+    /// Everything of `agent` up to this stamp is known.
+    pub(super) fn set(&mut self, agent: usize, stamp: u32) {
+        if self.known.len() <= agent {
+            self.known.resize(agent + 1, 0);
+        }
+        self.known[agent] = self.known[agent].max(stamp);
+    }
+}
+
+fn join(own: &mut Stamps, other: &Stamps) {
+    if own.len() < other.len() {
+        own.resize(other.len(), 0);
+    }
+    for (own, other) in own.iter_mut().zip(other) {
+        *own = (*own).max(*other);
+    }
+}
 
 /// The clocks of all threads of a CTA.
 #[derive(Clone, Debug)]
 pub(super) struct Clocks {
-    threads: usize,
-    /// Row `t`: what thread `t` knows of every thread.
-    rows: Vec<u32>,
+    /// Of thread `t`, what it knows.
+    rows: Vec<Knowledge>,
+    /// Threads, and other agents behind them.
+    agents: usize,
 }
 
 impl Clocks {
     pub(super) fn new(threads: usize) -> Clocks {
-        let mut rows = vec![0; threads * threads];
-        for thread in 0..threads {
-            rows[thread * threads + thread] = 1;
-        }
-        Clocks { threads, rows }
+        let row = |thread| {
+            let mut known = vec![0; threads];
+            known[thread] = 1;
+            Knowledge { known, ..Knowledge::default() }
+        };
+        Clocks { rows: (0..threads).map(row).collect(), agents: threads }
+    }
+
+    /// An agent that is no thread; nobody knows anything of it.
+    pub(super) fn new_agent(&mut self) -> usize {
+        self.agents += 1;
+        self.agents - 1
     }
 
     /// The stamp of an access that `thread` makes now.
     pub(super) fn now(&self, thread: usize) -> u32 {
-        self.knows(thread, thread)
+        self.rows[thread].known[thread]
     }
 
-    /// Up to which stamp of `other` everything happens before what `thread` does now.
-    pub(super) fn knows(&self, thread: usize, other: usize) -> u32 {
-        self.rows[thread * self.threads + other]
+    /// Up to which stamp of `agent` everything happens before what `thread` does now.
+    pub(super) fn knows(&self, thread: usize, agent: usize) -> u32 {
+        self.rows[thread].knows(agent)
+    }
+
+    /// Whether some thread knows of everything that `agent` did up to a stamp.
+    pub(super) fn somebody_knows(&self, agent: usize, stamp: u32) -> bool {
+        self.rows.iter().any(|row| row.knows(agent) >= stamp)
+    }
+
+    /// Up to which stamp of `agent` what it did in a space by the generic proxy is there for asynchronous operations that
+    /// `thread` starts now.
+    pub(super) fn published(&self, thread: usize, agent: usize, space: AsyncSpace) -> u32 {
+        self.rows[thread].published[space as usize].get(agent).copied().unwrap_or(0)
+    }
+
+    /// `thread` executes a proxy fence: all that it knows is there for asynchronous operations.
+    pub(super) fn publish(&mut self, thread: usize, space: AsyncSpace) {
+        let row = &mut self.rows[thread];
+        row.published[space as usize].clone_from(&row.known);
     }
 
     /// Adds what `thread` knows to `joined`.
-    pub(super) fn add_to(&self, thread: usize, joined: &mut Vec<u32>) {
-        joined.resize(self.threads, 0);
-        let row = &self.rows[thread * self.threads..(thread + 1) * self.threads];
-        for (known, new) in joined.iter_mut().zip(row) {
-            *known = (*known).max(*new);
-        }
+    pub(super) fn add_to(&self, thread: usize, joined: &mut Knowledge) {
+        joined.join(&self.rows[thread]);
     }
 
     /// What `thread` does from now on is after everything in `joined`.
-    pub(super) fn learn(&mut self, thread: usize, joined: &[u32]) {
-        let row = &mut self.rows[thread * self.threads..(thread + 1) * self.threads];
-        for (known, new) in row.iter_mut().zip(joined) {
-            *known = (*known).max(*new);
-        }
+    pub(super) fn learn(&mut self, thread: usize, joined: &Knowledge) {
+        self.rows[thread].join(joined);
     }
 
     /// What `thread` does from now on is not part of what it has released so far.
     pub(super) fn release(&mut self, thread: usize) {
-        self.rows[thread * self.threads + thread] += 1;
+        self.rows[thread].known[thread] += 1;
     }
 
     /// All of `threads` meet: everything before is before everything after.
     pub(super) fn meet(&mut self, threads: &[usize]) {
-        let mut joined = Vec::new();
+        let mut joined = Knowledge::default();
         for thread in threads {
             self.add_to(*thread, &mut joined);
         }
@@ -87,6 +162,21 @@ mod tests {
         clocks.meet(&[0, 1]);
         let later = clocks.now(0);
         assert!(clocks.knows(1, 0) < later);
+    }
+
+    #[test]
+    fn a_fence_publishes_what_its_thread_knows_and_others_learn_that() {
+        let mut clocks = Clocks::new(3);
+        let stamp = clocks.now(0);
+        clocks.publish(1, AsyncSpace::Shared);
+        clocks.meet(&[0, 1]);
+        assert!(clocks.published(1, 0, AsyncSpace::Shared) < stamp, "the fence was before the meeting");
+        clocks.publish(1, AsyncSpace::Shared);
+        assert!(clocks.published(1, 0, AsyncSpace::Shared) >= stamp);
+        assert!(clocks.published(1, 0, AsyncSpace::Global) < stamp);
+        clocks.meet(&[1, 2]);
+        assert!(clocks.published(2, 0, AsyncSpace::Shared) >= stamp, "wherever on the way it stands");
+        assert!(clocks.published(0, 0, AsyncSpace::Shared) < stamp);
     }
 
     /// What happens, and what must have happened before it, found by walking back along edges.
@@ -147,11 +237,12 @@ mod tests {
         /// Clocks only grow, learning twice is learning once, and the order of learning does not matter.
         #[test]
         fn learning_is_a_join(a in prop::collection::vec(0u32..9, 4), b in prop::collection::vec(0u32..9, 4)) {
+            let of = |list: &[u32]| Knowledge { known: list.to_vec(), ..Knowledge::default() };
             let row = |clocks: &Clocks| (0..4).map(|other| clocks.knows(0, other)).collect::<Vec<u32>>();
             let learned = |lists: &[&[u32]]| {
                 let mut clocks = Clocks::new(4);
                 let start = row(&clocks);
-                lists.iter().for_each(|list| clocks.learn(0, list));
+                lists.iter().for_each(|list| clocks.learn(0, &of(list)));
                 (start, row(&clocks))
             };
             let (start, both) = learned(&[&a, &b]);

@@ -9,6 +9,7 @@ use super::bind::{BindError, Launch};
 use super::endless::{Endless, Watch};
 use super::exec::{Copies, Fragments, Guarded, Knowns};
 use super::lockstep::Lockstep;
+use super::mbarrier::Mbarriers;
 use super::memory::Memory;
 use super::packed::PackedValues;
 use super::race::{Now, VectorClockDetector};
@@ -20,7 +21,7 @@ use super::warp::Warp;
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::ration::Pool;
 use crate::case::Options;
-use crate::program::{Control, Effect, Hammock, Inst, InstId, Wait};
+use crate::program::{Async, BarrierAction, Control, Effect, Hammock, Inst, InstId, Op, Wait};
 use crate::term::{Congruence, NodeId, Ranges, Store};
 use crate::verdict::{Fault, FaultKind, Site};
 use std::cell::Cell;
@@ -108,6 +109,8 @@ pub(super) struct Cta<'l> {
     pub(super) memory: Memory,
     pub(super) order: Detector,
     pub(super) barriers: Barriers,
+    /// Those in shared memory.
+    pub(super) mbarriers: Mbarriers,
     pub(super) counts: Counts,
     /// Nodes made by the range reduction of `exp` (see `exec::idiom`): the lowest exponent field and the offset.
     pub(super) reductions: rustc_hash::FxHashMap<NodeId, i64>,
@@ -189,6 +192,7 @@ impl<'l> Cta<'l> {
                 Mode::Lockstep | Mode::WarpByWarp => Detector::Epoch(1),
             },
             barriers: Barriers::default(),
+            mbarriers: Mbarriers::default(),
             counts: Counts::default(),
             reductions: rustc_hash::FxHashMap::default(),
             known: Knowns::default(),
@@ -225,7 +229,7 @@ impl<'l> Cta<'l> {
             }
             progress |= self.complete_barriers(&mut warps)?;
             if warps.iter().all(|warp| warp.live() == 0) {
-                return Ok(());
+                return self.check_in_flight();
             }
             if !progress {
                 return Err(self.deadlock(&warps));
@@ -336,6 +340,17 @@ impl<'l> Cta<'l> {
                         return Ok(());
                     }
                 }
+                Effect::Waits(Wait::Phase) => {
+                    let over = self.test_phase(warp, active, inst, pc)?;
+                    if over == active {
+                        pc += 1;
+                    } else {
+                        warp.diverge(mask & !active | over, pc + 1);
+                        warp.diverge(active & !over, pc);
+                        warp.at_phase |= active & !over;
+                        return Ok(());
+                    }
+                }
                 Effect::Collective(members) => {
                     if active == 0 {
                         pc += 1;
@@ -391,7 +406,30 @@ impl<'l> Cta<'l> {
             }
             waiting &= !group;
         }
+        let mut waiting = warp.at_phase;
+        while waiting != 0 {
+            let (group, pc, _) = warp.lowest(waiting);
+            let over = self.test_phase(warp, group, &insts[pc as usize], pc)?;
+            if over != 0 {
+                warp.at_phase &= !over;
+                warp.leave(over);
+                warp.advance(over);
+                return Ok(true);
+            }
+            waiting &= !group;
+        }
         self.complete_warp_syncs(warp)
+    }
+
+    /// Lanes ask whether a phase of a barrier is over; gives those to which the answer is *yes*.
+    fn test_phase(&mut self, warp: &mut Warp, lanes: u32, inst: &Inst, pc: u32) -> Result<u32, Stop> {
+        if lanes == 0 {
+            return Ok(0);
+        }
+        let Op::Async(Async::Barrier { place, action: BarrierAction::Test { p, phase, acquires } }) = &inst.op else {
+            return Err(Stop::Defect("lanes wait for a phase at an operation that asks for none"));
+        };
+        self.test_barrier(warp, lanes, pc, *place, (*p, *phase, *acquires))
     }
 
     pub(super) fn check_budgets(&self) -> Result<(), Stop> {
@@ -424,7 +462,7 @@ impl<'l> Cta<'l> {
             Detector::Epoch(_) => 0,
             Detector::VectorClock(exact) => exact.bytes(),
         };
-        let state = self.own_bytes + self.memory.bytes() + self.packed.bytes() + self.fragments.bytes();
+        let state = self.own_bytes + self.mbarriers.bytes() + self.memory.bytes() + self.packed.bytes() + self.fragments.bytes();
         let analysis = self.ranges.bytes() + self.known.bytes() + self.congruence.bytes();
         Held { terms: self.store.bytes(), state, accesses: races, analysis, ..Held::default() }
     }
@@ -483,9 +521,11 @@ impl<'l> Cta<'l> {
 /// What happens at the site of such a fault, in a word or two.
 fn action(kind: FaultKind) -> &'static str {
     match kind {
-        FaultKind::Race => "races",
+        FaultKind::Race | FaultKind::ProxyRace => "races",
         FaultKind::Deadlock => "waits",
         FaultKind::BarrierDivergence | FaultKind::AmbiguousBarrier => "arrives",
+        FaultKind::BarrierMisuse => "uses the barrier",
+        FaultKind::InFlight => "starts the operation",
         FaultKind::OutOfBounds => "leaves the object",
         FaultKind::Misaligned => "accesses memory",
         FaultKind::Uninitialised | FaultKind::Undefined => "uses the value",

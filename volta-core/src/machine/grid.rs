@@ -413,7 +413,7 @@ pub(super) fn output_value(
                 "V6",
                 "is computed from memory or registers that nothing was written to".into(),
             ),
-            Origin::Unpredictable(_) => (
+            Origin::Unpredictable(_) | Origin::State(_) => (
                 FaultKind::Nondeterministic,
                 "S4",
                 "is computed from a value that is not determined by the launch".into(),

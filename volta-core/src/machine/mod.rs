@@ -22,6 +22,7 @@ mod grid;
 mod int_terms;
 mod lockstep;
 mod masks;
+mod mbarrier;
 mod memory;
 mod objects;
 mod opaque;

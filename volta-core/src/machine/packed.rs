@@ -558,7 +558,9 @@ impl Cell {
                 }
                 Value::Undefined(Origin::Unwritten(_)) => {}
                 // Where it became undefined is worth keeping.
-                Value::Undefined(Origin::Invalid(_) | Origin::Unpredictable(_) | Origin::Doubtful(_))
+                Value::Undefined(
+                    Origin::Invalid(_) | Origin::Unpredictable(_) | Origin::Doubtful(_) | Origin::State(_),
+                )
                 | Value::Sym(_) => {
                     return Cell::of(packed.join(pieces));
                 }

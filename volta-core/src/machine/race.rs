@@ -11,8 +11,9 @@
 
 use crate::base::index::number_of;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
-use super::clock::Clocks;
+use super::clock::{AsyncSpace, Clocks};
 use crate::number::format::Format;
 use crate::program::{InstId, Int2, Scope, Update};
 
@@ -251,8 +252,11 @@ pub(super) enum Agent {
         /// Among whom.
         scope: Scope,
     },
-    /// The asynchronous copy of that number, which the thread started (rule Y6).
-    Copy(u32),
+    /// The asynchronous copy of that number, which the thread started (rule Y6); one that accesses memory by the async
+    /// proxy says in which space (rule Y10).
+    Copy { number: u32, proxy: Option<AsyncSpace> },
+    /// The thread itself, of a barrier in memory (rule Y9): that is what these operations are for.
+    Barrier,
 }
 
 impl Agent {
@@ -262,7 +266,16 @@ impl Agent {
         match (self, other) {
             (Agent::Thread, _) => false,
             (Agent::Atomic { update, .. }, Agent::Atomic { update: other, .. }) => update == other,
+            (Agent::Copy { number, .. }, Agent::Copy { number: other, .. }) => number == other,
             _ => self == other,
+        }
+    }
+
+    /// Whether it accesses memory as ordinary instructions do.
+    fn is_generic(self) -> bool {
+        match self {
+            Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Barrier => true,
+            Agent::Copy { proxy, .. } => proxy.is_none(),
         }
     }
 }
@@ -284,8 +297,9 @@ impl Access {
     pub(super) fn verb(&self, writes: bool) -> String {
         match self.agent {
             Agent::Atomic { update, .. } => format!("atomically updates (`{update}`)"),
-            Agent::Thread | Agent::AnyOf { .. } | Agent::Copy(_) if writes => "writes".into(),
-            Agent::Thread | Agent::AnyOf { .. } | Agent::Copy(_) => "reads".into(),
+            Agent::Barrier => "uses, as a barrier,".into(),
+            Agent::Thread | Agent::AnyOf { .. } | Agent::Copy { .. } if writes => "writes".into(),
+            Agent::Thread | Agent::AnyOf { .. } | Agent::Copy { .. } => "reads".into(),
         }
     }
 }
@@ -304,6 +318,8 @@ pub(super) struct Conflict {
     pub(super) earlier_writes: bool,
     pub(super) later: Access,
     pub(super) later_writes: bool,
+    /// They are ordered in time, and no proxy fence makes the first visible to the second.
+    pub(super) lacks_fence: bool,
 }
 
 impl Conflict {
@@ -324,14 +340,17 @@ impl Conflict {
     }
 }
 
+/// Who knows that an asynchronous copy is over: whoever knows one of these agents up to that stamp. Its thread's, when it
+/// had waited for it; a barrier's, when the phase on which it completes was over.
+type CopyEnds = SmallVec<[(u32, u32); 1]>;
+
 /// The vector-clock detector.
 #[derive(Debug)]
 pub(super) struct VectorClockDetector {
     pub(super) clocks: Clocks,
     cells: FxHashMap<(u32, u64), History>,
     entries: u64,
-    /// For each asynchronous copy, its thread's stamp when it had waited for it.
-    copies: Vec<Option<u32>>,
+    copies: Vec<CopyEnds>,
     operations: u32,
 }
 
@@ -348,13 +367,24 @@ impl VectorClockDetector {
 
     /// The number of a new asynchronous copy.
     pub(super) fn begin_copy(&mut self) -> u32 {
-        self.copies.push(None);
+        self.copies.push(CopyEnds::new());
         number_of(self.copies.len() - 1)
     }
 
     /// `thread` has waited for a copy that it started.
     pub(super) fn end_copy(&mut self, copy: u32, thread: u32) {
-        self.copies[copy as usize] = Some(self.clocks.now(thread as usize));
+        self.end_copy_at(copy, thread, self.clocks.now(thread as usize));
+    }
+
+    /// Whoever knows `agent` up to `stamp` knows that a copy is over.
+    pub(super) fn end_copy_at(&mut self, copy: u32, agent: u32, stamp: u32) {
+        self.copies[copy as usize].push((agent, stamp));
+    }
+
+    /// Whether somebody has waited for a copy.
+    pub(super) fn is_awaited(&self, copy: u32) -> bool {
+        let ends = &self.copies[copy as usize];
+        ends.iter().any(|(agent, stamp)| self.clocks.somebody_knows(*agent as usize, *stamp))
     }
 
     /// The number of a new operation that some lane performs.
@@ -366,7 +396,7 @@ impl VectorClockDetector {
     /// Bytes of race state.
     pub(super) fn bytes(&self) -> u64 {
         (self.entries * size_of::<Access>() as u64 + self.cells.len() as u64 * 96)
-            + self.copies.len() as u64 * 8
+            + self.copies.len() as u64 * size_of::<CopyEnds>() as u64
     }
 
     /// The writes and reads of a cell that later accesses may still race with.
@@ -405,14 +435,14 @@ impl VectorClockDetector {
         let stamp = self.clocks.now(thread as usize);
         let access = Access { thread, stamp, agent, bytes, inst };
         let Some(history) = self.cells.get(&place) else { return Ok(access) };
-        let races = |earlier: &&Access| self.race(earlier, &access);
-        let with_write = history.writes.iter().find(races).map(|earlier| (*earlier, true));
-        let with_read = || history.reads.iter().find(races).map(|earlier| (*earlier, false));
+        let conflict = |earlier: &Access, earlier_writes| {
+            self.conflict((earlier, earlier_writes), (&access, writes))
+        };
+        let with_write = history.writes.iter().find_map(|earlier| conflict(earlier, true));
+        let with_read = || history.reads.iter().find_map(|earlier| conflict(earlier, false));
         match with_write.or_else(|| if writes { with_read() } else { None }) {
             None => Ok(access),
-            Some((earlier, earlier_writes)) => {
-                Err(Conflict { earlier, earlier_writes, later: access, later_writes: writes })
-            }
+            Some(conflict) => Err(conflict),
         }
     }
 
@@ -451,9 +481,10 @@ impl VectorClockDetector {
             let reads = if writes { &history.reads[..] } else { &[] };
             let earlier = history.writes.iter().map(|access| (*access, true));
             let earlier = earlier.chain(reads.iter().map(|access| (*access, false)));
-            for (earlier, earlier_writes) in earlier.filter(|(earlier, _)| self.race(earlier, &later)) {
+            for (earlier, earlier_writes) in earlier {
+                let conflict = self.conflict((&earlier, earlier_writes), (&later, writes));
                 if conflicts.iter().all(|known| known.earlier.inst != earlier.inst) {
-                    conflicts.push(Conflict { earlier, earlier_writes, later, later_writes: writes });
+                    conflicts.extend(conflict);
                 }
             }
         }
@@ -463,11 +494,38 @@ impl VectorClockDetector {
         conflicts
     }
 
-    /// Whether nothing orders two accesses to one cell, of which one writes.
-    fn race(&self, earlier: &Access, later: &Access) -> bool {
-        earlier.bytes & later.bytes != 0
-            && !later.agent.goes_with(earlier.agent)
-            && !is_before(&self.clocks, &self.copies, earlier, later.thread)
+    /// What is wrong with two accesses to one cell, of which one writes: nothing orders them, or they are ordered and an
+    /// asynchronous operation need not see what was written before it (rule Y10).
+    fn conflict(
+        &self,
+        (earlier, earlier_writes): (&Access, bool),
+        (later, later_writes): (&Access, bool),
+    ) -> Option<Conflict> {
+        if earlier.bytes & later.bytes == 0 || later.agent.goes_with(earlier.agent) {
+            return None;
+        }
+        let is_ordered = is_before(&self.clocks, &self.copies, earlier, later.thread);
+        if is_ordered && (!earlier_writes || self.is_visible(earlier, later)) {
+            return None;
+        }
+        let (earlier, later) = (*earlier, *later);
+        Some(Conflict { earlier, earlier_writes, later, later_writes, lacks_fence: is_ordered })
+    }
+
+    /// Whether what was written before an access is there for its proxy.
+    fn is_visible(&self, earlier: &Access, later: &Access) -> bool {
+        let Agent::Copy { proxy: Some(space), .. } = later.agent else { return true };
+        let published = |agent: u32| self.clocks.published(later.thread as usize, agent as usize, space);
+        match earlier.agent {
+            _ if !earlier.agent.is_generic() => true,
+            Agent::Copy { number, .. } => {
+                let ends = &self.copies[number as usize];
+                ends.iter().any(|(agent, stamp)| published(*agent) >= *stamp)
+            }
+            Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Barrier => {
+                published(earlier.thread) >= earlier.stamp
+            }
+        }
     }
 
     /// Records an access, and forgets what it covers.
@@ -479,18 +537,21 @@ impl VectorClockDetector {
         // What is ordered before this access, at bytes that it covers, need not be remembered: anything that
         // races with it races with this access or is ordered before it. Not so with an atomic access: what races with
         // something else may be an atomic that goes with this one.
-        let is_atomic = matches!(agent, Agent::Atomic { .. });
+        let is_atomic = matches!(agent, Agent::Atomic { .. } | Agent::Barrier);
         let covered = |earlier: &Access| {
             earlier.bytes & !bytes == 0
                 && (!is_atomic || earlier.agent == agent)
                 && is_before(clocks, copies, earlier, thread)
         };
+        // The end of an operation of the async proxy tells of it alone: who knows of that need not know of earlier reads.
+        let is_async = !agent.is_generic();
+        if !is_async {
+            history.reads.retain(|earlier| !covered(earlier));
+        }
         if writes {
             history.writes.retain(|earlier| !covered(earlier));
-            history.reads.retain(|earlier| !covered(earlier));
             history.writes.push(access);
         } else {
-            history.reads.retain(|earlier| !covered(earlier));
             history.reads.push(access);
         }
         let after = history.writes.len() + history.reads.len();
@@ -499,16 +560,15 @@ impl VectorClockDetector {
 }
 
 /// Whether an earlier access is ordered before what `thread` does now.
-fn is_before(clocks: &Clocks, copies: &[Option<u32>], earlier: &Access, thread: u32) -> bool {
-    let stamp = match earlier.agent {
-        Agent::Thread | Agent::Atomic { .. } | Agent::AnyOf { .. } => earlier.stamp,
-        // Until its thread has waited for it, a copy is before nothing.
-        Agent::Copy(copy) => match copies[copy as usize] {
-            Some(stamp) => stamp,
-            None => return false,
-        },
-    };
-    earlier.thread == thread || stamp <= clocks.knows(thread as usize, earlier.thread as usize)
+fn is_before(clocks: &Clocks, copies: &[CopyEnds], earlier: &Access, thread: u32) -> bool {
+    let knows = |agent: u32, stamp: u32| clocks.knows(thread as usize, agent as usize) >= stamp;
+    match earlier.agent {
+        Agent::Thread | Agent::Atomic { .. } | Agent::AnyOf { .. } | Agent::Barrier => {
+            earlier.thread == thread || knows(earlier.thread, earlier.stamp)
+        }
+        // Until somebody has waited for it, a copy is before nothing.
+        Agent::Copy { number, .. } => copies[number as usize].iter().any(|(agent, stamp)| knows(*agent, *stamp)),
+    }
 }
 
 #[cfg(test)]
@@ -562,7 +622,7 @@ mod tests {
             exact.access((0, 0), (thread, agent), 0b1111, InstId(0), writes).is_ok()
         };
         let copy = exact.begin_copy();
-        assert!(access(&mut exact, 0, Agent::Copy(copy), true));
+        assert!(access(&mut exact, 0, Agent::Copy { number: copy, proxy: None }, true));
         assert!(!access(&mut exact, 0, Agent::Thread, false));
         exact.clocks.meet(&[0, 1]);
         assert!(!access(&mut exact, 1, Agent::Thread, false));

@@ -103,7 +103,7 @@ impl Survey {
             Origin::Unwritten(_) => self.lacks_stores,
             // On the way into a matrix, say, a value loses its origin.
             Origin::Invalid(_) => self.doubts,
-            Origin::Unpredictable(_) => false,
+            Origin::Unpredictable(_) | Origin::State(_) => false,
         }
     }
 
@@ -112,6 +112,9 @@ impl Survey {
     fn stands(&self, fault: &Fault) -> bool {
         match fault.kind {
             FaultKind::Race
+            | FaultKind::ProxyRace
+            | FaultKind::BarrierMisuse
+            | FaultKind::InFlight
             | FaultKind::Deadlock
             | FaultKind::BarrierDivergence
             | FaultKind::AmbiguousBarrier

@@ -193,6 +193,8 @@ pub(super) enum Origin {
     Unpredictable(InstId),
     /// What a finding before this one left unknown, at this instruction (rule R2).
     Doubtful(InstId),
+    /// The state of a barrier that an arrival returned, by its number (rule Y9): only barriers can read it.
+    State(u32),
 }
 
 impl Origin {
@@ -202,6 +204,7 @@ impl Origin {
             Origin::Invalid(inst) => u64::from(inst.0) | Self::INVALID,
             Origin::Unpredictable(inst) => u64::from(inst.0) | Self::UNPREDICTABLE,
             Origin::Doubtful(inst) => u64::from(inst.0) | Self::DOUBTFUL,
+            Origin::State(number) => u64::from(number) | Self::STATE,
         }
     }
 
@@ -213,6 +216,8 @@ impl Origin {
             Origin::Unpredictable(inst)
         } else if word & Self::DOUBTFUL != 0 {
             Origin::Doubtful(inst)
+        } else if word & Self::STATE != 0 {
+            Origin::State(word as u32)
         } else {
             Origin::Unwritten(inst)
         }
@@ -221,6 +226,7 @@ impl Origin {
     const INVALID: u64 = 1 << 40;
     const UNPREDICTABLE: u64 = 1 << 41;
     const DOUBTFUL: u64 = 1 << 42;
+    const STATE: u64 = 1 << 43;
 }
 
 /// One lane's value.

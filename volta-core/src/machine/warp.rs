@@ -18,6 +18,8 @@ pub(super) struct Warp {
     pub(super) at_barrier: u32,
     pub(super) at_warp_sync: u32,
     pub(super) at_collective: u32,
+    /// Lanes that wait for a phase of a barrier in memory.
+    pub(super) at_phase: u32,
     /// Whether its wait at the CTA barrier has been counted.
     pub(super) arrived: bool,
     /// Next instruction of each lane.
@@ -65,7 +67,7 @@ impl Warp {
 
     /// Lanes that can take a step.
     pub(super) fn runnable(&self) -> u32 {
-        self.live() & !(self.at_barrier | self.at_warp_sync | self.at_collective)
+        self.live() & !(self.at_barrier | self.at_warp_sync | self.at_collective | self.at_phase)
     }
 
     /// The lanes of `mask` at the lowest instruction, that instruction, and the lowest one of the others.

@@ -42,6 +42,8 @@ pub enum Wait {
     Barrier,
     /// For the lanes of this mask.
     Warp(Src),
+    /// For the end of a phase of a barrier in memory.
+    Phase,
 }
 
 /// Which lanes of a warp meet.
@@ -131,10 +133,8 @@ impl Op {
             Op::Load { .. } => Effect::Reads,
             Op::Store { .. } => Effect::Writes(Writes::Store),
             Op::Atomic { .. } => Effect::Writes(Writes::Atomic),
-            Op::CopyAsync { .. } => Effect::Writes(Writes::Copy),
-            Op::Enter { .. } | Op::ActiveMask { .. } | Op::CommitCopies | Op::WaitForCopies { .. } => {
-                Effect::Context
-            }
+            Op::Async(operation) => operation.effect(),
+            Op::Enter { .. } | Op::ActiveMask { .. } => Effect::Context,
             Op::Barrier { .. } => Effect::Waits(Wait::Barrier),
             Op::WarpSync { mask } => Effect::Waits(Wait::Warp(*mask)),
             Op::Shuffle { mask, .. }
@@ -186,7 +186,8 @@ impl Op {
             Effect::Control(Control::Branch(_)) | Effect::Waits(Wait::Barrier) | Effect::Collective(_) => {
                 Divides::ByGuard
             }
-            Effect::Control(Control::Table(..) | Control::Exit) | Effect::Waits(Wait::Warp(_)) => {
+            Effect::Control(Control::Table(..) | Control::Exit)
+            | Effect::Waits(Wait::Warp(_) | Wait::Phase) => {
                 Divides::Always
             }
             Effect::Computes

@@ -8,6 +8,7 @@
 pub mod matrix;
 pub mod op;
 
+mod asynchronous;
 mod check;
 mod code;
 mod control;
@@ -20,6 +21,7 @@ mod literal;
 mod lower;
 mod names;
 mod operand;
+mod polling;
 mod print;
 mod types;
 mod variables;
@@ -28,6 +30,7 @@ mod visit;
 #[cfg(test)]
 mod tests;
 
+pub use asynchronous::{Async, BarrierAction, Groups, Phase, Place};
 pub use check::{Broken, BrokenPromise};
 pub use code::{Init, Inst, LaunchBounds, Location, Parameter, Program, Variable};
 pub use control::{Hammock, Joins, NoHammock, Written};
@@ -36,6 +39,7 @@ pub use error::{DeclarationProblem, LowerError};
 pub use isa::{InstructionInfo, instructions};
 pub use kernel::{KernelInfo, KernelParameter, kernels};
 pub use op::*;
+pub use polling::PollingLoop;
 pub use variables::{is_made_by_compiler, is_variable_called, variable_name};
 
 use crate::base::budget::Budgets;

@@ -4,6 +4,7 @@
 //! an operation of a narrower type reads the low bits and writes zeros above them. Predicates live in registers
 //! of their own. Packed types (`f16x2`, `s16x2`) lower to unpack, operations, pack.
 
+use super::asynchronous::Async;
 use super::matrix::{Fragment, MatrixProduct};
 use crate::index_type;
 use crate::number::format::{Format, Rounding};
@@ -778,21 +779,8 @@ pub enum Op {
         b: Vec<Src>,
         c: Vec<Src>,
     },
-    /// `cp.async`: `bytes` bytes to shared memory, of which the first `size` come from global memory, zeros after;
-    /// none do where `ignore` holds
-    CopyAsync {
-        to: Address,
-        from: Address,
-        bytes: u32,
-        size: Option<Src>,
-        ignore: Option<PredSrc>,
-    },
-    /// `cp.async.commit_group`
-    CommitCopies,
-    /// `cp.async.wait_group`, `cp.async.wait_all` (`None`): waits until at most so many groups are under way
-    WaitForCopies {
-        pending: Option<u32>,
-    },
+    /// What goes on while the thread does, and what waits for it
+    Async(Async),
     /// An instruction that is not supported: a fault for the thread that gets here (S2).
     Unsupported {
         reason: String,

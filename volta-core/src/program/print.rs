@@ -12,6 +12,7 @@ use std::fmt::{self, Display, Formatter};
 
 use super::code::{Inst, Program, Variable};
 use super::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
+use super::asynchronous::{Async, BarrierAction, Groups, Phase, Place};
 use super::op::{
     Address, Barrier, Bool2, Clamp, Compare, Declared, FloatCompare, Int, Op, Precision, PredSrc, Scope,
     Space, Src, ToIntegral, Update, Width,
@@ -360,16 +361,75 @@ impl Display for Op {
                 let (d, a, b, c) = (list(d), list(a), list(b), list(c));
                 write!(out, "{d} = wmma.mma.{left}.{right}.{product} {a}, {b}, {c}")
             }
-            Op::CopyAsync { to, from, bytes, size, ignore } => {
+            Op::Async(operation) => write!(out, "{operation}"),
+            Op::Undetermined(reason) => write!(out, "undetermined: {reason}"),
+            Op::Unsupported { reason } => write!(out, "unsupported: {reason}"),
+        }
+    }
+}
+
+impl Display for Place {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "{}{}", self.space, self.address)
+    }
+}
+
+impl Display for Async {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let bulk = |groups: &Groups| match groups {
+            Groups::Plain => "",
+            Groups::Bulk => ".bulk",
+        };
+        match self {
+            Async::Copy { to, from, bytes, size, ignore } => {
                 write!(out, "copy.async {to}, {from}, {bytes}")?;
                 size.map_or(Ok(()), |size| write!(out, ", {size}"))?;
                 ignore.map_or(Ok(()), |ignore| write!(out, ", ignore {ignore}"))
             }
-            Op::CommitCopies => write!(out, "copy.commit"),
-            Op::WaitForCopies { pending: Some(pending) } => write!(out, "copy.wait {pending}"),
-            Op::WaitForCopies { pending: None } => write!(out, "copy.wait.all"),
-            Op::Undetermined(reason) => write!(out, "undetermined: {reason}"),
-            Op::Unsupported { reason } => write!(out, "unsupported: {reason}"),
+            Async::BulkLoad { to, from, bytes, barrier } => {
+                write!(out, "copy.bulk {to}, {from}, {bytes}, completes {barrier}")
+            }
+            Async::BulkStore { to, from, bytes } => write!(out, "copy.bulk {to}, {from}, {bytes}"),
+            Async::Commit { groups } => write!(out, "copy{}.commit", bulk(groups)),
+            Async::Wait { groups, pending, reads } => {
+                write!(out, "copy{}.wait{}", bulk(groups), if *reads { ".read" } else { "" })?;
+                match pending {
+                    Some(pending) => write!(out, " {pending}"),
+                    None => write!(out, ".all"),
+                }
+            }
+            Async::Publish { shared, global } => {
+                let space = |named, space| if named { space } else { "" };
+                write!(out, "fence.async{}{}", space(*shared, ".shared"), space(*global, ".global"))
+            }
+            Async::Barrier { place, action } => match action {
+                BarrierAction::Init { count } => write!(out, "mbarrier.init {place}, {count}"),
+                BarrierAction::Invalidate => write!(out, "mbarrier.inval {place}"),
+                BarrierAction::Arrive { state, count, bytes, drops, releases, completes } => {
+                    if let Some(state) = state {
+                        write!(out, "{state} = ")?;
+                    }
+                    let flag = |set, name| if set { name } else { "" };
+                    let (drops, relaxed) = (flag(*drops, ".drop"), flag(!releases, ".relaxed"));
+                    let incomplete = flag(!completes, ".incomplete");
+                    write!(out, "mbarrier.arrive{drops}{relaxed}{incomplete} {place}, {count}")?;
+                    bytes.map_or(Ok(()), |bytes| write!(out, ", expects {bytes}"))
+                }
+                BarrierAction::ArriveAfterCopies { counted } => {
+                    write!(out, "mbarrier.arrive.copies{} {place}", if *counted { ".counted" } else { "" })
+                }
+                BarrierAction::Expect { bytes } => write!(out, "mbarrier.expect {place}, {bytes}"),
+                BarrierAction::Complete { bytes } => write!(out, "mbarrier.complete {place}, {bytes}"),
+                BarrierAction::Test { p, phase, acquires } => {
+                    let relaxed = if *acquires { "" } else { ".relaxed" };
+                    match phase {
+                        Phase::State(state) => write!(out, "{p} = mbarrier.test{relaxed} {place}, {state}"),
+                        Phase::Parity(parity) => {
+                            write!(out, "{p} = mbarrier.test{relaxed} {place}, parity {parity}")
+                        }
+                    }
+                }
+            },
         }
     }
 }

@@ -136,17 +136,12 @@ impl Op {
                 visit(Read(address.base));
                 stride.iter().chain(a).for_each(|a| visit(Read(*a)));
             }
-            Op::CopyAsync { to, from, bytes: _, size, ignore } => {
-                [Read(to.base), Read(from.base)].into_iter().for_each(&mut *visit);
-                size.iter().for_each(|size| visit(Read(*size)));
-                ignore.iter().for_each(|ignore| visit(ReadPredicate(*ignore)));
-            }
+            Op::Async(operation) => operation.visit(visit),
             Op::Enter { declared } => {
                 declared.registers.iter().for_each(|d| visit(Write(*d)));
                 declared.predicates.iter().for_each(|p| visit(WritePredicate(*p)));
                 declared.variables.iter().for_each(|variable| visit(Read(Src::Symbol(*variable, 0))));
             }
-            Op::CommitCopies | Op::WaitForCopies { pending: _ } => {}
             Op::Exit | Op::Trap | Op::Nop | Op::Undetermined(_) | Op::Unsupported { reason: _ } => {}
             Op::Barrier { kind, id, count, aligned: _ } => {
                 visit(Read(*id));

@@ -37,7 +37,8 @@ impl Cta<'_> {
         let site = |access: race::Access, writes| {
             self.site_of_thread(format!("{} {place}", access.verb(writes)), access.thread, access.inst.0)
         };
-        let is_copy = matches!(conflict.earlier.agent, Agent::Copy(_));
+        let is_copy = matches!(conflict.earlier.agent, Agent::Copy { proxy: None, .. });
+        let is_bulk = matches!(conflict.earlier.agent, Agent::Copy { proxy: Some(_), .. });
         let is_matrix = |access: &race::Access| {
             matches!(
                 self.launch.program.insts[access.inst.index()].op,
@@ -51,6 +52,18 @@ impl Cta<'_> {
             site(conflict.later, conflict.later_writes),
         ];
         let who = |access: race::Access| self.launch.thread(self.index, access.thread);
+        if conflict.lacks_fence {
+            let message = format!(
+                "{} writes {place} (1) and, later, an asynchronous operation of {} {} it (2), which need not see what was \
+                 written: no proxy fence lies between",
+                who(conflict.earlier),
+                who(conflict.later),
+                conflict.later.verb(conflict.later_writes),
+            );
+            let help = "`fence.proxy.async`, by the thread that writes before the barrier that orders the two, or by the \
+                        thread that starts the operation behind it";
+            return self.fault_at(FaultKind::ProxyRace, "Y10", message, sites, Some(help.into()));
+        }
         let message = format!(
             "{} {} {place} (1) and {} {} it (2), and nothing orders the two{}",
             who(conflict.earlier),
@@ -68,6 +81,9 @@ impl Cta<'_> {
         let help = if is_copy {
             "an asynchronous copy is under way until its thread has waited for it (`cp.async.wait_group`), and is \
              there for other threads after a barrier behind that wait"
+        } else if is_bulk {
+            "a bulk copy is under way until the phase of its barrier is over, or its group is waited for, and is over for \
+             those threads that wait"
         } else if is_of_a_warp {
             "which lane of a warp a `wmma` operation reads or writes with is not specified, here it may be this one; \
              `__syncwarp()` orders it with the other lanes, `__syncthreads()` with the whole block"
@@ -82,6 +98,23 @@ impl Cta<'_> {
             "a barrier that both threads pass between the two accesses, such as `__syncthreads()`, orders them"
         };
         self.fault_at(FaultKind::Race, "Y1", message, sites, Some(help.into()))
+    }
+
+    /// A plain access to the bytes of a barrier.
+    #[cold]
+    pub(super) fn barrier_accessed(
+        &self,
+        warp: &Warp,
+        lane: usize,
+        at: &WarpAccess<'_>,
+        cell: u64,
+        writes: bool,
+    ) -> Stop {
+        let verb = if writes { "written" } else { "read" };
+        let message = format!("{} is {verb}, which is part of a barrier", self.spell(at.object, cell * 4, 4));
+        let site = self.site("accesses it".into(), warp, lane, at.pc);
+        let help = "its memory can be used for something else after `mbarrier.inval`";
+        self.fault_at(FaultKind::BarrierMisuse, "Y9", message, vec![site], Some(help.into()))
     }
 
     #[cold]

@@ -11,7 +11,8 @@ use super::super::packed::{Cell, PackedPart};
 use super::super::race::Agent;
 use super::super::value::{Value, lanes};
 use super::super::warp::Warp;
-use crate::program::{Address, InstId, PredSrc, Space, Src};
+use super::bulk::BulkGroups;
+use crate::program::{Address, Async, Groups, InstId, PredSrc, Space, Src};
 use crate::verdict::FaultKind;
 use std::collections::VecDeque;
 
@@ -40,16 +41,60 @@ struct Copy {
 pub(in super::super) struct Copies {
     open: Vec<Copy>,
     groups: VecDeque<Vec<Copy>>,
+    pub(super) bulk: BulkGroups,
 }
 
 impl Copies {
     /// Whether none is under way.
     pub(in super::super) fn is_empty(&self) -> bool {
-        self.open.is_empty() && self.groups.is_empty()
+        self.open.is_empty() && self.groups.is_empty() && self.bulk.is_empty()
     }
 }
 
 impl Cta<'_> {
+    /// An operation on what goes on while the thread does.
+    pub(super) fn asynchronous(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        operation: &Async,
+    ) -> Result<(), Stop> {
+        match operation {
+            Async::Copy { to, from, bytes, size, ignore } => {
+                self.copy_async(warp, mask, pc, (*to, *from), *bytes, *size, *ignore)
+            }
+            Async::BulkLoad { to, from, bytes, barrier } => {
+                self.bulk_load(warp, mask, pc, (*to, *from), *bytes, *barrier)
+            }
+            Async::BulkStore { to, from, bytes } => self.bulk_store(warp, mask, pc, (*to, *from), *bytes),
+            Async::Commit { groups: Groups::Plain } => {
+                self.commit_copies(warp, mask);
+                Ok(())
+            }
+            Async::Commit { groups: Groups::Bulk } => {
+                self.commit_bulk(warp, mask);
+                Ok(())
+            }
+            Async::Wait { groups: Groups::Plain, pending, reads: _ } => {
+                self.wait_for_copies(warp, mask, *pending);
+                Ok(())
+            }
+            Async::Wait { groups: Groups::Bulk, pending, reads } => {
+                self.wait_for_bulk(warp, mask, pending.unwrap_or(0), *reads);
+                Ok(())
+            }
+            Async::Publish { shared, global } => self.publish(warp, mask, *shared, *global),
+            Async::Barrier { place, action } => self.barrier_in_memory(warp, mask, pc, *place, action),
+        }
+    }
+
+    /// The copies of a thread that it has not waited for.
+    pub(in super::super) fn copies_under_way(&mut self, warp: &Warp, lane: usize) -> Vec<u32> {
+        let copies = self.copies_of(warp, lane);
+        copies.groups.iter().flatten().chain(&copies.open).map(|copy| copy.number).collect()
+    }
+
     pub(super) fn copy_async(
         &mut self,
         warp: &mut Warp,
@@ -82,7 +127,7 @@ impl Cta<'_> {
                 Detector::Epoch(_) => 0,
                 Detector::VectorClock(exact) => exact.begin_copy(),
             };
-            let agent = Agent::Copy(number);
+            let agent = Agent::Copy { number, proxy: None };
             let source = match (&sources, wanted) {
                 (_, 0) => None,
                 (Some(sources), _) => Some(sources[lane]),
@@ -158,7 +203,7 @@ impl Cta<'_> {
         Ok(Brought::PackedParts(pieces))
     }
 
-    fn copies_of(&mut self, warp: &Warp, lane: usize) -> &mut Copies {
+    pub(super) fn copies_of(&mut self, warp: &Warp, lane: usize) -> &mut Copies {
         let thread = warp.thread(lane) as usize;
         if self.copies.len() <= thread {
             self.copies.resize(thread + 1, Copies::default());

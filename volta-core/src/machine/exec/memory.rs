@@ -531,7 +531,7 @@ impl<'l> Cta<'l> {
                 let slot = (cell % PAGE as u64) as usize;
                 // What a copy still reads is remembered by the vector-clock detector only.
                 if by_epochs
-                    && (matches!(at.agent, Agent::Copy(_))
+                    && (matches!(at.agent, Agent::Copy { .. })
                         || epoch_read(parts, (&mut page.epochs[slot], touched), now, lane, at.agent))
                 {
                     return Err(Stop::NeedVectorClocks);
@@ -693,7 +693,9 @@ impl<'l> Cta<'l> {
                 page.cells[slot] = content;
                 match at.agent {
                     Agent::Atomic { .. } => page.updated[slot] |= touched,
-                    Agent::Thread | Agent::AnyOf { .. } | Agent::Copy(_) => page.written[slot] |= touched,
+                    Agent::Thread | Agent::AnyOf { .. } | Agent::Copy { .. } | Agent::Barrier => {
+                        page.written[slot] |= touched;
+                    }
                 }
                 if page.uncached[slot] & touched != 0 {
                     return Err(self.uncached_conflict(warp, lane, at));
@@ -717,11 +719,14 @@ impl<'l> Cta<'l> {
         if self.survey.is_some() {
             return Ok(self.survey_access(warp, lane, at, cell, touched, content));
         }
+        if self.mbarriers.covers((at.number, cell)) {
+            return Err(self.barrier_accessed(warp, lane, at, cell, content.is_some()));
+        }
         let writes = content.is_some();
         let Detector::VectorClock(exact) = &mut self.order else { return Ok(false) };
         let (place, inst) = ((at.number, cell), InstId(at.pc));
         let recorded = match at.agent {
-            Agent::Thread | Agent::Atomic { .. } | Agent::Copy(_) => {
+            Agent::Thread | Agent::Atomic { .. } | Agent::Copy { .. } | Agent::Barrier => {
                 exact.access(place, (warp.thread(lane), at.agent), touched, inst, writes)
             }
             Agent::AnyOf { lanes: any, .. } => {
@@ -745,7 +750,9 @@ fn epoch_read(
     agent: Agent,
 ) -> bool {
     match agent {
-        Agent::Thread | Agent::Atomic { .. } | Agent::Copy(_) => parts.read(cell, bytes, now, lane as u32),
+        Agent::Thread | Agent::Atomic { .. } | Agent::Copy { .. } | Agent::Barrier => {
+            parts.read(cell, bytes, now, lane as u32)
+        }
         Agent::AnyOf { lanes, .. } => parts.read_together(cell, bytes, now, lanes),
     }
 }
@@ -759,10 +766,10 @@ fn epoch_write(
     agent: Agent,
 ) -> bool {
     match agent {
-        Agent::Thread => parts.write(cell, bytes, now, lane as u32),
+        Agent::Thread | Agent::Barrier => parts.write(cell, bytes, now, lane as u32),
         Agent::Atomic { update, .. } => parts.update(cell, bytes, now, lane as u32, update),
         Agent::AnyOf { .. } => parts.write_by_any(cell, bytes, now),
-        Agent::Copy(_) => parts.begin_copy(cell, bytes, now, lane as u32),
+        Agent::Copy { .. } => parts.begin_copy(cell, bytes, now, lane as u32),
     }
 }
 

@@ -4,6 +4,7 @@ mod access_fault;
 pub(super) mod affine;
 pub(super) mod affine_memory;
 mod atomic;
+mod bulk;
 mod collective;
 mod convert;
 mod copy;
@@ -15,6 +16,7 @@ mod int;
 mod known;
 mod left_out;
 mod matrix;
+mod mbarrier;
 mod memory;
 mod packed_int;
 mod piecewise;
@@ -163,17 +165,7 @@ impl Cta<'_> {
                 Ok(())
             }
             Op::Nop => Ok(()),
-            Op::CopyAsync { to, from, bytes, size, ignore } => {
-                self.copy_async(warp, mask, pc, (*to, *from), *bytes, *size, *ignore)
-            }
-            Op::CommitCopies => {
-                self.commit_copies(warp, mask);
-                Ok(())
-            }
-            Op::WaitForCopies { pending } => {
-                self.wait_for_copies(warp, mask, *pending);
-                Ok(())
-            }
+            Op::Async(operation) => self.asynchronous(warp, mask, pc, operation),
             Op::Trap => {
                 let message = "the kernel reaches a trap or a failed assertion".to_string();
                 let lane = mask.trailing_zeros() as usize;
@@ -386,7 +378,7 @@ impl Cta<'_> {
                 let (kind, why) = self.undefined_reason(origin);
                 self.fault(kind, "S4", format!("a predicate that decides here is {why}"), warp, lane, pc)
             }
-            Origin::Unwritten(_) | Origin::Invalid(_) | Origin::Doubtful(_) => {
+            Origin::Unwritten(_) | Origin::Invalid(_) | Origin::Doubtful(_) | Origin::State(_) => {
                 self.fault(FaultKind::Uninitialised, "V6", message.to_owned(), warp, lane, pc)
             }
         }
@@ -407,6 +399,9 @@ impl Cta<'_> {
             }
             Origin::Invalid(inst) | Origin::Doubtful(inst) => {
                 (FaultKind::Undefined, format!("undefined{}", at(inst)))
+            }
+            Origin::State(_) => {
+                (FaultKind::Nondeterministic, "the state of a barrier, whose bits mean something to barriers only".into())
             }
         }
     }

@@ -588,9 +588,7 @@ impl Cta<'_> {
             | Op::LoadFragment { .. }
             | Op::StoreFragment { .. }
             | Op::MultiplyFragments { .. }
-            | Op::CopyAsync { .. }
-            | Op::CommitCopies
-            | Op::WaitForCopies { .. }
+            | Op::Async(_)
             | Op::Unsupported { .. } => None,
         };
         if let Some((d, words)) = result {

@@ -2,7 +2,7 @@
 
 use super::form::{Base, Form, filled};
 use super::{Analysis, Held, MAX_PLACES, State};
-use crate::program::{Address, Compare, Int1, Int2, Int3, Op, RegId, Space, Special, Src, Width};
+use crate::program::{Address, Async, Compare, Int1, Int2, Int3, Op, RegId, Space, Special, Src, Width};
 
 /// Why an operation is refused.
 const STORED: &str = "an address is stored where values are compared, and nothing determines its bits";
@@ -213,10 +213,14 @@ impl Analysis<'_> {
         } else if let Op::StoreMatrix { .. } | Op::StoreFragment { .. } = op {
             self.changed |= !self.numbers_anywhere;
             self.numbers_anywhere = true;
-        } else if let Op::CopyAsync { to, from, bytes, .. } = op {
+        } else if let Op::Async(Async::Copy { to, from, bytes, .. }) = op {
             let (from, to) = (self.address(state, *from), self.address(state, *to));
             let form = self.loaded(Space::Global, from, *bytes);
             self.stored(to, *bytes, form);
+        } else if let Op::Async(Async::BulkLoad { .. } | Async::BulkStore { .. }) = op {
+            // What they read are numbers.
+            self.changed |= !self.numbers_anywhere;
+            self.numbers_anywhere = true;
         } else if let Op::Unpack { d, a, part } = op {
             let whole = self.form(state, *a);
             for (number, d) in d.iter().enumerate() {
@@ -456,9 +460,7 @@ impl Analysis<'_> {
             | Op::LoadFragment { .. }
             | Op::StoreFragment { .. }
             | Op::MultiplyFragments { .. }
-            | Op::CopyAsync { .. }
-            | Op::CommitCopies
-            | Op::WaitForCopies { .. }
+            | Op::Async(_)
             | Op::Unsupported { .. } => return None,
         })
     }
@@ -562,8 +564,10 @@ impl Analysis<'_> {
     /// Bytes of an access to a tensor that has elements of fewer, so that it relies on where the tensor begins.
     pub(super) fn wide_access(&mut self, state: &State, at: usize) -> Option<u32> {
         let op = &self.program.insts[at].op;
-        let (address, bytes) = if let Op::CopyAsync { from, bytes, .. } = op {
+        let (address, bytes) = if let Op::Async(Async::Copy { from, bytes, .. }) = op {
             (*from, *bytes)
+        } else if let Op::Async(Async::BulkLoad { from: place, .. } | Async::BulkStore { to: place, .. }) = op {
+            (place.address, 16)
         } else if let Op::Load { space: Space::Global | Space::Generic, address, width, d, .. } = op {
             (*address, width.bytes() * d.len() as u32)
         } else if let Op::Store { space: Space::Global | Space::Generic, address, width, a, .. } = op {
@@ -608,13 +612,28 @@ impl Analysis<'_> {
                 };
                 (seen && a.iter().any(|source| holds(self, source))).then_some(STORED)
             }
-            Op::CopyAsync { to, from, bytes, size, .. } => {
-                if wrong(self, to) || wrong(self, from) {
+            Op::Async(operation) => {
+                if operation.addresses().any(|address| wrong(self, &address)) {
                     return Some(ADDRESSED);
                 }
-                let from = self.address(state, *from);
-                let number = size.is_none_or(|size| self.form(state, size).is_number())
-                    && self.loaded(Space::Global, from, *bytes).is_number();
+                let read = match operation {
+                    Async::Copy { from, bytes, .. } => Some((Space::Global, *from, *bytes)),
+                    // Wherever in the object, and however much of it.
+                    Async::BulkLoad { from, .. } | Async::BulkStore { from, .. } => {
+                        Some((from.space, from.address, 16))
+                    }
+                    Async::Commit { .. } | Async::Wait { .. } | Async::Publish { .. } | Async::Barrier { .. } => None,
+                };
+                let mut number = operation.values().all(|value| self.form(state, value).is_number());
+                if let Some((space, from, bytes)) = read {
+                    let from = match (operation, self.address(state, from)) {
+                        (Async::BulkLoad { .. } | Async::BulkStore { .. }, Form::Linear { sum, .. }) => {
+                            Form::Linear { sum, offset: None }
+                        }
+                        (_, from) => from,
+                    };
+                    number &= self.loaded(space, from, bytes).is_number();
+                }
                 (!number).then_some(COMPUTED)
             }
             Op::LoadMatrix { space, address, .. } | Op::LoadFragment { space, address, .. } => {
@@ -696,8 +715,6 @@ impl Analysis<'_> {
             | Op::TransposeMatrix { .. }
             | Op::StoreFragment { .. }
             | Op::MultiplyFragments { .. }
-            | Op::CommitCopies
-            | Op::WaitForCopies { .. }
             | Op::Unsupported { .. }) => {
                 // What a shuffle moves, and where the others access memory, comes first and may be an address.
                 let mut rest = if let Op::Shuffle { .. }

@@ -18,7 +18,6 @@ pub(super) const ROWS: &[Row] = &[
     row("atom", Types::Any, "Parallel Synchronization and Communication Instructions: atom", atom),
     row("red", Types::Any, "Parallel Synchronization and Communication Instructions: red", red),
     unsupported("multimem", DATA, "memory of several GPUs is not done yet"),
-    unsupported("mbarrier", SYNC, "asynchronous barriers are not done yet"),
     unsupported("tensormap", SYNC, "tensor maps are not done yet"),
     unsupported("mapa", DATA, CLUSTER),
     unsupported("getctarank", DATA, CLUSTER),

@@ -1,7 +1,8 @@
-//! Asynchronous copies (rule Y6).
+//! Asynchronous copies (rules Y6, Y11).
 
 use super::memory::space;
 use super::{Row, Types, row};
+use crate::program::asynchronous::{Async, BarrierAction, Groups, Place};
 use crate::program::op::{Int, Op, Space, Src, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
@@ -13,29 +14,93 @@ pub(super) const ROWS: &[Row] =
 const U32: Type = Type::Int(Int { width: Width::W32, signed: false });
 
 fn cp(x: &mut Operation<'_, '_>) -> Lowered {
+    if x.flag("reduce") {
+        return Err(x.unsupported("bulk copies that reduce are not done yet"));
+    }
     if !x.flag("async") {
         return Err(x.unsupported("only asynchronous copies are"));
     }
-    if x.flag("bulk") || x.flag("mbarrier") {
-        return Err(x.unsupported("bulk copies and asynchronous barriers are not done yet"));
-    }
+    let bulk = x.flag("bulk");
+    let groups = if bulk { Groups::Bulk } else { Groups::Plain };
     if x.flag("commit_group") {
         x.done(0)?;
-        x.push(Op::CommitCopies);
+        x.push(Op::Async(Async::Commit { groups }));
         return Ok(());
     }
-    if x.flag("wait_all") {
+    if !bulk && x.flag("wait_all") {
         x.done(0)?;
-        x.push(Op::WaitForCopies { pending: None });
+        x.push(Op::Async(Async::Wait { groups, pending: None, reads: false }));
         return Ok(());
     }
     if x.flag("wait_group") {
+        let reads = bulk && x.flag("read");
         x.done(1)?;
         let pending = constant(x, 0)?;
-        x.push(Op::WaitForCopies { pending: Some(pending) });
+        x.push(Op::Async(Async::Wait { groups, pending: Some(pending), reads }));
         return Ok(());
     }
-    copy(x)
+    if !bulk && x.flag("mbarrier") {
+        return arrive(x);
+    }
+    if bulk { bulk_copy(x) } else { copy(x) }
+}
+
+/// `cp.async.mbarrier.arrive{.noinc}{.shared{::cta}}.b64 [addr]`
+fn arrive(x: &mut Operation<'_, '_>) -> Lowered {
+    x.require(&[("arrive", ())])?;
+    let counted = x.flag("noinc");
+    let place = super::mbarrier::barrier(x, 0)?;
+    x.done(1)?;
+    let action = BarrierAction::ArriveAfterCopies { counted };
+    x.push(Op::Async(Async::Barrier { place, action }));
+    Ok(())
+}
+
+/// `cp.async.bulk.dst.src.completion{.L2::cache_hint} [to], [from], bytes{, [barrier]}{, policy}`
+fn bulk_copy(x: &mut Operation<'_, '_>) -> Lowered {
+    for (modifier, what) in [
+        ("tensor", "tensor copies are not done yet"),
+        ("prefetch", "prefetches of tensors are not done yet"),
+        ("multicast::cluster", "clusters of several CTAs are not"),
+        ("cp_mask", "byte masks are not done yet"),
+    ] {
+        if x.flag(modifier) {
+            return Err(x.unsupported(what));
+        }
+    }
+    let (target, source) = (space(x), space(x));
+    let hint = x.flag("L2::cache_hint");
+    match (target, source) {
+        (Space::Shared, Space::Global) => {
+            x.require(&[("mbarrier::complete_tx::bytes", ())])?;
+            x.done(if hint { 5 } else { 4 })?;
+            if hint {
+                x.source(4, Type::Bits(Width::W64))?;
+            }
+            let (to, from, bytes) = (place(x, 0, target)?, place(x, 1, source)?, x.source(2, U32)?);
+            let barrier = place(x, 3, Space::Shared)?;
+            x.push(Op::Async(Async::BulkLoad { to, from, bytes, barrier }));
+        }
+        (Space::Global, Space::Shared) => {
+            x.require(&[("bulk_group", ())])?;
+            x.done(if hint { 4 } else { 3 })?;
+            if hint {
+                x.source(3, Type::Bits(Width::W64))?;
+            }
+            let (to, from, bytes) = (place(x, 0, target)?, place(x, 1, source)?, x.source(2, U32)?);
+            x.push(Op::Async(Async::BulkStore { to, from, bytes }));
+        }
+        (Space::Shared, Space::Shared) => {
+            return Err(x.unsupported("it copies to another CTA of the cluster, and clusters of several are not"));
+        }
+        _ => return Err(x.unsupported("it copies between `.global` and `.shared`")),
+    }
+    Ok(())
+}
+
+fn place(x: &mut Operation<'_, '_>, at: usize, space: Space) -> Lowered<Place> {
+    let (address, space) = x.address(at, space)?;
+    Ok(Place { space, address })
 }
 
 /// A literal that is a small number.
@@ -74,6 +139,6 @@ fn copy(x: &mut Operation<'_, '_>) -> Lowered {
             size = Some(x.source(3, U32)?).filter(|size| *size != Src::Imm(bytes.into()));
         }
     }
-    x.push(Op::CopyAsync { to, from, bytes, size, ignore });
+    x.push(Op::Async(Async::Copy { to, from, bytes, size, ignore }));
     Ok(())
 }

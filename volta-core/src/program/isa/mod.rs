@@ -15,6 +15,7 @@ mod copy;
 mod hints;
 mod logic;
 mod matrix;
+mod mbarrier;
 mod memory;
 mod moves;
 pub(super) mod special;
@@ -79,7 +80,7 @@ const fn unsupported(opcode: &'static str, section: &'static str, why: &'static 
     Row { opcode, types: Types::Any, section, handler: Handler::Unsupported(why) }
 }
 
-const TABLE: [&[Row]; 14] = [
+const TABLE: [&[Row]; 15] = [
     arith_int::ROWS,
     arith_float::ROWS,
     compare::ROWS,
@@ -89,6 +90,7 @@ const TABLE: [&[Row]; 14] = [
     memory::ROWS,
     control::ROWS,
     sync::ROWS,
+    mbarrier::ROWS,
     warp::ROWS,
     atomic::ROWS,
     copy::ROWS,

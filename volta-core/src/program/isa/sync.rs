@@ -1,6 +1,7 @@
 //! Barriers and fences.
 
 use super::{Row, Types, row};
+use crate::program::asynchronous::Async;
 use crate::program::op::{Barrier, Bool2, Int, Op, Src, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
@@ -100,10 +101,9 @@ fn reduce(x: &mut Operation<'_, '_>, aligned: bool) -> Lowered {
 /// A fence alone orders nothing (rule Y7).
 fn membar(x: &mut Operation<'_, '_>) -> Lowered {
     if x.flag("proxy") {
-        proxy(x)?;
-    } else {
-        x.require(&[("cta", ()), ("gl", ()), ("sys", ())])?;
+        return proxy(x);
     }
+    x.require(&[("cta", ()), ("gl", ()), ("sys", ())])?;
     x.done(0)?;
     x.push(Op::Nop);
     Ok(())
@@ -114,8 +114,9 @@ fn fence(x: &mut Operation<'_, '_>) -> Lowered {
         if x.flag("tensormap::generic") {
             return Err(x.unsupported("tensor maps are not done yet"));
         }
-        proxy(x)?;
-    } else if x.flag("mbarrier_init") {
+        return proxy(x);
+    }
+    if x.flag("mbarrier_init") {
         x.require(&[("release", ())])?;
         x.require(&[("cluster", ())])?;
     } else {
@@ -127,11 +128,18 @@ fn fence(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// Fences between proxies matter to what goes through another proxy: asynchronous copies, which are not supported
-/// yet.
+/// A fence between the generic and the async proxy (rule Y10). That of aliases matters to virtual addresses, of which the
+/// model has none; the one-way forms publish nothing here.
 fn proxy(x: &mut Operation<'_, '_>) -> Lowered {
-    let proxies = [("alias", ()), ("async", ()), ("async.global", ()), ("async::generic", ())];
-    x.require(&proxies)?;
-    x.choose(&[("global", ()), ("shared::cta", ()), ("shared::cluster", ())]);
+    let is_async = x.require(&[
+        ("alias", false),
+        ("async", true),
+        ("async.global", true),
+        ("async::generic", false),
+    ])?;
+    let spaces = [("global", (false, true)), ("shared::cta", (true, false)), ("shared::cluster", (true, false))];
+    let (shared, global) = x.choose(&spaces).unwrap_or((true, true));
+    x.done(0)?;
+    x.push(if is_async { Op::Async(Async::Publish { shared, global }) } else { Op::Nop });
     Ok(())
 }

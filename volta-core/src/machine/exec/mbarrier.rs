@@ -1,0 +1,435 @@
+//! Operations on barriers in shared memory (rule Y9), for the lanes of a warp.
+
+use super::super::clock::Clocks;
+use super::super::cta::{Cta, Detector, Stop};
+use super::super::mbarrier::{Asked, Event, Mbarrier, Started, Wrong};
+use super::super::objects::Backing;
+use super::super::packed::Cell;
+use super::super::race::Agent;
+use super::super::register::Register;
+use super::super::value::{Origin, Predicate, Truth, Value, lanes};
+use super::super::warp::Warp;
+use super::memory::WarpAccess;
+use crate::base::index::number_of;
+use crate::program::{BarrierAction, InstId, Phase, Place, PollingLoop, PredId, Src, Written};
+use crate::verdict::{FaultKind, Site};
+
+/// Bytes of a barrier, which is aligned to as many.
+const BYTES: u32 = 8;
+/// The most arrivals that a phase can wait for.
+const MOST_ARRIVALS: u64 = (1 << 20) - 1;
+
+impl Cta<'_> {
+    /// An operation on the barrier at a place, by the lanes of `mask`, one after the other.
+    pub(in super::super) fn barrier_in_memory(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        place: Place,
+        action: &BarrierAction,
+    ) -> Result<(), Stop> {
+        for lane in lanes(mask) {
+            self.barrier_action(warp, lane, pc, place, action)?;
+        }
+        Ok(())
+    }
+
+    fn barrier_action(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        pc: u32,
+        place: Place,
+        action: &BarrierAction,
+    ) -> Result<(), Stop> {
+        let key = self.barrier_at(warp, lane, pc, place, action)?;
+        let number = |cta: &Self, warp: &Warp, source: Src, what: &str| {
+            cta.concrete(warp, source, lane, pc, what).map(|bits| bits as u32)
+        };
+        match action {
+            BarrierAction::Init { count } => {
+                let count = number(self, warp, *count, "a barrier's count")?;
+                if count == 0 || u64::from(count) > MOST_ARRIVALS {
+                    let message = format!("a barrier that waits for {count} arrivals; it can be 1 to {MOST_ARRIVALS}");
+                    return Err(self.misuse(message, warp, lane, pc));
+                }
+                if self.mbarriers.alive.contains_key(&key) {
+                    let message = "a barrier is initialised anew that has not been invalidated".to_string();
+                    return Err(self.misuse(message, warp, lane, pc));
+                }
+                let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+                let agent = exact.clocks.new_agent();
+                self.mbarriers.alive.insert(key, Mbarrier::new(agent, count));
+                Ok(())
+            }
+            BarrierAction::Invalidate => {
+                let alive = self.mbarriers.alive.remove(&key);
+                if let Some(waiting) = alive.and_then(|barrier| barrier.waiting.first().copied()) {
+                    let message = "a barrier is invalidated that a thread waits at".to_string();
+                    let sites = vec![
+                        self.site_of_thread("waits".into(), waiting.thread, waiting.pc),
+                        self.site("invalidates it".into(), warp, lane, pc),
+                    ];
+                    return Err(self.fault_at(FaultKind::BarrierMisuse, "Y9", message, sites, None));
+                }
+                Ok(())
+            }
+            BarrierAction::Arrive { state, count, bytes, drops, releases, completes } => {
+                let count = number(self, warp, *count, "a count of arrivals")?;
+                let bytes = match bytes {
+                    Some(bytes) => i64::from(number(self, warp, *bytes, "a number of bytes")?),
+                    None => 0,
+                };
+                let phase = self.mbarriers.alive.get(&key).map_or(0, |barrier| barrier.phase);
+                self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+                    barrier.bytes += bytes;
+                    if *drops {
+                        barrier.count = barrier.count.saturating_sub(count);
+                    }
+                    barrier.arrive(clocks, event, count, *releases)
+                })?;
+                if let Some(state) = state {
+                    let token = number_of(self.mbarriers.states.len());
+                    self.mbarriers.states.push((key, phase));
+                    warp.register_mut(*state).set(lane, Value::Undefined(Origin::State(token)));
+                }
+                let over = self.end_phase(warp, lane, pc, key)?;
+                if over && !completes {
+                    let message = "an arrival with `.noComplete` completes the phase".to_string();
+                    return Err(self.misuse(message, warp, lane, pc));
+                }
+                Ok(())
+            }
+            BarrierAction::ArriveAfterCopies { counted } => {
+                let copies = self.copies_under_way(warp, lane);
+                self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+                    barrier.current.copies.extend(copies);
+                    if *counted {
+                        return barrier.arrive(clocks, event, 1, false);
+                    }
+                    // One arrival more is waited for, and comes.
+                    barrier.is_determined(clocks, event, "arrives")?;
+                    barrier.expect(event, 0);
+                    Ok(())
+                })?;
+                self.end_phase(warp, lane, pc, key).map(drop)
+            }
+            BarrierAction::Expect { bytes } => {
+                let bytes = number(self, warp, *bytes, "a number of bytes")?;
+                self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+                    barrier.is_determined(clocks, event, "expects bytes")?;
+                    barrier.expect(event, bytes.into());
+                    Ok(())
+                })
+            }
+            BarrierAction::Complete { bytes } => {
+                let bytes = number(self, warp, *bytes, "a number of bytes")?;
+                self.complete_on(warp, lane, pc, key, bytes.into(), None)
+            }
+            BarrierAction::Test { .. } => Err(Stop::Defect("a test of a barrier was executed by itself")),
+        }
+    }
+
+    /// Bytes are there, of a copy or simulated, for the current phase of a barrier.
+    fn complete_on(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        key: (u32, u64),
+        bytes: i64,
+        copy: Option<u32>,
+    ) -> Result<(), Stop> {
+        self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+            barrier.is_determined(clocks, event, "starts a copy that completes on the barrier")?;
+            barrier.bytes -= bytes;
+            barrier.current.copies.extend(copy);
+            Ok(())
+        })?;
+        self.end_phase(warp, lane, pc, key).map(drop)
+    }
+
+    /// A copy of so many bytes, which the lane has started, completes on the barrier at a place.
+    pub(in super::super) fn complete_copy(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        pc: u32,
+        place: Place,
+        bytes: u32,
+        copy: u32,
+    ) -> Result<(), Stop> {
+        let key = self.barrier_at(warp, lane, pc, place, &BarrierAction::Complete { bytes: Src::Imm(0) })?;
+        self.complete_on(warp, lane, pc, key, bytes.into(), Some(copy))
+    }
+
+    /// Does something to a living barrier.
+    fn at_barrier(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        key: (u32, u64),
+        act: impl FnOnce(&mut Mbarrier, &mut Clocks, Event) -> Result<(), Wrong>,
+    ) -> Result<(), Stop> {
+        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let Some(barrier) = self.mbarriers.alive.get_mut(&key) else {
+            let message = "nothing has made this a barrier: `mbarrier.init` comes first".to_string();
+            return Err(self.misuse(message, warp, lane, pc));
+        };
+        let thread = warp.thread(lane);
+        let event = Event { thread, stamp: exact.clocks.now(thread as usize), pc };
+        act(barrier, &mut exact.clocks, event).map_err(|wrong| self.wrong(key, wrong))
+    }
+
+    /// Ends the current phase of a barrier if nothing is missing; tells whether it did.
+    fn end_phase(&mut self, warp: &Warp, lane: usize, pc: u32, key: (u32, u64)) -> Result<bool, Stop> {
+        let mut ended = None;
+        self.at_barrier(warp, lane, pc, key, |barrier, _, _| {
+            if barrier.is_complete() {
+                ended = Some((barrier.complete()?, barrier.agent, barrier.phase));
+            }
+            Ok(())
+        })?;
+        let Some((copies, agent, phase)) = ended else { return Ok(false) };
+        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        for copy in copies {
+            exact.end_copy_at(copy, number_of(agent), phase);
+        }
+        self.counts.barriers += 1;
+        Ok(true)
+    }
+
+    /// The barrier that a lane names. That it does is an access to its bytes, which other operations on it go with.
+    fn barrier_at(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        pc: u32,
+        place: Place,
+        action: &BarrierAction,
+    ) -> Result<(u32, u64), Stop> {
+        match &self.order {
+            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
+            // What a finding left out may be what the barrier waits for.
+            Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) => {}
+        }
+        let plain = matches!(action, BarrierAction::Init { .. } | BarrierAction::Invalidate);
+        let agent = if plain { Agent::Thread } else { Agent::Barrier };
+        let address = self.addresses(warp, 1 << lane, place.address, pc)?[lane];
+        let mut offsets = [0; 32];
+        let extent = (BYTES, BYTES);
+        let at = self.locate_lane(warp, lane, pc, (place.space, address), extent, agent, true, &mut offsets)?;
+        let Backing::Shared(first) = at.object.backing else {
+            let message = "a barrier that is not in shared memory".to_string();
+            return Err(self.misuse(message, warp, lane, pc));
+        };
+        let key = (at.number, at.offsets[lane] / 4);
+        if !matches!(action, BarrierAction::Init { .. }) && !self.mbarriers.alive.contains_key(&key) {
+            let message = "nothing has made this a barrier: `mbarrier.init` comes first".to_string();
+            return Err(self.misuse(message, warp, lane, pc));
+        }
+        for cell in [key.1, key.1 + 1] {
+            self.touch_barrier(warp, lane, &at, cell)?;
+            if plain {
+                // Its bits are nobody's business, and after it they are nothing.
+                self.memory.shared[first as usize + cell as usize] = Cell::UNWRITTEN;
+            }
+        }
+        Ok(key)
+    }
+
+    fn touch_barrier(&mut self, warp: &Warp, lane: usize, at: &WarpAccess<'_>, cell: u64) -> Result<(), Stop> {
+        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let (place, who) = ((at.number, cell), (warp.thread(lane), at.agent));
+        match exact.access(place, who, 0xf, InstId(at.pc), true) {
+            Ok(()) => Ok(()),
+            Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, None)),
+        }
+    }
+
+    /// Lanes ask whether a phase is over. Gives those to which the answer is *yes*; the others wait: a loop that asks again
+    /// and does nothing else is left when it is, and what it computes on the way is not determined.
+    pub(in super::super) fn test_barrier(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        place: Place,
+        (p, phase, acquires): (PredId, Phase, bool),
+    ) -> Result<u32, Stop> {
+        let mut over = 0;
+        for lane in lanes(mask) {
+            let action = BarrierAction::Test { p, phase, acquires };
+            let key = self.barrier_at(warp, lane, pc, place, &action)?;
+            if self.is_phase_over(warp, lane, pc, key, phase, acquires)? {
+                over |= 1 << lane;
+            }
+        }
+        let Some(polling) = self.launch.program.polling_loop(InstId(pc)) else {
+            let lane = mask.trailing_zeros() as usize;
+            let message = "whether a phase of a barrier is over is asked once, and the answer depends on the schedule";
+            let site = self.site("is not determined here".into(), warp, lane, pc);
+            let help = "ask again until it is, in a loop that does nothing else";
+            return Err(self.fault_at(
+                FaultKind::Nondeterministic,
+                "Y9",
+                message.into(),
+                vec![site],
+                Some(help.into()),
+            ));
+        };
+        // Nobody can tell how often the answer was *no*.
+        if over != 0 {
+            self.poll(warp, over, pc, p, &polling)?;
+            warp.predicate_mut(p).merge_bits(over, u32::MAX);
+        }
+        Ok(over)
+    }
+
+    /// What the way back to a test changes is not determined when the test says *yes*.
+    fn poll(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        p: PredId,
+        polling: &PollingLoop,
+    ) -> Result<(), Stop> {
+        let origin = Origin::Unpredictable(InstId(pc));
+        let program = self.launch.program;
+        let Written { registers, predicates } = &polling.written;
+        // Each round makes at least one more of them undetermined.
+        for _ in 0..=registers.len() + predicates.len() {
+            let values: Vec<Register> = registers.iter().map(|d| warp.register(*d).clone()).collect();
+            let truths: Vec<Predicate> = predicates.iter().map(|p| warp.predicates[p.index()].clone()).collect();
+            warp.predicate_mut(p).merge_bits(mask, 0);
+            for at in &polling.path {
+                let inst = &program.insts[at.index()];
+                let runs = |lane: &usize| match inst.guard.map(|guard| self.truth(warp, guard, *lane, pc)) {
+                    Some(Truth::Known(holds)) => holds,
+                    None | Some(Truth::Condition(_) | Truth::Undefined(_)) => true,
+                };
+                let active = lanes(mask).filter(runs).fold(0, |active, lane| active | 1 << lane);
+                if active != 0 {
+                    self.execute(warp, active, inst, at.0)?;
+                }
+            }
+            let mut settled = true;
+            for lane in lanes(mask) {
+                for (d, before) in registers.iter().zip(&values) {
+                    if warp.register(*d).get(lane) != before.get(lane) {
+                        settled = false;
+                        warp.register_mut(*d).set(lane, Value::Undefined(origin));
+                    }
+                }
+                for (p, before) in predicates.iter().zip(&truths) {
+                    if warp.predicates[p.index()].get(lane) != before.get(lane) {
+                        settled = false;
+                        warp.predicate_mut(*p).set(lane, Truth::Undefined(origin));
+                    }
+                }
+            }
+            if settled {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the phase that a lane asks for is over; if so, it learns what the end of it tells.
+    fn is_phase_over(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        key: (u32, u64),
+        phase: Phase,
+        acquires: bool,
+    ) -> Result<bool, Stop> {
+        let asked = match phase {
+            Phase::Parity(parity) => {
+                let parity = self.concrete(warp, parity, lane, pc, "the parity of a phase")?;
+                if parity > 1 {
+                    let message = format!("a parity of {parity}; phases have parity 0 and 1");
+                    return Err(self.misuse(message, warp, lane, pc));
+                }
+                Asked::Parity(parity as u32)
+            }
+            Phase::State(state) => match self.value(warp, state, lane) {
+                Value::Undefined(Origin::State(token)) => {
+                    let (of, phase) = self.mbarriers.states[token as usize];
+                    if of != key {
+                        let message = "the state is that of an arrival at another barrier".to_string();
+                        return Err(self.misuse(message, warp, lane, pc));
+                    }
+                    Asked::Phase(phase)
+                }
+                Value::Bits(_) | Value::Sym(_) => {
+                    let message = "the state is none that an arrival returned".to_string();
+                    return Err(self.misuse(message, warp, lane, pc));
+                }
+                value @ Value::Undefined(_) => {
+                    return Err(self.not_concrete(warp, value, lane, pc, "the state of a barrier"));
+                }
+            },
+        };
+        let mut over = false;
+        self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+            over = barrier.ask(clocks, event, asked, acquires)?;
+            Ok(())
+        })?;
+        Ok(over)
+    }
+
+    #[cold]
+    fn misuse(&self, message: String, warp: &Warp, lane: usize, pc: u32) -> Stop {
+        self.fault(FaultKind::BarrierMisuse, "Y9", message, warp, lane, pc)
+    }
+
+    #[cold]
+    fn wrong(&self, key: (u32, u64), (kind, message, sites): Wrong) -> Stop {
+        let object = self.launch.objects.get(key.0);
+        let message = format!("{message} ({})", self.spell(object, key.1 * 4, BYTES));
+        let site = |(thread, pc, action): (u32, u32, &str)| self.site_of_thread(action.into(), thread, pc);
+        let sites: Vec<Site> = sites.into_iter().map(site).collect();
+        self.fault_at(kind, "Y9", message, sites, None)
+    }
+
+    /// What a lane waits for at a barrier, in words.
+    pub(in super::super) fn phase_waited_for(&self, warp: &Warp, lane: usize) -> Option<String> {
+        let thread = warp.thread(lane);
+        let mut found = self.mbarriers.alive.iter().filter_map(|(key, barrier)| {
+            let waiting = barrier.waiting.iter().find(|waiting| waiting.thread == thread)?;
+            Some((*key, barrier, waiting.phase))
+        });
+        let (key, barrier, phase) = found.next()?;
+        let name = self.spell(self.launch.objects.get(key.0), key.1 * 4, BYTES);
+        let missing = match (barrier.pending, barrier.bytes) {
+            (0, bytes) if bytes < 0 => format!("{} bytes came that nobody expects", -bytes),
+            (0, bytes) => format!("{bytes} bytes are missing"),
+            (pending, 0) => format!("{pending} of {} arrivals are missing", barrier.count),
+            (pending, bytes) => {
+                format!("{pending} of {} arrivals and {bytes} bytes are missing", barrier.count)
+            }
+        };
+        Some(format!("for phase {phase} of the barrier at {name}; {missing}"))
+    }
+
+    /// Nothing is left that writes or reads the shared memory of a CTA that has returned.
+    pub(in super::super) fn check_in_flight(&self) -> Result<(), Stop> {
+        let Detector::VectorClock(exact) = &self.order else { return Ok(()) };
+        let mut copies = self.mbarriers.copies.iter();
+        let Some(Started { thread, pc, .. }) = copies.find(|started| !exact.is_awaited(started.copy)) else {
+            return Ok(());
+        };
+        let message = "all threads have returned, and nobody has waited for this copy, which may still access the shared \
+                       memory of the block"
+            .to_string();
+        let site = self.site_of_thread("starts the copy".into(), *thread, *pc);
+        let help = "wait for the phase of its barrier, or with `cp.async.bulk.wait_group.read 0`, before returning";
+        Err(self.fault_at(FaultKind::InFlight, "Y11", message, vec![site], Some(help.into())))
+    }
+}

@@ -1,0 +1,245 @@
+//! Barriers in shared memory (rule Y9): threads and asynchronous copies arrive, threads wait for the end of a phase.
+//!
+//! One run speaks for all: which phase each arrival, each expected byte, each copy and each wait belongs to must follow from
+//! what happens before what, and is checked. Copies complete at once here, since whoever looks at what they bring before
+//! the phase is over races.
+
+use super::clock::{Clocks, Knowledge};
+use crate::verdict::FaultKind;
+use rustc_hash::FxHashMap;
+
+/// Something that a thread did, and must have done before a phase ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    pub(super) thread: u32,
+    pub(super) stamp: u32,
+    pub(super) pc: u32,
+}
+
+/// A lane that waits for a phase.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    pub(super) thread: u32,
+    pub(super) pc: u32,
+    pub(super) phase: i64,
+}
+
+/// What happened in the phase that is not over.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Current {
+    /// What its end tells those who wait for it.
+    released: Knowledge,
+    /// What happens before its end, told or not.
+    arrived: Knowledge,
+    last_arrival: Option<Event>,
+    /// Bytes that were expected when nobody had arrived who knows of it.
+    expected: Vec<Event>,
+    /// Waits for the phase before that are over: each happens before this one ends.
+    waits: Vec<Event>,
+    /// Copies that complete on it.
+    pub(super) copies: Vec<u32>,
+}
+
+/// A barrier in memory.
+#[derive(Clone, Debug)]
+pub(super) struct Mbarrier {
+    /// Its entry in clocks counts phases that are over.
+    pub(super) agent: usize,
+    /// Arrivals that a phase waits for, and that this one still waits for.
+    pub(super) count: u32,
+    pub(super) pending: u32,
+    /// Bytes expected and not yet there.
+    pub(super) bytes: i64,
+    /// Phases that are over.
+    pub(super) phase: u32,
+    pub(super) current: Current,
+    /// What the end of the phase before told.
+    over: Knowledge,
+    pub(super) waiting: Vec<Waiting>,
+}
+
+/// The barriers in a CTA's memory.
+#[derive(Debug, Default)]
+pub(super) struct Mbarriers {
+    /// By object and cell.
+    pub(super) alive: FxHashMap<(u32, u64), Mbarrier>,
+    /// What arrivals returned: of which barrier, and which of its phases.
+    pub(super) states: Vec<((u32, u64), u32)>,
+    /// Copies that write or read shared memory by the async proxy.
+    pub(super) copies: Vec<Started>,
+}
+
+/// A copy, and who started it where.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Started {
+    pub(super) copy: u32,
+    pub(super) thread: u32,
+    pub(super) pc: u32,
+}
+
+impl Mbarriers {
+    /// Whether there is none, and was none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.alive.is_empty() && self.states.is_empty()
+    }
+
+    /// Whether a cell is part of a barrier.
+    pub(super) fn covers(&self, (object, cell): (u32, u64)) -> bool {
+        !self.alive.is_empty() && self.alive.contains_key(&(object, cell & !1))
+    }
+
+    /// Bytes of state.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.alive.len() * 1024 + self.states.len() * 16 + self.copies.len() * 16) as u64
+    }
+}
+
+/// What is wrong with the use of a barrier.
+pub(super) type Wrong = (FaultKind, String, Vec<(u32, u32, &'static str)>);
+
+impl Mbarrier {
+    pub(super) fn new(agent: usize, count: u32) -> Mbarrier {
+        Mbarrier {
+            agent,
+            count,
+            pending: count,
+            bytes: 0,
+            phase: 0,
+            current: Current::default(),
+            over: Knowledge::default(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// What a thread does belongs to the current phase under every schedule if the end of the one before happens before it.
+    pub(super) fn is_determined(&self, clocks: &Clocks, event: Event, what: &'static str) -> Result<(), Wrong> {
+        if clocks.knows(event.thread as usize, self.agent) >= self.phase {
+            return Ok(());
+        }
+        let last = self.phase - 1;
+        let message = format!(
+            "whether this belongs to phase {last} or to phase {} of the barrier depends on the schedule: the thread has \
+             not waited for the end of phase {last}",
+            self.phase
+        );
+        Err((FaultKind::AmbiguousBarrier, message, vec![(event.thread, event.pc, what)]))
+    }
+
+    pub(super) fn expect(&mut self, event: Event, bytes: i64) {
+        self.bytes += bytes;
+        self.current.expected.push(event);
+    }
+
+    /// A thread arrives `count` times.
+    pub(super) fn arrive(&mut self, clocks: &mut Clocks, event: Event, count: u32, releases: bool) -> Result<(), Wrong> {
+        self.is_determined(clocks, event, "arrives")?;
+        if count > self.pending {
+            let message = format!(
+                "{count} more arrivals, where phase {} of the barrier waits for {} of {}",
+                self.phase, self.pending, self.count
+            );
+            return Err((FaultKind::BarrierMisuse, message, vec![(event.thread, event.pc, "arrives")]));
+        }
+        clocks.add_to(event.thread as usize, &mut self.current.arrived);
+        if releases {
+            clocks.add_to(event.thread as usize, &mut self.current.released);
+        }
+        clocks.release(event.thread as usize);
+        self.current.last_arrival = Some(event);
+        self.pending -= count;
+        Ok(())
+    }
+
+    /// Whether nothing is missing to the end of the phase.
+    pub(super) fn is_complete(&self) -> bool {
+        self.pending == 0 && self.bytes == 0
+    }
+
+    /// Ends the phase; gives the copies that are over with it.
+    pub(super) fn complete(&mut self) -> Result<Vec<u32>, Wrong> {
+        let Current { mut released, arrived, last_arrival, expected, waits, copies } =
+            std::mem::take(&mut self.current);
+        let last = last_arrival.map_or((0, 0, "arrives"), |event| (event.thread, event.pc, "arrives"));
+        let is_before_end = |event: &Event| arrived.knows(event.thread as usize) >= event.stamp;
+        if let Some(late) = expected.iter().find(|event| !is_before_end(event)) {
+            let message = format!(
+                "phase {} of the barrier may be over before these bytes are expected, since no arrival comes after it",
+                self.phase
+            );
+            let sites = vec![(late.thread, late.pc, "expects bytes"), last];
+            return Err((FaultKind::AmbiguousBarrier, message, sites));
+        }
+        let waits_now = |waiting: &&Waiting| waiting.phase < i64::from(self.phase);
+        let asleep = self.waiting.iter().find(waits_now).map(|waiting| (waiting.thread, waiting.pc));
+        let late = waits.iter().find(|event| !is_before_end(event)).map(|event| (event.thread, event.pc));
+        if let Some((thread, pc)) = late.or(asleep) {
+            let message = format!(
+                "this wait is for {}, and phase {} may be over before it looks, since no arrival comes after it; then it \
+                 waits for the phase that follows",
+                match self.phase {
+                    0 => "the phase before the first".to_string(),
+                    phase => format!("phase {} of the barrier", phase - 1),
+                },
+                self.phase
+            );
+            let sites = vec![(thread, pc, "waits"), last];
+            return Err((FaultKind::AmbiguousBarrier, message, sites));
+        }
+        self.phase += 1;
+        released.set(self.agent, self.phase);
+        self.over = released;
+        self.pending = self.count;
+        Ok(copies)
+    }
+}
+
+/// Which phase a thread asks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Asked {
+    Parity(u32),
+    Phase(u32),
+}
+
+impl Mbarrier {
+    /// Whether the phase is over that a thread asks for.
+    pub(super) fn ask(&mut self, clocks: &mut Clocks, event: Event, asked: Asked, acquires: bool) -> Result<bool, Wrong> {
+        let now = i64::from(self.phase);
+        let site = |action| vec![(event.thread, event.pc, action)];
+        let before = self.waiting.iter().position(|waiting| waiting.thread == event.thread);
+        let phase = match (before, asked) {
+            // It has asked before, and waits.
+            (Some(at), _) => self.waiting[at].phase,
+            (None, Asked::Phase(phase)) => i64::from(phase),
+            (None, Asked::Parity(parity)) => {
+                let phase = if self.phase & 1 == parity { now } else { now - 1 };
+                if i64::from(clocks.knows(event.thread as usize, self.agent)) < phase {
+                    let message = format!(
+                        "which phase this wait is for depends on the schedule: the thread does not know of the end of \
+                         phase {}",
+                        phase - 1
+                    );
+                    return Err((FaultKind::AmbiguousBarrier, message, site("waits")));
+                }
+                phase
+            }
+        };
+        if phase == now {
+            if before.is_none() {
+                self.waiting.push(Waiting { thread: event.thread, pc: event.pc, phase });
+            }
+            return Ok(false);
+        }
+        if phase < now - 1 {
+            let message = format!("this wait is for phase {phase}, and phase {} is over as well", now - 1);
+            return Err((FaultKind::AmbiguousBarrier, message, site("waits")));
+        }
+        if let Some(at) = before {
+            self.waiting.swap_remove(at);
+        }
+        if acquires {
+            clocks.learn(event.thread as usize, &self.over);
+        }
+        self.current.waits.push(event);
+        Ok(true)
+    }
+}

@@ -1,0 +1,129 @@
+//! Barriers in shared memory (rule Y9).
+
+use super::memory::space;
+use super::{Row, Types, row};
+use crate::program::asynchronous::{Async, BarrierAction, Phase, Place};
+use crate::program::op::{Int, Op, Space, Src, Width};
+use crate::program::operand::{Lowered, Operation};
+use crate::program::types::Type;
+use crate::ptx::tree::Operand;
+
+pub(super) const ROWS: &[Row] = &[
+    row("mbarrier", Types::Any, "Parallel Synchronization and Communication Instructions: mbarrier", mbarrier),
+];
+
+const U32: Type = Type::Int(Int { width: Width::W32, signed: false });
+const B64: Type = Type::Bits(Width::W64);
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Init,
+    Invalidate,
+    Arrive { drops: bool },
+    Expect,
+    Complete,
+    Test,
+    Try,
+}
+
+fn mbarrier(x: &mut Operation<'_, '_>) -> Lowered {
+    let kind = x.require(&[
+        ("init", Kind::Init),
+        ("inval", Kind::Invalidate),
+        // Before `expect_tx`, which may be its modifier.
+        ("arrive", Kind::Arrive { drops: false }),
+        ("arrive_drop", Kind::Arrive { drops: true }),
+        ("expect_tx", Kind::Expect),
+        ("complete_tx", Kind::Complete),
+        ("test_wait", Kind::Test),
+        ("try_wait", Kind::Try),
+    ])?;
+    match kind {
+        Kind::Init => {
+            let place = barrier(x, 0)?;
+            x.done(2)?;
+            let count = x.source(1, U32)?;
+            act(x, place, BarrierAction::Init { count })
+        }
+        Kind::Invalidate => {
+            let place = barrier(x, 0)?;
+            x.done(1)?;
+            act(x, place, BarrierAction::Invalidate)
+        }
+        Kind::Expect | Kind::Complete => {
+            scope(x, "relaxed")?;
+            let place = barrier(x, 0)?;
+            x.done(2)?;
+            let bytes = x.source(1, U32)?;
+            let action = if let Kind::Expect = kind {
+                BarrierAction::Expect { bytes }
+            } else {
+                BarrierAction::Complete { bytes }
+            };
+            act(x, place, action)
+        }
+        Kind::Arrive { drops } => arrive(x, drops),
+        Kind::Test => test(x, false),
+        Kind::Try => test(x, true),
+    }
+}
+
+fn act(x: &mut Operation<'_, '_>, place: Place, action: BarrierAction) -> Lowered {
+    x.push(Op::Async(Async::Barrier { place, action }));
+    Ok(())
+}
+
+/// The barrier at an operand, behind the modifiers of its type and its state space.
+pub(super) fn barrier(x: &mut Operation<'_, '_>, at: usize) -> Lowered<Place> {
+    if x.ty()? != B64 {
+        return Err(x.wrong_type());
+    }
+    let space = space(x);
+    if !matches!(space, Space::Shared | Space::Generic) {
+        return Err(x.unsupported("a barrier lies in `.shared`"));
+    }
+    let (address, space) = x.address(at, space)?;
+    Ok(Place { space, address })
+}
+
+/// Takes `.sem.scope`, where `strong` is what it is without; tells whether it is that. Clusters have one CTA.
+fn scope(x: &mut Operation<'_, '_>, strong: &str) -> Lowered<bool> {
+    let order = x.choose(&[(strong, true), ("relaxed", false)]);
+    if order.is_some() {
+        x.require(&[("cta", ()), ("cluster", ())])?;
+    }
+    Ok(order.unwrap_or(true))
+}
+
+/// `mbarrier.arrive{_drop}{.expect_tx}{.noComplete}{.sem.scope}{.space}.b64 state, [addr]{, count}`
+fn arrive(x: &mut Operation<'_, '_>, drops: bool) -> Lowered {
+    let expects = x.flag("expect_tx");
+    let completes = !x.flag("noComplete");
+    let releases = scope(x, "release")?;
+    let place = barrier(x, 1)?;
+    let operands = x.done_within(if expects || !completes { 3 } else { 2 }, 3)?;
+    let operand = x.operand(0)?;
+    let state = if let Operand::Sink(_) = operand { None } else { Some(x.destination(0, Width::W64)?) };
+    let given = if operands == 3 { Some(x.source(2, U32)?) } else { None };
+    let (count, bytes) =
+        if expects { (Src::Imm(1), given) } else { (given.unwrap_or(Src::Imm(1)), None) };
+    act(x, place, BarrierAction::Arrive { state, count, bytes, drops, releases, completes })
+}
+
+/// `mbarrier.{test,try}_wait{.parity}{.sem.scope}{.space}.b64 p, [addr], phase{, suspendTimeHint}`
+fn test(x: &mut Operation<'_, '_>, suspends: bool) -> Lowered {
+    let parity = x.flag("parity");
+    let acquires = scope(x, "acquire")?;
+    let place = barrier(x, 1)?;
+    let operands = x.done_within(3, if suspends { 4 } else { 3 })?;
+    if operands == 4 {
+        x.source(3, U32)?;
+    }
+    let operand = x.operand(0)?;
+    let Some(p) = x.predicate_destination(operand)? else {
+        return Err(x.expected("a predicate register", operand));
+    };
+    let phase =
+        if parity { Phase::Parity(x.source(2, U32)?) } else { Phase::State(x.source(2, B64)?) };
+    act(x, place, BarrierAction::Test { p, phase, acquires })
+}
