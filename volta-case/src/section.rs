@@ -149,6 +149,8 @@ section! {
         strict_alignment: bool = false, Tightens;
         /// lanes of one instruction that store the same value to one place race (Y1)
         strict_stores: bool = false, Tightens;
+        /// what the async proxy writes over what threads have read needs a proxy fence as well (Y10)
+        strict_proxies: bool = false, Tightens;
         /// a number below zero, `-1e4` say: known floats that are not above it are read as `-inf` (V3)
         mask_below: Option<i128> = None, Relaxes("known floats that are not above a bound are read as -inf (`mask_below`, V3)");
         /// shuffles and votes order memory (Y4)

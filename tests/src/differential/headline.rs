@@ -171,6 +171,9 @@ pub fn holds(case: &Case, report: &Report, seed: u64) -> Result<Seen, String> {
             | FaultKind::InputDependentControl
             | FaultKind::Unsupported
             | FaultKind::Assertion
+            | FaultKind::BarrierMisuse
+            | FaultKind::ProxyRace
+            | FaultKind::InFlight
             | FaultKind::ReadOnly => Ok(Seen::Nothing),
         },
         Verdict::Unknown(_) | Verdict::InputError(_) => Ok(Seen::Nothing),

@@ -188,7 +188,10 @@ impl<'l> Cta<'l> {
             packed: PackedValues::default(),
             memory: Memory::new(launch.shared_cells),
             order: match mode {
-                Mode::VectorClocks => Detector::VectorClock(Box::new(VectorClockDetector::new(threads))),
+                Mode::VectorClocks => {
+                    let strict = options.rules.strict_proxies;
+                    Detector::VectorClock(Box::new(VectorClockDetector::new(threads, strict)))
+                }
                 Mode::Lockstep | Mode::WarpByWarp => Detector::Epoch(1),
             },
             barriers: Barriers::default(),
@@ -229,7 +232,7 @@ impl<'l> Cta<'l> {
             }
             progress |= self.complete_barriers(&mut warps)?;
             if warps.iter().all(|warp| warp.live() == 0) {
-                return self.check_in_flight();
+                return self.end_asynchronous();
             }
             if !progress {
                 return Err(self.deadlock(&warps));
@@ -426,7 +429,9 @@ impl<'l> Cta<'l> {
         if lanes == 0 {
             return Ok(0);
         }
-        let Op::Async(Async::Barrier { place, action: BarrierAction::Test { p, phase, acquires } }) = &inst.op else {
+        let Op::Async(Async::Barrier { place, action: BarrierAction::Test { p, phase, acquires } }) =
+            &inst.op
+        else {
             return Err(Stop::Defect("lanes wait for a phase at an operation that asks for none"));
         };
         self.test_barrier(warp, lanes, pc, *place, (*p, *phase, *acquires))
@@ -462,7 +467,11 @@ impl<'l> Cta<'l> {
             Detector::Epoch(_) => 0,
             Detector::VectorClock(exact) => exact.bytes(),
         };
-        let state = self.own_bytes + self.mbarriers.bytes() + self.memory.bytes() + self.packed.bytes() + self.fragments.bytes();
+        let state = self.own_bytes
+            + self.mbarriers.bytes()
+            + self.memory.bytes()
+            + self.packed.bytes()
+            + self.fragments.bytes();
         let analysis = self.ranges.bytes() + self.known.bytes() + self.congruence.bytes();
         Held { terms: self.store.bytes(), state, accesses: races, analysis, ..Held::default() }
     }

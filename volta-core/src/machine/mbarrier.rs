@@ -112,7 +112,12 @@ impl Mbarrier {
     }
 
     /// What a thread does belongs to the current phase under every schedule if the end of the one before happens before it.
-    pub(super) fn is_determined(&self, clocks: &Clocks, event: Event, what: &'static str) -> Result<(), Wrong> {
+    pub(super) fn is_determined(
+        &self,
+        clocks: &Clocks,
+        event: Event,
+        what: &'static str,
+    ) -> Result<(), Wrong> {
         if clocks.knows(event.thread as usize, self.agent) >= self.phase {
             return Ok(());
         }
@@ -131,7 +136,13 @@ impl Mbarrier {
     }
 
     /// A thread arrives `count` times.
-    pub(super) fn arrive(&mut self, clocks: &mut Clocks, event: Event, count: u32, releases: bool) -> Result<(), Wrong> {
+    pub(super) fn arrive(
+        &mut self,
+        clocks: &mut Clocks,
+        event: Event,
+        count: u32,
+        releases: bool,
+    ) -> Result<(), Wrong> {
         self.is_determined(clocks, event, "arrives")?;
         if count > self.pending {
             let message = format!(
@@ -202,7 +213,13 @@ pub(super) enum Asked {
 
 impl Mbarrier {
     /// Whether the phase is over that a thread asks for.
-    pub(super) fn ask(&mut self, clocks: &mut Clocks, event: Event, asked: Asked, acquires: bool) -> Result<bool, Wrong> {
+    pub(super) fn ask(
+        &mut self,
+        clocks: &mut Clocks,
+        event: Event,
+        asked: Asked,
+        acquires: bool,
+    ) -> Result<bool, Wrong> {
         let now = i64::from(self.phase);
         let site = |action| vec![(event.thread, event.pc, action)];
         let before = self.waiting.iter().position(|waiting| waiting.thread == event.thread);

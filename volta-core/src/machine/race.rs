@@ -297,7 +297,7 @@ impl Access {
     pub(super) fn verb(&self, writes: bool) -> String {
         match self.agent {
             Agent::Atomic { update, .. } => format!("atomically updates (`{update}`)"),
-            Agent::Barrier => "uses, as a barrier,".into(),
+            Agent::Barrier => "uses the barrier at".into(),
             Agent::Thread | Agent::AnyOf { .. } | Agent::Copy { .. } if writes => "writes".into(),
             Agent::Thread | Agent::AnyOf { .. } | Agent::Copy { .. } => "reads".into(),
         }
@@ -352,16 +352,22 @@ pub(super) struct VectorClockDetector {
     entries: u64,
     copies: Vec<CopyEnds>,
     operations: u32,
+    /// Reads need a proxy fence before the async proxy writes.
+    strict_proxies: bool,
+    /// The instruction of an asynchronous write that came without one.
+    pub(super) unfenced: Option<InstId>,
 }
 
 impl VectorClockDetector {
-    pub(super) fn new(threads: usize) -> VectorClockDetector {
+    pub(super) fn new(threads: usize, strict_proxies: bool) -> VectorClockDetector {
         VectorClockDetector {
             clocks: Clocks::new(threads),
             cells: FxHashMap::default(),
             entries: 0,
             copies: Vec::new(),
             operations: 0,
+            strict_proxies,
+            unfenced: None,
         }
     }
 
@@ -435,9 +441,8 @@ impl VectorClockDetector {
         let stamp = self.clocks.now(thread as usize);
         let access = Access { thread, stamp, agent, bytes, inst };
         let Some(history) = self.cells.get(&place) else { return Ok(access) };
-        let conflict = |earlier: &Access, earlier_writes| {
-            self.conflict((earlier, earlier_writes), (&access, writes))
-        };
+        let conflict =
+            |earlier: &Access, earlier_writes| self.conflict((earlier, earlier_writes), (&access, writes));
         let with_write = history.writes.iter().find_map(|earlier| conflict(earlier, true));
         let with_read = || history.reads.iter().find_map(|earlier| conflict(earlier, false));
         match with_write.or_else(|| if writes { with_read() } else { None }) {
@@ -456,6 +461,10 @@ impl VectorClockDetector {
         writes: bool,
     ) -> Result<(), Conflict> {
         let access = self.check(place, (thread, agent), bytes, inst, writes)?;
+        if writes && !agent.is_generic() && self.unfenced.is_none() {
+            let mut reads = self.cells.get(&place).into_iter().flat_map(|history| &history.reads);
+            self.unfenced = reads.any(|earlier| !self.is_visible(earlier, &access)).then_some(inst);
+        }
         self.record(place, access, writes);
         Ok(())
     }
@@ -505,7 +514,7 @@ impl VectorClockDetector {
             return None;
         }
         let is_ordered = is_before(&self.clocks, &self.copies, earlier, later.thread);
-        if is_ordered && (!earlier_writes || self.is_visible(earlier, later)) {
+        if is_ordered && (self.is_visible(earlier, later) || !earlier_writes && !self.strict_proxies) {
             return None;
         }
         let (earlier, later) = (*earlier, *later);
@@ -567,7 +576,9 @@ fn is_before(clocks: &Clocks, copies: &[CopyEnds], earlier: &Access, thread: u32
             earlier.thread == thread || knows(earlier.thread, earlier.stamp)
         }
         // Until somebody has waited for it, a copy is before nothing.
-        Agent::Copy { number, .. } => copies[number as usize].iter().any(|(agent, stamp)| knows(*agent, *stamp)),
+        Agent::Copy { number, .. } => {
+            copies[number as usize].iter().any(|(agent, stamp)| knows(*agent, *stamp))
+        }
     }
 }
 
@@ -617,7 +628,7 @@ mod tests {
         assert!(cell.read(now(1, 0, 0), 4), "the wait of one thread is no barrier");
         assert!(!cell.read(now(2, 0, 0), 4));
 
-        let mut exact = VectorClockDetector::new(2);
+        let mut exact = VectorClockDetector::new(2, false);
         let access = |exact: &mut VectorClockDetector, thread, agent, writes| {
             exact.access((0, 0), (thread, agent), 0b1111, InstId(0), writes).is_ok()
         };
@@ -637,7 +648,7 @@ mod tests {
     fn what_some_lane_wrote_is_ordered_by_the_whole_warp_only() {
         // What one lane did before is ordered for that lane only, whichever it is.
         for first in 0..2 {
-            let mut exact = VectorClockDetector::new(2);
+            let mut exact = VectorClockDetector::new(2, false);
             assert!(exact.access((0, 0), (first, Agent::Thread), 0b1111, InstId(0), true).is_ok());
             let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: 0b11 };
             assert!(exact.access_by_any((0, 0), (&[0, 1], agent), 0b1111, InstId(1), true).is_err());
@@ -651,7 +662,7 @@ mod tests {
         assert!(!cell.read(now(1, 1, 0), 0));
         assert!(cell.write_by_any(now(1, 1, 0)), "lane 0 has read it since");
 
-        let mut exact = VectorClockDetector::new(2);
+        let mut exact = VectorClockDetector::new(2, false);
         let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: 0b11 };
         for lane in 0..2 {
             assert!(exact.access((0, 0), (lane, agent), 0b1111, InstId(0), true).is_ok());
@@ -663,7 +674,7 @@ mod tests {
 
     #[test]
     fn behind_a_race_all_others_are_found() {
-        let mut exact = VectorClockDetector::new(4);
+        let mut exact = VectorClockDetector::new(4, false);
         let access = |exact: &mut VectorClockDetector, thread, inst, writes| {
             let found = exact.access_anyway((0, 0), (&[thread], Agent::Thread), 0b1111, InstId(inst), writes);
             found.iter().map(|conflict| conflict.earlier.inst.0).collect::<Vec<_>>()
@@ -678,7 +689,7 @@ mod tests {
 
     #[test]
     fn the_vector_clock_detector_works_by_byte_and_remembers_every_reader() {
-        let mut exact = VectorClockDetector::new(3);
+        let mut exact = VectorClockDetector::new(3, false);
         let at = |n| InstId(n);
         assert!(exact.access((0, 0), (0, Agent::Thread), 0b0011, at(0), true).is_ok());
         assert!(exact.access((0, 0), (1, Agent::Thread), 0b1100, at(1), true).is_ok());

@@ -26,6 +26,8 @@ pub(super) struct Relied {
     stores: BTreeSet<u32>,
     /// By instruction, what PTX wants the rows of a matrix to be aligned to where they are not (rule M1).
     rows: BTreeMap<u32, u64>,
+    /// An asynchronous write over what threads have read, without a proxy fence between (rule Y10).
+    unfenced: Option<u32>,
 }
 
 impl Relied {
@@ -52,6 +54,11 @@ impl Relied {
         self.rows.insert(pc, bytes);
     }
 
+    /// An asynchronous operation writes over what threads have read, without a proxy fence between.
+    pub(super) fn on_unfenced_reads(&mut self, pc: u32) {
+        self.unfenced.get_or_insert(pc);
+    }
+
     /// What another CTA relied on.
     pub(super) fn merge(&mut self, other: Relied) {
         self.returned.merge(&other.returned);
@@ -62,6 +69,7 @@ impl Relied {
         }
         self.stores.extend(other.stores);
         self.rows.extend(other.rows);
+        self.unfenced = self.unfenced.or(other.unfenced);
     }
 
     /// All of it, a sentence each.
@@ -87,6 +95,12 @@ impl Relied {
             Assumption::relied(format!(
                 "{}: rows start at multiples of {ROW_ALIGN} bytes, which is enough for CUDA, and PTX wants {bytes} (M1)",
                 instruction(launch, *pc)
+            ))
+        }));
+        all.extend(self.unfenced.map(|pc| {
+            Assumption::relied(format!(
+                "{}: reads that happen before an asynchronous write have their values, also without a proxy fence (Y10)",
+                instruction(launch, pc)
             ))
         }));
         all

@@ -41,7 +41,14 @@ pub enum BarrierAction {
     /// `mbarrier.inval`
     Invalidate,
     /// `mbarrier.arrive`, `mbarrier.arrive_drop`, with `.expect_tx` after expecting so many bytes
-    Arrive { state: Option<RegId>, count: Src, bytes: Option<Src>, drops: bool, releases: bool, completes: bool },
+    Arrive {
+        state: Option<RegId>,
+        count: Src,
+        bytes: Option<Src>,
+        drops: bool,
+        releases: bool,
+        completes: bool,
+    },
     /// `cp.async.mbarrier.arrive`: once all copies of the thread are over; `counted` with `.noinc`
     ArriveAfterCopies { counted: bool },
     /// `mbarrier.expect_tx`
@@ -78,7 +85,9 @@ impl Async {
     /// What it does beside computing.
     pub(super) fn effect(&self) -> Effect<'_> {
         match self {
-            Async::Copy { .. } | Async::BulkLoad { .. } | Async::BulkStore { .. } => Effect::Writes(Writes::Copy),
+            Async::Copy { .. } | Async::BulkLoad { .. } | Async::BulkStore { .. } => {
+                Effect::Writes(Writes::Copy)
+            }
             Async::Commit { .. } | Async::Wait { .. } | Async::Publish { .. } => Effect::Context,
             Async::Barrier { action, .. } => match action {
                 BarrierAction::Test { .. } => Effect::Waits(Wait::Phase),

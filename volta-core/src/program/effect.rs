@@ -187,9 +187,7 @@ impl Op {
                 Divides::ByGuard
             }
             Effect::Control(Control::Table(..) | Control::Exit)
-            | Effect::Waits(Wait::Warp(_) | Wait::Phase) => {
-                Divides::Always
-            }
+            | Effect::Waits(Wait::Warp(_) | Wait::Phase) => Divides::Always,
             Effect::Computes
             | Effect::Reads
             | Effect::Writes(_)

@@ -100,7 +100,8 @@ impl Program {
     /// The way from a test of a barrier back to itself that every thread goes to which the test says *no*, if there is
     /// one and threads do nothing on it but compute in registers.
     pub fn polling_loop(&self, test: InstId) -> Option<PollingLoop> {
-        let Op::Async(Async::Barrier { action: BarrierAction::Test { p, .. }, .. }) = &self.insts[test.index()].op
+        let Op::Async(Async::Barrier { action: BarrierAction::Test { p, .. }, .. }) =
+            &self.insts[test.index()].op
         else {
             return None;
         };

@@ -10,9 +10,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use super::asynchronous::{Async, BarrierAction, Groups, Phase, Place};
 use super::code::{Inst, Program, Variable};
 use super::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
-use super::asynchronous::{Async, BarrierAction, Groups, Phase, Place};
 use super::op::{
     Address, Barrier, Bool2, Clamp, Compare, Declared, FloatCompare, Int, Op, Precision, PredSrc, Scope,
     Space, Src, ToIntegral, Update, Width,

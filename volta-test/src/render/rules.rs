@@ -92,6 +92,22 @@ pub const ENTRIES: &[Entry] = &[
         "Rule Y3: every arrival of the next generation must come after somebody's release from the one before.",
     ),
     entry(
+        "barrier-misuse",
+        "a barrier in memory is used as nobody may: before `mbarrier.init`, more often than it counts, by plain accesses",
+        "Rule Y9.",
+    ),
+    entry(
+        "proxy-race",
+        "an asynchronous operation accesses what a thread wrote before it, and no proxy fence lies between",
+        "Rule Y10: `fence.proxy.async` by the thread that writes, before the barrier that orders the two, or by the one \
+         that starts the operation, behind it.",
+    ),
+    entry(
+        "in-flight",
+        "an asynchronous operation is under way when it must be over",
+        "Rule Y11: a CTA must not return while its shared memory is read or written.",
+    ),
+    entry(
         "out-of-bounds",
         "an access outside of the tensor, variable or window that it belongs to",
         "Rule M1.",
@@ -237,6 +253,22 @@ pub const ENTRIES: &[Entry] = &[
         "Y8",
         "a kernel without fault computes the same under every schedule",
         "So the order in which Volta runs threads does not matter.",
+    ),
+    entry(
+        "Y9",
+        "which phase of a barrier in memory an operation belongs to must not depend on the schedule",
+        "The end of a phase happens before each arrival, copy and wait of the next, and each wait for a phase before the \
+         end of the one after it. A test in a loop that does nothing else waits.",
+    ),
+    entry(
+        "Y10",
+        "what threads write, asynchronous operations see only behind a proxy fence",
+        "`fence.proxy.async` publishes what its thread knows; barriers hand it on.",
+    ),
+    entry(
+        "Y11",
+        "a bulk copy may touch memory at any time until it is over",
+        "For those who know that the phase of its barrier is over, or for the thread that waits for its group.",
     ),
     entry(
         "M1",

@@ -54,9 +54,9 @@ impl Cta<'_> {
         let who = |access: race::Access| self.launch.thread(self.index, access.thread);
         if conflict.lacks_fence {
             let message = format!(
-                "{} writes {place} (1) and, later, an asynchronous operation of {} {} it (2), which need not see what was \
-                 written: no proxy fence lies between",
+                "{} {} {place} (1) and, later, an asynchronous operation of {} {} it (2), and no proxy fence lies between",
                 who(conflict.earlier),
+                conflict.earlier.verb(conflict.earlier_writes),
                 who(conflict.later),
                 conflict.later.verb(conflict.later_writes),
             );

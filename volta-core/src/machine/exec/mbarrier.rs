@@ -51,14 +51,17 @@ impl Cta<'_> {
             BarrierAction::Init { count } => {
                 let count = number(self, warp, *count, "a barrier's count")?;
                 if count == 0 || u64::from(count) > MOST_ARRIVALS {
-                    let message = format!("a barrier that waits for {count} arrivals; it can be 1 to {MOST_ARRIVALS}");
+                    let message =
+                        format!("a barrier that waits for {count} arrivals; it can be 1 to {MOST_ARRIVALS}");
                     return Err(self.misuse(message, warp, lane, pc));
                 }
                 if self.mbarriers.alive.contains_key(&key) {
                     let message = "a barrier is initialised anew that has not been invalidated".to_string();
                     return Err(self.misuse(message, warp, lane, pc));
                 }
-                let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+                let Detector::VectorClock(exact) = &mut self.order else {
+                    return Err(Stop::NeedVectorClocks);
+                };
                 let agent = exact.clocks.new_agent();
                 self.mbarriers.alive.insert(key, Mbarrier::new(agent, count));
                 Ok(())
@@ -221,7 +224,8 @@ impl Cta<'_> {
         let address = self.addresses(warp, 1 << lane, place.address, pc)?[lane];
         let mut offsets = [0; 32];
         let extent = (BYTES, BYTES);
-        let at = self.locate_lane(warp, lane, pc, (place.space, address), extent, agent, true, &mut offsets)?;
+        let at =
+            self.locate_lane(warp, lane, pc, (place.space, address), extent, agent, true, &mut offsets)?;
         let Backing::Shared(first) = at.object.backing else {
             let message = "a barrier that is not in shared memory".to_string();
             return Err(self.misuse(message, warp, lane, pc));
@@ -241,7 +245,13 @@ impl Cta<'_> {
         Ok(key)
     }
 
-    fn touch_barrier(&mut self, warp: &Warp, lane: usize, at: &WarpAccess<'_>, cell: u64) -> Result<(), Stop> {
+    fn touch_barrier(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        at: &WarpAccess<'_>,
+        cell: u64,
+    ) -> Result<(), Stop> {
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         let (place, who) = ((at.number, cell), (warp.thread(lane), at.agent));
         match exact.access(place, who, 0xf, InstId(at.pc), true) {
@@ -270,7 +280,8 @@ impl Cta<'_> {
         }
         let Some(polling) = self.launch.program.polling_loop(InstId(pc)) else {
             let lane = mask.trailing_zeros() as usize;
-            let message = "whether a phase of a barrier is over is asked once, and the answer depends on the schedule";
+            let message =
+                "whether a phase of a barrier is over is asked once, and the answer depends on the schedule";
             let site = self.site("is not determined here".into(), warp, lane, pc);
             let help = "ask again until it is, in a loop that does nothing else";
             return Err(self.fault_at(
@@ -304,7 +315,8 @@ impl Cta<'_> {
         // Each round makes at least one more of them undetermined.
         for _ in 0..=registers.len() + predicates.len() {
             let values: Vec<Register> = registers.iter().map(|d| warp.register(*d).clone()).collect();
-            let truths: Vec<Predicate> = predicates.iter().map(|p| warp.predicates[p.index()].clone()).collect();
+            let truths: Vec<Predicate> =
+                predicates.iter().map(|p| warp.predicates[p.index()].clone()).collect();
             warp.predicate_mut(p).merge_bits(mask, 0);
             for at in &polling.path {
                 let inst = &program.insts[at.index()];
@@ -419,8 +431,11 @@ impl Cta<'_> {
     }
 
     /// Nothing is left that writes or reads the shared memory of a CTA that has returned.
-    pub(in super::super) fn check_in_flight(&self) -> Result<(), Stop> {
+    pub(in super::super) fn end_asynchronous(&mut self) -> Result<(), Stop> {
         let Detector::VectorClock(exact) = &self.order else { return Ok(()) };
+        if let Some(InstId(pc)) = exact.unfenced {
+            self.relied.on_unfenced_reads(pc);
+        }
         let mut copies = self.mbarriers.copies.iter();
         let Some(Started { thread, pc, .. }) = copies.find(|started| !exact.is_awaited(started.copy)) else {
             return Ok(());
@@ -429,7 +444,8 @@ impl Cta<'_> {
                        memory of the block"
             .to_string();
         let site = self.site_of_thread("starts the copy".into(), *thread, *pc);
-        let help = "wait for the phase of its barrier, or with `cp.async.bulk.wait_group.read 0`, before returning";
+        let help =
+            "wait for the phase of its barrier, or with `cp.async.bulk.wait_group.read 0`, before returning";
         Err(self.fault_at(FaultKind::InFlight, "Y11", message, vec![site], Some(help.into())))
     }
 }

@@ -400,9 +400,10 @@ impl Cta<'_> {
             Origin::Invalid(inst) | Origin::Doubtful(inst) => {
                 (FaultKind::Undefined, format!("undefined{}", at(inst)))
             }
-            Origin::State(_) => {
-                (FaultKind::Nondeterministic, "the state of a barrier, whose bits mean something to barriers only".into())
-            }
+            Origin::State(_) => (
+                FaultKind::Nondeterministic,
+                "the state of a barrier, whose bits mean something to barriers only".into(),
+            ),
         }
     }
 

@@ -566,7 +566,8 @@ impl Analysis<'_> {
         let op = &self.program.insts[at].op;
         let (address, bytes) = if let Op::Async(Async::Copy { from, bytes, .. }) = op {
             (*from, *bytes)
-        } else if let Op::Async(Async::BulkLoad { from: place, .. } | Async::BulkStore { to: place, .. }) = op {
+        } else if let Op::Async(Async::BulkLoad { from: place, .. } | Async::BulkStore { to: place, .. }) = op
+        {
             (place.address, 16)
         } else if let Op::Load { space: Space::Global | Space::Generic, address, width, d, .. } = op {
             (*address, width.bytes() * d.len() as u32)
@@ -622,7 +623,10 @@ impl Analysis<'_> {
                     Async::BulkLoad { from, .. } | Async::BulkStore { from, .. } => {
                         Some((from.space, from.address, 16))
                     }
-                    Async::Commit { .. } | Async::Wait { .. } | Async::Publish { .. } | Async::Barrier { .. } => None,
+                    Async::Commit { .. }
+                    | Async::Wait { .. }
+                    | Async::Publish { .. }
+                    | Async::Barrier { .. } => None,
                 };
                 let mut number = operation.values().all(|value| self.form(state, value).is_number());
                 if let Some((space, from, bytes)) = read {

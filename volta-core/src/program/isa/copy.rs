@@ -91,7 +91,9 @@ fn bulk_copy(x: &mut Operation<'_, '_>) -> Lowered {
             x.push(Op::Async(Async::BulkStore { to, from, bytes }));
         }
         (Space::Shared, Space::Shared) => {
-            return Err(x.unsupported("it copies to another CTA of the cluster, and clusters of several are not"));
+            return Err(
+                x.unsupported("it copies to another CTA of the cluster, and clusters of several are not")
+            );
         }
         _ => return Err(x.unsupported("it copies between `.global` and `.shared`")),
     }

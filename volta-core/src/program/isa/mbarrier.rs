@@ -8,9 +8,12 @@ use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
 use crate::ptx::tree::Operand;
 
-pub(super) const ROWS: &[Row] = &[
-    row("mbarrier", Types::Any, "Parallel Synchronization and Communication Instructions: mbarrier", mbarrier),
-];
+pub(super) const ROWS: &[Row] = &[row(
+    "mbarrier",
+    Types::Any,
+    "Parallel Synchronization and Communication Instructions: mbarrier",
+    mbarrier,
+)];
 
 const U32: Type = Type::Int(Int { width: Width::W32, signed: false });
 const B64: Type = Type::Bits(Width::W64);
@@ -105,8 +108,7 @@ fn arrive(x: &mut Operation<'_, '_>, drops: bool) -> Lowered {
     let operand = x.operand(0)?;
     let state = if let Operand::Sink(_) = operand { None } else { Some(x.destination(0, Width::W64)?) };
     let given = if operands == 3 { Some(x.source(2, U32)?) } else { None };
-    let (count, bytes) =
-        if expects { (Src::Imm(1), given) } else { (given.unwrap_or(Src::Imm(1)), None) };
+    let (count, bytes) = if expects { (Src::Imm(1), given) } else { (given.unwrap_or(Src::Imm(1)), None) };
     act(x, place, BarrierAction::Arrive { state, count, bytes, drops, releases, completes })
 }
 
@@ -123,7 +125,6 @@ fn test(x: &mut Operation<'_, '_>, suspends: bool) -> Lowered {
     let Some(p) = x.predicate_destination(operand)? else {
         return Err(x.expected("a predicate register", operand));
     };
-    let phase =
-        if parity { Phase::Parity(x.source(2, U32)?) } else { Phase::State(x.source(2, B64)?) };
+    let phase = if parity { Phase::Parity(x.source(2, U32)?) } else { Phase::State(x.source(2, B64)?) };
     act(x, place, BarrierAction::Test { p, phase, acquires })
 }

@@ -131,13 +131,10 @@ fn fence(x: &mut Operation<'_, '_>) -> Lowered {
 /// A fence between the generic and the async proxy (rule Y10). That of aliases matters to virtual addresses, of which the
 /// model has none; the one-way forms publish nothing here.
 fn proxy(x: &mut Operation<'_, '_>) -> Lowered {
-    let is_async = x.require(&[
-        ("alias", false),
-        ("async", true),
-        ("async.global", true),
-        ("async::generic", false),
-    ])?;
-    let spaces = [("global", (false, true)), ("shared::cta", (true, false)), ("shared::cluster", (true, false))];
+    let is_async =
+        x.require(&[("alias", false), ("async", true), ("async.global", true), ("async::generic", false)])?;
+    let spaces =
+        [("global", (false, true)), ("shared::cta", (true, false)), ("shared::cluster", (true, false))];
     let (shared, global) = x.choose(&spaces).unwrap_or((true, true));
     x.done(0)?;
     x.push(if is_async { Op::Async(Async::Publish { shared, global }) } else { Op::Nop });
