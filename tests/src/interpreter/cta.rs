@@ -6,6 +6,7 @@
 use super::decode::{Formal, Function, Program};
 use super::memory::{self, DYNAMIC, Object, Objects};
 use super::op::{Address, AtomicOp, Barrier, Op, Passed, Reduction, Source, Space};
+use super::phase::Phases;
 use super::random::Random;
 use super::thread::{self, Copy, Launch, State, Thread};
 use super::{float, integer};
@@ -47,6 +48,8 @@ pub struct Cta<'r> {
     /// Threads that can run.
     pub(super) ready: Vec<usize>,
     barriers: Vec<Meeting>,
+    /// Barriers in shared memory, and bulk copies.
+    pub(super) phases: Phases,
     /// Instructions that may still be executed.
     pub(super) budget: u64,
 }
@@ -77,6 +80,7 @@ impl<'r> Cta<'r> {
             ready: (0..threads.len()).collect(),
             threads,
             barriers: vec![Meeting::default(); 16],
+            phases: Phases::default(),
             budget,
         }
     }
@@ -90,6 +94,7 @@ impl<'r> Cta<'r> {
             let at = self.random.below(self.ready.len());
             let number = self.ready[at];
             self.progress_copies(number)?;
+            self.progress_bulk(false).map_err(|error| self.located(number, &error))?;
             for _ in 0..=self.random.below(BURST) {
                 self.budget = self.budget.checked_sub(1).ok_or("it runs for too long")?;
                 self.step(number).map_err(|error| self.located(number, &error))?;
@@ -101,7 +106,7 @@ impl<'r> Cta<'r> {
             }
         }
         match self.threads.iter().position(|thread| thread.state != State::Exited) {
-            None => Ok(()),
+            None => self.progress_bulk(true),
             Some(number) => Err(self.located(number, "it waits forever")),
         }
     }
@@ -271,6 +276,10 @@ impl<'r> Cta<'r> {
                 self.threads[number].copies.push(Copy { group, to, from, bytes: *bytes, take });
             }
             Op::CommitGroup => thread.groups += 1,
+            Op::Phase { at, op } => self.phase(number, *at, op)?,
+            Op::Bulk(copy) => self.start_bulk(number, copy)?,
+            Op::CommitBulk => self.commit_bulk(number),
+            Op::WaitBulk(newest) => self.wait_bulk(number, *newest)?,
             Op::WaitGroup(newest) => {
                 let below = newest.map_or(u64::MAX, |newest| thread.groups.saturating_sub(newest));
                 while let Some(at) = self.threads[number].copies.iter().position(|copy| copy.group < below) {
@@ -422,7 +431,7 @@ impl<'r> Cta<'r> {
     }
 
     /// Does one of a thread's copies.
-    fn copy(&mut self, number: usize, at: usize) -> Result<(), String> {
+    pub(super) fn copy(&mut self, number: usize, at: usize) -> Result<(), String> {
         let Copy { to, from, bytes, take, .. } = self.threads[number].copies.remove(at);
         for offset in 0..u64::from(bytes) {
             let taken = offset < u64::from(take);

@@ -14,6 +14,7 @@ pub mod integer;
 pub mod matrix;
 pub mod memory;
 pub mod op;
+mod phase;
 pub mod random;
 pub mod thread;
 pub mod warp;

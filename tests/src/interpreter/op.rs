@@ -442,6 +442,15 @@ pub enum Op {
         ignore: Option<Source>,
     },
     CommitGroup,
+    /// An operation on a barrier in shared memory.
+    Phase {
+        at: Address,
+        op: Box<PhaseOp>,
+    },
+    Bulk(Box<BulkCopy>),
+    CommitBulk,
+    /// All groups of bulk copies but so many.
+    WaitBulk(u64),
     /// All but so many groups; `None` is everything.
     WaitGroup(Option<u64>),
     Activemask {
@@ -499,4 +508,36 @@ pub struct Instruction {
     pub op: Op,
     /// Its line in the text.
     pub line: u32,
+}
+
+/// Which phase of a barrier a test asks for.
+#[derive(Clone, Copy, Debug)]
+pub enum Phase {
+    /// That of this arrival.
+    State(Source),
+    /// That of this parity.
+    Parity(Source),
+}
+
+/// An operation on a barrier in shared memory.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub enum PhaseOp {
+    Init { count: Source },
+    Invalidate,
+    Arrive { state: Option<Register>, count: Source, bytes: Option<Source>, drops: bool },
+    ArriveAfterCopies { counted: bool },
+    Expect { bytes: Source },
+    Complete { bytes: Source },
+    Test { p: Register, phase: Phase },
+}
+
+/// A bulk copy, and the barrier that it completes on; by groups, if there is none.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub struct BulkCopy {
+    pub to: Address,
+    pub from: Address,
+    pub bytes: Source,
+    pub barrier: Option<Address>,
 }

@@ -38,10 +38,13 @@ impl Decoder {
             "membar" | "fence" => {
                 modifiers
                     .ignore(&["cta", "gl", "sys", "gpu", "cluster", "acq_rel", "sc", "acquire", "release"]);
+                // Threads and copies run one at a time here, and see all that was done.
+                modifiers.ignore(&["proxy", "async", "alias", "mbarrier_init", "shared::cta", "shared::cluster", "global"]);
                 Op::Nothing
             }
-            "prefetch" | "prefetchu" | "discard" | "applypriority" | "nanosleep" | "pmevent" => {
-                modifiers.ignore(&["global", "local", "L1", "L2", "u32"]);
+            "prefetch" | "prefetchu" | "discard" | "applypriority" | "nanosleep" | "pmevent"
+            | "setmaxnreg" => {
+                modifiers.ignore(&["global", "local", "L1", "L2", "u32", "inc", "dec", "sync", "aligned"]);
                 Op::Nothing
             }
             "bar" | "barrier" => self.barrier(opcode, modifiers, operands)?,

@@ -42,6 +42,7 @@ impl Decoder {
             }
             "atom" | "red" => self.atomic(opcode, modifiers, operands)?,
             "cp" => self.copy(modifiers, operands)?,
+            "mbarrier" => self.mbarrier(modifiers, operands)?,
             "isspacep" => Op::IsSpace {
                 d: self.destination(operands)?,
                 space: modifiers.space(),
@@ -108,6 +109,12 @@ impl Decoder {
     fn copy(&self, modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<Op, String> {
         if !modifiers.take("async") {
             return Err("it is no copy that is known".into());
+        }
+        if modifiers.take("bulk") {
+            return self.bulk(modifiers, operands);
+        }
+        if modifiers.take("mbarrier") {
+            return self.arrive_after_copies(modifiers, operands);
         }
         if modifiers.take("commit_group") {
             return Ok(Op::CommitGroup);

@@ -8,6 +8,7 @@ mod convert;
 mod matrix;
 mod memory;
 mod operand;
+mod phase;
 mod scope;
 mod warp;
 

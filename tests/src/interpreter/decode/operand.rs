@@ -69,6 +69,8 @@ impl<'t> Modifiers<'t> {
             ("const", Space::Const),
             ("shared", Space::Shared),
             ("shared::cta", Space::Shared),
+            // Clusters have one CTA.
+            ("shared::cluster", Space::Shared),
             ("local", Space::Local),
             ("param", Space::Param),
             ("param::entry", Space::Param),

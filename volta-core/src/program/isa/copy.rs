@@ -49,8 +49,9 @@ fn cp(x: &mut Operation<'_, '_>) -> Lowered {
 fn arrive(x: &mut Operation<'_, '_>) -> Lowered {
     x.require(&[("arrive", ())])?;
     let counted = x.flag("noinc");
-    let place = super::mbarrier::barrier(x, 0)?;
+    let space = super::mbarrier::barrier_space(x)?;
     x.done(1)?;
+    let place = place(x, 0, space)?;
     let action = BarrierAction::ArriveAfterCopies { counted };
     x.push(Op::Async(Async::Barrier { place, action }));
     Ok(())
@@ -100,7 +101,7 @@ fn bulk_copy(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-fn place(x: &mut Operation<'_, '_>, at: usize, space: Space) -> Lowered<Place> {
+pub(super) fn place(x: &mut Operation<'_, '_>, at: usize, space: Space) -> Lowered<Place> {
     let (address, space) = x.address(at, space)?;
     Ok(Place { space, address })
 }

@@ -1,5 +1,6 @@
 //! Barriers in shared memory (rule Y9).
 
+use super::copy::place;
 use super::memory::space;
 use super::{Row, Types, row};
 use crate::program::asynchronous::{Async, BarrierAction, Phase, Place};
@@ -43,20 +44,23 @@ fn mbarrier(x: &mut Operation<'_, '_>) -> Lowered {
     ])?;
     match kind {
         Kind::Init => {
-            let place = barrier(x, 0)?;
+            let space = barrier_space(x)?;
             x.done(2)?;
+            let place = place(x, 0, space)?;
             let count = x.source(1, U32)?;
             act(x, place, BarrierAction::Init { count })
         }
         Kind::Invalidate => {
-            let place = barrier(x, 0)?;
+            let space = barrier_space(x)?;
             x.done(1)?;
+            let place = place(x, 0, space)?;
             act(x, place, BarrierAction::Invalidate)
         }
         Kind::Expect | Kind::Complete => {
             scope(x, "relaxed")?;
-            let place = barrier(x, 0)?;
+            let space = barrier_space(x)?;
             x.done(2)?;
+            let place = place(x, 0, space)?;
             let bytes = x.source(1, U32)?;
             let action = if let Kind::Expect = kind {
                 BarrierAction::Expect { bytes }
@@ -76,17 +80,17 @@ fn act(x: &mut Operation<'_, '_>, place: Place, action: BarrierAction) -> Lowere
     Ok(())
 }
 
-/// The barrier at an operand, behind the modifiers of its type and its state space.
-pub(super) fn barrier(x: &mut Operation<'_, '_>, at: usize) -> Lowered<Place> {
+/// Takes the modifiers of a barrier's type and state space.
+pub(super) fn barrier_space(x: &mut Operation<'_, '_>) -> Lowered<Space> {
     if x.ty()? != B64 {
         return Err(x.wrong_type());
     }
-    let space = space(x);
-    if !matches!(space, Space::Shared | Space::Generic) {
-        return Err(x.unsupported("a barrier lies in `.shared`"));
+    match space(x) {
+        space @ (Space::Shared | Space::Generic) => Ok(space),
+        Space::Global | Space::Local | Space::Const | Space::Param => {
+            Err(x.unsupported("a barrier lies in `.shared`"))
+        }
     }
-    let (address, space) = x.address(at, space)?;
-    Ok(Place { space, address })
 }
 
 /// Takes `.sem.scope`, where `strong` is what it is without; tells whether it is that. Clusters have one CTA.
@@ -103,8 +107,9 @@ fn arrive(x: &mut Operation<'_, '_>, drops: bool) -> Lowered {
     let expects = x.flag("expect_tx");
     let completes = !x.flag("noComplete");
     let releases = scope(x, "release")?;
-    let place = barrier(x, 1)?;
+    let space = barrier_space(x)?;
     let operands = x.done_within(if expects || !completes { 3 } else { 2 }, 3)?;
+    let place = place(x, 1, space)?;
     let operand = x.operand(0)?;
     let state = if let Operand::Sink(_) = operand { None } else { Some(x.destination(0, Width::W64)?) };
     let given = if operands == 3 { Some(x.source(2, U32)?) } else { None };
@@ -116,8 +121,9 @@ fn arrive(x: &mut Operation<'_, '_>, drops: bool) -> Lowered {
 fn test(x: &mut Operation<'_, '_>, suspends: bool) -> Lowered {
     let parity = x.flag("parity");
     let acquires = scope(x, "acquire")?;
-    let place = barrier(x, 1)?;
+    let space = barrier_space(x)?;
     let operands = x.done_within(3, if suspends { 4 } else { 3 })?;
+    let place = place(x, 1, space)?;
     if operands == 4 {
         x.source(3, U32)?;
     }

@@ -1,0 +1,92 @@
+//! Barriers in shared memory, and bulk copies.
+
+use volta_core::ptx::tree::Operand;
+
+use super::super::op::{BulkCopy, Op, Phase, PhaseOp, Source, Space, Type};
+use super::Decoder;
+use super::operand::Modifiers;
+
+const WORD: Type = Type::Bits(32);
+
+impl Decoder {
+    /// `mbarrier.*`
+    pub(super) fn mbarrier(
+        &self,
+        modifiers: &mut Modifiers<'_>,
+        operands: &[Operand],
+    ) -> Result<Op, String> {
+        let kinds = ["init", "inval", "arrive", "arrive_drop", "expect_tx", "complete_tx", "test_wait", "try_wait"];
+        let kind = modifiers.first_of(|name| kinds.into_iter().find(|held| *held == name));
+        let kind = kind.ok_or("it is no operation that is known")?;
+        let expects = kind.starts_with("arrive") && modifiers.take("expect_tx");
+        let parity = modifiers.take("parity");
+        modifiers.ignore(&["noComplete", "relaxed", "acquire", "release", "cta", "cluster"]);
+        let space = modifiers.space();
+        modifiers.ty()?;
+        let at = |at: usize| operands.get(at).ok_or("an operand is missing");
+        let word = |operand: usize| -> Result<Source, String> { self.source(at(operand)?, WORD) };
+        let (place, op) = match kind {
+            "init" => (at(0)?, PhaseOp::Init { count: word(1)? }),
+            "inval" => (at(0)?, PhaseOp::Invalidate),
+            "expect_tx" => (at(0)?, PhaseOp::Expect { bytes: word(1)? }),
+            "complete_tx" => (at(0)?, PhaseOp::Complete { bytes: word(1)? }),
+            "test_wait" | "try_wait" => {
+                let phase = if parity {
+                    Phase::Parity(word(2)?)
+                } else {
+                    Phase::State(self.source(at(2)?, Type::Bits(64))?)
+                };
+                (at(1)?, PhaseOp::Test { p: self.destination(operands)?, phase })
+            }
+            _ => {
+                let given = if operands.len() > 2 { Some(word(2)?) } else { None };
+                let one = Source::Value(1);
+                let (count, bytes) = if expects { (one, given) } else { (given.unwrap_or(one), None) };
+                let (state, drops) = (self.sink(at(0)?)?, kind == "arrive_drop");
+                (at(1)?, PhaseOp::Arrive { state, count, bytes, drops })
+            }
+        };
+        Ok(Op::Phase { at: self.address(place, space)?, op: Box::new(op) })
+    }
+
+    /// `cp.async.mbarrier.arrive`
+    pub(super) fn arrive_after_copies(
+        &self,
+        modifiers: &mut Modifiers<'_>,
+        operands: &[Operand],
+    ) -> Result<Op, String> {
+        modifiers.take("arrive");
+        let counted = modifiers.take("noinc");
+        let space = modifiers.space();
+        modifiers.ty()?;
+        let at = self.address(operands.first().ok_or("it names no barrier")?, space)?;
+        Ok(Op::Phase { at, op: Box::new(PhaseOp::ArriveAfterCopies { counted }) })
+    }
+
+    /// `cp.async.bulk`
+    pub(super) fn bulk(&self, modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<Op, String> {
+        if modifiers.take("commit_group") {
+            return Ok(Op::CommitBulk);
+        }
+        if modifiers.take("wait_group") {
+            modifiers.take("read");
+            let count = self.source(operands.first().ok_or("it has no count")?, WORD)?;
+            return if let Source::Value(count) = count {
+                Ok(Op::WaitBulk(count))
+            } else {
+                Err("its count is no number".into())
+            };
+        }
+        let (to, from) = (modifiers.space(), modifiers.space());
+        modifiers.ignore(&["L2::cache_hint"]);
+        let on_barrier = modifiers.take("mbarrier::complete_tx::bytes");
+        modifiers.take("bulk_group");
+        let [d, s, bytes, rest @ ..] = operands else { return Err("it has at least three operands".into()) };
+        let barrier = match rest {
+            [barrier, ..] if on_barrier => Some(self.address(barrier, Space::Shared)?),
+            _ => None,
+        };
+        let (to, from) = (self.address(d, to)?, self.address(s, from)?);
+        Ok(Op::Bulk(Box::new(BulkCopy { to, from, bytes: self.source(bytes, WORD)?, barrier })))
+    }
+}

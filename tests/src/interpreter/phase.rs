@@ -1,0 +1,173 @@
+//! Barriers in shared memory, and the bulk copies that complete on them or by groups.
+//!
+//! A test answers as things stand; a thread that polls goes on polling. A copy is done at some time before it is over.
+
+use std::collections::BTreeMap;
+
+use super::cta::Cta;
+use super::op::{Address, BulkCopy, Phase, PhaseOp, Space};
+
+/// A barrier's state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PhaseBarrier {
+    expected: u64,
+    pending: u64,
+    bytes: i64,
+    phase: u64,
+}
+
+/// A bulk copy that has not been done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bulk {
+    thread: usize,
+    /// Its group: how many the thread committed before; of one that completes on no barrier.
+    group: u64,
+    to: (Space, u64),
+    from: (Space, u64),
+    bytes: u64,
+    barrier: Option<u64>,
+}
+
+/// Barriers and bulk copies of a CTA.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Phases {
+    barriers: BTreeMap<u64, PhaseBarrier>,
+    copies: Vec<Bulk>,
+    /// Groups that threads committed.
+    groups: BTreeMap<usize, u64>,
+}
+
+impl PhaseBarrier {
+    fn end_if_complete(&mut self) {
+        if self.pending == 0 && self.bytes == 0 {
+            self.phase += 1;
+            self.pending = self.expected;
+        }
+    }
+}
+
+impl Cta<'_> {
+    fn barrier_place(&self, number: usize, at: Address) -> Result<u64, String> {
+        match self.address(number, at, 8)? {
+            (Space::Shared, at) => Ok(at),
+            (space, _) => Err(format!("a barrier in {space:?}")),
+        }
+    }
+
+    fn phase_barrier(&mut self, at: u64) -> Result<&mut PhaseBarrier, String> {
+        self.phases.barriers.get_mut(&at).ok_or_else(|| "it is no barrier".to_string())
+    }
+
+    /// An operation on a barrier.
+    pub(super) fn phase(&mut self, number: usize, at: Address, op: &PhaseOp) -> Result<(), String> {
+        let launch = self.launch;
+        let at = self.barrier_place(number, at)?;
+        let thread = &self.threads[number];
+        let word = |source| thread.get(source, &launch) & 0xffff_ffff;
+        match *op {
+            PhaseOp::Init { count } => {
+                let expected = word(count);
+                let barrier = PhaseBarrier { expected, pending: expected, bytes: 0, phase: 0 };
+                if self.phases.barriers.insert(at, barrier).is_some() {
+                    return Err("it is a barrier already".into());
+                }
+            }
+            PhaseOp::Invalidate => {
+                self.phases.barriers.remove(&at).ok_or("it is no barrier")?;
+            }
+            PhaseOp::Arrive { state, count, bytes, drops } => {
+                let (count, bytes) = (word(count), bytes.map_or(0, word));
+                let barrier = self.phase_barrier(at)?;
+                let phase = barrier.phase;
+                barrier.bytes += bytes as i64;
+                barrier.pending = barrier.pending.checked_sub(count).ok_or("there are too many arrivals")?;
+                if drops {
+                    barrier.expected -= count;
+                }
+                barrier.end_if_complete();
+                self.threads[number].set_some(state, phase);
+            }
+            PhaseOp::ArriveAfterCopies { counted } => {
+                while !self.threads[number].copies.is_empty() {
+                    self.copy(number, 0)?;
+                }
+                if counted {
+                    let barrier = self.phase_barrier(at)?;
+                    barrier.pending = barrier.pending.checked_sub(1).ok_or("there are too many arrivals")?;
+                    barrier.end_if_complete();
+                }
+            }
+            PhaseOp::Expect { bytes } => {
+                let bytes = word(bytes);
+                self.phase_barrier(at)?.bytes += bytes as i64;
+            }
+            PhaseOp::Complete { bytes } => {
+                let bytes = word(bytes);
+                self.complete_bytes(at, bytes)?;
+            }
+            PhaseOp::Test { p, phase } => {
+                let asked = match phase {
+                    Phase::Parity(parity) => Err(word(parity)),
+                    Phase::State(state) => Ok(thread.get(state, &launch)),
+                };
+                let now = self.phase_barrier(at)?.phase;
+                let over = match asked {
+                    Err(parity) => now & 1 != parity,
+                    Ok(phase) => now > phase,
+                };
+                self.threads[number].set(p, u64::from(over));
+            }
+        }
+        Ok(())
+    }
+
+    fn complete_bytes(&mut self, at: u64, bytes: u64) -> Result<(), String> {
+        let barrier = self.phase_barrier(at)?;
+        barrier.bytes -= bytes as i64;
+        barrier.end_if_complete();
+        Ok(())
+    }
+
+    /// Starts a bulk copy.
+    pub(super) fn start_bulk(&mut self, number: usize, copy: &BulkCopy) -> Result<(), String> {
+        let bytes = self.threads[number].get(copy.bytes, &self.launch) & 0xffff_ffff;
+        let (to, from) = (self.address(number, copy.to, 16)?, self.address(number, copy.from, 16)?);
+        let barrier = copy.barrier.map(|at| self.barrier_place(number, at)).transpose()?;
+        let group = self.phases.groups.get(&number).copied().unwrap_or(0);
+        self.phases.copies.push(Bulk { thread: number, group, to, from, bytes, barrier });
+        Ok(())
+    }
+
+    /// Ends the thread's group of bulk copies.
+    pub(super) fn commit_bulk(&mut self, number: usize) {
+        *self.phases.groups.entry(number).or_default() += 1;
+    }
+
+    /// Does what a thread waits for: all of its groups but so many.
+    pub(super) fn wait_bulk(&mut self, number: usize, newest: u64) -> Result<(), String> {
+        let below = self.phases.groups.get(&number).map_or(0, |groups| groups.saturating_sub(newest));
+        let is_due = |copy: &Bulk| copy.thread == number && copy.barrier.is_none() && copy.group < below;
+        while let Some(at) = self.phases.copies.iter().position(is_due) {
+            self.do_bulk(at)?;
+        }
+        Ok(())
+    }
+
+    /// Some bulk copy may be done now; all of them, if nobody goes on.
+    pub(super) fn progress_bulk(&mut self, all: bool) -> Result<(), String> {
+        while !self.phases.copies.is_empty() && (all || self.random.below(4) == 0) {
+            let at = self.random.below(self.phases.copies.len());
+            self.do_bulk(at)?;
+        }
+        Ok(())
+    }
+
+    fn do_bulk(&mut self, at: usize) -> Result<(), String> {
+        let Bulk { thread, to, from, bytes, barrier, .. } = self.phases.copies.swap_remove(at);
+        for offset in 0..bytes {
+            let value = self.read(thread, from.0, from.1 + offset, 1)?;
+            self.write(thread, to.0, to.1 + offset, 1, value)?;
+        }
+        barrier.map_or(Ok(()), |barrier| self.complete_bytes(barrier, bytes))
+    }
+}
