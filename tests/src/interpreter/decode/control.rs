@@ -39,7 +39,15 @@ impl Decoder {
                 modifiers
                     .ignore(&["cta", "gl", "sys", "gpu", "cluster", "acq_rel", "sc", "acquire", "release"]);
                 // Threads and copies run one at a time here, and see all that was done.
-                modifiers.ignore(&["proxy", "async", "alias", "mbarrier_init", "shared::cta", "shared::cluster", "global"]);
+                modifiers.ignore(&[
+                    "proxy",
+                    "async",
+                    "alias",
+                    "mbarrier_init",
+                    "shared::cta",
+                    "shared::cluster",
+                    "global",
+                ]);
                 Op::Nothing
             }
             "prefetch" | "prefetchu" | "discard" | "applypriority" | "nanosleep" | "pmevent"

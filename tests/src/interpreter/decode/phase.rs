@@ -10,12 +10,9 @@ const WORD: Type = Type::Bits(32);
 
 impl Decoder {
     /// `mbarrier.*`
-    pub(super) fn mbarrier(
-        &self,
-        modifiers: &mut Modifiers<'_>,
-        operands: &[Operand],
-    ) -> Result<Op, String> {
-        let kinds = ["init", "inval", "arrive", "arrive_drop", "expect_tx", "complete_tx", "test_wait", "try_wait"];
+    pub(super) fn mbarrier(&self, modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<Op, String> {
+        let kinds =
+            ["init", "inval", "arrive", "arrive_drop", "expect_tx", "complete_tx", "test_wait", "try_wait"];
         let kind = modifiers.first_of(|name| kinds.into_iter().find(|held| *held == name));
         let kind = kind.ok_or("it is no operation that is known")?;
         let expects = kind.starts_with("arrive") && modifiers.take("expect_tx");
