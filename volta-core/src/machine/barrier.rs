@@ -480,6 +480,17 @@ impl Cta<'_> {
         }
     }
 
+    /// The lanes of `group` have met at a collective operation, which orders no memory: of what they did before, barriers
+    /// in memory know that it has happened.
+    pub(super) fn order_lanes_in_time(&mut self, warp: &Warp, group: u32) {
+        if let Detector::VectorClock(exact) = &mut self.order
+            && !self.mbarriers.is_empty()
+        {
+            let threads: Vec<usize> = lanes(group).map(|lane| warp.thread(lane) as usize).collect();
+            exact.clocks.meet_in_time(&threads);
+        }
+    }
+
     /// Nobody can take a step: who waits where, and for whom.
     #[cold]
     pub(super) fn deadlock(&self, warps: &[Warp]) -> Stop {

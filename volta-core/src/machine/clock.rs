@@ -5,7 +5,9 @@
 //! entries as well: that of a barrier in memory counts its phases that are over (rule Y9).
 //!
 //! Beside what a thread knows stands what of it has been *published* to the async proxy, for each state space that it can
-//! access (rule Y10). Whoever learns what a thread knows learns what has been published of it.
+//! access (rule Y10). Whoever learns what a thread knows learns what has been published of it. And beside it stands the
+//! *past*: all that must have happened in time, whether or not its effects on memory can be seen. It is what decides which
+//! phase of a barrier an operation belongs to.
 
 /// A state space that the async proxy accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +27,8 @@ type Stamps = Vec<u32>;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Knowledge {
     known: Stamps,
+    /// No entry is less than that of what is known.
+    past: Stamps,
     published: [Stamps; 2],
 }
 
@@ -32,22 +36,35 @@ impl Knowledge {
     /// Adds what is known elsewhere.
     pub(super) fn join(&mut self, other: &Knowledge) {
         join(&mut self.known, &other.known);
+        join(&mut self.past, &other.past);
         for (own, other) in self.published.iter_mut().zip(&other.published) {
             join(own, other);
         }
     }
 
+    /// The same of what has happened elsewhere, without its effects on memory.
+    pub(super) fn join_past(&mut self, other: &Knowledge) {
+        join(&mut self.past, &other.past);
+    }
+
     /// Up to which stamp of `agent` everything is known.
-    pub(super) fn knows(&self, agent: usize) -> u32 {
+    fn knows(&self, agent: usize) -> u32 {
         self.known.get(agent).copied().unwrap_or(0)
+    }
+
+    /// Up to which stamp of `agent` everything has happened.
+    pub(super) fn is_past(&self, agent: usize, stamp: u32) -> bool {
+        self.past.get(agent).copied().unwrap_or(0) >= stamp
     }
 
     /// Everything of `agent` up to this stamp is known.
     pub(super) fn set(&mut self, agent: usize, stamp: u32) {
-        if self.known.len() <= agent {
-            self.known.resize(agent + 1, 0);
+        for stamps in [&mut self.known, &mut self.past] {
+            if stamps.len() <= agent {
+                stamps.resize(agent + 1, 0);
+            }
+            stamps[agent] = stamps[agent].max(stamp);
         }
-        self.known[agent] = self.known[agent].max(stamp);
     }
 }
 
@@ -74,7 +91,7 @@ impl Clocks {
         let row = |thread| {
             let mut known = vec![0; threads];
             known[thread] = 1;
-            Knowledge { known, ..Knowledge::default() }
+            Knowledge { past: known.clone(), known, ..Knowledge::default() }
         };
         Clocks { rows: (0..threads).map(row).collect(), agents: threads }
     }
@@ -112,6 +129,33 @@ impl Clocks {
         row.published[space as usize].clone_from(&row.known);
     }
 
+    /// Whether everything that `agent` did up to a stamp has happened when `thread` goes on.
+    pub(super) fn is_past(&self, thread: usize, agent: usize, stamp: u32) -> bool {
+        self.rows[thread].is_past(agent, stamp)
+    }
+
+    /// Adds what has happened before what `thread` does now to `joined`.
+    pub(super) fn add_past_to(&self, thread: usize, joined: &mut Knowledge) {
+        joined.join_past(&self.rows[thread]);
+    }
+
+    /// What `thread` does from now on comes later than all that has happened for `joined`.
+    pub(super) fn learn_past(&mut self, thread: usize, joined: &Knowledge) {
+        self.rows[thread].join_past(joined);
+    }
+
+    /// All of `threads` meet, and order no memory.
+    pub(super) fn meet_in_time(&mut self, threads: &[usize]) {
+        let mut joined = Knowledge::default();
+        for thread in threads {
+            self.add_past_to(*thread, &mut joined);
+        }
+        for thread in threads {
+            self.learn_past(*thread, &joined);
+            self.release(*thread);
+        }
+    }
+
     /// Adds what `thread` knows to `joined`.
     pub(super) fn add_to(&self, thread: usize, joined: &mut Knowledge) {
         joined.join(&self.rows[thread]);
@@ -124,7 +168,9 @@ impl Clocks {
 
     /// What `thread` does from now on is not part of what it has released so far.
     pub(super) fn release(&mut self, thread: usize) {
-        self.rows[thread].known[thread] += 1;
+        let Knowledge { known, past, .. } = &mut self.rows[thread];
+        known[thread] += 1;
+        past[thread] = known[thread];
     }
 
     /// All of `threads` meet: everything before is before everything after.
@@ -237,7 +283,7 @@ mod tests {
         /// Clocks only grow, learning twice is learning once, and the order of learning does not matter.
         #[test]
         fn learning_is_a_join(a in prop::collection::vec(0u32..9, 4), b in prop::collection::vec(0u32..9, 4)) {
-            let of = |list: &[u32]| Knowledge { known: list.to_vec(), ..Knowledge::default() };
+            let of = |list: &[u32]| Knowledge { known: list.to_vec(), past: list.to_vec(), ..Knowledge::default() };
             let row = |clocks: &Clocks| (0..4).map(|other| clocks.knows(0, other)).collect::<Vec<u32>>();
             let learned = |lists: &[&[u32]]| {
                 let mut clocks = Clocks::new(4);

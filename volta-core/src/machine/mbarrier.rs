@@ -27,9 +27,9 @@ pub(super) struct Waiting {
 /// What happened in the phase that is not over.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Current {
-    /// What its end tells those who wait for it.
+    /// What its end tells those who wait for it, and what has happened before.
     released: Knowledge,
-    /// What happens before its end, told or not.
+    /// What has happened before some arrival: the phase is not over earlier, whoever expects bytes.
     arrived: Knowledge,
     last_arrival: Option<Event>,
     /// Bytes that were expected when nobody had arrived who knows of it.
@@ -118,7 +118,7 @@ impl Mbarrier {
         event: Event,
         what: &'static str,
     ) -> Result<(), Wrong> {
-        if clocks.knows(event.thread as usize, self.agent) >= self.phase {
+        if clocks.is_past(event.thread as usize, self.agent, self.phase) {
             return Ok(());
         }
         let last = self.phase - 1;
@@ -151,13 +151,25 @@ impl Mbarrier {
             );
             return Err((FaultKind::BarrierMisuse, message, vec![(event.thread, event.pc, "arrives")]));
         }
-        clocks.add_to(event.thread as usize, &mut self.current.arrived);
+        let thread = event.thread as usize;
         if releases {
-            clocks.add_to(event.thread as usize, &mut self.current.released);
+            clocks.add_to(thread, &mut self.current.released);
+        } else {
+            clocks.add_past_to(thread, &mut self.current.released);
         }
-        clocks.release(event.thread as usize);
+        clocks.add_past_to(thread, &mut self.current.arrived);
+        clocks.release(thread);
         self.current.last_arrival = Some(event);
         self.pending -= count;
+        Ok(())
+    }
+
+    /// A copy that a thread starts completes on the phase: what came before it has happened when that is over.
+    pub(super) fn start(&mut self, clocks: &mut Clocks, event: Event, copy: Option<u32>) -> Result<(), Wrong> {
+        self.is_determined(clocks, event, "starts a copy that completes on the barrier")?;
+        clocks.add_past_to(event.thread as usize, &mut self.current.released);
+        clocks.release(event.thread as usize);
+        self.current.copies.extend(copy);
         Ok(())
     }
 
@@ -171,8 +183,8 @@ impl Mbarrier {
         let Current { mut released, arrived, last_arrival, expected, waits, copies } =
             std::mem::take(&mut self.current);
         let last = last_arrival.map_or((0, 0, "arrives"), |event| (event.thread, event.pc, "arrives"));
-        let is_before_end = |event: &Event| arrived.knows(event.thread as usize) >= event.stamp;
-        if let Some(late) = expected.iter().find(|event| !is_before_end(event)) {
+        let is_past = |knowledge: &Knowledge, event: &Event| knowledge.is_past(event.thread as usize, event.stamp);
+        if let Some(late) = expected.iter().find(|event| !is_past(&arrived, event)) {
             let message = format!(
                 "phase {} of the barrier may be over before these bytes are expected, since no arrival comes after it",
                 self.phase
@@ -182,7 +194,8 @@ impl Mbarrier {
         }
         let waits_now = |waiting: &&Waiting| waiting.phase < i64::from(self.phase);
         let asleep = self.waiting.iter().find(waits_now).map(|waiting| (waiting.thread, waiting.pc));
-        let late = waits.iter().find(|event| !is_before_end(event)).map(|event| (event.thread, event.pc));
+        // Now that it is certain which bytes it waits for, it waits for all copies that bring them as well.
+        let late = waits.iter().find(|event| !is_past(&released, event)).map(|event| (event.thread, event.pc));
         if let Some((thread, pc)) = late.or(asleep) {
             let message = format!(
                 "this wait is for {}, and phase {} may be over before it looks, since no arrival comes after it; then it \
@@ -229,7 +242,8 @@ impl Mbarrier {
             (None, Asked::Phase(phase)) => i64::from(phase),
             (None, Asked::Parity(parity)) => {
                 let phase = if self.phase & 1 == parity { now } else { now - 1 };
-                if i64::from(clocks.knows(event.thread as usize, self.agent)) < phase {
+                let over = u32::try_from(phase).unwrap_or(0);
+                if !clocks.is_past(event.thread as usize, self.agent, over) {
                     let message = format!(
                         "which phase this wait is for depends on the schedule: the thread does not know of the end of \
                          phase {}",
@@ -255,6 +269,8 @@ impl Mbarrier {
         }
         if acquires {
             clocks.learn(event.thread as usize, &self.over);
+        } else {
+            clocks.learn_past(event.thread as usize, &self.over);
         }
         self.current.waits.push(event);
         Ok(true)

@@ -47,6 +47,7 @@ impl Cta<'_> {
             if self.options.rules.warp_collectives_order_memory {
                 self.order_lanes(warp, same, members);
             }
+            self.order_lanes_in_time(warp, same);
             done |= same;
         }
         Ok(done)
@@ -70,6 +71,7 @@ impl Cta<'_> {
         if self.options.rules.warp_collectives_order_memory {
             self.order_lanes(warp, u32::MAX, u32::MAX);
         }
+        self.order_lanes_in_time(warp, u32::MAX);
         Ok(u32::MAX)
     }
 

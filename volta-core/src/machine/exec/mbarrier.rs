@@ -145,10 +145,8 @@ impl Cta<'_> {
         copy: Option<u32>,
     ) -> Result<(), Stop> {
         self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
-            barrier.is_determined(clocks, event, "starts a copy that completes on the barrier")?;
             barrier.bytes -= bytes;
-            barrier.current.copies.extend(copy);
-            Ok(())
+            barrier.start(clocks, event, copy)
         })?;
         self.end_phase(warp, lane, pc, key).map(drop)
     }
