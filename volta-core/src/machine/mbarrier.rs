@@ -165,7 +165,12 @@ impl Mbarrier {
     }
 
     /// A copy that a thread starts completes on the phase: what came before it has happened when that is over.
-    pub(super) fn start(&mut self, clocks: &mut Clocks, event: Event, copy: Option<u32>) -> Result<(), Wrong> {
+    pub(super) fn start(
+        &mut self,
+        clocks: &mut Clocks,
+        event: Event,
+        copy: Option<u32>,
+    ) -> Result<(), Wrong> {
         self.is_determined(clocks, event, "starts a copy that completes on the barrier")?;
         clocks.add_past_to(event.thread as usize, &mut self.current.released);
         clocks.release(event.thread as usize);
@@ -183,7 +188,8 @@ impl Mbarrier {
         let Current { mut released, arrived, last_arrival, expected, waits, copies } =
             std::mem::take(&mut self.current);
         let last = last_arrival.map_or((0, 0, "arrives"), |event| (event.thread, event.pc, "arrives"));
-        let is_past = |knowledge: &Knowledge, event: &Event| knowledge.is_past(event.thread as usize, event.stamp);
+        let is_past =
+            |knowledge: &Knowledge, event: &Event| knowledge.is_past(event.thread as usize, event.stamp);
         if let Some(late) = expected.iter().find(|event| !is_past(&arrived, event)) {
             let message = format!(
                 "phase {} of the barrier may be over before these bytes are expected, since no arrival comes after it",
@@ -195,7 +201,8 @@ impl Mbarrier {
         let waits_now = |waiting: &&Waiting| waiting.phase < i64::from(self.phase);
         let asleep = self.waiting.iter().find(waits_now).map(|waiting| (waiting.thread, waiting.pc));
         // Now that it is certain which bytes it waits for, it waits for all copies that bring them as well.
-        let late = waits.iter().find(|event| !is_past(&released, event)).map(|event| (event.thread, event.pc));
+        let late =
+            waits.iter().find(|event| !is_past(&released, event)).map(|event| (event.thread, event.pc));
         if let Some((thread, pc)) = late.or(asleep) {
             let message = format!(
                 "this wait is for {}, and phase {} may be over before it looks, since no arrival comes after it; then it \
