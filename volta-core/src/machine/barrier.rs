@@ -51,11 +51,18 @@ impl Cta<'_> {
             return Ok(false);
         }
         let mut meeting: Option<(usize, Count, bool, bool)> = None;
+        let mut same = None;
         for lane in lanes(live) {
             let pc = warp.pc[lane];
+            if same == Some(pc) {
+                continue;
+            }
             let Op::Barrier { kind, id, count, .. } = &self.launch.program.insts[pc as usize].op else {
                 continue;
             };
+            // What is no register is the same in all lanes.
+            let of_lanes = [Some(*id), *count].iter().flatten().any(|source| matches!(source, Src::Reg(_)));
+            same = Some(pc).filter(|_| !of_lanes);
             let id = self.concrete(warp, *id, lane, pc, "a barrier's number")?;
             if id >= 16 {
                 let message = format!("there is no barrier {id}; a CTA has barriers 0 to 15");
