@@ -1,5 +1,6 @@
 //! CTA barriers (rule Y3), warp barriers (rule Y4), and deadlock (rule Y5).
 
+use super::clock::Joined;
 use super::cta::{Cta, Detector, Stop};
 use super::exec::Copies;
 use super::value::{Truth, Value, lanes};
@@ -30,7 +31,7 @@ struct State {
     expected: Option<Count>,
     arrivals: Vec<Arrival>,
     /// What the arrivals knew, by the exact clocks.
-    joined: Vec<u32>,
+    joined: Joined,
     /// Who was released by the last completion, and from which stamp on.
     released: Vec<(u32, u32)>,
     completed: bool,
@@ -247,7 +248,7 @@ impl Cta<'_> {
                     let warp = &warps[arrival.warp];
                     for lane in lanes(warp.at_barrier) {
                         let thread = warp.thread(lane);
-                        exact.clocks.learn(thread as usize, &state.joined);
+                        exact.clocks.learn(thread as usize, &mut state.joined);
                         exact.clocks.release(thread as usize);
                         state.released.push((thread, exact.clocks.now(thread as usize)));
                     }
