@@ -6,7 +6,7 @@ use crate::number::value::{Demand, Limit};
 use crate::number::{Extended, Rational};
 use crate::term::{
     Constant, ConstantId, Kind, Lanes, NodeParts, Piecewise, Product, Store, Sum, TermId, TermKind, TermOp,
-    min_max, rank,
+    rank,
 };
 
 /// The term may be −∞.
@@ -194,17 +194,17 @@ impl Analysis {
     fn count_operand(&mut self, own: Lanes<'_>, mask: u32) {
         match own {
             Lanes::Affine { base, stride: 0 } => self.count(TermId::from_raw(base), lanes_in(mask) as u32),
-            Lanes::Affine { .. } => {
-                let ends = [mask.trailing_zeros(), 31 - mask.leading_zeros()];
+            Lanes::Affine { base, stride } => {
                 if let Some(used) = whole_node(own) {
                     self.count_lanes(used, mask);
-                } else if self.reaches_between(ends.map(|lane| own.term(lane, mask))) {
+                } else if self.reaches_between(ends_of_strided(base, stride, mask)) {
                     bits(mask).for_each(|lane| self.count(own.term(lane, mask), 1));
                 }
             }
-            Lanes::Strides { base, steps } => {
-                if self.reaches_between(min_max(base, steps).map(TermId::from_raw)) {
+            Lanes::Strides { base, motion } => {
+                if self.reaches_between(motion.min_max(base).map(TermId::from_raw)) {
                     // Lanes that differ in bits without a step have the same term.
+                    let steps = &motion.steps;
                     let moving = (0..5).fold(0, |bits, bit| bits | u32::from(steps[bit] != 0) << bit);
                     let each = (0..32).filter(|lane| lane & !moving == 0);
                     each.for_each(|lane| self.count(own.term(lane, mask), 32 >> moving.count_ones()));
@@ -264,10 +264,17 @@ impl Analysis {
 
     /// Finds what the reached lanes of a node are like, from their operands.
     fn visit(&mut self, store: &Store, at: usize) {
-        let node = store.node(at);
         let lanes = self.reached.lanes(at);
-        let flagged = !self.flags.is_empty();
-        let own = own_flags(store, &node, flagged);
+        if self.flags.is_empty() {
+            // No term of the store has a flag.
+            let node = store.node_ref(at);
+            let operands = (0..node.op().arity()).map(|which| node.operand(which));
+            self.inputs[at] =
+                operands.fold(0, |inputs, own| inputs | self.inputs_of_lanes(own, lanes, node.mask()));
+            return;
+        }
+        let node = store.node(at);
+        let own = own_flags(store, &node);
         if lanes.is_power_of_two() {
             self.visit_lane(&node, at, own);
             return;
@@ -282,14 +289,12 @@ impl Analysis {
                 continue;
             }
             if let Some(used) = whole_node(*operand)
-                && (!flagged || self.reached.lanes(used) == lanes)
+                && self.reached.lanes(used) == lanes
             {
                 inputs |= self.inputs[used];
-                if flagged {
-                    for (lane, own) in bits(lanes).zip(&self.flags[self.starts[used] as usize..]) {
-                        flags[lane as usize] = *own;
-                        any |= own;
-                    }
+                for (lane, own) in bits(lanes).zip(&self.flags[self.starts[used] as usize..]) {
+                    flags[lane as usize] = *own;
+                    any |= own;
                 }
                 continue;
             }
@@ -309,11 +314,30 @@ impl Analysis {
         self.inputs[at] = inputs;
         if any != 0 {
             let start = self.starts[at] as usize;
+            // Lanes mostly are like those before them.
+            let (mut last, mut result) = ([0; 3], transfer(node.op, 0, 0, 0) | own);
             for (lane, flags) in bits(lanes).zip(&mut self.flags[start..]) {
                 let [a, b, c] = [0, 1, 2].map(|operand: usize| inside[operand][lane as usize]);
-                *flags = transfer(node.op, a, b, c) | own;
+                if [a, b, c] != last {
+                    last = [a, b, c];
+                    result = transfer(node.op, a, b, c) | own;
+                }
+                *flags = result;
             }
         }
+    }
+
+    /// The inputs that the lanes of an operand depend on, of a node with the lanes of `mask`.
+    #[inline(always)] // As it decides what of an operand is read at all.
+    fn inputs_of_lanes(&self, own: Lanes<'_>, lanes: u32, mask: u32) -> u32 {
+        if let Lanes::Affine { base, stride: 0 } = own {
+            return self.inputs(TermId::from_raw(base));
+        }
+        if let Some(used) = whole_node(own) {
+            return self.inputs[used];
+        }
+        inputs_of_row(own, lanes)
+            .unwrap_or_else(|| bits(lanes).fold(0, |inputs, lane| inputs | self.inputs(own.term(lane, mask))))
     }
 
     /// The same for a node of which one lane is reached, with the flags of its operation.
@@ -345,13 +369,18 @@ fn lanes_in(mask: u32) -> u64 {
     }
 }
 
+/// The terms of the first and the last of some lanes that a stride separates.
+#[inline]
+fn ends_of_strided(base: u64, stride: i64, lanes: u32) -> [TermId; 2] {
+    let ends = [lanes.trailing_zeros(), 31 - lanes.leading_zeros()];
+    ends.map(|lane| TermId::from_raw(base.wrapping_add_signed(stride * i64::from(lane))))
+}
+
 /// The inputs that an operand's lanes are elements of, as bits, if they are such.
 fn inputs_of_row(operand: Lanes<'_>, lanes: u32) -> Option<u32> {
     let ends = match operand {
-        Lanes::Affine { .. } => {
-            [lanes.trailing_zeros(), 31 - lanes.leading_zeros()].map(|lane| operand.term(lane, lanes).raw())
-        }
-        Lanes::Strides { base, steps } => min_max(base, steps),
+        Lanes::Affine { base, stride } => ends_of_strided(base, stride, lanes),
+        Lanes::Strides { base, motion } => motion.min_max(base).map(TermId::from_raw),
         Lanes::List(_) | Lanes::Repeated { .. } => return None,
     };
     let [Some(first), Some(last)] = ends.map(input_of) else { return None };
@@ -370,11 +399,11 @@ fn is_number_that_meets(store: &Store, operand: &Lanes<'_>, demand: Demand) -> b
 }
 
 /// The flags that come with an operation.
-fn own_flags(store: &Store, node: &NodeParts<'_>, flagged: bool) -> u8 {
+fn own_flags(store: &Store, node: &NodeParts<'_>) -> u8 {
     match node.op.info().demand {
         Some((demand, at)) if !is_number_that_meets(store, &node.operands[at], demand) => PARTIAL,
         Some(_) => 0,
-        None if flagged && node.op == TermOp::Select => CHOICE,
+        None if node.op == TermOp::Select => CHOICE,
         None => 0,
     }
 }
@@ -384,8 +413,8 @@ fn constants_of(store: &Store) -> impl Iterator<Item = &Constant> + Clone {
 }
 
 /// The input that an id names an element of.
-fn input_of(raw: u64) -> Option<usize> {
-    match TermId::from_raw(raw).kind() {
+fn input_of(term: TermId) -> Option<usize> {
+    match term.kind() {
         TermKind::Input { input, .. } => Some(input.index()),
         TermKind::Constant(_) | TermKind::Lane(..) => None,
     }

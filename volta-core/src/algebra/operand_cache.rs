@@ -26,8 +26,8 @@ impl Read {
     pub(super) fn new(mask: u32, lanes: u32, own: Lanes<'_>) -> Read {
         let (way, words) = match own {
             Lanes::Affine { base, stride } => (0, SmallVec::from_slice(&[base, stride as u64])),
-            Lanes::Strides { base, steps } => {
-                (1, std::iter::once(base).chain(steps.iter().map(|step| *step as u64)).collect())
+            Lanes::Strides { base, motion } => {
+                (1, std::iter::once(base).chain(motion.steps.iter().map(|step| *step as u64)).collect())
             }
             Lanes::List(list) => (2, SmallVec::from_slice(list)),
             Lanes::Repeated { list, shift } => (3 + shift, SmallVec::from_slice(list)),
@@ -71,15 +71,17 @@ impl<T> Recall<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::term::Motion;
 
     #[test]
     fn the_same_words_read_in_another_way_are_another_operand() {
         let list = [1u64, 2, 4, 8, 16, 32];
         let mask = 0x3f;
+        let motion = Motion::new([2, 4, 8, 16, 32]);
         let ways = [
             Lanes::Affine { base: 1, stride: 2 },
             Lanes::List(&list[..2]),
-            Lanes::Strides { base: 1, steps: &[2, 4, 8, 16, 32] },
+            Lanes::Strides { base: 1, motion: &motion },
             Lanes::List(&list),
             Lanes::Repeated { list: &list, shift: 0 },
             Lanes::Repeated { list: &list, shift: 1 },

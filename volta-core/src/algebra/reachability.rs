@@ -1,6 +1,6 @@
 //! What terms are computed from.
 
-use crate::term::{Lanes, Store, TermId, TermKind, min_max};
+use crate::term::{Lanes, Store, TermId, TermKind};
 
 /// The lanes of a store's nodes that some terms are computed from, those terms included.
 ///
@@ -90,7 +90,8 @@ impl Reached {
                 (Some(whole), _) => self.insert_lanes(whole, lanes),
                 (None, Lanes::Affine { base, stride: 0 }) => self.insert(TermId::from_raw(base)),
                 // What lies between elements of inputs is such.
-                (None, Lanes::Strides { base, steps }) if min_max(base, steps).into_iter().all(is_input) => {}
+                (None, Lanes::Strides { base, motion }) if motion.min_max(base).into_iter().all(is_input) => {
+                }
                 (None, own) => each_term(own, lanes, node.mask(), |_, term| self.insert(term)),
             }
         }

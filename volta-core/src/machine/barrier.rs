@@ -1,6 +1,6 @@
 //! CTA barriers (rule Y3), warp barriers (rule Y4), and deadlock (rule Y5).
 
-use super::clock::Knowledge;
+use super::clock::Joined;
 use super::cta::{Cta, Detector, Stop};
 use super::exec::Copies;
 use super::value::{Truth, Value, lanes};
@@ -31,7 +31,7 @@ struct State {
     expected: Option<Count>,
     arrivals: Vec<Arrival>,
     /// What the arrivals knew, by the exact clocks.
-    joined: Knowledge,
+    joined: Joined,
     /// Who was released by the last completion, and from which stamp on.
     released: Vec<(u32, u32)>,
     completed: bool,
@@ -52,11 +52,18 @@ impl Cta<'_> {
             return Ok(false);
         }
         let mut meeting: Option<(usize, Count, bool, bool)> = None;
+        let mut same = None;
         for lane in lanes(live) {
             let pc = warp.pc[lane];
+            if same == Some(pc) {
+                continue;
+            }
             let Op::Barrier { kind, id, count, .. } = &self.launch.program.insts[pc as usize].op else {
                 continue;
             };
+            // What is no register is the same in all lanes.
+            let of_lanes = [Some(*id), *count].iter().flatten().any(|source| matches!(source, Src::Reg(_)));
+            same = Some(pc).filter(|_| !of_lanes);
             let id = self.concrete(warp, *id, lane, pc, "a barrier's number")?;
             if id >= 16 {
                 let message = format!("there is no barrier {id}; a CTA has barriers 0 to 15");
@@ -241,7 +248,7 @@ impl Cta<'_> {
                     let warp = &warps[arrival.warp];
                     for lane in lanes(warp.at_barrier) {
                         let thread = warp.thread(lane);
-                        exact.clocks.learn(thread as usize, &state.joined);
+                        exact.clocks.learn(thread as usize, &mut state.joined);
                         exact.clocks.release(thread as usize);
                         state.released.push((thread, exact.clocks.now(thread as usize)));
                     }
@@ -256,7 +263,7 @@ impl Cta<'_> {
             warp.meet(waiting);
             warp.advance(waiting);
         }
-        state.joined = Knowledge::default();
+        state.joined = Joined::default();
         state.expected = None;
         state.completed = true;
         self.barriers.states[id] = state;

@@ -1,4 +1,5 @@
-//! Happens-before with a clock for every thread of a CTA (rule Y2): exact, and as slow as it sounds.
+//! Happens-before with a clock for every thread of a CTA (rule Y2): exact. What a thread knows of the others it shares with
+//! those that it met last, so that a barrier costs as much as there are threads, and not their square.
 //!
 //! A thread's own entry counts its releases. An access is stamped with its thread and that thread's entry at the
 //! time; it happens before another thread's access when that thread's clock has reached the stamp. Other *agents* have
@@ -8,6 +9,8 @@
 //! access (rule Y10). Whoever learns what a thread knows learns what has been published of it. And beside it stands the
 //! *past*: all that must have happened in time, whether or not its effects on memory can be seen. It is what decides which
 //! phase of a barrier an operation belongs to.
+
+use std::rc::Rc;
 
 /// A state space that the async proxy accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +26,9 @@ impl AsyncSpace {
 /// For every agent up to which stamp something holds; the entries that are missing are 0.
 type Stamps = Vec<u32>;
 
-/// What a thread knows, on its own or of several together.
+/// What is known.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Knowledge {
+struct Knowledge {
     known: Stamps,
     /// No entry is less than that of what is known.
     past: Stamps,
@@ -33,42 +36,17 @@ pub(super) struct Knowledge {
 }
 
 impl Knowledge {
-    /// Adds what is known elsewhere.
-    pub(super) fn join(&mut self, other: &Knowledge) {
+    fn join(&mut self, other: &Knowledge) {
         join(&mut self.known, &other.known);
         join(&mut self.past, &other.past);
         for (own, other) in self.published.iter_mut().zip(&other.published) {
             join(own, other);
         }
     }
-
-    /// The same of what has happened elsewhere, without its effects on memory.
-    pub(super) fn join_past(&mut self, other: &Knowledge) {
-        join(&mut self.past, &other.past);
-    }
-
-    /// Up to which stamp of `agent` everything is known.
-    fn knows(&self, agent: usize) -> u32 {
-        self.known.get(agent).copied().unwrap_or(0)
-    }
-
-    /// Up to which stamp of `agent` everything has happened.
-    pub(super) fn is_past(&self, agent: usize, stamp: u32) -> bool {
-        self.past.get(agent).copied().unwrap_or(0) >= stamp
-    }
-
-    /// Everything of `agent` up to this stamp is known.
-    pub(super) fn set(&mut self, agent: usize, stamp: u32) {
-        for stamps in [&mut self.known, &mut self.past] {
-            if stamps.len() <= agent {
-                stamps.resize(agent + 1, 0);
-            }
-            stamps[agent] = stamps[agent].max(stamp);
-        }
-    }
 }
 
-fn join(own: &mut Stamps, other: &Stamps) {
+/// Takes in what is later.
+fn join(own: &mut Stamps, other: &[u32]) {
     if own.len() < other.len() {
         own.resize(other.len(), 0);
     }
@@ -77,23 +55,61 @@ fn join(own: &mut Stamps, other: &Stamps) {
     }
 }
 
+fn at(stamps: &[u32], agent: usize) -> u32 {
+    stamps.get(agent).copied().unwrap_or(0)
+}
+
+fn set(stamps: &mut Stamps, agent: usize, stamp: u32) {
+    if stamps.len() <= agent {
+        stamps.resize(agent + 1, 0);
+    }
+    stamps[agent] = stamps[agent].max(stamp);
+}
+
+/// What several threads know together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Joined {
+    all: Knowledge,
+    /// What threads know that is in it.
+    rows: Vec<Rc<Knowledge>>,
+    /// All of it, to be shared, unless it has grown since.
+    whole: Option<Rc<Knowledge>>,
+}
+
+impl Joined {
+    fn contains(&self, row: &Rc<Knowledge>) -> bool {
+        self.rows.iter().any(|known| Rc::ptr_eq(known, row))
+    }
+
+    /// Whether everything that `agent` did up to a stamp has happened.
+    pub(super) fn is_past(&self, agent: usize, stamp: u32) -> bool {
+        at(&self.all.past, agent) >= stamp
+    }
+
+    /// Everything that `agent` did up to a stamp is known.
+    pub(super) fn set(&mut self, agent: usize, stamp: u32) {
+        self.whole = None;
+        set(&mut self.all.known, agent, stamp);
+        set(&mut self.all.past, agent, stamp);
+    }
+}
+
 /// The clocks of all threads of a CTA.
 #[derive(Clone, Debug)]
 pub(super) struct Clocks {
-    /// Of thread `t`, what it knows.
-    rows: Vec<Knowledge>,
+    /// Each thread's own entry.
+    own: Vec<u32>,
+    /// What each thread knows of the others. Threads that have met share it.
+    rows: Vec<Rc<Knowledge>>,
     /// Threads, and other agents behind them.
     agents: usize,
 }
 
 impl Clocks {
     pub(super) fn new(threads: usize) -> Clocks {
-        let row = |thread| {
-            let mut known = vec![0; threads];
-            known[thread] = 1;
-            Knowledge { past: known.clone(), known, ..Knowledge::default() }
-        };
-        Clocks { rows: (0..threads).map(row).collect(), agents: threads }
+        let nothing =
+            Rc::new(Knowledge { known: vec![0; threads], past: vec![0; threads], ..Knowledge::default() });
+        Clocks { own: vec![1; threads], rows: vec![nothing; threads], agents: threads }
     }
 
     /// An agent that is no thread; nobody knows anything of it.
@@ -104,83 +120,96 @@ impl Clocks {
 
     /// The stamp of an access that `thread` makes now.
     pub(super) fn now(&self, thread: usize) -> u32 {
-        self.rows[thread].known[thread]
+        self.own[thread]
     }
 
     /// Up to which stamp of `agent` everything happens before what `thread` does now.
     pub(super) fn knows(&self, thread: usize, agent: usize) -> u32 {
-        self.rows[thread].knows(agent)
+        if thread == agent { self.own[thread] } else { at(&self.rows[thread].known, agent) }
     }
 
     /// Whether some thread knows of everything that `agent` did up to a stamp.
     pub(super) fn somebody_knows(&self, agent: usize, stamp: u32) -> bool {
-        self.rows.iter().any(|row| row.knows(agent) >= stamp)
+        (0..self.own.len()).any(|thread| self.knows(thread, agent) >= stamp)
+    }
+
+    /// Whether everything that `agent` did up to a stamp has happened when `thread` goes on.
+    pub(super) fn is_past(&self, thread: usize, agent: usize, stamp: u32) -> bool {
+        let past = if thread == agent { self.own[thread] } else { at(&self.rows[thread].past, agent) };
+        past >= stamp
     }
 
     /// Up to which stamp of `agent` what it did in a space by the generic proxy is there for asynchronous operations that
     /// `thread` starts now.
     pub(super) fn published(&self, thread: usize, agent: usize, space: AsyncSpace) -> u32 {
-        self.rows[thread].published[space as usize].get(agent).copied().unwrap_or(0)
+        at(&self.rows[thread].published[space as usize], agent)
     }
 
     /// `thread` executes a proxy fence: all that it knows is there for asynchronous operations.
     pub(super) fn publish(&mut self, thread: usize, space: AsyncSpace) {
-        let row = &mut self.rows[thread];
-        row.published[space as usize].clone_from(&row.known);
+        let row = Rc::make_mut(&mut self.rows[thread]);
+        let published = &mut row.published[space as usize];
+        published.clone_from(&row.known);
+        set(published, thread, self.own[thread]);
     }
 
-    /// Whether everything that `agent` did up to a stamp has happened when `thread` goes on.
-    pub(super) fn is_past(&self, thread: usize, agent: usize, stamp: u32) -> bool {
-        self.rows[thread].is_past(agent, stamp)
+    /// Adds what `thread` knows to `joined`.
+    pub(super) fn add_to(&self, thread: usize, joined: &mut Joined) {
+        let row = &self.rows[thread];
+        if !joined.contains(row) {
+            joined.all.join(row);
+            joined.rows.push(Rc::clone(row));
+        }
+        joined.set(thread, self.own[thread]);
     }
 
-    /// Adds what has happened before what `thread` does now to `joined`.
-    pub(super) fn add_past_to(&self, thread: usize, joined: &mut Knowledge) {
-        joined.join_past(&self.rows[thread]);
+    /// What `thread` does from now on is after everything in `joined`.
+    pub(super) fn learn(&mut self, thread: usize, joined: &mut Joined) {
+        if joined.contains(&self.rows[thread]) {
+            let Joined { all, whole, .. } = joined;
+            self.rows[thread] = Rc::clone(whole.get_or_insert_with(|| Rc::new(all.clone())));
+        } else {
+            Rc::make_mut(&mut self.rows[thread]).join(&joined.all);
+        }
+    }
+
+    /// Adds what has happened before what `thread` does now to `joined`, without its effects on memory.
+    pub(super) fn add_past_to(&self, thread: usize, joined: &mut Joined) {
+        joined.whole = None;
+        join(&mut joined.all.past, &self.rows[thread].past);
+        set(&mut joined.all.past, thread, self.own[thread]);
     }
 
     /// What `thread` does from now on comes later than all that has happened for `joined`.
-    pub(super) fn learn_past(&mut self, thread: usize, joined: &Knowledge) {
-        self.rows[thread].join_past(joined);
+    pub(super) fn learn_past(&mut self, thread: usize, joined: &Joined) {
+        join(&mut Rc::make_mut(&mut self.rows[thread]).past, &joined.all.past);
+    }
+
+    /// What `thread` does from now on is not part of what it has released so far.
+    pub(super) fn release(&mut self, thread: usize) {
+        self.own[thread] += 1;
+    }
+
+    /// All of `threads` meet: everything before is before everything after.
+    pub(super) fn meet(&mut self, threads: &[usize]) {
+        let mut joined = Joined::default();
+        for thread in threads {
+            self.add_to(*thread, &mut joined);
+        }
+        for thread in threads {
+            self.learn(*thread, &mut joined);
+            self.release(*thread);
+        }
     }
 
     /// All of `threads` meet, and order no memory.
     pub(super) fn meet_in_time(&mut self, threads: &[usize]) {
-        let mut joined = Knowledge::default();
+        let mut joined = Joined::default();
         for thread in threads {
             self.add_past_to(*thread, &mut joined);
         }
         for thread in threads {
             self.learn_past(*thread, &joined);
-            self.release(*thread);
-        }
-    }
-
-    /// Adds what `thread` knows to `joined`.
-    pub(super) fn add_to(&self, thread: usize, joined: &mut Knowledge) {
-        joined.join(&self.rows[thread]);
-    }
-
-    /// What `thread` does from now on is after everything in `joined`.
-    pub(super) fn learn(&mut self, thread: usize, joined: &Knowledge) {
-        self.rows[thread].join(joined);
-    }
-
-    /// What `thread` does from now on is not part of what it has released so far.
-    pub(super) fn release(&mut self, thread: usize) {
-        let Knowledge { known, past, .. } = &mut self.rows[thread];
-        known[thread] += 1;
-        past[thread] = known[thread];
-    }
-
-    /// All of `threads` meet: everything before is before everything after.
-    pub(super) fn meet(&mut self, threads: &[usize]) {
-        let mut joined = Knowledge::default();
-        for thread in threads {
-            self.add_to(*thread, &mut joined);
-        }
-        for thread in threads {
-            self.learn(*thread, &joined);
             self.release(*thread);
         }
     }
@@ -223,6 +252,19 @@ mod tests {
         clocks.meet(&[1, 2]);
         assert!(clocks.published(2, 0, AsyncSpace::Shared) >= stamp, "wherever on the way it stands");
         assert!(clocks.published(0, 0, AsyncSpace::Shared) < stamp);
+    }
+
+    #[test]
+    fn what_meets_in_time_is_past_and_not_known() {
+        let mut clocks = Clocks::new(2);
+        let stamp = clocks.now(0);
+        clocks.meet_in_time(&[0, 1]);
+        assert!(clocks.is_past(1, 0, stamp));
+        assert!(clocks.knows(1, 0) < stamp);
+        let later = clocks.now(0);
+        assert!(!clocks.is_past(1, 0, later));
+        clocks.meet(&[0, 1]);
+        assert!(clocks.is_past(1, 0, later) && clocks.knows(1, 0) >= later);
     }
 
     /// What happens, and what must have happened before it, found by walking back along edges.
@@ -280,15 +322,34 @@ mod tests {
             }
         }
 
+        /// Threads that share what they know learn the same as those that each keep it for themselves.
+        #[test]
+        fn shared_rows_are_rows(meetings in prop::collection::vec(1u8..32, 1..20)) {
+            const THREADS: usize = 5;
+            let (mut shared, mut apart) = (Clocks::new(THREADS), Clocks::new(THREADS));
+            for mask in meetings {
+                let threads: Vec<usize> = (0..THREADS).filter(|thread| mask >> thread & 1 == 1).collect();
+                shared.meet(&threads);
+                apart.rows = apart.rows.iter().map(|row| Rc::new(Knowledge::clone(row))).collect();
+                apart.meet(&threads);
+                for (thread, other) in (0..THREADS).flat_map(|thread| (0..THREADS).map(move |other| (thread, other))) {
+                    prop_assert_eq!(shared.knows(thread, other), apart.knows(thread, other));
+                }
+            }
+        }
+
         /// Clocks only grow, learning twice is learning once, and the order of learning does not matter.
         #[test]
         fn learning_is_a_join(a in prop::collection::vec(0u32..9, 4), b in prop::collection::vec(0u32..9, 4)) {
-            let of = |list: &[u32]| Knowledge { known: list.to_vec(), past: list.to_vec(), ..Knowledge::default() };
             let row = |clocks: &Clocks| (0..4).map(|other| clocks.knows(0, other)).collect::<Vec<u32>>();
             let learned = |lists: &[&[u32]]| {
                 let mut clocks = Clocks::new(4);
                 let start = row(&clocks);
-                lists.iter().for_each(|list| clocks.learn(0, &of(list)));
+                lists.iter().for_each(|list| {
+                    let mut joined = Joined::default();
+                    list.iter().enumerate().for_each(|(agent, stamp)| joined.set(agent, *stamp));
+                    clocks.learn(0, &mut joined);
+                });
                 (start, row(&clocks))
             };
             let (start, both) = learned(&[&a, &b]);

@@ -141,6 +141,8 @@ pub(super) struct Cta<'l> {
     warps: Vec<Warp>,
     /// What all warps hold together, if they may go in step.
     pub(super) lockstep: Option<Lockstep>,
+    /// The object in which threads race, as far as that is known.
+    pub(super) raced: Option<u32>,
     /// What it found, if it goes on behind its faults.
     pub(super) survey: Option<Box<Survey>>,
 }
@@ -207,6 +209,7 @@ impl<'l> Cta<'l> {
             literals: rustc_hash::FxHashMap::default(),
             warps,
             lockstep,
+            raced: None,
             survey: None,
         })
     }

@@ -174,7 +174,7 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
             relied.merge(run.relied);
             let ran = match run.done {
                 Err(Stop::Fault(fault)) => {
-                    let also = survey::further(launch, options, at, alone, &fault);
+                    let also = survey::further(launch, options, at, alone, (&fault, run.raced));
                     return Err(RunError::Fault(fault, also));
                 }
                 done => done.map_err(RunError::from_stop)?,
@@ -231,6 +231,8 @@ struct CtaRun {
     done: Result<Ran, Stop>,
     taken: Taken,
     relied: Relied,
+    /// The object in which threads race, if that is how it ended.
+    raced: Option<u32>,
 }
 
 impl Outcome {
@@ -270,8 +272,12 @@ impl Outcome {
 }
 
 fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>) -> CtaRun {
-    let mut run =
-        CtaRun { done: Err(Stop::NeedVectorClocks), taken: Taken::default(), relied: Relied::default() };
+    let mut run = CtaRun {
+        done: Err(Stop::NeedVectorClocks),
+        taken: Taken::default(),
+        relied: Relied::default(),
+        raced: None,
+    };
     let attempt = |run: &mut CtaRun, mode| run.done = attempt(launch, options, cta, mode, (beside, run));
     if !options.exact_clocks {
         attempt(&mut run, Mode::Lockstep);
@@ -301,6 +307,7 @@ fn attempt<'l>(
     let done = cta.run().and_then(|()| cta.check_budgets());
     run.taken = cta.taken();
     run.relied = std::mem::take(&mut cta.relied);
+    run.raced = cta.raced;
     done?;
     let Cta { mut store, mut packed, mut ranges, memory, counts, order, .. } = cta;
     let (pages, contributions) = memory.into_parts();

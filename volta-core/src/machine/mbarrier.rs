@@ -4,7 +4,7 @@
 //! what happens before what, and is checked. Copies complete at once here, since whoever looks at what they bring before
 //! the phase is over races.
 
-use super::clock::{Clocks, Knowledge};
+use super::clock::{Clocks, Joined};
 use crate::verdict::FaultKind;
 use rustc_hash::FxHashMap;
 
@@ -28,9 +28,9 @@ pub(super) struct Waiting {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Current {
     /// What its end tells those who wait for it, and what has happened before.
-    released: Knowledge,
+    released: Joined,
     /// What has happened before some arrival: the phase is not over earlier, whoever expects bytes.
-    arrived: Knowledge,
+    arrived: Joined,
     last_arrival: Option<Event>,
     /// Bytes that were expected when nobody had arrived who knows of it.
     expected: Vec<Event>,
@@ -54,7 +54,7 @@ pub(super) struct Mbarrier {
     pub(super) phase: u32,
     pub(super) current: Current,
     /// What the end of the phase before told.
-    over: Knowledge,
+    over: Joined,
     pub(super) waiting: Vec<Waiting>,
 }
 
@@ -106,7 +106,7 @@ impl Mbarrier {
             bytes: 0,
             phase: 0,
             current: Current::default(),
-            over: Knowledge::default(),
+            over: Joined::default(),
             waiting: Vec::new(),
         }
     }
@@ -189,7 +189,7 @@ impl Mbarrier {
             std::mem::take(&mut self.current);
         let last = last_arrival.map_or((0, 0, "arrives"), |event| (event.thread, event.pc, "arrives"));
         let is_past =
-            |knowledge: &Knowledge, event: &Event| knowledge.is_past(event.thread as usize, event.stamp);
+            |knowledge: &Joined, event: &Event| knowledge.is_past(event.thread as usize, event.stamp);
         if let Some(late) = expected.iter().find(|event| !is_past(&arrived, event)) {
             let message = format!(
                 "phase {} of the barrier may be over before these bytes are expected, since no arrival comes after it",
@@ -275,7 +275,7 @@ impl Mbarrier {
             self.waiting.swap_remove(at);
         }
         if acquires {
-            clocks.learn(event.thread as usize, &self.over);
+            clocks.learn(event.thread as usize, &mut self.over);
         } else {
             clocks.learn_past(event.thread as usize, &self.over);
         }

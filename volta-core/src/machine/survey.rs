@@ -145,13 +145,14 @@ fn key(fault: &Fault) -> Key {
 }
 
 /// What else is found behind `first`, the fault of a CTA, in that CTA and in those after it: in their order, and in the
-/// order of its run. `from` is the CTA's place among those of the launch.
+/// order of its run. `from` is the CTA's place among those of the launch. If `first` is a race, `raced` is the object, of
+/// which no run need find out that it is in doubt.
 pub(super) fn further(
     launch: &Launch<'_>,
     options: &Options,
     from: u64,
     beside: Beside<'_>,
-    first: &Fault,
+    (first, mut raced): (&Fault, Option<u32>),
 ) -> Vec<Fault> {
     let mut found = Vec::new();
     if options.first_fault_only {
@@ -165,7 +166,8 @@ pub(super) fn further(
     while found.len() + 1 < MOST_FINDINGS && beside.instructions < most {
         let Some(cta) = launch.ctas.window(next, 1).first().copied() else { break };
         next += 1;
-        let here = of_cta(launch, options, cta, (&mut beside, most), &told);
+        let objects = raced.take().into_iter().collect();
+        let here = of_cta(launch, options, cta, (&mut beside, most), (&told, objects));
         told.extend(here.iter().map(key));
         found.extend(here);
     }
@@ -173,15 +175,14 @@ pub(super) fn further(
     found
 }
 
-/// What is found in one CTA, beyond what is told.
+/// What is found in one CTA, beyond what is told. Of some objects it is known that what they hold is in doubt.
 fn of_cta(
     launch: &Launch<'_>,
     options: &Options,
     linear: u64,
     (beside, most): (&mut Beside<'_>, u64),
-    told: &BTreeSet<Key>,
+    (told, mut objects): (&BTreeSet<Key>, BTreeSet<u32>),
 ) -> Vec<Fault> {
-    let mut objects = BTreeSet::new();
     let mut options = options.clone();
     for _ in 0..MOST_RUNS {
         // Half of what is left, so that something is for the next run.

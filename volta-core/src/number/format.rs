@@ -79,6 +79,23 @@ impl Layout {
         }
     }
 
+    /// Of what registers hold of a format. One of tf32 is read as f32, all 32 bits: between the two, conversions are the
+    /// identity (rule V2).
+    fn of_register(format: Format) -> Layout {
+        match format {
+            Format::Tf32 => Layout::of(Format::F32),
+            Format::F16 | Format::Bf16 | Format::F32 | Format::F64 | Format::E4m3 | Format::E5m2 => {
+                Layout::of(format)
+            }
+        }
+    }
+
+    /// The magnitude bits and whether the sign bit is set; higher bits are ignored.
+    fn split(&self, bits: u64) -> (u64, bool) {
+        let sign_at = self.exponent_bits + self.mantissa_bits;
+        (bits & ((1 << sign_at) - 1), bits >> sign_at & 1 == 1)
+    }
+
     fn bias(&self) -> i32 {
         (1 << (self.exponent_bits - 1)) - 1
     }
@@ -117,30 +134,32 @@ impl Decoded {
 
 /// The value that the low bits of `bits` spell in `format`; higher bits are ignored.
 ///
-/// A tf32 register is read as f32, all 32 bits: between the two, conversions are the identity (rule V2).
+/// A tf32 register is read as f32, all 32 bits.
 pub fn decode(format: Format, bits: u64) -> Decoded {
-    let layout = match format {
-        Format::Tf32 => Layout::of(Format::F32),
-        Format::F16 | Format::Bf16 | Format::F32 | Format::F64 | Format::E4m3 | Format::E5m2 => {
-            Layout::of(format)
-        }
-    };
-    let sign_at = layout.exponent_bits + layout.mantissa_bits;
-    let negative = bits >> sign_at & 1 == 1;
-    let magnitude = bits & ((1 << sign_at) - 1);
+    let layout = Layout::of_register(format);
+    let (magnitude, negative) = layout.split(bits);
     let mantissa = magnitude & ((1 << layout.mantissa_bits) - 1);
     let exponent = (magnitude >> layout.mantissa_bits) as i32;
-    match magnitude.cmp(&layout.beyond()) {
-        Ordering::Less => {}
-        Ordering::Equal if layout.infinities => {
-            return if negative { Decoded::NegInf } else { Decoded::PosInf };
-        }
-        Ordering::Equal | Ordering::Greater => return Decoded::Nan,
+    match is_finite(format, bits) {
+        Some(true) => {}
+        Some(false) if negative => return Decoded::NegInf,
+        Some(false) => return Decoded::PosInf,
+        None => return Decoded::Nan,
     }
     let hidden = if exponent == 0 { 0 } else { 1 << layout.mantissa_bits };
     let value = (mantissa | hidden) as i64;
     let exp = exponent.max(1) - layout.bias() - layout.mantissa_bits as i32;
     Decoded::Finite(Rational::from_dyadic(if negative { -value } else { value }, exp))
+}
+
+/// Whether bits spell a number, and no infinity; `None` where they spell NaN.
+pub fn is_finite(format: Format, bits: u64) -> Option<bool> {
+    let layout = Layout::of_register(format);
+    match layout.split(bits).0.cmp(&layout.beyond()) {
+        Ordering::Less => Some(true),
+        Ordering::Equal if layout.infinities => Some(false),
+        Ordering::Equal | Ordering::Greater => None,
+    }
 }
 
 /// The bits of `value` rounded to `format`, as IEEE 754 rounds: subnormals, and overflow to `∞` or to the largest
@@ -286,30 +305,18 @@ fn round_magnitude(value: &Rational, layout: &Layout, towards: Magnitude) -> u64
         let infinite = layout.infinities && towards != Magnitude::Down;
         layout.beyond() - u64::from(!infinite)
     };
-    let (num, den) = value.abs().to_parts();
-    // 2^exponent ≤ |value| < 2^(exponent + 1)
-    let mut exponent = i64::from(num.significant_bits()) - i64::from(den.significant_bits());
-    let below = if exponent >= 0 {
-        num < rug::Integer::from(&den << exponent as u32)
-    } else {
-        rug::Integer::from(&num << exponent.unsigned_abs() as u32) < den
-    };
-    exponent -= i64::from(below);
+    let exponent = floor_of_log2(value);
     let bias = i64::from(layout.bias());
     if exponent > bias + 1 {
         return overflow();
     }
     let exponent = exponent.max(1 - bias);
-    // `|value| = (count + rest/den) · 2^quantum`
     let quantum = exponent - i64::from(layout.mantissa_bits);
-    let shift = quantum.unsigned_abs() as u32;
-    let (num, den) = if quantum >= 0 { (num, den << shift) } else { (num << shift, den) };
-    let (count, rest) = num.div_rem(den.clone());
-    let Some(count) = count.to_u64() else { return overflow() };
+    let Some(Quotient { count, is_whole, half }) = quotient(value, quantum) else { return overflow() };
     let up = match towards {
         Magnitude::Down => false,
-        Magnitude::Up => rest != 0,
-        Magnitude::Nearest { even } => match (rest << 1u32).cmp(&den) {
+        Magnitude::Up => !is_whole,
+        Magnitude::Nearest { even } => match half {
             Ordering::Less => false,
             Ordering::Equal => !even || count % 2 == 1,
             Ordering::Greater => true,
@@ -319,6 +326,47 @@ fn round_magnitude(value: &Rational, layout: &Layout, towards: Magnitude) -> u64
     let field = (exponent + bias - 1) as u64;
     let bits = (field << layout.mantissa_bits) + count + u64::from(up);
     if bits >= layout.beyond() { overflow() } else { bits }
+}
+
+/// The largest `n` with `2^n ≤ |value|`, of a value that is not zero.
+fn floor_of_log2(value: &Rational) -> i64 {
+    if let Some((num, den)) = value.to_small_parts() {
+        let num = num.unsigned_abs();
+        let bits = i64::from(den.leading_zeros()) - i64::from(num.leading_zeros());
+        let [up, down] = [bits.max(0), (-bits).max(0)];
+        return bits - i64::from(u128::from(num) << down < u128::from(den) << up);
+    }
+    let (num, den) = value.abs().to_parts();
+    let bits = i64::from(num.significant_bits()) - i64::from(den.significant_bits());
+    let [up, down] = [bits.max(0) as u32, (-bits).max(0) as u32];
+    bits - i64::from(num << down < den << up)
+}
+
+/// How often a unit goes into a number.
+struct Quotient {
+    count: u64,
+    is_whole: bool,
+    /// What is left, beside half a unit.
+    half: Ordering,
+}
+
+/// `|value|` in units of `2^quantum`; `None` where there are too many of them.
+fn quotient(value: &Rational, quantum: i64) -> Option<Quotient> {
+    let [up, down] = [quantum.max(0) as u32, (-quantum).max(0) as u32];
+    // Parts of small numbers have 63 bits.
+    if let (Some((num, den)), 0..=63, 0..=63) = (value.to_small_parts(), up, down) {
+        let (num, den) = (u128::from(num.unsigned_abs()) << down, u128::from(den) << up);
+        let (count, rest) = (num / den, num % den);
+        return Some(Quotient {
+            count: u64::try_from(count).ok()?,
+            is_whole: rest == 0,
+            half: (rest << 1).cmp(&den),
+        });
+    }
+    let (num, den) = value.abs().to_parts();
+    let (num, den) = (num << down, den << up);
+    let (count, rest) = num.div_rem(den.clone());
+    Some(Quotient { count: count.to_u64()?, is_whole: rest == 0, half: (rest << 1u32).cmp(&den) })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What hardware holds of a known value (rule V10).
 
 use super::Extended;
-use super::format::{Decoded, Format, Rounding, decode, encode};
+use super::format::{Format, Rounding, decode, encode, is_finite};
 
 /// Numbers of a format between two, one of which the hardware holds; both zeros are told apart.
 ///
@@ -31,11 +31,7 @@ impl Rounded {
 
     /// Some number between two; `None` where it may be infinite and is not sure to be, or is a NaN.
     pub fn between(format: Format, low: u64, high: u64) -> Option<Rounded> {
-        let number = |bits| match decode(format, bits) {
-            Decoded::Finite(_) => Some(true),
-            Decoded::PosInf | Decoded::NegInf => Some(low == high),
-            Decoded::Nan => None,
-        };
+        let number = |bits| is_finite(format, bits).map(|finite| finite || low == high);
         let ordered = order(format, low) <= order(format, high);
         (ordered && number(low)? && number(high)?).then_some(Rounded { format, low, high })
     }

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::cse::Scalar;
 use super::info::TermOp;
-use super::node::{AFFINE, BitStrides, Constant, LIST, Node, REPEATED, STEPS, Store, steps_of};
+use super::node::{AFFINE, BitStrides, Constant, LIST, Motion, Node, REPEATED, STEPS, Store, steps_of};
 
 /// The operands of a warp instruction: for each, 32 term ids (raw); lanes outside the mask are not read.
 pub type Operands<'a> = [&'a [u64; 32]];
@@ -244,12 +244,11 @@ impl Store {
     fn encode_steps(&mut self, base: u64, steps: BitStrides) -> Option<(u8, u64)> {
         // Without a call to compare so few words.
         let same = |known: &BitStrides| known.iter().zip(&steps).fold(0, |odd, (a, b)| odd | (a ^ b)) == 0;
-        let number = match self.motions.iter().position(|(known, _)| same(known)) {
+        let number = match self.motions.iter().position(|known| same(&known.steps)) {
             Some(number) => number,
             None if self.motions.len() == MOTIONS => return None,
             None => {
-                let stride = Some(steps[0]).filter(|stride| steps == steps_of(*stride));
-                self.motions.push((steps, stride));
+                self.motions.push(Motion::new(steps));
                 self.motions.len() - 1
             }
         };
@@ -523,7 +522,7 @@ mod tests {
             assert_eq!((store.nodes.len(), store.lists.len()), (before + 1, 0));
             let node = store.node(before);
             assert!(
-                matches!(node.operands[0], Lanes::Strides { steps: own, .. } if *own == steps),
+                matches!(node.operands[0], Lanes::Strides { motion, .. } if motion.steps == steps),
                 "{steps:?}"
             );
         }

@@ -32,6 +32,8 @@ pub use info::{
     Arity, FunctionInfo, Info, Kind, LandmarkOf, Parity, Piecewise, Predicate, Product, Reads, Smt, Sum,
     TermOp, fill,
 };
-pub use node::{BitStrides, Constant, Lanes, Moves, NodeParts, NodeRef, Store, View, at_lane, min_max, rank};
+pub use node::{
+    BitStrides, Constant, Lanes, Motion, Moves, NodeParts, NodeRef, Store, View, at_lane, min_max, rank,
+};
 pub use print::{element_index, expression, spell_element};
 pub use range::{Range, Ranges};

@@ -51,8 +51,8 @@ pub enum Lanes<'s> {
     Strides {
         /// The term that lane 0 would have.
         base: u64,
-        /// By how much the terms of two lanes differ that differ in one bit.
-        steps: &'s BitStrides,
+        /// The steps.
+        motion: &'s Motion,
     },
     /// One term for each active lane, in lane order.
     List(&'s [u64]),
@@ -71,7 +71,7 @@ impl Lanes<'_> {
     pub fn term(self, lane: u32, mask: u32) -> TermId {
         TermId::from_raw(match self {
             Lanes::Affine { base, stride } => base.wrapping_add_signed(stride * i64::from(lane)),
-            Lanes::Strides { base, steps } => at_lane(base, steps, lane),
+            Lanes::Strides { base, motion } => at_lane(base, &motion.steps, lane),
             Lanes::List(list) => list[rank(mask, lane)],
             Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
         })
@@ -105,6 +105,31 @@ pub fn min_max(base: u64, steps: &BitStrides) -> [u64; 2] {
     steps.iter().fold([base; 2], |[low, high], step| {
         [low.wrapping_add_signed((*step).min(0)), high.wrapping_add_signed((*step).max(0))]
     })
+}
+
+/// A way in which the terms of many operands move from lane to lane.
+#[derive(Clone, Debug)]
+pub struct Motion {
+    /// By how much the terms of two lanes differ that differ in one bit.
+    pub steps: BitStrides,
+    /// What separates neighbouring lanes, if that is one number.
+    pub(super) stride: Option<i64>,
+    /// The lowest and the highest term of all lanes, less lane 0's.
+    reach: [i64; 2],
+}
+
+impl Motion {
+    /// In these steps.
+    pub fn new(steps: BitStrides) -> Motion {
+        let stride = Some(steps[0]).filter(|stride| steps == steps_of(*stride));
+        Motion { steps, stride, reach: min_max(0, &steps).map(u64::cast_signed) }
+    }
+
+    /// As [`min_max`], which it need not find anew for each operand.
+    #[inline]
+    pub fn min_max(&self, base: u64) -> [u64; 2] {
+        self.reach.map(|reach| base.wrapping_add_signed(reach))
+    }
 }
 
 /// The steps of terms that a stride separates.
@@ -226,8 +251,8 @@ pub(super) struct Node {
 #[derive(Debug, Default)]
 pub struct Store {
     pub(super) nodes: Vec<Node>,
-    /// Steps in which operands move, each once, and the stride that they are, if they are one.
-    pub(super) motions: Vec<(BitStrides, Option<i64>)>,
+    /// Ways in which operands move, each once.
+    pub(super) motions: Vec<Motion>,
     pub(super) lists: Vec<u64>,
     pub(super) constants: Vec<Constant>,
     /// Bytes that numbers too large for machine words take, twice: the table of constants holds them too.
@@ -288,7 +313,7 @@ impl Store {
 
     /// Bytes that the store holds.
     pub fn bytes(&self) -> u64 {
-        let motions = self.motions.len() * size_of::<(BitStrides, Option<i64>)>();
+        let motions = self.motions.len() * size_of::<Motion>();
         let words = self.lists.len() * 8 + motions + self.sites.len() * 8 + self.shared.bytes();
         (self.nodes.len() * size_of::<Node>() + words + self.constants.len() * size_of::<Constant>()) as u64
             + self.large_bytes
@@ -362,8 +387,8 @@ impl Store {
         match node.modes >> (2 * at) & 3 {
             AFFINE => Lanes::Affine { base, stride: (word as i64) >> TermId::BITS },
             STEPS => match &self.motions[(word >> TermId::BITS) as usize] {
-                (_, Some(stride)) => Lanes::Affine { base, stride: *stride },
-                (steps, None) => Lanes::Strides { base, steps },
+                Motion { stride: Some(stride), .. } => Lanes::Affine { base, stride: *stride },
+                motion => Lanes::Strides { base, motion },
             },
             _ => {
                 let start = base as usize;
@@ -417,8 +442,8 @@ impl Store {
         let raw = match node.modes >> (2 * at) & 3 {
             AFFINE => affine_lane(word, lane),
             STEPS => {
-                let (steps, _) = &self.motions[(word >> TermId::BITS) as usize];
-                at_lane(word & ((1 << TermId::BITS) - 1), steps, lane)
+                let motion = &self.motions[(word >> TermId::BITS) as usize];
+                at_lane(word & ((1 << TermId::BITS) - 1), &motion.steps, lane)
             }
             _ => {
                 let start = (word & ((1 << TermId::BITS) - 1)) as usize;

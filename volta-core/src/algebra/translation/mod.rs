@@ -17,7 +17,7 @@ use super::interner::Lists;
 use super::operand_cache::{Read, Recall};
 use super::reachability::{Reached, bits, each_term, whole_node};
 use crate::base::index::number_of;
-use crate::term::{BitStrides, Lanes, Store, TermId, TermKind, TermOp, min_max, rank};
+use crate::term::{BitStrides, Lanes, Store, TermId, TermKind, TermOp, rank};
 use smallvec::SmallVec;
 use template_match::Template;
 
@@ -371,8 +371,7 @@ impl TranslationClasses {
 
     /// A base offset of elements, one for each input.
     fn list(&mut self, elements: &[i64]) -> u32 {
-        self.anchors.extend_from_slice(elements);
-        number_of(self.anchors.len() - elements.len())
+        append(&mut self.anchors, elements)
     }
 
     /// What an operand is in every lane of `mask`, if it is one class.
@@ -410,14 +409,14 @@ impl TranslationClasses {
                     self.gather(mask, mask, lanes)
                 }
             },
-            Lanes::Strides { base, steps } => {
-                match min_max(base, steps).map(|raw| TermId::from_raw(raw).kind()) {
+            Lanes::Strides { base, motion } => {
+                match motion.min_max(base).map(|raw| TermId::from_raw(raw).kind()) {
                     // What lies between elements of one input is of that input.
                     [TermKind::Input { input, .. }, TermKind::Input { input: other, .. }]
                         if input == other && input.index() < MAX_INPUTS =>
                     {
                         let element = base - TermId::input(input, 0).raw();
-                        Some(self.input(input.index(), element as i64, *steps))
+                        Some(self.input(input.index(), element as i64, motion.steps))
                     }
                     _ => self.gather(mask, mask, lanes),
                 }
@@ -474,8 +473,8 @@ impl TranslationClasses {
     fn gather(&mut self, mask: u32, lanes: u32, own: Lanes<'_>) -> Option<Operand> {
         let read = Read::new(mask, lanes, own);
         if let Some(known) = self.gathered.find(&read) {
-            let (operand, base_offset) = known.clone()?;
-            return Some(Operand { base_offset: self.list(&base_offset), ..operand });
+            let (operand, base_offset) = known.as_ref()?;
+            return Some(Operand { base_offset: append(&mut self.anchors, base_offset), ..*operand });
         }
         let found = self.gather_anew(mask, lanes, own);
         let result = found.map(|operand| (operand, SmallVec::from_slice(self.elements(&operand))));
@@ -715,6 +714,12 @@ impl TranslationClasses {
     fn steps_of(&self, operand: &Operand) -> Option<&[i64]> {
         (operand.strides != STILL).then(|| self.motions.content(operand.strides))
     }
+}
+
+/// Appends a list to others, and tells where it begins.
+fn append(lists: &mut Vec<i64>, list: &[i64]) -> u32 {
+    lists.extend_from_slice(list);
+    number_of(lists.len() - list.len())
 }
 
 /// For each bit, the lanes without it.

@@ -141,7 +141,7 @@ impl TranslationClasses {
                     Lanes::Affine { base, stride } => {
                         min_max(base, &std::array::from_fn(|bit| stride << bit))
                     }
-                    Lanes::Strides { base, steps } => min_max(base, steps),
+                    Lanes::Strides { base, motion } => motion.min_max(base),
                     Lanes::List(_) | Lanes::Repeated { .. } => return None,
                 };
                 let place = place(input.0);

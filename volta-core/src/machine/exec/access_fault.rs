@@ -22,6 +22,7 @@ impl Cta<'_> {
         conflict: Conflict,
         content: Option<Cell>,
     ) -> Stop {
+        self.raced = Some(at.number);
         let same = content.filter(|_| conflict.is_of_writes()).is_some_and(|content| {
             let old = self.peek(warp, lane, at, cell);
             self.is_same_cell(old, content, InstId(at.pc))

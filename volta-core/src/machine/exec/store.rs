@@ -52,6 +52,7 @@ impl Cta<'_> {
     }
 
     /// What one lane stores, part by part.
+    #[inline]
     fn store_lane(
         &mut self,
         warp: &mut Warp,
