@@ -347,11 +347,12 @@ impl<'l> Cta<'l> {
                     }
                 }
                 Effect::Waits(Wait::Phase) => {
-                    let over = self.test_phase(warp, active, inst, pc)?;
-                    if over == active {
-                        pc += 1;
+                    let (over, next) = self.test_phase(warp, active, inst, pc)?;
+                    if over == mask || active == 0 {
+                        pc = if over == 0 { pc + 1 } else { next };
                     } else {
-                        warp.diverge(mask & !active | over, pc + 1);
+                        warp.diverge(mask & !active, pc + 1);
+                        warp.diverge(over, next);
                         warp.diverge(active & !over, pc);
                         warp.at_phase |= active & !over;
                         return Ok(());
@@ -415,11 +416,11 @@ impl<'l> Cta<'l> {
         let mut waiting = warp.at_phase;
         while waiting != 0 {
             let (group, pc, _) = warp.lowest(waiting);
-            let over = self.test_phase(warp, group, &insts[pc as usize], pc)?;
+            let (over, next) = self.test_phase(warp, group, &insts[pc as usize], pc)?;
             if over != 0 {
                 warp.at_phase &= !over;
                 warp.leave(over);
-                warp.advance(over);
+                warp.go(over, next);
                 return Ok(true);
             }
             waiting &= !group;
@@ -427,10 +428,10 @@ impl<'l> Cta<'l> {
         self.complete_warp_syncs(warp)
     }
 
-    /// Lanes ask whether a phase of a barrier is over; gives those to which the answer is *yes*.
-    fn test_phase(&mut self, warp: &mut Warp, lanes: u32, inst: &Inst, pc: u32) -> Result<u32, Stop> {
+    /// Lanes ask whether a phase of a barrier is over; gives those to which the answer is *yes*, and where they go on.
+    fn test_phase(&mut self, warp: &mut Warp, lanes: u32, inst: &Inst, pc: u32) -> Result<(u32, u32), Stop> {
         if lanes == 0 {
-            return Ok(0);
+            return Ok((0, pc + 1));
         }
         let Op::Async(Async::Barrier { place, action: BarrierAction::Test { p, phase, acquires } }) =
             &inst.op

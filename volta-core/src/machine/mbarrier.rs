@@ -8,6 +8,9 @@ use super::clock::{Clocks, Joined};
 use crate::verdict::FaultKind;
 use rustc_hash::FxHashMap;
 
+/// The most bytes that a barrier counts (ISA 9.7.13.15.2).
+const MOST_BYTES: i64 = (1 << 20) - 1;
+
 /// Something that a thread did, and must have done before a phase ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
@@ -176,6 +179,15 @@ impl Mbarrier {
         clocks.release(event.thread as usize);
         self.current.copies.extend(copy);
         Ok(())
+    }
+
+    /// A barrier counts no more bytes than that, expected or come before.
+    pub(super) fn counts(&self, event: Event) -> Result<(), Wrong> {
+        if self.bytes.abs() <= MOST_BYTES {
+            return Ok(());
+        }
+        let message = format!("{} bytes, where a barrier counts up to {MOST_BYTES}", self.bytes.abs());
+        Err((FaultKind::BarrierMisuse, message, vec![(event.thread, event.pc, "counts bytes")]))
     }
 
     /// Whether nothing is missing to the end of the phase.

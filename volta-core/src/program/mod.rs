@@ -39,7 +39,7 @@ pub use error::{DeclarationProblem, LowerError};
 pub use isa::{InstructionInfo, instructions};
 pub use kernel::{KernelInfo, KernelParameter, kernels};
 pub use op::*;
-pub use polling::PollingLoop;
+pub use polling::{FirstTest, Polling};
 pub use variables::{is_made_by_compiler, is_variable_called, variable_name};
 
 use crate::base::budget::Budgets;

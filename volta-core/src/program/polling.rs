@@ -2,6 +2,7 @@
 
 use super::asynchronous::{Async, BarrierAction};
 use super::code::{Inst, Program};
+use super::control::Written;
 use super::effect::{Control, Effect};
 use super::op::{Bool2, Compare, InstId, Int, Op, PredId, PredSrc, RegId, Src};
 use rustc_hash::FxHashMap;
@@ -9,13 +10,51 @@ use rustc_hash::FxHashMap;
 /// More operations than this on the way from a test back to it are no polling loop.
 const MAX_OPERATIONS: usize = 64;
 
-/// The way from a test that says *no* back to it.
+/// How threads wait that ask whether a phase is over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PollingLoop {
-    /// Operations on the way, in order: those that compute, and are executed for sure or by their guard.
+pub struct Polling {
+    /// Operations on the way from the last test, if it says *no*, back to it: those that compute, and are executed for
+    /// sure or by their guard.
     pub path: Vec<InstId>,
-    /// What they write.
-    pub written: super::control::Written,
+    /// A test that comes first, if there is one.
+    pub first: Option<FirstTest>,
+    /// What is written on all ways, but for what the last test writes.
+    pub written: Written,
+}
+
+/// A test in front of a loop that asks again, as compilers make it of a loop with a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstTest {
+    /// The test in the loop.
+    pub last: InstId,
+    /// Where threads go on for whom the first one says *yes*, and the others behind the loop.
+    pub join: InstId,
+    /// Operations from the first test to the join, if it says *yes*.
+    pub skips: Vec<InstId>,
+    /// Operations from the first test to the loop.
+    pub enters: Vec<InstId>,
+    /// Operations from the loop to the join.
+    pub leaves: Vec<InstId>,
+}
+
+/// Operations that a thread executes, as far as it is known where it goes and they do nothing but compute.
+struct Way {
+    /// All instructions that it comes to, the one that ends it included.
+    visited: Vec<usize>,
+    /// Of those, the ones that compute, with their place in `visited`.
+    computing: Vec<(usize, InstId)>,
+}
+
+impl Way {
+    /// The operations before the first time that it comes to an instruction.
+    fn before(&self, join: usize) -> Vec<InstId> {
+        let end = self.visited.iter().position(|at| *at == join).unwrap_or(self.visited.len());
+        self.computing.iter().take_while(|(at, _)| *at < end).map(|(_, inst)| *inst).collect()
+    }
+
+    fn end(&self) -> Option<usize> {
+        self.visited.last().copied()
+    }
 }
 
 /// What is known of registers on that way, whoever goes it.
@@ -97,28 +136,99 @@ fn holds(compare: Compare, ty: Int, a: u64, b: u64) -> bool {
 }
 
 impl Program {
-    /// The way from a test of a barrier back to itself that every thread goes to which the test says *no*, if there is
-    /// one and threads do nothing on it but compute in registers.
-    pub fn polling_loop(&self, test: InstId) -> Option<PollingLoop> {
-        let Op::Async(Async::Barrier { action: BarrierAction::Test { p, .. }, .. }) =
-            &self.insts[test.index()].op
-        else {
-            return None;
-        };
+    /// How threads wait that execute a test of a barrier, if they ask again until it says *yes* and do nothing else but
+    /// compute in registers.
+    pub fn polling(&self, test: InstId) -> Option<Polling> {
+        self.polling_loop(test).or_else(|| self.polling_behind(test))
+    }
+
+    /// A loop over the test itself.
+    fn polling_loop(&self, test: InstId) -> Option<Polling> {
+        let p = self.tested(test.index())?;
         let mut known = Known::default();
-        known.predicates.insert(*p, false);
-        let mut found = PollingLoop::default();
-        let mut at = test.index() + 1;
+        known.predicates.insert(p, false);
+        let way = self.follow(test.index() + 1, &mut known, test.index());
+        if way.end() != Some(test.index()) {
+            return None;
+        }
+        let path = way.before(test.index());
+        let written = self.written_by(&path, &[p]);
+        Some(Polling { path, first: None, written })
+    }
+
+    /// A test whose answer only decides whether a loop is entered that asks the same.
+    fn polling_behind(&self, test: InstId) -> Option<Polling> {
+        let p = self.tested(test.index())?;
+        let mut known = Known::default();
+        known.predicates.insert(p, false);
+        let entering = self.follow(test.index() + 1, &mut known, test.index());
+        let last = entering.end().filter(|last| *last != test.index())?;
+        let again = self.tested(last)?;
+        let looped = self.polling_loop(InstId::from_index(last))?;
+        for d in &looped.written.registers {
+            known.registers.remove(d);
+        }
+        for p in &looped.written.predicates {
+            known.predicates.remove(p);
+        }
+        known.predicates.insert(again, true);
+        let leaving = self.follow(last + 1, &mut known, last);
+        let mut known = Known::default();
+        known.predicates.insert(p, true);
+        let skipping = self.follow(test.index() + 1, &mut known, test.index());
+        let join = *skipping.visited.iter().find(|at| leaving.visited.contains(at))?;
+        let (skips, leaves) = (skipping.before(join), leaving.before(join));
+        let enters = entering.before(last);
+        let all: Vec<InstId> =
+            [&skips, &enters, &looped.path, &leaves].into_iter().flatten().copied().collect();
+        let mut written = self.written_by(&all, &[]);
+        written.predicates.extend([p, again]);
+        written.predicates.sort_unstable();
+        written.predicates.dedup();
+        let first = FirstTest {
+            last: InstId::from_index(last),
+            join: InstId::from_index(join),
+            skips,
+            enters,
+            leaves,
+        };
+        Some(Polling { path: looped.path, first: Some(first), written })
+    }
+
+    /// The predicate that a test of a barrier writes.
+    fn tested(&self, at: usize) -> Option<PredId> {
+        match &self.insts.get(at)?.op {
+            Op::Async(Async::Barrier { action: BarrierAction::Test { p, .. }, .. }) => Some(*p),
+            _ => None,
+        }
+    }
+
+    fn written_by(&self, path: &[InstId], but: &[PredId]) -> Written {
+        let mut all = Written::default();
+        for inst in path {
+            let written = self.insts[inst.index()].op.written();
+            all.registers.extend(written.registers);
+            all.predicates.extend(written.predicates);
+        }
+        all.registers.sort_unstable();
+        all.registers.dedup();
+        all.predicates.sort_unstable();
+        all.predicates.dedup();
+        all.predicates.retain(|p| !but.contains(p));
+        all
+    }
+
+    /// Where a thread goes from `from` on, to `end` or to the first instruction at which that is not known or which does
+    /// more than compute.
+    fn follow(&self, from: usize, known: &mut Known, end: usize) -> Way {
+        let mut way = Way { visited: Vec::new(), computing: Vec::new() };
+        let mut at = from;
         for _ in 0..MAX_OPERATIONS {
-            if at == test.index() {
-                found.written.registers.sort_unstable();
-                found.written.registers.dedup();
-                found.written.predicates.sort_unstable();
-                found.written.predicates.dedup();
-                found.written.predicates.retain(|written| written != p);
-                return Some(found);
+            way.visited.push(at);
+            let Some(Inst { op, guard, .. }) = self.insts.get(at) else { break };
+            if at == end {
+                break;
             }
-            let Inst { op, guard, .. } = self.insts.get(at)?;
             let runs = guard.map_or(Some(true), |guard| known.truth(guard));
             if runs == Some(false) {
                 at += 1;
@@ -136,15 +246,12 @@ impl Program {
                 | Effect::Context
                 | Effect::Waits(_)
                 | Effect::Collective(_)
-                | Effect::Fault => return None,
+                | Effect::Fault => break,
             }
             known.step(op, runs == Some(true));
-            let written = op.written();
-            found.written.registers.extend(written.registers);
-            found.written.predicates.extend(written.predicates);
-            found.path.push(InstId::from_index(at));
+            way.computing.push((way.visited.len() - 1, InstId::from_index(at)));
             at += 1;
         }
-        None
+        way
     }
 }

@@ -11,7 +11,7 @@ use super::super::value::{Origin, Predicate, Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::index::number_of;
-use crate::program::{BarrierAction, InstId, Phase, Place, PollingLoop, PredId, Src, Written};
+use crate::program::{Async, BarrierAction, InstId, Op, Phase, Place, Polling, PredId, Src, Written};
 use crate::verdict::{FaultKind, Site};
 
 /// Bytes of a barrier, which is aligned to as many.
@@ -181,7 +181,9 @@ impl Cta<'_> {
         };
         let thread = warp.thread(lane);
         let event = Event { thread, stamp: exact.clocks.now(thread as usize), pc };
-        act(barrier, &mut exact.clocks, event).map_err(|wrong| self.wrong(key, wrong))
+        act(barrier, &mut exact.clocks, event)
+            .and_then(|()| barrier.counts(event))
+            .map_err(|wrong| self.wrong(key, wrong))
     }
 
     /// Ends the current phase of a barrier if nothing is missing; tells whether it did.
@@ -258,8 +260,8 @@ impl Cta<'_> {
         }
     }
 
-    /// Lanes ask whether a phase is over. Gives those to which the answer is *yes*; the others wait: a loop that asks again
-    /// and does nothing else is left when it is, and what it computes on the way is not determined.
+    /// Lanes ask whether a phase is over. Gives those to which the answer is *yes*, and where they go on; the others wait: a
+    /// loop that asks again and does nothing else is left when it is, and what it computes on the way is not determined.
     pub(in super::super) fn test_barrier(
         &mut self,
         warp: &mut Warp,
@@ -267,16 +269,8 @@ impl Cta<'_> {
         pc: u32,
         place: Place,
         (p, phase, acquires): (PredId, Phase, bool),
-    ) -> Result<u32, Stop> {
-        let mut over = 0;
-        for lane in lanes(mask) {
-            let action = BarrierAction::Test { p, phase, acquires };
-            let key = self.barrier_at(warp, lane, pc, place, &action)?;
-            if self.is_phase_over(warp, lane, pc, key, phase, acquires)? {
-                over |= 1 << lane;
-            }
-        }
-        let Some(polling) = self.launch.program.polling_loop(InstId(pc)) else {
+    ) -> Result<(u32, u32), Stop> {
+        let Some(polling) = self.launch.program.polling(InstId(pc)) else {
             let lane = mask.trailing_zeros() as usize;
             let message =
                 "whether a phase of a barrier is over is asked once, and the answer depends on the schedule";
@@ -290,63 +284,120 @@ impl Cta<'_> {
                 Some(help.into()),
             ));
         };
-        // Nobody can tell how often the answer was *no*.
+        let mut over = 0;
+        for lane in lanes(mask) {
+            let action = BarrierAction::Test { p, phase, acquires };
+            let key = self.barrier_at(warp, lane, pc, place, &action)?;
+            if self.is_phase_over(warp, lane, pc, key, phase, acquires)? {
+                over |= 1 << lane;
+            }
+        }
+        let next = polling.first.as_ref().map_or(pc + 1, |first| first.join.0);
         if over != 0 {
             self.poll(warp, over, pc, p, &polling)?;
-            warp.predicate_mut(p).merge_bits(over, u32::MAX);
         }
-        Ok(over)
+        Ok((over, next))
     }
 
-    /// What the way back to a test changes is not determined when the test says *yes*.
+    /// What depends on how often lanes ask until a test says *yes* is not determined when it does.
     fn poll(
         &mut self,
         warp: &mut Warp,
         mask: u32,
         pc: u32,
         p: PredId,
-        polling: &PollingLoop,
+        polling: &Polling,
     ) -> Result<(), Stop> {
-        let origin = Origin::Unpredictable(InstId(pc));
-        let program = self.launch.program;
-        let Written { registers, predicates } = &polling.written;
+        let Some(first) = &polling.first else {
+            self.ask_again(warp, mask, pc, p, polling)?;
+            warp.predicate_mut(p).merge_bits(mask, u32::MAX);
+            return Ok(());
+        };
+        let held = Held::of(warp, &polling.written);
+        // It is over at once.
+        warp.predicate_mut(p).merge_bits(mask, u32::MAX);
+        self.compute(warp, mask, pc, &first.skips)?;
+        let skipped = Held::of(warp, &polling.written);
+        // Or it is not, and the loop asks the same.
+        held.put_back(warp, mask, &polling.written);
+        let asked = self.asked_at(warp, mask, pc)?;
+        warp.predicate_mut(p).merge_bits(mask, 0);
+        self.compute(warp, mask, pc, &first.enters)?;
+        if self.asked_at(warp, mask, first.last.0)? != asked {
+            let lane = mask.trailing_zeros() as usize;
+            let message = "a test of a barrier is followed by a loop over a test of another barrier or phase"
+                .to_string();
+            return Err(self.fault(FaultKind::Nondeterministic, "Y9", message, warp, lane, pc));
+        }
+        let Some(again) = self.test_at(first.last.0) else {
+            return Err(Stop::Defect("a loop over a test has none"));
+        };
+        self.ask_again(warp, mask, first.last.0, again.1, polling)?;
+        warp.predicate_mut(again.1).merge_bits(mask, u32::MAX);
+        self.compute(warp, mask, pc, &first.leaves)?;
+        skipped.forget_differences(warp, mask, &polling.written, Origin::Unpredictable(InstId(pc)));
+        Ok(())
+    }
+
+    /// Rounds of a loop over a test that says *no*, until another one changes nothing.
+    fn ask_again(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: u32,
+        p: PredId,
+        polling: &Polling,
+    ) -> Result<(), Stop> {
+        let written = &polling.written;
         // Each round makes at least one more of them undetermined.
-        for _ in 0..=registers.len() + predicates.len() {
-            let values: Vec<Register> = registers.iter().map(|d| warp.register(*d).clone()).collect();
-            let truths: Vec<Predicate> =
-                predicates.iter().map(|p| warp.predicates[p.index()].clone()).collect();
+        for _ in 0..=written.registers.len() + written.predicates.len() {
+            let before = Held::of(warp, written);
             warp.predicate_mut(p).merge_bits(mask, 0);
-            for at in &polling.path {
-                let inst = &program.insts[at.index()];
-                let runs = |lane: &usize| match inst.guard.map(|guard| self.truth(warp, guard, *lane, pc)) {
-                    Some(Truth::Known(holds)) => holds,
-                    None | Some(Truth::Condition(_) | Truth::Undefined(_)) => true,
-                };
-                let active = lanes(mask).filter(runs).fold(0, |active, lane| active | 1 << lane);
-                if active != 0 {
-                    self.execute(warp, active, inst, at.0)?;
-                }
-            }
-            let mut settled = true;
-            for lane in lanes(mask) {
-                for (d, before) in registers.iter().zip(&values) {
-                    if warp.register(*d).get(lane) != before.get(lane) {
-                        settled = false;
-                        warp.register_mut(*d).set(lane, Value::Undefined(origin));
-                    }
-                }
-                for (p, before) in predicates.iter().zip(&truths) {
-                    if warp.predicates[p.index()].get(lane) != before.get(lane) {
-                        settled = false;
-                        warp.predicate_mut(*p).set(lane, Truth::Undefined(origin));
-                    }
-                }
-            }
-            if settled {
+            self.compute(warp, mask, pc, &polling.path)?;
+            warp.predicate_mut(p).merge_bits(mask, 0);
+            if !before.forget_differences(warp, mask, written, Origin::Unpredictable(InstId(pc))) {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Executes operations that do nothing but compute.
+    fn compute(&mut self, warp: &mut Warp, mask: u32, pc: u32, path: &[InstId]) -> Result<(), Stop> {
+        let program = self.launch.program;
+        for at in path {
+            let inst = &program.insts[at.index()];
+            let runs = |lane: &usize| match inst.guard.map(|guard| self.truth(warp, guard, *lane, pc)) {
+                Some(Truth::Known(holds)) => holds,
+                None | Some(Truth::Condition(_) | Truth::Undefined(_)) => true,
+            };
+            let active = lanes(mask).filter(runs).fold(0, |active, lane| active | 1 << lane);
+            if active != 0 {
+                self.execute(warp, active, inst, at.0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The test at an instruction.
+    fn test_at(&self, pc: u32) -> Option<(Place, PredId, Phase, bool)> {
+        match &self.launch.program.insts[pc as usize].op {
+            Op::Async(Async::Barrier { place, action: BarrierAction::Test { p, phase, acquires } }) => {
+                Some((*place, *p, *phase, *acquires))
+            }
+            _ => None,
+        }
+    }
+
+    /// Which phase of which barrier each lane asks for at a test.
+    fn asked_at(&self, warp: &Warp, mask: u32, pc: u32) -> Result<Vec<(u64, Value, bool)>, Stop> {
+        let Some((place, _, phase, acquires)) = self.test_at(pc) else {
+            return Err(Stop::Defect("lanes wait for a phase at an operation that asks for none"));
+        };
+        let (Phase::State(source) | Phase::Parity(source)) = phase;
+        let addresses = self.addresses(warp, mask, place.address, pc)?;
+        let asked = lanes(mask).map(|lane| (addresses[lane], self.value(warp, source, lane), acquires));
+        Ok(asked.collect())
     }
 
     /// Whether the phase that a lane asks for is over; if so, it learns what the end of it tells.
@@ -445,5 +496,49 @@ impl Cta<'_> {
         let help =
             "wait for the phase of its barrier, or with `cp.async.bulk.wait_group.read 0`, before returning";
         Err(self.fault_at(FaultKind::InFlight, "Y11", message, vec![site], Some(help.into())))
+    }
+}
+
+/// What registers hold at some time.
+struct Held {
+    registers: Vec<Register>,
+    predicates: Vec<Predicate>,
+}
+
+impl Held {
+    fn of(warp: &Warp, written: &Written) -> Held {
+        Held {
+            registers: written.registers.iter().map(|d| warp.register(*d).clone()).collect(),
+            predicates: written.predicates.iter().map(|p| warp.predicates[p.index()].clone()).collect(),
+        }
+    }
+
+    fn put_back(&self, warp: &mut Warp, mask: u32, written: &Written) {
+        for (d, held) in written.registers.iter().zip(&self.registers) {
+            lanes(mask).for_each(|lane| warp.register_mut(*d).set(lane, held.get(lane)));
+        }
+        for (p, held) in written.predicates.iter().zip(&self.predicates) {
+            lanes(mask).for_each(|lane| warp.predicate_mut(*p).set(lane, held.get(lane)));
+        }
+    }
+
+    /// What holds something else now is undefined from here on; tells whether anything is.
+    fn forget_differences(&self, warp: &mut Warp, mask: u32, written: &Written, origin: Origin) -> bool {
+        let mut any = false;
+        for lane in lanes(mask) {
+            for (d, held) in written.registers.iter().zip(&self.registers) {
+                if warp.register(*d).get(lane) != held.get(lane) {
+                    any = true;
+                    warp.register_mut(*d).set(lane, Value::Undefined(origin));
+                }
+            }
+            for (p, held) in written.predicates.iter().zip(&self.predicates) {
+                if warp.predicates[p.index()].get(lane) != held.get(lane) {
+                    any = true;
+                    warp.predicate_mut(*p).set(lane, Truth::Undefined(origin));
+                }
+            }
+        }
+        any
     }
 }
