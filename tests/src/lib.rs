@@ -11,6 +11,7 @@ pub mod modules;
 pub mod mutation;
 pub mod page;
 pub mod replay;
+pub mod tree;
 pub mod verifier_mutants;
 
 use std::fs;
