@@ -1,4 +1,4 @@
-//! Runs a file test and compares what comes of it with its header.
+//! Runs a file test and compares the result with its header.
 
 use std::collections::BTreeSet;
 
