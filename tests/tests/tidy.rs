@@ -1,11 +1,11 @@
 //! House rules that a compiler does not know.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use volta_case::{
-    About, CASE, Contains, Element, Expectation, KERNEL, Key, Launch, Options, PARAM, Role, Section, Sign,
-    Target, spellings,
+    About, CASE, Contains, Element, Expectation, KERNEL, Key, Launch, NamedContents, Options, PARAM, Role,
+    Section, Sign, Target, VerdictName, spellings,
 };
 use volta_suite::modules::{self, IMPORTS};
 use volta_suite::tree::{files, read, root};
@@ -158,6 +158,58 @@ fn the_page_on_cases_says_what_the_schema_says() {
         ("keys of options", table(Options::keys())),
     ];
     volta_suite::page::hold("docs/cases.md", &parts).expect("the page is as the schema");
+}
+
+/// Texts of cases that stand in no table: frames, separators, numbers at the edges.
+const FRAMES: [&str; 22] = [
+    "[params]",
+    "[reference]",
+    "[opt]",
+    "[kernel]",
+    "[globals]",
+    "[options]",
+    "[[contains]]",
+    "expect(verdict",
+    "&mut [f32; 4]",
+    "#[symbolic]",
+    "#[value(1)]",
+    "#[init(iota)]",
+    "#[opt_type(f16)]",
+    "#[global]",
+    "fn f(",
+    "ref_",
+    "opt_",
+    ";;",
+    "-inf",
+    "-1e4",
+    "18446744073709551616",
+    "1e999",
+];
+
+/// The dictionary of the fuzzers of cases has every key and word of the schema; `VOLTA_WRITE_DOCS=1` writes it.
+#[test]
+fn the_dictionary_of_the_fuzzers_is_the_schema() {
+    let keys = CASE.iter().chain(PARAM).chain(KERNEL);
+    let keys = keys.chain(About::keys()).chain(Launch::keys()).chain(Target::keys());
+    let keys = keys.chain(Expectation::keys()).chain(Contains::keys()).chain(Options::keys());
+    let keys: BTreeSet<&str> = keys.map(|key| key.name).collect();
+    let words = spellings::<Role>().into_iter().chain(spellings::<Element>()).chain(spellings::<Sign>());
+    let words = words.chain(spellings::<NamedContents>()).chain(spellings::<VerdictName>());
+    let words: BTreeSet<&str> = words.collect();
+    let entries = FRAMES.into_iter().map(str::to_owned).chain(keys.iter().map(|key| format!("{key} = ")));
+    let entries = entries.chain(words.iter().map(|word| (*word).to_owned()));
+    let lines: String = entries.map(|entry| format!("\"{entry}\"\n")).collect();
+    let wanted = format!(
+        "# Written by VOLTA_WRITE_DOCS=1 cargo test -p volta-suite --test tidy; do not edit.\n{lines}"
+    );
+    let path = root().join("fuzz/case.dict");
+    if std::env::var_os("VOLTA_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &wanted).expect("the dictionary is written");
+    }
+    assert!(
+        read(&path) == wanted,
+        "fuzz/case.dict is not what the schema says; VOLTA_WRITE_DOCS=1 writes it"
+    );
 }
 
 #[test]
