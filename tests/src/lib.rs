@@ -12,6 +12,7 @@ pub mod mutation;
 pub mod page;
 pub mod phases;
 pub mod replay;
+pub mod tree;
 pub mod verifier_mutants;
 
 use std::fs;

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::{env, fs};
 
-/// Holds the parts of a page of `docs` against what the code says: `(name, text)` stands between `<!-- name: begin -->`
-/// and `<!-- name: end -->`. With `VOLTA_WRITE_DOCS=1`, writes them.
+/// Compares parts of a document with what the code says: `(name, text)` stands between `<!-- name: begin -->` and
+/// `<!-- name: end -->`. The path starts at the root of the repository. With `VOLTA_WRITE_DOCS=1`, writes them.
 ///
 /// # Errors
 /// What is missing, or says something else.
 pub fn hold(page: &str, parts: &[(&str, String)]) -> Result<(), String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(page);
-    let found = fs::read_to_string(&path).map_err(|error| format!("docs/{page}: {error}"))?;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(page);
+    let found = fs::read_to_string(&path).map_err(|error| format!("{page}: {error}"))?;
     let mut wanted = found.clone();
     for (name, text) in parts {
         let marks = ["begin", "end"].map(|mark| format!("<!-- {name}: {mark} -->\n"));
@@ -18,13 +18,13 @@ pub fn hold(page: &str, parts: &[(&str, String)]) -> Result<(), String> {
             let (_, after) = rest.split_once(&marks[1])?;
             Some(format!("{before}{}{text}{}{after}", marks[0], marks[1]))
         });
-        wanted = place.ok_or_else(|| format!("docs/{page} has no place for the part `{name}`"))?;
+        wanted = place.ok_or_else(|| format!("{page} has no place for the part `{name}`"))?;
     }
     if env::var_os("VOLTA_WRITE_DOCS").is_some() {
-        return fs::write(&path, &wanted).map_err(|error| format!("docs/{page}: {error}"));
+        return fs::write(&path, &wanted).map_err(|error| format!("{page}: {error}"));
     }
     match wanted == found {
         true => Ok(()),
-        false => Err(format!("docs/{page} is not what the code says; VOLTA_WRITE_DOCS=1 writes it")),
+        false => Err(format!("{page} is not what the code says; VOLTA_WRITE_DOCS=1 writes it")),
     }
 }

@@ -1,4 +1,4 @@
-//! Random programs of which more is known than the verifier was told, and headlines held against the interpreter.
+//! Random programs whose answer is known by construction, and verdicts compared with the interpreter.
 //!
 //! `VOLTA_DIFFERENTIAL=20000` takes so many programs of each family, `VOLTA_DIFFERENTIAL_FROM` is the first seed.
 
@@ -15,7 +15,7 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().expect("it is a number"))
 }
 
-/// Failures that are told in full.
+/// Failures that are shown in full.
 const TOLD: usize = 3;
 
 fn survey(family: &Family) {

@@ -61,7 +61,7 @@ fn laws() -> Vec<Trial> {
 
 /// The page lists the laws as the table does; `VOLTA_WRITE_DOCS=1` writes it.
 fn documented() -> Result<(), Failed> {
-    Ok(page::hold("algebra.md", &[("laws", table())])?)
+    Ok(page::hold("docs/algebra.md", &[("laws", table())])?)
 }
 
 fn table() -> String {

@@ -1,45 +1,17 @@
 //! House rules that a compiler does not know.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use volta_case::{
-    About, CASE, Contains, Element, Expectation, KERNEL, Key, Launch, Options, PARAM, Role, Section, Sign,
-    Target, spellings,
+    About, CASE, Contains, Element, Expectation, KERNEL, Key, Launch, NamedContents, Options, PARAM, Role,
+    Section, Sign, Target, VerdictName, spellings,
 };
 use volta_suite::modules::{self, IMPORTS};
+use volta_suite::tree::{files, read, root};
 
 /// Lines of a file, without its tests.
 const MAX_LINES: usize = 800;
-
-fn root() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the suite lies in the workspace");
-    root.into()
-}
-
-/// Files below `dir` with the extension, by path; no build products.
-fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut waiting = vec![dir.to_owned()];
-    while let Some(dir) = waiting.pop() {
-        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let name = entry.file_name();
-            if path.is_dir() && name != "target" && !name.to_string_lossy().starts_with('.') {
-                waiting.push(path);
-            } else if path.extension().is_some_and(|found| found == extension) {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-fn read(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
 
 /// A file's text up to its tests.
 fn without_tests(text: &str) -> &str {
@@ -98,7 +70,7 @@ fn modules_import_only_what_lies_below_them() {
 
 #[test]
 fn the_picture_shows_what_modules_import() {
-    volta_suite::page::hold("modules.svg", &[("modules", modules::picture())])
+    volta_suite::page::hold("docs/modules.svg", &[("modules", modules::picture())])
         .expect("the picture is as the table");
 }
 
@@ -143,26 +115,6 @@ fn nothing_is_left_to_do() {
     assert!(left.is_empty(), "{}", left.join("\n"));
 }
 
-#[test]
-fn documents_link_to_files_that_exist() {
-    let mut broken = Vec::new();
-    for path in files(&root(), "md") {
-        let text = read(&path);
-        let dir = path.parent().expect("a file lies in a folder");
-        for rest in text.split("](").skip(1) {
-            let Some((link, _)) = rest.split_once(')') else { continue };
-            let link = link.split('#').next().unwrap_or(link);
-            if link.is_empty() || link.contains("://") || link.starts_with("mailto:") {
-                continue;
-            }
-            if !dir.join(link).exists() {
-                broken.push(format!("{}: {link}", path.display()));
-            }
-        }
-    }
-    assert!(broken.is_empty(), "{}", broken.join("\n"));
-}
-
 /// A table of keys, with what the schema says of each.
 fn table<'k>(keys: impl IntoIterator<Item = &'k Key>) -> String {
     let meanings = |words: &[(Role, &str)]| {
@@ -205,5 +157,65 @@ fn the_page_on_cases_says_what_the_schema_says() {
         ("keys of contains", table(Contains::keys())),
         ("keys of options", table(Options::keys())),
     ];
-    volta_suite::page::hold("cases.md", &parts).expect("the page is as the schema");
+    volta_suite::page::hold("docs/cases.md", &parts).expect("the page is as the schema");
+}
+
+/// Texts of cases that stand in no table: frames, separators, numbers at the edges.
+const FRAMES: [&str; 22] = [
+    "[params]",
+    "[reference]",
+    "[opt]",
+    "[kernel]",
+    "[globals]",
+    "[options]",
+    "[[contains]]",
+    "expect(verdict",
+    "&mut [f32; 4]",
+    "#[symbolic]",
+    "#[value(1)]",
+    "#[init(iota)]",
+    "#[opt_type(f16)]",
+    "#[global]",
+    "fn f(",
+    "ref_",
+    "opt_",
+    ";;",
+    "-inf",
+    "-1e4",
+    "18446744073709551616",
+    "1e999",
+];
+
+/// The dictionary of the fuzzers of cases has every key and word of the schema; `VOLTA_WRITE_DOCS=1` writes it.
+#[test]
+fn the_dictionary_of_the_fuzzers_is_the_schema() {
+    let keys = CASE.iter().chain(PARAM).chain(KERNEL);
+    let keys = keys.chain(About::keys()).chain(Launch::keys()).chain(Target::keys());
+    let keys = keys.chain(Expectation::keys()).chain(Contains::keys()).chain(Options::keys());
+    let keys: BTreeSet<&str> = keys.map(|key| key.name).collect();
+    let words = spellings::<Role>().into_iter().chain(spellings::<Element>()).chain(spellings::<Sign>());
+    let words = words.chain(spellings::<NamedContents>()).chain(spellings::<VerdictName>());
+    let words: BTreeSet<&str> = words.collect();
+    let entries = FRAMES.into_iter().map(str::to_owned).chain(keys.iter().map(|key| format!("{key} = ")));
+    let entries = entries.chain(words.iter().map(|word| (*word).to_owned()));
+    let lines: String = entries.map(|entry| format!("\"{entry}\"\n")).collect();
+    let wanted = format!(
+        "# Written by VOLTA_WRITE_DOCS=1 cargo test -p volta-suite --test tidy; do not edit.\n{lines}"
+    );
+    let path = root().join("fuzz/case.dict");
+    if std::env::var_os("VOLTA_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &wanted).expect("the dictionary is written");
+    }
+    assert!(
+        read(&path) == wanted,
+        "fuzz/case.dict is not what the schema says; VOLTA_WRITE_DOCS=1 writes it"
+    );
+}
+
+#[test]
+fn the_page_on_file_tests_lists_the_keys_of_headers() {
+    let rows = volta_suite::filetest::KEYS.iter().map(|(key, doc)| format!("| `{key}` | {doc} |\n"));
+    let table = format!("\n| key | what it says |\n|---|---|\n{}\n", rows.collect::<String>());
+    volta_suite::page::hold("tests/files/README.md", &[("keys of a header", table)])
+        .expect("the page is as the keys are read");
 }

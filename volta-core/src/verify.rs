@@ -29,7 +29,7 @@ pub fn verify(case: &Case) -> Report {
     caught(work).unwrap_or_else(Report::of)
 }
 
-/// Runs both kernels of a case, and hands over what is to be decided instead of deciding it.
+/// Runs both kernels of a case, and returns what is to be decided instead of deciding it.
 ///
 /// # Errors
 /// The verdict, where running tells it: a fault, an element that only one side writes, a case with one kernel, ….

@@ -3,14 +3,14 @@
 //! They parse an attribute and a signature and expand to calls into `volta-test`; nothing is read or run while
 //! compiling. For
 //!
-//! ```ignore
+//! ```text
 //! #[verify_equiv(reference = "softmax.cu::naive", opt = "softmax.cu::online", block = 128)]
 //! fn softmax(x: &[f32; 128], y: &mut [f32; 128], #[value(128)] n: i32);
 //! ```
 //!
 //! the expansion is, with paths shortened,
 //!
-//! ```ignore
+//! ```text
 //! const __VOLTA_CASE_SOFTMAX: Registered = {
 //!     // A changed kernel rebuilds the test.
 //!     const _: &[u8] = include_bytes!("softmax.cu");

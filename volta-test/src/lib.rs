@@ -8,10 +8,14 @@
 //! The signature declares what the kernels are launched with: `&[T; N]` is an input, `&mut [T; N]` an output, a scalar
 //! has the value it is launched with.
 //!
-//! ```ignore
+//! ```no_run
 //! use volta_test::prelude::*;
 //!
-//! #[verify_equiv(reference = "softmax.cu::naive", opt = "softmax.cu::online", block = 128)]
+//! #[verify_equiv(
+//!     reference = "../../fixtures/softmax/softmax.cu::softmax_naive", // relative to this file
+//!     opt = "../../fixtures/softmax/softmax.cu::softmax_online",
+//!     block = 128,
+//! )]
 //! fn softmax(x: &[f32; 128], y: &mut [f32; 128], #[value(128)] n: i32);
 //! ```
 //!
@@ -69,9 +73,8 @@ pub mod __private {
 
 /// The `main` of a test target with `harness = false`: runs the crate's attribute cases, and fixture folders.
 ///
-/// ```ignore
-/// volta_test::main!();
-/// volta_test::main!(fixtures = "../fixtures"); // relative to the crate's manifest
+/// ```no_run
+/// volta_test::main!(fixtures = "../fixtures"); // relative to the crate's manifest; or only `main!();`
 /// ```
 #[macro_export]
 macro_rules! main {

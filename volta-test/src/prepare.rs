@@ -273,7 +273,7 @@ fn read_checked_in(
     }
 }
 
-/// The command that makes a source's PTX anew.
+/// The command that compiles a source's PTX again.
 fn refresh_command(case: &Case, source: &Path, target: &Target) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let shown = |path: &Path| {

@@ -130,7 +130,7 @@ fn run_offers(case: &Case, reference: Option<Offer>, opt: Offer, threads: usize,
     match &report {
         Err(message) => failures.push(message.clone()),
         Ok(report) => {
-            failures.extend(unexpected(&case.expect, &report.verdict));
+            failures.extend(unexpected(case, &texts, &report.verdict));
             snapshot = Some(render::snapshot::text(case, report, &texts));
         }
     }
@@ -210,7 +210,8 @@ fn missing_texts(case: &Case, texts: &Texts) -> Vec<String> {
 }
 
 /// Each way in which `verdict` is not the expected one.
-fn unexpected(expect: &Expectation, verdict: &Verdict) -> Vec<String> {
+fn unexpected(case: &Case, texts: &Texts, verdict: &Verdict) -> Vec<String> {
+    let expect = &case.expect;
     let mut failures = Vec::new();
     let name = verdict.name();
     if verdict.kind() != expect.verdict {
@@ -218,8 +219,9 @@ fn unexpected(expect: &Expectation, verdict: &Verdict) -> Vec<String> {
         return failures;
     }
     let Verdict::Fault(fault) = verdict else {
-        if expect.side.is_some() || expect.rule.is_some() || expect.lines.is_some() {
-            failures.push(format!("`side`, `rule` and `lines` are for faults; {name} has none"));
+        let Expectation { verdict: _, side, rule, lines, sites } = expect;
+        if side.is_some() || rule.is_some() || lines.is_some() || sites.is_some() {
+            failures.push(format!("`side`, `rule`, `lines` and `sites` are for faults; {name} has none"));
         }
         return failures;
     };
@@ -239,6 +241,17 @@ fn unexpected(expect: &Expectation, verdict: &Verdict) -> Vec<String> {
             places.map(|place| place.cuda.as_ref().map_or(place.line, own_line)).collect();
         if found != *lines {
             failures.push(format!("expected sites in lines {lines:?}, got {found:?}"));
+        }
+    }
+    if let Some(wanted) = &expect.sites {
+        let found = render::lines_of_sites(case, texts, fault);
+        let is_at =
+            |text: &String, line: &Option<String>| line.as_ref().is_some_and(|line| line.contains(text));
+        let each_is_expected = found.iter().all(|line| wanted.iter().any(|text| is_at(text, line)));
+        if !each_is_expected || !wanted.iter().all(|text| found.iter().any(|line| is_at(text, line))) {
+            let found: Vec<&str> =
+                found.iter().map(|line| line.as_deref().unwrap_or("a line that cannot be read")).collect();
+            failures.push(format!("expected sites in lines with {wanted:?}, got {found:?}"));
         }
     }
     failures

@@ -1,6 +1,6 @@
 //! Random programs, and what their verdicts say, tried where the answer is known from apart.
 //!
-//! Each family draws kernels from a seed and knows something of them that the verifier was not told: [`known`] computes
+//! Each family draws kernels from a seed, for which the answer is known independently of the verifier: [`known`] computes
 //! integers from constants, which a plain interpreter of PTX computes as well; [`moves`] carries elements about and
 //! follows them; [`small`] computes with unknown integers, of which it tries all values; [`real`] computes with unknown
 //! reals, and evaluates its formulas with fifty digits; [`rounding`] lets known floats decide. [`headline`] holds any

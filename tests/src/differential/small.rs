@@ -287,7 +287,7 @@ impl Input {
         }
     }
 
-    /// All values, where they are few enough; else edges and some by lot.
+    /// All values, where they are few enough; else extreme values and some at random.
     fn values(self, random: &mut Random, few: usize) -> Vec<u64> {
         if self.kept <= 8 && 1 << self.kept <= few {
             // The digits that are masked hold anything.

@@ -1,4 +1,4 @@
-//! Runs a file test and compares what comes of it with its header.
+//! Runs a file test and compares the result with its header.
 
 use std::collections::BTreeSet;
 
@@ -122,23 +122,33 @@ fn compare_verdict(file: &File, verdict: &Verdict) -> Result<(), String> {
     compare_sites(file, sites).map_err(|error| format!("{error}\n{message}"))
 }
 
-/// What else was found is what the header says, in that order.
+/// What else was found is what the header says, in that order, at the lines that are annotated.
 fn compare_findings(file: &File, also: &[Fault]) -> Result<(), String> {
     let words = |fault: &Fault| {
-        let side = file.case.reference.is_some().then(|| fault.side.name().to_string());
-        let lines = fault.sites.iter().filter_map(|site| Some(site.place.as_ref()?.line.to_string()));
-        let words: Vec<String> =
-            side.into_iter().chain([fault.kind.name().to_string()]).chain(lines).collect();
+        let side = file.case.reference.is_some().then(|| fault.side.name());
+        let words: Vec<&str> = side.into_iter().chain([fault.kind.name()]).collect();
         words.join(" ")
     };
     let found: Vec<String> = also.iter().map(words).collect();
-    if found == file.also {
+    let mut sites = BTreeSet::new();
+    for (finding, fault) in (1..).zip(also) {
+        let lines = (1..).zip(&fault.sites).filter_map(|(at, site)| Some((at, site.place.as_ref()?.line)));
+        sites.extend(lines.map(|(site, line)| (finding, site, line)));
+    }
+    if found == file.also && sites == file.annotations.also {
         return Ok(());
     }
     let messages: Vec<&str> = also.iter().map(|fault| fault.message.as_str()).collect();
-    let (found, wanted) = (found.join("\n//@ also: "), file.also.join("\n//@ also: "));
+    let list = |found: &[String], sites: &BTreeSet<(usize, usize, u32)>| {
+        let kinds = found.iter().map(|kind| format!("//@ also: {kind}\n"));
+        let sites =
+            sites.iter().map(|(finding, site, line)| format!("line {line}: //~ also {finding} ({site})\n"));
+        kinds.chain(sites).collect::<String>()
+    };
     Err(format!(
-        "what else was found is\n//@ also: {found}\nand not\n//@ also: {wanted}\n{}",
+        "what else was found is\n{}and not\n{}{}",
+        list(&found, &sites),
+        list(&file.also, &file.annotations.also),
         messages.join("\n")
     ))
 }

@@ -38,7 +38,7 @@ pub struct File {
     pub(super) rule: Option<String>,
     /// What the message must contain.
     pub(super) says: Vec<String>,
-    /// What else is found: the kernel, if there are two, the kind, and the lines of the sites, as in `opt race 41 43`.
+    /// What else is found: the kernel, if there are two, and the kind, as in `opt race`.
     pub(super) also: Vec<String>,
     /// What one of the assumptions must contain.
     pub(super) assumes: Vec<String>,
@@ -48,6 +48,45 @@ pub struct File {
     pub(super) domain: Vec<String>,
     pub(super) annotations: Annotations,
 }
+
+/// The keys of a header, with what each says, for `tests/files/README.md`.
+pub const KEYS: &[(&str, &str)] = &[
+    (
+        "test",
+        "what is done, once: `parse`, `lower` (parse and resolve), `run` (one kernel), `race` (one kernel, which may race and have no other fault), `check` (the entries `reference` and `opt` are compared)",
+    ),
+    (
+        "verdict",
+        "the name of the verdict, once, as in the `expect` of a case; for `parse` and `lower`, `clean` or `input-error`",
+    ),
+    ("rule", "the rule that the fault names, once, where no line is annotated with it: `Y5`"),
+    ("says", "a text that the message contains; as often as wanted, like all keys that are not *once*"),
+    (
+        "also",
+        "a finding behind the fault, in the order of the report: its kind, and of a pair the kernel before it, `opt race`. All findings are given; their lines are annotated",
+    ),
+    ("assumes", "a text that one of the assumptions contains"),
+    ("scope", "once: whether the claim is about `all` inputs or about those `allowed` by the case"),
+    (
+        "domain",
+        "a text that one of the conditions on where the claim holds contains, or `none` where there are none",
+    ),
+    ("kernel", "the entry that is run, where the file has several"),
+    (
+        "launch",
+        "how both sides are launched: keys of a kernel in a case, separated by blanks, `block=16x2 grid=4 shared=1024`",
+    ),
+    ("reference-launch", "the same for `reference` alone"),
+    ("opt-launch", "the same for `opt` alone"),
+    ("args", "the arguments of both sides, where they are not the parameters in order: names and numbers"),
+    ("opt-args", "the same for `opt` alone"),
+    (
+        "param",
+        "a parameter, in order: `x = in f32[4x8] list 1 2 3` (role, type, shape, then contents or a sign, or nothing), `x = in f32/f16[8]` (one type a side), `n = i32 64`, `a = symbolic f32 positive`",
+    ),
+    ("global", "a variable of the module, likewise"),
+    ("options", "rules and limits, as keys of `[options]` in a case: `partial max_ctas=8`"),
+];
 
 fn number(word: &str) -> Result<Extended, String> {
     volta_test::number::parse(word).ok_or_else(|| format!("`{word}` is no number"))
@@ -178,7 +217,11 @@ fn side(text: &str, name: &str) -> Side {
     }
 }
 
-pub(super) fn read(text: &str, name: &str) -> Result<File, String> {
+/// Reads the text of a file test that is called `name`.
+///
+/// # Errors
+/// What is wrong with its header, in a sentence.
+pub fn read(text: &str, name: &str) -> Result<File, String> {
     let mut reference = side(text, name);
     let mut opt = side(text, name);
     let mut params = Vec::new();
@@ -266,6 +309,21 @@ pub(super) fn read(text: &str, name: &str) -> Result<File, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_that_are_documented_are_those_that_are_read() {
+        for (key, _) in KEYS {
+            let wrong = read(&format!("// Shows nothing.\n//@ {key}: ?\n"), "x.ptx");
+            assert!(wrong.is_err_and(|wrong| !wrong.contains("is no key")), "{key}");
+        }
+        let source = include_str!("header.rs");
+        let arms = source.split("match key {").nth(1).and_then(|rest| rest.split("_ =>").next());
+        for line in arms.expect("keys are matched").lines() {
+            if let Some((key, _)) = line.trim().strip_prefix('"').and_then(|rest| rest.split_once("\" =>")) {
+                assert!(KEYS.iter().any(|(known, _)| *known == key), "{key}");
+            }
+        }
+    }
 
     #[test]
     fn what_is_not_understood_is_refused() {

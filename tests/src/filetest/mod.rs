@@ -10,7 +10,7 @@ mod header;
 use std::path::{Path, PathBuf};
 
 pub use check::check;
-pub use header::{Command, File, load};
+pub use header::{Command, File, KEYS, load, read};
 
 /// All `.ptx` files under a folder, in order, with their names relative to it.
 ///

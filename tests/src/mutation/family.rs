@@ -1,19 +1,25 @@
 //! Families of fixtures, and the mutants drawn from each.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use volta_core::case::Case;
 use volta_core::ptx;
 use volta_test::manifest;
 
 use super::edits::edits;
+use super::judge::excerpt;
+use super::place::Sources;
 use super::sites::{Site, sites};
 use super::taxonomy::{self as kinds, Kind};
-use super::{Edit, shuffle};
+use super::{Edit, hash};
 use crate::fixture::{self, Size};
 
-/// Mutants that a full run draws from each family.
-pub const SAMPLE: usize = 200;
+/// How many of the mutants of one kind in one function a full run draws: 1, from 8 on 2, from 64 on 3, ….
+fn drawn(count: usize) -> usize {
+    1 + count.max(1).ilog2() as usize / 3
+}
 
 /// Families that are left out, and why.
 pub const LEFT_OUT: [(&str, &str); 1] =
@@ -42,6 +48,8 @@ const ORDER: [Kind; 4] = [kinds::BARRIER_DROPPED, kinds::BARRIER_MOVED, kinds::C
 pub struct Subject {
     /// Its name: `family::case`.
     pub name: String,
+    /// Its folder.
+    pub dir: PathBuf,
     /// The case.
     pub case: Case,
     /// The reference, and not the optimized kernel.
@@ -69,14 +77,24 @@ impl Subject {
         case
     }
 
-    /// The name of the file, without what follows the first dot.
-    pub fn stem(&self) -> &str {
-        let path = match &self.case.reference {
+    /// The path of its PTX, relative to the folder of the case.
+    fn path(&self) -> &str {
+        match &self.case.reference {
             Some(reference) if self.reference => &reference.path,
             _ => &self.case.opt.path,
-        };
-        let name = path.rsplit('/').next().unwrap_or(path);
+        }
+    }
+
+    /// The name of the file, without what follows the first dot.
+    pub fn stem(&self) -> &str {
+        let name = self.path().rsplit('/').next().unwrap_or(self.path());
         name.split('.').next().unwrap_or(name)
+    }
+
+    /// What records call the place of an instruction.
+    pub fn place(&self, site: usize, sources: &mut Sources) -> String {
+        let source = self.dir.join(self.path()).with_file_name(format!("{}.cu", self.stem()));
+        sources.place(&source, self.sites[site].line)
     }
 }
 
@@ -87,6 +105,10 @@ pub struct Mutant {
     pub subject: usize,
     /// The number of the instruction.
     pub site: usize,
+    /// How many of its kind come before it in its function.
+    pub rank: usize,
+    /// Whether a full run takes it.
+    pub drawn: bool,
     /// What is done.
     pub edit: Edit,
 }
@@ -119,42 +141,68 @@ pub fn subjects(family: &str) -> Vec<Subject> {
             let Some(side) = side else { continue };
             let Ok(module) = ptx::parse(&side.ptx) else { continue };
             let sites = sites(&module, side.kernel.as_deref());
-            found.push(Subject { name: name.clone(), case: case.clone(), reference, sites });
+            found.push(Subject {
+                name: name.clone(),
+                dir: dir.clone(),
+                case: case.clone(),
+                reference,
+                sites,
+            });
         }
     }
     found
 }
 
-/// All mutants of a family in the order in which a sample takes them: shuffled within each kind, and the kinds in
-/// turn, so that rare ones are drawn as well.
-pub fn mutants(family: &str, subjects: &[Subject]) -> Vec<Mutant> {
-    let mut seen = BTreeSet::new();
-    let mut by_kind: BTreeMap<Kind, Vec<Mutant>> = BTreeMap::new();
+/// All mutants of a family, in the order in which a sample takes them: the kinds in turn, so that rare ones are drawn as
+/// well. What is drawn of a function of PTX, and with which case, depends on that function and on the names of its cases
+/// alone: kernels and cases that are added leave the mutants of others as they are.
+pub fn mutants(subjects: &[Subject]) -> Vec<Mutant> {
+    // What names an edit, wherever it stands among the others; equal ones of several cases are one, of one of the cases.
+    let mut by_edit: BTreeMap<(Kind, u64, String), Mutant> = BTreeMap::new();
     for (number, subject) in subjects.iter().enumerate() {
         let single = subject.case.reference.is_none();
-        for site in 0..subject.sites.len() {
-            for edit in edits(&subject.sites, site) {
-                let allowed = !single || ORDER.contains(&edit.kind);
-                let places: Vec<_> =
-                    edit.changes.iter().map(|(span, new)| (span.start, new.clone())).collect();
-                if allowed && seen.insert((subject.stem().to_owned(), edit.kind, places)) {
-                    by_kind.entry(edit.kind).or_default().push(Mutant { subject: number, site, edit });
+        for (at, site) in subject.sites.iter().enumerate() {
+            for edit in edits(&subject.sites, at) {
+                if single && !ORDER.contains(&edit.kind) {
+                    continue;
+                }
+                let mutant = Mutant { subject: number, site: at, rank: 0, drawn: false, edit };
+                let name = format!(
+                    "{} {} {} {}: {}",
+                    subject.stem(),
+                    site.function,
+                    site.index,
+                    mutant.edit.kind.0,
+                    excerpt(subject, &mutant)
+                );
+                let by_name = |mutant: &Mutant| hash(&subjects[mutant.subject].name);
+                match by_edit.entry((mutant.edit.kind, hash(&name), name)) {
+                    Entry::Vacant(entry) => drop(entry.insert(mutant)),
+                    Entry::Occupied(mut entry) if by_name(&mutant) < by_name(entry.get()) => {
+                        entry.insert(mutant);
+                    }
+                    Entry::Occupied(_) => {}
                 }
             }
         }
     }
-    let mut state =
-        family.bytes().fold(1, |state: u64, byte| state.wrapping_mul(257).wrapping_add(byte.into()));
-    for list in by_kind.values_mut() {
-        shuffle(list, &mut state);
+    let mut by_function: BTreeMap<(Kind, String, String), Vec<Mutant>> = BTreeMap::new();
+    for ((kind, ..), mutant) in by_edit {
+        let subject = &subjects[mutant.subject];
+        let function = subject.sites[mutant.site].function.clone();
+        by_function.entry((kind, subject.stem().to_owned(), function)).or_default().push(mutant);
     }
-    let mut order = Vec::new();
-    let mut at = 0;
-    while by_kind.values().any(|list| at < list.len()) {
-        let mut turn: Vec<&Mutant> = by_kind.values().filter_map(|list| list.get(at)).collect();
-        shuffle(&mut turn, &mut state);
-        order.extend(turn.into_iter().cloned());
-        at += 1;
+    let mut by_kind: BTreeMap<Kind, Vec<Mutant>> = BTreeMap::new();
+    for ((kind, ..), list) in by_function {
+        let drawn = drawn(list.len());
+        let ranked = list.into_iter().enumerate();
+        let ranked = ranked.map(|(rank, mutant)| Mutant { rank, drawn: rank < drawn, ..mutant });
+        by_kind.entry(kind).or_default().extend(ranked);
     }
-    order
+    let mut lists: Vec<_> = by_kind.into_values().collect();
+    for list in &mut lists {
+        list.sort_by_key(|mutant| mutant.rank);
+    }
+    let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+    (0..longest).flat_map(|at| lists.iter().filter_map(move |list| list.get(at)).cloned()).collect()
 }

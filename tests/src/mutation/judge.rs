@@ -1,4 +1,4 @@
-//! What becomes of a mutant.
+//! The outcome of a mutant.
 
 use volta_core::base::budget::Limit;
 use volta_core::base::span::Span;
@@ -10,7 +10,7 @@ use volta_core::verdict::Verdict;
 use super::family::{Mutant, Subject};
 use super::taxonomy as kinds;
 
-/// What became of a mutant.
+/// The outcome of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fate {
     /// *different*
@@ -25,7 +25,7 @@ pub enum Fate {
     Refused,
     /// Passed, and no thread reaches the instruction.
     Unreached,
-    /// Passed, and what the instruction computes or stores matters for nothing: it may as well be undefined.
+    /// Passed, and the value that the instruction computes or stores has no effect: it may be undefined.
     Unused,
     /// Passed, and the instruction computes the same integers at this launch.
     Same,
@@ -84,7 +84,7 @@ pub fn judge(subject: &Subject, mutant: &Mutant) -> Fate {
     }
 }
 
-/// The class that a register's name tells, as `nvcc` names them, and what it is declared as.
+/// The declared type of a register, by the names that `nvcc` gives registers.
 fn declared(name: &str) -> Option<&'static str> {
     Some(match name.trim_end_matches(|c: char| c.is_ascii_digit()) {
         "%p" => "pred",

@@ -7,6 +7,7 @@
 pub mod edits;
 pub mod family;
 pub mod judge;
+pub mod place;
 pub mod record;
 pub mod sites;
 pub mod taxonomy;
@@ -48,9 +49,10 @@ pub fn next(state: &mut u64) -> u64 {
     bits ^ bits >> 31
 }
 
-/// Puts a list into an order that depends on the seed only.
-pub fn shuffle<T>(list: &mut [T], state: &mut u64) {
-    for at in (1..list.len()).rev() {
-        list.swap(at, (next(state) % (at as u64 + 1)) as usize);
-    }
+/// A number that depends on a text alone: FNV-1a, mixed once, since neighbours of FNV lie too close to order by.
+pub fn hash(text: &str) -> u64 {
+    let mut bits = text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    next(&mut bits)
 }

@@ -10,7 +10,7 @@ struct File {
     survivor: Vec<Record>,
 }
 
-/// Survivors of some kinds at some lines, for one reason.
+/// Survivors of some kinds at some places, for one reason.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
@@ -18,7 +18,7 @@ pub struct Record {
     pub family: String,
     /// Kinds.
     pub kinds: Vec<String>,
-    /// `file:line` of the sources, files without their endings.
+    /// Lines of the sources, as [`super::place`] calls them.
     pub at: Vec<String>,
     /// Text that the excerpts contain, if not all survivors there are meant.
     pub edit: Option<String>,

@@ -8,7 +8,11 @@ use volta_core::ptx::tree::{Function, Instruction, Item, Module, Operand, Statem
 pub struct Site {
     /// The instruction.
     pub instruction: Instruction,
-    /// Line of the source as `.loc` tells it; 0 where it tells nothing.
+    /// The function of the PTX that it belongs to.
+    pub function: String,
+    /// How many instructions stand before it in the function.
+    pub index: usize,
+    /// Line of the source according to `.loc`; 0 where there is none.
     pub line: u32,
     /// Whether control comes here from the instruction before, and from nowhere else.
     pub follows: bool,
@@ -37,6 +41,9 @@ pub fn sites(module: &Module, kernel: Option<&str>) -> Vec<Site> {
         let start = found.len();
         let mut line = 0;
         collect(body, &mut line, &mut false, &mut found);
+        for (index, site) in found[start..].iter_mut().enumerate() {
+            (site.function, site.index) = (wanted[at].name.text.clone(), index);
+        }
         for site in &found[start..] {
             for operand in &site.instruction.operands {
                 let Operand::Name(callee) = operand else { continue };
@@ -64,7 +71,13 @@ fn collect(body: &[Statement], line: &mut u32, follows: &mut bool, found: &mut V
     for statement in body {
         match statement {
             Statement::Instruction(instruction) => {
-                found.push(Site { instruction: instruction.clone(), line: *line, follows: *follows });
+                found.push(Site {
+                    instruction: instruction.clone(),
+                    function: String::new(),
+                    index: 0,
+                    line: *line,
+                    follows: *follows,
+                });
                 *follows =
                     !matches!(instruction.opcode.text.as_str(), "bra" | "ret" | "exit" | "call" | "brx");
             }
@@ -72,7 +85,7 @@ fn collect(body: &[Statement], line: &mut u32, follows: &mut bool, found: &mut V
             Statement::Block(inner, _) => collect(inner, line, follows, found),
             Statement::Directive(directive) => {
                 if let Some(loc) = Loc::read(directive) {
-                    // What comes from a header is told by who includes it.
+                    // Of code from a header, the line that uses it.
                     *line = match loc.inlined_at {
                         Some((file, outer, _)) if file != loc.file => outer,
                         _ => loc.line,

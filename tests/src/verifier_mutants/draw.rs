@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::sites::{Kind, Site};
 use super::source::Source;
+use crate::mutation::hash;
 
 /// One mutant of a file.
 pub struct Mutant<'a> {
@@ -26,17 +27,6 @@ impl Mutant<'_> {
     }
 }
 
-/// FNV-1a.
-fn hash(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-/// `splitmix64`, once: neighbours of FNV lie too close to order by.
-fn mixed(text: &str) -> u64 {
-    super::super::mutation::next(&mut hash(text))
-}
-
 /// How many mutants a file has: one for so many lines without its tests, and two at least.
 pub fn share(source: &Source, lines: usize) -> usize {
     let code = source.text.split("#[cfg(test)]").next().unwrap_or(&source.text);
@@ -55,13 +45,13 @@ pub fn order(source: &Source, seed: u64) -> Vec<&Site> {
             site.edit,
             site.nth
         );
-        kinds.entry(site.kind).or_default().push((mixed(&place), site));
+        kinds.entry(site.kind).or_default().push((hash(&place), site));
     }
     for list in kinds.values_mut() {
         list.sort_by_key(|(order, _)| *order);
     }
     let mut lists: Vec<_> = kinds.into_iter().collect();
-    lists.sort_by_key(|(kind, _)| mixed(&format!("{seed} {} {}", source.path, kind.name())));
+    lists.sort_by_key(|(kind, _)| hash(&format!("{seed} {} {}", source.path, kind.name())));
     let most = lists.iter().map(|(_, list)| list.len()).max().unwrap_or(0);
     let turn =
         |round: usize| lists.iter().filter_map(move |(_, list)| list.get(round)).map(|(_, site)| *site);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::draw::Mutant;
 use super::sites::{Site, sites};
 
-/// Rooms and files of `volta-core/src` that are not changed, since no verdict rests on them: they say in words what was
+/// Modules and files of `volta-core/src` that are not changed, since no verdict rests on them: they say in words what was
 /// found, hold data, are tests, or write scripts for solvers.
 const LEFT_OUT: [&str; 18] = [
     "algebra/laws.rs",

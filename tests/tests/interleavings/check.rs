@@ -20,7 +20,7 @@ pub(crate) struct Manner {
     pub(crate) states: usize,
     pub(crate) style: Style,
     pub(crate) relaxed: Relaxed,
-    /// For the schedules that are drawn by lot.
+    /// For the schedules that are drawn at random.
     pub(crate) seed: u64,
     /// Which of [`VARIANTS`] is compared; the race detectors always are.
     pub(crate) variant: usize,

@@ -1,11 +1,11 @@
 //! Long sums under a name: with `s` the sum of n inputs, `(x₁ − s/n)²` has three terms and not n².
 //!
-//! A sum of inputs, or of products of two, is an atom of its own, [`Atom::Products`], unless a prover is thorough. So
+//! A sum of inputs, or of products of two, is an atom of its own, [`Atom::Products`], unless the prover expands everything. So
 //! an exponent or a maximum of scores costs little, and so does a square of what a mean was subtracted from. Names are
 //! chosen by content, not by how a kernel added up: names under the same factors are joined, terms that all have one
 //! coefficient get a name, and if a few of them have another, the name is that of the whole and what differs stays
 //! beside it. One relation between a name and its terms is applied, `x₁·s = s² − (x₂ + …)·s` from left to right: it
-//! makes `s²` of `(x₁ + … + xₙ)·s`. All of this is exact. What it leaves open, a thorough prover multiplies out.
+//! makes `s²` of `(x₁ + … + xₙ)·s`. All of this is exact. What it leaves undecided, a prover that expands everything multiplies out.
 
 use super::Stop;
 use super::atom::{Atom, AtomId};
@@ -140,7 +140,7 @@ impl Prover<'_> {
                 };
                 match usual.iter().position(|usual| *usual == term.coefficient) {
                     Some(at) => sums[at].push(key),
-                    // One sum takes in what differs.
+                    // One sum absorbs what differs.
                     None if usual.len() == 1 => {
                         sums[0].push(key);
                         out.push(Term { key: term.key, coefficient: &term.coefficient - &usual[0] });
@@ -279,7 +279,7 @@ impl Prover<'_> {
         factors.filter_map(name).collect()
     }
 
-    /// Names under the same factors become one, which takes in single terms as well. Whether there were any.
+    /// Names under the same factors become one, which absorbs single terms as well. Returns whether there were any.
     fn join_names(&mut self, terms: &mut Vec<Term>) -> Result<bool, Stop> {
         let mut groups: FxHashMap<Group, Vec<AtomId>> = FxHashMap::default();
         let mut others = Vec::with_capacity(terms.len());

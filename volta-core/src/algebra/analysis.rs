@@ -1,4 +1,4 @@
-//! One pass over a store before anything is proved: who is used how often, what may be infinite, what is partial.
+//! One pass over a store before anything is proved: use counts, which terms may be infinite, which are partial.
 
 use super::constant_readings::{Encoded, Irrational, Literal, Role, folded, read_all};
 use super::reachability::{Reached, bits, whole_node};

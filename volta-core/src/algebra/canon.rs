@@ -10,7 +10,7 @@
 //! Sums that are multiplied with sums, sums that are divided by, and functions, stay opaque ([`Atom::Opaque`]) in
 //! the result: most cancel, and what does not is opened by [`super::ratio`].
 //!
-//! Walks recurse on arguments to a fixed depth only; deeper needs are put on a list and the walk is begun again
+//! Walks recurse on arguments to a fixed depth only; deeper requirements are put on a worklist, and the walk is restarted
 //! when they are met ([`Stop::Missing`]).
 
 use super::Stop;
@@ -205,14 +205,14 @@ impl<'s> Prover<'s> {
         self.account = Account::new(ration.clone());
     }
 
-    /// Starts counting steps anew, up to `most` or what the ration has left.
+    /// Starts counting steps again, up to `most` or what the ration has left.
     pub fn set_budget(&mut self, most: u64) {
         self.account.begin(most);
         self.depth = 0;
         self.missing.clear();
     }
 
-    /// Tells the ration what was taken from it.
+    /// Reports to the ration what was taken from it.
     pub fn settle_account(&mut self) {
         self.account.settle();
     }

@@ -1,9 +1,9 @@
-//! Proofs by cases: one for each order of what maxima and choices compare.
+//! Proofs by case analysis: one case for each order of the quantities that maxima and choices compare.
 //!
 //! Where the forms of two terms differ and maxima or choices are left in them, a comparison that one of them makes
-//! is taken to come out either way, and the terms are put into canonical form anew for each: the arms that are then
+//! is assumed true and assumed false, and the terms are put into canonical form again in each case: the arms that are then
 //! not the largest, or not chosen, are gone. This goes on until the forms agree, or no comparison is left. Orders
-//! that cannot be are not followed: the comparisons of a case are linear inequalities between products of atoms, and
+//! that are impossible are not followed: the comparisons of a case are linear inequalities between products of atoms, and
 //! those without a solution describe no input ([`super::linear`]).
 //!
 //! All inputs are in one of the cases, so proofs of all of them are a proof. Where the forms still differ in a case
@@ -501,7 +501,7 @@ impl Prover<'_> {
         keys
     }
 
-    /// What is told of a case that was not proved.
+    /// What is reported of a case that was not proved.
     fn open_case(&mut self, assumptions: &[Assumption]) -> Split {
         let margins = [1, 1 << 16].map(Rational::from_integer);
         let hints = margins.iter().map(|margin| self.hint(assumptions, margin)).collect();

@@ -1,9 +1,9 @@
 //! Rule V9: the closed table of literals that are read as irrational constants, and where.
 //!
-//! A literal of the table is a symbol until it is known where it stands. As a factor of an exponent of two a
+//! A literal of the table is a symbol until its context is known. As a factor of an exponent of two a
 //! form of log₂ e is read as log₂ e, and its residual, added with the same factor, adds nothing; beside a
 //! logarithm a form of ln 2 is read as 1/log₂ e. Anywhere else a literal is the rational that its bits spell.
-//! A power of two times a literal has the literal's bits but for the exponent field, and is read alike, as far as
+//! A power of two times a literal has the literal's bits except for the exponent field, and is read the same way, as far as
 //! exponents have such factors: `1477` is no `1024·log₂ e`.
 //!
 //! A kernel has one reading of a constant: of several forms in one kernel the first of the table is read, and the

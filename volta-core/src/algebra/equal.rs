@@ -1,4 +1,4 @@
-//! The pipeline of comparisons, from cheap to dear: lists as they stand, sorted lists, finished sums, sums
+//! The pipeline of comparisons, from cheap to expensive: lists as they stand, sorted lists, finished sums, sums
 //! multiplied out, sums multiplied by all denominators. Every stage may answer *equal*.
 
 use super::Stop;

@@ -194,7 +194,7 @@ const MAXIMA: &[Law] = &[
     law("|a| = max(a, −a)", "always", "abs(a) == max(a, -a)", &["abs(a) != a"]),
     law("saturate(a) = min(max(a, 0), 1)", "always", "sat(a) == max(min(a, 1), 0)", &["sat(a) != max(a, 0)"]),
     law(
-        "max(min(a, b), min(a, c)) = min(a, max(b, c)), and all of its kin",
+        "max(min(a, b), min(a, c)) = min(a, max(b, c)), and its variants",
         "always",
         "max(min(a, b), min(a, c)) == min(a, max(b, c))",
         &["max(min(a, b), min(a, c)) != min(a, min(b, c))"],

@@ -1,7 +1,7 @@
-//! Operands that were read before.
+//! A cache of operands that are explicit lists.
 //!
-//! Fragments of a matrix are operands again and again, in lists of their own. What reading one lane by lane came to is
-//! remembered by what is in the list.
+//! The same fragment of a matrix is an operand of many nodes, each with a list of its own. The result of reading a list
+//! lane by lane is cached by the contents of the list.
 
 use crate::term::Lanes;
 use rustc_hash::FxHasher;

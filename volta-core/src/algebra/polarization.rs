@@ -1,8 +1,8 @@
 //! Products of long sums as squares: `s·t = ((s + t)² − s² − t²)/2`.
 //!
 //! Welford's running variance adds `(x − s/k)·(x − (s + x)/(k + 1))` for each new element `x`, and the merge of two
-//! parts adds `(s/m − t/n)²`. In squares, what one step adds is what the next takes away: a row of n elements has some
-//! n terms on the way, and not n². Rewritten are products of sums under names ([`super::named`]) of elements of one
+//! parts adds `(s/m − t/n)²`. Written as squares, what one step adds the next one subtracts: a row of n elements has about
+//! n terms in each intermediate sum, and not n². Rewritten are products of sums under names ([`super::abbreviated_sums`]) of elements of one
 //! tensor that share no element, or of which one has all of the other's, and products of a name and an element. Where
 //! many elements stand beside one name they are a sum themselves, or nearly, and stay.
 

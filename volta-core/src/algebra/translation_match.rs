@@ -1,8 +1,8 @@
 //! Terms that are others with their inputs renamed.
 //!
-//! What is proved of a pair of terms for all inputs holds of every pair that comes from it by renaming inputs, the
-//! same way in both terms: it is the proof at some of the inputs. Outputs of a kernel mostly are one another's
-//! renamings, by moving along each tensor a constant number of elements: from `Σ A[0,k]·B[k,0]` to
+//! What is proved of a pair of terms for all inputs holds of every pair obtained from it by renaming inputs in the same
+//! way in both terms: it is the same proof, instantiated. Most outputs of a kernel are renamings of one another, by a
+//! translation of each tensor by a constant number of elements: from `Σ A[0,k]·B[k,0]` to
 //! `Σ A[i,k]·B[k,j]`. Seeing that takes a walk through both; it multiplies nothing out.
 
 use super::analysis::Analysis;

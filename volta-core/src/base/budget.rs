@@ -1,5 +1,5 @@
-//! Deterministic limits (rule L1): every search and every loop draws from one of these. And the one limit that is not,
-//! the deadline that a user may set.
+//! Deterministic limits (rule L1): every search and every loop draws from one of these. The exception is the
+//! deadline that a user may set.
 
 use std::fmt;
 use std::ops::{Index, IndexMut};

@@ -1,4 +1,4 @@
-//! What every room may use: places in a text, typed indices, budgets, assumptions.
+//! What every module may use: places in a text, typed indices, budgets, assumptions.
 
 pub mod assumption;
 pub mod budget;

@@ -1,11 +1,11 @@
-//! What work that goes on in parallel draws from, so that what it comes to is the same however it is scheduled.
+//! A budget shared by parallel work, such that the results do not depend on how the work is scheduled.
 //!
-//! A case's steps are for its runs *as if they were done one after the other*: a run has what those before it left. While
-//! they go on side by side, a run ends early once those before it and itself have surely taken more than there is: it
-//! would have ended by then. What it came to beyond what was left for it is dropped afterwards, in order.
+//! The steps of a case are accounted to its batches *as if they ran one after the other*: a batch has what those before it
+//! left. While batches run in parallel, a batch ends early once those before it and itself have certainly used more than
+//! there is: sequentially, it would have ended by then. Results beyond a batch's share are dropped afterwards, in order.
 //!
-//! Memory is what a run holds at its height, alone: those before it are gone by then. Side by side, runs wait for the
-//! first of them rather than hold more than there is together.
+//! Memory is the peak of a batch by itself: those before it have freed theirs. In parallel, batches wait for the first of
+//! them rather than exceed the budget together.
 
 use super::budget::{Budgets, Deadline, Exhausted, Held, Limit};
 use std::cell::Cell;
@@ -69,7 +69,7 @@ impl Pool {
         }
     }
 
-    /// Notes what a run has taken in all, and tells whether those before it and itself took more than there is.
+    /// Records what a batch has taken in all, and returns whether it and those before it took more than there is.
     pub fn is_spent(&self, run: usize, steps: u64) -> bool {
         let Some(slot) = self.runs.get(run) else { return false };
         slot.steps.store(steps, Ordering::Relaxed);
@@ -196,7 +196,7 @@ impl Account {
         &self.ration
     }
 
-    /// Begins to count anew, up to `most` or what the ration has left.
+    /// Starts counting again, up to `most` or what the ration has left.
     pub fn begin(&mut self, most: u64) {
         self.settle();
         (self.steps, self.told, self.most) = (0, 0, most);
@@ -215,7 +215,7 @@ impl Account {
         self.steps > self.next
     }
 
-    /// Tells the ration what was taken.
+    /// Reports to the ration what was taken.
     pub fn settle(&mut self) {
         self.ration.take(self.steps - self.told);
         self.told = self.steps;

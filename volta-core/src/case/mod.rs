@@ -96,7 +96,7 @@ pub struct Options {
     pub recheck: u32,
     /// Who goes first where several can.
     pub schedule: Schedule,
-    /// Look for nothing behind the first fault (rule R2). The verdict does not depend on it.
+    /// Do not look for further findings after the first fault (rule R2). The verdict does not depend on it.
     pub first_fault_only: bool,
     /// Make the canonical forms of sample elements.
     pub forms: bool,

@@ -1,4 +1,4 @@
-//! Elements decided one after the other, each with what the ones before taught.
+//! Elements decided one after the other, each with the results of those before.
 
 use super::equivalence_classes::EquivalenceClasses;
 use super::prove::{ElementProver, Failure, Proof};

@@ -322,7 +322,7 @@ impl<'a> Search<'a> {
         self.look(&point)
     }
 
-    /// A witness where some inputs, all of one tensor or every other one by lot, are of the size of numbers that the kernels
+    /// A witness where some inputs, all of one tensor or a random half of them, are of the size of numbers that the kernels
     /// mention, or lie between two of them.
     fn mixed_with_literals(&mut self) -> Option<Witness> {
         let mut numbers = self.leaves.as_ref()?.numbers.clone();

@@ -1,4 +1,4 @@
-//! Elements that are others with their inputs moved, by the classes of their terms.
+//! Elements that equal others up to translation of the inputs, by the translation classes of their terms.
 
 use crate::algebra::Place;
 use rustc_hash::FxHashMap;

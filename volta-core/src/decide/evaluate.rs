@@ -2,7 +2,7 @@
 //!
 //! Terms are evaluated node by node in the order in which they were executed, so that chains of any length need no
 //! stack, and what output elements share is computed once. Literals are what their bits spell, unless rule V9 may read
-//! them otherwise (see [`Loose`]): what is told apart here differs under every reading.
+//! them otherwise (see [`Loose`]): values that are shown to differ here differ under every reading.
 
 use std::ops::Range;
 

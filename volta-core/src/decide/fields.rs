@@ -1,4 +1,4 @@
-//! Proofs held against values in prime fields, which have no order but compute exactly.
+//! Proofs compared with values in prime fields, which have no order but compute exactly.
 //!
 //! Of a sample of the proved elements, a prover of their own proves each once more by equal canonical forms, and the
 //! two original terms are then evaluated as [`Prover::agree`] does. Elements that are equal by cases only are left to
@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 /// So many elements are evaluated, spread evenly, where their stores have few terms …
 const SAMPLE: usize = 64;
-/// … and so many where they have more than [`LARGE`], since each is proved anew.
+/// … and so many where they have more than [`LARGE`], since each is proved again.
 const SAMPLE_OF_LARGE: usize = 2;
 /// So many terms, times 32, are many.
 const LARGE: usize = 1 << 12;

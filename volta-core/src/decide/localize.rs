@@ -1,7 +1,7 @@
-//! What differs on the way to two different results: a divisor, a radicand, a maximum, a condition.
+//! Explains a difference by one intermediate value: a divisor, a radicand, a maximum, a condition.
 //!
-//! Kernels compute one thing in many ways, so that most values on the way differ for no reason. What is named here is a
-//! reason: with the optimized kernel's value in its place, the reference computes what the optimized kernel does.
+//! Two kernels compute the same function in different ways, so most intermediate values differ without being wrong. The
+//! value named here causes the difference: with the optimized kernel's value in its place, the reference computes what the optimized kernel does.
 
 use rustc_hash::FxHashSet;
 

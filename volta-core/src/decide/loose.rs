@@ -1,7 +1,7 @@
 //! Literals that rule V9 may read as another number than their bits spell: where one stands, evaluation claims nothing that
 //! a reading could undo. All other literals are exact.
 //!
-//! Told without the table of the algebra, and more generously: by being near a constant, whatever the power of two.
+//! Decided without the table of the algebra, and more generously: a literal near a constant, up to any power of two.
 
 use super::evaluate::walk;
 use crate::number::format::Format;

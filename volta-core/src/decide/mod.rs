@@ -93,7 +93,7 @@ const SAMPLE: usize = 16;
 /// Where terms are many, so many of elements that are one another with their inputs moved: maxima and choices may hide
 /// a difference at one point and not at the next.
 const SAMPLE_A_KIND: usize = 3;
-/// As few terms as this are not worth another run, which would prove anew what its elements share with others.
+/// Fewer terms than this are not worth another batch, which would prove again what its elements share with others.
 const NODES_A_RUN: usize = 1 << 14;
 /// A run has at most so many elements, unless there would be more than [`FEW_RUNS`].
 const MAX_RUN: usize = 128;

@@ -1,7 +1,7 @@
 //! One element: proved equal, refuted, or neither.
 //!
-//! The cheap rungs of the prover come first: most pairs are equal, and equal lists say so. Where they do not,
-//! one pseudo-random point shows most differences before anything is multiplied out; then the dear rungs; then
+//! The cheap stages of the prover come first: most pairs are equal, and equal lists say so. Where they do not,
+//! one pseudo-random point shows most differences before anything is multiplied out; then the expensive stages; then
 //! the full search for a witness; then proofs by cases. A proof of equality counts where both sides are defined, so the requirements
 //! of the partial operations (rule V8) are compared next: the optimized kernel's must follow from the
 //! reference's, or they become conditions.

@@ -1,4 +1,4 @@
-//! Proofs held against evaluation: at points of their own, in intervals, which know nothing of the algebra, and in
+//! Proofs compared with evaluation: at points of their own, in intervals, which know nothing of the algebra, and in
 //! prime fields, which know what order, roots and logarithms are from it, and compute exactly.
 
 use rayon::prelude::*;

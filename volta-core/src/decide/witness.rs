@@ -1,4 +1,4 @@
-//! An input at which two terms differ, and what they are there.
+//! An input at which two terms differ, and their values there.
 
 use std::cmp::Ordering;
 

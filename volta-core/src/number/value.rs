@@ -1,4 +1,4 @@
-//! What a term is at a point: an enclosure, an infinity, a truth value, or none of these (rule V3).
+//! The value of a term at a point: an enclosure, an infinity, a truth value, or none of these (rule V3).
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Literals and constant expressions, evaluated as ptxas does it: 64 bits, signed unless told otherwise.
+//! Literals and constant expressions, evaluated as ptxas does it: 64 bits, signed unless stated otherwise.
 //!
 //! As in C, an operation on a signed and an unsigned number is unsigned. Unlike in C, `~` and `%` always are.
 

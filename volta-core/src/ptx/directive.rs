@@ -1,4 +1,4 @@
-//! Directives, and the module level; what the arguments look like stands at the top of the room.
+//! Directives, and the module level; the forms of arguments are listed in the documentation of [`super`].
 
 use super::error::{Parsed, failure, quoted};
 use super::parse::Parser;

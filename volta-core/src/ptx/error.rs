@@ -1,4 +1,4 @@
-//! What is said when a text is not PTX.
+//! Errors for texts that are not PTX.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The parser's hands: the current token, what may be taken, what is said when it may not.
+//! The parser's primitives: the current token, expecting tokens, and errors where they are missing.
 
 use super::error::{Failure, ParseError, Parsed, failure, quoted};
 use super::lexer::Lexer;

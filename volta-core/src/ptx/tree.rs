@@ -72,7 +72,7 @@ pub enum Space {
     Local,
     /// `.param`
     Param,
-    /// `.tex`, `.surf` and their kin: declared, but not supported when used.
+    /// `.tex`, `.surf` and the like: declared, but not supported when used.
     Texture,
 }
 

@@ -101,7 +101,7 @@ impl Store {
         self.push_operands(op, &operands[..patterns.len()], site)
     }
 
-    /// Takes in an operand that several instructions have.
+    /// Interns an operand that several instructions share.
     #[inline]
     pub fn intern_operand(&mut self, pattern: Pattern<'_>) -> Operand {
         let (mode, word) = self.encode_pattern(pattern);

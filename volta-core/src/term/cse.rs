@@ -1,8 +1,8 @@
-//! Finding operations that were computed before.
+//! Common subexpression elimination.
 //!
-//! Mostly a result is used once, by what comes soon after. So an operation is looked for among the few that use the
-//! newest of its operands, which is where memory was touched last. Where those are many, or no operand was computed,
-//! a table has the others.
+//! Most results are used once, soon after they were computed. So an operation is looked up among the few users of the
+//! newest of its operands, which are likely in the cache. Where there are many of them, or no operand was computed, a hash
+//! table has the others.
 
 use super::id::{NodeId, TermId, TermKind};
 use super::info::TermOp;

@@ -1,4 +1,4 @@
-//! What each operation on terms is: one row for each, from which everybody reads how to treat it.
+//! The table of operations on terms: one row each, which all consumers read.
 //!
 //! A row is all that messages, solvers' scripts, obligations (V8), infinities (V3), signs and ranges need to know of a
 //! function of one real. What is left to code matches on [`Kind`], exhaustively: enclosures in
@@ -126,7 +126,7 @@ pub struct FunctionInfo {
     pub keeps_negative_zero: bool,
     /// Whether literals below it may stand for irrational constants.
     pub reads: Reads,
-    /// Tells it from other functions where forms are put in order. Never to be changed: forms are printed in that order.
+    /// Orders functions within forms. Must not change: forms are printed in that order.
     pub rank: u8,
 }
 

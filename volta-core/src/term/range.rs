@@ -1,7 +1,7 @@
 //! Between which integers a term lies, and which binary digits it can have (rule V4).
 //!
-//! An abstract interpretation of terms as executed. It tells where wrapping around changes nothing, where two numbers
-//! have no binary digit in common, and which exponent bits spell.
+//! An abstract interpretation of terms as executed. It shows where wrapping around changes nothing, where two numbers
+//! have no bit in common, and which exponent bits encode.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! What is told: data only, no layout.
+//! What is reported: data only, no layout.
 
 mod fault;
 

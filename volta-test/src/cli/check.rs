@@ -249,7 +249,7 @@ pub(super) fn peak_memory() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// Starts the measurement of peak memory anew, where the system can.
+/// Restarts the measurement of peak memory, where the system can.
 pub(super) fn forget_peak_memory() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }

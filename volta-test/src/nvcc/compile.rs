@@ -20,7 +20,7 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 /// A compiler that says more is stopped.
 const MAX_LOG_BYTES: u64 = 64 << 20;
 
-/// So much of what a compiler says is told.
+/// So much of a compiler's output is shown.
 const MAX_SAID: u64 = 1 << 14;
 
 /// What the compiler made of a source.
@@ -112,7 +112,7 @@ pub(super) fn compile(
     let header = Header { inputs, target: target.clone(), compiler: version(nvcc, &folder.join(&key))? };
     let dir = source.parent().unwrap_or(Path::new("."));
     let text = format!("{header}{}", beside::relative_paths(&body, dir, &header.inputs));
-    // What is no PTX is told, and not kept: a compiler that was cut short may do better next time.
+    // What is not PTX is reported, and not cached: a compiler that was cut short may do better next time.
     if volta_core::ptx::parse(&text).is_ok() {
         files::write(&path, text.as_bytes()).map_err(file_error(&path))?;
     }

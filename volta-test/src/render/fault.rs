@@ -8,7 +8,7 @@ use super::{Paint, clean, clean_line, rules};
 use crate::case::{Case, Kernel};
 use crate::prepare::{Ptx, Texts};
 
-/// How much is told.
+/// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
     /// Everything.

@@ -17,12 +17,20 @@ use std::io::IsTerminal;
 use annotate_snippets::Renderer;
 use annotate_snippets::renderer::DecorStyle;
 use anstyle::{AnsiColor, Style};
-use volta_core::verdict::{Report, SideStats, Verdict};
+use volta_core::verdict::{Fault, Report, SideStats, Verdict};
 
 use crate::case::Case;
+use crate::prepare::Texts;
 use crate::run::{Outcome, Run};
 
 pub use input::unreadable;
+
+/// The source lines of a fault's sites, as messages show them; `None` where there is no line to show.
+pub(crate) fn lines_of_sites(case: &Case, texts: &Texts, fault: &Fault) -> Vec<Option<String>> {
+    let (kernel, ptx) = (case.side(fault.side), texts.of(fault.side));
+    let line = |place| source::excerpt(&case.home, kernel, ptx, place).map(|shown| shown.line().to_owned());
+    fault.sites.iter().map(|site| site.place.as_ref().and_then(line)).collect()
+}
 
 /// How text is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -48,7 +48,7 @@ pub(super) fn clean_run(case: &Case, report: &Report, paint: Paint) -> String {
     )
 }
 
-/// So many conditions are told in a headline.
+/// So many conditions are listed in a headline.
 const MAX_DOMAIN: usize = 3;
 
 /// `every input`

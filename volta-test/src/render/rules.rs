@@ -186,7 +186,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "V10",
-        "a float that decides a branch, an index or bits must decide it alike with and without rounding",
+        "a float that decides a branch, an index or bits must decide it the same with and without rounding",
         "Otherwise the kernel depends on rounding.",
     ),
     entry(
@@ -292,9 +292,9 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "R2",
-        "a run goes on behind a fault where that is sound, and tells up to ten findings",
-        "The verdict is that of the first. What a finding leaves unknown is in doubt: what comes of it is no finding of \
-         its own, and where it decides what is executed the run ends.",
+        "a run continues after a fault where that is sound, and reports up to ten findings",
+        "The verdict is that of the first. What a finding leaves unknown is in doubt: its consequences are not reported, \
+         and where it decides what is executed, the run ends.",
     ),
     entry(
         "L1",

@@ -29,6 +29,13 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
+    /// The whole line that is pointed at, without blanks around it.
+    pub fn line(&self) -> &str {
+        let start = self.text[..self.span.start].rfind('\n').map_or(0, |at| at + 1);
+        let end = self.text[start..].find('\n').map_or(self.text.len(), |length| start + length);
+        self.text[start..end].trim()
+    }
+
     /// Whether both are of one text.
     pub fn same_text(&self, other: &Excerpt) -> bool {
         (&self.path, self.first_line) == (&other.path, other.first_line)

@@ -1,4 +1,4 @@
-//! Nodes whose lanes have no class together: forms for some of their lanes each.
+//! Nodes whose lanes have no common translation class: the lanes are partitioned, each part with a form of its own.
 
 use super::super::reachability::{bits, each_term};
 use super::{Form, IN_PARTS, LanePart, NONE, Operand, STILL, TranslationClasses};

@@ -1,14 +1,14 @@
-//! Terms up to where their inputs lie.
+//! Terms up to translation of their inputs.
 //!
-//! What is proved of a pair of terms for all inputs holds of every pair that comes from it by moving the elements of
-//! each input by a constant, the same in both terms: it is the proof at some of the inputs. Outputs of a kernel mostly
-//! come from one another so: from `Σ A[0,k]·B[k,0]` to `Σ A[i,k]·B[k,j]`.
+//! What is proved of a pair of terms for all inputs holds of every pair obtained from it by translating the elements of
+//! each input by a constant, the same in both terms: it is the same proof, instantiated. Most outputs of a kernel are
+//! obtained from one another in this way: from `Σ A[0,k]·B[k,0]` to `Σ A[i,k]·B[k,j]`.
 //!
 //! Each term gets a *class*, a number for all that it computes, and a *base offset*: for each of its inputs, the element
-//! that the class counts from. Terms of one class are one another, moved by the difference of their anchors. TranslationClasses
-//! are found in one pass over a store, mostly for all lanes of a node at once: how anchors move from lane to lane is
-//! then one of a few patterns, and mostly a constant for each bit of the lane's number. Where lanes differ, only those
-//! are looked at that somebody asks for: fragments of a matrix have rows that no output depends on.
+//! that the class counts from. Terms of one class are equal up to a translation by the difference of their offsets. Classes
+//! are found in one pass over a store, mostly for all lanes of a node at once: the offsets then follow one of a few
+//! patterns over the lanes, mostly affine in the bits of the lane id. Where lanes differ, only lanes that are asked for
+//! are examined: fragments of a matrix have rows on which no output depends.
 
 mod lane_partition;
 mod template_match;
@@ -779,7 +779,7 @@ pub(super) mod tests {
         }
     }
 
-    /// What the lanes of an operand are, of nodes so far, by some numbers drawn by lot.
+    /// A fingerprint of the lanes of an operand, from pseudo-random numbers.
     fn lanes(draw: [u64; 4], nodes: &[(NodeId, u32)], constant: TermId) -> [u64; 32] {
         let [what, base, stride, row] = draw;
         let input = |element: u64| TermId::input(InputId((what % 3) as u32), element).raw();
@@ -804,7 +804,7 @@ pub(super) mod tests {
     /// An operation, the lanes that it is applied in, and numbers for its operands.
     pub(in super::super) type Draw = (u8, u32, [[u64; 4]; 3]);
 
-    /// Some nodes by lot.
+    /// Some nodes at random.
     pub(in super::super) fn draws() -> impl Strategy<Value = Vec<Draw>> {
         let operand = || [0u64..24, 0u64..6, 0u64..4, 0u64..9];
         let mask = prop_oneof![3 => Just(u32::MAX), 1 => 1u32.., 1 => Just(1)];

@@ -1,8 +1,8 @@
-//! Nodes that do what one before them did.
+//! Template matching of repeated nodes.
 //!
-//! Loops and warps do the same again and again, each time some elements further on. Of such a node nothing needs to be
-//! found out but that it is one: that its operands have the classes and the motions that those of the other have, and lie
-//! to one another as those do. Then it has the other's class.
+//! Loops and warps repeat the same operations on translated elements. A node whose operands have the same classes, the
+//! same strides over the lanes and the same offsets relative to one another as those of an earlier node has that node's
+//! class; nothing else about it needs to be computed.
 
 use super::super::reachability::bits;
 use super::{Form, MAX_INPUTS, TranslationClasses, is_whole};
@@ -41,7 +41,7 @@ enum Own {
     Node { class: u32, strides: u32, places: [u8; MOST_INPUTS], apart: [i64; MOST_INPUTS], inputs: u8 },
 }
 
-/// Operands with more inputs than this are looked at anew.
+/// Operands with more inputs than this are not cached.
 const MOST_INPUTS: usize = 3;
 
 /// Of so many classes, the first ones, there are templates.

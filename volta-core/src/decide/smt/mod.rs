@@ -1,4 +1,4 @@
-//! The question that [`super::decide()`] answers, as text for somebody else: SMT-LIB 2, over the reals.
+//! The question that [`super::decide()`] answers, as text for a solver: SMT-LIB 2, over the reals.
 //!
 //! For each element a script asserts that the two sides are *not* equal as rule V8 means it: the inputs have the
 //! signs that the case declares, the reference is defined, and the optimized kernel is undefined or holds another

@@ -42,7 +42,7 @@ Exit codes: 0 all as expected, 1 a verdict is not, or the solver disagrees, 2 so
 pub(super) struct BenchArgs {
     #[command(flatten)]
     selection: Selection,
-    /// Runs of each case, of which the medians are told
+    /// Runs of each case, of which the medians are shown
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// What is printed: tables as text or Markdown, or one JSON object a case and line
