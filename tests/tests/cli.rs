@@ -287,6 +287,103 @@ fn a_difference_comes_with_a_witness() {
     assert_ne!(line["witness"]["reference"], line["witness"]["opt"]);
 }
 
+/// The path of the snapshot of the case `cases/copy/case`.
+const SNAPSHOT: &str = "cases/copy/case/snapshots/case.snap";
+
+/// A folder with a pair of kernels that compute the same.
+fn pair(name: &str) -> Scratch {
+    let scratch = scratch(name);
+    scratch.write("cases/copy/case/copy.ptx", COPY_PTX);
+    scratch.write("cases/copy/case/volta.toml", &copy_case("", "copy_late"));
+    scratch
+}
+
+#[test]
+fn snapshots_are_made_by_those_who_want_them() {
+    let scratch = pair("accept");
+    let said = volta(&scratch, &["check", "cases"]);
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert!(!scratch.path().join("cases/copy/case/snapshots").exists(), "nobody asked for one");
+    let said = volta(&scratch, &["check", "cases", "--accept"]);
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert!(said.out.contains("snapshot: cases/copy/case/snapshots/case.snap is accepted"), "{}", said.out);
+    assert!(said.out.ends_with("1 as expected, 1 snapshot accepted\n"), "{}", said.out);
+    let text = scratch.read(SNAPSHOT);
+    assert!(text.starts_with("---\nsource: "), "that is how `cargo insta` knows a snapshot: {text}");
+    assert!(text.contains("volta.toml\"\ndescription: \"copy::case\"\n---\nverdict: equivalent\n"), "{text}");
+    assert!(text.contains("\ndigest of all forms: ") && text.contains("\ny[0] =\n  x[0]\n"), "{text}");
+    let said = volta(&scratch, &["check", "cases", "--format", "json"]);
+    assert!(said.code == 0 && said.out.contains("\"snapshot\":\"same\""), "{}", said.out);
+    // What is not as expected is not accepted.
+    scratch.write("cases/copy/case/volta.toml", &copy_case("", "copy_doubled"));
+    let said = volta(&scratch, &["check", "cases", "--accept"]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    assert_eq!(scratch.read(SNAPSHOT), text);
+}
+
+#[test]
+fn a_snapshot_that_does_not_match_fails_and_waits() {
+    let scratch = pair("pending");
+    assert_eq!(volta(&scratch, &["check", "cases", "--accept"]).code, 0);
+    let accepted = scratch.read(SNAPSHOT);
+    let (before, after) = accepted.split_once("forms: ").expect("there is a digest");
+    let other = format!("{before}forms: 0000{}", &after[4..]);
+    scratch.write(SNAPSHOT, &other);
+    let headline = "the snapshot does not match: forms changed, but none that is shown";
+    for (ci, waits) in [("true", false), ("", true)] {
+        let said = Said::by(command(&scratch, &["check", "cases"]).env("CI", ci));
+        assert_eq!(said.code, 1, "{}", said.out);
+        assert!(said.out.contains(&format!("failed: {headline}")), "{}", said.out);
+        assert!(said.out.contains("    - digest of all forms: 0000"), "{}", said.out);
+        assert!(
+            said.out.contains("help: if that is meant, `volta check cases/copy/case --accept`"),
+            "{}",
+            said.out
+        );
+        assert_eq!(said.out.contains("CI says that nothing is written"), !waits, "{}", said.out);
+        let pending = scratch.path().join(SNAPSHOT).with_extension("snap.new");
+        assert_eq!(pending.exists(), waits);
+    }
+    assert_eq!(scratch.read(&format!("{SNAPSHOT}.new")), accepted, "as accepting would write it");
+    let said = volta(&scratch, &["check", "cases", "--format", "json"]);
+    let line: serde_json::Value = serde_json::from_str(&said.out).expect("a line is an object");
+    assert_eq!((&line["outcome"], &line["verdict"]), (&"failed".into(), &"equivalent".into()));
+    assert_eq!((&line["snapshot"], &line["failures"][0]), (&"changed".into(), &headline.into()));
+    let said = volta(&scratch, &["check", "cases", "--accept"]);
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert_eq!(scratch.read(SNAPSHOT), accepted);
+    assert!(!scratch.path().join(SNAPSHOT).with_extension("snap.new").exists(), "nothing waits any more");
+}
+
+#[test]
+fn snapshots_of_the_program_and_of_tests_are_the_same() {
+    let scratch = pair("same");
+    assert_eq!(volta(&scratch, &["check", "cases", "--accept"]).code, 0);
+    let accepted = scratch.read(SNAPSHOT);
+    fs::remove_file(scratch.path().join(SNAPSHOT)).expect("it is there");
+    fs::rename(scratch.path().join("cases"), scratch.path().join("fixtures"))
+        .expect("folders can be renamed");
+    let mut runner = scratch.command(env!("CARGO_BIN_EXE_runner-under-test"));
+    let said = Said::by(runner.env("CARGO_MANIFEST_DIR", scratch.path()).env("INSTA_UPDATE", "always"));
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert_eq!(
+        scratch.read(&SNAPSHOT.replace("cases", "fixtures")),
+        accepted.replace("cases/copy", "fixtures/copy")
+    );
+}
+
+#[test]
+fn new_snapshots_may_be_asked_for_by_insta() {
+    let scratch = pair("new");
+    let said = Said::by(command(&scratch, &["check", "cases"]).env("INSTA_UPDATE", "new"));
+    assert_eq!(said.code, 1, "{}", said.out);
+    assert!(said.out.contains("failed: there is no snapshot yet to compare with"), "{}", said.out);
+    assert!(scratch.path().join(format!("{SNAPSHOT}.new")).is_file());
+    let said = Said::by(command(&scratch, &["check", "cases"]).env("INSTA_UPDATE", "never"));
+    assert_eq!(said.code, 2, "{}", said.out);
+    assert!(said.err.contains("INSTA_UPDATE is `never`; it takes auto, "), "{}", said.err);
+}
+
 /// A compiler that writes what lies beside it, and counts how often it is started.
 #[cfg(unix)]
 fn fake_nvcc(scratch: &Scratch, name: &str, version: &str, ptx: &str) -> std::path::PathBuf {

@@ -273,7 +273,7 @@ fn runs_at_once_compile_once_and_agree() {
     assert_eq!(files(&scratch.path().join("cases/case")), ["copy.cu", "copy.sm_80.ptx", "volta.toml"]);
 }
 
-/// `insta` writes snapshots in place. A run that is killed while it does leaves a text that is not the one expected:
+/// Snapshots are written as a whole, but not by every program. One that was cut short is not the one expected:
 /// the next run fails and shows it.
 #[test]
 fn a_snapshot_cut_short_does_not_pass() {

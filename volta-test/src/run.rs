@@ -15,6 +15,7 @@ use crate::limits;
 use crate::nvcc::Toolchain;
 use crate::prepare::{Obstacle, Offer, Ptx, Texts, prepare};
 use crate::render;
+use crate::snapshot::{self, Compared, Policy};
 
 /// What running a case came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,8 +42,10 @@ pub struct Run {
     pub failures: Vec<String>,
     /// Where the PTX comes from, and the like.
     pub notes: Vec<String>,
-    /// What is snapshotted: independent of compiler and machine.
+    /// What is snapshotted, where that is wanted: independent of compiler and machine.
     pub snapshot: Option<String>,
+    /// What came of comparing it.
+    pub compared: Option<Compared>,
     /// Seconds spent compiling and reading.
     pub prepare_seconds: f64,
     /// Seconds in all.
@@ -69,6 +72,20 @@ impl Run {
         }
     }
 
+    /// Compares the snapshot of a run that is as expected.
+    pub fn compare(&mut self, case: &Case, policy: Policy) {
+        let Some(text) = self.snapshot.as_ref().filter(|_| self.outcome() == Outcome::Passed) else { return };
+        match snapshot::compare(case, text, policy) {
+            Err(error) => self.failures.push(format!("the snapshot cannot be compared: {error}")),
+            Ok(compared) => {
+                if compared.is_failure() {
+                    self.failures.push(render::change::headline(&compared));
+                }
+                self.compared = Some(compared);
+            }
+        }
+    }
+
     /// A run that an obstacle stopped.
     pub fn stopped(obstacle: Obstacle) -> Run {
         Run {
@@ -78,17 +95,27 @@ impl Run {
             failures: Vec::new(),
             notes: Vec::new(),
             snapshot: None,
+            compared: None,
             prepare_seconds: 0.0,
             seconds: 0.0,
         }
     }
 }
 
-/// Runs `case`. Snapshots are made, not compared; see [`crate::snapshot`].
-pub fn run(case: &Case, toolchain: &Toolchain, threads: usize) -> Run {
+/// How a case is run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settings {
+    /// Worker threads; 0 is one a core.
+    pub threads: usize,
+    /// The text of the snapshot is wanted. It takes the normal forms of all elements, which nothing else needs.
+    pub snapshot: bool,
+}
+
+/// Runs `case`. Its snapshot is made, not compared; see [`Run::compare`].
+pub fn run(case: &Case, toolchain: &Toolchain, settings: Settings) -> Run {
     let begin = Instant::now();
     let mut run = match offers(case, toolchain) {
-        Ok((reference, opt)) => run_offers(case, reference, opt, threads, begin),
+        Ok((reference, opt)) => run_offers(case, reference, opt, settings, begin),
         Err(obstacle) => Run::stopped(obstacle),
     };
     run.seconds = begin.elapsed().as_secs_f64();
@@ -111,7 +138,7 @@ pub fn ready(case: &Case, toolchain: &Toolchain) -> Result<core::Case, Obstacle>
     core_case(case, &texts).ok_or_else(|| Obstacle::new("there is no PTX", None))
 }
 
-fn run_offers(case: &Case, reference: Option<Offer>, opt: Offer, threads: usize, begin: Instant) -> Run {
+fn run_offers(case: &Case, reference: Option<Offer>, opt: Offer, settings: Settings, begin: Instant) -> Run {
     let prepare_seconds = begin.elapsed().as_secs_f64();
     let mut notes: Vec<String> = Vec::new();
     for note in reference.iter().chain([&opt]).flat_map(|offer| &offer.notes) {
@@ -125,19 +152,24 @@ fn run_offers(case: &Case, reference: Option<Offer>, opt: Offer, threads: usize,
         .then(|| Texts { reference: reference.as_ref().map(checked_in), opt: Some(checked_in(&opt)) });
     let texts = Texts { reference: reference.map(|offer| offer.ptx), opt: Some(opt.ptx) };
     let mut failures = missing_texts(case, &texts);
-    let report = verify(case, &texts, threads);
+    // Two compilers must lead to the same forms.
+    let forms = case.options.run.snapshot && (settings.snapshot || has_other);
+    let report = verify(case, &texts, settings.threads, forms);
     let mut snapshot = None;
     match &report {
         Err(message) => failures.push(message.clone()),
         Ok(report) => {
             failures.extend(unexpected(&case.expect, &report.verdict));
-            snapshot = Some(render::snapshot::text(case, report, &texts));
+            snapshot = forms.then(|| render::snapshot::text(case, report, &texts));
         }
     }
-    if let (Some(other), Ok(report), Some(text)) = (&other, &report, &snapshot) {
-        match verify(case, other, threads) {
+    if let (Some(other), Ok(report)) = (&other, &report) {
+        match verify(case, other, settings.threads, forms) {
             Err(message) => failures.push(format!("with the checked-in PTX: {message}")),
-            Ok(second) => failures.extend(disagreement(case, (&texts, report, text), (other, &second))),
+            Ok(second) => {
+                let here = (&texts, report, snapshot.as_deref());
+                failures.extend(disagreement(case, here, (other, &second)));
+            }
         }
     }
     Run {
@@ -146,21 +178,22 @@ fn run_offers(case: &Case, reference: Option<Offer>, opt: Offer, threads: usize,
         obstacle: None,
         failures,
         notes,
-        snapshot,
+        snapshot: snapshot.filter(|_| settings.snapshot),
+        compared: None,
         prepare_seconds,
         seconds: 0.0,
     }
 }
 
 /// Calls the verifier.
-fn verify(case: &Case, texts: &Texts, threads: usize) -> Result<Report, String> {
+fn verify(case: &Case, texts: &Texts, threads: usize, forms: bool) -> Result<Report, String> {
     let Some(mut core_case) = core_case(case, texts) else { return Err("there is no PTX".into()) };
     core_case.options.threads = threads;
     let timeouts = [case.options.run.timeout, limits::timeout_of_environment()?];
     if let Some(timeout) = timeouts.into_iter().flatten().min() {
         core_case.options.budgets.deadline = Deadline::after(timeout);
     }
-    core_case.options.forms = case.options.run.snapshot;
+    core_case.options.forms = forms;
     Ok(volta_core::verify(&core_case))
 }
 
@@ -253,7 +286,11 @@ fn own_line(cuda: &CudaPlace) -> u32 {
 }
 
 /// The local compile and the checked-in PTX must lead to the same verdict and snapshot.
-fn disagreement(case: &Case, here: (&Texts, &Report, &str), there: (&Texts, &Report)) -> Option<String> {
+fn disagreement(
+    case: &Case,
+    here: (&Texts, &Report, Option<&str>),
+    there: (&Texts, &Report),
+) -> Option<String> {
     let (texts, report, text) = here;
     let (other_texts, other) = there;
     let (this, that) = (texts.compilers(), other_texts.compilers());
@@ -263,8 +300,9 @@ fn disagreement(case: &Case, here: (&Texts, &Report, &str), there: (&Texts, &Rep
             "{verdict} as compiled here ({this}), but {other_verdict} as checked in ({that})"
         ));
     }
+    let text = text?;
     let other_text = render::snapshot::text(case, other, other_texts);
-    if !case.options.run.snapshot || text == other_text {
+    if text == other_text {
         return None;
     }
     let line = text.lines().zip(other_text.lines()).find(|(a, b)| a != b);

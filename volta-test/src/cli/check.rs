@@ -9,26 +9,38 @@ use serde::Serialize;
 
 use super::json::Line;
 use super::select::{Folder, Selected, select};
-use super::{CheckArgs, Exit, Format, table};
+use super::{CheckArgs, Exit, Format, complain, table};
 use crate::case::Case;
 use crate::manifest;
 use crate::nvcc::Toolchain;
 use crate::prepare::Obstacle;
 use crate::render::{self, Paint};
-use crate::run::{Outcome, Run, run};
+use crate::run::{Outcome, Run, Settings, run};
 use crate::runner::slow_is_wanted;
+use crate::snapshot::{Policy, State};
 
 /// What takes less time shows no progress.
 const QUIET: Duration = Duration::from_secs(2);
 
 /// Runs the selected cases one after the other, each on all threads, so that times and memory are its own.
 pub(super) fn check(arguments: &CheckArgs) -> io::Result<Exit> {
+    let policy = match arguments.accept {
+        true => Policy::Accept,
+        false => match Policy::of_environment() {
+            Ok(policy) => policy,
+            Err(message) => {
+                complain(&message);
+                return Ok(Exit::CouldNotRun);
+            }
+        },
+    };
     let selected = select(&arguments.selection);
     let toolchain = if arguments.no_nvcc { Toolchain::none() } else { Toolchain::from_environment() };
     let progress = Progress::start(selected.len());
     let paint = Paint::for_stream(&io::stdout());
     let name_width = selected.iter().map(|selected| name_of(selected).chars().count()).max().unwrap_or(0);
-    let mut printer = Printer { arguments, paint, name_width, counts: [0; 4], messages: Vec::new() };
+    let mut printer =
+        Printer { arguments, paint, name_width, counts: [0; 4], accepted: 0, messages: Vec::new() };
     let run_slow = arguments.slow || slow_is_wanted();
     progress.print(|out| printer.begin(out))?;
     let only_one = selected.len() == 1;
@@ -53,7 +65,9 @@ pub(super) fn check(arguments: &CheckArgs) -> io::Result<Exit> {
                     case.options.run.timeout =
                         case.options.run.timeout.into_iter().chain(arguments.timeout).min();
                     case.recheck = arguments.recheck.unwrap_or(case.recheck);
-                    let run = median(arguments.repeat, || run(&case, &toolchain, arguments.threads));
+                    let settings = Settings { threads: arguments.threads, snapshot: policy.concerns(&case) };
+                    let mut run = median(arguments.repeat, || run(&case, &toolchain, settings));
+                    run.compare(&case, policy);
                     let wants_message = only_one || arguments.verbose || run.outcome() != Outcome::Passed;
                     progress.print(|out| printer.case(&case.name, Some(&case), &run, wants_message, out))?;
                 }
@@ -100,6 +114,8 @@ struct Printer<'a> {
     name_width: usize,
     /// Passed, failed, could not run, skipped.
     counts: [usize; 4],
+    /// Snapshots that were.
+    accepted: usize,
     /// Shown below the table.
     messages: Vec<String>,
 }
@@ -127,6 +143,8 @@ impl Printer<'_> {
             Outcome::Failed => 1,
             Outcome::CouldNotRun => 2,
         }] += 1;
+        self.accepted +=
+            usize::from(run.compared.as_ref().is_some_and(|compared| compared.state == State::Accepted));
         if self.is_json() {
             let expected = case.map(table::expected);
             return json_line(&Line::of(name, expected, run, peak_memory()), out);
@@ -183,6 +201,11 @@ impl Printer<'_> {
         parts.extend(
             others.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")),
         );
+        match self.accepted {
+            0 => {}
+            1 => parts.push("1 snapshot accepted".into()),
+            many => parts.push(format!("{many} snapshots accepted")),
+        }
         let line = parts.join(", ");
         let line = if exit == Exit::Good { self.paint.good(&line) } else { self.paint.bad(&line) };
         writeln!(out, "\n{line}")?;

@@ -8,6 +8,7 @@ use volta_core::verdict::{How, Verdict};
 
 use super::table::Figures;
 use crate::run::{Outcome, Run};
+use crate::snapshot::Compared;
 
 /// A case that was run, or could not be.
 #[derive(Debug, Serialize)]
@@ -29,6 +30,8 @@ pub(super) struct Line<'r> {
     fault: Option<FaultLine<'r>>,
     /// What else was found, where there is a fault.
     also: Vec<FaultLine<'r>>,
+    /// Of the snapshot: `same`, `accepted`, `changed` or `new`; absent where it was not compared.
+    snapshot: Option<&'static str>,
     notes: &'r [String],
     /// Where the PTX comes from.
     ptx: Vec<String>,
@@ -144,6 +147,7 @@ impl<'r> Line<'r> {
                 _ => None,
             },
             also: report.iter().flat_map(|report| &report.also).map(fault_line).collect(),
+            snapshot: run.compared.as_ref().map(Compared::name),
             notes: &run.notes,
             ptx: run.texts.provenance(),
             elements_compared: coverage.compared,

@@ -33,6 +33,7 @@ Examples:
   volta check fixtures/softmax/online         run one case, and say all that is known about it
   volta check fixtures --filter softmax       run the cases whose names contain a text
   volta check fixtures --format json | jq .   one JSON object a case
+  volta check fixtures --accept               write what is computed into snapshots, to be compared from then on
   volta refresh fixtures/softmax              compile sources, for checking in their PTX
   volta explain Y1                            what a rule or a verdict means
   volta export --smt2 fixtures/matmul/small   what is to be proved, for an SMT solver
@@ -101,6 +102,10 @@ struct CheckArgs {
     /// Say all that is known about every case, not only about those that fail
     #[arg(long, short)]
     verbose: bool,
+    /// Accept snapshots: write those that are new or have changed, of all cases that are as expected otherwise. Without
+    /// it, cases with a snapshot are compared with it, and the others have none
+    #[arg(long)]
+    accept: bool,
     /// Worker threads, 0 for one a core; results do not depend on it
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,

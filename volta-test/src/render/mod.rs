@@ -2,6 +2,7 @@
 //!
 //! What comes from outside (names, paths, PTX) is shown with its control characters spelled out.
 
+pub(crate) mod change;
 mod difference;
 mod fault;
 mod input;
@@ -21,6 +22,7 @@ use volta_core::verdict::{Report, SideStats, Verdict};
 
 use crate::case::Case;
 use crate::run::{Outcome, Run};
+use crate::snapshot::State;
 
 pub use input::unreadable;
 
@@ -131,7 +133,14 @@ pub fn run(case: &Case, run: &Run, paint: Paint) -> String {
     for failure in &run.failures {
         let _ = writeln!(text, "{} {}", paint.bad("failed:"), clean(failure));
     }
+    if let Some(compared) = &run.compared
+        && compared.state != State::Same
+    {
+        text.push_str(&change::render(case, compared, paint));
+    }
+    // Why this verdict is right says nothing of forms.
     if run.outcome() == Outcome::Failed
+        && run.compared.is_none()
         && let Some(why) = &case.about.why
     {
         let _ = writeln!(text, "{} {}", paint.dim("the case says why:"), clean(why));
