@@ -67,7 +67,7 @@ impl Scratch {
         for variable in VARIABLES {
             command.env_remove(variable);
         }
-        command.envs([("VOLTA_NVCC", "off"), ("VOLTA_Z3", "off")]);
+        command.envs([("VOLTA_NVCC", "off"), ("VOLTA_Z3", "off"), ("VOLTA_CACHE", "off")]);
         command.env("CARGO_TARGET_DIR", self.0.join("target")).current_dir(&self.0);
         command
     }

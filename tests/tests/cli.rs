@@ -384,6 +384,123 @@ fn new_snapshots_may_be_asked_for_by_insta() {
     assert!(said.err.contains("INSTA_UPDATE is `never`; it takes auto, "), "{}", said.err);
 }
 
+/// `volta` with a cache, in the folder.
+fn cached(scratch: &Scratch, arguments: &[&str]) -> Said {
+    Said::by(command(scratch, arguments).env("VOLTA_CACHE", "on"))
+}
+
+/// A line of JSON without what two runs differ in.
+fn without_times(line: &str) -> serde_json::Value {
+    let mut line: serde_json::Value = serde_json::from_str(line).expect("a line is an object");
+    let object = line.as_object_mut().expect("a line is an object");
+    object.retain(|key, _| !key.ends_with("seconds") && key != "peak_memory_bytes" && key != "cached");
+    line
+}
+
+/// A text without times, and without what says that it is cached.
+fn without_marks(text: &str) -> String {
+    let is_time = |word: &str| word.contains('.') && word.parse::<f64>().is_ok();
+    let line = |line: &str| {
+        let words = line.split_whitespace().filter(|word| !is_time(word) && !["cached", "-"].contains(word));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let lines = text.lines().map(|text| line(text.split(", 2 cached").next().unwrap_or(text)));
+    lines.filter(|line| !line.starts_with("cached:")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_nothing_changed_of_is_not_verified_again() {
+    let scratch = two_cases("cached", "");
+    scratch.write("cases/copy/different/copy.ptx", COPY_PTX);
+    scratch.write("cases/copy/different/volta.toml", &copy_case("expect = \"different\"", "copy_doubled"));
+    for arguments in [&["check", "cases", "--verbose"][..], &["check", "cases", "--format", "json"]] {
+        let _ = fs::remove_dir_all(scratch.path().join("target"));
+        let first = cached(&scratch, arguments);
+        assert!(!first.out.contains(" cached") && !first.out.contains("\"cached\":true"), "{}", first.out);
+        let second = cached(&scratch, arguments);
+        assert_eq!((second.code, &second.err), (first.code, &first.err));
+        if arguments.contains(&"json") {
+            let lines = |said: &Said| said.out.lines().map(without_times).collect::<Vec<_>>();
+            assert_eq!(lines(&second), lines(&first));
+            assert_eq!(second.out.matches("\"cached\":true").count(), 3, "{}", second.out);
+        } else {
+            assert!(second.out.ends_with("\n2 as expected, 1 not as expected, 3 cached\n"), "{}", second.out);
+            let texts = [&first, &second]
+                .map(|said| without_marks(said.out.trim_end().trim_end_matches(", 3 cached")));
+            assert_eq!(texts[1], texts[0]);
+        }
+    }
+}
+
+#[test]
+fn what_a_case_expects_is_no_part_of_what_is_cached() {
+    let scratch = two_cases("cached-expect", "expect = \"race\"\n");
+    assert_eq!(cached(&scratch, &["check", "cases"]).code, 0);
+    let text = scratch.read("cases/copy/racy/volta.toml").replace("\"race\"", "\"deadlock\"");
+    scratch.write("cases/copy/racy/volta.toml", &text);
+    let said = cached(&scratch, &["check", "cases"]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    assert!(said.out.contains("failed: expected deadlock, got race"), "{}", said.out);
+    assert!(said.out.ends_with("1 as expected, 1 not as expected, 2 cached\n"), "{}", said.out);
+}
+
+#[test]
+fn whatever_differs_in_a_byte_is_verified() {
+    let scratch = two_cases("cached-byte", "expect = \"race\"\n");
+    let cached_count = |arguments: &[&str]| {
+        let said = cached(&scratch, arguments);
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+        said.out.lines().filter(|line| line.starts_with("ok ") && line.contains(" cached ")).count()
+    };
+    let all = ["check", "cases"];
+    assert_eq!([cached_count(&all), cached_count(&all)], [0, 2]);
+    scratch.write("cases/copy/racy/copy.ptx", &format!("{COPY_PTX}// a comment\n"));
+    assert_eq!([cached_count(&all), cached_count(&all)], [1, 2]);
+    let text = scratch.read("cases/copy/clean/volta.toml");
+    scratch.write("cases/copy/clean/volta.toml", &text.replacen("[32]", "[33]", 1));
+    assert_eq!([cached_count(&all), cached_count(&all)], [1, 2]);
+    scratch.write("cases/copy/clean/volta.toml", &format!("{text}[options]\nmax_instructions = 1000\n"));
+    assert_eq!([cached_count(&all), cached_count(&all)], [1, 2]);
+    // What it says of the case is no business of the verifier.
+    scratch.write("cases/copy/clean/volta.toml", &format!("description = \"\"\n{text}"));
+    assert_eq!(cached_count(&all), 2);
+    for other in [&["check", "cases", "--recheck"][..], &["check", "cases", "--timeout", "2m"]] {
+        assert_eq!([cached_count(other), cached_count(other)], [0, 2], "{other:?}");
+    }
+    for uncached in [&["check", "cases", "--no-cache"][..], &["check", "cases", "--repeat", "2"]] {
+        assert_eq!([cached_count(uncached), cached_count(uncached)], [0, 0], "{uncached:?}");
+    }
+    let said = Said::by(command(&scratch, &all).env("VOLTA_CACHE", "off"));
+    assert!(said.code == 0 && !said.out.contains("cached"), "{}", said.out);
+    let said = Said::by(command(&scratch, &all).env("VOLTA_CACHE", "no"));
+    assert!(said.code == 2 && said.err.contains("VOLTA_CACHE is `no`; it takes on and off"), "{}", said.err);
+    // Half a file is as good as none.
+    for entry in fs::read_dir(scratch.path().join("target/volta/verdicts")).expect("there are entries") {
+        let path = entry.expect("it is there").path();
+        let text = fs::read_to_string(&path).expect("an entry is a text");
+        fs::write(&path, &text[..text.len() / 2]).expect("it can be written");
+    }
+    assert_eq!([cached_count(&all), cached_count(&all)], [0, 2]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn another_program_says_for_itself() {
+    let scratch = two_cases("cached-program", "expect = \"race\"\n");
+    let copy = scratch.path().join("volta-copy");
+    fs::copy(env!("CARGO_BIN_EXE_volta-under-test"), &copy).expect("programs can be copied");
+    let run = |program: &Path| {
+        let mut command = scratch.command(&program.to_string_lossy());
+        Said::by(command.args(["check", "cases"]).env("VOLTA_CACHE", "on")).out
+    };
+    assert!(run(Path::new(env!("CARGO_BIN_EXE_volta-under-test"))).ends_with("2 as expected\n"));
+    assert!(run(&copy).ends_with("2 as expected, 2 cached\n"), "it is the same program");
+    let mut bytes = fs::read(&copy).expect("it can be read");
+    bytes.push(0);
+    fs::write(&copy, bytes).expect("it can be written");
+    assert!(run(&copy).ends_with("2 as expected\n"), "another byte is another program");
+}
+
 /// A compiler that writes what lies beside it, and counts how often it is started.
 #[cfg(unix)]
 fn fake_nvcc(scratch: &Scratch, name: &str, version: &str, ptx: &str) -> std::path::PathBuf {

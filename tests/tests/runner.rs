@@ -119,6 +119,27 @@ fn snapshots_lie_beside_their_case() {
 }
 
 #[test]
+fn an_unchanged_suite_is_not_verified_again() {
+    let scratch = scratch("cached");
+    add_case(&scratch, "a/one", CLEAN);
+    add_case(&scratch, "a/two", &CLEAN.replacen("[32]", "[33]", 1));
+    let run = |cache| {
+        let said =
+            Said::by(command(&scratch, &[]).envs([("INSTA_UPDATE", "always"), ("VOLTA_CACHE", cache)]));
+        assert!(said.code == 0 && said.out.contains("2 passed"), "{}{}", said.out, said.err);
+        said.err
+    };
+    let line = |count| {
+        format!("volta: {count} of 2 verdicts are those of an earlier run; VOLTA_CACHE=off verifies all")
+    };
+    assert!(!run("on").contains("earlier run"));
+    assert!(run("on").contains(&line(2)));
+    assert!(!run("off").contains("earlier run"));
+    scratch.write("fixtures/a/two/copy.ptx", &format!("{COPY_PTX}// a comment\n"));
+    assert!(run("on").contains(&line(1)));
+}
+
+#[test]
 fn a_snapshot_that_does_not_match_is_one_message() {
     let scratch = scratch("snapshot-message");
     add_case(&scratch, "a/one", CLEAN);

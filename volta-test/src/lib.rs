@@ -31,6 +31,7 @@
 
 pub mod beside;
 pub mod builder;
+pub mod cache;
 pub mod case;
 pub mod cli;
 pub mod discover;

@@ -10,6 +10,7 @@ use volta_core::case as core;
 use volta_core::verdict::CudaPlace;
 use volta_core::verdict::{Report, Verdict};
 
+use crate::cache::Cache;
 use crate::case::{Case, Expectation, Kernel};
 use crate::limits;
 use crate::nvcc::Toolchain;
@@ -34,6 +35,8 @@ pub enum Outcome {
 pub struct Run {
     /// What the verifier says, when it ran.
     pub report: Option<Report>,
+    /// It said so in an earlier run, and was not asked again.
+    pub cached: bool,
     /// The PTX that was verified.
     pub texts: Texts,
     /// Why it could not run.
@@ -90,6 +93,7 @@ impl Run {
     pub fn stopped(obstacle: Obstacle) -> Run {
         Run {
             report: None,
+            cached: false,
             texts: Texts::default(),
             obstacle: Some(obstacle),
             failures: Vec::new(),
@@ -104,7 +108,9 @@ impl Run {
 
 /// How a case is run.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Settings {
+pub struct Settings<'c> {
+    /// What was said before is said again, if there is a cache.
+    pub cache: Option<&'c Cache>,
     /// Worker threads; 0 is one a core.
     pub threads: usize,
     /// The text of the snapshot is wanted. It takes the normal forms of all elements, which nothing else needs.
@@ -112,7 +118,7 @@ pub struct Settings {
 }
 
 /// Runs `case`. Its snapshot is made, not compared; see [`Run::compare`].
-pub fn run(case: &Case, toolchain: &Toolchain, settings: Settings) -> Run {
+pub fn run(case: &Case, toolchain: &Toolchain, settings: Settings<'_>) -> Run {
     let begin = Instant::now();
     let mut run = match offers(case, toolchain) {
         Ok((reference, opt)) => run_offers(case, reference, opt, settings, begin),
@@ -138,7 +144,13 @@ pub fn ready(case: &Case, toolchain: &Toolchain) -> Result<core::Case, Obstacle>
     core_case(case, &texts).ok_or_else(|| Obstacle::new("there is no PTX", None))
 }
 
-fn run_offers(case: &Case, reference: Option<Offer>, opt: Offer, settings: Settings, begin: Instant) -> Run {
+fn run_offers(
+    case: &Case,
+    reference: Option<Offer>,
+    opt: Offer,
+    settings: Settings<'_>,
+    begin: Instant,
+) -> Run {
     let prepare_seconds = begin.elapsed().as_secs_f64();
     let mut notes: Vec<String> = Vec::new();
     for note in reference.iter().chain([&opt]).flat_map(|offer| &offer.notes) {
@@ -154,26 +166,29 @@ fn run_offers(case: &Case, reference: Option<Offer>, opt: Offer, settings: Setti
     let mut failures = missing_texts(case, &texts);
     // Two compilers must lead to the same forms.
     let forms = case.options.run.snapshot && (settings.snapshot || has_other);
-    let report = verify(case, &texts, settings.threads, forms);
+    let report = verify(case, &texts, settings, forms);
+    let mut cached = report.as_ref().is_ok_and(|said| said.cached);
     let mut snapshot = None;
     match &report {
         Err(message) => failures.push(message.clone()),
-        Ok(report) => {
+        Ok(Said { report, .. }) => {
             failures.extend(unexpected(&case.expect, &report.verdict));
             snapshot = forms.then(|| render::snapshot::text(case, report, &texts));
         }
     }
-    if let (Some(other), Ok(report)) = (&other, &report) {
-        match verify(case, other, settings.threads, forms) {
+    if let (Some(other), Ok(Said { report, .. })) = (&other, &report) {
+        match verify(case, other, settings, forms) {
             Err(message) => failures.push(format!("with the checked-in PTX: {message}")),
-            Ok(second) => {
+            Ok(Said { report: second, cached: second_cached }) => {
+                cached &= second_cached;
                 let here = (&texts, report, snapshot.as_deref());
                 failures.extend(disagreement(case, here, (other, &second)));
             }
         }
     }
     Run {
-        report: report.ok(),
+        report: report.ok().map(|said| said.report),
+        cached,
         texts,
         obstacle: None,
         failures,
@@ -185,16 +200,30 @@ fn run_offers(case: &Case, reference: Option<Offer>, opt: Offer, settings: Setti
     }
 }
 
-/// Calls the verifier.
-fn verify(case: &Case, texts: &Texts, threads: usize, forms: bool) -> Result<Report, String> {
+/// What the verifier says, now or before.
+struct Said {
+    report: Report,
+    cached: bool,
+}
+
+/// Calls the verifier, or finds what it said before.
+fn verify(case: &Case, texts: &Texts, settings: Settings<'_>, forms: bool) -> Result<Said, String> {
     let Some(mut core_case) = core_case(case, texts) else { return Err("there is no PTX".into()) };
-    core_case.options.threads = threads;
-    let timeouts = [case.options.run.timeout, limits::timeout_of_environment()?];
-    if let Some(timeout) = timeouts.into_iter().flatten().min() {
+    core_case.options.forms = forms;
+    let timeout = [case.options.run.timeout, limits::timeout_of_environment()?].into_iter().flatten().min();
+    let entry = settings.cache.map(|cache| (cache, cache.key(&core_case, timeout)));
+    if let Some(report) = entry.as_ref().and_then(|(cache, key)| cache.report(key)) {
+        return Ok(Said { report, cached: true });
+    }
+    core_case.options.threads = settings.threads;
+    if let Some(timeout) = timeout {
         core_case.options.budgets.deadline = Deadline::after(timeout);
     }
-    core_case.options.forms = forms;
-    Ok(volta_core::verify(&core_case))
+    let report = volta_core::verify(&core_case);
+    if let Some((cache, key)) = &entry {
+        cache.keep(key, &report);
+    }
+    Ok(Said { report, cached: false })
 }
 
 /// What the verifier is given for a case and its PTX; `None` while a side has no PTX.

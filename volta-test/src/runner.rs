@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
+use crate::cache::Cache;
 use crate::discover::{Found, discover};
 use crate::limits;
 use crate::manifest;
@@ -48,7 +49,16 @@ pub fn main(suite: Suite) -> ExitCode {
     let run_slow = slow_is_wanted();
     let trials =
         sources.into_iter().map(|(name, sources)| trial(name, sources, run_slow, &toolchain)).collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    if !arguments.list
+        && let Ok(Some(cache)) = Cache::of_process()
+        && let (found @ 1.., asked) = cache.counts()
+    {
+        eprintln!(
+            "volta: {found} of {asked} verdicts are those of an earlier run; VOLTA_CACHE=off verifies all"
+        );
+    }
+    conclusion.exit_code()
 }
 
 /// Whether slow cases run without being asked for by name: `VOLTA_SLOW=1`, or in CI.
@@ -132,7 +142,8 @@ fn load(source: Source, name: &str) -> Result<Case, String> {
 /// The whole message, when it is not as expected.
 pub fn check(case: &Case, toolchain: &Toolchain) -> Result<(), String> {
     let policy = Policy::Required;
-    let mut run = run(case, toolchain, Settings { threads: 0, snapshot: policy.concerns(case) });
+    let settings = Settings { cache: Cache::of_process()?, threads: 0, snapshot: policy.concerns(case) };
+    let mut run = run(case, toolchain, settings);
     run.compare(case, policy);
     if run.outcome() != Outcome::Passed {
         return Err(format!("{}: {}\n{}", case.name, run.verdict_name(), render::run(case, &run, paint())));

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::json::Line;
 use super::select::{Folder, Selected, select};
 use super::{CheckArgs, Exit, Format, complain, table};
+use crate::cache::Cache;
 use crate::case::Case;
 use crate::manifest;
 use crate::nvcc::Toolchain;
@@ -35,12 +36,28 @@ pub(super) fn check(arguments: &CheckArgs) -> io::Result<Exit> {
         },
     };
     let selected = select(&arguments.selection);
+    // Who runs a case several times wants to know how long it takes.
+    let cache = if arguments.no_cache || arguments.repeat > 1 { Ok(None) } else { Cache::of_process() };
+    let cache = match cache {
+        Ok(cache) => cache,
+        Err(message) => {
+            complain(&message);
+            return Ok(Exit::CouldNotRun);
+        }
+    };
     let toolchain = if arguments.no_nvcc { Toolchain::none() } else { Toolchain::from_environment() };
     let progress = Progress::start(selected.len());
     let paint = Paint::for_stream(&io::stdout());
     let name_width = selected.iter().map(|selected| name_of(selected).chars().count()).max().unwrap_or(0);
-    let mut printer =
-        Printer { arguments, paint, name_width, counts: [0; 4], accepted: 0, messages: Vec::new() };
+    let mut printer = Printer {
+        arguments,
+        paint,
+        name_width,
+        counts: [0; 4],
+        accepted: 0,
+        cached: 0,
+        messages: Vec::new(),
+    };
     let run_slow = arguments.slow || slow_is_wanted();
     progress.print(|out| printer.begin(out))?;
     let only_one = selected.len() == 1;
@@ -65,7 +82,8 @@ pub(super) fn check(arguments: &CheckArgs) -> io::Result<Exit> {
                     case.options.run.timeout =
                         case.options.run.timeout.into_iter().chain(arguments.timeout).min();
                     case.recheck = arguments.recheck.unwrap_or(case.recheck);
-                    let settings = Settings { threads: arguments.threads, snapshot: policy.concerns(&case) };
+                    let settings =
+                        Settings { cache, threads: arguments.threads, snapshot: policy.concerns(&case) };
                     let mut run = median(arguments.repeat, || run(&case, &toolchain, settings));
                     run.compare(&case, policy);
                     let wants_message = only_one || arguments.verbose || run.outcome() != Outcome::Passed;
@@ -116,6 +134,8 @@ struct Printer<'a> {
     counts: [usize; 4],
     /// Snapshots that were.
     accepted: usize,
+    /// Cases whose verdict was known.
+    cached: usize,
     /// Shown below the table.
     messages: Vec<String>,
 }
@@ -143,6 +163,7 @@ impl Printer<'_> {
             Outcome::Failed => 1,
             Outcome::CouldNotRun => 2,
         }] += 1;
+        self.cached += usize::from(run.cached);
         self.accepted +=
             usize::from(run.compared.as_ref().is_some_and(|compared| compared.state == State::Accepted));
         if self.is_json() {
@@ -201,6 +222,9 @@ impl Printer<'_> {
         parts.extend(
             others.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")),
         );
+        if self.cached > 0 {
+            parts.push(format!("{} cached", self.cached));
+        }
         match self.accepted {
             0 => {}
             1 => parts.push("1 snapshot accepted".into()),

@@ -30,6 +30,8 @@ pub(super) struct Line<'r> {
     fault: Option<FaultLine<'r>>,
     /// What else was found, where there is a fault.
     also: Vec<FaultLine<'r>>,
+    /// Whether an earlier run said so; times but `prepare_seconds` and `seconds` are that run's.
+    cached: bool,
     /// Of the snapshot: `same`, `accepted`, `changed` or `new`; absent where it was not compared.
     snapshot: Option<&'static str>,
     notes: &'r [String],
@@ -147,6 +149,7 @@ impl<'r> Line<'r> {
                 _ => None,
             },
             also: report.iter().flat_map(|report| &report.also).map(fault_line).collect(),
+            cached: run.cached,
             snapshot: run.compared.as_ref().map(Compared::name),
             notes: &run.notes,
             ptx: run.texts.provenance(),

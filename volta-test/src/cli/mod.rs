@@ -119,6 +119,10 @@ struct CheckArgs {
     /// Verify the checked-in PTX, even if there is a compiler
     #[arg(long)]
     no_nvcc: bool,
+    /// Verify also what this program verified before (as VOLTA_CACHE=off does). Without it, a case of which nothing has
+    /// changed, not a byte, has the verdict of the earlier run, and is marked `cached`
+    #[arg(long)]
+    no_cache: bool,
     /// How long verifying a case may take, such as 10s or 500ms (as VOLTA_TIMEOUT does): past it, its verdict is
     /// unknown(timeout)
     #[arg(long, value_name = "TIME", value_parser = volta_case::duration)]

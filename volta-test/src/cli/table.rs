@@ -34,11 +34,13 @@ pub(super) fn row(name: &str, run: &Run, name_width: usize, paint: Paint) -> Str
         total => format!("{}/{total}", coverage.compared),
     };
     let figures = Figures::of(run);
+    let times = match run.cached {
+        true => format!("{:>8} {:>8}", "cached", "-"),
+        false => format!("{:>8.3} {:>8.3}", figures.generate_seconds, report.solve_seconds),
+    };
     format!(
-        "{outcome} {name:<name_width$}  {verdict:<18} {elements:>15} {:>12} {:>8.3} {:>8.3} {:>8}",
+        "{outcome} {name:<name_width$}  {verdict:<18} {elements:>15} {:>12} {times} {:>8}",
         figures.thread_instructions,
-        figures.generate_seconds,
-        report.solve_seconds,
         bytes(figures.term_bytes),
     )
 }

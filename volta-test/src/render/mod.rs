@@ -161,6 +161,10 @@ pub fn run(case: &Case, run: &Run, paint: Paint) -> String {
     for note in &run.notes {
         let _ = writeln!(text, "{} {}", paint.dim("note:"), clean(note));
     }
+    if run.cached {
+        let line = "cached: an earlier run verified the same; VOLTA_CACHE=off verifies anew";
+        let _ = writeln!(text, "{}", paint.dim(line));
+    }
     text
 }
 
