@@ -85,6 +85,11 @@ pub struct Said {
 }
 
 impl Said {
+    /// What it said, on either stream.
+    pub fn all(&self) -> String {
+        format!("{}{}", self.out, self.err)
+    }
+
     /// Runs a command.
     ///
     /// # Panics

@@ -121,15 +121,31 @@ fn cases_are_listed_and_chosen_by_name() {
     let scratch = two_cases("names", "");
     assert_eq!(volta(&scratch, &["list", "cases"]).out, "copy::clean\ncopy::racy\n");
     assert_eq!(volta(&scratch, &["check", "--list", "cases", "--filter", "rac"]).out, "copy::racy\n");
+    for (arguments, names) in [
+        (&["--filter", "^copy::r.*y$"][..], "copy::racy\n"),
+        (&["--filter", "^racy"], ""),
+        (&["--filter", "clean", "--filter", "racy"], "copy::clean\ncopy::racy\n"),
+        (&["--exclude", "r[a-c]+y"], "copy::clean\n"),
+        (&["--filter", "copy", "--exclude", "^copy::clean$"], "copy::racy\n"),
+    ] {
+        let said = volta(&scratch, &[&["list", "cases"], arguments].concat());
+        assert_eq!(said.out, names, "{arguments:?}");
+        assert_eq!(said.code, if names.is_empty() { 2 } else { 0 }, "{arguments:?}");
+    }
+    for option in ["--filter", "--exclude"] {
+        let said = volta(&scratch, &["list", "cases", option, "race("]);
+        let message = format!("invalid value 'race(' for '{option} <REGEX>'");
+        assert!(said.code == 2 && said.err.contains(&message), "{}", said.err);
+    }
     let said = volta(&scratch, &["check", "cases", "--exact", "copy::clean"]);
     assert_eq!(said.code, 0, "{}", said.out);
     assert!(!said.out.contains("racy"), "{}", said.out);
     let said = volta(&scratch, &["check", "cases", "--exact", "copy::clear"]);
     assert_eq!(said.code, 2);
-    assert!(said.err.contains("did you mean `copy::clean`?"), "{}", said.err);
+    assert!(said.out.contains("did you mean `copy::clean`?"), "{}", said.out);
     let said = volta(&scratch, &["check", "cases", "--filter", "absent"]);
     assert_eq!(said.code, 2);
-    assert!(said.err.contains("none of 2 cases has such a name"), "{}", said.err);
+    assert!(said.out.contains("none of 2 cases has such a name"), "{}", said.out);
 }
 
 #[test]
@@ -151,7 +167,7 @@ fn refused(name: &str, text: &str) -> String {
     let said = volta(&scratch, &["check", "cases"]);
     assert_eq!(said.code, 2, "{}{}", said.out, said.err);
     assert!(said.out.contains("ERROR copy::case"), "{}", said.out);
-    said.err
+    said.out
 }
 
 #[test]
@@ -193,7 +209,7 @@ fn paths_stay_within_the_root() {
         scratch.write("cases/copy/case/volta.toml", &CLEAN.replace("copy.ptx::copy", path));
         let said = volta(&scratch, &["check", "cases"]);
         assert_eq!(said.code, 2, "{}", said.out);
-        assert!(said.err.contains("outside") || said.err.contains("absolute"), "{}", said.err);
+        assert!(said.out.contains("outside") || said.out.contains("absolute"), "{}", said.out);
     }
 }
 
@@ -207,7 +223,7 @@ fn links_stay_within_the_root() {
     std::os::unix::fs::symlink(scratch.path().join("outside.ptx"), link).expect("links can be made");
     let said = volta(&scratch, &["check", "cases"]);
     assert_eq!(said.code, 2, "{}", said.out);
-    assert!(said.err.contains("outside of the case's folder"), "{}", said.err);
+    assert!(said.out.contains("outside of the case's folder"), "{}", said.out);
 }
 
 #[test]
@@ -217,7 +233,7 @@ fn nothing_to_run_is_an_error() {
     for (path, message) in [("cases", "no case"), ("absent", "there is no folder absent")] {
         let said = volta(&scratch, &["check", path]);
         assert_eq!(said.code, 2, "{}", said.out);
-        assert!(said.err.contains(message), "{}", said.err);
+        assert!(said.out.contains(message), "{}", said.out);
     }
     let said = volta(&scratch, &["check"]);
     assert_eq!(said.code, 2);
@@ -230,7 +246,7 @@ fn a_family_without_a_case_does_not_hide_among_others() {
     scratch.write("cases/forgotten/kernel.cu", "");
     let said = volta(&scratch, &["check", "cases"]);
     assert_eq!(said.code, 2, "{}", said.out);
-    assert!(said.err.contains("there is no case in"), "{}", said.err);
+    assert!(said.out.contains("there is no case in"), "{}", said.out);
 }
 
 #[test]
@@ -256,7 +272,7 @@ fn names_cannot_play_with_the_terminal() {
     scratch.write("cases/copy/case/volta.toml", &format!("\"{description}\" = 1\n{CLEAN}"));
     let said = volta(&scratch, &["check", "cases"]);
     assert_eq!(said.code, 2);
-    assert!(!said.err.contains('\u{1b}'), "{}", said.err);
+    assert!(!said.out.contains('\u{1b}'), "{}", said.out);
 }
 
 #[test]
@@ -501,6 +517,37 @@ fn another_program_says_for_itself() {
     assert!(run(&copy).ends_with("2 as expected\n"), "another byte is another program");
 }
 
+#[test]
+fn the_first_failure_may_end_a_run() {
+    let scratch = two_cases("fail-fast", "expect = \"race\"\n");
+    scratch.write("cases/copy/a_wrong/copy.ptx", COPY_PTX);
+    scratch.write("cases/copy/a_wrong/volta.toml", &copy_case("", "copy_doubled"));
+    let said = volta(&scratch, &["check", "cases", "--fail-fast"]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    assert!(said.out.contains("FAIL  copy::a_wrong") && !said.out.contains("copy::clean"), "{}", said.out);
+    let end = "\n0 as expected, 1 not as expected, 2 behind the first failure, not run\n";
+    assert!(said.out.ends_with(end), "{}", said.out);
+    let said = volta(&scratch, &["check", "cases", "--fail-fast", "--format", "json"]);
+    assert_eq!((said.code, said.out.lines().count()), (1, 1), "{}", said.out);
+    scratch.write("cases/copy/a_wrong/volta.toml", &copy_case("expect = \"different\"", "copy_doubled"));
+    let said = volta(&scratch, &["check", "cases", "--fail-fast"]);
+    assert!(said.code == 0 && said.out.ends_with("\n3 as expected\n"), "{}", said.out);
+}
+
+#[test]
+fn the_slowest_cases_are_named_at_the_end() {
+    let scratch = two_cases("slowest", "expect = \"race\"\n");
+    let slowest = |arguments: &[&str]| {
+        let said = volta(&scratch, &[&["check", "cases"], arguments].concat());
+        let (_, list) = said.out.split_once("\nslowest\n").unwrap_or_default();
+        list.lines().take_while(|line| !line.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(slowest(&[]), [""; 0], "none took long");
+    assert_eq!(slowest(&["--slowest", "1"]).len(), 1);
+    let both = slowest(&["--slowest", "9"]);
+    assert!(both.len() == 2 && both.iter().all(|line| line.contains(" s  copy::")), "{both:?}");
+}
+
 /// A compiler that writes what lies beside it, and counts how often it is started.
 #[cfg(unix)]
 fn fake_nvcc(scratch: &Scratch, name: &str, version: &str, ptx: &str) -> std::path::PathBuf {
@@ -544,14 +591,14 @@ fn without_compiler_and_ptx_a_case_cannot_run() {
     let said = volta(&scratch, &["check", "cases"]);
     assert_eq!(said.code, 2, "{}", said.out);
     assert!(
-        said.err.contains("there is no nvcc here, and no ../copy.sm_80.ptx beside ../copy.cu"),
+        said.out.contains("there is no nvcc here, and no ../copy.sm_80.ptx beside ../copy.cu"),
         "{}",
-        said.err
+        said.out
     );
-    assert!(said.err.contains("`volta refresh cases/copy/case`"), "{}", said.err);
+    assert!(said.out.contains("`volta refresh cases/copy/case`"), "{}", said.out);
     let said = with_nvcc(&scratch, Path::new("/absent/nvcc"), &["check", "cases"]);
     assert_eq!(said.code, 2);
-    assert!(said.err.contains("VOLTA_NVCC is /absent/nvcc, which is no file"), "{}", said.err);
+    assert!(said.out.contains("VOLTA_NVCC is /absent/nvcc, which is no file"), "{}", said.out);
 }
 
 #[cfg(unix)]
@@ -589,8 +636,8 @@ fn stale_ptx_fails_with_the_command_that_refreshes_it() {
     scratch.write("cases/copy/helper.cuh", "// changed\n");
     for said in [volta(&scratch, &["check", "cases"]), with_nvcc(&scratch, &nvcc, &["check", "cases"])] {
         assert_eq!(said.code, 2, "{}", said.out);
-        assert!(said.err.contains("copy.sm_80.ptx is stale: helper.cuh has changed"), "{}", said.err);
-        assert!(said.err.contains("run `volta refresh cases/copy/case`"), "{}", said.err);
+        assert!(said.out.contains("copy.sm_80.ptx is stale: helper.cuh has changed"), "{}", said.out);
+        assert!(said.out.contains("run `volta refresh cases/copy/case`"), "{}", said.out);
     }
     assert_eq!(with_nvcc(&scratch, &nvcc, &["refresh", "cases/copy/case"]).code, 0);
     assert_eq!(volta(&scratch, &["check", "cases"]).code, 0);
@@ -623,11 +670,11 @@ fn a_compiler_that_refuses_or_hangs_is_no_verdict() {
     scratch.write("toolkit-a/nvcc", "#!/bin/sh\necho 'copy.cu(3): error: no such thing' >&2; exit 1\n");
     let said = with_nvcc(&scratch, &nvcc, &["check", "cases"]);
     assert_eq!(said.code, 2, "{}", said.out);
-    assert!(said.err.contains("nvcc refuses") && said.err.contains("error: no such thing"), "{}", said.err);
+    assert!(said.out.contains("nvcc refuses") && said.out.contains("error: no such thing"), "{}", said.out);
     scratch.write("toolkit-a/nvcc", "#!/bin/sh\nsleep 60\n");
     let said = Said::by(
         command(&scratch, &["check", "cases"]).env("VOLTA_NVCC", &nvcc).env("VOLTA_NVCC_TIMEOUT", "1"),
     );
     assert_eq!(said.code, 2, "{}", said.out);
-    assert!(said.err.contains("nvcc took longer than 1 s and was stopped"), "{}", said.err);
+    assert!(said.out.contains("nvcc took longer than 1 s and was stopped"), "{}", said.out);
 }

@@ -171,11 +171,12 @@ impl Cache {
 
     /// Keeps what was said, unless it may be otherwise the next time.
     pub(crate) fn keep(&self, key: &str, report: &Report) {
-        let is_chance = |cause| matches!(cause, UnknownCause::Timeout | UnknownCause::Internal);
-        match &report.verdict {
-            Verdict::Unknown(unknown) if is_chance(unknown.cause) => {}
-            _ => self.write(key, report),
+        if let Verdict::Unknown(unknown) = &report.verdict
+            && matches!(unknown.cause, UnknownCause::Timeout | UnknownCause::Internal)
+        {
+            return;
         }
+        self.write(key, report);
     }
 
     /// How many verdicts were found, of how many that were looked for.

@@ -11,7 +11,7 @@ use volta_core::{Conditions, conditions};
 use super::published::Figures;
 use crate::case::Case;
 use crate::cli::check::{forget_peak_memory, peak_memory};
-use crate::cli::table;
+use crate::cli::report::table;
 use crate::nvcc::Toolchain;
 use crate::run::{Outcome, Run, ready, run};
 use crate::z3::{Answer, Z3};
