@@ -69,7 +69,7 @@ impl Scratch {
         for variable in VARIABLES {
             command.env_remove(variable);
         }
-        command.envs([("VOLTA_NVCC", "off"), ("VOLTA_Z3", "off")]);
+        command.envs([("VOLTA_NVCC", "off"), ("VOLTA_Z3", "off"), ("VOLTA_CACHE", "off")]);
         command.env("CARGO_TARGET_DIR", self.0.join("target")).current_dir(&self.0);
         command
     }
@@ -87,6 +87,11 @@ pub struct Said {
 }
 
 impl Said {
+    /// What it said, on either stream.
+    pub fn all(&self) -> String {
+        format!("{}{}", self.out, self.err)
+    }
+
     /// Runs a command.
     ///
     /// # Panics

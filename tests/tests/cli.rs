@@ -121,15 +121,31 @@ fn cases_are_listed_and_chosen_by_name() {
     let scratch = two_cases("names", "");
     assert_eq!(volta(&scratch, &["list", "cases"]).out, "copy::clean\ncopy::racy\n");
     assert_eq!(volta(&scratch, &["check", "--list", "cases", "--filter", "rac"]).out, "copy::racy\n");
+    for (arguments, names) in [
+        (&["--filter", "^copy::r.*y$"][..], "copy::racy\n"),
+        (&["--filter", "^racy"], ""),
+        (&["--filter", "clean", "--filter", "racy"], "copy::clean\ncopy::racy\n"),
+        (&["--exclude", "r[a-c]+y"], "copy::clean\n"),
+        (&["--filter", "copy", "--exclude", "^copy::clean$"], "copy::racy\n"),
+    ] {
+        let said = volta(&scratch, &[&["list", "cases"], arguments].concat());
+        assert_eq!(said.out, names, "{arguments:?}");
+        assert_eq!(said.code, if names.is_empty() { 2 } else { 0 }, "{arguments:?}");
+    }
+    for option in ["--filter", "--exclude"] {
+        let said = volta(&scratch, &["list", "cases", option, "race("]);
+        let message = format!("invalid value 'race(' for '{option} <REGEX>'");
+        assert!(said.code == 2 && said.err.contains(&message), "{}", said.err);
+    }
     let said = volta(&scratch, &["check", "cases", "--exact", "copy::clean"]);
     assert_eq!(said.code, 0, "{}", said.out);
     assert!(!said.out.contains("racy"), "{}", said.out);
     let said = volta(&scratch, &["check", "cases", "--exact", "copy::clear"]);
     assert_eq!(said.code, 2);
-    assert!(said.err.contains("did you mean `copy::clean`?"), "{}", said.err);
+    assert!(said.out.contains("did you mean `copy::clean`?"), "{}", said.out);
     let said = volta(&scratch, &["check", "cases", "--filter", "absent"]);
     assert_eq!(said.code, 2);
-    assert!(said.err.contains("none of 2 cases has such a name"), "{}", said.err);
+    assert!(said.out.contains("none of 2 cases has such a name"), "{}", said.out);
 }
 
 #[test]
@@ -151,7 +167,7 @@ fn refused(name: &str, text: &str) -> String {
     let said = volta(&scratch, &["check", "cases"]);
     assert_eq!(said.code, 2, "{}{}", said.out, said.err);
     assert!(said.out.contains("ERROR copy::case"), "{}", said.out);
-    said.err
+    said.out
 }
 
 #[test]
@@ -193,7 +209,7 @@ fn paths_stay_within_the_root() {
         scratch.write("cases/copy/case/volta.toml", &CLEAN.replace("copy.ptx::copy", path));
         let said = volta(&scratch, &["check", "cases"]);
         assert_eq!(said.code, 2, "{}", said.out);
-        assert!(said.err.contains("outside") || said.err.contains("absolute"), "{}", said.err);
+        assert!(said.out.contains("outside") || said.out.contains("absolute"), "{}", said.out);
     }
 }
 
@@ -207,7 +223,7 @@ fn links_stay_within_the_root() {
     std::os::unix::fs::symlink(scratch.path().join("outside.ptx"), link).expect("links can be made");
     let said = volta(&scratch, &["check", "cases"]);
     assert_eq!(said.code, 2, "{}", said.out);
-    assert!(said.err.contains("outside of the case's folder"), "{}", said.err);
+    assert!(said.out.contains("outside of the case's folder"), "{}", said.out);
 }
 
 #[test]
@@ -217,7 +233,7 @@ fn nothing_to_run_is_an_error() {
     for (path, message) in [("cases", "no case"), ("absent", "there is no folder absent")] {
         let said = volta(&scratch, &["check", path]);
         assert_eq!(said.code, 2, "{}", said.out);
-        assert!(said.err.contains(message), "{}", said.err);
+        assert!(said.out.contains(message), "{}", said.out);
     }
     let said = volta(&scratch, &["check"]);
     assert_eq!(said.code, 2);
@@ -230,7 +246,7 @@ fn a_family_without_a_case_does_not_hide_among_others() {
     scratch.write("cases/forgotten/kernel.cu", "");
     let said = volta(&scratch, &["check", "cases"]);
     assert_eq!(said.code, 2, "{}", said.out);
-    assert!(said.err.contains("there is no case in"), "{}", said.err);
+    assert!(said.out.contains("there is no case in"), "{}", said.out);
 }
 
 #[test]
@@ -256,7 +272,7 @@ fn names_cannot_play_with_the_terminal() {
     scratch.write("cases/copy/case/volta.toml", &format!("\"{description}\" = 1\n{CLEAN}"));
     let said = volta(&scratch, &["check", "cases"]);
     assert_eq!(said.code, 2);
-    assert!(!said.err.contains('\u{1b}'), "{}", said.err);
+    assert!(!said.out.contains('\u{1b}'), "{}", said.out);
 }
 
 #[test]
@@ -285,6 +301,251 @@ fn a_difference_comes_with_a_witness() {
     let line: serde_json::Value = serde_json::from_str(&said.out).expect("a line is an object");
     assert_eq!((&line["witness"]["tensor"], &line["elements_canonical"]), (&"y".into(), &0.into()));
     assert_ne!(line["witness"]["reference"], line["witness"]["opt"]);
+}
+
+/// The path of the snapshot of the case `cases/copy/case`.
+const SNAPSHOT: &str = "cases/copy/case/snapshots/case.snap";
+
+/// A folder with a pair of kernels that compute the same.
+fn pair(name: &str) -> Scratch {
+    let scratch = scratch(name);
+    scratch.write("cases/copy/case/copy.ptx", COPY_PTX);
+    scratch.write("cases/copy/case/volta.toml", &copy_case("", "copy_late"));
+    scratch
+}
+
+#[test]
+fn snapshots_are_made_by_those_who_want_them() {
+    let scratch = pair("accept");
+    let said = volta(&scratch, &["check", "cases"]);
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert!(!scratch.path().join("cases/copy/case/snapshots").exists(), "nobody asked for one");
+    let said = volta(&scratch, &["check", "cases", "--accept"]);
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert!(said.out.contains("snapshot: cases/copy/case/snapshots/case.snap is accepted"), "{}", said.out);
+    assert!(said.out.ends_with("1 as expected, 1 snapshot accepted\n"), "{}", said.out);
+    let text = scratch.read(SNAPSHOT);
+    assert!(text.starts_with("---\nsource: "), "that is how `cargo insta` knows a snapshot: {text}");
+    assert!(text.contains("volta.toml\"\ndescription: \"copy::case\"\n---\nverdict: equivalent\n"), "{text}");
+    assert!(text.contains("\ndigest of all forms: ") && text.contains("\ny[0] =\n  x[0]\n"), "{text}");
+    let said = volta(&scratch, &["check", "cases", "--format", "json"]);
+    assert!(said.code == 0 && said.out.contains("\"snapshot\":\"same\""), "{}", said.out);
+    // What is not as expected is not accepted.
+    scratch.write("cases/copy/case/volta.toml", &copy_case("", "copy_doubled"));
+    let said = volta(&scratch, &["check", "cases", "--accept"]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    assert_eq!(scratch.read(SNAPSHOT), text);
+}
+
+#[test]
+fn a_snapshot_that_does_not_match_fails_and_waits() {
+    let scratch = pair("pending");
+    assert_eq!(volta(&scratch, &["check", "cases", "--accept"]).code, 0);
+    let accepted = scratch.read(SNAPSHOT);
+    let (before, after) = accepted.split_once("forms: ").expect("there is a digest");
+    let other = format!("{before}forms: 0000{}", &after[4..]);
+    scratch.write(SNAPSHOT, &other);
+    let headline = "the snapshot does not match: forms changed, but none that is shown";
+    for (ci, waits) in [("true", false), ("", true)] {
+        let said = Said::by(command(&scratch, &["check", "cases"]).env("CI", ci));
+        assert_eq!(said.code, 1, "{}", said.out);
+        assert!(said.out.contains(&format!("failed: {headline}")), "{}", said.out);
+        assert!(said.out.contains("    - digest of all forms: 0000"), "{}", said.out);
+        assert!(
+            said.out.contains("help: if that is meant, `volta check cases/copy/case --accept`"),
+            "{}",
+            said.out
+        );
+        assert_eq!(said.out.contains("CI says that nothing is written"), !waits, "{}", said.out);
+        let pending = scratch.path().join(SNAPSHOT).with_extension("snap.new");
+        assert_eq!(pending.exists(), waits);
+    }
+    assert_eq!(scratch.read(&format!("{SNAPSHOT}.new")), accepted, "as accepting would write it");
+    let said = volta(&scratch, &["check", "cases", "--format", "json"]);
+    let line: serde_json::Value = serde_json::from_str(&said.out).expect("a line is an object");
+    assert_eq!((&line["outcome"], &line["verdict"]), (&"failed".into(), &"equivalent".into()));
+    assert_eq!((&line["snapshot"], &line["failures"][0]), (&"changed".into(), &headline.into()));
+    let said = volta(&scratch, &["check", "cases", "--accept"]);
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert_eq!(scratch.read(SNAPSHOT), accepted);
+    assert!(!scratch.path().join(SNAPSHOT).with_extension("snap.new").exists(), "nothing waits any more");
+}
+
+#[test]
+fn snapshots_of_the_program_and_of_tests_are_the_same() {
+    let scratch = pair("same");
+    assert_eq!(volta(&scratch, &["check", "cases", "--accept"]).code, 0);
+    let accepted = scratch.read(SNAPSHOT);
+    fs::remove_file(scratch.path().join(SNAPSHOT)).expect("it is there");
+    fs::rename(scratch.path().join("cases"), scratch.path().join("fixtures"))
+        .expect("folders can be renamed");
+    let mut runner = scratch.command(env!("CARGO_BIN_EXE_runner-under-test"));
+    let said = Said::by(runner.env("CARGO_MANIFEST_DIR", scratch.path()).env("INSTA_UPDATE", "always"));
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert_eq!(
+        scratch.read(&SNAPSHOT.replace("cases", "fixtures")),
+        accepted.replace("cases/copy", "fixtures/copy")
+    );
+}
+
+#[test]
+fn new_snapshots_may_be_asked_for_by_insta() {
+    let scratch = pair("new");
+    let said = Said::by(command(&scratch, &["check", "cases"]).env("INSTA_UPDATE", "new"));
+    assert_eq!(said.code, 1, "{}", said.out);
+    assert!(said.out.contains("failed: there is no snapshot yet to compare with"), "{}", said.out);
+    assert!(scratch.path().join(format!("{SNAPSHOT}.new")).is_file());
+    let said = Said::by(command(&scratch, &["check", "cases"]).env("INSTA_UPDATE", "never"));
+    assert_eq!(said.code, 2, "{}", said.out);
+    assert!(said.err.contains("INSTA_UPDATE is `never`; it takes auto, "), "{}", said.err);
+}
+
+/// `volta` with a cache, in the folder.
+fn cached(scratch: &Scratch, arguments: &[&str]) -> Said {
+    Said::by(command(scratch, arguments).env("VOLTA_CACHE", "on"))
+}
+
+/// A line of JSON without what two runs differ in.
+fn without_times(line: &str) -> serde_json::Value {
+    let mut line: serde_json::Value = serde_json::from_str(line).expect("a line is an object");
+    let object = line.as_object_mut().expect("a line is an object");
+    object.retain(|key, _| !key.ends_with("seconds") && key != "peak_memory_bytes" && key != "cached");
+    line
+}
+
+/// A text without times, and without what says that it is cached.
+fn without_marks(text: &str) -> String {
+    let is_time = |word: &str| word.contains('.') && word.parse::<f64>().is_ok();
+    let line = |line: &str| {
+        let words = line.split_whitespace().filter(|word| !is_time(word) && !["cached", "-"].contains(word));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let lines = text.lines().map(|text| line(text.split(", 2 cached").next().unwrap_or(text)));
+    lines.filter(|line| !line.starts_with("cached:")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_nothing_changed_of_is_not_verified_again() {
+    let scratch = two_cases("cached", "");
+    scratch.write("cases/copy/different/copy.ptx", COPY_PTX);
+    scratch.write("cases/copy/different/volta.toml", &copy_case("expect = \"different\"", "copy_doubled"));
+    for arguments in [&["check", "cases", "--verbose"][..], &["check", "cases", "--format", "json"]] {
+        let _ = fs::remove_dir_all(scratch.path().join("target"));
+        let first = cached(&scratch, arguments);
+        assert!(!first.out.contains(" cached") && !first.out.contains("\"cached\":true"), "{}", first.out);
+        let second = cached(&scratch, arguments);
+        assert_eq!((second.code, &second.err), (first.code, &first.err));
+        if arguments.contains(&"json") {
+            let lines = |said: &Said| said.out.lines().map(without_times).collect::<Vec<_>>();
+            assert_eq!(lines(&second), lines(&first));
+            assert_eq!(second.out.matches("\"cached\":true").count(), 3, "{}", second.out);
+        } else {
+            assert!(second.out.ends_with("\n2 as expected, 1 not as expected, 3 cached\n"), "{}", second.out);
+            let texts = [&first, &second]
+                .map(|said| without_marks(said.out.trim_end().trim_end_matches(", 3 cached")));
+            assert_eq!(texts[1], texts[0]);
+        }
+    }
+}
+
+#[test]
+fn what_a_case_expects_is_no_part_of_what_is_cached() {
+    let scratch = two_cases("cached-expect", "expect = \"race\"\n");
+    assert_eq!(cached(&scratch, &["check", "cases"]).code, 0);
+    let text = scratch.read("cases/copy/racy/volta.toml").replace("\"race\"", "\"deadlock\"");
+    scratch.write("cases/copy/racy/volta.toml", &text);
+    let said = cached(&scratch, &["check", "cases"]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    assert!(said.out.contains("failed: expected deadlock, got race"), "{}", said.out);
+    assert!(said.out.ends_with("1 as expected, 1 not as expected, 2 cached\n"), "{}", said.out);
+}
+
+#[test]
+fn whatever_differs_in_a_byte_is_verified() {
+    let scratch = two_cases("cached-byte", "expect = \"race\"\n");
+    let cached_count = |arguments: &[&str]| {
+        let said = cached(&scratch, arguments);
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+        said.out.lines().filter(|line| line.starts_with("ok ") && line.contains(" cached ")).count()
+    };
+    let all = ["check", "cases"];
+    assert_eq!([cached_count(&all), cached_count(&all)], [0, 2]);
+    scratch.write("cases/copy/racy/copy.ptx", &format!("{COPY_PTX}// a comment\n"));
+    assert_eq!([cached_count(&all), cached_count(&all)], [1, 2]);
+    let text = scratch.read("cases/copy/clean/volta.toml");
+    scratch.write("cases/copy/clean/volta.toml", &text.replacen("[32]", "[33]", 1));
+    assert_eq!([cached_count(&all), cached_count(&all)], [1, 2]);
+    scratch.write("cases/copy/clean/volta.toml", &format!("{text}[options]\nmax_instructions = 1000\n"));
+    assert_eq!([cached_count(&all), cached_count(&all)], [1, 2]);
+    // What it says of the case is no business of the verifier.
+    scratch.write("cases/copy/clean/volta.toml", &format!("description = \"\"\n{text}"));
+    assert_eq!(cached_count(&all), 2);
+    for other in [&["check", "cases", "--recheck"][..], &["check", "cases", "--timeout", "2m"]] {
+        assert_eq!([cached_count(other), cached_count(other)], [0, 2], "{other:?}");
+    }
+    for uncached in [&["check", "cases", "--no-cache"][..], &["check", "cases", "--repeat", "2"]] {
+        assert_eq!([cached_count(uncached), cached_count(uncached)], [0, 0], "{uncached:?}");
+    }
+    let said = Said::by(command(&scratch, &all).env("VOLTA_CACHE", "off"));
+    assert!(said.code == 0 && !said.out.contains("cached"), "{}", said.out);
+    let said = Said::by(command(&scratch, &all).env("VOLTA_CACHE", "no"));
+    assert!(said.code == 2 && said.err.contains("VOLTA_CACHE is `no`; it takes on and off"), "{}", said.err);
+    // Half a file is as good as none.
+    for entry in fs::read_dir(scratch.path().join("target/volta/verdicts")).expect("there are entries") {
+        let path = entry.expect("it is there").path();
+        let text = fs::read_to_string(&path).expect("an entry is a text");
+        fs::write(&path, &text[..text.len() / 2]).expect("it can be written");
+    }
+    assert_eq!([cached_count(&all), cached_count(&all)], [0, 2]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn another_program_says_for_itself() {
+    let scratch = two_cases("cached-program", "expect = \"race\"\n");
+    let copy = scratch.path().join("volta-copy");
+    fs::copy(env!("CARGO_BIN_EXE_volta-under-test"), &copy).expect("programs can be copied");
+    let run = |program: &Path| {
+        let mut command = scratch.command(&program.to_string_lossy());
+        Said::by(command.args(["check", "cases"]).env("VOLTA_CACHE", "on")).out
+    };
+    assert!(run(Path::new(env!("CARGO_BIN_EXE_volta-under-test"))).ends_with("2 as expected\n"));
+    assert!(run(&copy).ends_with("2 as expected, 2 cached\n"), "it is the same program");
+    let mut bytes = fs::read(&copy).expect("it can be read");
+    bytes.push(0);
+    fs::write(&copy, bytes).expect("it can be written");
+    assert!(run(&copy).ends_with("2 as expected\n"), "another byte is another program");
+}
+
+#[test]
+fn the_first_failure_may_end_a_run() {
+    let scratch = two_cases("fail-fast", "expect = \"race\"\n");
+    scratch.write("cases/copy/a_wrong/copy.ptx", COPY_PTX);
+    scratch.write("cases/copy/a_wrong/volta.toml", &copy_case("", "copy_doubled"));
+    let said = volta(&scratch, &["check", "cases", "--fail-fast"]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    assert!(said.out.contains("FAIL  copy::a_wrong") && !said.out.contains("copy::clean"), "{}", said.out);
+    let end = "\n0 as expected, 1 not as expected, 2 behind the first failure, not run\n";
+    assert!(said.out.ends_with(end), "{}", said.out);
+    let said = volta(&scratch, &["check", "cases", "--fail-fast", "--format", "json"]);
+    assert_eq!((said.code, said.out.lines().count()), (1, 1), "{}", said.out);
+    scratch.write("cases/copy/a_wrong/volta.toml", &copy_case("expect = \"different\"", "copy_doubled"));
+    let said = volta(&scratch, &["check", "cases", "--fail-fast"]);
+    assert!(said.code == 0 && said.out.ends_with("\n3 as expected\n"), "{}", said.out);
+}
+
+#[test]
+fn the_slowest_cases_are_named_at_the_end() {
+    let scratch = two_cases("slowest", "expect = \"race\"\n");
+    let slowest = |arguments: &[&str]| {
+        let said = volta(&scratch, &[&["check", "cases"], arguments].concat());
+        let (_, list) = said.out.split_once("\nslowest\n").unwrap_or_default();
+        list.lines().take_while(|line| !line.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(slowest(&[]), [""; 0], "none took long");
+    assert_eq!(slowest(&["--slowest", "1"]).len(), 1);
+    let both = slowest(&["--slowest", "9"]);
+    assert!(both.len() == 2 && both.iter().all(|line| line.contains(" s  copy::")), "{both:?}");
 }
 
 /// A compiler that writes what lies beside it, and counts how often it is started.
@@ -330,14 +591,14 @@ fn without_compiler_and_ptx_a_case_cannot_run() {
     let said = volta(&scratch, &["check", "cases"]);
     assert_eq!(said.code, 2, "{}", said.out);
     assert!(
-        said.err.contains("there is no nvcc here, and no ../copy.sm_80.ptx beside ../copy.cu"),
+        said.out.contains("there is no nvcc here, and no ../copy.sm_80.ptx beside ../copy.cu"),
         "{}",
-        said.err
+        said.out
     );
-    assert!(said.err.contains("`volta refresh cases/copy/case`"), "{}", said.err);
+    assert!(said.out.contains("`volta refresh cases/copy/case`"), "{}", said.out);
     let said = with_nvcc(&scratch, Path::new("/absent/nvcc"), &["check", "cases"]);
     assert_eq!(said.code, 2);
-    assert!(said.err.contains("VOLTA_NVCC is /absent/nvcc, which is no file"), "{}", said.err);
+    assert!(said.out.contains("VOLTA_NVCC is /absent/nvcc, which is no file"), "{}", said.out);
 }
 
 #[cfg(unix)]
@@ -375,8 +636,8 @@ fn stale_ptx_fails_with_the_command_that_refreshes_it() {
     scratch.write("cases/copy/helper.cuh", "// changed\n");
     for said in [volta(&scratch, &["check", "cases"]), with_nvcc(&scratch, &nvcc, &["check", "cases"])] {
         assert_eq!(said.code, 2, "{}", said.out);
-        assert!(said.err.contains("copy.sm_80.ptx is stale: helper.cuh has changed"), "{}", said.err);
-        assert!(said.err.contains("run `volta refresh cases/copy/case`"), "{}", said.err);
+        assert!(said.out.contains("copy.sm_80.ptx is stale: helper.cuh has changed"), "{}", said.out);
+        assert!(said.out.contains("run `volta refresh cases/copy/case`"), "{}", said.out);
     }
     assert_eq!(with_nvcc(&scratch, &nvcc, &["refresh", "cases/copy/case"]).code, 0);
     assert_eq!(volta(&scratch, &["check", "cases"]).code, 0);
@@ -409,11 +670,11 @@ fn a_compiler_that_refuses_or_hangs_is_no_verdict() {
     scratch.write("toolkit-a/nvcc", "#!/bin/sh\necho 'copy.cu(3): error: no such thing' >&2; exit 1\n");
     let said = with_nvcc(&scratch, &nvcc, &["check", "cases"]);
     assert_eq!(said.code, 2, "{}", said.out);
-    assert!(said.err.contains("nvcc refuses") && said.err.contains("error: no such thing"), "{}", said.err);
+    assert!(said.out.contains("nvcc refuses") && said.out.contains("error: no such thing"), "{}", said.out);
     scratch.write("toolkit-a/nvcc", "#!/bin/sh\nsleep 60\n");
     let said = Said::by(
         command(&scratch, &["check", "cases"]).env("VOLTA_NVCC", &nvcc).env("VOLTA_NVCC_TIMEOUT", "1"),
     );
     assert_eq!(said.code, 2, "{}", said.out);
-    assert!(said.err.contains("nvcc took longer than 1 s and was stopped"), "{}", said.err);
+    assert!(said.out.contains("nvcc took longer than 1 s and was stopped"), "{}", said.out);
 }

@@ -177,7 +177,7 @@ fn variables_without_measure_are_refused_or_never_touched() {
         let touched = kernel_with(&shared, "st.shared.u32 [s], %r1;");
         let said = verify(&format!("shared-{name}"), &touched, None, &WARP);
         assert!(
-            said.code == 2 && said.err.contains("input-error") | said.err.contains("bytes"),
+            said.code == 2 && said.all().contains("input-error") | said.all().contains("bytes"),
             "{}{}",
             said.out,
             said.err
@@ -366,7 +366,7 @@ fn texts_of_other_kinds_are_named() {
     ] {
         std::fs::write(scratch.path().join("cases/case/k.ptx"), ptx).expect("it can be written");
         let said = check(&scratch);
-        assert!(!said.err.contains('\u{1b}'), "{what}");
+        assert!(!said.all().contains('\u{1b}'), "{what}");
         says(&said, code, part);
     }
 }

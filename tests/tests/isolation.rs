@@ -83,7 +83,7 @@ fn sources_lie_below_the_root_and_are_files() {
     ] {
         scratch.write("cases/case/volta.toml", &CASE.replace("copy.ptx::copy", source));
         let said = volta(&scratch, &["check", "cases"]);
-        assert!(said.code == 2 && said.err.contains(part), "{source}: {}", said.err);
+        assert!(said.code == 2 && said.all().contains(part), "{source}: {}", said.err);
     }
     // Who runs the case, and not the case, may widen the root.
     scratch.write("cases/case/volta.toml", &CASE.replace("copy.ptx", "../../outside.ptx"));
@@ -98,7 +98,7 @@ fn pipes_and_devices_are_not_read() {
     let pipe = scratch.path().join("cases/case/copy.ptx");
     assert!(Command::new("mkfifo").arg(&pipe).status().is_ok_and(|status| status.success()));
     let said = volta(&scratch, &["check", "cases"]);
-    assert!(said.code == 2 && said.err.contains("no regular file"), "{}", said.err);
+    assert!(said.code == 2 && said.all().contains("no regular file"), "{}", said.err);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn links_lead_out_of_no_kind_of_file() {
         .expect("links can be made");
     let said = volta(&scratch, &["check", "cases"]);
     assert!(
-        said.code == 2 && !said.err.contains("not yours") && said.err.contains("leads out of"),
+        said.code == 2 && !said.all().contains("not yours") && said.all().contains("leads out of"),
         "{}",
         said.err
     );
@@ -123,15 +123,15 @@ fn links_lead_out_of_no_kind_of_file() {
     symlink(scratch.path().join("elsewhere"), scratch.path().join("cases/case/snapshots"))
         .expect("links can be made");
     let said = volta(&scratch, &["check", "cases"]);
-    assert!(said.code == 2 && said.err.contains("leads out of"), "{}", said.err);
+    assert!(said.code == 2 && said.all().contains("leads out of"), "{}", said.err);
     // Checked-in PTX.
     let scratch = cuda_case("link-ptx", "");
     scratch.write("secret", "// volta-secret: not yours\n");
     symlink(scratch.path().join("secret"), scratch.path().join("cases/case/copy.sm_80.ptx"))
         .expect("links can be made");
     let said = volta(&scratch, &["check", "cases"]);
-    assert!(said.code == 2 && !said.err.contains("not yours"), "{}", said.err);
-    assert!(said.err.contains("copy.sm_80.ptx is outside of the case's folder"), "{}", said.err);
+    assert!(said.code == 2 && !said.all().contains("not yours"), "{}", said.err);
+    assert!(said.all().contains("copy.sm_80.ptx is outside of the case's folder"), "{}", said.err);
 }
 
 #[test]
@@ -151,8 +151,8 @@ fn an_architecture_is_no_path() {
     for arch in ["../../../x", "sm_80/../../../x", "sm_80 -o x", "native", "sm_80\\u001b[2J"] {
         let scratch = cuda_case("arch", &format!("arch = \"{arch}\""));
         let said = compiled(&scratch, &["refresh", "cases"]);
-        assert!(said.code == 2 && said.err.contains("is no architecture"), "{}", said.err);
-        assert!(!said.err.contains('\u{1b}'), "{}", said.err);
+        assert!(said.code == 2 && said.all().contains("is no architecture"), "{}", said.err);
+        assert!(!said.all().contains('\u{1b}'), "{}", said.err);
         assert_eq!(given(&scratch), "");
     }
 }
@@ -176,8 +176,8 @@ fn flags_that_run_or_write_something_are_refused_unless_who_runs_it_trusts_them(
         let scratch = cuda_case("flags", &format!("flags = [\"{flag}\"]"));
         for arguments in [["check", "cases"], ["refresh", "cases"]] {
             let said = compiled(&scratch, &arguments);
-            assert!(said.code == 2 && said.err.contains("the flag `"), "{flag}: {}{}", said.out, said.err);
-            assert!(said.err.contains("VOLTA_TRUST_FLAGS"), "{}", said.err);
+            assert!(said.code == 2 && said.all().contains("the flag `"), "{flag}: {}{}", said.out, said.err);
+            assert!(said.all().contains("VOLTA_TRUST_FLAGS"), "{}", said.err);
         }
         assert_eq!(given(&scratch), "", "{flag}");
     }
@@ -194,7 +194,7 @@ fn flags_that_run_or_write_something_are_refused_unless_who_runs_it_trusts_them(
 fn the_compiler_is_started_without_a_shell() {
     let folder = cuda_case("shell", "flags = [\"-DX=1\", \"--use_fast_math\", \"-I\", \"include dir\"]");
     let said = compiled(&folder, &["check", "cases"]);
-    assert!(said.code == 2 && said.err.contains("characters"), "{}", said.err);
+    assert!(said.code == 2 && said.all().contains("characters"), "{}", said.err);
     let folder = cuda_case("words", "flags = [\"-DX=1\", \"--use_fast_math\", \"-I\", \"include\"]");
     assert_eq!(compiled(&folder, &["check", "cases"]).code, 0);
     assert!(given(&folder).contains("\n-DX=1\n--use_fast_math\n-I\ninclude\n"), "{}", given(&folder));
@@ -227,7 +227,7 @@ fn includes_stay_below_the_root() {
         symlink(scratch.path().join("secret.cuh"), scratch.path().join("cases/case/link.cuh"))
             .expect("links can be made");
         let said = compiled(&scratch, &["check", "cases"]);
-        assert!(said.code == 2 && said.err.contains("it includes"), "{line}: {}", said.err);
+        assert!(said.code == 2 && said.all().contains("it includes"), "{line}: {}", said.err);
         assert_eq!(given(&scratch), "", "{line}");
     }
 }
@@ -242,8 +242,8 @@ fn what_a_compiler_writes_is_bounded() {
             command(&scratch, &["check", "cases"]).env("VOLTA_NVCC", &path).env("VOLTA_NVCC_TIMEOUT", "60"),
         );
         assert_eq!(said.code, 2, "{}", said.out);
-        assert!(said.err.len() < 40_000, "{} bytes", said.err.len());
-        said.err
+        assert!(said.out.len() < 40_000, "{} bytes", said.out.len());
+        said.out
     };
     assert!(run("yes").contains("nvcc wrote more than 64 MiB and was stopped"));
     assert!(run("yes | head -c 1000000; exit 1").contains("… and more"));

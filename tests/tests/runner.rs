@@ -117,3 +117,86 @@ fn snapshots_lie_beside_their_case() {
     assert!(said.code != 0 && said.out.contains("1 failed"), "{}", said.out);
     assert!(scratch.path().join("fixtures/a/one/snapshots/one.snap.new").is_file());
 }
+
+#[test]
+fn an_unchanged_suite_is_not_verified_again() {
+    let scratch = scratch("cached");
+    add_case(&scratch, "a/one", CLEAN);
+    add_case(&scratch, "a/two", &CLEAN.replacen("[32]", "[33]", 1));
+    let run = |cache| {
+        let said =
+            Said::by(command(&scratch, &[]).envs([("INSTA_UPDATE", "always"), ("VOLTA_CACHE", cache)]));
+        assert!(said.code == 0 && said.out.contains("2 passed"), "{}{}", said.out, said.err);
+        said.err
+    };
+    let line = |count| {
+        format!("volta: {count} of 2 verdicts are those of an earlier run; VOLTA_CACHE=off verifies all")
+    };
+    assert!(!run("on").contains("earlier run"));
+    assert!(run("on").contains(&line(2)));
+    assert!(!run("off").contains("earlier run"));
+    scratch.write("fixtures/a/two/copy.ptx", &format!("{COPY_PTX}// a comment\n"));
+    assert!(run("on").contains(&line(1)));
+}
+
+#[test]
+fn a_snapshot_that_does_not_match_is_one_message() {
+    let scratch = scratch("snapshot-message");
+    add_case(&scratch, "a/one", CLEAN);
+    scratch.write("fixtures/a/one/snapshots/one.snap", "---\nsource: x\n---\nverdict: race\n");
+    let said = Said::by(command(&scratch, &[]).env("INSTA_UPDATE", "new").env("RUST_BACKTRACE", "1"));
+    let headline = "failed: the snapshot does not match: the verdict was race, and is clean";
+    assert_eq!(said.out.matches(headline).count(), 1, "{}", said.out);
+    assert!(said.out.contains("    - verdict: race\n    + verdict: clean\n"), "{}", said.out);
+    assert!(said.out.contains("`volta check fixtures/a/one --accept` accepts it"), "{}", said.out);
+    for noise in ["panicked", "stack backtrace", "Snapshot Summary", "Stopped on the first failure"] {
+        assert!(!said.out.contains(noise) && !said.err.contains(noise), "{}{}", said.out, said.err);
+    }
+}
+
+#[test]
+fn insta_says_what_becomes_of_a_snapshot() {
+    let accepted = "fixtures/a/one/snapshots/one.snap";
+    let pending = format!("{accepted}.new");
+    // The variables, whether there is a snapshot before, whether the run passes, and which files there are then.
+    type Row = (&'static [(&'static str, &'static str)], bool, bool, [bool; 2]);
+    let table: [Row; 11] = [
+        (&[("INSTA_UPDATE", "auto")], false, false, [false, true]),
+        (&[("INSTA_UPDATE", "auto"), ("CI", "1")], false, false, [false, false]),
+        (&[("INSTA_UPDATE", "auto"), ("CI", "0")], false, false, [false, true]),
+        (&[("INSTA_UPDATE", "no")], true, false, [true, false]),
+        (&[("INSTA_UPDATE", "new"), ("CI", "1")], true, false, [true, true]),
+        (&[("INSTA_UPDATE", "unseen")], false, true, [true, false]),
+        (&[("INSTA_UPDATE", "unseen")], true, false, [true, true]),
+        (&[("INSTA_UPDATE", "always"), ("CI", "1")], true, true, [true, false]),
+        (&[("INSTA_UPDATE", "no"), ("INSTA_FORCE_UPDATE", "1")], true, true, [true, false]),
+        (&[("INSTA_UPDATE", "new"), ("INSTA_FORCE_PASS", "1")], true, true, [true, true]),
+        (&[("INSTA_UPDATE", "sometimes")], true, false, [true, false]),
+    ];
+    for (variables, is_there, passes, files) in table {
+        let scratch = scratch("insta");
+        add_case(&scratch, "a/one", CLEAN);
+        if is_there {
+            scratch.write(accepted, "---\nsource: x\n---\nverdict: race\n");
+        }
+        let said = Said::by(command(&scratch, &[]).envs(variables.iter().copied()));
+        assert_eq!(said.code == 0, passes, "{variables:?}: {}", said.out);
+        let found = [accepted, &pending].map(|path| scratch.path().join(path).is_file());
+        assert_eq!(found, files, "{variables:?}: {}", said.out);
+    }
+}
+
+#[test]
+fn insta_learns_which_snapshots_are_used() {
+    let scratch = scratch("references");
+    add_case(&scratch, "a/one", CLEAN);
+    scratch.write("fixtures/a/one/snapshots/one.snap", "---\nsource: x\n---\nverdict: clean\n");
+    let list = scratch.path().join("list");
+    let said = Said::by(command(&scratch, &[]).env("INSTA_SNAPSHOT_REFERENCES_FILE", &list));
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert!(
+        scratch.read("list").ends_with("fixtures/a/one/snapshots/one.snap\n"),
+        "{}",
+        scratch.read("list")
+    );
+}

@@ -58,7 +58,7 @@ pub(crate) fn expand(attribute: &CaseAttribute, function: &Function) -> TokenStr
         #[test]
         #ignore
         fn #name() {
-            #constant.test(::volta_test::__assert_snapshot!());
+            #constant.test();
         }
     }
 }

@@ -159,7 +159,12 @@ pub fn sha256(bytes: &[u8]) -> String {
             None => hash.update(part),
         }
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(hash.finalize())
+}
+
+/// Bytes as digits.
+pub(crate) fn hex(bytes: impl AsRef<[u8]>) -> String {
+    bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The source and every file that it includes and that is not the toolkit's: found beside the including file or in a

@@ -39,19 +39,28 @@ pub fn write(path: &Path, text: &[u8]) -> io::Result<()> {
     if path.metadata().is_ok_and(|about| !about.is_file()) {
         return OpenOptions::new().write(true).open(path)?.write_all(text);
     }
+    replace(path, text, true)
+}
+
+/// As [`write`], but where the machine itself stops, anything may be left: the reader must see whether it is whole.
+pub(crate) fn put(path: &Path, text: &[u8]) -> io::Result<()> {
+    replace(path, text, false)
+}
+
+fn replace(path: &Path, text: &[u8], sync: bool) -> io::Result<()> {
     let partial = beside(path);
-    let written = create(&partial, text).and_then(|()| fs::rename(&partial, path));
+    let written = create(&partial, text, sync).and_then(|()| fs::rename(&partial, path));
     if written.is_err() {
         let _ = fs::remove_file(&partial);
     }
     written
 }
 
-fn create(path: &Path, text: &[u8]) -> io::Result<()> {
+fn create(path: &Path, text: &[u8], sync: bool) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     file.write_all(text)?;
     // A full disk may show only now; and the name must not be on the disk before the text is.
-    file.sync_all()
+    if sync { file.sync_all() } else { Ok(()) }
 }
 
 /// A name in the same folder that no other write uses.

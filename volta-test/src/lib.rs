@@ -35,6 +35,7 @@
 
 pub mod beside;
 pub mod builder;
+pub mod cache;
 pub mod case;
 pub mod cli;
 pub mod discover;
@@ -61,7 +62,6 @@ pub mod prelude {
 /// What the macros expand to; not for use by hand.
 #[doc(hidden)]
 pub mod __private {
-    pub use insta;
     pub use inventory;
     pub use volta_case::Value::{Counts, Flag, Number, Text, Texts};
     pub use volta_core::case::{Argument, Contents, Role, ScalarValue, Sign};
@@ -83,17 +83,7 @@ macro_rules! main {
             $crate::__private::main($crate::__private::Suite {
                 manifest_dir: ::core::env!("CARGO_MANIFEST_DIR"),
                 fixtures: &[$($path),*],
-                assert: $crate::__assert_snapshot!(),
             })
         }
-    };
-}
-
-/// A function that compares a snapshot from within the user's crate.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __assert_snapshot {
-    () => {
-        |name: &str, text: &str| $crate::__private::insta::assert_snapshot!(name, text)
     };
 }

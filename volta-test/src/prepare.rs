@@ -275,12 +275,7 @@ fn read_checked_in(
 
 /// The command that compiles a source's PTX again.
 fn refresh_command(case: &Case, source: &Path, target: &Target) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let shown = |path: &Path| {
-        let near = beside::relative(path, &here);
-        let path = if near.starts_with("../../..") { path.to_owned() } else { near };
-        shell_word(&path.to_string_lossy())
-    };
+    let shown = |path: &Path| shell_word(&shown(path).to_string_lossy());
     if case.home.file.file_name().is_some_and(|name| name == manifest::FILE_NAME) {
         return format!("volta refresh {}", shown(&case.home.dir));
     }
@@ -288,7 +283,18 @@ fn refresh_command(case: &Case, source: &Path, target: &Target) -> String {
     format!("volta refresh {} --arch {}{flags}", shown(source), target.arch)
 }
 
-fn shell_word(word: &str) -> String {
+/// A path as one would write it here.
+pub(crate) fn shown(path: &Path) -> PathBuf {
+    let near = beside::relative(path, &std::env::current_dir().unwrap_or_default());
+    match near.as_os_str().is_empty() {
+        true => PathBuf::from("."),
+        false if near.starts_with("../../..") => path.to_owned(),
+        false => near,
+    }
+}
+
+/// A word as a shell reads it.
+pub(crate) fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.into()

@@ -6,7 +6,6 @@ use crate::builder::Builder;
 use crate::case::{Case, Home};
 use crate::nvcc::Toolchain;
 use crate::runner::{self, manifest_dir};
-use crate::snapshot::Assert;
 
 /// A case that an attribute made.
 #[derive(Debug)]
@@ -74,9 +73,9 @@ impl Registered {
     ///
     /// # Panics
     /// When it is not as expected.
-    pub fn test(&self, assert: Assert) {
+    pub fn test(&self) {
         let toolchain = Toolchain::from_environment();
-        let result = self.case().and_then(|case| runner::check(&case, &toolchain, assert));
+        let result = self.case().and_then(|case| runner::check(&case, &toolchain));
         if let Err(message) = result {
             panic!("{message}");
         }

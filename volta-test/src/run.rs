@@ -10,11 +10,13 @@ use volta_core::case as core;
 use volta_core::verdict::CudaPlace;
 use volta_core::verdict::{Report, Verdict};
 
+use crate::cache::Cache;
 use crate::case::{Case, Expectation, Kernel};
 use crate::limits;
 use crate::nvcc::Toolchain;
 use crate::prepare::{Obstacle, Offer, Ptx, Texts, prepare};
 use crate::render;
+use crate::snapshot::{self, Compared, Policy};
 
 /// What running a case came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +35,8 @@ pub enum Outcome {
 pub struct Run {
     /// What the verifier says, when it ran.
     pub report: Option<Report>,
+    /// It said so in an earlier run, and was not asked again.
+    pub cached: bool,
     /// The PTX that was verified.
     pub texts: Texts,
     /// Why it could not run.
@@ -41,8 +45,10 @@ pub struct Run {
     pub failures: Vec<String>,
     /// Where the PTX comes from, and the like.
     pub notes: Vec<String>,
-    /// What is snapshotted: independent of compiler and machine.
+    /// What is snapshotted, where that is wanted: independent of compiler and machine.
     pub snapshot: Option<String>,
+    /// What came of comparing it.
+    pub compared: Option<Compared>,
     /// Seconds spent compiling and reading.
     pub prepare_seconds: f64,
     /// Seconds in all.
@@ -69,26 +75,53 @@ impl Run {
         }
     }
 
+    /// Compares the snapshot of a run that is as expected.
+    pub fn compare(&mut self, case: &Case, policy: Policy) {
+        let Some(text) = self.snapshot.as_ref().filter(|_| self.outcome() == Outcome::Passed) else { return };
+        match snapshot::compare(case, text, policy) {
+            Err(error) => self.failures.push(format!("the snapshot cannot be compared: {error}")),
+            Ok(compared) => {
+                if compared.is_failure() {
+                    self.failures.push(render::change::headline(&compared));
+                }
+                self.compared = Some(compared);
+            }
+        }
+    }
+
     /// A run that an obstacle stopped.
     pub fn stopped(obstacle: Obstacle) -> Run {
         Run {
             report: None,
+            cached: false,
             texts: Texts::default(),
             obstacle: Some(obstacle),
             failures: Vec::new(),
             notes: Vec::new(),
             snapshot: None,
+            compared: None,
             prepare_seconds: 0.0,
             seconds: 0.0,
         }
     }
 }
 
-/// Runs `case`. Snapshots are made, not compared; see [`crate::snapshot`].
-pub fn run(case: &Case, toolchain: &Toolchain, threads: usize) -> Run {
+/// How a case is run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settings<'c> {
+    /// What was said before is said again, if there is a cache.
+    pub cache: Option<&'c Cache>,
+    /// Worker threads; 0 is one a core.
+    pub threads: usize,
+    /// The text of the snapshot is wanted. It takes the normal forms of all elements, which nothing else needs.
+    pub snapshot: bool,
+}
+
+/// Runs `case`. Its snapshot is made, not compared; see [`Run::compare`].
+pub fn run(case: &Case, toolchain: &Toolchain, settings: Settings<'_>) -> Run {
     let begin = Instant::now();
     let mut run = match offers(case, toolchain) {
-        Ok((reference, opt)) => run_offers(case, reference, opt, threads, begin),
+        Ok((reference, opt)) => run_offers(case, reference, opt, settings, begin),
         Err(obstacle) => Run::stopped(obstacle),
     };
     run.seconds = begin.elapsed().as_secs_f64();
@@ -111,7 +144,13 @@ pub fn ready(case: &Case, toolchain: &Toolchain) -> Result<core::Case, Obstacle>
     core_case(case, &texts).ok_or_else(|| Obstacle::new("there is no PTX", None))
 }
 
-fn run_offers(case: &Case, reference: Option<Offer>, opt: Offer, threads: usize, begin: Instant) -> Run {
+fn run_offers(
+    case: &Case,
+    reference: Option<Offer>,
+    opt: Offer,
+    settings: Settings<'_>,
+    begin: Instant,
+) -> Run {
     let prepare_seconds = begin.elapsed().as_secs_f64();
     let mut notes: Vec<String> = Vec::new();
     for note in reference.iter().chain([&opt]).flat_map(|offer| &offer.notes) {
@@ -125,43 +164,66 @@ fn run_offers(case: &Case, reference: Option<Offer>, opt: Offer, threads: usize,
         .then(|| Texts { reference: reference.as_ref().map(checked_in), opt: Some(checked_in(&opt)) });
     let texts = Texts { reference: reference.map(|offer| offer.ptx), opt: Some(opt.ptx) };
     let mut failures = missing_texts(case, &texts);
-    let report = verify(case, &texts, threads);
+    // Two compilers must lead to the same forms.
+    let forms = case.options.run.snapshot && (settings.snapshot || has_other);
+    let report = verify(case, &texts, settings, forms);
+    let mut cached = report.as_ref().is_ok_and(|said| said.cached);
     let mut snapshot = None;
     match &report {
         Err(message) => failures.push(message.clone()),
-        Ok(report) => {
+        Ok(Said { report, .. }) => {
             failures.extend(unexpected(case, &texts, &report.verdict));
-            snapshot = Some(render::snapshot::text(case, report, &texts));
+            snapshot = forms.then(|| render::snapshot::text(case, report, &texts));
         }
     }
-    if let (Some(other), Ok(report), Some(text)) = (&other, &report, &snapshot) {
-        match verify(case, other, threads) {
+    if let (Some(other), Ok(Said { report, .. })) = (&other, &report) {
+        match verify(case, other, settings, forms) {
             Err(message) => failures.push(format!("with the checked-in PTX: {message}")),
-            Ok(second) => failures.extend(disagreement(case, (&texts, report, text), (other, &second))),
+            Ok(Said { report: second, cached: second_cached }) => {
+                cached &= second_cached;
+                let here = (&texts, report, snapshot.as_deref());
+                failures.extend(disagreement(case, here, (other, &second)));
+            }
         }
     }
     Run {
-        report: report.ok(),
+        report: report.ok().map(|said| said.report),
+        cached,
         texts,
         obstacle: None,
         failures,
         notes,
-        snapshot,
+        snapshot: snapshot.filter(|_| settings.snapshot),
+        compared: None,
         prepare_seconds,
         seconds: 0.0,
     }
 }
 
-/// Calls the verifier.
-fn verify(case: &Case, texts: &Texts, threads: usize) -> Result<Report, String> {
+/// What the verifier says, now or before.
+struct Said {
+    report: Report,
+    cached: bool,
+}
+
+/// Calls the verifier, or finds what it said before.
+fn verify(case: &Case, texts: &Texts, settings: Settings<'_>, forms: bool) -> Result<Said, String> {
     let Some(mut core_case) = core_case(case, texts) else { return Err("there is no PTX".into()) };
-    core_case.options.threads = threads;
-    let timeouts = [case.options.run.timeout, limits::timeout_of_environment()?];
-    if let Some(timeout) = timeouts.into_iter().flatten().min() {
+    core_case.options.forms = forms;
+    let timeout = [case.options.run.timeout, limits::timeout_of_environment()?].into_iter().flatten().min();
+    let entry = settings.cache.map(|cache| (cache, cache.key(&core_case, timeout)));
+    if let Some(report) = entry.as_ref().and_then(|(cache, key)| cache.report(key)) {
+        return Ok(Said { report, cached: true });
+    }
+    core_case.options.threads = settings.threads;
+    if let Some(timeout) = timeout {
         core_case.options.budgets.deadline = Deadline::after(timeout);
     }
-    core_case.options.forms = case.options.run.snapshot;
-    Ok(volta_core::verify(&core_case))
+    let report = volta_core::verify(&core_case);
+    if let Some((cache, key)) = &entry {
+        cache.keep(key, &report);
+    }
+    Ok(Said { report, cached: false })
 }
 
 /// What the verifier is given for a case and its PTX; `None` while a side has no PTX.
@@ -266,7 +328,11 @@ fn own_line(cuda: &CudaPlace) -> u32 {
 }
 
 /// The local compile and the checked-in PTX must lead to the same verdict and snapshot.
-fn disagreement(case: &Case, here: (&Texts, &Report, &str), there: (&Texts, &Report)) -> Option<String> {
+fn disagreement(
+    case: &Case,
+    here: (&Texts, &Report, Option<&str>),
+    there: (&Texts, &Report),
+) -> Option<String> {
     let (texts, report, text) = here;
     let (other_texts, other) = there;
     let (this, that) = (texts.compilers(), other_texts.compilers());
@@ -276,8 +342,9 @@ fn disagreement(case: &Case, here: (&Texts, &Report, &str), there: (&Texts, &Rep
             "{verdict} as compiled here ({this}), but {other_verdict} as checked in ({that})"
         ));
     }
+    let text = text?;
     let other_text = render::snapshot::text(case, other, other_texts);
-    if !case.options.run.snapshot || text == other_text {
+    if text == other_text {
         return None;
     }
     let line = text.lines().zip(other_text.lines()).find(|(a, b)| a != b);

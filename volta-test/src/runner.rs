@@ -9,14 +9,15 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
+use crate::cache::Cache;
 use crate::discover::{Found, discover};
 use crate::limits;
 use crate::manifest;
 use crate::nvcc::Toolchain;
 use crate::registry::{Registered, registered};
 use crate::render::{self, Paint};
-use crate::run::{Outcome, run};
-use crate::snapshot::{self, Assert};
+use crate::run::{Outcome, Settings, run};
+use crate::snapshot::Policy;
 use crate::{beside::normalized, case::Case};
 
 /// What a test binary runs.
@@ -26,8 +27,6 @@ pub struct Suite {
     pub manifest_dir: &'static str,
     /// Fixture folders, relative to the manifest.
     pub fixtures: &'static [&'static str],
-    /// How snapshots are compared.
-    pub assert: Assert,
 }
 
 /// Where a trial comes from.
@@ -48,11 +47,18 @@ pub fn main(suite: Suite) -> ExitCode {
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     limits::share_among(arguments.test_threads.unwrap_or_else(cores));
     let run_slow = slow_is_wanted();
-    let trials = sources
-        .into_iter()
-        .map(|(name, sources)| trial(name, sources, suite.assert, run_slow, &toolchain))
-        .collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let trials =
+        sources.into_iter().map(|(name, sources)| trial(name, sources, run_slow, &toolchain)).collect();
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    if !arguments.list
+        && let Ok(Some(cache)) = Cache::of_process()
+        && let (found @ 1.., asked) = cache.counts()
+    {
+        eprintln!(
+            "volta: {found} of {asked} verdicts are those of an earlier run; VOLTA_CACHE=off verifies all"
+        );
+    }
+    conclusion.exit_code()
 }
 
 /// Whether slow cases run without being asked for by name: `VOLTA_SLOW=1`, or in CI.
@@ -100,13 +106,7 @@ pub fn manifest_dir(compiled: &str) -> PathBuf {
     now.filter(|dir| dir.is_dir()).unwrap_or_else(|| PathBuf::from(compiled))
 }
 
-fn trial(
-    name: String,
-    mut sources: Vec<Source>,
-    assert: Assert,
-    run_slow: bool,
-    toolchain: &Arc<Toolchain>,
-) -> Trial {
+fn trial(name: String, mut sources: Vec<Source>, run_slow: bool, toolchain: &Arc<Toolchain>) -> Trial {
     if sources.len() > 1 {
         let message = format!("{} cases are called {name}", sources.len());
         return Trial::test(name, move || Err(Failed::from(message)));
@@ -121,7 +121,7 @@ fn trial(
     let case_name = name.clone();
     let test = move || {
         let case = load(source, &case_name).map_err(Failed::from)?;
-        check(&case, &toolchain, assert).map_err(Failed::from)
+        check(&case, &toolchain).map_err(Failed::from)
     };
     Trial::test(name, test).with_ignored_flag(is_slow && !run_slow)
 }
@@ -140,21 +140,18 @@ fn load(source: Source, name: &str) -> Result<Case, String> {
 ///
 /// # Errors
 /// The whole message, when it is not as expected.
-pub fn check(case: &Case, toolchain: &Toolchain, assert: Assert) -> Result<(), String> {
-    let run = run(case, toolchain, 0);
-    let text = format!("{}: {}\n{}", case.name, run.verdict_name(), render::run(case, &run, paint()));
+pub fn check(case: &Case, toolchain: &Toolchain) -> Result<(), String> {
+    let policy = Policy::Required;
+    let settings = Settings { cache: Cache::of_process()?, threads: 0, snapshot: policy.concerns(case) };
+    let mut run = run(case, toolchain, settings);
+    run.compare(case, policy);
     if run.outcome() != Outcome::Passed {
-        return Err(text);
+        return Err(format!("{}: {}\n{}", case.name, run.verdict_name(), render::run(case, &run, paint())));
     }
     for note in &run.notes {
         eprintln!("{}: {}", case.name, render::clean_line(note));
     }
-    match &run.snapshot {
-        Some(snapshot) if case.options.run.snapshot => {
-            snapshot::compare(case, snapshot, assert).map_err(|error| format!("{text}\n{error}"))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 fn paint() -> Paint {

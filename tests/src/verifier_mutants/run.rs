@@ -269,6 +269,8 @@ impl Suite {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder).env("VOLTA_NVCC", "off");
+        // One program is all mutants.
+        command.env("VOLTA_CACHE", "off");
         command.env("INSTA_UPDATE", "no").env_remove(ACTIVE).env_remove(REACHED).stdin(Stdio::null());
         // What proptest keeps of a failure would be tried on every mutant behind it.
         command.env("RUST_BACKTRACE", "0").env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");

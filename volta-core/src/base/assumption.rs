@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 /// One sentence of what a verdict rests on, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Assumption {
     /// Where it comes from.
     pub kind: AssumptionKind,
@@ -13,6 +14,7 @@ pub struct Assumption {
 
 /// Where an [`Assumption`] comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum AssumptionKind {
     /// How every kernel is read: floats are reals (rule V2).
     Model,

@@ -4,8 +4,12 @@ use std::fmt;
 
 use volta_case::{FaultKind, Which};
 
+#[cfg(feature = "serde")]
+use super::stored;
+
 /// A thread of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Thread {
     /// Block index x, y, z.
     pub cta: [u32; 3],
@@ -27,6 +31,7 @@ impl fmt::Display for Thread {
 
 /// A place in a CUDA source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CudaPlace {
     /// Path as the compiler recorded it.
     pub file: String,
@@ -40,6 +45,7 @@ pub struct CudaPlace {
 
 /// A place in the PTX, and in the CUDA source when `.loc` gives it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Place {
     /// Line in the PTX, from 1.
     pub line: u32,
@@ -55,6 +61,7 @@ pub struct Place {
 
 /// One of the accesses or waits that a fault is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Site {
     /// What happens here: `writes A[3]`, `waits at barrier 1`, ….
     pub action: String,
@@ -67,15 +74,22 @@ pub struct Site {
 /// How many findings are told at most, the fault of the verdict among them (rule R2).
 pub const MOST_FINDINGS: usize = 10;
 
+/// The name of a rule, such as `Y1`.
+pub type Rule = &'static str;
+
 /// A fault in one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Fault {
     /// In which kernel.
+    #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
     pub side: Which,
     /// What kind.
+    #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
     pub kind: FaultKind,
     /// The rule of the semantics that it breaks, e.g. `Y1`.
-    pub rule: &'static str,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "stored::rule"))]
+    pub rule: Rule,
     /// One sentence: lowercase, no period.
     pub message: String,
     /// The sites, in the order of the numbers (1), (2) that the message uses.

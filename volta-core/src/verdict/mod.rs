@@ -1,14 +1,17 @@
 //! What is reported: data only, no layout.
 
 mod fault;
+#[cfg(feature = "serde")]
+mod stored;
 
-pub use fault::{CudaPlace, Fault, MOST_FINDINGS, Place, Site, Thread};
+pub use fault::{CudaPlace, Fault, MOST_FINDINGS, Place, Rule, Site, Thread};
 pub use volta_case::{FaultKind, UnknownCause, VerdictName, Which};
 
 use crate::base::assumption::Assumption;
 
 /// A verdict (rule R1).
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Verdict {
     /// A proof that both kernels write equal outputs for every input.
     Equivalent,
@@ -48,6 +51,7 @@ impl Verdict {
 
 /// An output element on which the kernels differ.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Difference {
     /// The tensor.
     pub tensor: String,
@@ -61,12 +65,14 @@ pub struct Difference {
 
 /// How two outputs differ.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum How {
     /// At these inputs, the values are apart.
     Values(Witness),
     /// One side writes the element, the other leaves it.
     Unwritten {
         /// The side that does not write.
+        #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
         by: Which,
     },
     /// Neither side writes the element.
@@ -75,6 +81,7 @@ pub enum How {
 
 /// Concrete inputs and both values. Inputs not listed may have any value (zero, say).
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Witness {
     /// `(input element as "x[3]", value)` in declaration order.
     pub inputs: Vec<(String, String)>,
@@ -91,6 +98,7 @@ pub struct Witness {
 /// A value on the way to two different results. With the optimized kernel's in its place, the reference computes what
 /// the optimized kernel does.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Explanation {
     /// What it is: `divisor`, say.
     pub what: String,
@@ -104,8 +112,10 @@ pub struct Explanation {
 
 /// Why no claim is made.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Unknown {
     /// The kind of cause.
+    #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
     pub cause: UnknownCause,
     /// One sentence.
     pub reason: String,
@@ -129,8 +139,10 @@ impl Unknown {
 
 /// The case or its PTX is wrong.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InputError {
     /// In which kernel, when it is about one.
+    #[cfg_attr(feature = "serde", serde(with = "stored::optional_word"))]
     pub side: Option<Which>,
     /// One sentence: lowercase, no period.
     pub message: String,
@@ -142,6 +154,7 @@ pub struct InputError {
 
 /// Which inputs a proof, or a clean run, speaks of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scope {
     /// Something that the case gives narrows the claim: it is about every input that the case allows.
     pub restricted: bool,
@@ -154,6 +167,7 @@ pub struct Scope {
 
 /// What was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Coverage {
     /// Elements proved equal or found different.
     pub compared: u64,
@@ -165,6 +179,7 @@ pub struct Coverage {
 
 /// What running one side took.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SideStats {
     /// Name of the kernel.
     pub kernel: String,
@@ -190,6 +205,7 @@ pub struct SideStats {
 
 /// What a run found.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Report {
     /// The verdict.
     pub verdict: Verdict,
@@ -242,6 +258,7 @@ impl Report {
 
 /// What the normal forms of many elements say together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FormsDigest {
     /// A hash of the values of all forms in prime fields and of whose they are.
     pub digest: u128,
@@ -251,6 +268,7 @@ pub struct FormsDigest {
 
 /// The normal form of one output element.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Form {
     /// `y[3]`, `C[0, 1]`.
     pub element: String,

@@ -2,67 +2,111 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
-use super::json::Line;
+use super::report::{self, Checked, Summary};
 use super::select::{Folder, Selected, select};
-use super::{CheckArgs, Exit, Format, table};
+use super::{CheckArgs, Exit, complain};
+use crate::cache::Cache;
 use crate::case::Case;
-use crate::manifest;
+use crate::manifest::{self, FILE_NAME, Unreadable};
 use crate::nvcc::Toolchain;
 use crate::prepare::Obstacle;
-use crate::render::{self, Paint};
-use crate::run::{Outcome, Run, run};
+use crate::render;
+use crate::run::{Outcome, Run, Settings, run};
 use crate::runner::slow_is_wanted;
+use crate::snapshot::Policy;
 
 /// What takes less time shows no progress.
 const QUIET: Duration = Duration::from_secs(2);
 
 /// Runs the selected cases one after the other, each on all threads, so that times and memory are its own.
 pub(super) fn check(arguments: &CheckArgs) -> io::Result<Exit> {
+    let wishes = match Wishes::of(arguments) {
+        Ok(wishes) => wishes,
+        Err(message) => {
+            complain(&message);
+            return Ok(Exit::CouldNotRun);
+        }
+    };
     let selected = select(&arguments.selection);
-    let toolchain = if arguments.no_nvcc { Toolchain::none() } else { Toolchain::from_environment() };
     let progress = Progress::start(selected.len());
-    let paint = Paint::for_stream(&io::stdout());
-    let name_width = selected.iter().map(|selected| name_of(selected).chars().count()).max().unwrap_or(0);
-    let mut printer = Printer { arguments, paint, name_width, counts: [0; 4], messages: Vec::new() };
-    let run_slow = arguments.slow || slow_is_wanted();
-    progress.print(|out| printer.begin(out))?;
-    let only_one = selected.len() == 1;
-    for selected in &selected {
+    let names: Vec<&str> = selected.iter().map(name_of).collect();
+    let mut reporter = report::of(arguments, &names);
+    let mut summary = Summary::default();
+    let begin = Instant::now();
+    progress.print(|out| reporter.begin(out))?;
+    for (at, selected) in selected.iter().enumerate() {
         progress.begin(name_of(selected));
         forget_peak_memory();
-        match selected {
+        let mut checked = wishes.check(selected);
+        checked.peak_memory_bytes = peak_memory();
+        summary.add(&checked);
+        progress.print(|out| reporter.case(&checked, out))?;
+        progress.finish_one();
+        if arguments.fail_fast && !checked.skipped && checked.run.outcome() != Outcome::Passed {
+            summary.not_run = names.len() - at - 1;
+            break;
+        }
+    }
+    summary.seconds = begin.elapsed().as_secs_f64();
+    progress.end();
+    reporter.end(&summary, &mut io::stdout().lock())?;
+    Ok(summary.exit())
+}
+
+/// What is wanted of each case.
+struct Wishes<'a> {
+    arguments: &'a CheckArgs,
+    policy: Policy,
+    cache: Option<&'static Cache>,
+    toolchain: Toolchain,
+    run_slow: bool,
+}
+
+impl<'a> Wishes<'a> {
+    fn of(arguments: &'a CheckArgs) -> Result<Wishes<'a>, String> {
+        let policy = if arguments.accept { Policy::Accept } else { Policy::of_environment()? };
+        // Who runs a case several times wants to know how long it takes.
+        let uncached = arguments.no_cache || arguments.repeat > 1;
+        let cache = if uncached { None } else { Cache::of_process()? };
+        let toolchain = if arguments.no_nvcc { Toolchain::none() } else { Toolchain::from_environment() };
+        Ok(Wishes { arguments, policy, cache, toolchain, run_slow: arguments.slow || slow_is_wanted() })
+    }
+
+    /// Runs a case.
+    fn check(&self, selected: &Selected) -> Checked {
+        let folder = match selected {
+            Selected::Case(folder) => folder,
             Selected::Wrong { name, message } => {
                 let run = Run::stopped(Obstacle::new(message.clone(), None));
-                progress.print(|out| printer.case(name, None, &run, true, out))?;
+                return Checked::new(name, None, run);
             }
-            Selected::Case(folder) => match load(folder) {
-                Err(unreadable) => progress.print(|out| {
-                    let (text, run) = *unreadable;
-                    printer.case(&folder.name, None, &run, false, out)?;
-                    printer.unreadable(&folder.name, &text)
-                })?,
-                Ok(case) if case.options.run.slow && !run_slow && !folder.alone => {
-                    progress.print(|out| printer.skipped(&case, out))?;
-                }
-                Ok(mut case) => {
-                    case.options.run.timeout =
-                        case.options.run.timeout.into_iter().chain(arguments.timeout).min();
-                    case.recheck = arguments.recheck.unwrap_or(case.recheck);
-                    let run = median(arguments.repeat, || run(&case, &toolchain, arguments.threads));
-                    let wants_message = only_one || arguments.verbose || run.outcome() != Outcome::Passed;
-                    progress.print(|out| printer.case(&case.name, Some(&case), &run, wants_message, out))?;
-                }
-            },
+        };
+        let file = Some(folder.dir.join(FILE_NAME));
+        let mut case = match load(folder) {
+            Ok(case) => case,
+            Err(unreadable) => {
+                let run = Run::stopped(Obstacle::new(problems(&unreadable), None));
+                return Checked { unreadable: Some(unreadable), ..Checked::new(&folder.name, file, run) };
+            }
+        };
+        if case.options.run.slow && !self.run_slow && !folder.alone {
+            let run = Run::stopped(Obstacle::new("slow: --slow runs it", None));
+            return Checked { skipped: true, case: Some(case), ..Checked::new(&folder.name, file, run) };
         }
-        progress.finish_one();
+        let arguments = self.arguments;
+        case.options.run.timeout = case.options.run.timeout.into_iter().chain(arguments.timeout).min();
+        case.recheck = arguments.recheck.unwrap_or(case.recheck);
+        let settings =
+            Settings { cache: self.cache, threads: arguments.threads, snapshot: self.policy.concerns(&case) };
+        let mut run = median(arguments.repeat, || run(&case, &self.toolchain, settings));
+        run.compare(&case, self.policy);
+        Checked { case: Some(case), ..Checked::new(&folder.name, file, run) }
     }
-    progress.end();
-    printer.end(&mut io::stdout().lock())
 }
 
 /// The run whose time is the median of `repeat` runs. All runs of a case say the same.
@@ -80,114 +124,18 @@ pub(super) fn name_of(selected: &Selected) -> &str {
     }
 }
 
-pub(super) fn load(folder: &Folder) -> Result<Case, Box<(String, Run)>> {
-    manifest::load(&folder.name, &folder.dir, &folder.root).map_err(|unreadable| {
-        let text = render::unreadable(&unreadable, Paint::for_stream(&io::stderr()));
-        let problems = unreadable.problems.iter().map(|problem| {
-            let (line, column) = manifest::position(&unreadable.text, &problem.span);
-            let help = problem.help.as_ref().map_or(String::new(), |help| format!("; {help}"));
-            format!("{}:{line}:{column}: {}{help}", unreadable.path.display(), problem.message)
-        });
-        let problems: Vec<String> = problems.collect();
-        Box::new((text, Run::stopped(Obstacle::new(problems.join("\n"), None))))
-    })
+pub(super) fn load(folder: &Folder) -> Result<Case, Unreadable> {
+    manifest::load(&folder.name, &folder.dir, &folder.root)
 }
 
-/// Prints results as they come.
-struct Printer<'a> {
-    arguments: &'a CheckArgs,
-    paint: Paint,
-    name_width: usize,
-    /// Passed, failed, could not run, skipped.
-    counts: [usize; 4],
-    /// Shown below the table.
-    messages: Vec<String>,
-}
-
-impl Printer<'_> {
-    fn is_json(&self) -> bool {
-        self.arguments.format == Format::Json
-    }
-
-    fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
-        if self.is_json() { Ok(()) } else { writeln!(out, "{}", table::header(self.name_width, self.paint)) }
-    }
-
-    fn case(
-        &mut self,
-        name: &str,
-        case: Option<&Case>,
-        run: &Run,
-        wants_message: bool,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let outcome = run.outcome();
-        self.counts[match outcome {
-            Outcome::Passed => 0,
-            Outcome::Failed => 1,
-            Outcome::CouldNotRun => 2,
-        }] += 1;
-        if self.is_json() {
-            let expected = case.map(table::expected);
-            return json_line(&Line::of(name, expected, run, peak_memory()), out);
-        }
-        writeln!(out, "{}", table::row(name, run, self.name_width, self.paint))?;
-        if wants_message {
-            let on_stderr = outcome == Outcome::CouldNotRun;
-            let paint = if on_stderr { Paint::for_stream(&io::stderr()) } else { self.paint };
-            let text = match (case, &run.obstacle) {
-                (Some(case), _) => render::run(case, run, paint),
-                (None, Some(obstacle)) => {
-                    format!("{} {}\n", paint.bad("error:"), render::clean(&obstacle.to_string()))
-                }
-                (None, None) => String::new(),
-            };
-            let text = format!("\n{}\n{text}", paint.bold(&render::clean_line(name)));
-            if on_stderr { eprint!("{text}") } else { self.messages.push(text) }
-        }
-        Ok(())
-    }
-
-    fn unreadable(&self, name: &str, text: &str) -> io::Result<()> {
-        if !self.is_json() {
-            eprint!("\n{}\n{text}", Paint::for_stream(&io::stderr()).bold(&render::clean_line(name)));
-        }
-        Ok(())
-    }
-
-    fn skipped(&mut self, case: &Case, out: &mut dyn Write) -> io::Result<()> {
-        self.counts[3] += 1;
-        if self.is_json() {
-            let run = Run::stopped(Obstacle::new("slow: --slow runs it", None));
-            return json_line(&Line::of(&case.name, Some(table::expected(case)), &run, None).skipped(), out);
-        }
-        writeln!(out, "{}", table::skipped(&case.name, self.name_width, self.paint))
-    }
-
-    fn end(&self, out: &mut dyn Write) -> io::Result<Exit> {
-        let [passed, failed, could_not_run, skipped] = self.counts;
-        let exit = match (could_not_run, failed) {
-            (0, 0) => Exit::Good,
-            (0, _) => Exit::Failed,
-            _ => Exit::CouldNotRun,
-        };
-        if self.is_json() {
-            return Ok(exit);
-        }
-        for message in &self.messages {
-            write!(out, "{message}")?;
-        }
-        let mut parts = vec![format!("{passed} as expected")];
-        let others =
-            [(failed, "not as expected"), (could_not_run, "could not run"), (skipped, "slow, not run")];
-        parts.extend(
-            others.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")),
-        );
-        let line = parts.join(", ");
-        let line = if exit == Exit::Good { self.paint.good(&line) } else { self.paint.bad(&line) };
-        writeln!(out, "\n{line}")?;
-        Ok(exit)
-    }
+/// What is wrong with a case's file, a line each.
+fn problems(unreadable: &Unreadable) -> String {
+    let problems = unreadable.problems.iter().map(|problem| {
+        let (line, column) = manifest::position(&unreadable.text, &problem.span);
+        let help = problem.help.as_ref().map_or(String::new(), |help| format!("; {help}"));
+        format!("{}:{line}:{column}: {}{help}", unreadable.path.display(), problem.message)
+    });
+    problems.collect::<Vec<_>>().join("\n")
 }
 
 pub(super) fn json_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {

@@ -3,10 +3,9 @@
 mod bench;
 mod check;
 mod export;
-mod json;
 mod refresh;
+mod report;
 mod select;
-mod table;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -14,6 +13,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use regex_lite::Regex;
 use volta_case::nearest;
 
 use crate::limits;
@@ -31,8 +31,10 @@ const EXAMPLES: &str = "\
 Examples:
   volta check fixtures                        run every case below a folder
   volta check fixtures/softmax/online         run one case, and say all that is known about it
-  volta check fixtures --filter softmax       run the cases whose names contain a text
+  volta check fixtures --filter '^(softmax|norm)::' --exclude '_128$'
+                                              run the cases whose names match, and others do not
   volta check fixtures --format json | jq .   one JSON object a case
+  volta check fixtures --accept               write what is computed into snapshots, to be compared from then on
   volta refresh fixtures/softmax              compile sources, for checking in their PTX
   volta explain Y1                            what a rule or a verdict means
   volta export --smt2 fixtures/matmul/small   what is to be proved, for an SMT solver
@@ -79,9 +81,13 @@ struct Selection {
     /// Only the case of this name; may be given several times
     #[arg(long, value_name = "NAME")]
     exact: Vec<String>,
-    /// Only cases whose names contain this text; may be given several times
-    #[arg(long, value_name = "TEXT")]
-    filter: Vec<String>,
+    /// Only cases whose names match this regular expression somewhere, such as softmax or '^softmax::.*_4$'; may be given
+    /// several times: one must match
+    #[arg(long, value_name = "REGEX", value_parser = Regex::new)]
+    filter: Vec<Regex>,
+    /// No cases whose names match this regular expression somewhere; may be given several times
+    #[arg(long, value_name = "REGEX", value_parser = Regex::new)]
+    exclude: Vec<Regex>,
     /// Cases read files below this folder only [default: the enclosing `fixtures` folder, or PATH]
     #[arg(long, value_name = "FOLDER")]
     root: Option<PathBuf>,
@@ -101,6 +107,16 @@ struct CheckArgs {
     /// Say all that is known about every case, not only about those that fail
     #[arg(long, short)]
     verbose: bool,
+    /// Accept snapshots: write those that are new or have changed, of all cases that are as expected otherwise. Without
+    /// it, cases with a snapshot are compared with it, and the others have none
+    #[arg(long)]
+    accept: bool,
+    /// Run no more cases once one is not as expected, or could not run
+    #[arg(long)]
+    fail_fast: bool,
+    /// Name the N cases that took longest at the end [default: up to 5 of those that took more than a second]
+    #[arg(long, value_name = "N")]
+    slowest: Option<usize>,
     /// Worker threads, 0 for one a core; results do not depend on it
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
@@ -114,6 +130,10 @@ struct CheckArgs {
     /// Verify the checked-in PTX, even if there is a compiler
     #[arg(long)]
     no_nvcc: bool,
+    /// Verify also what this program verified before (as VOLTA_CACHE=off does). Without it, a case of which nothing has
+    /// changed, not a byte, has the verdict of the earlier run, and is marked `cached`
+    #[arg(long)]
+    no_cache: bool,
     /// How long verifying a case may take, such as 10s or 500ms (as VOLTA_TIMEOUT does): past it, its verdict is
     /// unknown(timeout)
     #[arg(long, value_name = "TIME", value_parser = volta_case::duration)]

@@ -31,6 +31,7 @@ pub(super) fn refresh(arguments: &RefreshArgs, out: &mut impl Write) -> io::Resu
         paths: arguments.paths.iter().filter(|path| !is_source(path)).cloned().collect(),
         exact: Vec::new(),
         filter: Vec::new(),
+        exclude: Vec::new(),
         root: arguments.root.clone(),
     };
     for selected in select(&selection) {

@@ -56,9 +56,11 @@ pub(super) fn select(selection: &Selection) -> Vec<Selected> {
     let names: Vec<String> = selected.iter().map(|selected| selected.name().to_owned()).collect();
     let wanted = |name: &str| {
         (selection.exact.is_empty() || selection.exact.iter().any(|exact| exact == name))
-            && (selection.filter.is_empty() || selection.filter.iter().any(|text| name.contains(text)))
+            && (selection.filter.is_empty() || selection.filter.iter().any(|regex| regex.is_match(name)))
+            && !selection.exclude.iter().any(|regex| regex.is_match(name))
     };
-    let is_narrowed = !selection.exact.is_empty() || !selection.filter.is_empty();
+    let is_narrowed =
+        !selection.exact.is_empty() || !selection.filter.is_empty() || !selection.exclude.is_empty();
     // A folder that is wrong as a whole is not hidden by a filter unless it could not have held the case.
     selected.retain(|selected| {
         wanted(selected.name()) || (names.len() == 1 && matches!(selected, Selected::Wrong { .. }))
@@ -72,7 +74,9 @@ pub(super) fn select(selection: &Selection) -> Vec<Selected> {
         }
     }
     if selected.is_empty() && is_narrowed {
-        let message = format!("none of {} cases has such a name", names.len());
+        let count = if names.len() == 1 { "1 case".into() } else { format!("{} cases", names.len()) };
+        let message =
+            format!("none of {count} has such a name\nhelp: without options, `volta list` names them");
         selected.push(Selected::Wrong { name: "no_cases".into(), message });
     }
     if selection.exact.len() == selected.len() {

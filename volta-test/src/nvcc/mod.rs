@@ -6,7 +6,6 @@ mod compile;
 mod confine;
 mod find;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -14,6 +13,8 @@ pub use compile::{CompileError, Compiled};
 pub use confine::refusal;
 pub use find::{Missing, find};
 pub use volta_case::Target;
+
+use crate::cache::{Home, folder};
 
 /// What the file beside `name.cu` is called: `name.sm_80.use_fast_math.ptx`.
 pub fn file_name(target: &Target, source: &Path) -> String {
@@ -41,12 +42,12 @@ pub struct Toolchain {
 impl Toolchain {
     /// The compiler that the environment names.
     pub fn from_environment() -> Toolchain {
-        Toolchain { disabled: false, found: OnceLock::new(), cache: cache_dir() }
+        Toolchain { disabled: false, found: OnceLock::new(), cache: folder(Home::Near) }
     }
 
     /// No compiler: checked-in PTX is verified.
     pub fn none() -> Toolchain {
-        Toolchain { disabled: true, found: OnceLock::new(), cache: cache_dir() }
+        Toolchain { disabled: true, found: OnceLock::new(), cache: folder(Home::Near) }
     }
 
     /// The compiler, if there is one.
@@ -65,28 +66,6 @@ impl Toolchain {
     pub fn compile(&self, nvcc: &Path, source: &Path, target: &Target) -> Result<Compiled, CompileError> {
         compile::compile(nvcc, source, target, &self.cache)
     }
-}
-
-/// `volta` under the target directory, or in the user's cache when there is none.
-fn cache_dir() -> PathBuf {
-    let variable = |name| std::env::var_os(name).filter(|value: &OsString| !value.is_empty());
-    if let Some(target) = variable("CARGO_TARGET_DIR") {
-        return PathBuf::from(target).join("volta");
-    }
-    // Cargo marks its target directory with a tag; tests and `cargo run` programs lie below it.
-    let program = std::env::current_exe().unwrap_or_default();
-    let is_target = |dir: &&Path| dir.join("CACHEDIR.TAG").is_file();
-    if let Some(target) = program.ancestors().skip(1).find(is_target) {
-        return target.join("volta");
-    }
-    let here = std::env::current_dir().unwrap_or_default();
-    if let Some(target) = here.ancestors().map(|dir| dir.join("target")).find(|dir| is_target(&dir.as_path()))
-    {
-        return target.join("volta");
-    }
-    let home = variable("XDG_CACHE_HOME").map(PathBuf::from);
-    let home = home.or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".cache")));
-    home.unwrap_or_else(std::env::temp_dir).join("volta")
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! What comes from outside (names, paths, PTX) is shown with its control characters spelled out.
 
+pub(crate) mod change;
 mod difference;
 mod fault;
 mod input;
@@ -22,6 +23,7 @@ use volta_core::verdict::{Fault, Report, SideStats, Verdict};
 use crate::case::Case;
 use crate::prepare::Texts;
 use crate::run::{Outcome, Run};
+use crate::snapshot::State;
 
 pub use input::unreadable;
 
@@ -139,7 +141,14 @@ pub fn run(case: &Case, run: &Run, paint: Paint) -> String {
     for failure in &run.failures {
         let _ = writeln!(text, "{} {}", paint.bad("failed:"), clean(failure));
     }
+    if let Some(compared) = &run.compared
+        && compared.state != State::Same
+    {
+        text.push_str(&change::render(case, compared, paint));
+    }
+    // Why this verdict is right says nothing of forms.
     if run.outcome() == Outcome::Failed
+        && run.compared.is_none()
         && let Some(why) = &case.about.why
     {
         let _ = writeln!(text, "{} {}", paint.dim("the case says why:"), clean(why));
@@ -159,6 +168,10 @@ pub fn run(case: &Case, run: &Run, paint: Paint) -> String {
     }
     for note in &run.notes {
         let _ = writeln!(text, "{} {}", paint.dim("note:"), clean(note));
+    }
+    if run.cached {
+        let line = "cached: an earlier run verified the same; VOLTA_CACHE=off verifies anew";
+        let _ = writeln!(text, "{}", paint.dim(line));
     }
     text
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::measure::{Measurement, Reply};
 use super::published::Figures;
-use crate::cli::table::bytes;
+use crate::cli::report::table::bytes;
 use crate::render::{Paint, clean_line};
 
 /// A table.

@@ -11,7 +11,7 @@ use volta_core::{Conditions, conditions};
 use super::published::Figures;
 use crate::case::Case;
 use crate::cli::check::{forget_peak_memory, peak_memory};
-use crate::cli::table;
+use crate::cli::report::table;
 use crate::nvcc::Toolchain;
 use crate::run::{Outcome, Run, ready, run};
 use crate::z3::{Answer, Z3};
@@ -67,10 +67,9 @@ fn median(mut figures: Vec<f64>) -> Option<f64> {
 /// Measures `case`: `runs` whole verifications, then single elements.
 pub(super) fn measure(case: &Case, runs: u32, threads: usize, solver: Option<&Solver>) -> Measurement {
     // Normal forms are for snapshots.
-    let mut case = case.clone();
-    case.options.run.snapshot = false;
+    let settings = crate::run::Settings { cache: None, threads, snapshot: false };
     forget_peak_memory();
-    let all: Vec<Run> = (0..runs).map(|_| run(&case, &Toolchain::none(), threads)).collect();
+    let all: Vec<Run> = (0..runs).map(|_| run(case, &Toolchain::none(), settings)).collect();
     let peak_memory_bytes = peak_memory();
     let of = |figure: fn(&Run) -> f64| median(all.iter().map(figure).collect()).unwrap_or_default();
     let last = &all[all.len() - 1];
@@ -107,7 +106,7 @@ pub(super) fn measure(case: &Case, runs: u32, threads: usize, solver: Option<&So
     // What is refuted ends at once, and what it takes to search for a witness is no time of a proof.
     let verdict = report.map(|report| &report.verdict);
     if let Some(Verdict::Equivalent | Verdict::EquivalentWhere(_)) = verdict
-        && let Ok(ready) = ready(&case, &Toolchain::none())
+        && let Ok(ready) = ready(case, &Toolchain::none())
         && let Ok(conditions) = conditions(&ready)
     {
         let is_plain = matches!(verdict, Some(Verdict::Equivalent));

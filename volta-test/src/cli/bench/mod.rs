@@ -15,7 +15,7 @@ use self::published::Published;
 use super::check::{Progress, json_line, load, name_of};
 use super::select::{Folder, Selected, select};
 use super::{Exit, Selection, complain};
-use crate::render::Paint;
+use crate::render::{self, Paint};
 use crate::run::Outcome;
 use crate::z3::Z3;
 
@@ -74,8 +74,10 @@ enum BenchFormat {
 
 /// Measures a case in this process.
 fn here(arguments: &BenchArgs, folder: &Folder, solver: Option<&Solver>) -> Result<Measurement, String> {
-    let mut case =
-        load(folder).map_err(|unreadable| format!("{} cannot be read\n{}", folder.name, unreadable.0))?;
+    let mut case = load(folder).map_err(|unreadable| {
+        let text = render::unreadable(&unreadable, Paint::for_stream(&io::stderr()));
+        format!("{} cannot be read\n{text}", folder.name)
+    })?;
     case.options.run.timeout = case.options.run.timeout.into_iter().chain(arguments.timeout).min();
     Ok(measure(&case, arguments.runs, arguments.threads, solver))
 }

@@ -1,11 +1,10 @@
 //! The table of `volta check`.
 
-use crate::case::Case;
 use crate::render::{Paint, clean_line};
 use crate::run::{Outcome, Run};
 
 /// One line above the table.
-pub(super) fn header(name_width: usize, paint: Paint) -> String {
+pub(in crate::cli) fn header(name_width: usize, paint: Paint) -> String {
     let (case, verdict) = ("case", "verdict");
     let line = format!(
         "      {case:<name_width$}  {verdict:<18} {:>15} {:>12} {:>8} {:>8} {:>8}",
@@ -15,7 +14,7 @@ pub(super) fn header(name_width: usize, paint: Paint) -> String {
 }
 
 /// One line of the table.
-pub(super) fn row(name: &str, run: &Run, name_width: usize, paint: Paint) -> String {
+pub(in crate::cli) fn row(name: &str, run: &Run, name_width: usize, paint: Paint) -> String {
     let outcome = match run.outcome() {
         Outcome::Passed => paint.good("ok   "),
         Outcome::Failed => paint.bad("FAIL "),
@@ -34,36 +33,33 @@ pub(super) fn row(name: &str, run: &Run, name_width: usize, paint: Paint) -> Str
         total => format!("{}/{total}", coverage.compared),
     };
     let figures = Figures::of(run);
+    let times = match run.cached {
+        true => format!("{:>8} {:>8}", "cached", "-"),
+        false => format!("{:>8.3} {:>8.3}", figures.generate_seconds, report.solve_seconds),
+    };
     format!(
-        "{outcome} {name:<name_width$}  {verdict:<18} {elements:>15} {:>12} {:>8.3} {:>8.3} {:>8}",
+        "{outcome} {name:<name_width$}  {verdict:<18} {elements:>15} {:>12} {times} {:>8}",
         figures.thread_instructions,
-        figures.generate_seconds,
-        report.solve_seconds,
         bytes(figures.term_bytes),
     )
 }
 
 /// One line for a case that is not run.
-pub(super) fn skipped(name: &str, name_width: usize, paint: Paint) -> String {
+pub(in crate::cli) fn skipped(name: &str, name_width: usize, paint: Paint) -> String {
     format!("{} {:<name_width$}  not run; --slow runs it", paint.doubtful("slow "), clean_line(name))
-}
-
-/// What was expected of a case.
-pub(super) fn expected(case: &Case) -> String {
-    case.expect.verdict.name().to_owned()
 }
 
 /// Sums over both sides.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Figures {
-    pub(super) generate_seconds: f64,
-    pub(super) thread_instructions: u64,
-    pub(super) barriers: u64,
-    pub(super) term_bytes: u64,
+pub(in crate::cli) struct Figures {
+    pub(in crate::cli) generate_seconds: f64,
+    pub(in crate::cli) thread_instructions: u64,
+    pub(in crate::cli) barriers: u64,
+    pub(in crate::cli) term_bytes: u64,
 }
 
 impl Figures {
-    pub(super) fn of(run: &Run) -> Figures {
+    pub(in crate::cli) fn of(run: &Run) -> Figures {
         let mut sum = Figures::default();
         for side in run.report.iter().flat_map(|report| report.reference.iter().chain([&report.opt])) {
             sum.generate_seconds += side.seconds;
@@ -76,7 +72,7 @@ impl Figures {
 }
 
 /// `12 kB`
-pub(super) fn bytes(count: u64) -> String {
+pub(in crate::cli) fn bytes(count: u64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB"];
     let mut value = count as f64;
     let mut unit = 0;

@@ -1,18 +1,40 @@
 //! `--format json`: one object a case, one line each.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 use serde::Serialize;
 use volta_core::verdict::{Fault, Place};
 use volta_core::verdict::{How, Verdict};
 
 use super::table::Figures;
-use crate::run::{Outcome, Run};
+use super::{Checked, Reporter};
+use crate::beside::slashed;
+use crate::cli::check::json_line;
+use crate::prepare::shown;
+use crate::run::Outcome;
+use crate::snapshot::Compared;
+
+/// The version of what is printed.
+const VERSION: u32 = 1;
+
+/// Prints each case as it comes.
+pub(super) struct Json;
+
+impl Reporter for Json {
+    fn case(&mut self, checked: &Checked, out: &mut dyn Write) -> io::Result<()> {
+        json_line(&Line::of(checked), out)
+    }
+}
 
 /// A case that was run, or could not be.
 #[derive(Debug, Serialize)]
-pub(super) struct Line<'r> {
+struct Line<'r> {
+    /// Of the format: another one where a reader of this one would be misled.
+    version: u32,
     name: &'r str,
+    /// The case's file, as it would be opened from here.
+    path: Option<String>,
     /// `passed`, `failed`, `could-not-run` or `skipped`
     outcome: &'static str,
     expected: Option<String>,
@@ -29,6 +51,10 @@ pub(super) struct Line<'r> {
     fault: Option<FaultLine<'r>>,
     /// What else was found, where there is a fault.
     also: Vec<FaultLine<'r>>,
+    /// Whether an earlier run said so; times but `prepare_seconds` and `seconds` are that run's.
+    cached: bool,
+    /// Of the snapshot: `same`, `accepted`, `changed` or `new`; absent where it was not compared.
+    snapshot: Option<&'static str>,
     notes: &'r [String],
     /// Where the PTX comes from.
     ptx: Vec<String>,
@@ -107,20 +133,24 @@ struct SiteLine<'r> {
 }
 
 impl<'r> Line<'r> {
-    pub(super) fn of(name: &'r str, expected: Option<String>, run: &'r Run, peak: Option<u64>) -> Line<'r> {
+    fn of(checked: &'r Checked) -> Line<'r> {
+        let run = &checked.run;
         let report = run.report.as_ref();
         let verdict = report.map(|report| &report.verdict);
         let coverage = report.map(|report| report.coverage).unwrap_or_default();
         let figures = Figures::of(run);
         Line {
-            name,
+            version: VERSION,
+            name: &checked.name,
+            path: checked.file.as_deref().map(|file| slashed(&shown(file))),
             outcome: match run.outcome() {
+                _ if checked.skipped => "skipped",
                 Outcome::Passed => "passed",
                 Outcome::Failed => "failed",
                 Outcome::CouldNotRun => "could-not-run",
             },
-            expected,
-            verdict: Some(run.verdict_name()),
+            expected: checked.case.as_ref().map(|case| case.expect.verdict.name().to_owned()),
+            verdict: Some(run.verdict_name()).filter(|_| !checked.skipped),
             failures: &run.failures,
             error: match (&run.obstacle, verdict) {
                 (Some(obstacle), _) => Some(obstacle.to_string()),
@@ -144,6 +174,8 @@ impl<'r> Line<'r> {
                 _ => None,
             },
             also: report.iter().flat_map(|report| &report.also).map(fault_line).collect(),
+            cached: run.cached,
+            snapshot: run.compared.as_ref().map(Compared::name),
             notes: &run.notes,
             ptx: run.texts.provenance(),
             elements_compared: coverage.compared,
@@ -158,15 +190,8 @@ impl<'r> Line<'r> {
             thread_instructions: figures.thread_instructions,
             barriers: figures.barriers,
             term_bytes: figures.term_bytes,
-            peak_memory_bytes: peak,
+            peak_memory_bytes: checked.peak_memory_bytes.filter(|_| !checked.skipped),
         }
-    }
-
-    /// A case that was not run because it is slow.
-    pub(super) fn skipped(mut self) -> Line<'r> {
-        self.outcome = "skipped";
-        self.verdict = None;
-        self
     }
 }
 

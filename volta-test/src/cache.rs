@@ -1,0 +1,476 @@
+//! What the verifier said before. The key of an entry is a hash of all that it was given (texts, parameters, launches,
+//! rules, limits) and of the program that said it, so that an entry is found only by the same program that is given
+//! the same, and says what that program would say again.
+//!
+//! An entry is a file. It begins with a hash of what follows: what is cut short or altered is passed over.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use sha2::{Digest, Sha256};
+use volta_core::case::Case;
+use volta_core::verdict::{Report, UnknownCause, Verdict};
+
+use crate::beside::hex;
+use crate::files;
+
+/// What is longer is not kept.
+const MAX_ENTRY_BYTES: u64 = 8 << 20;
+
+/// Past so many bytes in all, entries that were not used for longest go.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// So many bytes are written before the size is looked at again.
+const LOOK_AGAIN: u64 = 16 << 20;
+
+/// How often a file is marked as used.
+const MARKED: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The folder of what can be made anew: `volta` under the target directory, or in the user's cache when there is none.
+pub(crate) fn folder(home: Home) -> PathBuf {
+    let variable = |name| env::var_os(name).filter(|value: &OsString| !value.is_empty());
+    if let Some(target) = variable("CARGO_TARGET_DIR") {
+        return PathBuf::from(target).join("volta");
+    }
+    // Cargo marks its target directory with a tag; tests and `cargo run` programs lie below it.
+    let program = env::current_exe().unwrap_or_default();
+    let is_target = |dir: &&Path| dir.join("CACHEDIR.TAG").is_file();
+    if let Some(target) = program.ancestors().skip(1).find(is_target) {
+        return target.join("volta");
+    }
+    let here = env::current_dir().unwrap_or_default();
+    if home == Home::Near
+        && let Some(target) = here.ancestors().map(|dir| dir.join("target")).find(|dir| is_target(&&**dir))
+    {
+        return target.join("volta");
+    }
+    let home = variable("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = home.or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".cache")));
+    home.unwrap_or_else(env::temp_dir).join("volta")
+}
+
+/// Where the folder may lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// Also in the target directory of the folder that one stands in.
+    Near,
+    /// Not there: what stands in a checkout may come from a stranger.
+    Own,
+}
+
+/// Verdicts of earlier runs.
+#[derive(Debug)]
+pub struct Cache {
+    folder: PathBuf,
+    /// A hash of this program.
+    program: String,
+    /// Bytes written since the folder's size was looked at.
+    written: AtomicU64,
+    found: AtomicUsize,
+    asked: AtomicUsize,
+}
+
+impl Cache {
+    /// The cache, unless `VOLTA_CACHE` is `off`. Where none can be had, there is none.
+    ///
+    /// # Errors
+    /// When the variable says something else.
+    pub fn from_environment() -> Result<Option<Cache>, String> {
+        match env::var("VOLTA_CACHE").as_deref() {
+            Err(_) | Ok("" | "on") => Ok(Cache::of_this_program(folder(Home::Own).join("verdicts")).ok()),
+            Ok("off") => Ok(None),
+            Ok(other) => Err(format!("VOLTA_CACHE is `{other}`; it takes on and off")),
+        }
+    }
+
+    /// The cache of a process, which is made once.
+    ///
+    /// # Errors
+    /// As [`Cache::from_environment`].
+    pub fn of_process() -> Result<Option<&'static Cache>, String> {
+        static CACHE: OnceLock<Result<Option<Cache>, String>> = OnceLock::new();
+        CACHE.get_or_init(Cache::from_environment).as_ref().map(Option::as_ref).map_err(Clone::clone)
+    }
+
+    fn of_this_program(folder: PathBuf) -> io::Result<Cache> {
+        fs::create_dir_all(&folder)?;
+        let mut cache = Cache {
+            folder,
+            program: String::new(),
+            written: AtomicU64::new(LOOK_AGAIN),
+            found: AtomicUsize::new(0),
+            asked: AtomicUsize::new(0),
+        };
+        cache.program = cache.hash_of_program()?;
+        Ok(cache)
+    }
+
+    /// A hash of the program's file. It is computed once for each file, as told by its place, length and times.
+    fn hash_of_program(&self) -> io::Result<String> {
+        let name = env::current_exe()?;
+        // The file that runs, whatever stands at its place by now.
+        let running = Path::new("/proc/self/exe");
+        let mut file = File::open(running).or_else(|_| File::open(&name))?;
+        let about = file.metadata()?;
+        let mut stamp = format!("{} {} {:?}", name.display(), about.len(), about.modified()?);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            let (device, inode) = (about.dev(), about.ino());
+            stamp += &format!(" {device} {inode} {} {}", about.ctime(), about.ctime_nsec());
+        }
+        let key = format!("program-{}", hex(Sha256::digest(stamp.as_bytes())));
+        if let Some(hash) = self.read::<String>(&key) {
+            return Ok(hash);
+        }
+        let mut hash = Sha256::new();
+        let mut part = vec![0; 1 << 20];
+        loop {
+            match file.read(&mut part)? {
+                0 => break,
+                length => hash.update(&part[..length]),
+            }
+        }
+        let hash = hex(hash.finalize());
+        self.write(&key, &hash);
+        Ok(hash)
+    }
+
+    /// A name for all that decides what the verifier says.
+    pub(crate) fn key(&self, case: &Case, timeout: Option<Duration>) -> String {
+        let mut hash = Sha256::new();
+        let mut part = |bytes: &[u8]| {
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        part(self.program.as_bytes());
+        // What is written for people to debug says all there is.
+        let mut case = case.clone();
+        case.options.threads = 0;
+        for side in case.reference.iter_mut().chain([&mut case.opt]) {
+            part(std::mem::take(&mut side.ptx).as_bytes());
+        }
+        part(format!("{case:?} {timeout:?}").as_bytes());
+        hex(hash.finalize())
+    }
+
+    /// What was said before under this key.
+    pub(crate) fn report(&self, key: &str) -> Option<Report> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let report = self.read(key)?;
+        self.found.fetch_add(1, Ordering::Relaxed);
+        Some(report)
+    }
+
+    /// Keeps what was said, unless it may be otherwise the next time.
+    pub(crate) fn keep(&self, key: &str, report: &Report) {
+        if let Verdict::Unknown(unknown) = &report.verdict
+            && matches!(unknown.cause, UnknownCause::Timeout | UnknownCause::Internal)
+        {
+            return;
+        }
+        self.write(key, report);
+    }
+
+    /// How many verdicts were found, of how many that were looked for.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.found.load(Ordering::Relaxed), self.asked.load(Ordering::Relaxed))
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        self.folder.join(format!("{key}.json"))
+    }
+
+    fn read<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        let path = self.path(key);
+        let text = files::read_text(&path, MAX_ENTRY_BYTES).ok()?;
+        let (hash, body) = text.split_once('\n')?;
+        if hash != hex(Sha256::digest(body.as_bytes())) {
+            return None;
+        }
+        let entry: Entry<T> = serde_json::from_str(body).ok()?;
+        if entry.key != key {
+            return None;
+        }
+        mark_as_used(&path);
+        Some(entry.value)
+    }
+
+    /// Writes an entry. Where that does not work, there is none.
+    fn write<T: Serialize>(&self, key: &str, value: &T) {
+        let Ok(body) = serde_json::to_string(&Entry { key: key.to_owned(), value }) else { return };
+        if body.len() as u64 > MAX_ENTRY_BYTES / 2 {
+            return;
+        }
+        let text = format!("{}\n{body}", hex(Sha256::digest(body.as_bytes())));
+        if files::put(&self.path(key), text.as_bytes()).is_err() {
+            return;
+        }
+        let length = text.len() as u64;
+        if self.written.fetch_add(length, Ordering::Relaxed) + length > LOOK_AGAIN {
+            self.written.store(0, Ordering::Relaxed);
+            shrink(&self.folder, MAX_BYTES);
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Entry<T> {
+    /// A file that was renamed is no entry.
+    key: String,
+    value: T,
+}
+
+/// Files that are used go last.
+fn mark_as_used(path: &Path) {
+    let now = SystemTime::now();
+    let is_old = |time: SystemTime| now.duration_since(time).is_ok_and(|age| age > MARKED);
+    if path.metadata().and_then(|about| about.modified()).is_ok_and(is_old) {
+        let _ = File::options().write(true).open(path).and_then(|file| file.set_modified(now));
+    }
+}
+
+/// Removes the oldest files of a folder, so that it is no larger than `most`, and then some more.
+fn shrink(folder: &Path, most: u64) {
+    let mut found: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if let Ok(about) = entry.metadata()
+            && about.is_file()
+            && let Ok(modified) = about.modified()
+        {
+            found.push((modified, about.len(), entry.path()));
+        }
+    }
+    let mut total: u64 = found.iter().map(|(_, length, _)| length).sum();
+    if total <= most {
+        return;
+    }
+    found.sort();
+    for (_, length, path) in found {
+        if total <= most / 4 * 3 {
+            break;
+        }
+        if fs::remove_file(path).is_ok() {
+            total -= length;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volta_core::base::assumption::Assumption;
+    use volta_core::case::{Launch, Options, Side, Which};
+    use volta_core::verdict::{
+        Coverage, CudaPlace, Difference, Explanation, Fault, FaultKind, Form, FormsDigest, How, InputError,
+        Place, SideStats, Site, Thread, Unknown, Witness,
+    };
+
+    use super::*;
+
+    fn cache(name: &str) -> Cache {
+        let folder = env::temp_dir().join(format!("volta-cache-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        Cache::of_this_program(folder).expect("the folder can be made")
+    }
+
+    fn case() -> Case {
+        let launch = Launch::default();
+        let side = |ptx: &str| Side {
+            ptx: ptx.into(),
+            path: "k.ptx".into(),
+            kernel: None,
+            arguments: None,
+            launch: launch.clone(),
+        };
+        Case { params: Vec::new(), reference: Some(side("a")), opt: side("b"), options: Options::default() }
+    }
+
+    fn reports() -> Vec<Report> {
+        let cuda = CudaPlace { file: "k.cu".into(), line: 3, column: 1, inlined_at: None };
+        let inlined = CudaPlace { inlined_at: Some(Box::new(cuda.clone())), ..cuda };
+        let place = Place { line: 1, column: 2, length: 3, text: "st".into(), cuda: Some(inlined) };
+        let site = Site {
+            action: "writes s[0]".into(),
+            thread: Some(Thread { cta: [0, 1, 2], thread: [3, 4, 5] }),
+            place: Some(place.clone()),
+        };
+        let fault = Fault {
+            side: Which::Opt,
+            kind: FaultKind::Race,
+            rule: "Y1",
+            message: "two threads meet\n\u{1b}".into(),
+            sites: vec![site],
+            help: None,
+        };
+        let witness = Witness {
+            inputs: vec![("x[0]".into(), "1/3".into())],
+            zeros: 2,
+            reference: "inf".into(),
+            opt: "0".into(),
+            explanation: Some(Explanation {
+                what: "divisor".into(),
+                reference: "1".into(),
+                opt: "0".into(),
+                places: [None, Some(Box::new(place.clone()))],
+            }),
+        };
+        let difference =
+            |how| Verdict::Different(Difference { tensor: "y".into(), element: 3, index: vec![1, 1], how });
+        let wrong = |side| {
+            Verdict::InputError(InputError {
+                side,
+                message: "no".into(),
+                place: Some(place.clone()),
+                help: None,
+            })
+        };
+        let undecided = Unknown { cause: UnknownCause::Undecided, reason: "open".into(), help: None };
+        let verdicts = [
+            Verdict::Equivalent,
+            Verdict::EquivalentWhere(vec!["x[0] ≠ 0".into()]),
+            Verdict::Clean,
+            Verdict::Fault(fault.clone()),
+            difference(How::Values(witness)),
+            difference(How::Unwritten { by: Which::Reference }),
+            difference(How::NobodyWrites),
+            wrong(None),
+            wrong(Some(Which::Reference)),
+            Verdict::Unknown(undecided),
+        ];
+        let report = |verdict| Report {
+            also: vec![fault.clone()],
+            assumptions: vec![Assumption::given("`n` is 4"), Assumption::model(String::from("reals"))],
+            coverage: Coverage { compared: 1, unwritten: 2, total: 3 },
+            reference: Some(SideStats { ctas: (1, 2), seconds: 0.25, ..SideStats::default() }),
+            canonical_elements: Some(7),
+            rechecked: Some(3),
+            forms: vec![Form { element: "y[0]".into(), form: "x".into(), opt: Some("y".into()) }],
+            form_digests: vec![FormsDigest { digest: u128::MAX - 1, open: 1 }],
+            ..Report::of(verdict)
+        };
+        verdicts.map(report).into()
+    }
+
+    #[test]
+    fn what_was_said_is_said_again() {
+        let cache = cache("same");
+        for (at, report) in reports().into_iter().enumerate() {
+            let key = at.to_string();
+            assert_eq!(cache.report(&key), None);
+            cache.keep(&key, &report);
+            assert_eq!(cache.report(&key), Some(report));
+        }
+        assert_eq!(cache.counts(), (10, 20));
+    }
+
+    #[test]
+    fn what_chance_decides_is_not_kept() {
+        let cache = cache("chance");
+        for cause in [UnknownCause::Timeout, UnknownCause::Internal] {
+            let unknown = Unknown { cause, ..Unknown::internal("") };
+            cache.keep("key", &Report::of(Verdict::Unknown(unknown)));
+            assert_eq!(cache.report("key"), None, "{cause:?}");
+        }
+    }
+
+    #[test]
+    fn whatever_is_given_is_in_the_key() {
+        let mut cache = cache("key");
+        let key = cache.key(&case(), None);
+        assert_eq!(key, cache.key(&case(), None));
+        type Edit = fn(&mut Case);
+        let edits: [Edit; 9] = [
+            |case| case.opt.ptx.push(' '),
+            |case| std::mem::swap(&mut case.opt, case.reference.as_mut().expect("it is a pair")),
+            |case| case.reference = None,
+            |case| case.opt.path.push('x'),
+            |case| case.opt.kernel = Some("k".into()),
+            |case| case.opt.launch.grid = [2, 1, 1],
+            |case| case.options.rules.strict_stores = true,
+            |case| case.options.recheck = 1,
+            |case| case.options.forms = true,
+        ];
+        let mut keys = vec![key, cache.key(&case(), Some(Duration::from_secs(1)))];
+        for edit in edits {
+            let mut case = case();
+            edit(&mut case);
+            keys.push(cache.key(&case, None));
+        }
+        cache.program = "another".into();
+        keys.push(cache.key(&case(), None));
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), 12);
+        // Where the end of one text and the beginning of the next lie.
+        let (mut one, mut other) = (case(), case());
+        (one.opt.ptx, other.opt.ptx) = ("bc".into(), "c".into());
+        other.reference.as_mut().expect("it is a pair").ptx = "ab".into();
+        assert_ne!(cache.key(&one, None), cache.key(&other, None));
+        let mut case = case();
+        let key = cache.key(&case, None);
+        case.options.threads = 7;
+        assert_eq!(cache.key(&case, None), key, "nothing depends on threads");
+    }
+
+    #[test]
+    fn entries_that_were_altered_are_passed_over() {
+        let cache = cache("altered");
+        let report = Report::of(Verdict::Different(Difference {
+            tensor: "y".into(),
+            element: 0,
+            index: vec![0],
+            how: How::NobodyWrites,
+        }));
+        cache.keep("key", &report);
+        let whole = fs::read_to_string(cache.path("key")).expect("it is there");
+        for text in [
+            String::new(),
+            whole[..whole.len() / 2].into(),
+            whole[..whole.len() - 1].into(),
+            whole.replace("NobodyWrites", "nobodyWrites"),
+            whole.replace("\"y\"", "\"z\""),
+            format!("{whole} "),
+            format!("{}\nnull", hex(Sha256::digest(b"null"))),
+        ] {
+            fs::write(cache.path("key"), &text).expect("it can be written");
+            assert_eq!(cache.report("key"), None, "{text}");
+        }
+        fs::write(cache.path("other"), &whole).expect("it can be written");
+        assert_eq!(cache.report("other"), None, "it is the entry of another key");
+        fs::write(cache.path("key"), &whole).expect("it can be written");
+        assert_eq!(cache.report("key"), Some(report));
+    }
+
+    #[test]
+    fn the_oldest_go_first() {
+        let folder = env::temp_dir().join(format!("volta-cache-{}-size", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("the folder can be made");
+        let now = SystemTime::now();
+        for at in 0..8 {
+            let path = folder.join(format!("{at}.json"));
+            fs::write(&path, [0; 100]).expect("it can be written");
+            let file = File::options().write(true).open(&path).expect("it is there");
+            file.set_modified(now - Duration::from_secs(100 * (8 - at))).expect("times can be set");
+        }
+        let left = || {
+            let mut names: Vec<_> = fs::read_dir(&folder)
+                .expect("it is there")
+                .map(|entry| entry.expect("it is there").file_name().to_string_lossy().into_owned())
+                .collect();
+            names.sort();
+            names
+        };
+        shrink(&folder, 800);
+        assert_eq!(left().len(), 8, "there is room");
+        shrink(&folder, 799);
+        assert_eq!(left(), ["3.json", "4.json", "5.json", "6.json", "7.json"]);
+    }
+}
