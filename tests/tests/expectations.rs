@@ -3,7 +3,7 @@
 use volta_suite::fixture;
 use volta_test::manifest;
 use volta_test::nvcc::Toolchain;
-use volta_test::run::run;
+use volta_test::run::{Settings, run};
 
 /// What fails of `softmax::no_barrier`, a race of two lines, if its sites are expected in lines with these texts.
 fn failures(sites: &[&str]) -> Vec<String> {
@@ -11,7 +11,7 @@ fn failures(sites: &[&str]) -> Vec<String> {
     let mut case = manifest::load("softmax::no_barrier", &root.join("softmax/no_barrier"), &root)
         .expect("it can be read");
     case.expect.sites = Some(sites.iter().map(|text| (*text).to_owned()).collect());
-    run(&case, &Toolchain::none(), 1).failures
+    run(&case, &Toolchain::none(), Settings { threads: 1, ..Settings::default() }).failures
 }
 
 #[test]
