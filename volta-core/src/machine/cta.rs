@@ -21,7 +21,7 @@ use super::warp::Warp;
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::ration::Pool;
 use crate::case::Options;
-use crate::program::{Async, BarrierAction, Control, Effect, Hammock, Inst, InstId, Op, Wait};
+use crate::program::{Control, Effect, Hammock, Inst, InstId, Wait};
 use crate::term::{Congruence, NodeId, Ranges, Store};
 use crate::verdict::{Fault, FaultKind, Site};
 use std::cell::Cell;
@@ -347,9 +347,10 @@ impl<'l> Cta<'l> {
                     }
                 }
                 Effect::Waits(Wait::Phase) => {
-                    let (over, next) = self.test_phase(warp, active, inst, pc)?;
-                    if over == mask || active == 0 {
-                        pc = if over == 0 { pc + 1 } else { next };
+                    let (over, next) =
+                        if active == 0 { (0, pc + 1) } else { self.test_barrier(warp, active, pc)? };
+                    if active == 0 || over == mask {
+                        pc = next;
                     } else {
                         warp.diverge(mask & !active, pc + 1);
                         warp.diverge(over, next);
@@ -416,7 +417,7 @@ impl<'l> Cta<'l> {
         let mut waiting = warp.at_phase;
         while waiting != 0 {
             let (group, pc, _) = warp.lowest(waiting);
-            let (over, next) = self.test_phase(warp, group, &insts[pc as usize], pc)?;
+            let (over, next) = self.test_barrier(warp, group, pc)?;
             if over != 0 {
                 warp.at_phase &= !over;
                 warp.leave(over);
@@ -426,19 +427,6 @@ impl<'l> Cta<'l> {
             waiting &= !group;
         }
         self.complete_warp_syncs(warp)
-    }
-
-    /// Lanes ask whether a phase of a barrier is over; gives those to which the answer is *yes*, and where they go on.
-    fn test_phase(&mut self, warp: &mut Warp, lanes: u32, inst: &Inst, pc: u32) -> Result<(u32, u32), Stop> {
-        if lanes == 0 {
-            return Ok((0, pc + 1));
-        }
-        let Op::Async(Async::Barrier { place, action: BarrierAction::Test { p, phase, acquires } }) =
-            &inst.op
-        else {
-            return Err(Stop::Defect("lanes wait for a phase at an operation that asks for none"));
-        };
-        self.test_barrier(warp, lanes, pc, *place, (*p, *phase, *acquires))
     }
 
     pub(super) fn check_budgets(&self) -> Result<(), Stop> {

@@ -2,7 +2,7 @@
 //! for threads and for copies (Y9), and fences between proxies (Y10).
 
 use super::effect::{Effect, Wait, Writes};
-use super::op::{Address, PredId, PredSrc, RegId, Space, Src};
+use super::op::{Address, Op, PredId, PredSrc, RegId, Space, Src};
 use super::visit::Named;
 
 /// A place in memory.
@@ -146,5 +146,29 @@ impl Async {
         if let BarrierAction::Test { p, .. } = action {
             visit(Named::WritePredicate(*p));
         }
+    }
+}
+
+/// A test of a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BarrierTest {
+    /// The barrier.
+    pub place: Place,
+    /// What says whether the phase is over.
+    pub p: PredId,
+    /// The phase.
+    pub phase: Phase,
+    /// What threads did before they arrived can be seen then.
+    pub acquires: bool,
+}
+
+impl Op {
+    /// The test of a barrier that it is, if it is one.
+    pub fn barrier_test(&self) -> Option<BarrierTest> {
+        let Op::Async(Async::Barrier { place, action: BarrierAction::Test { p, phase, acquires } }) = self
+        else {
+            return None;
+        };
+        Some(BarrierTest { place: *place, p: *p, phase: *phase, acquires: *acquires })
     }
 }

@@ -30,7 +30,7 @@ mod visit;
 #[cfg(test)]
 mod tests;
 
-pub use asynchronous::{Async, BarrierAction, Groups, Phase, Place};
+pub use asynchronous::{Async, BarrierAction, BarrierTest, Groups, Phase, Place};
 pub use check::{Broken, BrokenPromise};
 pub use code::{Init, Inst, LaunchBounds, Location, Parameter, Program, Variable};
 pub use control::{Hammock, Joins, NoHammock, Written};

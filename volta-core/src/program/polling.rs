@@ -1,6 +1,5 @@
 //! Loops that do nothing but ask again whether a phase of a barrier is over (rule Y9).
 
-use super::asynchronous::{Async, BarrierAction};
 use super::code::{Inst, Program};
 use super::control::Written;
 use super::effect::{Control, Effect};
@@ -197,10 +196,7 @@ impl Program {
 
     /// The predicate that a test of a barrier writes.
     fn tested(&self, at: usize) -> Option<PredId> {
-        match &self.insts.get(at)?.op {
-            Op::Async(Async::Barrier { action: BarrierAction::Test { p, .. }, .. }) => Some(*p),
-            _ => None,
-        }
+        self.insts.get(at)?.op.barrier_test().map(|test| test.p)
     }
 
     fn written_by(&self, path: &[InstId], but: &[PredId]) -> Written {

@@ -11,7 +11,7 @@ use super::super::value::{Origin, Predicate, Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::index::number_of;
-use crate::program::{Async, BarrierAction, InstId, Op, Phase, Place, Polling, PredId, Src, Written};
+use crate::program::{BarrierAction, BarrierTest, InstId, Phase, Place, Polling, PredId, Src, Written};
 use crate::verdict::{FaultKind, Site};
 
 /// Bytes of a barrier, which is aligned to as many.
@@ -267,9 +267,8 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: u32,
         pc: u32,
-        place: Place,
-        (p, phase, acquires): (PredId, Phase, bool),
     ) -> Result<(u32, u32), Stop> {
+        let BarrierTest { place, p, phase, acquires } = self.test_at(pc)?;
         let Some(polling) = self.launch.program.polling(InstId(pc)) else {
             let lane = mask.trailing_zeros() as usize;
             let message =
@@ -329,11 +328,9 @@ impl Cta<'_> {
                 .to_string();
             return Err(self.fault(FaultKind::Nondeterministic, "Y9", message, warp, lane, pc));
         }
-        let Some(again) = self.test_at(first.last.0) else {
-            return Err(Stop::Defect("a loop over a test has none"));
-        };
-        self.ask_again(warp, mask, first.last.0, again.1, polling)?;
-        warp.predicate_mut(again.1).merge_bits(mask, u32::MAX);
+        let again = self.test_at(first.last.0)?.p;
+        self.ask_again(warp, mask, first.last.0, again, polling)?;
+        warp.predicate_mut(again).merge_bits(mask, u32::MAX);
         self.compute(warp, mask, pc, &first.leaves)?;
         skipped.forget_differences(warp, mask, &polling.written, Origin::Unpredictable(InstId(pc)));
         Ok(())
@@ -380,20 +377,14 @@ impl Cta<'_> {
     }
 
     /// The test at an instruction.
-    fn test_at(&self, pc: u32) -> Option<(Place, PredId, Phase, bool)> {
-        match &self.launch.program.insts[pc as usize].op {
-            Op::Async(Async::Barrier { place, action: BarrierAction::Test { p, phase, acquires } }) => {
-                Some((*place, *p, *phase, *acquires))
-            }
-            _ => None,
-        }
+    fn test_at(&self, pc: u32) -> Result<BarrierTest, Stop> {
+        let test = self.launch.program.insts[pc as usize].op.barrier_test();
+        test.ok_or(Stop::Defect("lanes wait for a phase at an operation that asks for none"))
     }
 
     /// Which phase of which barrier each lane asks for at a test.
     fn asked_at(&self, warp: &Warp, mask: u32, pc: u32) -> Result<Vec<(u64, Value, bool)>, Stop> {
-        let Some((place, _, phase, acquires)) = self.test_at(pc) else {
-            return Err(Stop::Defect("lanes wait for a phase at an operation that asks for none"));
-        };
+        let BarrierTest { place, phase, acquires, .. } = self.test_at(pc)?;
         let (Phase::State(source) | Phase::Parity(source)) = phase;
         let addresses = self.addresses(warp, mask, place.address, pc)?;
         let asked = lanes(mask).map(|lane| (addresses[lane], self.value(warp, source, lane), acquires));
