@@ -1,4 +1,4 @@
-//! The schema of a case: which keys there are, what each takes, what it is without being given, and what it means.
+//! The schema of a case: the keys, with type, default and meaning.
 //!
 //! `volta.toml`, the attributes, the headers of file tests and the tables of `docs/cases.md` are all read from here or
 //! written from here, and the verifier takes [`Rules`], [`Limits`] and [`Launch`] as they are. Data only: this crate

@@ -1,4 +1,4 @@
-//! Limits on what verifying may take, with the options that set them.
+//! Limits on the resources of a verification, with the options that set them.
 
 use std::ops::{Index, IndexMut};
 

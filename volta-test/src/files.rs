@@ -1,4 +1,4 @@
-//! Files that strangers name, and files that must be whole: reading up to a length, writing at once.
+//! Files named by untrusted cases, and files that must be complete: reads are bounded, writes are atomic.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};

@@ -1,4 +1,4 @@
-//! The limits that the verifier cannot know: how much memory the machine has, and how long a user will wait.
+//! Limits that come from outside of the verifier: the memory of the machine, and the user's timeout.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,6 +1,6 @@
 //! The SMT solver Z3, a program of its own: where it is, and asking it.
 //!
-//! Nothing that Volta claims rests on it. It is the measure in `volta bench --z3`, and another opinion in the suites.
+//! No verdict rests on it. `volta bench --z3` compares times with it, and the suites compare verdicts.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};

@@ -1,4 +1,4 @@
-//! What a verdict says in a word, held against what the kernels do in the interpreter.
+//! Verdicts compared with what the kernels do in the interpreter.
 
 use std::rc::Rc;
 

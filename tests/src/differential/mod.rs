@@ -1,10 +1,10 @@
-//! Random programs, and what their verdicts say, tried where the answer is known from apart.
+//! Differential testing: random programs whose answers are known independently of the verifier.
 //!
 //! Each family draws kernels from a seed, for which the answer is known independently of the verifier: [`known`] computes
-//! integers from constants, which a plain interpreter of PTX computes as well; [`moves`] carries elements about and
-//! follows them; [`small`] computes with unknown integers, of which it tries all values; [`real`] computes with unknown
-//! reals, and evaluates its formulas with fifty digits; [`rounding`] lets known floats decide. [`headline`] holds any
-//! verdict against what the interpreter does.
+//! integers from constants, which a plain interpreter of PTX computes as well; [`moves`] moves elements and
+//! tracks where they go; [`small`] computes with unknown integers, of which it tries all values; [`real`] computes with unknown
+//! reals, and evaluates its formulas with fifty digits; [`rounding`] lets known floats decide. [`headline`] compares any
+//! verdict with what the interpreter does.
 
 pub mod headline;
 pub mod known;

@@ -1,5 +1,5 @@
-//! Elements that are carried about: packed, shuffled, stored and loaded, in words of several widths; where each goes is
-//! followed apart.
+//! Elements that are moved: packed, shuffled, stored and loaded, in words of several widths; the test tracks where each
+//! goes.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
 //! An exhaustive explorer of small CTAs (rule Y8): slow, and written from the rules alone.
 //!
-//! It shares nothing with the verifier, so that the two can be held against each other: what the verifier says
+//! It shares nothing with the verifier, so that the two can be compared: what the verifier says
 //! about a kernel after running it once must be what holds for *every* schedule.
 //!
 //! # The language

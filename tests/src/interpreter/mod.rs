@@ -1,8 +1,8 @@
 //! A plain interpreter of PTX: one thread at a time, bytes in memory, IEEE arithmetic.
 //!
 //! It is an oracle for the verifier and shares nothing with it but the parser. It knows no terms and no idioms, and
-//! looks for no faults beyond those it stumbles over: an access outside all objects or not aligned, a lane that is
-//! missing, threads that wait forever. Which thread runs next is decided by a seed. What nobody wrote holds anything.
+//! detects only faults that stop it: an access outside all objects or not aligned, a lane that is
+//! missing, threads that wait forever. Which thread runs next is decided by a seed. Memory that was not written holds arbitrary values.
 //!
 //! [`decode`] resolves names; [`cta`] runs threads and lets them meet, [`warp`] does what lanes do together. Arithmetic
 //! is in [`float`], [`integer`] and [`matrix`].

@@ -1,8 +1,8 @@
-//! Kernels, changed: small edits of PTX by a documented [`taxonomy`], drawn with a seed and verified.
+//! Mutation testing with kernels: small edits of PTX by a documented [`taxonomy`], drawn by a hash and verified.
 //!
-//! A mutant that is *equivalent* still is a survivor. What is mechanical about survivors is found by machine
-//! ([`judge`]): code that no thread reaches, integers that come out the same at this launch. All others need a
-//! recorded line with an argument ([`record`]), or the verifier is wrong.
+//! A mutant that is *equivalent* still is a survivor. Some survivors are shown to be harmless by machine
+//! ([`judge`]): code that no thread reaches, integers that are the same at this launch. All others need a
+//! recorded argument ([`record`]), or the verifier is wrong.
 
 pub mod edits;
 pub mod family;

@@ -1,4 +1,4 @@
-//! Places in CUDA sources under names that lines added above, and functions added anywhere, do not change.
+//! Names for lines of CUDA sources, which do not change when lines are added above or functions anywhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

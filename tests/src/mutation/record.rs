@@ -1,4 +1,4 @@
-//! Survivors that were read, each group with the argument why it is harmless.
+//! Recorded survivors, each group with an argument why it is harmless.
 
 use std::path::Path;
 

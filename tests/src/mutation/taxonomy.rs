@@ -1,4 +1,4 @@
-//! The kinds of mistakes that kernels are given, and those that are left out because the model cannot see them.
+//! The kinds of edits, and those that are left out because the model cannot see them.
 
 /// A kind of mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,4 +1,4 @@
-//! What a case's verdict says, tried on numbers.
+//! Verdicts of cases, checked on numbers.
 
 use std::rc::Rc;
 

@@ -1,8 +1,8 @@
-//! The verifier, changed: small edits of its own code by a list of [kinds](sites::Kind), drawn by a seed, each of which the
-//! fast suites must notice.
+//! Mutation testing of the verifier: small edits of its code by a list of [kinds](sites::Kind), drawn by a seed, each of
+//! which the fast suites must notice.
 //!
-//! All mutants of a run are in one build: each stands behind a question for its number, and a test process is told by
-//! [`ACTIVE`] which of them it has. A mutant that no suite notices is a survivor. Survivors need a recorded line with an
+//! All mutants of a run are in one build: each is behind a switch with its number, and [`ACTIVE`] tells
+//! a test process which of them is on. A mutant that no suite notices is a survivor. Survivors need a recorded line with an
 //! argument why no verdict can change ([`record`]), or a test.
 //!
 //! `cargo run -p volta-suite --bin verifier-mutants` ([`run`]).

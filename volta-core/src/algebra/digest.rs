@@ -8,7 +8,7 @@
 //! bits. So do roots, of products the product of the roots (`√−a` is `−√a` then, which means nothing among reals), and
 //! sine and cosine of one argument, which lie on the circle; a maximum of what is shifted is shifted. Everything else
 //! has a value that is a hash of its operands' values: functions, choices, conditions, and powers of two that are nested
-//! deeper in exponents than a tower is high. What the algebra takes out of those is hashed as it was taken out.
+//! deeper in exponents than a tower is high. Factors that the algebra takes out of them are hashed as they were taken out.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;

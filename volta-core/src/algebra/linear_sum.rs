@@ -1,4 +1,4 @@
-//! What a walk through a term gathers: products of inputs, packed, and other terms.
+//! The result of a walk through a term: products of inputs, packed, and other terms.
 
 use super::atom::TermRef;
 use super::exponent::Prefactor;

@@ -1,4 +1,4 @@
-//! Maxima: flattened, as sets, with what the arms share taken out.
+//! Maxima: flattened, as sets, with common summands and factors of the arms taken out.
 //!
 //! `max(a + c, b + c) = max(a, b) + c` and `max(k·a, k·b) = k·max(a, b)` for `k > 0` are used in one direction
 //! that does not depend on how a maximum was put together: the part `c` of a set of arms is found coefficient

@@ -1,4 +1,5 @@
-//! Sums as ratios: common factors taken out, what is left named, names opened again when a proof needs it.
+//! Sums as ratios: common factors are taken out, the remaining sum gets a name, and names are expanded when a proof needs
+//! it.
 //!
 //! A finished sum is a Laurent polynomial: denominators are sums with a name ([`Atom::Sum`]) to negative
 //! powers. Because names stand for content, two sums that are equal as lists have one name, whichever side

@@ -1,4 +1,4 @@
-//! What terms are computed from.
+//! The terms on which given terms depend.
 
 use crate::term::{Lanes, Store, TermId, TermKind};
 

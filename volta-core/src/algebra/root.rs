@@ -1,4 +1,4 @@
-//! Square roots and logarithms of products: what can be said of a factor comes out by itself.
+//! Square roots and logarithms of products: factors of known sign are taken out one by one.
 
 use super::Stop;
 use super::atom::{Atom, AtomId, TermRef};

@@ -1,4 +1,4 @@
-//! `volta export`: what is to be proved of a case, for another solver.
+//! `volta export`: the proof obligations of a case, for another solver.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

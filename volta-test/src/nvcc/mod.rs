@@ -1,4 +1,4 @@
-//! The CUDA compiler: where it is, running it, and what it made before.
+//! The CUDA compiler: finding it, running it, and a cache of its results.
 //!
 //! No compiler is needed: a source's PTX lies beside it (see [`crate::beside`]).
 

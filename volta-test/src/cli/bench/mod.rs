@@ -1,4 +1,4 @@
-//! `volta bench`: what verifying takes, beside what was published for the same kernels.
+//! `volta bench`: the cost of verifying, beside published figures for the same kernels.
 
 mod layout;
 mod measure;
