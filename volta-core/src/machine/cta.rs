@@ -347,6 +347,9 @@ impl<'l> Cta<'l> {
                     }
                 }
                 Effect::Waits(Wait::Phase) => {
+                    // Each lane asks for itself, and may go on before the others.
+                    warp.diverged |= active != 0;
+                    warp.scatter(active);
                     let (over, next) =
                         if active == 0 { (0, pc + 1) } else { self.test_barrier(warp, active, pc)? };
                     if active == 0 || over == mask {
@@ -420,7 +423,6 @@ impl<'l> Cta<'l> {
             let (over, next) = self.test_barrier(warp, group, pc)?;
             if over != 0 {
                 warp.at_phase &= !over;
-                warp.leave(over);
                 warp.go(over, next);
                 return Ok(true);
             }
