@@ -97,6 +97,7 @@ impl<'r> Cta<'r> {
             self.progress_bulk(false).map_err(|error| self.located(number, &error))?;
             for _ in 0..=self.random.below(BURST) {
                 self.budget = self.budget.checked_sub(1).ok_or("it runs for too long")?;
+                self.note_idle(number).map_err(|error| self.located(number, &error))?;
                 self.step(number).map_err(|error| self.located(number, &error))?;
                 if self.threads[number].state != State::Ready {
                     self.ready.swap_remove(at);

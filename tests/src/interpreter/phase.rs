@@ -2,7 +2,7 @@
 //!
 //! A test answers as things stand; a thread that polls goes on polling. A copy is done at some time before it is over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cta::Cta;
 use super::op::{Address, BulkCopy, Phase, PhaseOp, Space};
@@ -35,7 +35,14 @@ pub(super) struct Phases {
     copies: Vec<Bulk>,
     /// Groups that threads committed.
     groups: BTreeMap<usize, u64>,
+    /// Threads to which the last test said *no*.
+    polling: BTreeSet<usize>,
+    /// Instructions of such threads since another one executed any.
+    idle: u64,
 }
+
+/// So many instructions of threads that ask whether a phase is over, and of no other, and nobody will end it.
+const IDLE: u64 = 1 << 16;
 
 impl PhaseBarrier {
     fn end_if_complete(&mut self) {
@@ -116,9 +123,27 @@ impl Cta<'_> {
                     Ok(phase) => now > phase,
                 };
                 self.threads[number].set(p, u64::from(over));
+                if over {
+                    self.phases.polling.remove(&number);
+                } else {
+                    self.phases.polling.insert(number);
+                }
             }
         }
         Ok(())
+    }
+
+    /// A thread executes an instruction.
+    ///
+    /// # Errors
+    /// When all that go on ask for phases that nobody will end.
+    pub(super) fn note_idle(&mut self, number: usize) -> Result<(), String> {
+        if !self.phases.polling.contains(&number) || !self.phases.copies.is_empty() {
+            self.phases.idle = 0;
+            return Ok(());
+        }
+        self.phases.idle += 1;
+        if self.phases.idle > IDLE { Err("it waits forever".into()) } else { Ok(()) }
     }
 
     fn complete_bytes(&mut self, at: u64, bytes: u64) -> Result<(), String> {
