@@ -400,6 +400,132 @@ fn new_snapshots_may_be_asked_for_by_insta() {
     assert!(said.err.contains("INSTA_UPDATE is `never`; it takes auto, "), "{}", said.err);
 }
 
+/// Cases of every outcome: as expected, a race, a difference, a wrong key, a missing file, a slow one.
+fn all_outcomes(name: &str) -> Scratch {
+    let scratch = two_cases(name, "");
+    for case in ["different", "absent", "slow"] {
+        scratch.write(&format!("cases/copy/{case}/copy.ptx"), COPY_PTX);
+    }
+    scratch.write("cases/copy/different/volta.toml", &copy_case("", "copy_doubled"));
+    scratch.write("cases/copy/absent/volta.toml", &CLEAN.replace("copy.ptx", "coppy.ptx"));
+    scratch.write("cases/copy/slow/volta.toml", &format!("{CLEAN}[options]\nslow = true\n"));
+    scratch.write("cases/copy/wrong, odd/volta.toml", &CLEAN.replace("block", "blok"));
+    scratch
+}
+
+#[test]
+fn json_is_as_its_schema_says() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/check.schema.json");
+    let schema: serde_json::Value = {
+        let text = fs::read_to_string(path).expect("the schema is there");
+        serde_json::from_str(&text).expect("a schema is JSON")
+    };
+    let mut compiler = boon::Compiler::new();
+    compiler.add_resource("line.json", schema).expect("it can be added");
+    let mut schemas = boon::Schemas::new();
+    let schema = compiler.compile("line.json", &mut schemas).expect("it is a schema");
+    let scratch = all_outcomes("schema");
+    let said = volta(&scratch, &["check", "cases", "--format", "json"]);
+    let lines: Vec<serde_json::Value> =
+        said.out.lines().map(|line| serde_json::from_str(line).expect("a line is an object")).collect();
+    let outcomes: Vec<_> = lines.iter().map(|line| line["outcome"].as_str().unwrap_or_default()).collect();
+    assert_eq!(
+        outcomes,
+        ["could-not-run", "passed", "failed", "failed", "skipped", "could-not-run"],
+        "{}",
+        said.out
+    );
+    for line in &lines {
+        if let Err(error) = schemas.validate(line, schema) {
+            panic!("{line}\n{error}");
+        }
+    }
+    // What the schema does not know is refused, and so is what lacks something.
+    let mut line = lines[1].clone();
+    line["more"] = 1.into();
+    assert!(schemas.validate(&line, schema).is_err());
+    let mut line = lines[1].clone();
+    line.as_object_mut().expect("it is an object").remove("verdict");
+    assert!(schemas.validate(&line, schema).is_err());
+    assert_eq!(lines[3]["path"], "cases/copy/racy/volta.toml");
+    let at = &lines[3]["fault"]["sites"][0]["at"];
+    assert_eq!(at["path"], "cases/copy/racy/copy.ptx");
+    let line = COPY_PTX.lines().nth(at["line"].as_u64().expect("it is a number") as usize - 1);
+    assert!(line.is_some_and(|line| line.contains("st.global")), "{line:?}");
+}
+
+#[test]
+fn annotations_stand_at_what_is_wrong() {
+    let scratch = all_outcomes("github");
+    let said = volta(&scratch, &["check", "cases", "--format", "github"]);
+    assert_eq!((said.code, said.err.as_str()), (2, ""));
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert_eq!(lines.len(), 6, "{}", said.out);
+    let begins = [
+        "::error file=cases/copy/absent/volta.toml,line=1,col=1,title=copy%3A%3Aabsent%3A could-not-run::there is no file",
+        "::error file=cases/copy/different/volta.toml,line=1,col=1,title=copy%3A%3Adifferent%3A different::expected equivalent",
+        "::error file=cases/copy/racy/copy.ptx,line=",
+        "::error file=cases/copy/wrong%2C odd/volta.toml,line=6,col=2,title=copy%3A%3Awrong%2C odd%3A input-error::a kernel needs a block%0A",
+        "::error file=cases/copy/wrong%2C odd/volta.toml,line=8,col=1,title=copy%3A%3Awrong%2C odd%3A input-error::unknown key `blok`",
+        "1 as expected, 2 not as expected, 2 could not run, 1 slow, not run",
+    ];
+    for (line, begin) in lines.iter().zip(begins) {
+        assert!(line.starts_with(begin), "{line}\n{begin}");
+    }
+    assert!(
+        lines[2].contains("title=copy%3A%3Aracy%3A Y1::expected clean, got race%0Arace in "),
+        "{}",
+        lines[2]
+    );
+    assert!(lines[2].contains("%0A(1) thread ("), "both sites are told: {}", lines[2]);
+}
+
+#[test]
+fn sarif_is_a_document_of_what_is_wrong() {
+    let scratch = all_outcomes("sarif");
+    let said = volta(&scratch, &["check", "cases", "--format", "sarif"]);
+    assert_eq!((said.code, said.err.as_str()), (2, ""));
+    let document: serde_json::Value = serde_json::from_str(&said.out).expect("it is JSON");
+    assert_eq!(document["version"], "2.1.0");
+    let run = &document["runs"][0];
+    assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+    let results = run["results"].as_array().expect("there are results");
+    let rules: Vec<_> = results.iter().map(|result| result["ruleId"].as_str().unwrap_or_default()).collect();
+    assert_eq!(rules, ["could-not-run", "different", "Y1", "input-error", "input-error"]);
+    let known = run["tool"]["driver"]["rules"].as_array().expect("there are rules");
+    assert!(rules.iter().all(|id| known.iter().any(|rule| rule["id"] == *id)), "{known:?}");
+    let place = |result: &serde_json::Value| result["locations"][0]["physicalLocation"].clone();
+    assert_eq!(place(&results[2])["artifactLocation"]["uri"], "cases/copy/racy/copy.ptx");
+    assert_eq!(place(&results[4])["artifactLocation"]["uri"], "cases/copy/wrong%2C%20odd/volta.toml");
+    assert_eq!(place(&results[4])["region"]["startLine"], 8);
+    assert_eq!(results[2]["relatedLocations"].as_array().map(Vec::len), Some(2));
+    let said = volta(&scratch, &["check", "cases/copy/clean", "--format", "sarif"]);
+    let document: serde_json::Value = serde_json::from_str(&said.out).expect("it is JSON");
+    assert_eq!((said.code, &document["runs"][0]["results"]), (0, &serde_json::json!([])));
+}
+
+#[test]
+fn junit_has_all_cases() {
+    let scratch = all_outcomes("junit");
+    let said = volta(&scratch, &["check", "cases", "--format", "junit"]);
+    assert_eq!((said.code, said.err.as_str()), (2, ""));
+    let begin = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+                 <testsuites name=\"volta\" tests=\"6\" failures=\"2\" errors=\"2\" skipped=\"1\" time=\"";
+    assert!(said.out.starts_with(begin), "{}", said.out);
+    for part in [
+        "<testcase classname=\"copy\" name=\"clean\" time=\"",
+        "<skipped message=\"slow: --slow runs it\"/>",
+        "<failure message=\"expected clean, got race\" type=\"race\">",
+        "<error message=\"there is no file ",
+        "did you mean `block`?",
+        "</testsuite>\n</testsuites>\n",
+    ] {
+        assert!(said.out.contains(part), "{part}\n{}", said.out);
+    }
+    assert_eq!(said.out.matches("<testcase ").count(), 6, "{}", said.out);
+    assert!(!said.out.contains(" < ") && !said.out.contains('\u{1b}'), "{}", said.out);
+}
+
 /// `volta` with a cache, in the folder.
 fn cached(scratch: &Scratch, arguments: &[&str]) -> Said {
     Said::by(command(scratch, arguments).env("VOLTA_CACHE", "on"))

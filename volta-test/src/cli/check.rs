@@ -16,7 +16,7 @@ use crate::manifest::{self, FILE_NAME, Unreadable};
 use crate::nvcc::Toolchain;
 use crate::prepare::Obstacle;
 use crate::render;
-use crate::run::{Outcome, Run, Settings, run};
+use crate::run::{Run, Settings, run};
 use crate::runner::slow_is_wanted;
 use crate::snapshot::Policy;
 
@@ -47,7 +47,7 @@ pub(super) fn check(arguments: &CheckArgs) -> io::Result<Exit> {
         summary.add(&checked);
         progress.print(|out| reporter.case(&checked, out))?;
         progress.finish_one();
-        if arguments.fail_fast && !checked.skipped && checked.run.outcome() != Outcome::Passed {
+        if arguments.fail_fast && !checked.is_good() {
             summary.not_run = names.len() - at - 1;
             break;
         }

@@ -34,6 +34,7 @@ Examples:
   volta check fixtures --filter '^(softmax|norm)::' --exclude '_128$'
                                               run the cases whose names match, and others do not
   volta check fixtures --format json | jq .   one JSON object a case
+  volta check fixtures --format sarif         for code scanning; github and junit are for build servers
   volta check fixtures --accept               write what is computed into snapshots, to be compared from then on
   volta refresh fixtures/softmax              compile sources, for checking in their PTX
   volta explain Y1                            what a rule or a verdict means
@@ -98,7 +99,7 @@ struct Selection {
 struct CheckArgs {
     #[command(flatten)]
     selection: Selection,
-    /// What is printed: a table and messages, or one JSON object a case and line
+    /// What is printed
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
     /// List the names of the cases instead of running them
@@ -178,8 +179,14 @@ struct RefreshArgs {
 enum Format {
     /// A table, and messages for what is not as expected
     Human,
-    /// JSON lines
+    /// One JSON object a case and line, as docs/check.schema.json describes it
     Json,
+    /// Annotations for GitHub Actions
+    Github,
+    /// A SARIF document of what is not as expected
+    Sarif,
+    /// A JUnit document
+    Junit,
 }
 
 /// How the process ends.

@@ -57,7 +57,7 @@ pub(super) fn also(case: &Case, texts: &Texts, faults: &[Fault], paint: Paint) -
     faults.iter().map(one).collect()
 }
 
-fn title(kernel: &Kernel, fault: &Fault) -> String {
+pub(super) fn title(kernel: &Kernel, fault: &Fault) -> String {
     clean(&format!("{} in {}: {}", fault.kind, kernel.shown(), fault.message))
 }
 

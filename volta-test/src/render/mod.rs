@@ -223,6 +223,17 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
     text
 }
 
+/// What was found, in one line, where there is more to say than the name of the verdict.
+pub(crate) fn headline(case: &Case, verdict: &Verdict) -> Option<String> {
+    match verdict {
+        Verdict::Different(found) => Some(difference::headline(found)),
+        Verdict::Fault(found) => Some(fault::title(case.side(found.side), found)),
+        Verdict::Unknown(found) => Some(clean(&found.reason)),
+        Verdict::InputError(found) => Some(clean(&found.message)),
+        Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Clean => None,
+    }
+}
+
 /// What one side executed.
 fn stats_line(name: &str, stats: &SideStats, paint: Paint) -> String {
     let (run, all) = stats.ctas;

@@ -1,14 +1,14 @@
 //! Source lines for messages.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use volta_core::verdict::{CudaPlace, Place};
 
 use crate::beside::{normalized, slashed};
 use crate::case::{Home, Kernel};
 use crate::files;
-use crate::prepare::Ptx;
+use crate::prepare::{MadeBy, Ptx, shown};
 
 /// Longer sources are not shown.
 const MAX_BYTES: u64 = 1 << 20;
@@ -52,13 +52,44 @@ pub fn excerpt(home: &Home, kernel: &Kernel, ptx: Option<&Ptx>, place: &Place) -
     if place.cuda.is_some() { cuda } else { ptx_line(ptx?, place) }
 }
 
-/// A line of the CUDA source. Only files below the case's root are read: a `.file` directive may name any.
-fn cuda_line(home: &Home, kernel: &Kernel, place: &CudaPlace) -> Option<Excerpt> {
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The file, as one would write its path here.
+    pub path: PathBuf,
+    /// From 1.
+    pub line: u32,
+    /// From 1.
+    pub column: u32,
+}
+
+/// Where a place can be looked at: in the CUDA source, or that of the call that brought it there; otherwise in the PTX,
+/// if that is a file.
+pub fn locate(home: &Home, kernel: &Kernel, ptx: Option<&Ptx>, place: &Place) -> Option<Location> {
+    let own = place.cuda.as_ref();
+    let call = own.and_then(|cuda| cuda.inlined_at.as_deref());
+    let in_cuda = own.into_iter().chain(call).find_map(|cuda| {
+        let (near, _) = cuda_path(home, kernel, cuda)?;
+        let path = shown(&normalized(&home.dir.join(near)));
+        Some(Location { path, line: cuda.line, column: cuda.column.max(1) })
+    });
+    in_cuda.or_else(|| {
+        let ptx = ptx.filter(|ptx| !matches!(ptx.made_by, MadeBy::Here(_)))?;
+        let path = shown(&normalized(&home.dir.join(&ptx.path)));
+        Some(Location { path, line: place.line, column: place.column.max(1) })
+    })
+}
+
+/// The file of a CUDA source. Only files below the case's root are read: a `.file` directive may name any.
+fn cuda_path(home: &Home, kernel: &Kernel, place: &CudaPlace) -> Option<(PathBuf, PathBuf)> {
     let near = Path::new(&kernel.source).parent().unwrap_or(Path::new("")).join(&place.file);
     let path = home.dir.join(&near).canonicalize().ok()?;
-    if !path.starts_with(home.root.canonicalize().ok()?) {
-        return None;
-    }
+    path.starts_with(home.root.canonicalize().ok()?).then_some((near, path))
+}
+
+/// A line of the CUDA source.
+fn cuda_line(home: &Home, kernel: &Kernel, place: &CudaPlace) -> Option<Excerpt> {
+    let (near, path) = cuda_path(home, kernel, place)?;
     let text = files::read_text(&path, MAX_BYTES).ok()?;
     let span = line_span(&text, place.line as usize, place.column as usize)?;
     let text = visible(&text);

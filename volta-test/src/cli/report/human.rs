@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::{Checked, Reporter, Summary, table};
+use super::{Checked, Reporter, Summary, message, table};
 use crate::cli::{CheckArgs, Exit};
 use crate::render::{self, Paint};
-use crate::run::Outcome;
 
 /// Cases that took less are not named among the slowest, unless they are asked for.
 const SLOW_SECONDS: f64 = 1.0;
@@ -29,18 +28,6 @@ impl Human<'_> {
         let paint = Paint::for_stream(&io::stdout());
         let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
         Human { arguments, paint, name_width, only_one: names.len() == 1, messages: Vec::new() }
-    }
-
-    fn message(&self, checked: &Checked) -> String {
-        let run = &checked.run;
-        match (&checked.case, &checked.unreadable, &run.obstacle) {
-            (Some(case), _, _) => render::run(case, run, self.paint),
-            (None, Some(unreadable), _) => render::unreadable(unreadable, self.paint),
-            (None, None, Some(obstacle)) => {
-                format!("{} {}\n", self.paint.bad("error:"), render::clean(&obstacle.to_string()))
-            }
-            (None, None, None) => String::new(),
-        }
     }
 
     /// The cases that took longest.
@@ -79,9 +66,9 @@ impl Reporter for Human<'_> {
             return writeln!(out, "{}", table::skipped(&checked.name, self.name_width, self.paint));
         }
         writeln!(out, "{}", table::row(&checked.name, &checked.run, self.name_width, self.paint))?;
-        if self.only_one || self.arguments.verbose || checked.run.outcome() != Outcome::Passed {
+        if self.only_one || self.arguments.verbose || !checked.is_good() {
             let title = self.paint.bold(&render::clean_line(&checked.name));
-            self.messages.push(format!("\n{title}\n{}", self.message(checked)));
+            self.messages.push(format!("\n{title}\n{}", message(checked, self.paint)));
         }
         Ok(())
     }
@@ -91,22 +78,7 @@ impl Reporter for Human<'_> {
             write!(out, "{message}")?;
         }
         write!(out, "{}", self.slowest(summary))?;
-        let mut parts = vec![format!("{} as expected", summary.passed)];
-        let others = [
-            (summary.failed, "not as expected"),
-            (summary.could_not_run, "could not run"),
-            (summary.skipped, "slow, not run"),
-            (summary.not_run, "behind the first failure, not run"),
-            (summary.cached, "cached"),
-        ];
-        let others = others.iter().filter(|(count, _)| *count > 0);
-        parts.extend(others.map(|(count, what)| format!("{count} {what}")));
-        match summary.accepted {
-            0 => {}
-            1 => parts.push("1 snapshot accepted".into()),
-            many => parts.push(format!("{many} snapshots accepted")),
-        }
-        let line = parts.join(", ");
+        let line = summary.line();
         let is_good = summary.exit() == Exit::Good;
         let line = if is_good { self.paint.good(&line) } else { self.paint.bad(&line) };
         writeln!(out, "\n{line}")

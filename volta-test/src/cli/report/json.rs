@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use volta_core::verdict::{Fault, Place};
-use volta_core::verdict::{How, Verdict};
+use volta_core::case::Which;
+use volta_core::verdict::{Difference, Fault, How, Place, Verdict};
 
 use super::table::Figures;
 use super::{Checked, Reporter};
 use crate::beside::slashed;
 use crate::cli::check::json_line;
 use crate::prepare::shown;
+use crate::render::source::locate;
 use crate::run::Outcome;
 use crate::snapshot::Compared;
 
@@ -29,6 +30,7 @@ impl Reporter for Json {
 
 /// A case that was run, or could not be.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
 struct Line<'r> {
     /// Of the format: another one where a reader of this one would be misled.
     version: u32,
@@ -76,6 +78,7 @@ struct Line<'r> {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
 struct Witness<'r> {
     tensor: &'r str,
     index: &'r [u64],
@@ -90,6 +93,7 @@ struct Witness<'r> {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
 struct OnTheWay<'r> {
     what: &'r str,
     reference: &'r str,
@@ -98,23 +102,31 @@ struct OnTheWay<'r> {
     lines: [Option<LineOf<'r>>; 2],
 }
 
-/// Where an instruction stands.
+/// Where an instruction stands: in the PTX, and where the compiler says that it comes from. `path`, `line` and `column`
+/// are where it can be looked at: a file as it would be opened from here, CUDA or PTX.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
 struct LineOf<'r> {
     ptx_line: u32,
     file: Option<&'r str>,
     line: Option<u32>,
+    path: Option<String>,
+    column: Option<u32>,
 }
 
 impl<'r> LineOf<'r> {
-    fn new(place: &'r Place) -> Self {
+    fn new(checked: &Checked, side: Which, place: &'r Place) -> Self {
         let cuda = place.cuda.as_ref();
         let (file, line) = (cuda.map(|cuda| cuda.file.as_str()), cuda.map(|cuda| cuda.line));
-        LineOf { ptx_line: place.line, file, line }
+        let (texts, case) = (&checked.run.texts, checked.case.as_ref());
+        let at = case.and_then(|case| locate(&case.home, case.side(side), texts.of(side), place));
+        let (path, column) = (at.as_ref().map(|at| slashed(&at.path)), at.as_ref().map(|at| at.column));
+        LineOf { ptx_line: place.line, file, line: at.map(|at| at.line).or(line), path, column }
     }
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
 struct FaultLine<'r> {
     side: &'static str,
     kind: &'static str,
@@ -124,12 +136,12 @@ struct FaultLine<'r> {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
 struct SiteLine<'r> {
     action: &'r str,
     thread: Option<String>,
-    ptx_line: Option<u32>,
-    file: Option<&'r str>,
-    line: Option<u32>,
+    /// Where, if that is known.
+    at: Option<LineOf<'r>>,
 }
 
 impl<'r> Line<'r> {
@@ -166,14 +178,18 @@ impl<'r> Line<'r> {
             restricted: report.is_some_and(|report| report.scope.restricted),
             domain: report.map_or(&[], |report| &report.scope.domain),
             witness: match verdict {
-                Some(Verdict::Different(difference)) => Some(witness(difference)),
+                Some(Verdict::Different(difference)) => Some(witness(checked, difference)),
                 _ => None,
             },
             fault: match verdict {
-                Some(Verdict::Fault(fault)) => Some(fault_line(fault)),
+                Some(Verdict::Fault(fault)) => Some(fault_line(checked, fault)),
                 _ => None,
             },
-            also: report.iter().flat_map(|report| &report.also).map(fault_line).collect(),
+            also: report
+                .iter()
+                .flat_map(|report| &report.also)
+                .map(|fault| fault_line(checked, fault))
+                .collect(),
             cached: run.cached,
             snapshot: run.compared.as_ref().map(Compared::name),
             notes: &run.notes,
@@ -195,7 +211,7 @@ impl<'r> Line<'r> {
     }
 }
 
-fn witness(difference: &volta_core::verdict::Difference) -> Witness<'_> {
+fn witness<'r>(checked: &Checked, difference: &'r Difference) -> Witness<'r> {
     let (how, values) = match &difference.how {
         How::Values(witness) => ("values", Some(witness)),
         How::Unwritten { .. } => ("unwritten by one side", None),
@@ -214,21 +230,22 @@ fn witness(difference: &volta_core::verdict::Difference) -> Witness<'_> {
             what: &explanation.what,
             reference: &explanation.reference,
             opt: &explanation.opt,
-            lines: explanation.places.each_ref().map(|place| place.as_deref().map(LineOf::new)),
+            lines: {
+                let [reference, opt] = explanation.places.each_ref().map(|place| place.as_deref());
+                [
+                    reference.map(|place| LineOf::new(checked, Which::Reference, place)),
+                    opt.map(|place| LineOf::new(checked, Which::Opt, place)),
+                ]
+            },
         }),
     }
 }
 
-fn fault_line(fault: &Fault) -> FaultLine<'_> {
-    let sites = fault.sites.iter().map(|site| {
-        let cuda = site.place.as_ref().and_then(|place| place.cuda.as_ref());
-        SiteLine {
-            action: &site.action,
-            thread: site.thread.map(|thread| thread.to_string()),
-            ptx_line: site.place.as_ref().map(|place| place.line),
-            file: cuda.map(|cuda| cuda.file.as_str()),
-            line: cuda.map(|cuda| cuda.line),
-        }
+fn fault_line<'r>(checked: &Checked, fault: &'r Fault) -> FaultLine<'r> {
+    let sites = fault.sites.iter().map(|site| SiteLine {
+        action: &site.action,
+        thread: site.thread.map(|thread| thread.to_string()),
+        at: site.place.as_ref().map(|place| LineOf::new(checked, fault.side, place)),
     });
     FaultLine {
         side: fault.side.name(),
@@ -236,5 +253,27 @@ fn fault_line(fault: &Fault) -> FaultLine<'_> {
         rule: fault.rule,
         message: &fault.message,
         sites: sites.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::generate::SchemaSettings;
+
+    use super::*;
+
+    /// The schema is made of the types, and lies where its readers find it.
+    #[test]
+    fn the_schema_is_that_of_the_types() {
+        let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+        let mut schema = generator.into_root_schema_for::<Line<'static>>();
+        schema.insert("title".into(), "A line of `volta check --format json`".into());
+        let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/check.schema.json");
+        if std::env::var_os("VOLTA_WRITE_DOCS").is_some_and(|value| value == "1") {
+            std::fs::write(path, &text).expect("the page can be written");
+        }
+        let page = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(page == text, "VOLTA_WRITE_DOCS=1 writes docs/check.schema.json anew");
     }
 }

@@ -1,7 +1,11 @@
 //! What `volta check` prints: a reporter for each format, all of them to standard output.
 
+mod finding;
+mod github;
 mod human;
 mod json;
+mod junit;
+mod sarif;
 pub(super) mod table;
 
 use std::io::{self, Write};
@@ -10,6 +14,7 @@ use std::path::PathBuf;
 use super::{CheckArgs, Exit, Format};
 use crate::case::Case;
 use crate::manifest::Unreadable;
+use crate::render::{self, Paint};
 use crate::run::{Outcome, Run};
 use crate::snapshot::State;
 
@@ -33,6 +38,11 @@ impl Checked {
     pub(super) fn new(name: &str, file: Option<PathBuf>, run: Run) -> Checked {
         let name = name.to_owned();
         Checked { name, file, case: None, unreadable: None, skipped: false, run, peak_memory_bytes: None }
+    }
+
+    /// Whether there is nothing to complain about.
+    pub(super) fn is_good(&self) -> bool {
+        self.skipped || self.run.outcome() == Outcome::Passed
     }
 }
 
@@ -73,12 +83,45 @@ impl Summary {
         self.times.push((checked.run.seconds, checked.name.clone()));
     }
 
+    /// The sums, in a line.
+    fn line(&self) -> String {
+        let mut parts = vec![format!("{} as expected", self.passed)];
+        let others = [
+            (self.failed, "not as expected"),
+            (self.could_not_run, "could not run"),
+            (self.skipped, "slow, not run"),
+            (self.not_run, "behind the first failure, not run"),
+            (self.cached, "cached"),
+        ];
+        let others = others.iter().filter(|(count, _)| *count > 0);
+        parts.extend(others.map(|(count, what)| format!("{count} {what}")));
+        match self.accepted {
+            0 => {}
+            1 => parts.push("1 snapshot accepted".into()),
+            many => parts.push(format!("{many} snapshots accepted")),
+        }
+        parts.join(", ")
+    }
+
     pub(super) fn exit(&self) -> Exit {
         match (self.could_not_run, self.failed) {
             (0, 0) => Exit::Good,
             (0, _) => Exit::Failed,
             _ => Exit::CouldNotRun,
         }
+    }
+}
+
+/// All that is known of a case.
+fn message(checked: &Checked, paint: Paint) -> String {
+    let run = &checked.run;
+    match (&checked.case, &checked.unreadable, &run.obstacle) {
+        (Some(case), _, _) => render::run(case, run, paint),
+        (None, Some(unreadable), _) => render::unreadable(unreadable, paint),
+        (None, None, Some(obstacle)) => {
+            format!("{} {}\n", paint.bad("error:"), render::clean(&obstacle.to_string()))
+        }
+        (None, None, None) => String::new(),
     }
 }
 
@@ -103,5 +146,8 @@ pub(super) fn of<'a>(arguments: &'a CheckArgs, names: &[&str]) -> Box<dyn Report
     match arguments.format {
         Format::Human => Box::new(human::Human::new(arguments, names)),
         Format::Json => Box::new(json::Json),
+        Format::Github => Box::new(github::Github),
+        Format::Sarif => Box::new(sarif::Sarif::default()),
+        Format::Junit => Box::new(junit::Junit::default()),
     }
 }

@@ -1,0 +1,96 @@
+//! What is wrong with a case, each with its place: for formats that point into files.
+
+use volta_core::case::Which;
+use volta_core::verdict::{Fault, Verdict};
+
+use super::Checked;
+use crate::case::Case;
+use crate::manifest::position;
+use crate::prepare::shown;
+use crate::render::source::{Location, locate};
+use crate::render::{clean, headline};
+
+/// One thing that is wrong.
+#[derive(Debug)]
+pub(super) struct Finding {
+    /// The rule that is broken, or the name of the verdict.
+    pub(super) id: String,
+    pub(super) message: String,
+    pub(super) at: Option<Location>,
+    /// Where else, and what is there.
+    pub(super) sites: Vec<(String, Location)>,
+}
+
+/// All that is wrong with a case; nothing where it is as expected.
+pub(super) fn findings(checked: &Checked) -> Vec<Finding> {
+    let run = &checked.run;
+    if checked.is_good() {
+        return Vec::new();
+    }
+    let file = |line, column| {
+        let path = shown(checked.file.as_deref()?);
+        Some(Location { path, line, column })
+    };
+    let one = |id: &str, message: &str, at: Option<Location>| Finding {
+        id: id.to_owned(),
+        message: clean(message),
+        at: at.or_else(|| file(1, 1)),
+        sites: Vec::new(),
+    };
+    if let Some(unreadable) = &checked.unreadable {
+        let found = unreadable.problems.iter().map(|problem| {
+            let (line, column) = position(&unreadable.text, &problem.span);
+            let help = problem.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
+            one("input-error", &format!("{}{help}", problem.message), file(line as u32, column as u32))
+        });
+        return found.collect();
+    }
+    let (Some(case), Some(report)) = (&checked.case, &run.report) else {
+        let message = run.obstacle.as_ref().map_or(String::new(), ToString::to_string);
+        return vec![one("could-not-run", &message, None)];
+    };
+    let reason = run.failures.join("\n");
+    let place_of = |side: Which, place| locate(&case.home, case.side(side), run.texts.of(side), place);
+    let verdict = &report.verdict;
+    let detail = headline(case, verdict);
+    let message = detail.map_or(reason.clone(), |detail| format!("{reason}\n{detail}"));
+    match verdict {
+        _ if run.compared.is_some() => vec![one("snapshot", &reason, None)],
+        Verdict::Fault(fault) => {
+            let others = report.also.iter().map(|fault| {
+                let message = headline(case, &Verdict::Fault(fault.clone())).unwrap_or_default();
+                of_fault(checked, case, fault, message)
+            });
+            let mut first = of_fault(checked, case, fault, message);
+            first.at = first.at.or_else(|| file(1, 1));
+            std::iter::once(first).chain(others).collect()
+        }
+        Verdict::InputError(error) => {
+            let help = error.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
+            let at = error.place.as_ref().and_then(|place| place_of(error.side.unwrap_or(Which::Opt), place));
+            vec![one("input-error", &format!("{message}{help}"), at)]
+        }
+        Verdict::Equivalent
+        | Verdict::EquivalentWhere(_)
+        | Verdict::Different(_)
+        | Verdict::Unknown(_)
+        | Verdict::Clean => vec![one(&verdict.name(), &message, None)],
+    }
+}
+
+fn of_fault(checked: &Checked, case: &Case, fault: &Fault, message: String) -> Finding {
+    let (kernel, ptx) = (case.side(fault.side), checked.run.texts.of(fault.side));
+    let sites = fault.sites.iter().enumerate().filter_map(|(at, site)| {
+        let who = site.thread.map_or(String::new(), |thread| format!("{thread} "));
+        let location = locate(&case.home, kernel, ptx, site.place.as_ref()?)?;
+        Some((clean(&format!("({}) {who}{}", at + 1, site.action)), location))
+    });
+    let mut sites: Vec<(String, Location)> = sites.collect();
+    let at = sites.first().map(|(_, location)| location.clone());
+    // One site is the place itself.
+    if sites.len() == 1 {
+        sites.clear();
+    }
+    let help = fault.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
+    Finding { id: fault.rule.into(), message: clean(&format!("{message}{help}")), at, sites }
+}
