@@ -186,3 +186,29 @@ words! {
         Unspecified
     }
 }
+
+words! {
+    /// In which order the pieces of 16 bytes of a box lie in shared memory.
+    pub enum Swizzle {
+        /// As they are.
+        None = "none",
+        /// Mixed within 32 bytes.
+        B32 = "32B",
+        /// Mixed within 64 bytes.
+        B64 = "64B",
+        /// Mixed within 128 bytes.
+        B128 = "128B",
+    }
+}
+
+impl Swizzle {
+    /// Bytes within which pieces are mixed; 0 for none.
+    pub fn span(self) -> u64 {
+        match self {
+            Swizzle::None => 0,
+            Swizzle::B32 => 32,
+            Swizzle::B64 => 64,
+            Swizzle::B128 => 128,
+        }
+    }
+}

@@ -338,6 +338,14 @@ pub trait Section {
 }
 
 /// A section: a field for each key, with its default. The comment on a field is what the documents say of the key.
+/// The name of a field that may be a keyword of Rust.
+pub(crate) const fn plain(field: &str) -> &str {
+    match field.as_bytes() {
+        [b'r', b'#', ..] => field.split_at(2).1,
+        _ => field,
+    }
+}
+
 macro_rules! section {
     (
         $(#[$meta:meta])*
@@ -360,7 +368,7 @@ macro_rules! section {
         impl $crate::Section for $name {
             fn keys() -> Vec<&'static $crate::Key> {
                 static KEYS: &[$crate::Key] = &[$($crate::Key {
-                    name: stringify!($key),
+                    name: $crate::key::plain(stringify!($key)),
                     takes: <$type as $crate::Field>::TAKES,
                     default: || <$type as $crate::Field>::show(&$default),
                     effect: $crate::key::section!(@effect $($effect $(($what))?)?),
@@ -370,11 +378,11 @@ macro_rules! section {
             }
 
             fn set(&mut self, key: &str, value: $crate::Value) -> Result<(), $crate::Wrong> {
-                match key {
-                    $(stringify!($key) => self.$key = $crate::Field::read(key, value)?,)+
-                    other => return Err(format!("there is no key `{other}`").into()),
-                }
-                Ok(())
+                $(if key == $crate::key::plain(stringify!($key)) {
+                    self.$key = $crate::Field::read(key, value)?;
+                    return Ok(());
+                })+
+                Err(format!("there is no key `{key}`").into())
             }
         }
 
@@ -384,7 +392,7 @@ macro_rules! section {
                 let default = $name::default();
                 let mut keys = <$name as $crate::Section>::keys();
                 let changed: &[(&str, bool)] =
-                    &[$((stringify!($key), self.$key != default.$key),)+];
+                    &[$(($crate::key::plain(stringify!($key)), self.$key != default.$key),)+];
                 keys.retain(|key| changed.contains(&(key.name, true)));
                 keys
             }

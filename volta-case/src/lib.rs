@@ -11,11 +11,11 @@ mod section;
 mod verdict;
 mod word;
 
-pub use element::{Element, Format, NamedContents, Role, Sign, Which, WmmaLayout};
+pub use element::{Element, Format, NamedContents, Role, Sign, Swizzle, Which, WmmaLayout};
 pub use key::{Effect, Field, Key, Section, Takes, Value, duration};
 pub use limit::{Limit, Limits};
 pub use section::{
-    About, CASE, Contains, Expectation, FILL, KERNEL, Launch, Options, PARAM, Rules, Run, TYPE, Target,
+    About, CASE, Contains, Expectation, FILL, KERNEL, Launch, Options, PARAM, Rules, Run, TYPE, Target, TensorMap,
     source_problem, split_source,
 };
 pub use verdict::{FaultKind, UnknownCause, VerdictName};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::element::{Which, WmmaLayout};
+use crate::element::{Swizzle, Which, WmmaLayout};
 use crate::key::{Field, Key, Section, Takes, Value, read_word, section};
 use crate::limit::Limits;
 use crate::verdict::VerdictName;
@@ -15,6 +15,7 @@ pub const CASE: &[Key] = &[
     Key::own("description", "a text for people: what the case is about"),
     Key::own("params", "tensors and scalars, below"),
     Key::own("globals", "variables of the module, below"),
+    Key::own("tensor_maps", "how tensors are cut into boxes (`CUtensorMap`), below"),
     Key::own("reference", "with `[opt]`: the kernels of a pair, below"),
     Key::own("opt", "with `[reference]`: the kernels of a pair, below"),
     Key::own("kernel", "in place of both: one kernel alone, below"),
@@ -96,6 +97,22 @@ impl Launch {
     /// One CTA of so many threads.
     pub fn of_threads(threads: u32) -> Launch {
         Launch { block: [threads, 1, 1], ..Launch::default() }
+    }
+}
+
+section! {
+    /// How a tensor is cut into boxes that a copy moves: a `CUtensorMap`.
+    pub struct TensorMap {
+        /// the tensor, by its name among the parameters
+        of: String = String::new();
+        /// elements of a box in each dimension, outermost first: `[64, 64]`
+        r#box: Vec<u64> = Vec::new();
+        /// how pieces of 16 bytes are mixed in shared memory: `none`, `32B`, `64B` or `128B`; default `{default}`
+        swizzle: Swizzle = Swizzle::None;
+        /// extents of the tensor as the map has them, outermost first; default: those of the parameter
+        shape: Vec<u64> = Vec::new();
+        /// elements from one to the next in each dimension but the innermost one; default: row-major
+        strides: Vec<u64> = Vec::new();
     }
 }
 
@@ -229,7 +246,7 @@ macro_rules! word_fields {
     )*};
 }
 
-word_fields!(Which WmmaLayout);
+word_fields!(Which WmmaLayout Swizzle);
 
 /// Splits `file::kernel` behind the file's extension, so that C++ names may hold `::`.
 pub fn split_source(text: &str) -> (&str, Option<&str>) {

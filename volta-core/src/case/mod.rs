@@ -4,7 +4,7 @@
 mod numbers;
 mod param;
 
-pub use volta_case::{Element, Launch, Role, Rules, Sign, Which, WmmaLayout};
+pub use volta_case::{Element, Launch, Role, Rules, Sign, Swizzle, TensorMap, Which, WmmaLayout};
 
 use crate::base::budget::Budgets;
 use crate::number::Extended;
@@ -32,6 +32,13 @@ pub enum Argument {
     Named(String),
     /// A literal: rounded or checked against the kernel's parameter type.
     Literal(Extended),
+    /// A tensor map, passed by value.
+    Map {
+        /// Its name.
+        name: String,
+        /// What it is.
+        map: TensorMap,
+    },
 }
 
 /// One kernel and how it is launched.

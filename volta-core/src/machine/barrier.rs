@@ -2,7 +2,7 @@
 
 use super::clock::Joined;
 use super::cta::{Cta, Detector, Stop};
-use super::exec::Copies;
+use super::exec::{Copies, Products};
 use super::value::{Truth, Value, lanes};
 use super::warp::Warp;
 use crate::program::{Barrier, Bool2, Effect, Op, PredSrc, Src, Wait};
@@ -275,6 +275,7 @@ impl Cta<'_> {
         let states = &self.barriers.states;
         states.iter().all(|state| state.arrivals.is_empty())
             && self.copies.iter().all(Copies::is_empty)
+            && self.products.iter().all(Products::is_empty)
             && self.mbarriers.is_empty()
     }
 

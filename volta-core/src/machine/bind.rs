@@ -7,13 +7,14 @@ use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, to_
 use super::opaque::TENSOR_ALIGN;
 use super::packed::{Cell, low_bytes};
 use super::place::place;
+use super::tensor_map::Map;
 use super::value::{Origin, Sym, Value};
 use super::warp::Warp;
 use crate::base::assumption::Assumption;
 use crate::base::budget::Exhausted;
 use crate::base::span::LineTable;
 use crate::case::{
-    Argument, Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Which,
+    Argument, Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, TensorMap, Which,
 };
 use crate::case::{bits_of, has_iota, number_bits, spell};
 use crate::number::format::Format;
@@ -21,12 +22,18 @@ use crate::number::{Extended, Rational};
 use crate::program::{InstId, Joins, Parameter, Program, Space, Variable};
 use crate::term::{InputId, Integers, TermId, spell_element};
 use crate::verdict::{Place, Thread};
+use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
-/// Shared memory is taken to begin at a multiple of this many bytes, and its dynamic part too (rule M1).
-const WINDOW_ALIGN: u64 = 128;
+/// Shared memory is taken to begin at a multiple of this many bytes (rule M1).
+const WINDOW_ALIGN: u64 = 1024;
+/// The dynamic part of it, behind others, is taken to begin at a multiple of this many (rule M1).
+const DYNAMIC_ALIGN: u64 = 128;
 /// Every object in shared memory is taken to lie at a multiple of this many bytes (rule M1).
 const SHARED_ALIGN: u64 = 16;
+
+/// What a `CUtensorMap` takes.
+const MAP_BYTES: u64 = 128;
 
 /// What a tensor of the launch holds before it starts.
 #[derive(Clone, Debug)]
@@ -147,6 +154,8 @@ pub(super) struct Launch<'a> {
     pub(super) tensors: Vec<Tensor>,
     /// Cells of constants and parameters.
     pub(super) constants: Vec<Cell>,
+    /// Tensor maps, by the object that each is.
+    pub(super) maps: FxHashMap<u32, Map>,
     /// Cells of shared memory, and of each thread's memory.
     pub(super) shared_cells: u32,
     pub(super) local_cells: u32,
@@ -233,7 +242,7 @@ impl<'a> Launch<'a> {
         let addresses = variables.objects.iter().map(|at| at.map_or(0, |at| objects.get(at).base)).collect();
         objects.set_addresses(addresses);
         builder.initial_addresses(&objects, &variables);
-        builder.arguments(&objects, side)?;
+        let maps = builder.arguments(&objects, side)?;
         Ok(Launch {
             which,
             program,
@@ -246,6 +255,7 @@ impl<'a> Launch<'a> {
             objects,
             tensors: builder.tensors,
             constants: builder.constants,
+            maps,
             shared_cells: variables.shared_cells,
             local_cells: variables.local_cells,
             names: params.iter().map(name_and_shape).collect(),
@@ -478,7 +488,10 @@ impl Builder<'_> {
             let declared = if is_dynamic { dynamic_align.unwrap_or(16).max(16) } else { variable.align };
             let align = match variable.space {
                 Space::Shared if strict => declared,
-                Space::Shared if is_dynamic || first_shared == Some(number) => declared.max(WINDOW_ALIGN),
+                Space::Shared if first_shared == Some(number) || is_dynamic && first_shared.is_none() => {
+                    declared.max(WINDOW_ALIGN)
+                }
+                Space::Shared if is_dynamic => declared.max(DYNAMIC_ALIGN),
                 Space::Shared => declared.max(SHARED_ALIGN),
                 Space::Global | Space::Local | Space::Const | Space::Param | Space::Generic => declared,
             };
@@ -554,7 +567,9 @@ impl Builder<'_> {
         }
     }
 
-    fn arguments(&mut self, objects: &Objects, side: &Side) -> Result<(), BindError> {
+    /// Fills in the arguments; gives those that are tensor maps.
+    fn arguments(&mut self, objects: &Objects, side: &Side) -> Result<FxHashMap<u32, Map>, BindError> {
+        let mut maps = FxHashMap::default();
         let arguments = self.params.iter().filter(|param| param.binding == Binding::Argument);
         let declared: Vec<Argument> = arguments.map(|param| Argument::Named(param.name.clone())).collect();
         let given = side.arguments.as_ref().unwrap_or(&declared);
@@ -571,16 +586,33 @@ impl Builder<'_> {
             return Err(BindError::new(message, Some(help)));
         }
         for (at, (argument, parameter)) in given.iter().zip(&self.program.parameters).enumerate() {
-            let cells = self.argument(objects, argument, parameter).map_err(|message| {
-                let text = format!("argument {} of kernel `{kernel}`: {message}", at + 1);
-                BindError::new(text, None)
-            })?;
+            let wrong = |message: String| {
+                BindError::new(format!("argument {} of kernel `{kernel}`: {message}", at + 1), None)
+            };
             let address = objects.address(parameter.variable);
             let Some((object, _)) = objects.find(Space::Param, address) else { continue };
+            if let Argument::Map { name, map } = argument {
+                maps.insert(object, self.map(name, map, parameter).map_err(wrong)?);
+                continue;
+            }
+            let cells = self.argument(objects, argument, parameter).map_err(wrong)?;
             let Backing::Constant(first) = objects.get(object).backing else { continue };
             self.constants[first as usize..first as usize + cells.len()].copy_from_slice(&cells);
         }
-        Ok(())
+        Ok(maps)
+    }
+
+    /// A tensor map, which a kernel takes by value.
+    fn map(&self, name: &str, map: &TensorMap, parameter: &Parameter) -> Result<Map, String> {
+        if parameter.size != MAP_BYTES {
+            return Err(format!(
+                "`{name}` is a tensor map of {MAP_BYTES} bytes, but the kernel takes {} of {} bytes here",
+                parameter.element, parameter.size
+            ));
+        }
+        let shape = self.params.iter().find(|param| param.name == map.of).map(|param| name_and_shape(param).1);
+        let made = Map::new(name, map, &self.tensors, &shape.unwrap_or_default());
+        made.map_err(|message| format!("`{name}`: {message}"))
     }
 
     /// The cells of one argument.
@@ -606,6 +638,7 @@ impl Builder<'_> {
                 return Err(format!("{} is a number, but the kernel takes a pointer", spell(value)));
             }
             Argument::Literal(value) => return scalar(value),
+            Argument::Map { name, .. } => return Err(format!("`{name}` is a tensor map")),
             Argument::Named(name) => name,
         };
         let param = self.params.iter().position(|param| param.name == *name).ok_or_else(|| {
@@ -679,7 +712,7 @@ fn symbolic_cells(element: Element, param: usize, name: &str) -> Result<Vec<Cell
 
 fn argument_name(argument: &Argument) -> String {
     match argument {
-        Argument::Named(name) => name.clone(),
+        Argument::Named(name) | Argument::Map { name, .. } => name.clone(),
         Argument::Literal(value) => spell(value),
     }
 }

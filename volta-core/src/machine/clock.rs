@@ -27,7 +27,7 @@ impl AsyncSpace {
 type Stamps = Vec<u32>;
 
 /// What is known.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Knowledge {
     known: Stamps,
     /// No entry is less than that of what is known.
@@ -126,6 +126,23 @@ impl Clocks {
     /// Up to which stamp of `agent` everything happens before what `thread` does now.
     pub(super) fn knows(&self, thread: usize, agent: usize) -> u32 {
         if thread == agent { self.own[thread] } else { at(&self.rows[thread].known, agent) }
+    }
+
+    /// Of `threads`, by their place among them, enough that what all of these know all of those know: of each knowledge
+    /// that several have, two, since a thread knows more of itself.
+    pub(super) fn representatives(&self, threads: &[usize]) -> Vec<usize> {
+        let mut kinds: Vec<(&Rc<Knowledge>, usize)> = Vec::new();
+        let mut chosen = Vec::new();
+        for (place, thread) in threads.iter().enumerate() {
+            let row = &self.rows[*thread];
+            match kinds.iter_mut().find(|(known, _)| Rc::ptr_eq(known, row) || known.as_ref() == row.as_ref()) {
+                Some((_, count)) if *count > 1 => continue,
+                Some((_, count)) => *count += 1,
+                None => kinds.push((row, 1)),
+            }
+            chosen.push(place);
+        }
+        chosen
     }
 
     /// Whether some thread knows of everything that `agent` did up to a stamp.

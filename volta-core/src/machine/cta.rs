@@ -7,7 +7,7 @@
 use super::barrier::Barriers;
 use super::bind::{BindError, Launch};
 use super::endless::{Endless, Watch};
-use super::exec::{Copies, Fragments, Guarded, Knowns};
+use super::exec::{Copies, Products, Fragments, Guarded, Knowns};
 use super::lockstep::Lockstep;
 use super::mbarrier::Mbarriers;
 use super::memory::Memory;
@@ -126,6 +126,8 @@ pub(super) struct Cta<'l> {
     pub(super) fragments: Fragments,
     /// Asynchronous copies under way, by thread.
     pub(super) copies: Vec<Copies>,
+    /// What each warp does with products of warpgroups; empty where there are none, or no vector clocks.
+    pub(super) products: Vec<Products>,
     /// Terms of literals met so far.
     pub(super) literals: rustc_hash::FxHashMap<(crate::number::format::Format, u64), Option<u64>>,
     /// What others of the launch took of the budgets.
@@ -174,6 +176,9 @@ impl<'l> Cta<'l> {
             Mode::Lockstep => Lockstep::new(threads, registers, predicates, options),
             Mode::WarpByWarp | Mode::VectorClocks => None,
         };
+        let multiplies = matches!(mode, Mode::VectorClocks) && launch.program.multiplies();
+        let warp_count = if multiplies { threads.div_ceil(32) } else { 0 };
+        let products = vec![Products::new(registers); warp_count];
         let mut store = if options.plain_terms { Store::without_patterns() } else { Store::new() };
         store.set_integers(launch.integers.clone());
         Ok(Cta {
@@ -206,6 +211,7 @@ impl<'l> Cta<'l> {
             hammocks: rustc_hash::FxHashMap::default(),
             fragments: Fragments::default(),
             copies: Vec::new(),
+            products,
             literals: rustc_hash::FxHashMap::default(),
             warps,
             lockstep,
@@ -235,6 +241,7 @@ impl<'l> Cta<'l> {
             }
             progress |= self.complete_barriers(&mut warps)?;
             if warps.iter().all(|warp| warp.live() == 0) {
+                self.end_products()?;
                 return self.end_asynchronous();
             }
             if !progress {
@@ -465,7 +472,8 @@ impl<'l> Cta<'l> {
             + self.mbarriers.bytes()
             + self.memory.bytes()
             + self.packed.bytes()
-            + self.fragments.bytes();
+            + self.fragments.bytes()
+            + self.products.iter().map(Products::bytes).sum::<u64>();
         let analysis = self.ranges.bytes() + self.known.bytes() + self.congruence.bytes();
         Held { terms: self.store.bytes(), state, accesses: races, analysis, ..Held::default() }
     }

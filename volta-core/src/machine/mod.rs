@@ -35,6 +35,7 @@ mod returned;
 mod schedule;
 mod shadow;
 mod survey;
+mod tensor_map;
 mod value;
 mod warp;
 

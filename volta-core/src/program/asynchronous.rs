@@ -1,8 +1,9 @@
 //! Operations on what goes on while the thread does: asynchronous copies (rules Y6, Y11), barriers in shared memory that wait
-//! for threads and for copies (Y9), and fences between proxies (Y10).
+//! for threads and for copies (Y9), fences between proxies (Y10), and products of matrices by four warps (Y12).
 
-use super::effect::{Effect, Wait, Writes};
-use super::op::{Address, Op, PredId, PredSrc, RegId, Space, Src};
+use super::effect::{Effect, Members, Wait, Writes};
+use super::matrix::MatrixProduct;
+use super::op::{Address, Op, PredId, PredSrc, RegId, Space, Src, VariableId};
 use super::visit::Named;
 
 /// A place in memory.
@@ -14,13 +15,126 @@ pub struct Place {
     pub address: Address,
 }
 
-/// Which of its copies a thread commits and waits for.
+/// What lies in global memory of a bulk copy.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Far {
+    /// So many bytes from an address on.
+    Bytes {
+        /// Their first one.
+        at: Place,
+        /// How many.
+        count: Src,
+    },
+    /// The box of a tensor map.
+    Tile {
+        /// Where the map lies.
+        map: Place,
+        /// The first element of the box in each dimension, the innermost one first.
+        at: Vec<Src>,
+    },
+}
+
+impl Far {
+    /// The address that it names: of bytes, or of the map.
+    fn place(&self) -> Place {
+        match self {
+            Far::Bytes { at, .. } => *at,
+            Far::Tile { map, .. } => *map,
+        }
+    }
+
+    /// The values that it reads besides.
+    fn values(&self) -> &[Src] {
+        match self {
+            Far::Bytes { count, .. } => std::slice::from_ref(count),
+            Far::Tile { at, .. } => at,
+        }
+    }
+}
+
+/// Which of what it started a thread commits and waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Groups {
-    /// Those of `cp.async`.
+    /// Copies of `cp.async`.
     Plain,
     /// Those of `cp.async.bulk` that complete by groups.
     Bulk,
+    /// Products of `wgmma`.
+    Products,
+}
+
+/// A factor of a product by a warpgroup.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Factor {
+    /// Each lane has a part of it.
+    Registers(Vec<Src>),
+    /// It lies in shared memory.
+    Shared {
+        /// A matrix descriptor: where, how far apart its parts lie, and how it is swizzled.
+        descriptor: Src,
+        /// Neighbours in memory are neighbours in k; else in m or n.
+        k_major: bool,
+        /// The one variable in shared memory from whose address the descriptor is computed; `None` if there are none, or
+        /// several.
+        of: Option<VariableId>,
+    },
+}
+
+/// `wgmma.mma_async`: a product that four warps start together, each for 16 rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WarpgroupProduct {
+    /// Its shape and elements; `m` is 64.
+    pub product: MatrixProduct,
+    /// What is added to, and the result.
+    pub d: Vec<RegId>,
+    /// The left factor.
+    pub a: Factor,
+    /// The right factor, which lies in shared memory.
+    pub b: Factor,
+    /// Whether what `d` holds is added.
+    pub adds: Adds,
+    /// The product is subtracted.
+    pub negates: bool,
+}
+
+/// Whether a product is added to what its result held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Adds {
+    /// Always, or never.
+    Known(bool),
+    /// Where this holds.
+    If(PredSrc),
+}
+
+impl WarpgroupProduct {
+    /// The registers that the left factor lies in.
+    pub fn left_registers(&self) -> impl Iterator<Item = RegId> {
+        let left: &[Src] = match &self.a {
+            Factor::Registers(list) => list,
+            Factor::Shared { .. } => &[],
+        };
+        left.iter().filter_map(|source| match source {
+            Src::Reg(register) => Some(*register),
+            Src::Imm(_) | Src::Symbol(..) => None,
+        })
+    }
+
+    /// Whether a source is a matrix descriptor.
+    pub fn is_descriptor(&self, source: Src) -> bool {
+        [&self.a, &self.b].into_iter().any(|factor| match factor {
+            Factor::Registers(_) => false,
+            Factor::Shared { descriptor, .. } => *descriptor == source,
+        })
+    }
+
+    /// The values that it reads besides the result.
+    fn sources(&self) -> impl Iterator<Item = Src> {
+        let of = |factor: &Factor| match factor {
+            Factor::Registers(list) => list.clone(),
+            Factor::Shared { descriptor, .. } => vec![*descriptor],
+        };
+        [of(&self.a), of(&self.b)].into_iter().flatten()
+    }
 }
 
 /// Which phase of a barrier a thread asks for.
@@ -66,13 +180,17 @@ pub enum Async {
     /// `cp.async`: `bytes` bytes to shared memory, of which the first `size` come from global memory, zeros after;
     /// none do where `ignore` holds
     Copy { to: Address, from: Address, bytes: u32, size: Option<Src>, ignore: Option<PredSrc> },
-    /// `cp.async.bulk` from global to shared memory, which completes on a barrier
-    BulkLoad { to: Place, from: Place, bytes: Src, barrier: Place },
-    /// `cp.async.bulk` from shared to global memory, which completes by groups
-    BulkStore { to: Place, from: Place, bytes: Src },
-    /// `cp.async{.bulk}.commit_group`
+    /// `cp.async.bulk{.tensor}` from global to shared memory, which completes on a barrier
+    BulkLoad { to: Place, from: Far, barrier: Place },
+    /// `cp.async.bulk{.tensor}` from shared to global memory, which completes by groups
+    BulkStore { to: Far, from: Place },
+    /// `wgmma.mma_async`
+    Multiply(Box<WarpgroupProduct>),
+    /// `wgmma.fence`: registers may be handed over to products
+    FenceRegisters,
+    /// `cp.async{.bulk}.commit_group`, `wgmma.commit_group`
     Commit { groups: Groups },
-    /// `cp.async{.bulk}.wait_group`: waits until at most so many groups are under way, or (`reads`) still read; `wait_all`
+    /// `cp.async{.bulk}.wait_group`, `wgmma.wait_group`: waits until at most so many groups are under way, or (`reads`) still read; `wait_all`
     /// (`None`) waits for what is not committed as well
     Wait { groups: Groups, pending: Option<u32>, reads: bool },
     /// `fence.proxy.async`
@@ -88,6 +206,10 @@ impl Async {
             Async::Copy { .. } | Async::BulkLoad { .. } | Async::BulkStore { .. } => {
                 Effect::Writes(Writes::Copy)
             }
+            Async::Multiply(_)
+            | Async::FenceRegisters
+            | Async::Commit { groups: Groups::Products }
+            | Async::Wait { groups: Groups::Products, .. } => Effect::Collective(Members::All),
             Async::Commit { .. } | Async::Wait { .. } | Async::Publish { .. } => Effect::Context,
             Async::Barrier { action, .. } => match action {
                 BarrierAction::Test { .. } => Effect::Waits(Wait::Phase),
@@ -105,31 +227,40 @@ impl Async {
     pub(crate) fn addresses(&self) -> impl Iterator<Item = Address> {
         let found = match self {
             Async::Copy { to, from, .. } => [Some(*to), Some(*from), None],
-            Async::BulkLoad { to, from, barrier, .. } => [to, from, barrier].map(|place| Some(place.address)),
-            Async::BulkStore { to, from, .. } => [Some(to.address), Some(from.address), None],
+            Async::BulkLoad { to, from, barrier } => {
+                [*to, from.place(), *barrier].map(|place| Some(place.address))
+            }
+            Async::BulkStore { to, from } => [Some(to.place().address), Some(from.address), None],
             Async::Barrier { place, .. } => [Some(place.address), None, None],
-            Async::Commit { .. } | Async::Wait { .. } | Async::Publish { .. } => [None; 3],
+            Async::Multiply(_)
+            | Async::FenceRegisters
+            | Async::Commit { .. }
+            | Async::Wait { .. }
+            | Async::Publish { .. } => [None; 3],
         };
         found.into_iter().flatten()
     }
 
     /// The values that it reads besides addresses.
     pub(crate) fn values(&self) -> impl Iterator<Item = Src> {
-        let found = match self {
-            Async::Copy { size, .. } => [*size, None],
-            Async::BulkLoad { bytes, .. } | Async::BulkStore { bytes, .. } => [Some(*bytes), None],
+        let found: Vec<Src> = match self {
+            Async::Copy { size, .. } => size.iter().copied().collect(),
+            Async::BulkLoad { from: far, .. } | Async::BulkStore { to: far, .. } => far.values().to_vec(),
+            Async::Multiply(product) => {
+                product.sources().chain(product.d.iter().map(|d| Src::Reg(*d))).collect()
+            }
             Async::Barrier { action, .. } => match action {
-                BarrierAction::Init { count } => [Some(*count), None],
-                BarrierAction::Arrive { count, bytes, .. } => [Some(*count), *bytes],
-                BarrierAction::Expect { bytes } | BarrierAction::Complete { bytes } => [Some(*bytes), None],
-                BarrierAction::Test { phase: Phase::State(phase) | Phase::Parity(phase), .. } => {
-                    [Some(*phase), None]
-                }
-                BarrierAction::Invalidate | BarrierAction::ArriveAfterCopies { .. } => [None; 2],
+                BarrierAction::Init { count } => vec![*count],
+                BarrierAction::Arrive { count, bytes, .. } => [*count].into_iter().chain(*bytes).collect(),
+                BarrierAction::Expect { bytes } | BarrierAction::Complete { bytes } => vec![*bytes],
+                BarrierAction::Test { phase: Phase::State(phase) | Phase::Parity(phase), .. } => vec![*phase],
+                BarrierAction::Invalidate | BarrierAction::ArriveAfterCopies { .. } => Vec::new(),
             },
-            Async::Commit { .. } | Async::Wait { .. } | Async::Publish { .. } => [None; 2],
+            Async::FenceRegisters | Async::Commit { .. } | Async::Wait { .. } | Async::Publish { .. } => {
+                Vec::new()
+            }
         };
-        found.into_iter().flatten()
+        found.into_iter()
     }
 
     /// Calls `visit` with everything that the operation names.
@@ -138,6 +269,12 @@ impl Async {
         self.values().for_each(|value| visit(Named::Read(value)));
         if let Async::Copy { ignore: Some(ignore), .. } = self {
             visit(Named::ReadPredicate(*ignore));
+        }
+        if let Async::Multiply(product) = self {
+            if let Adds::If(adds) = product.adds {
+                visit(Named::ReadPredicate(adds));
+            }
+            product.d.iter().for_each(|d| visit(Named::Write(*d)));
         }
         let Async::Barrier { action, .. } = self else { return };
         if let BarrierAction::Arrive { state: Some(state), .. } = action {

@@ -36,11 +36,11 @@ impl MatrixElement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MatrixShape {
     /// Rows of A, C and D.
-    pub m: u8,
+    pub m: u16,
     /// Columns of B, C and D.
-    pub n: u8,
+    pub n: u16,
     /// Columns of A and rows of B.
-    pub k: u8,
+    pub k: u16,
 }
 
 /// A multiply-accumulate: shape and elements of its four matrices.

@@ -12,6 +12,7 @@ mod asynchronous;
 mod check;
 mod code;
 mod control;
+mod descriptor;
 mod effect;
 mod error;
 mod isa;
@@ -30,7 +31,9 @@ mod visit;
 #[cfg(test)]
 mod tests;
 
-pub use asynchronous::{Async, BarrierAction, BarrierTest, Groups, Phase, Place};
+pub use asynchronous::{
+    Adds, Async, BarrierAction, BarrierTest, Factor, Far, Groups, Phase, Place, WarpgroupProduct,
+};
 pub use check::{Broken, BrokenPromise};
 pub use code::{Init, Inst, LaunchBounds, Location, Parameter, Program, Variable};
 pub use control::{Hammock, Joins, NoHammock, Written};

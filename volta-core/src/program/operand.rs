@@ -8,7 +8,7 @@ use super::isa::special;
 use super::literal;
 use super::lower::Lowering;
 use super::names::Binding;
-use super::op::{Address, Op, PredId, PredSrc, RegId, Space, Src, VariableId, Width};
+use super::op::{Address, Int, Op, PredId, PredSrc, RegId, Space, Src, VariableId, Width};
 use super::types::Type;
 use crate::base::span::Span;
 use crate::ptx::tree::{self, LiteralValue, Operand};
@@ -552,12 +552,43 @@ impl<'m> Operation<'_, 'm> {
             let (binding, offset) = self.indexed(operand)?;
             return self.variable_address(binding, offset, space, operand);
         }
-        let Operand::Address { base, offset, rest, .. } = operand else {
-            return Err(self.expected("an address", operand));
-        };
-        if !rest.is_empty() {
+        if let Operand::Address { rest, .. } = operand
+            && !rest.is_empty()
+        {
             return Err(self.unsupported("this form of address is not"));
         }
+        self.first_address(at, space)
+    }
+
+    /// `[map, {x, y}]`: an address as [`Operation::address`] reads it, and so many numbers of 32 bits.
+    pub(super) fn coordinates(
+        &mut self,
+        at: usize,
+        space: Space,
+        count: usize,
+    ) -> Lowered<(Address, Space, Vec<Src>)> {
+        let operand = self.operand(at)?;
+        let Operand::Address { rest, .. } = operand else {
+            return Err(self.expected("the address of a tensor map, and coordinates", operand));
+        };
+        let [Operand::Vector(elements, _)] = rest.as_slice() else {
+            return Err(self.expected("coordinates in braces behind the address", operand));
+        };
+        if elements.len() != count {
+            return Err(self.expected("as many coordinates as the copy has dimensions", operand));
+        }
+        let ty = Type::Int(Int { width: Width::W32, signed: true });
+        let list = elements.iter().map(|element| self.value(element, ty)).collect::<Lowered<_>>()?;
+        let (address, space) = self.first_address(at, space)?;
+        Ok((address, space, list))
+    }
+
+    /// What stands first between the brackets of an address.
+    fn first_address(&mut self, at: usize, space: Space) -> Lowered<(Address, Space)> {
+        let operand = self.operand(at)?;
+        let Operand::Address { base, offset, .. } = operand else {
+            return Err(self.expected("an address", operand));
+        };
         let Some(name) = base else {
             let base = Src::Imm(u64::from_ne_bytes(offset.to_ne_bytes()));
             return Ok((Address { base, offset: 0 }, space));

@@ -10,7 +10,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::asynchronous::{Async, BarrierAction, Groups, Phase, Place};
+use super::asynchronous::{Adds, Async, BarrierAction, Factor, Far, Groups, Phase, Place, WarpgroupProduct};
 use super::code::{Inst, Program, Variable};
 use super::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
 use super::op::{
@@ -374,11 +374,45 @@ impl Display for Place {
     }
 }
 
+impl Display for Far {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Far::Bytes { at, count } => write!(out, "{at}, {count}"),
+            Far::Tile { map, at } => write!(out, "tile {map} at {}", list(at)),
+        }
+    }
+}
+
+impl Display for Factor {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Factor::Registers(registers) => write!(out, "{}", list(registers)),
+            Factor::Shared { descriptor, k_major, of: _ } => {
+                write!(out, "shared {descriptor}{}", if *k_major { "" } else { " transposed" })
+            }
+        }
+    }
+}
+
+impl Display for WarpgroupProduct {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let WarpgroupProduct { product, d, a, b, adds, negates } = self;
+        let sign = if *negates { ".neg" } else { "" };
+        write!(out, "{} = wgmma.{product}{sign} {a}, {b}", list(d))?;
+        match adds {
+            Adds::Known(true) => Ok(()),
+            Adds::Known(false) => write!(out, ", alone"),
+            Adds::If(adds) => write!(out, ", added if {adds}"),
+        }
+    }
+}
+
 impl Display for Async {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let bulk = |groups: &Groups| match groups {
-            Groups::Plain => "",
-            Groups::Bulk => ".bulk",
+        let kind = |groups: &Groups| match groups {
+            Groups::Plain => "copy",
+            Groups::Bulk => "copy.bulk",
+            Groups::Products => "wgmma",
         };
         match self {
             Async::Copy { to, from, bytes, size, ignore } => {
@@ -386,13 +420,15 @@ impl Display for Async {
                 size.map_or(Ok(()), |size| write!(out, ", {size}"))?;
                 ignore.map_or(Ok(()), |ignore| write!(out, ", ignore {ignore}"))
             }
-            Async::BulkLoad { to, from, bytes, barrier } => {
-                write!(out, "copy.bulk {to}, {from}, {bytes}, completes {barrier}")
+            Async::BulkLoad { to, from, barrier } => {
+                write!(out, "copy.bulk {to}, {from}, completes {barrier}")
             }
-            Async::BulkStore { to, from, bytes } => write!(out, "copy.bulk {to}, {from}, {bytes}"),
-            Async::Commit { groups } => write!(out, "copy{}.commit", bulk(groups)),
+            Async::BulkStore { to, from } => write!(out, "copy.bulk {to}, {from}"),
+            Async::Multiply(product) => write!(out, "{product}"),
+            Async::FenceRegisters => write!(out, "wgmma.fence"),
+            Async::Commit { groups } => write!(out, "{}.commit", kind(groups)),
             Async::Wait { groups, pending, reads } => {
-                write!(out, "copy{}.wait{}", bulk(groups), if *reads { ".read" } else { "" })?;
+                write!(out, "{}.wait{}", kind(groups), if *reads { ".read" } else { "" })?;
                 match pending {
                     Some(pending) => write!(out, " {pending}"),
                     None => write!(out, ".all"),

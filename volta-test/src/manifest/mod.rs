@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 use volta_case::{
-    About, CASE, FILL, KERNEL, NamedContents, Options, PARAM, Section, TYPE, Value as Given, VerdictName,
+    About, CASE, FILL, KERNEL, NamedContents, Options, PARAM, Section, TYPE, TensorMap, Value as Given, VerdictName,
     Word, Wrong, choose, source_problem, spellings, split_source,
 };
 use volta_core::case::{
@@ -110,8 +110,9 @@ fn read_case(name: &str, home: Home, document: &DeTable<'_>, problems: &Problems
         }
         params.extend(read_params(&globals, Binding::Variable, problems));
     }
+    let maps = top.table("tensor_maps", []).map(|maps| read_maps(&maps, &names, problems)).unwrap_or_default();
     let kernel_keys = || KERNEL.iter().chain(Kernel::keys());
-    let side = |key| top.table(key, kernel_keys()).and_then(|table| read_kernel(table, &names, problems));
+    let side = |key| top.table(key, kernel_keys()).and_then(|table| read_kernel(table, &names, &maps, problems));
     let (reference, opt, kernel) = (side("reference"), side("opt"), side("kernel"));
     let has = |key| document.iter().any(|(name, _)| name.get_ref() == key);
     if has("kernel") && (has("opt") || has("reference")) {
@@ -383,7 +384,44 @@ fn read_contents(
     }
 }
 
-fn read_kernel(table: Table<'_>, names: &[&str], problems: &Problems) -> Option<Kernel> {
+/// Tensor maps, by name.
+fn read_maps(table: &Table<'_>, names: &[&str], problems: &Problems) -> Vec<(String, TensorMap)> {
+    let mut maps = Vec::new();
+    for (name, span, value) in table.entries() {
+        let what = format!("the tensor map `{name}`");
+        let Some(entries) = value.get_ref().as_table() else {
+            table.wrong_type(value, &what, "a table");
+            continue;
+        };
+        if names.contains(&name) {
+            let help = Some("rename the tensor map".into());
+            problems.add(span.clone(), format!("`{name}` is a parameter already"), help);
+        }
+        let table = Table::new(entries, span, what, TensorMap::keys(), problems);
+        let mut map = TensorMap::default();
+        table.section(&mut map);
+        for (key, help) in [("of", "of = \"a\""), ("box", "box = [64, 64]")] {
+            if table.get(key).is_none() {
+                let message = format!("the tensor map `{name}` needs `{key}`");
+                problems.add(table.span.clone(), message, Some(help.into()));
+            }
+        }
+        if let Some(of) = table.get("of").filter(|_| !names.contains(&map.of.as_str())) {
+            let wrong = Wrong::unknown(format!("no parameter is called `{}`", map.of), &map.of, names);
+            problems.add(of.span(), wrong.message, wrong.help);
+        }
+        table.finish();
+        maps.push((name.to_owned(), map));
+    }
+    maps
+}
+
+fn read_kernel(
+    table: Table<'_>,
+    names: &[&str],
+    maps: &[(String, TensorMap)],
+    problems: &Problems,
+) -> Option<Kernel> {
     let source = table.string("source");
     if source.is_none() && table.get("source").is_none() {
         let help = Some("source = \"kernel.cu\", or \"kernel.cu::name\" when it has several kernels".into());
@@ -413,8 +451,12 @@ fn read_kernel(table: Table<'_>, names: &[&str], problems: &Problems) -> Option<
             return Some(Argument::Literal(number));
         }
         let name = value.get_ref().as_str()?;
+        if let Some((name, map)) = maps.iter().find(|(known, _)| known == name) {
+            return Some(Argument::Map { name: name.clone(), map: map.clone() });
+        }
         if !names.contains(&name) {
-            let wrong = Wrong::unknown(format!("no parameter is called `{name}`"), name, names);
+            let known: Vec<&str> = names.iter().copied().chain(maps.iter().map(|(name, _)| name.as_str())).collect();
+            let wrong = Wrong::unknown(format!("no parameter is called `{name}`"), name, &known);
             problems.add_senseless(value.span(), wrong.message, wrong.help);
         }
         Some(Argument::Named(name.into()))

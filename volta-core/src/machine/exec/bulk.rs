@@ -9,7 +9,7 @@ use super::super::objects::Backing;
 use super::super::race::Agent;
 use super::super::value::lanes;
 use super::super::warp::Warp;
-use crate::program::{Place, Src};
+use crate::program::{Far, Place, Src};
 use crate::verdict::FaultKind;
 use std::collections::VecDeque;
 
@@ -43,15 +43,22 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: u32,
         pc: u32,
-        places: (Place, Place),
-        bytes: Src,
+        (to, from): (Place, &Far),
         barrier: Place,
     ) -> Result<(), Stop> {
         for lane in lanes(mask) {
             let copy = self.begin_bulk()?;
             let agent = |space| Agent::Copy { number: copy, proxy: Some(space) };
-            let agents = (agent(AsyncSpace::Shared), agent(AsyncSpace::Global));
-            let bytes = self.bulk_copy(warp, lane, pc, places, bytes, agents)?;
+            let (writer, reader) = (agent(AsyncSpace::Shared), agent(AsyncSpace::Global));
+            let bytes = match from {
+                Far::Bytes { at, count } => {
+                    self.bulk_copy(warp, lane, pc, (to, *at), *count, (writer, reader))?
+                }
+                Far::Tile { map, at } => {
+                    let tile = self.tile(warp, lane, pc, *map, at)?;
+                    self.load_tile(warp, lane, pc, to, &tile, (writer, reader))?
+                }
+            };
             self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc });
             self.complete_copy(warp, lane, pc, barrier, bytes, copy)?;
         }
@@ -64,14 +71,21 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: u32,
         pc: u32,
-        places: (Place, Place),
-        bytes: Src,
+        (to, from): (&Far, Place),
     ) -> Result<(), Stop> {
         for lane in lanes(mask) {
             let (reads, writes) = (self.begin_bulk()?, self.begin_bulk()?);
             let writer = Agent::Copy { number: writes, proxy: Some(AsyncSpace::Global) };
             let reader = Agent::Copy { number: reads, proxy: Some(AsyncSpace::Shared) };
-            self.bulk_copy(warp, lane, pc, places, bytes, (writer, reader))?;
+            match to {
+                Far::Bytes { at, count } => {
+                    self.bulk_copy(warp, lane, pc, (*at, from), *count, (writer, reader))?;
+                }
+                Far::Tile { map, at } => {
+                    let tile = self.tile(warp, lane, pc, *map, at)?;
+                    self.store_tile(warp, lane, pc, from, &tile, (writer, reader))?;
+                }
+            }
             self.mbarriers.copies.push(Started { copy: reads, thread: warp.thread(lane), pc });
             self.copies_of(warp, lane).bulk.open.push(Stored { reads, writes });
         }

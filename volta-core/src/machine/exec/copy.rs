@@ -64,10 +64,14 @@ impl Cta<'_> {
             Async::Copy { to, from, bytes, size, ignore } => {
                 self.copy_async(warp, mask, pc, (*to, *from), *bytes, *size, *ignore)
             }
-            Async::BulkLoad { to, from, bytes, barrier } => {
-                self.bulk_load(warp, mask, pc, (*to, *from), *bytes, *barrier)
+            Async::BulkLoad { to, from, barrier } => self.bulk_load(warp, mask, pc, (*to, from), *barrier),
+            Async::BulkStore { to, from } => self.bulk_store(warp, mask, pc, (to, *from)),
+            Async::Multiply(product) => self.multiply_async(warp, pc, product),
+            Async::FenceRegisters => self.fence_registers(warp, pc),
+            Async::Commit { groups: Groups::Products } => self.commit_products(warp, pc),
+            Async::Wait { groups: Groups::Products, pending, reads: _ } => {
+                self.wait_for_products(warp, pc, pending.unwrap_or(0))
             }
-            Async::BulkStore { to, from, bytes } => self.bulk_store(warp, mask, pc, (*to, *from), *bytes),
             Async::Commit { groups: Groups::Plain } => {
                 self.commit_copies(warp, mask);
                 Ok(())

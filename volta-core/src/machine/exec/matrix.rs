@@ -8,7 +8,6 @@ use super::super::packed::PackedPart;
 use super::super::race::Agent;
 use super::super::value::{Origin, Sym, Value, lanes};
 use super::super::warp::Warp;
-use super::float::set_reals;
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{Address, InstId, Int, RegId, Space, Src, Width};
@@ -85,7 +84,7 @@ pub(super) struct Places {
 
 impl Places {
     /// Those of the elements of one number in lanes' fragments of C or D.
-    const OF_C: Places = Places { rows: 8, columns: 4, apart: 2 };
+    pub(super) const OF_C: Places = Places { rows: 8, columns: 4, apart: 2 };
 
     /// 32 neighbours in a matrix with so many columns.
     pub(super) fn in_order(columns: usize) -> Places {
@@ -129,19 +128,7 @@ impl Cta<'_> {
             for (step, result) in results.iter_mut().enumerate().take(inside) {
                 *result = self.dot_products(pc, &mut factors, fragment::of_c(0, number * inside + step));
             }
-            if inside == 1 && !results[0].contains(&UNDEFINED) {
-                set_reals(warp.register_mut(*d), format, u32::MAX, |lane| results[0][lane]);
-                continue;
-            }
-            for lane in 0..32 {
-                let mut pieces = [PackedPart { value: Value::Bits(0), bytes: 0 }; 2];
-                for (step, piece) in pieces.iter_mut().enumerate().take(inside) {
-                    let value = real_or_undefined(format, results[step][lane], pc);
-                    *piece = PackedPart { value, bytes: format.bytes() };
-                }
-                let value = if inside == 1 { pieces[0].value } else { self.packed.join(&pieces) };
-                warp.register_mut(*d).set(lane, value);
-            }
+            self.set_matrix_register(warp, *d, format, &results[..inside], pc);
         }
         Ok(())
     }
@@ -239,7 +226,7 @@ impl Cta<'_> {
     }
 
     /// The elements that registers hold, as terms.
-    fn read_matrix(
+    pub(super) fn read_matrix(
         &mut self,
         warp: &Warp,
         pc: u32,

@@ -25,11 +25,14 @@ mod select;
 mod select_load;
 mod store;
 mod symbolic_int;
+mod tile;
+mod warpgroup;
 mod wmma;
 
 pub(super) use access_fault::pretty_name;
 pub(super) use copy::Copies;
 pub(super) use known::Knowns;
+pub(super) use warpgroup::Products;
 pub(super) use wmma::Fragments;
 
 use super::cta::{Cta, Stop};
@@ -62,6 +65,9 @@ impl Cta<'_> {
     /// lanes meet.
     #[inline]
     pub(super) fn execute(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
+        if !self.products.is_empty() {
+            self.touches_products(warp, mask, &inst.op, pc)?;
+        }
         match &inst.op {
             Op::Mov { d, a, width } => self.mov(warp, mask, *d, *a, *width),
             Op::Int1 { op, ty, d, a } => self.int1(warp, mask, pc, *op, *ty, *d, *a),

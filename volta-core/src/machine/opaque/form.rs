@@ -234,7 +234,11 @@ impl Sums {
             (a, Form::Some { .. }) if a.is_number() && times == 1 => b,
             _ => {
                 let taint = self.taint(a) | self.taint(b);
-                Form::tainted(u64::MAX.checked_shl(taint.trailing_zeros()).unwrap_or(0))
+                let carried = u64::MAX.checked_shl(taint.trailing_zeros()).unwrap_or(0);
+                // A sum of small numbers is small, and carries no further.
+                let most = self.ones(a).checked_add(self.ones(b)).filter(|_| times == 1);
+                let ones = most.map_or(u64::MAX, filled);
+                Form::Bits { ones, taint: carried & ones }
             }
         }
     }

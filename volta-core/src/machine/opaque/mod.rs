@@ -179,7 +179,7 @@ impl<'p> Analysis<'p> {
             let tensor = match side.arguments.as_ref().map(|list| list.get(number)) {
                 None => declared.get(number).copied(),
                 Some(Some(Argument::Named(name))) => params.iter().position(|param| param.name == *name),
-                Some(Some(Argument::Literal(_)) | None) => None,
+                Some(Some(Argument::Literal(_) | Argument::Map { .. }) | None) => None,
             };
             let is_tensor = |at: &usize| {
                 params.get(*at).is_some_and(|param| matches!(param.kind, ParamKind::Tensor { .. }))

@@ -2,13 +2,15 @@
 
 use super::form::{Base, Form, filled};
 use super::{Analysis, Held, MAX_PLACES, State};
-use crate::program::{Address, Async, Compare, Int1, Int2, Int3, Op, RegId, Space, Special, Src, Width};
+use crate::program::{Address, Async, Compare, Far, Int1, Int2, Int3, Op, RegId, Space, Special, Src, Width};
 
 /// Why an operation is refused.
 const STORED: &str = "an address is stored where values are compared, and nothing determines its bits";
 const COMPARED: &str =
     "the order or the distance of objects, or bits of an address beyond its alignment, decide here";
 const ADDRESSED: &str = "an address is computed from bits of addresses that nothing determines";
+/// The bits of a matrix descriptor that tell where the matrix lies, and two above them that are not looked at.
+const DESCRIPTOR_ADDRESS: u64 = 0xffff;
 const COMPUTED: &str = "a value is computed from bits of an address that nothing determines";
 
 impl Analysis<'_> {
@@ -566,9 +568,12 @@ impl Analysis<'_> {
         let op = &self.program.insts[at].op;
         let (address, bytes) = if let Op::Async(Async::Copy { from, bytes, .. }) = op {
             (*from, *bytes)
-        } else if let Op::Async(Async::BulkLoad { from: place, .. } | Async::BulkStore { to: place, .. }) = op
+        } else if let Op::Async(
+            Async::BulkLoad { from: Far::Bytes { at, .. }, .. }
+            | Async::BulkStore { to: Far::Bytes { at, .. }, .. },
+        ) = op
         {
-            (place.address, 16)
+            (at.address, 16)
         } else if let Op::Load { space: Space::Global | Space::Generic, address, width, d, .. } = op {
             (*address, width.bytes() * d.len() as u32)
         } else if let Op::Store { space: Space::Global | Space::Generic, address, width, a, .. } = op {
@@ -617,25 +622,36 @@ impl Analysis<'_> {
                 if operation.addresses().any(|address| wrong(self, &address)) {
                     return Some(ADDRESSED);
                 }
+                let wherever = |form: Form| match form {
+                    Form::Linear { sum, .. } => Form::Linear { sum, offset: None },
+                    other @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. }) => other,
+                };
+                let anywhere = Form::number(u64::MAX);
                 let read = match operation {
-                    Async::Copy { from, bytes, .. } => Some((Space::Global, *from, *bytes)),
-                    // Wherever in the object, and however much of it.
-                    Async::BulkLoad { from, .. } | Async::BulkStore { from, .. } => {
-                        Some((from.space, from.address, 16))
+                    Async::Copy { from, bytes, .. } => {
+                        Some((Space::Global, self.address(state, *from), *bytes))
                     }
-                    Async::Commit { .. }
+                    // Wherever in the object, and however much of it.
+                    Async::BulkLoad { from: Far::Bytes { at: from, .. }, .. } | Async::BulkStore { from, .. } => {
+                        Some((from.space, wherever(self.address(state, from.address)), 16))
+                    }
+                    Async::BulkLoad { from: Far::Tile { .. }, .. } => Some((Space::Global, anywhere, 16)),
+                    Async::Multiply(_) => Some((Space::Shared, anywhere, 16)),
+                    Async::FenceRegisters
+                    | Async::Commit { .. }
                     | Async::Wait { .. }
                     | Async::Publish { .. }
                     | Async::Barrier { .. } => None,
                 };
-                let mut number = operation.values().all(|value| self.form(state, value).is_number());
-                if let Some((space, from, bytes)) = read {
-                    let from = match (operation, self.address(state, from)) {
-                        (Async::BulkLoad { .. } | Async::BulkStore { .. }, Form::Linear { sum, .. }) => {
-                            Form::Linear { sum, offset: None }
-                        }
-                        (_, from) => from,
+                let mut number = operation.values().all(|value| {
+                    let form = self.form(state, value);
+                    let may_be_tainted = match operation {
+                        Async::Multiply(product) if product.is_descriptor(value) => DESCRIPTOR_ADDRESS,
+                        _ => 0,
                     };
+                    self.sums.taint(form) & !may_be_tainted == 0
+                });
+                if let Some((space, from, bytes)) = read {
                     number &= self.loaded(space, from, bytes).is_number();
                 }
                 (!number).then_some(COMPUTED)

@@ -2,7 +2,7 @@
 
 use super::memory::space;
 use super::{Row, Types, row};
-use crate::program::asynchronous::{Async, BarrierAction, Groups, Place};
+use crate::program::asynchronous::{Async, BarrierAction, Far, Groups, Place};
 use crate::program::op::{Int, Op, Space, Src, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
@@ -57,39 +57,49 @@ fn arrive(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// `cp.async.bulk.dst.src.completion{.L2::cache_hint} [to], [from], bytes{, [barrier]}{, policy}`
+/// `cp.async.bulk.dst.src.completion{.L2::cache_hint} [to], [from], bytes{, [barrier]}{, policy}`,
+/// `cp.async.bulk.tensor.dim.dst.src{.tile}.completion{.L2::cache_hint} [to], [map, {coordinates}]{, [barrier]}{, policy}`
 fn bulk_copy(x: &mut Operation<'_, '_>) -> Lowered {
     for (modifier, what) in [
-        ("tensor", "tensor copies are not done yet"),
         ("prefetch", "prefetches of tensors are not done yet"),
         ("multicast::cluster", "clusters of several CTAs are not"),
         ("cp_mask", "byte masks are not done yet"),
+        ("im2col", "only tiles are"),
+        ("tile::gather4", "only tiles are"),
+        ("tile::scatter4", "only tiles are"),
     ] {
         if x.flag(modifier) {
             return Err(x.unsupported(what));
         }
     }
+    let dimensions = if x.flag("tensor") { Some(x.require(&DIMENSIONS)?) } else { None };
+    if dimensions.is_some() {
+        x.flag("tile");
+        x.choose(&[("cta_group::1", ())]);
+    }
     let (target, source) = (space(x), space(x));
     let hint = x.flag("L2::cache_hint");
+    // The size is an operand of its own.
+    let operands = if dimensions.is_some() { 2 } else { 3 };
     match (target, source) {
         (Space::Shared, Space::Global) => {
             x.require(&[("mbarrier::complete_tx::bytes", ())])?;
-            x.done(if hint { 5 } else { 4 })?;
+            x.done(operands + if hint { 2 } else { 1 })?;
             if hint {
-                x.source(4, Type::Bits(Width::W64))?;
+                x.source(operands + 1, Type::Bits(Width::W64))?;
             }
-            let (to, from, bytes) = (place(x, 0, target)?, place(x, 1, source)?, x.source(2, U32)?);
-            let barrier = place(x, 3, Space::Shared)?;
-            x.push(Op::Async(Async::BulkLoad { to, from, bytes, barrier }));
+            let (to, from) = (place(x, 0, target)?, far(x, 1, dimensions)?);
+            let barrier = place(x, operands, Space::Shared)?;
+            x.push(Op::Async(Async::BulkLoad { to, from, barrier }));
         }
         (Space::Global, Space::Shared) => {
             x.require(&[("bulk_group", ())])?;
-            x.done(if hint { 4 } else { 3 })?;
+            x.done(operands + usize::from(hint))?;
             if hint {
-                x.source(3, Type::Bits(Width::W64))?;
+                x.source(operands, Type::Bits(Width::W64))?;
             }
-            let (to, from, bytes) = (place(x, 0, target)?, place(x, 1, source)?, x.source(2, U32)?);
-            x.push(Op::Async(Async::BulkStore { to, from, bytes }));
+            let (to, from) = (far(x, 0, dimensions)?, place(x, 1, source)?);
+            x.push(Op::Async(Async::BulkStore { to, from }));
         }
         (Space::Shared, Space::Shared) => {
             return Err(
@@ -101,13 +111,24 @@ fn bulk_copy(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
+const DIMENSIONS: [(&str, usize); 5] = [("1d", 1), ("2d", 2), ("3d", 3), ("4d", 4), ("5d", 5)];
+
+/// What lies in global memory: bytes, counted by the third operand, or a tile of so many dimensions.
+fn far(x: &mut Operation<'_, '_>, at: usize, dimensions: Option<usize>) -> Lowered<Far> {
+    let Some(dimensions) = dimensions else {
+        return Ok(Far::Bytes { at: place(x, at, Space::Global)?, count: x.source(2, U32)? });
+    };
+    let (address, space, at) = x.coordinates(at, Space::Generic, dimensions)?;
+    Ok(Far::Tile { map: Place { space, address }, at })
+}
+
 pub(super) fn place(x: &mut Operation<'_, '_>, at: usize, space: Space) -> Lowered<Place> {
     let (address, space) = x.address(at, space)?;
     Ok(Place { space, address })
 }
 
 /// A literal that is a small number.
-fn constant(x: &Operation<'_, '_>, at: usize) -> Lowered<u32> {
+pub(super) fn constant(x: &Operation<'_, '_>, at: usize) -> Lowered<u32> {
     let operand = x.operand(at)?;
     let Operand::Literal(Literal { value: LiteralValue::Integer(value), .. }) = operand else {
         return Err(x.expected("a literal", operand));

@@ -1,6 +1,7 @@
 //! Tensor cores: matrices that a warp holds together.
 
 use super::memory::space;
+use super::warpgroup::wgmma;
 use super::{Row, Types, row, unsupported};
 use crate::number::format::Format;
 use crate::program::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
@@ -16,7 +17,7 @@ pub(super) const ROWS: &[Row] = &[
     row("movmatrix", Types::Any, "Warp Level Matrix Instructions: movmatrix", movmatrix),
     row("mma", Types::Any, "Warp Level Matrix Instructions: mma", mma),
     row("wmma", Types::Any, "Warp Level Matrix Instructions: wmma", wmma),
-    unsupported("wgmma", "Asynchronous Warpgroup Level Matrix Instructions: wgmma", WHY),
+    row("wgmma", Types::Any, "Asynchronous Warpgroup Level Matrix Instructions: wgmma", wgmma),
     unsupported("tcgen05", "TensorCore 5th Generation Family Instructions: tcgen05", WHY),
 ];
 
@@ -29,7 +30,7 @@ const S8: MatrixElement = MatrixElement::Int8 { signed: true };
 const U8: MatrixElement = MatrixElement::Int8 { signed: false };
 const S32: MatrixElement = MatrixElement::Int32;
 
-const ELEMENTS: [(&str, MatrixElement); 8] = [
+pub(super) const ELEMENTS: [(&str, MatrixElement); 10] = [
     ("f16", F16),
     ("bf16", BF16),
     ("tf32", TF32),
@@ -38,9 +39,11 @@ const ELEMENTS: [(&str, MatrixElement); 8] = [
     ("s8", S8),
     ("u8", U8),
     ("s32", S32),
+    ("e4m3", MatrixElement::Float(Format::E4m3)),
+    ("e5m2", MatrixElement::Float(Format::E5m2)),
 ];
 
-const fn shape(m: u8, n: u8, k: u8) -> MatrixShape {
+const fn shape(m: u16, n: u16, k: u16) -> MatrixShape {
     MatrixShape { m, n, k }
 }
 
@@ -85,18 +88,18 @@ fn has(table: &[(MatrixElement, &[MatrixShape])], element: MatrixElement, shape:
 }
 
 /// Takes `.sync.aligned`.
-fn whole_warp(x: &mut Operation<'_, '_>) -> Lowered {
+pub(super) fn whole_warp(x: &mut Operation<'_, '_>) -> Lowered {
     x.require(&[("sync", ())])?;
     x.require(&[("aligned", ())])
 }
 
 /// The registers of a matrix are as wide as its elements, and 32 bits at least.
-fn register_width(element: MatrixElement) -> Width {
+pub(super) fn register_width(element: MatrixElement) -> Width {
     if element.bytes() == 8 { Width::W64 } else { Width::W32 }
 }
 
 /// Registers that are written, `count` of them.
-fn destinations(
+pub(super) fn destinations(
     x: &mut Operation<'_, '_>,
     at: usize,
     width: Width,
@@ -117,7 +120,7 @@ fn destinations(
 }
 
 /// Registers or literals that are read, `count` of them.
-fn sources(x: &mut Operation<'_, '_>, at: usize, width: Width, count: Option<usize>) -> Lowered<Vec<Src>> {
+pub(super) fn sources(x: &mut Operation<'_, '_>, at: usize, width: Width, count: Option<usize>) -> Lowered<Vec<Src>> {
     let operand = x.operand(at)?;
     let mut out = Vec::new();
     for element in x.elements(at)? {
@@ -176,7 +179,7 @@ fn movmatrix(x: &mut Operation<'_, '_>) -> Lowered {
 }
 
 /// How many registers of a lane hold `rows × columns` elements.
-fn registers(element: MatrixElement, rows: u8, columns: u8) -> usize {
+pub(super) fn registers(element: MatrixElement, rows: u16, columns: u16) -> usize {
     let bytes = usize::from(rows) * usize::from(columns) * element.bytes() as usize;
     bytes / (32 * register_width(element).bytes() as usize)
 }

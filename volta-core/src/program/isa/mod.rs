@@ -21,6 +21,7 @@ mod moves;
 pub(super) mod special;
 mod sync;
 mod warp;
+mod warpgroup;
 
 use std::sync::LazyLock;
 

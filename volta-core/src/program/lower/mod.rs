@@ -8,6 +8,7 @@ mod enter;
 
 use rustc_hash::FxHashMap;
 
+use super::descriptor::find_matrices;
 use super::code::{Init, Inst, Location, Parameter, Program, Variable};
 use super::error::LowerError;
 use super::isa::{self, Handler};
@@ -130,6 +131,7 @@ impl<'m> Lowering<'m> {
         self.push(None, Op::Exit, end)?;
         self.keep_entries();
         self.resolve_targets();
+        find_matrices(&mut self.insts, &self.variables);
         let (registers, predicates, _) = self.names.counts();
         let module_variables = self.names.module_variables();
         Ok(Program {

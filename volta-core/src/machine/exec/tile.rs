@@ -1,0 +1,211 @@
+//! Copies of boxes of tensor maps (rule Y11).
+
+use super::super::cta::{Cta, Stop};
+use super::super::objects::{Backing, from_generic};
+use super::super::race::Agent;
+use super::super::tensor_map::{Map, swizzled};
+use super::super::value::Value;
+use super::super::warp::Warp;
+use super::memory::WarpAccess;
+use crate::program::{Place, Space, Src};
+use crate::verdict::FaultKind;
+
+/// What a box in shared memory begins at a multiple of, in bytes (ISA, Bounding Box).
+const BOX_ALIGN: u64 = 128;
+/// What swizzles move.
+const PIECE: u64 = 16;
+
+/// A box of a map.
+pub(super) struct Tile<'l> {
+    map: &'l Map,
+    /// Its first element, the innermost dimension first.
+    first: Vec<i64>,
+}
+
+impl<'l> Cta<'l> {
+    /// The box of the map at an address.
+    pub(super) fn tile(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        map: Place,
+        at: &[Src],
+    ) -> Result<Tile<'l>, Stop> {
+        let address = self.addresses(warp, 1 << lane, map.address, pc)?[lane];
+        let (space, inner) =
+            if map.space == Space::Generic { from_generic(address) } else { (map.space, address) };
+        let launch = self.launch;
+        let found = launch.objects.find(space, inner).filter(|(_, offset)| *offset == 0);
+        let map = found.and_then(|(object, _)| launch.maps.get(&object));
+        let Some(map) = map else {
+            let message = "there is no tensor map at the address that a copy names".to_string();
+            let site = self.site("copies by it".into(), warp, lane, pc);
+            let help = "give it under [tensor_maps], and its name among the kernel's `args`";
+            let (kind, help) = (FaultKind::Unsupported, Some(help.to_string()));
+            return Err(self.fault_at(kind, "Y11", message, vec![site], help));
+        };
+        if map.dimensions.len() != at.len() {
+            let message = format!(
+                "a copy of {} dimensions by `{}`, which has {}",
+                at.len(),
+                map.name,
+                map.dimensions.len()
+            );
+            return Err(self.fault(FaultKind::Undefined, "Y11", message, warp, lane, pc));
+        }
+        let first = at
+            .iter()
+            .map(|at| Ok(i64::from(self.concrete(warp, *at, lane, pc, "a coordinate")? as u32 as i32)))
+            .collect::<Result<_, Stop>>()?;
+        Ok(Tile { map, first })
+    }
+
+    /// Fills a box in shared memory, with zeros where the tensor has no elements; gives its bytes.
+    pub(super) fn load_tile(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        pc: u32,
+        to: Place,
+        tile: &Tile<'_>,
+        (writer, reader): (Agent, Agent),
+    ) -> Result<u32, Stop> {
+        let start = self.box_address(warp, lane, pc, to)?;
+        let mut offsets = [0; 32];
+        let far = self.far(warp, lane, pc, tile, reader, false, &mut offsets)?;
+        self.each_piece(warp, lane, pc, (to.space, start), tile, writer, |cta, warp, near, places| {
+            let size = tile.map.element;
+            if let Some(first) = whole_cells(places, size) {
+                return cta.copy_piece(warp, lane, (&far, first), (near, near.offsets[lane]));
+            }
+            for (number, place) in places.iter().enumerate() {
+                let value = match place {
+                    Some(place) => cta.load_value(warp, lane, &far, *place, size as u32)?,
+                    None => Value::Bits(0),
+                };
+                let offset = near.offsets[lane] + number as u64 * size;
+                cta.store_value(warp, lane, near, offset, size as u32, value)?;
+            }
+            Ok(())
+        })?;
+        Ok(tile.map.bytes() as u32)
+    }
+
+    /// Writes a box from shared memory; what lies outside the tensor goes nowhere.
+    pub(super) fn store_tile(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        pc: u32,
+        from: Place,
+        tile: &Tile<'_>,
+        (writer, reader): (Agent, Agent),
+    ) -> Result<(), Stop> {
+        let start = self.box_address(warp, lane, pc, from)?;
+        let mut offsets = [0; 32];
+        let far = self.far(warp, lane, pc, tile, writer, true, &mut offsets)?;
+        self.each_piece(warp, lane, pc, (from.space, start), tile, reader, |cta, warp, near, places| {
+            let size = tile.map.element;
+            if let Some(first) = whole_cells(places, size) {
+                return cta.copy_piece(warp, lane, (near, near.offsets[lane]), (&far, first));
+            }
+            for (number, place) in places.iter().enumerate() {
+                let offset = near.offsets[lane] + number as u64 * size;
+                let value = cta.load_value(warp, lane, near, offset, size as u32)?;
+                if let Some(place) = place {
+                    cta.store_value(warp, lane, &far, *place, size as u32, value)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Copies 16 bytes between offsets that are multiples of 4.
+    fn copy_piece(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        (from, first): (&WarpAccess<'_>, u64),
+        (to, target): (&WarpAccess<'_>, u64),
+    ) -> Result<(), Stop> {
+        for cell in 0..PIECE / 4 {
+            let content = self.read_cell(warp, lane, from, first / 4 + cell, 0xf)?;
+            self.write_cell(warp, lane, to, target / 4 + cell, 0xf, content)?;
+        }
+        Ok(())
+    }
+
+    fn box_address(&self, warp: &Warp, lane: usize, pc: u32, at: Place) -> Result<u64, Stop> {
+        let address = self.addresses(warp, 1 << lane, at.address, pc)?[lane];
+        if !address.is_multiple_of(BOX_ALIGN) {
+            let message = format!("a box in shared memory that does not begin at a multiple of {BOX_ALIGN} bytes");
+            return Err(self.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc));
+        }
+        Ok(address)
+    }
+
+    /// The whole tensor of a box.
+    fn far<'o>(
+        &self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        tile: &Tile<'_>,
+        agent: Agent,
+        writes: bool,
+        offsets: &'o mut [u64; 32],
+    ) -> Result<WarpAccess<'o>, Stop>
+    where
+        'l: 'o,
+    {
+        let objects = &self.launch.objects;
+        let Some(object) = objects.of_tensor(tile.map.tensor) else {
+            return Err(Stop::Defect("a tensor map of a tensor that has no place"));
+        };
+        let place = (Space::Global, objects.get(object).base);
+        let far = self.locate_lane(warp, lane, pc, place, (1, 1), agent, writes, offsets)?;
+        if writes {
+            self.writable(warp, &far, tile.map.element as u32)?;
+        }
+        Ok(far)
+    }
+
+    /// Calls `act` for each 16 bytes of a box: with where they lie in shared memory, and where their elements lie in the
+    /// tensor, if there are such.
+    fn each_piece(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        pc: u32,
+        (space, start): (Space, u64),
+        tile: &Tile<'_>,
+        agent: Agent,
+        mut act: impl FnMut(&mut Self, &mut Warp, &WarpAccess<'_>, &[Option<u64>]) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let map = tile.map;
+        let elements: Vec<Option<u64>> = map.elements(&tile.first).collect();
+        let writes = false;
+        for (number, places) in elements.chunks((PIECE / map.element) as usize).enumerate() {
+            let address = swizzled(map.swizzle, start + PIECE * number as u64);
+            let mut offsets = [0; 32];
+            let extent = (PIECE as u32, PIECE as u32);
+            let near = self.locate_lane(warp, lane, pc, (space, address), extent, agent, writes, &mut offsets)?;
+            let Backing::Shared(_) = near.object.backing else {
+                let message = "a copy of a box that is not between global and shared memory".to_string();
+                return Err(self.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
+            };
+            self.lies_by_pattern(warp, &near, map.swizzle)?;
+            act(self, warp, &near, places)?;
+        }
+        self.looked_at += elements.len() as u64 / 8;
+        self.check_budgets()
+    }
+}
+
+/// Where elements begin that lie in a row, from a multiple of 4 bytes on.
+fn whole_cells(places: &[Option<u64>], size: u64) -> Option<u64> {
+    let first = places.first().copied().flatten().filter(|first| first.is_multiple_of(4))?;
+    let in_a_row = |(number, place): (usize, &Option<u64>)| *place == Some(first + number as u64 * size);
+    places.iter().enumerate().all(in_a_row).then_some(first)
+}

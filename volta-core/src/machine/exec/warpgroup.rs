@@ -1,0 +1,556 @@
+//! Products of matrices by a warpgroup (`wgmma`, rule Y12): each warp computes its 16 rows, and is an agent of the async
+//! proxy for as long as that takes.
+//!
+//! As with copies, results are there at once: whoever touches the registers of a product, or writes what it reads, before
+//! the product is over is at fault.
+
+use super::super::clock::AsyncSpace;
+use super::super::cta::{Cta, Detector, Stop};
+use super::super::fragment;
+use super::super::mbarrier::Started;
+use super::super::objects::Backing;
+use super::super::packed::PackedPart;
+use super::super::race::Agent;
+use super::super::tensor_map::swizzled;
+use super::super::value::{Value, lanes};
+use super::super::warp::Warp;
+use super::float::set_reals;
+use super::matrix::{Factors, Places, Terms, UNDEFINED, real_or_undefined};
+use super::memory::WarpAccess;
+use crate::case::Swizzle;
+use crate::number::format::Format;
+use crate::program::matrix::{MatrixElement, MatrixShape};
+use crate::program::{Adds, Async, Factor, Op, RegId, Space, Src, VariableId, WarpgroupProduct};
+use crate::term::TermOp;
+use crate::verdict::FaultKind;
+use std::collections::VecDeque;
+
+/// Warps that compute a product together.
+const WARPS: usize = 4;
+/// Rows that each of them computes.
+const ROWS: usize = 16;
+/// What a matrix in shared memory is made of.
+const PIECE: usize = 16;
+/// A descriptor has this much of an address.
+const ADDRESS: u64 = (1 << 18) - 1;
+
+/// A product under way.
+#[derive(Clone, Debug)]
+struct Running {
+    number: u32,
+    pc: u32,
+    registers: Vec<RegId>,
+}
+
+/// How products use a register.
+#[derive(Clone, Copy, Debug, Default)]
+struct Use {
+    /// By so many that are under way, and the last of them.
+    running: u32,
+    last: u32,
+    /// It holds a result of products of this shape, or else a part of a left factor.
+    result: Option<MatrixShape>,
+    /// A thread read or wrote it since `wgmma.fence`.
+    touched: bool,
+}
+
+/// The products of one warp.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct Products {
+    uses: Vec<Use>,
+    open: Vec<Running>,
+    groups: VecDeque<Vec<Running>>,
+    /// There has been a `wgmma.fence`.
+    fenced: bool,
+    /// What of this it executed, in order: all warps of a group do the same.
+    done: Vec<u32>,
+}
+
+impl Products {
+    pub(in super::super) fn new(registers: u32) -> Products {
+        Products { uses: vec![Use::default(); registers as usize], ..Products::default() }
+    }
+
+    pub(in super::super) fn is_empty(&self) -> bool {
+        self.open.is_empty() && self.groups.is_empty()
+    }
+
+    pub(in super::super) fn bytes(&self) -> u64 {
+        (self.uses.len() * size_of::<Use>() + self.done.len() * 4) as u64
+    }
+}
+
+/// A matrix in shared memory, as a descriptor has it (ISA, Matrix Descriptor Format).
+struct Layout {
+    start: u64,
+    leading: u64,
+    stride: u64,
+    swizzle: Swizzle,
+    k_major: bool,
+}
+
+impl Layout {
+    fn of(descriptor: u64, k_major: bool) -> Option<Layout> {
+        let field = |low: u32| (descriptor >> low & 0x3fff) << 4;
+        let swizzle = match descriptor >> 62 {
+            0 => Swizzle::None,
+            1 => Swizzle::B128,
+            2 => Swizzle::B64,
+            _ => Swizzle::B32,
+        };
+        // The base offset: the pattern does not start at a multiple of its size.
+        let is_shifted = descriptor >> 49 & 7 != 0 && swizzle != Swizzle::None;
+        (!is_shifted).then_some(Layout {
+            start: field(0),
+            leading: field(16),
+            stride: field(32),
+            swizzle,
+            k_major,
+        })
+    }
+
+    /// Where 16 bytes begin, relative to the window of shared memory and not yet swizzled (ISA, Canonical Layouts): in a
+    /// matrix whose neighbours in k are neighbours in memory, those of a row and of a step of 16 bytes in k; otherwise of
+    /// a `row` in k and a step of 16 bytes in m or n.
+    fn piece(&self, row: u64, step: u64) -> u64 {
+        let span = self.swizzle.span().max(PIECE as u64);
+        let (group, inside) = (row / 8, row % 8);
+        let steps = span / PIECE as u64;
+        let offset = match (self.k_major, self.swizzle) {
+            (true, Swizzle::None) => group * self.stride + inside * span + step * self.leading,
+            (true, Swizzle::B32 | Swizzle::B64 | Swizzle::B128) => {
+                group * self.stride + inside * span + step * PIECE as u64
+            }
+            (false, Swizzle::None) => group * self.leading + inside * span + step * self.stride,
+            (false, Swizzle::B32 | Swizzle::B64 | Swizzle::B128) => {
+                group * self.stride + inside * span + step / steps * self.leading + step % steps * PIECE as u64
+            }
+        };
+        self.start + offset
+    }
+}
+
+impl Cta<'_> {
+    /// Whether a thread touches a register that a product under way has (rule Y12).
+    pub(super) fn touches_products(
+        &mut self,
+        warp: &Warp,
+        mask: u32,
+        op: &Op,
+        pc: u32,
+    ) -> Result<(), Stop> {
+        if let Op::Async(Async::Multiply(_)) = op {
+            return Ok(());
+        }
+        let products = &mut self.products[warp.index];
+        let mut busy = None;
+        op.visit_registers(&mut |register, _| {
+            let used = &mut products.uses[register.index()];
+            used.touched = true;
+            if used.running > 0 {
+                busy = busy.or(Some(*used));
+            }
+        });
+        match busy {
+            None => Ok(()),
+            Some(used) => Err(self.in_flight(warp, mask, pc, used, "is touched")),
+        }
+    }
+
+    #[cold]
+    fn in_flight(&self, warp: &Warp, mask: u32, pc: u32, used: Use, what: &str) -> Stop {
+        let lane = mask.trailing_zeros() as usize;
+        let part = if used.result.is_some() { "of the result" } else { "of the left factor" };
+        let message = format!("a register {part} of a product {what} while the product is under way");
+        let sites = vec![
+            self.site("starts the product".into(), warp, lane, used.last),
+            self.site(format!("{what} here", what = what.trim_start_matches("is ")), warp, lane, pc),
+        ];
+        let help = "wait for it before: `wgmma.commit_group`, then `wgmma.wait_group`";
+        self.fault_at(FaultKind::InFlight, "Y12", message, sites, Some(help.into()))
+    }
+
+    /// `wgmma.fence`: what threads did with registers comes before products.
+    pub(super) fn fence_registers(&mut self, warp: &Warp, pc: u32) -> Result<(), Stop> {
+        let products = self.products_of(warp, pc)?;
+        products.uses.iter_mut().for_each(|used| used.touched = false);
+        products.fenced = true;
+        Ok(())
+    }
+
+    pub(super) fn commit_products(&mut self, warp: &Warp, pc: u32) -> Result<(), Stop> {
+        let products = self.products_of(warp, pc)?;
+        let group = std::mem::take(&mut products.open);
+        products.groups.push_back(group);
+        Ok(())
+    }
+
+    /// Waits until at most `pending` groups are under way.
+    pub(super) fn wait_for_products(&mut self, warp: &Warp, pc: u32, pending: u32) -> Result<(), Stop> {
+        let products = self.products_of(warp, pc)?;
+        let ended = products.groups.len().saturating_sub(pending as usize);
+        let over: Vec<Running> = products.groups.drain(..ended).flatten().collect();
+        for register in over.iter().flat_map(|product| &product.registers) {
+            products.uses[register.index()].running -= 1;
+        }
+        let Detector::VectorClock(exact) = &mut self.order else { return Ok(()) };
+        for product in &over {
+            lanes(u32::MAX).for_each(|lane| exact.end_copy(product.number, warp.thread(lane)));
+        }
+        Ok(())
+    }
+
+    /// The products of a warp, which executes an operation on them.
+    fn products_of(&mut self, warp: &Warp, pc: u32) -> Result<&mut Products, Stop> {
+        match &self.order {
+            Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
+            Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
+            Detector::VectorClock(_) => {}
+        }
+        let first = warp.index / WARPS * WARPS;
+        if self.launch.threads() < 32 * (first + WARPS) {
+            let message = "the warp has no three others beside it to be a warpgroup with".to_string();
+            return Err(self.fault(FaultKind::BarrierDivergence, "Y12", message, warp, 0, pc));
+        }
+        let products = &mut self.products[warp.index];
+        products.done.push(pc);
+        Ok(products)
+    }
+
+    /// All warps of a group have executed the same operations on products, at the end of the run.
+    pub(in super::super) fn end_products(&self) -> Result<(), Stop> {
+        for (group, warps) in self.products.chunks(WARPS).enumerate() {
+            let Some(other) = warps.iter().position(|warp| warp.done != warps[0].done) else { continue };
+            let (one, two) = (&warps[0].done, &warps[other].done);
+            let same = one.iter().zip(two).take_while(|(one, two)| one == two).count();
+            let sites = [(0, one), (other, two)].into_iter().filter_map(|(warp, done)| {
+                let thread = (32 * (WARPS * group + warp)) as u32;
+                Some(self.site_of_thread("executes this one".into(), thread, *done.get(same)?))
+            });
+            let message =
+                "warps of one warpgroup execute different operations on products, which all four must execute"
+                    .to_string();
+            let sites = sites.collect();
+            return Err(self.fault_at(FaultKind::BarrierDivergence, "Y12", message, sites, None));
+        }
+        Ok(())
+    }
+
+    /// `wgmma.mma_async`
+    pub(super) fn multiply_async(
+        &mut self,
+        warp: &mut Warp,
+        pc: u32,
+        product: &WarpgroupProduct,
+    ) -> Result<(), Stop> {
+        self.products_of(warp, pc)?;
+        self.take_registers(warp, pc, product)?;
+        let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+        let number = exact.begin_copy();
+        let agent = Agent::Copy { number, proxy: Some(AsyncSpace::Shared) };
+        let kind = product.product;
+        let MatrixShape { n, k, .. } = kind.shape;
+        let (n, k) = (usize::from(n), usize::from(k));
+        let mut left = Terms::new(ROWS, k);
+        match &product.a {
+            Factor::Registers(registers) => {
+                let shape = MatrixShape { m: ROWS as u16, ..kind.shape };
+                let place = |lane, at| fragment::of_a(shape, kind.a, lane, at);
+                self.read_matrix(warp, pc, kind.a, registers, &mut left, place)?;
+            }
+            Factor::Shared { descriptor, k_major, of } => {
+                let layout = self.layout(warp, pc, *descriptor, *k_major)?;
+                let first = warp.index % WARPS * ROWS;
+                let own = first..first + ROWS;
+                let extent = (WARPS * ROWS, k);
+                self.read_factor(warp, pc, (&layout, *of), kind.a, extent, agent, &mut |(row, at), raw| {
+                    if own.contains(&row) {
+                        left.set((row - first, at), raw);
+                    }
+                })?;
+            }
+        }
+        if product.negates {
+            self.negate(&mut left, pc);
+        }
+        let mut right = Terms::new(k, n);
+        let Factor::Shared { descriptor, k_major, of } = &product.b else {
+            return Err(Stop::Defect("a right factor in registers"));
+        };
+        let layout = self.layout(warp, pc, *descriptor, *k_major)?;
+        self.read_factor(warp, pc, (&layout, *of), kind.b, (n, k), agent, &mut |(column, at), raw| {
+            right.set((at, column), raw);
+        })?;
+        let mut sum = Terms::new(ROWS, n);
+        let adds = match product.adds {
+            Adds::Known(adds) => adds,
+            Adds::If(predicate) => self.known_by_all(warp, predicate, pc)?,
+        };
+        if adds {
+            let sources: Vec<Src> = product.d.iter().map(|d| Src::Reg(*d)).collect();
+            self.read_matrix(warp, pc, kind.d, &sources, &mut sum, of_result)?;
+        } else if let MatrixElement::Float(format) = kind.d
+            && let Some(zero) = self.real(warp, Value::Bits(0), format, 0, pc)?
+        {
+            sum.raw.fill(zero.raw());
+        }
+        self.write_result(warp, pc, product, (&left, &right, &sum));
+        let products = &mut self.products[warp.index];
+        for (register, result) in product.uses() {
+            let used = &mut products.uses[register.index()];
+            *used = Use { running: used.running + 1, last: pc, result, ..*used };
+        }
+        let registers = product.uses().map(|(register, _)| register).collect();
+        products.open.push(Running { number, pc, registers });
+        self.mbarriers.copies.push(Started { copy: number, thread: warp.thread(0), pc });
+        self.check_budgets()
+    }
+
+    /// The registers of a product are free, and what threads did with them comes before it.
+    fn take_registers(&mut self, warp: &Warp, pc: u32, product: &WarpgroupProduct) -> Result<(), Stop> {
+        let products = &self.products[warp.index];
+        for (register, result) in product.uses() {
+            let used = products.uses[register.index()];
+            // Results of one shape are added up in order, and factors may be read again.
+            if used.running > 0 && used.result != result {
+                return Err(self.in_flight(warp, u32::MAX, pc, used, "is used by another one"));
+            }
+            if used.touched || !products.fenced {
+                let part = if result.is_some() { "the result" } else { "the left factor" };
+                let message = if products.fenced {
+                    format!("threads have used registers of {part} since the last `wgmma.fence`")
+                } else {
+                    "there is no `wgmma.fence` before the first product".to_string()
+                };
+                let site = self.site("starts the product".into(), warp, 0, pc);
+                let help = "`wgmma.fence.sync.aligned` belongs between them and the product";
+                return Err(self.fault_at(FaultKind::InFlight, "Y12", message, vec![site], Some(help.into())));
+            }
+        }
+        Ok(())
+    }
+
+    /// A predicate that is the same for all lanes.
+    fn known_by_all(&self, warp: &Warp, predicate: crate::program::PredSrc, pc: u32) -> Result<bool, Stop> {
+        let first = self.known_truth(warp, predicate, 0, pc)?;
+        for lane in 1..32 {
+            if self.known_truth(warp, predicate, lane, pc)? != first {
+                return Err(self.not_uniform(warp, lane, pc));
+            }
+        }
+        Ok(first)
+    }
+
+    #[cold]
+    fn not_uniform(&self, warp: &Warp, lane: usize, pc: u32) -> Stop {
+        let message = "an operand of a product is not the same in all lanes".to_string();
+        self.fault(FaultKind::Undefined, "Y12", message, warp, lane, pc)
+    }
+
+    fn layout(&self, warp: &Warp, pc: u32, descriptor: Src, k_major: bool) -> Result<Layout, Stop> {
+        let bits = self.concrete(warp, descriptor, 0, pc, "a matrix descriptor")?;
+        for lane in 1..32 {
+            if self.concrete(warp, descriptor, lane, pc, "a matrix descriptor")? != bits {
+                return Err(self.not_uniform(warp, lane, pc));
+            }
+        }
+        Layout::of(bits, k_major).ok_or_else(|| {
+            let message = "matrix descriptors with a base offset are not supported".to_string();
+            self.fault(FaultKind::Unsupported, "S2", message, warp, 0, pc)
+        })
+    }
+
+    /// Reads a matrix of `rows` rows in m or n, by k, and hands on its elements as terms.
+    fn read_factor(
+        &mut self,
+        warp: &mut Warp,
+        pc: u32,
+        (layout, of): (&Layout, Option<VariableId>),
+        element: MatrixElement,
+        (rows, k): (usize, usize),
+        agent: Agent,
+        take: &mut dyn FnMut((usize, usize), u64),
+    ) -> Result<(), Stop> {
+        let MatrixElement::Float(format) = element else { return Ok(()) };
+        let Some(of) = of else {
+            let message = "it cannot be told in which variable in shared memory the matrix of a descriptor lies";
+            let site = self.site("reads the matrix".into(), warp, 0, pc);
+            let help = "compute the descriptor from the address of one variable, in registers";
+            let (kind, help) = (FaultKind::Nondeterministic, Some(help.to_string()));
+            return Err(self.fault_at(kind, "M1", message.into(), vec![site], help));
+        };
+        let window = self.launch.objects.address(of) & !ADDRESS;
+        let bytes = element.bytes() as usize;
+        let inside = PIECE / bytes;
+        let (outer, steps) = if layout.k_major { (rows, k / inside) } else { (k, rows.div_ceil(inside)) };
+        let readers = self.readers(warp);
+        for row in 0..outer {
+            for step in 0..steps {
+                let address = swizzled(layout.swizzle, window + layout.piece(row as u64, step as u64));
+                let mut offsets = [0; 32];
+                let place = (Space::Shared, address);
+                let piece = PIECE as u32;
+                let at = self.locate_lane(warp, 0, pc, place, (piece, piece), agent, false, &mut offsets)?;
+                self.holds_matrices(warp, &at, false)?;
+                self.lies_by_pattern(warp, &at, layout.swizzle)?;
+                for number in 0..inside {
+                    let offset = at.offsets[0] + (number * bytes) as u64;
+                    let value = self.matrix_element(warp, &at, offset, bytes as u32, &readers)?;
+                    let raw = self.real(warp, value, format, 0, pc)?.map_or(UNDEFINED, crate::term::TermId::raw);
+                    let along = step * inside + number;
+                    let place = if layout.k_major { (row, along) } else { (along, row) };
+                    if place.0 < rows {
+                        take(place, raw);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lanes of a warp, of which what all of them know is known.
+    fn readers(&self, warp: &Warp) -> Vec<usize> {
+        let Detector::VectorClock(exact) = &self.order else { return vec![0] };
+        let threads: Vec<usize> = (0..32).map(|lane| warp.thread(lane) as usize).collect();
+        exact.clocks.representatives(&threads)
+    }
+
+    /// An element, which the product reads with what all lanes knew.
+    fn matrix_element(
+        &mut self,
+        warp: &mut Warp,
+        at: &WarpAccess<'_>,
+        offset: u64,
+        bytes: u32,
+        readers: &[usize],
+    ) -> Result<Value, Stop> {
+        // The first element of a cell stands for the cell.
+        if offset.is_multiple_of(4) {
+            for reader in readers {
+                self.read_cell(warp, *reader, at, offset / 4, 0xf)?;
+            }
+        }
+        self.held_value(warp, 0, at, offset, bytes)
+    }
+
+    /// The pattern of a swizzle lies as the object's alignment says.
+    pub(super) fn lies_by_pattern(
+        &self,
+        warp: &Warp,
+        at: &WarpAccess<'_>,
+        swizzle: Swizzle,
+    ) -> Result<(), Stop> {
+        let Backing::Shared(_) = at.object.backing else { return Ok(()) };
+        let pattern = 8 * swizzle.span();
+        if at.object.align < pattern {
+            let name = super::access_fault::pretty_name(&at.object.name);
+            let message = format!(
+                "a swizzle depends on where `{name}` lies within {pattern} bytes, and it is declared at a multiple of {}",
+                at.object.declared
+            );
+            let lane = at.mask.trailing_zeros() as usize;
+            let site = self.site("reads or writes it".into(), warp, lane, at.pc);
+            let help = format!("declare it with `__align__({pattern})`");
+            return Err(self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help)));
+        }
+        if at.object.declared < pattern {
+            self.relied.on_alignment(at.number, pattern);
+        }
+        Ok(())
+    }
+
+    fn negate(&mut self, terms: &mut Terms, pc: u32) {
+        for chunk in terms.raw.chunks_mut(32) {
+            let mut operands = [UNDEFINED; 32];
+            operands[..chunk.len()].copy_from_slice(chunk);
+            let mask = operands.iter().enumerate().filter(|(_, raw)| **raw != UNDEFINED);
+            let mask = mask.fold(0u32, |mask, (lane, _)| mask | 1 << lane);
+            if mask == 0 {
+                continue;
+            }
+            let results = self.store.push_shared(TermOp::Neg, mask, &[&operands], pc);
+            for lane in lanes(mask) {
+                chunk[lane] = results.lane(lane);
+            }
+        }
+    }
+
+    fn write_result(
+        &mut self,
+        warp: &mut Warp,
+        pc: u32,
+        product: &WarpgroupProduct,
+        (left, right, sum): (&Terms, &Terms, &Terms),
+    ) {
+        let MatrixElement::Float(format) = product.product.d else { return };
+        let known = &self.known;
+        let mut factors = Factors::new(left, right, sum, Places::OF_C, |raw| known.contains(raw));
+        let inside = fragment::elements_in_register(product.product.d).min(2);
+        for (number, d) in product.d.iter().enumerate() {
+            let mut results = [[UNDEFINED; 32]; 2];
+            for (step, result) in results.iter_mut().enumerate().take(inside) {
+                *result = self.dot_products(pc, &mut factors, of_result(0, number * inside + step));
+            }
+            self.set_matrix_register(warp, *d, format, &results[..inside], pc);
+        }
+    }
+
+    /// Writes a register of a matrix: one or two elements in each lane.
+    pub(super) fn set_matrix_register(
+        &mut self,
+        warp: &mut Warp,
+        d: RegId,
+        format: Format,
+        results: &[[u64; 32]],
+        pc: u32,
+    ) {
+        if let [alone] = results
+            && !alone.contains(&UNDEFINED)
+        {
+            set_reals(warp.register_mut(d), format, u32::MAX, |lane| alone[lane]);
+            return;
+        }
+        for lane in 0..32 {
+            let mut pieces = [PackedPart { value: Value::Bits(0), bytes: 0 }; 2];
+            for (piece, result) in pieces.iter_mut().zip(results) {
+                let value = real_or_undefined(format, result[lane], pc);
+                *piece = PackedPart { value, bytes: format.bytes() };
+            }
+            let value = if results.len() == 1 { pieces[0].value } else { self.packed.join(&pieces) };
+            warp.register_mut(d).set(lane, value);
+        }
+    }
+}
+
+/// Row, within those of the warp, and column of element `at` of the result in a lane (ISA, Register Fragments): the
+/// fragments of C of products of 16 × 8, from left to right.
+fn of_result(lane: usize, at: usize) -> (usize, usize) {
+    let (row, column) = fragment::of_c(lane, at % 4);
+    (row, column + 8 * (at / 4))
+}
+
+/// What in-flight checks and reasons are about.
+impl WarpgroupProduct {
+    /// The registers that belong to it until it is waited for, and what their shape is if they hold its result.
+    fn uses(&self) -> impl Iterator<Item = (RegId, Option<MatrixShape>)> {
+        let left = self.left_registers().map(|register| (register, None));
+        left.chain(self.d.iter().map(|register| (*register, Some(self.product.shape))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Every element of a result lies in exactly one place of a warp.
+    #[test]
+    fn results_are_covered_once() {
+        for n in (8..=256).step_by(8) {
+            let places: BTreeSet<(usize, usize)> =
+                (0..32).flat_map(|lane| (0..n / 2).map(move |at| of_result(lane, at))).collect();
+            assert_eq!(places.len(), 16 * n);
+            assert!(places.iter().all(|(row, column)| *row < 16 && *column < n));
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Tensor maps (`CUtensorMap`, rule Y11): how a tensor in global memory is cut into boxes, and how these lie in shared memory.
+
+use super::bind::Tensor;
+use crate::case::{Swizzle, TensorMap};
+
+/// Dimensions that a map has at most.
+const MOST_DIMENSIONS: usize = 5;
+/// Elements of a box in one dimension, at most.
+const LARGEST_BOX: u64 = 256;
+/// What strides, and the innermost dimension of a box, are multiples of, in bytes.
+const UNIT: u64 = 16;
+
+/// One dimension of a map.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dimension {
+    /// Elements of the tensor.
+    pub(super) extent: u64,
+    /// Bytes from one to the next.
+    pub(super) stride: u64,
+    /// Elements of a box.
+    pub(super) tile: u64,
+}
+
+/// A tensor map of the launch.
+#[derive(Clone, Debug)]
+pub(super) struct Map {
+    /// Its name in messages.
+    pub(super) name: String,
+    /// The tensor, by its number in the launch.
+    pub(super) tensor: u32,
+    /// Bytes of an element.
+    pub(super) element: u64,
+    /// The innermost one first.
+    pub(super) dimensions: Vec<Dimension>,
+    pub(super) swizzle: Swizzle,
+}
+
+impl Map {
+    /// What the case says of a map, with what the driver asks of it (CUDA driver API, `cuTensorMapEncodeTiled`).
+    pub(super) fn new(name: &str, map: &TensorMap, tensors: &[Tensor], shape: &[u64]) -> Result<Map, String> {
+        let number = tensors.iter().position(|tensor| tensor.name == map.of && tensor.param.is_some());
+        let number = number.ok_or_else(|| format!("`{}` is no tensor of the case", map.of))?;
+        let tensor = &tensors[number];
+        let element = u64::from(tensor.element.bytes());
+        let shape = if map.shape.is_empty() { shape } else { &map.shape };
+        let rank = shape.len();
+        if rank == 0 || rank > MOST_DIMENSIONS {
+            return Err(format!("a tensor map has 1 to {MOST_DIMENSIONS} dimensions, and `{}` has {rank}", map.of));
+        }
+        if map.r#box.len() != rank {
+            return Err(format!("`box` has {} dimensions, and the tensor {rank}", map.r#box.len()));
+        }
+        let rows = row_major(shape).ok_or("the tensor map has too many elements")?;
+        let strides = match map.strides.as_slice() {
+            [] => rows,
+            given if given.len() + 1 == rank => given.iter().copied().chain([1]).collect(),
+            given => {
+                return Err(format!(
+                    "`strides` has {} numbers, one for each dimension but the innermost one: {}",
+                    given.len(),
+                    rank - 1
+                ));
+            }
+        };
+        let dimensions: Vec<Dimension> = (0..rank)
+            .rev()
+            .map(|at| Dimension { extent: shape[at], stride: strides[at].saturating_mul(element), tile: map.r#box[at] })
+            .collect();
+        let made = Map { name: name.to_owned(), tensor: number as u32, element, dimensions, swizzle: map.swizzle };
+        made.check(tensor)?;
+        Ok(made)
+    }
+
+    fn check(&self, tensor: &Tensor) -> Result<(), String> {
+        for Dimension { extent, tile, .. } in &self.dimensions {
+            if *tile == 0 || *tile > LARGEST_BOX {
+                return Err(format!("a box has 1 to {LARGEST_BOX} elements in each dimension, and not {tile}"));
+            }
+            if *extent == 0 || *extent > 1 << 32 {
+                return Err(format!("a tensor map has 1 to 2^32 elements in each dimension, and not {extent}"));
+            }
+        }
+        for Dimension { stride, .. } in &self.dimensions[1..] {
+            if !stride.is_multiple_of(UNIT) || *stride >= 1 << 40 {
+                return Err(format!(
+                    "strides are multiples of {UNIT} bytes below 2^40, and one of them has {stride} bytes"
+                ));
+            }
+        }
+        let inner = self.inner_bytes();
+        if !inner.is_multiple_of(UNIT) {
+            return Err(format!("the innermost dimension of a box is a multiple of {UNIT} bytes, and not {inner}"));
+        }
+        let span = self.swizzle.span();
+        if span > 0 && inner > span {
+            return Err(format!(
+                "the innermost dimension of a box has {inner} bytes, and a swizzle of {span} bytes takes no more than that"
+            ));
+        }
+        let last = self.dimensions.iter().map(|dimension| (dimension.extent - 1).saturating_mul(dimension.stride));
+        let end = last.fold(self.element, u64::saturating_add);
+        let has = tensor.elements * self.element;
+        if end > has {
+            return Err(format!("it reaches {end} bytes into `{}`, which has {has}", tensor.name));
+        }
+        Ok(())
+    }
+
+    /// Bytes of a box in its innermost dimension.
+    fn inner_bytes(&self) -> u64 {
+        self.dimensions[0].tile * self.element
+    }
+
+    /// Bytes of a box.
+    pub(super) fn bytes(&self) -> u64 {
+        self.dimensions.iter().fold(self.element, |bytes, dimension| bytes.saturating_mul(dimension.tile))
+    }
+
+    /// The byte of the tensor at which an element lies, if it has one there.
+    fn offset(&self, at: &[i64]) -> Option<u64> {
+        let mut offset = 0;
+        for (dimension, at) in self.dimensions.iter().zip(at) {
+            let at = u64::try_from(*at).ok().filter(|at| *at < dimension.extent)?;
+            offset += at * dimension.stride;
+        }
+        Some(offset)
+    }
+
+    /// The elements of the box that begins at some coordinates: in the order in which they lie in shared memory, unless
+    /// they are swizzled, each with the byte of the tensor at which it lies, if there is one.
+    pub(super) fn elements<'m>(&'m self, first: &'m [i64]) -> impl Iterator<Item = Option<u64>> + 'm {
+        let count = self.bytes() / self.element;
+        (0..count).map(move |number| {
+            let mut rest = number;
+            let at = self.dimensions.iter().zip(first).map(|(dimension, first)| {
+                let inside = rest % dimension.tile;
+                rest /= dimension.tile;
+                first.saturating_add(inside as i64)
+            });
+            let at: smallvec::SmallVec<[i64; MOST_DIMENSIONS]> = at.collect();
+            self.offset(&at)
+        })
+    }
+}
+
+/// Elements from one to the next, in each dimension.
+fn row_major(shape: &[u64]) -> Option<Vec<u64>> {
+    let mut strides = vec![1u64; shape.len()];
+    for at in (1..shape.len()).rev() {
+        strides[at - 1] = strides[at].checked_mul(shape[at])?;
+    }
+    Some(strides)
+}
+
+/// Where bytes lie in shared memory that an address without swizzle means: of pieces of 16 bytes, some bits of the number
+/// are exchanged by others (ISA, Swizzling Modes).
+pub(super) fn swizzled(swizzle: Swizzle, address: u64) -> u64 {
+    // As many pieces as the span has.
+    let pieces = (swizzle.span() / UNIT).saturating_sub(1);
+    address ^ (address >> 7 & pieces) << 4
+}

@@ -1,0 +1,108 @@
+//! In which variable the matrix of a descriptor lies (rule Y12). A descriptor has 14 bits of an address; what they mean is
+//! known only together with the variable from whose address they come.
+
+use super::asynchronous::{Async, Factor};
+use super::code::{Inst, Program, Variable};
+use super::op::{Op, RegId, Space, Src, VariableId};
+use super::visit::Named;
+use rustc_hash::FxHashMap;
+
+/// The variables in shared memory from whose addresses a register is computed, anywhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Origin {
+    #[default]
+    None,
+    One(VariableId),
+    Several,
+}
+
+impl Origin {
+    fn and(self, other: Origin) -> Origin {
+        match (self, other) {
+            (Origin::None, origin) | (origin, Origin::None) => origin,
+            (one, other) if one == other => one,
+            _ => Origin::Several,
+        }
+    }
+}
+
+struct Origins<'v> {
+    variables: &'v [Variable],
+    registers: FxHashMap<RegId, Origin>,
+}
+
+impl Origins<'_> {
+    fn of(&self, source: Src) -> Origin {
+        match source {
+            Src::Reg(register) => self.registers.get(&register).copied().unwrap_or_default(),
+            Src::Symbol(variable, _) if self.variables[variable.index()].space == Space::Shared => {
+                Origin::One(self.dynamic(variable))
+            }
+            Src::Imm(_) | Src::Symbol(..) => Origin::None,
+        }
+    }
+
+    /// All dynamic arrays are one.
+    fn dynamic(&self, variable: VariableId) -> VariableId {
+        let is_dynamic = |variable: &Variable| variable.space == Space::Shared && variable.size.is_none();
+        if !is_dynamic(&self.variables[variable.index()]) {
+            return variable;
+        }
+        self.variables.iter().position(is_dynamic).map_or(variable, VariableId::from_index)
+    }
+
+    /// What an operation makes of what is known; whether that is new.
+    fn step(&mut self, op: &Op) -> bool {
+        // What is loaded is a number, or not known to be an address.
+        if let Op::Load { .. } = op {
+            return false;
+        }
+        let mut origin = Origin::None;
+        op.visit_sources(&mut |source| origin = origin.and(self.of(source)));
+        if origin == Origin::None {
+            return false;
+        }
+        let mut grows = false;
+        op.visit(&mut |named| {
+            if let Named::Write(register) = named {
+                let known = self.registers.entry(register).or_default();
+                let joined = known.and(origin);
+                grows |= *known != joined;
+                *known = joined;
+            }
+        });
+        grows
+    }
+}
+
+impl Inst {
+    fn multiplies(&self) -> bool {
+        matches!(self.op, Op::Async(Async::Multiply(_)))
+    }
+}
+
+impl Program {
+    /// Whether warpgroups multiply matrices.
+    pub fn multiplies(&self) -> bool {
+        self.insts.iter().any(Inst::multiplies)
+    }
+}
+
+/// Finds out for all descriptors.
+pub(super) fn find_matrices(insts: &mut [Inst], variables: &[Variable]) {
+    if !insts.iter().any(Inst::multiplies) {
+        return;
+    }
+    let mut origins = Origins { variables, registers: FxHashMap::default() };
+    while insts.iter().fold(false, |grows, inst| origins.step(&inst.op) || grows) {}
+    for inst in insts {
+        let Op::Async(Async::Multiply(product)) = &mut inst.op else { continue };
+        for factor in [&mut product.a, &mut product.b] {
+            if let Factor::Shared { descriptor, of, .. } = factor
+                && let Origin::One(variable) = origins.of(*descriptor)
+            {
+                *of = Some(variable);
+            }
+        }
+    }
+}
