@@ -5,7 +5,7 @@ use std::path::Path;
 
 use volta_case::{
     About, CASE, Contains, Element, Expectation, KERNEL, Key, Launch, NamedContents, Options, PARAM, Role,
-    Section, Sign, Target, VerdictName, spellings,
+    Section, Sign, Target, VerdictName, spellings, TensorMap,
 };
 use volta_suite::modules::{self, IMPORTS};
 use volta_suite::tree::{files, read, root};
@@ -155,6 +155,7 @@ fn the_page_on_cases_says_what_the_schema_says() {
         ("keys of a kernel", table(KERNEL.iter().chain(Launch::keys()).chain(Target::keys()))),
         ("keys of expect", table(Expectation::keys())),
         ("keys of contains", table(Contains::keys())),
+        ("keys of a tensor map", table(TensorMap::keys())),
         ("keys of options", table(Options::keys())),
     ];
     volta_suite::page::hold("docs/cases.md", &parts).expect("the page is as the schema");

@@ -4,7 +4,8 @@ use volta_case::{Effect, Key};
 
 use crate::base::assumption::Assumption;
 use crate::case::{
-    Argument, Binding, Case, Contents, Element, Param, ParamKind, Role, Rules, ScalarValue, Side, Sign,
+    Argument, Binding, Case, Contents, Element, Param, ParamKind, Role, Rules, ScalarValue, Side, Sign, Swizzle,
+    TensorMap,
 };
 use crate::decide::witness::decimal;
 use crate::machine;
@@ -37,7 +38,12 @@ impl Mentions {
             (_, Binding::Variable) => machine::names_variable(program, &param.name),
             (None, Binding::Argument) => declared(at),
             (Some(list), Binding::Argument) => list.iter().zip(&arguments).any(|(argument, mentioned)| {
-                *mentioned && matches!(argument, Argument::Named(name) if *name == param.name)
+                let name = match argument {
+                    Argument::Named(name) => Some(name),
+                    Argument::Map { map, .. } => Some(&map.of),
+                    Argument::Literal(_) => None,
+                };
+                *mentioned && name == Some(&param.name)
             }),
         };
         let params = params.iter().enumerate().map(|(at, param)| named(at, param)).collect();
@@ -76,7 +82,14 @@ pub(crate) fn given(case: &Case, mentions: &[Mentions]) -> (Vec<Assumption>, boo
     }
     for (which, (name, side)) in sides.iter().enumerate() {
         for (at, argument) in side.arguments.iter().flatten().enumerate() {
-            let Argument::Literal(value) = argument else { continue };
+            let value = match argument {
+                Argument::Named(_) => continue,
+                Argument::Map { name, map } => {
+                    items.push(Item { text: of_map(name, map), narrows: false });
+                    continue;
+                }
+                Argument::Literal(value) => value,
+            };
             let narrows = mentions.get(which).is_none_or(|side| side.arguments.get(at) == Some(&true));
             let element = mentions.get(which).and_then(|side| side.types.get(at).copied().flatten());
             let value = spelled(value, element.as_slice());
@@ -87,6 +100,22 @@ pub(crate) fn given(case: &Case, mentions: &[Mentions]) -> (Vec<Assumption>, boo
     items.extend(relaxations(&case.options.rules).into_iter().map(|text| Item { text, narrows: true }));
     let narrows = items.iter().any(|item| item.narrows);
     (items.into_iter().map(|item| Assumption::given(item.text)).collect(), narrows)
+}
+
+/// How a tensor map cuts its tensor.
+fn of_map(name: &str, map: &TensorMap) -> String {
+    let list = |numbers: &[u64]| numbers.iter().map(u64::to_string).collect::<Vec<String>>().join(" × ");
+    let mut text = format!("`{name}` is a tensor map of `{}` with boxes of {}", map.of, list(&map.r#box));
+    if !map.shape.is_empty() {
+        text.push_str(&format!(", of extents {}", list(&map.shape)));
+    }
+    if !map.strides.is_empty() {
+        text.push_str(&format!(", of strides {}", list(&map.strides)));
+    }
+    if map.swizzle != Swizzle::None {
+        text.push_str(&format!(", swizzled within {} bytes", map.swizzle.span()));
+    }
+    text
 }
 
 /// What is given of a parameter.

@@ -2,11 +2,12 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprLit, Lit, LitStr, Result, Token, parenthesized, token};
 use volta_case::{
-    About, Expectation, Launch, Options, Section, Takes, Target, Value, VerdictName, Wrong, source_problem,
+    About, Expectation, Launch, Options, Section, Takes, Target, TensorMap, Value, VerdictName, Wrong, source_problem,
     split_source,
 };
 
@@ -72,11 +73,43 @@ pub(crate) fn parse(tokens: TokenStream, form: Form, function: &Function) -> Res
     let entries = Punctuated::<Entry, Token![,]>::parse_terminated_with;
     let parser = |input: ParseStream<'_>| entries(input, parse_entry);
     let entries: Vec<Entry> = parser.parse2(tokens)?.into_iter().collect();
-    Reader { form, function, entries, errors: None }.read()
+    Reader { form, function: Some(function), entries, errors: None }.read()
+}
+
+/// Reads `#[tensor_map(of = a, box = [64, 64])]`.
+pub(crate) fn tensor_map(tokens: TokenStream) -> Result<Vec<Set>> {
+    let entries = Punctuated::<Entry, Token![,]>::parse_terminated_with;
+    let parser = |input: ParseStream<'_>| entries(input, parse_entry);
+    let mut entries: Vec<Entry> = parser.parse2(tokens.clone())?.into_iter().collect();
+    let names: Vec<&str> = TensorMap::keys().iter().map(|key| key.name).collect();
+    for entry in &mut entries {
+        let name = entry.key.to_string();
+        if !names.contains(&name.as_str()) {
+            let wrong = Wrong::unknown(format!("unknown key `{name}`"), &name, &names);
+            return Err(Error::new(entry.key.span(), wrong));
+        }
+        // A parameter stands there by its name.
+        if let Given::Value(value) = &mut entry.value
+            && let Expr::Path(path) = &*value
+            && let Some(tensor) = path.path.get_ident()
+        {
+            let text = LitStr::new(&tensor.to_string(), tensor.span());
+            *value = Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Str(text) });
+        }
+    }
+    for (key, help) in [("of", "of = a"), ("box", "box = [64, 64]")] {
+        if !entries.iter().any(|entry| entry.key == key) {
+            return Err(Error::new_spanned(&tokens, format!("a tensor map needs `{key}`: `{help}`")));
+        }
+    }
+    let mut reader = Reader { form: Form::Single, function: None, entries, errors: None };
+    let sets = reader.section(&mut TensorMap::default(), "");
+    reader.errors.map_or(Ok(sets), Err)
 }
 
 fn parse_entry(input: ParseStream<'_>) -> Result<Entry> {
-    let key: Ident = input.parse()?;
+    // `box` is a word of the language.
+    let key = Ident::parse_any(input)?;
     let value = if input.peek(Token![=]) {
         input.parse::<Token![=]>()?;
         Given::Value(input.parse()?)
@@ -92,7 +125,7 @@ fn parse_entry(input: ParseStream<'_>) -> Result<Entry> {
 
 struct Reader<'f> {
     form: Form,
-    function: &'f Function,
+    function: Option<&'f Function>,
     entries: Vec<Entry>,
     errors: Option<Error>,
 }
@@ -116,7 +149,10 @@ impl Reader<'_> {
         match (self.errors, opt) {
             (Some(errors), _) => Err(errors),
             (None, Some(opt)) => Ok(CaseAttribute { reference, opt, about, expect, options, slow }),
-            (None, None) => Err(Error::new(self.function.name.span(), "a case needs a kernel")),
+            (None, None) => {
+                let span = self.function.map_or_else(proc_macro2::Span::call_site, |function| function.name.span());
+                Err(Error::new(span, "a case needs a kernel"))
+            }
         }
     }
 
@@ -364,7 +400,8 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let names: Vec<String> = self.function.params.iter().map(|param| param.name.to_string()).collect();
+        let params = self.function.iter().flat_map(|function| &function.params);
+        let names: Vec<String> = params.map(|param| param.name.to_string()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut args = Vec::new();
         for expression in &expressions {

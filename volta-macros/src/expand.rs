@@ -88,6 +88,10 @@ fn param(param: &Param) -> TokenStream {
             };
             quote!(case.tensor(#name, [#reference, #opt], &[#(#lengths),*], #role, #contents, #sign);)
         }
+        Kind::Map(sets) => {
+            let values = values(sets);
+            quote!(case.tensor_map(#name, #values);)
+        }
         Kind::Scalar { element, value } => {
             let element = element.name();
             let value = match value {

@@ -53,6 +53,7 @@ use proc_macro::TokenStream;
 ///   `#[init(lower_triangular)]`, `#[init([1, 2, 3])]`; `#[assume(positive)]`; `#[opt_type(f16)]`.
 /// - On scalars: `#[value(128)]`, or `#[symbolic]`, `#[symbolic(positive)]`.
 /// - `#[global]`, or `#[global("ns::name")]`: no argument, but the `__constant__` or `__device__` variable of that name.
+/// - `#[tensor_map(of = x, box = [64, 64], swizzle = "128B")] map: TensorMap`: a tensor map, which `args` name.
 #[proc_macro_attribute]
 pub fn verify_equiv(attribute: TokenStream, item: TokenStream) -> TokenStream {
     run(attribute, item, attribute::Form::Pair)

@@ -7,6 +7,7 @@ use syn::{
     Attribute, Error, Expr, ExprUnary, FnArg, Lit, LitStr, Meta, Pat, Result, Token, TraitItemFn, Type, UnOp,
 };
 
+use crate::attribute::{Set, tensor_map};
 use volta_case::{Element, NamedContents, Role, Sign, Wrong, choose};
 
 /// The function under the attribute.
@@ -42,6 +43,8 @@ pub(crate) enum Kind {
         element: Element,
         value: Value,
     },
+    /// A tensor map.
+    Map(Vec<Set>),
 }
 
 /// What a tensor holds before the launch.
@@ -151,7 +154,19 @@ fn parse_param(argument: &FnArg) -> Result<Param> {
     let name = name.ident.clone();
     let mut marks = Marks::read(&typed.attrs)?;
     let global = marks.global.take().map(|(name, _)| name);
-    let kind = if let Type::Reference(reference) = &*typed.ty {
+    let kind = if let Some((tokens, span)) = marks.tensor_map.take() {
+        if global.is_some() {
+            return Err(Error::new(span, "a tensor map is an argument"));
+        }
+        if let Some((mark, span)) = marks.other() {
+            return Err(Error::new(span, format!("a tensor map has no `{mark}`")));
+        }
+        let is_map = matches!(&*typed.ty, Type::Path(path) if path.path.is_ident("TensorMap"));
+        if !is_map {
+            return Err(Error::new_spanned(&typed.ty, "a tensor map is a `TensorMap`"));
+        }
+        Kind::Map(tensor_map(tokens)?)
+    } else if let Type::Reference(reference) = &*typed.ty {
         let (element, shape) = tensor_type(&reference.elem)?;
         marks.tensor(reference.mutability.is_some(), element, shape)?
     } else {
@@ -203,10 +218,11 @@ struct Marks {
     assume: Option<(Sign, Span)>,
     opt_type: Option<(Element, Span)>,
     global: Option<(Option<LitStr>, Span)>,
+    tensor_map: Option<(TokenStream, Span)>,
 }
 
-const MARKS: [&str; 9] =
-    ["inout", "scratch", "ignored", "init", "value", "symbolic", "assume", "opt_type", "global"];
+const MARKS: [&str; 10] =
+    ["inout", "scratch", "ignored", "init", "value", "symbolic", "assume", "opt_type", "global", "tensor_map"];
 
 impl Marks {
     fn read(attributes: &[Attribute]) -> Result<Marks> {
@@ -266,6 +282,11 @@ impl Marks {
                         return twice();
                     }
                 }
+                "tensor_map" => {
+                    if marks.tensor_map.replace((arguments(attribute)?, span)).is_some() {
+                        return twice();
+                    }
+                }
                 _ => {
                     let wrong = Wrong::unknown(format!("unknown attribute `{name}`"), &name, &MARKS);
                     return Err(Error::new(span, wrong));
@@ -273,6 +294,19 @@ impl Marks {
             }
         }
         Ok(marks)
+    }
+
+    /// An attribute that tensor maps do not have.
+    fn other(&self) -> Option<(&'static str, Span)> {
+        let marks = [
+            self.role.map(|(role, span)| (role.name(), span)),
+            self.init.as_ref().map(|(_, span)| ("init", *span)),
+            self.value.as_ref().map(|(_, span)| ("value", *span)),
+            self.symbolic.map(|(_, span)| ("symbolic", span)),
+            self.assume.map(|(_, span)| ("assume", span)),
+            self.opt_type.as_ref().map(|(_, span)| ("opt_type", *span)),
+        ];
+        marks.into_iter().flatten().next()
     }
 
     fn tensor(self, is_mut: bool, element: Element, shape: Vec<Expr>) -> Result<Kind> {

@@ -1,7 +1,9 @@
 //! What the attributes expand to: calls that put a case together.
 
 use volta_case::{About, Options, Section, Value};
-use volta_core::case::{Argument, Binding, Contents, Element, Param, ParamKind, Role, ScalarValue, Sign};
+use volta_core::case::{
+    Argument, Binding, Contents, Element, Param, ParamKind, Role, ScalarValue, Sign, TensorMap,
+};
 use volta_core::number::{Extended, Rational};
 
 use crate::case::{Case, Expectation, Home, Kernel};
@@ -16,6 +18,7 @@ pub struct Builder {
     description: String,
     about: About,
     params: Vec<Param>,
+    maps: Vec<(String, TensorMap)>,
     reference: Option<Kernel>,
     opt: Option<Kernel>,
     expect: Expectation,
@@ -39,6 +42,7 @@ impl Builder {
             description: String::new(),
             about: About::default(),
             params: Vec::new(),
+            maps: Vec::new(),
             reference: None,
             opt: None,
             expect: Expectation::default(),
@@ -84,6 +88,13 @@ impl Builder {
         let element = self.element(element);
         let kind = ParamKind::Scalar { element, value };
         self.params.push(Param { name: name.into(), kind, binding: Binding::Argument });
+    }
+
+    /// How a tensor is cut into boxes.
+    pub fn tensor_map(&mut self, name: &str, values: Values) {
+        let mut map = TensorMap::default();
+        set(&mut map, values, &mut self.errors);
+        self.maps.push((name.into(), map));
     }
 
     /// The parameter that was added last is a variable of the module, which kernels take by its name.
@@ -132,7 +143,10 @@ impl Builder {
     }
 
     pub(crate) fn finish(mut self) -> Result<Case, String> {
-        let Some(opt) = self.opt else { return Err("there is no kernel".into()) };
+        let Some(mut opt) = self.opt else { return Err("there is no kernel".into()) };
+        for kernel in self.reference.iter_mut().chain([&mut opt]) {
+            kernel.args = kernel.args.take().map(|list| Argument::with_maps(list, &self.maps));
+        }
         for kernel in self.reference.iter().chain([&opt]) {
             if kernel.launch.block.contains(&0) || kernel.launch.grid.contains(&0) {
                 self.errors.push(format!("{}: grid and block sizes are at least 1", kernel.shown()));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use volta_case::{Launch, Limits, NamedContents, Section, Takes, Value};
 use volta_core::case::{
-    Argument, Binding, Case, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign,
+    Argument, Binding, Case, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign, TensorMap,
 };
 use volta_core::number::Extended;
 
@@ -85,6 +85,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "a parameter, in order: `x = in f32[4x8] list 1 2 3` (role, type, shape, then contents or a sign, or nothing), `x = in f32/f16[8]` (one type a side), `n = i32 64`, `a = symbolic f32 positive`",
     ),
     ("global", "a variable of the module, likewise"),
+    (
+        "map",
+        "a tensor map, which arguments name: `m = of=x box=64,64 swizzle=128B`, with the keys of `[tensor_maps]` in a case",
+    ),
     ("options", "rules and limits, as keys of `[options]` in a case: `partial max_ctas=8`"),
 ];
 
@@ -144,6 +148,14 @@ fn param(text: &str, binding: Binding) -> Result<Param, String> {
         _ => return Err("a parameter is a tensor with a role, a value, or symbolic".into()),
     };
     Ok(Param { name: name.trim().to_string(), kind, binding })
+}
+
+/// `m = of=x box=64,64 swizzle=128B`
+fn tensor_map(text: &str) -> Result<(String, TensorMap), String> {
+    let (name, rest) = text.split_once('=').ok_or("a tensor map is `name = …`")?;
+    let mut map = TensorMap::default();
+    keys(&mut map, rest)?;
+    Ok((name.trim().to_string(), map))
 }
 
 /// `block=16x2 ctas=0,2 partial`: keys of a section.
@@ -224,7 +236,7 @@ fn side(text: &str, name: &str) -> Side {
 pub fn read(text: &str, name: &str) -> Result<File, String> {
     let mut reference = side(text, name);
     let mut opt = side(text, name);
-    let mut params = Vec::new();
+    let (mut params, mut maps) = (Vec::new(), Vec::new());
     let mut chosen = Options::default();
     let (mut command, mut verdict, mut rule) = (None, None, None);
     let (mut says, mut assumes, mut domain) = (Vec::new(), Vec::new(), Vec::new());
@@ -275,6 +287,7 @@ pub fn read(text: &str, name: &str) -> Result<File, String> {
             "opt-args" => arguments(value).map(|list| opt.arguments = Some(list)),
             "param" => param(value, Binding::Argument).map(|param| params.push(param)),
             "global" => param(value, Binding::Variable).map(|param| params.push(param)),
+            "map" => tensor_map(value).map(|map| maps.push(map)),
             "options" => options(&mut chosen, value),
             _ => Err(format!("`{key}` is no key of a file test")),
         }
@@ -293,13 +306,16 @@ pub fn read(text: &str, name: &str) -> Result<File, String> {
     if !text.lines().any(|line| line.starts_with("// ")) {
         return Err("there is no comment that says what the file shows".into());
     }
-    let reference = (command == Command::Check).then(|| {
+    let mut reference = (command == Command::Check).then(|| {
         reference.kernel = Some("reference".into());
         opt.kernel = Some("opt".into());
         reference
     });
     if command == Command::Race && !["clean", "race"].contains(&verdict.as_str()) {
         return Err("a `race` test is `clean` or a `race`; this is for `run`".into());
+    }
+    for side in reference.iter_mut().chain([&mut opt]) {
+        side.arguments = side.arguments.take().map(|list| Argument::with_maps(list, &maps));
     }
     let annotations = annotation::read(text)?;
     let case = Case { params, reference, opt, options: chosen };

@@ -41,6 +41,20 @@ pub enum Argument {
     },
 }
 
+impl Argument {
+    /// Puts tensor maps in the place of their names.
+    pub fn with_maps(list: Vec<Argument>, maps: &[(String, TensorMap)]) -> Vec<Argument> {
+        let resolve = |argument| match argument {
+            Argument::Named(name) => match maps.iter().find(|(known, _)| *known == name) {
+                Some((_, map)) => Argument::Map { name, map: map.clone() },
+                None => Argument::Named(name),
+            },
+            other @ (Argument::Literal(_) | Argument::Map { .. }) => other,
+        };
+        list.into_iter().map(resolve).collect()
+    }
+}
+
 /// One kernel and how it is launched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {

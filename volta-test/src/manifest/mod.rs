@@ -451,16 +451,15 @@ fn read_kernel(
             return Some(Argument::Literal(number));
         }
         let name = value.get_ref().as_str()?;
-        if let Some((name, map)) = maps.iter().find(|(known, _)| known == name) {
-            return Some(Argument::Map { name: name.clone(), map: map.clone() });
-        }
-        if !names.contains(&name) {
-            let known: Vec<&str> = names.iter().copied().chain(maps.iter().map(|(name, _)| name.as_str())).collect();
+        let maps = maps.iter().map(|(name, _)| name.as_str());
+        let known: Vec<&str> = names.iter().copied().chain(maps).collect();
+        if !known.contains(&name) {
             let wrong = Wrong::unknown(format!("no parameter is called `{name}`"), name, &known);
             problems.add_senseless(value.span(), wrong.message, wrong.help);
         }
         Some(Argument::Named(name.into()))
     });
+    kernel.args = kernel.args.map(|list| Argument::with_maps(list, maps));
     table.finish();
     source.map(|_| kernel)
 }

@@ -271,6 +271,11 @@ pub const ENTRIES: &[Entry] = &[
         "For those who know that the phase of its barrier is over, or for the thread that waits for its group.",
     ),
     entry(
+        "Y12",
+        "a product of a warpgroup has its registers and reads its factors until it is waited for",
+        "`wgmma.fence` comes before it where threads have touched the registers; `wgmma.wait_group` after it.",
+    ),
+    entry(
         "M1",
         "an access must stay inside its object, aligned, in the right state space",
         "An out-of-bounds read is a fault even if its value is unused.",

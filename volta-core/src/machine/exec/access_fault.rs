@@ -7,7 +7,7 @@ use super::super::race::{self, Agent, Conflict};
 use super::super::value::lanes;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
-use crate::program::{InstId, Op, Space};
+use crate::program::{Async, InstId, Op, Space};
 use crate::verdict::FaultKind;
 
 impl Cta<'_> {
@@ -46,6 +46,10 @@ impl Cta<'_> {
                 Op::LoadFragment { .. } | Op::StoreFragment { .. }
             )
         };
+        let is_product = |access: &race::Access| {
+            matches!(self.launch.program.insts[access.inst.index()].op, Op::Async(Async::Multiply(_)))
+        };
+        let is_of_products = is_product(&conflict.earlier);
         let is_of_a_warp = [conflict.earlier, conflict.later].iter().any(is_matrix);
         let is_of_one_store = same_value && conflict.earlier.inst == conflict.later.inst;
         let sites = vec![
@@ -82,6 +86,9 @@ impl Cta<'_> {
         let help = if is_copy {
             "an asynchronous copy is under way until its thread has waited for it (`cp.async.wait_group`), and is \
              there for other threads after a barrier behind that wait"
+        } else if is_of_products {
+            "a product of a warpgroup reads its factors until its warp has waited for its group (`wgmma.commit_group`, \
+             `wgmma.wait_group`), and other warps know of that behind a barrier"
         } else if is_bulk {
             "a bulk copy is under way until the phase of its barrier is over, or its group is waited for, and is over for \
              those threads that wait"
