@@ -3,12 +3,15 @@
 //! A thread runs until it ends or has to wait. Lanes meet at collectives ([`super::warp`]); warps meet at barriers: a
 //! warp has arrived when all its threads that have not exited are there.
 
+use std::collections::BTreeMap;
+
 use super::decode::{Formal, Function, Program};
-use super::memory::{self, DYNAMIC, Object, Objects};
+use super::memory::{self, DYNAMIC, Object, Objects, SHARED_BYTES};
 use super::op::{Address, AtomicOp, Barrier, Op, Passed, Reduction, Source, Space};
 use super::phase::Phases;
 use super::random::Random;
 use super::thread::{self, Copy, Launch, State, Thread};
+use super::warpgroup::Products;
 use super::{float, integer};
 
 /// A thread runs for at most so many instructions before another one may.
@@ -50,6 +53,8 @@ pub struct Cta<'r> {
     barriers: Vec<Meeting>,
     /// Barriers in shared memory, and bulk copies.
     pub(super) phases: Phases,
+    /// Products of warpgroups, by warp.
+    pub(super) products: BTreeMap<usize, Products<'r>>,
     /// Instructions that may still be executed.
     pub(super) budget: u64,
 }
@@ -68,7 +73,8 @@ impl<'r> Cta<'r> {
         let threads = 0..launch.threads();
         let threads: Vec<Thread> =
             threads.map(|linear| Thread::new(linear, program.entry, kernel, arguments)).collect();
-        let fixed = Object::new(0, random.bytes(program.shared_bytes as usize));
+        let fixed =
+            Object::new(SHARED_BYTES - program.shared_bytes, random.bytes(program.shared_bytes as usize));
         let dynamic = Object::new(DYNAMIC, random.bytes(launch.dynamic_shared as usize));
         Cta {
             program,
@@ -81,6 +87,7 @@ impl<'r> Cta<'r> {
             threads,
             barriers: vec![Meeting::default(); 16],
             phases: Phases::default(),
+            products: BTreeMap::new(),
             budget,
         }
     }
@@ -95,6 +102,7 @@ impl<'r> Cta<'r> {
             let number = self.ready[at];
             self.progress_copies(number)?;
             self.progress_bulk(false).map_err(|error| self.located(number, &error))?;
+            self.progress_products(number / 32).map_err(|error| self.located(number, &error))?;
             for _ in 0..=self.random.below(BURST) {
                 self.budget = self.budget.checked_sub(1).ok_or("it runs for too long")?;
                 self.note_idle(number).map_err(|error| self.located(number, &error))?;
@@ -293,10 +301,14 @@ impl<'r> Cta<'r> {
                 thread.set(*d, 1 << lane);
             }
             Op::Call { function, arguments, .. } => {
+                self.finish_products(number / 32)?;
                 self.call(number, *function, arguments)?;
                 return Ok(Step::Moved);
             }
-            Op::Return => return Ok(self.leave(number)),
+            Op::Return => {
+                self.finish_products(number / 32)?;
+                return Ok(self.leave(number));
+            }
             Op::Exit => return Ok(Step::Exit),
             Op::Trap => return Err("it traps".into()),
             Op::Barrier(_) => return Ok(Step::Wait(State::AtBarrier)),

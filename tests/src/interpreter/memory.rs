@@ -22,8 +22,10 @@ const LOCAL: u64 = 0x1100_0000_0000;
 const PARAMS: u64 = 0x1200_0000_0000;
 /// Bytes of a window.
 const WINDOW: u64 = 1 << 32;
-/// Where in shared memory its dynamic part lies: far from what is static, and aligned for everything.
-pub const DYNAMIC: u64 = 1 << 20;
+/// Where in shared memory its dynamic part lies: aligned for everything. What is static lies at the end.
+pub const DYNAMIC: u64 = 0;
+/// Bytes of shared memory that addresses in matrix descriptors reach.
+pub const SHARED_BYTES: u64 = 1 << 18;
 
 /// A generic address's space, and the address in it.
 pub fn place(generic: u64) -> (Space, u64) {

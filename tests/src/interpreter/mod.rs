@@ -5,23 +5,26 @@
 //! missing, threads that wait forever. Which thread runs next is decided by a seed. Memory that was not written holds arbitrary values.
 //!
 //! [`decode`] resolves names; [`cta`] runs threads and lets them meet, [`warp`] does what lanes do together. Arithmetic
-//! is in [`float`], [`integer`] and [`matrix`].
+//! is in [`float`], [`integer`] and [`matrix`]; [`layout`] says where the factors of a [`warpgroup`] lie.
 
 pub mod cta;
 pub mod decode;
 pub mod float;
 pub mod integer;
+pub mod layout;
 pub mod matrix;
 pub mod memory;
 pub mod op;
 mod phase;
 pub mod random;
+pub mod tensor_map;
 pub mod thread;
 pub mod warp;
+pub mod warpgroup;
 
 use cta::Cta;
 use decode::Program;
-use memory::Objects;
+use memory::{Objects, SHARED_BYTES};
 use random::Random;
 use thread::Launch;
 
@@ -50,6 +53,9 @@ impl Run<'_> {
     /// # Errors
     /// What went wrong, and where.
     pub fn execute(&self, global: &mut Objects, seed: u64) -> Result<u64, String> {
+        if self.program.shared_bytes + u64::from(self.dynamic_shared) > SHARED_BYTES {
+            return Err("there is too much shared memory".into());
+        }
         let mut random = Random::new(seed);
         let mut waiting: Vec<u64> = self.ctas.to_vec();
         let mut budget = self.budget;

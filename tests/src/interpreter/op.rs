@@ -3,6 +3,7 @@
 use super::float::{Arithmetic, Clamp, Format, Function, Round};
 use super::integer::{IntOp, IntType};
 use super::matrix::Matrix;
+use super::warpgroup::Product;
 
 /// An instruction type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -290,12 +291,41 @@ pub enum Vote {
 #[expect(missing_docs, reason = "they are instructions of the ISA, with its operands")]
 pub enum Collective {
     Sync,
-    Shuffle { mode: Shuffle, d: Option<Register>, p: Option<Register>, operands: [Source; 3] },
-    Vote { mode: Vote, d: Register, p: Source },
-    Match { all: bool, bits: u32, d: Option<Register>, p: Option<Register>, a: Source },
-    Redux { op: IntOp, ty: IntType, d: Register, a: Source },
-    Elect { d: Option<Register>, p: Option<Register> },
+    Shuffle {
+        mode: Shuffle,
+        d: Option<Register>,
+        p: Option<Register>,
+        operands: [Source; 3],
+    },
+    Vote {
+        mode: Vote,
+        d: Register,
+        p: Source,
+    },
+    Match {
+        all: bool,
+        bits: u32,
+        d: Option<Register>,
+        p: Option<Register>,
+        a: Source,
+    },
+    Redux {
+        op: IntOp,
+        ty: IntType,
+        d: Register,
+        a: Source,
+    },
+    Elect {
+        d: Option<Register>,
+        p: Option<Register>,
+    },
     Matrix(Matrix),
+    /// `wgmma.mma_async`, a warp's part of it
+    Multiply(Box<Product>),
+    /// `wgmma.commit_group`
+    CommitProducts,
+    /// `wgmma.wait_group`: all groups of products but so many
+    WaitProducts(u64),
 }
 
 /// Operations of atomics.
@@ -533,11 +563,27 @@ pub enum PhaseOp {
 }
 
 /// A bulk copy, and the barrier that it completes on; by groups, if there is none.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "named as in PTX")]
 pub struct BulkCopy {
-    pub to: Address,
-    pub from: Address,
-    pub bytes: Source,
+    pub moved: Moved,
     pub barrier: Option<Address>,
+}
+
+/// What a bulk copy moves.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub enum Moved {
+    Bytes {
+        to: Address,
+        from: Address,
+        bytes: Source,
+    },
+    /// The box of a tensor map that begins at some coordinates, the innermost one first: to or from shared memory.
+    Tile {
+        shared: Address,
+        map: Address,
+        at: Vec<Source>,
+        loads: bool,
+    },
 }

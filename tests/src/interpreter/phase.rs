@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cta::Cta;
-use super::op::{Address, BulkCopy, Phase, PhaseOp, Space};
+use super::op::{Address, BulkCopy, Moved, Phase, PhaseOp, Source, Space};
+use super::tensor_map::{Placed, TensorMap};
 
 /// A barrier's state.
 #[derive(Clone, Copy, Debug)]
@@ -16,15 +17,22 @@ pub(super) struct PhaseBarrier {
     phase: u64,
 }
 
-/// A bulk copy that has not been done.
+/// Up to 8 bytes that a copy moves together.
 #[derive(Clone, Copy, Debug)]
+struct Piece {
+    bytes: u32,
+    to: (Space, u64),
+    /// `None` are zeros.
+    from: Option<(Space, u64)>,
+}
+
+/// A bulk copy that has not been done.
+#[derive(Clone, Debug)]
 pub(super) struct Bulk {
     thread: usize,
     /// Its group: how many the thread committed before; of one that completes on no barrier.
     group: u64,
-    to: (Space, u64),
-    from: (Space, u64),
-    bytes: u64,
+    pieces: Vec<Piece>,
     barrier: Option<u64>,
 }
 
@@ -155,12 +163,47 @@ impl Cta<'_> {
 
     /// Starts a bulk copy.
     pub(super) fn start_bulk(&mut self, number: usize, copy: &BulkCopy) -> Result<(), String> {
-        let bytes = self.threads[number].get(copy.bytes, &self.launch) & 0xffff_ffff;
-        let (to, from) = (self.address(number, copy.to, 16)?, self.address(number, copy.from, 16)?);
+        let pieces = match &copy.moved {
+            Moved::Bytes { to, from, bytes } => {
+                let bytes = self.threads[number].get(*bytes, &self.launch) & 0xffff_ffff;
+                let (to, from) = (self.address(number, *to, 16)?, self.address(number, *from, 16)?);
+                let piece = |at: u64| Piece {
+                    bytes: (bytes - at).min(8) as u32,
+                    to: (to.0, to.1 + at),
+                    from: Some((from.0, from.1 + at)),
+                };
+                (0..bytes).step_by(8).map(piece).collect()
+            }
+            Moved::Tile { shared, map, at, loads } => self.tile(number, *shared, *map, at, *loads)?,
+        };
         let barrier = copy.barrier.map(|at| self.barrier_place(number, at)).transpose()?;
         let group = self.phases.groups.get(&number).copied().unwrap_or(0);
-        self.phases.copies.push(Bulk { thread: number, group, to, from, bytes, barrier });
+        self.phases.copies.push(Bulk { thread: number, group, pieces, barrier });
         Ok(())
+    }
+
+    /// What a copy of a box of a tensor map moves. What the tensor does not have is loaded as zeros, and not stored.
+    fn tile(
+        &mut self,
+        number: usize,
+        shared: Address,
+        map: Address,
+        at: &[Source],
+        loads: bool,
+    ) -> Result<Vec<Piece>, String> {
+        let (Space::Shared, near) = self.address(number, shared, 128)? else {
+            return Err("a box that does not lie in shared memory".into());
+        };
+        let (space, place) = self.address(number, map, 64)?;
+        let map = TensorMap::decode(|word| self.read(number, space, place + 8 * word, 8))?;
+        let coordinate = |source: &Source| i64::from(self.threads[number].get(*source, &self.launch) as i32);
+        let first: Vec<i64> = at.iter().map(coordinate).collect();
+        let piece = |placed: Placed| {
+            let (near, far) = ((Space::Shared, placed.shared), placed.global.map(|at| (Space::Global, at)));
+            let (to, from) = if loads { (near, far) } else { (far?, Some(near)) };
+            Some(Piece { bytes: map.element, to, from })
+        };
+        Ok(map.elements(&first, near)?.into_iter().filter_map(piece).collect())
     }
 
     /// Ends the thread's group of bulk copies.
@@ -188,11 +231,12 @@ impl Cta<'_> {
     }
 
     fn do_bulk(&mut self, at: usize) -> Result<(), String> {
-        let Bulk { thread, to, from, bytes, barrier, .. } = self.phases.copies.swap_remove(at);
-        for offset in 0..bytes {
-            let value = self.read(thread, from.0, from.1 + offset, 1)?;
-            self.write(thread, to.0, to.1 + offset, 1, value)?;
+        let Bulk { thread, pieces, barrier, .. } = self.phases.copies.swap_remove(at);
+        for Piece { bytes, to, from } in &pieces {
+            let value = from.map_or(Ok(0), |(space, at)| self.read(thread, space, at, *bytes))?;
+            self.write(thread, to.0, to.1, *bytes, value)?;
         }
+        let bytes = pieces.iter().map(|piece| u64::from(piece.bytes)).sum();
         barrier.map_or(Ok(()), |barrier| self.complete_bytes(barrier, bytes))
     }
 }

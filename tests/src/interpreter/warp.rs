@@ -17,7 +17,7 @@ impl<'r> Cta<'r> {
         }
     }
 
-    fn value(&self, number: usize, source: Source) -> u64 {
+    pub(super) fn value(&self, number: usize, source: Source) -> u64 {
         self.threads[number].get(source, &self.launch)
     }
 
@@ -96,12 +96,10 @@ impl<'r> Cta<'r> {
                     self.threads[*number].set_some(*p, u64::from(number % 32 == leader));
                 }
             }
-            Collective::Matrix(matrix) => {
-                if lanes.len() != 32 {
-                    return Err("a lane that a matrix needs does not exist or has exited".into());
-                }
-                self.matrix(matrix, lanes[0])?;
-            }
+            Collective::Matrix(matrix) => self.matrix(matrix, whole_warp(lanes)?)?,
+            Collective::Multiply(product) => self.start_product(whole_warp(lanes)?, product)?,
+            Collective::CommitProducts => self.commit_products(whole_warp(lanes)?),
+            Collective::WaitProducts(newest) => self.wait_products(whole_warp(lanes)?, *newest)?,
         }
         Ok(())
     }
@@ -278,7 +276,7 @@ impl<'r> Cta<'r> {
     }
 
     /// The elements that each lane holds in its registers, from the low bits of the first on.
-    fn slots(&self, first: usize, element: Element, sources: &[Source]) -> Vec<Vec<u64>> {
+    pub(super) fn slots(&self, first: usize, element: Element, sources: &[Source]) -> Vec<Vec<u64>> {
         let (bits, each) = (element.bits(), per_register(element));
         let of_lane = |lane: usize| {
             let words = sources.iter().map(|source| self.value(first + lane, *source));
@@ -288,7 +286,7 @@ impl<'r> Cta<'r> {
     }
 
     /// The inverse of [`Cta::slots`].
-    fn put(&mut self, first: usize, element: Element, registers: &[Register], slots: &[Vec<u64>]) {
+    pub(super) fn put(&mut self, first: usize, element: Element, registers: &[Register], slots: &[Vec<u64>]) {
         let (bits, each) = (element.bits(), per_register(element));
         for (lane, slots) in slots.iter().enumerate() {
             for (register, parts) in registers.iter().zip(slots.chunks(each)) {
@@ -296,6 +294,14 @@ impl<'r> Cta<'r> {
                 self.threads[first + lane].set(*register, word);
             }
         }
+    }
+}
+
+/// The first lane of what all lanes do together.
+fn whole_warp(lanes: &[usize]) -> Result<usize, String> {
+    match lanes {
+        [first, ..] if lanes.len() == 32 => Ok(*first),
+        _ => Err("a lane that a matrix needs does not exist or has exited".into()),
     }
 }
 

@@ -3,13 +3,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use volta_core::case::{Argument, Binding, Case, Element, ParamKind, Role, Side};
+use volta_core::case::{self, Argument, Binding, Case, Element, ParamKind, Role, Side};
 
 use super::values::{self, Number, Values};
 use crate::interpreter::Run;
 use crate::interpreter::decode::{Parameter, Program, decode};
+use crate::interpreter::layout::Swizzle;
 use crate::interpreter::memory::{Object, Objects, TENSORS};
 use crate::interpreter::random::Random;
+use crate::interpreter::tensor_map::{Dimension, TensorMap};
 
 /// More instructions than this are no kernel of a case.
 const BUDGET: u64 = 4_000_000_000;
@@ -193,15 +195,48 @@ impl Ready<'_> {
         outputs
     }
 
+    /// The parameter of the case with a name.
+    fn named(&self, name: &str) -> Result<usize, String> {
+        let at = self.case.params.iter().position(|param| param.name == *name);
+        at.ok_or_else(|| format!("there is no parameter `{name}`"))
+    }
+
+    /// A tensor map of the case, with the innermost dimension first.
+    fn tensor_map(&self, map: &case::TensorMap) -> Result<TensorMap, String> {
+        let at = self.named(&map.of)?;
+        let param = &self.case.params[at];
+        let ParamKind::Tensor { shape, .. } = &param.kind else { return Err("a map of no tensor".into()) };
+        let shape = if map.shape.is_empty() { shape } else { &map.shape };
+        let element = values::elements(param)[self.which].bytes();
+        let mut dimensions = Vec::new();
+        let mut row = u64::from(element);
+        for inner in 0..shape.len() {
+            let at = shape.len() - 1 - inner;
+            let (extent, tile) = (shape[at], *map.r#box.get(at).ok_or("a box has too few dimensions")?);
+            let given = map.strides.get(at).map(|stride| stride * u64::from(element));
+            let stride = if inner == 0 { row } else { given.unwrap_or(row) };
+            dimensions.push(Dimension { extent, stride, tile });
+            row = stride * extent;
+        }
+        let swizzle = Swizzle((map.swizzle.span() / 16).checked_ilog2().unwrap_or(0));
+        Ok(TensorMap { base: self.base(at), element, swizzle, dimensions })
+    }
+
     /// The kernel's parameter memory.
     fn memory(&self, inputs: &Inputs) -> Result<Vec<u8>, String> {
         let end = self.program.parameters.iter().map(|param| param.offset + param.bytes).max().unwrap_or(0);
         let mut memory = vec![0; end as usize];
         for (argument, parameter) in self.arguments.iter().zip(&self.program.parameters) {
+            let at = parameter.offset as usize;
             let word = match argument {
+                Argument::Map { map, .. } => {
+                    let bytes = self.tensor_map(map)?.encode()?;
+                    let to = memory.get_mut(at..at + bytes.len()).ok_or("a tensor map takes 128 bytes")?;
+                    to.copy_from_slice(&bytes);
+                    continue;
+                }
                 Argument::Named(name) => {
-                    let at = self.case.params.iter().position(|param| param.name == *name);
-                    let at = at.ok_or_else(|| format!("there is no parameter `{name}`"))?;
+                    let at = self.named(name)?;
                     let param = &self.case.params[at];
                     match &param.kind {
                         ParamKind::Tensor { .. } => base(at),
@@ -214,7 +249,7 @@ impl Ready<'_> {
                 Argument::Literal(value) => literal(values::constant(value)?, parameter),
             };
             let bytes = parameter.bytes.min(8) as usize;
-            memory[parameter.offset as usize..][..bytes].copy_from_slice(&word.to_le_bytes()[..bytes]);
+            memory[at..][..bytes].copy_from_slice(&word.to_le_bytes()[..bytes]);
         }
         Ok(memory)
     }

@@ -11,6 +11,7 @@ mod operand;
 mod phase;
 mod scope;
 mod warp;
+mod warpgroup;
 
 use std::collections::HashMap;
 
@@ -19,7 +20,7 @@ use volta_core::ptx::{self, tree};
 
 use self::operand::Modifiers;
 use self::scope::{Entity, Scopes};
-use super::memory::{CONSTANTS, DYNAMIC, GLOBALS, Object};
+use super::memory::{CONSTANTS, DYNAMIC, GLOBALS, Object, SHARED_BYTES};
 use super::op::{AtomicOp, Instruction, Op, Space, Type};
 
 /// A parameter of a kernel.
@@ -70,7 +71,7 @@ pub struct Program {
     pub entry: usize,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
-    /// Bytes of static shared memory; dynamic shared memory follows.
+    /// Bytes of static shared memory, which lies at the end.
     pub shared_bytes: u64,
     /// Variables in global and constant memory, as the kernel finds them.
     pub objects: Vec<Object>,
@@ -139,7 +140,7 @@ pub fn decode(text: &str, entry: Option<&str>) -> Result<Program, String> {
         }
         decoder.program.functions.push(decoded);
     }
-    decoder.finish()
+    Ok(decoder.program)
 }
 
 /// Whether a kernel is the one that was asked for: by its own name, or as C++ writes it, with template arguments that are
@@ -254,8 +255,14 @@ impl Decoder {
                 return Err(format!("`{}` lies in no memory", variable.name.text));
             }
         };
-        let at = next.next_multiple_of(align);
-        *next = at + bytes;
+        let at = if space == Space::Shared {
+            *next = (*next + bytes).next_multiple_of(align);
+            SHARED_BYTES.checked_sub(*next).ok_or("there is too much static shared memory")?
+        } else {
+            let at = next.next_multiple_of(align);
+            *next = at + bytes;
+            at
+        };
         self.scopes.declare(&variable.name.text, Entity::Variable { space, at, bytes });
         Ok(at)
     }
@@ -366,7 +373,15 @@ impl Decoder {
         modifiers: &mut Modifiers<'_>,
         operands: &[tree::Operand],
     ) -> Result<Op, String> {
-        let groups = [Self::control, Self::memory, Self::convert, Self::warp, Self::matrix, Self::arithmetic];
+        let groups = [
+            Self::control,
+            Self::memory,
+            Self::convert,
+            Self::warp,
+            Self::matrix,
+            Self::warpgroup,
+            Self::arithmetic,
+        ];
         for group in groups {
             if let Some(op) = group(self, opcode, modifiers, operands)? {
                 return Ok(op);
@@ -392,13 +407,6 @@ impl Decoder {
             }
         }
         Ok(())
-    }
-
-    fn finish(self) -> Result<Program, String> {
-        if self.program.shared_bytes > DYNAMIC {
-            return Err("there is too much static shared memory".into());
-        }
-        Ok(self.program)
     }
 }
 

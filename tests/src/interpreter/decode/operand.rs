@@ -256,20 +256,35 @@ impl Decoder {
 
     /// `[base+offset]`; a variable without a named space lies in its own.
     pub(super) fn address(&self, operand: &Operand, space: Space) -> Result<Address, String> {
+        match self.address_and_rest(operand, space)? {
+            (address, []) => Ok(address),
+            (_, [_, ..]) => Err("coordinates are not known".into()),
+        }
+    }
+
+    /// `[map, {x, y}]`: where a tensor map lies, and coordinates.
+    pub(super) fn tile(&self, operand: &Operand) -> Result<(Address, Vec<Source>), String> {
+        let (address, rest) = self.address_and_rest(operand, Space::Generic)?;
+        let [coordinates] = rest else { return Err("it has no coordinates".into()) };
+        Ok((address, self.values(coordinates, Type::Bits(32))?))
+    }
+
+    fn address_and_rest<'o>(
+        &self,
+        operand: &'o Operand,
+        space: Space,
+    ) -> Result<(Address, &'o [Operand]), String> {
         let Operand::Address { base, offset, rest, .. } = operand else {
             return Err(format!("{operand:?} is no address"));
         };
-        if !rest.is_empty() {
-            return Err("coordinates are not known".into());
-        }
         let Some(name) = base else {
-            return Ok(Address { space, base: Source::Value(0), offset: *offset });
+            return Ok((Address { space, base: Source::Value(0), offset: *offset }, rest));
         };
         let own = match self.scopes.find(&name.text) {
             Some(Entity::Variable { space, .. }) => Some(*space),
             _ => None,
         };
         let space = if space == Space::Generic { own.unwrap_or(space) } else { space };
-        Ok(Address { space, base: self.named(name, 0)?, offset: *offset })
+        Ok((Address { space, base: self.named(name, 0)?, offset: *offset }, rest))
     }
 }

@@ -2,7 +2,7 @@
 
 use volta_core::ptx::tree::Operand;
 
-use super::super::op::{BulkCopy, Op, Phase, PhaseOp, Source, Space, Type};
+use super::super::op::{BulkCopy, Moved, Op, Phase, PhaseOp, Source, Space, Type};
 use super::Decoder;
 use super::operand::Modifiers;
 
@@ -60,7 +60,7 @@ impl Decoder {
         Ok(Op::Phase { at, op: Box::new(PhaseOp::ArriveAfterCopies { counted }) })
     }
 
-    /// `cp.async.bulk`
+    /// `cp.async.bulk`, `cp.async.bulk.tensor`
     pub(super) fn bulk(&self, modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<Op, String> {
         if modifiers.take("commit_group") {
             return Ok(Op::CommitBulk);
@@ -74,16 +74,38 @@ impl Decoder {
                 Err("its count is no number".into())
             };
         }
+        let rank = if modifiers.take("tensor") {
+            let ranks = [("1d", 1), ("2d", 2), ("3d", 3), ("4d", 4), ("5d", 5)];
+            Some(modifiers.one_of(&ranks).ok_or("it does not say how many dimensions")?)
+        } else {
+            None
+        };
         let (to, from) = (modifiers.space(), modifiers.space());
-        modifiers.ignore(&["L2::cache_hint"]);
+        modifiers.ignore(&["L2::cache_hint", "tile", "cta_group::1"]);
         let on_barrier = modifiers.take("mbarrier::complete_tx::bytes");
         modifiers.take("bulk_group");
-        let [d, s, bytes, rest @ ..] = operands else { return Err("it has at least three operands".into()) };
+        let [d, s, rest @ ..] = operands else { return Err("it has at least two operands".into()) };
+        let (moved, rest) = match (rank, rest) {
+            (Some(rank), _) => {
+                let loads = on_barrier;
+                let (tile, shared) =
+                    if loads { (s, self.address(d, to)?) } else { (d, self.address(s, from)?) };
+                let (map, at) = self.tile(tile)?;
+                if at.len() != rank {
+                    return Err("it has another number of coordinates".into());
+                }
+                (Moved::Tile { shared, map, at, loads }, rest)
+            }
+            (None, [bytes, rest @ ..]) => {
+                let (to, from) = (self.address(d, to)?, self.address(s, from)?);
+                (Moved::Bytes { to, from, bytes: self.source(bytes, WORD)? }, rest)
+            }
+            (None, []) => return Err("it does not say how many bytes".into()),
+        };
         let barrier = match rest {
             [barrier, ..] if on_barrier => Some(self.address(barrier, Space::Shared)?),
             _ => None,
         };
-        let (to, from) = (self.address(d, to)?, self.address(s, from)?);
-        Ok(Op::Bulk(Box::new(BulkCopy { to, from, bytes: self.source(bytes, WORD)?, barrier })))
+        Ok(Op::Bulk(Box::new(BulkCopy { moved, barrier })))
     }
 }

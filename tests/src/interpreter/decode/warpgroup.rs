@@ -1,0 +1,96 @@
+//! Products of matrices by a warpgroup.
+
+use volta_core::ptx::tree::Operand;
+
+use super::super::float::Format;
+use super::super::matrix::{Element, Elements, Shape};
+use super::super::op::{Collective, Op, Source, Type};
+use super::super::warpgroup::{Factor, Product, ROWS};
+use super::Decoder;
+use super::operand::Modifiers;
+
+const WORD: Type = Type::Bits(32);
+
+impl Decoder {
+    pub(super) fn warpgroup(
+        &self,
+        opcode: &str,
+        modifiers: &mut Modifiers<'_>,
+        operands: &[Operand],
+    ) -> Result<Option<Op>, String> {
+        if opcode != "wgmma" {
+            return Ok(None);
+        }
+        modifiers.take("sync");
+        modifiers.take("aligned");
+        let kinds = ["fence", "commit_group", "wait_group", "mma_async"];
+        let kind = modifiers.first_of(|name| kinds.into_iter().find(|held| *held == name));
+        let op = match kind.ok_or("it is no operation that is known")? {
+            // Registers are written one instruction after the other.
+            "fence" => Collective::Sync,
+            "commit_group" => Collective::CommitProducts,
+            "wait_group" => Collective::WaitProducts(self.number(operands, 0)?),
+            _ => Collective::Multiply(Box::new(self.product(modifiers, operands)?)),
+        };
+        Ok(Some(Op::Collective { op: Box::new(op), mask: Source::Value(0xffff_ffff) }))
+    }
+
+    fn product(&self, modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<Product, String> {
+        let shape = modifiers.first_of(Shape::parse).ok_or("it has no shape")?;
+        let mut format = || modifiers.first_of(Type::parse).ok_or("it has too few types");
+        let (Type::Float(result), Type::Float(a), Type::Float(b)) = (format()?, format()?, format()?) else {
+            return Err("only floats are known".into());
+        };
+        let elements = [result, a, b].map(Element::Float);
+        let whole = (shape.m, shape.k as u32 * a.bits()) == (4 * ROWS, 256) && a.bits() == b.bits();
+        if !whole || !shape.n.is_multiple_of(8) {
+            return Err("its shape is not known".into());
+        }
+        let [d, left, right, scale, ..] = operands else { return Err("it has four operands or more".into()) };
+        let in_registers = matches!(left, Operand::Vector(..));
+        // Only elements of 16 bits may lie the other way.
+        let (trans_a, trans_b) = match (a.bits() == 16, in_registers) {
+            (false, _) => (0, 0),
+            (true, true) => (0, self.number(operands, 6)?),
+            (true, false) => (self.number(operands, 6)?, self.number(operands, 7)?),
+        };
+        let shared = |operand: &Operand, trans: u64| -> Result<Factor, String> {
+            let descriptor = self.source(operand, Type::Bits(64))?;
+            Ok(Factor::Shared { descriptor, k_major: trans == 0 })
+        };
+        let adds = match self.source(scale, WORD)? {
+            Source::Value(value) => Source::Value(u64::from(value != 0)),
+            predicate => predicate,
+        };
+        let minus = |at: usize| Ok::<bool, String>(self.number(operands, at)? == 0xffff_ffff);
+        let [result, a, b] = elements;
+        let product = Product {
+            shape: Shape { m: ROWS, ..shape },
+            elements: Elements { a, b, c: result, d: result },
+            d: self.fragment(d)?,
+            a: if in_registers {
+                Factor::Registers(self.values(left, WORD)?)
+            } else {
+                shared(left, trans_a)?
+            },
+            b: shared(right, trans_b)?,
+            adds,
+            negated: [minus(4)?, minus(5)?],
+        };
+        let held = |registers: usize, element: Element, count: usize| {
+            registers * 32 * 32 == count * element.bits() as usize
+        };
+        let fits = held(product.d.len(), result, ROWS * shape.n)
+            && !matches!(&product.a, Factor::Registers(list) if !held(list.len(), a, ROWS * shape.k));
+        let known = !matches!(result, Element::Float(Format::F64));
+        if fits && known { Ok(product) } else { Err("it has another number of registers".into()) }
+    }
+
+    /// An operand that is a literal.
+    fn number(&self, operands: &[Operand], at: usize) -> Result<u64, String> {
+        match self.source(operands.get(at).ok_or("an operand is missing")?, WORD)? {
+            Source::Value(value) => Ok(value),
+            _ => Err("an operand is no number".into()),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Layouts as CuTe has them, and where the factors of a product lie in shared memory.
+//!
+//! A mode `(e0, e1, …):(s0, s1, …)` takes a number apart, the first extent first, and sums its parts, each times its
+//! stride. A layout of a matrix is the sum of two modes. `Swizzle<b, 4, 3>` acts on addresses of bytes.
+//!
+//! Source: PTX ISA, "Canonical Layouts" and "Matrix Descriptor Format" of `wgmma`, "Swizzling Modes" of tensors.
+
+/// Bytes that a swizzle leaves together: `T` elements.
+const UNIT: u64 = 16;
+
+/// Extents and strides; what is left after all extents goes with the last stride.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// Each with its stride in bytes.
+    pub parts: Vec<(u64, u64)>,
+    /// The last stride in bytes; its extent is not bounded.
+    pub last: u64,
+}
+
+impl Mode {
+    /// Where the element of that number lies.
+    pub fn offset(&self, number: u64) -> u64 {
+        let (mut rest, mut sum) = (number, 0);
+        for (extent, stride) in &self.parts {
+            sum += rest % extent * stride;
+            rest /= extent;
+        }
+        sum + rest * self.last
+    }
+}
+
+/// `Swizzle<b, 4, 3>`: `b` bits of an address, from bit 7 on, are added without carry to those from bit 4 on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Swizzle(pub u32);
+
+impl Swizzle {
+    /// Where a byte goes.
+    pub fn apply(self, address: u64) -> u64 {
+        const BASE: u32 = 4;
+        const SHIFT: u32 = 3;
+        let upper = ((1u64 << self.0) - 1) << (BASE + SHIFT);
+        address ^ (address & upper) >> SHIFT
+    }
+}
+
+/// What a matrix descriptor says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Descriptor {
+    /// The address in shared memory of the first byte.
+    pub start: u64,
+    /// The leading dimension byte offset.
+    pub leading: u64,
+    /// The stride dimension byte offset.
+    pub stride: u64,
+    /// How units are mixed.
+    pub swizzle: Swizzle,
+}
+
+impl Descriptor {
+    /// Reads the 64 bits.
+    ///
+    /// # Errors
+    /// When the pattern does not begin where its span asks.
+    pub fn decode(word: u64) -> Result<Descriptor, String> {
+        let field = |low: u32, bits: u32| word >> low & ((1 << bits) - 1);
+        let bytes = |low: u32| field(low, 14) << 4;
+        if field(49, 3) != 0 {
+            return Err("a matrix descriptor with a base offset is not known".into());
+        }
+        let swizzle = [0, 3, 2, 1][field(62, 2) as usize];
+        Ok(Descriptor { start: bytes(0), leading: bytes(16), stride: bytes(32), swizzle: Swizzle(swizzle) })
+    }
+}
+
+/// A factor in shared memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Factor {
+    start: u64,
+    swizzle: Swizzle,
+    /// Along a dimension of the result.
+    across: Mode,
+    /// Along the sums.
+    along: Mode,
+}
+
+impl Factor {
+    /// The canonical layout of elements of so many bytes.
+    pub fn new(descriptor: Descriptor, k_major: bool, bytes: u64) -> Factor {
+        let Descriptor { start, leading, stride, swizzle } = descriptor;
+        let t = UNIT / bytes;
+        // Units of a line of the pattern, which has eight lines.
+        let units = 1 << swizzle.0;
+        let line = units * UNIT;
+        let plain = units == 1;
+        let mode = |parts: &[(u64, u64)], last: u64| Mode { parts: parts.to_vec(), last };
+        let (across, along) = if k_major {
+            (mode(&[(8, line)], stride), mode(&[(t, bytes)], if plain { leading } else { UNIT }))
+        } else {
+            let (outer, next) = if plain { (stride, leading) } else { (leading, stride) };
+            (mode(&[(t, bytes), (units, UNIT)], outer), mode(&[(8, line)], next))
+        };
+        Factor { start, swizzle, across, along }
+    }
+
+    /// The address of an element: of its row of A or column of B, and of its place in the sum.
+    pub fn address(&self, across: u64, along: u64) -> u64 {
+        self.swizzle.apply(self.start + self.across.offset(across) + self.along.offset(along))
+    }
+}

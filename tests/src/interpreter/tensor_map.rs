@@ -1,0 +1,112 @@
+//! Tensor maps: what a launch passes, and the box that a copy moves. The ISA does not say what the bytes of a map hold;
+//! here they hold the numbers below.
+
+use super::layout::Swizzle;
+use super::memory;
+
+/// Bytes of a map.
+pub const BYTES: usize = 128;
+
+/// Dimensions that a map can have.
+const MOST: usize = 5;
+
+/// One dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dimension {
+    /// Elements of the tensor.
+    pub extent: u64,
+    /// Bytes from one to the next, below 2^40.
+    pub stride: u64,
+    /// Elements of a box, at most 256.
+    pub tile: u64,
+}
+
+/// A tensor, and how it is cut into boxes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorMap {
+    /// The address of the first element in global memory.
+    pub base: u64,
+    /// Bytes of an element.
+    pub element: u32,
+    /// How boxes lie in shared memory.
+    pub swizzle: Swizzle,
+    /// The innermost one first.
+    pub dimensions: Vec<Dimension>,
+}
+
+/// An element of a box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Its address in global memory, if the tensor has it.
+    pub global: Option<u64>,
+    /// Its address in shared memory.
+    pub shared: u64,
+}
+
+impl TensorMap {
+    /// The bytes that a kernel is given.
+    ///
+    /// # Errors
+    /// When there are too many dimensions.
+    pub fn encode(&self) -> Result<[u8; BYTES], String> {
+        if self.dimensions.len() > MOST {
+            return Err(format!("a tensor map has at most {MOST} dimensions"));
+        }
+        let head =
+            u64::from(self.element) << 16 | u64::from(self.swizzle.0) << 8 | self.dimensions.len() as u64;
+        let rest = self.dimensions.iter().flat_map(|held| [held.extent, held.tile << 48 | held.stride]);
+        let mut bytes = [0; BYTES];
+        for (at, word) in [self.base, head].into_iter().chain(rest).enumerate() {
+            memory::write(&mut bytes, 8 * at, 8, word);
+        }
+        Ok(bytes)
+    }
+
+    /// A map from its words.
+    ///
+    /// # Errors
+    /// When they are no map, or cannot be read.
+    pub fn decode(mut word: impl FnMut(u64) -> Result<u64, String>) -> Result<TensorMap, String> {
+        let (base, head) = (word(0)?, word(1)?);
+        let (rank, swizzle, element) = (head & 0xff, head >> 8 & 0xff, head >> 16);
+        if rank > MOST as u64 || swizzle > 3 || !matches!(element, 1 | 2 | 4 | 8) {
+            return Err("there is no tensor map at the address that a copy names".into());
+        }
+        let mut dimension = |at: u64| -> Result<Dimension, String> {
+            let (extent, packed) = (word(2 + 2 * at)?, word(3 + 2 * at)?);
+            Ok(Dimension { extent, stride: packed & ((1 << 48) - 1), tile: packed >> 48 })
+        };
+        let dimensions = (0..rank).map(&mut dimension).collect::<Result<_, String>>()?;
+        Ok(TensorMap { base, element: element as u32, swizzle: Swizzle(swizzle as u32), dimensions })
+    }
+
+    /// The elements of the box that begins with the element at some coordinates and lies at an address in shared memory.
+    ///
+    /// # Errors
+    /// When there is another number of coordinates.
+    pub fn elements(&self, first: &[i64], shared: u64) -> Result<Vec<Placed>, String> {
+        if first.len() != self.dimensions.len() {
+            return Err(format!("{} coordinates for {} dimensions", first.len(), self.dimensions.len()));
+        }
+        let mut placed = vec![(Some(self.base), 0)];
+        let mut step = u64::from(self.element);
+        for (dimension, first) in self.dimensions.iter().zip(first) {
+            let global = |inside: u64| {
+                let at = u64::try_from(first + inside as i64).ok()?;
+                (at < dimension.extent).then(|| at * dimension.stride)
+            };
+            // The box's inner dimensions are neighbours.
+            placed = (0..dimension.tile)
+                .flat_map(|inside| {
+                    let outer = global(inside);
+                    placed.iter().map(move |(inner, offset)| {
+                        (inner.zip(outer).map(|(inner, outer)| inner + outer), offset + inside * step)
+                    })
+                })
+                .collect();
+            step *= dimension.tile;
+        }
+        let place = |(global, offset)| Placed { global, shared: self.swizzle.apply(shared + offset) };
+        Ok(placed.into_iter().map(place).collect())
+    }
+}

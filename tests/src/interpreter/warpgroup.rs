@@ -1,0 +1,182 @@
+//! Products of matrices by a warpgroup, of which each warp computes 16 rows.
+//!
+//! A product is done at some time before it is waited for, and those of a warp in their order: it reads shared memory
+//! and the registers of A only then. Fragments of a warp are those of `mma` with 16 rows: A's are the same, those of the
+//! result lie side by side, 8 columns each.
+//!
+//! Source: PTX ISA, "Matrix fragments for wgmma.mma_async" and the sections beside it.
+
+use std::collections::VecDeque;
+
+use super::cta::Cta;
+use super::layout::{self, Descriptor};
+use super::matrix::{self, Elements, Role, Shape};
+use super::op::{Register, Source, Space};
+
+/// Rows of a warp.
+pub const ROWS: usize = 16;
+
+/// A factor.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub enum Factor {
+    Registers(Vec<Source>),
+    Shared { descriptor: Source, k_major: bool },
+}
+
+/// A warp's part of `wgmma.mma_async`.
+#[derive(Clone, Debug)]
+pub struct Product {
+    /// With the rows of one warp.
+    pub shape: Shape,
+    /// Of all matrices.
+    pub elements: Elements,
+    /// What is added to, and the result.
+    pub d: Vec<Register>,
+    /// The left factor: 16 rows of it, or in shared memory all 64.
+    pub a: Factor,
+    /// The right factor.
+    pub b: Factor,
+    /// Whether what `d` holds is added.
+    pub adds: Source,
+    /// Whether A and B are negated.
+    pub negated: [bool; 2],
+}
+
+/// A product that has not been done.
+#[derive(Debug)]
+pub(super) struct Pending<'r> {
+    /// How many groups the warp committed before.
+    group: u64,
+    product: &'r Product,
+    /// Where factors in shared memory lie.
+    factors: [Option<layout::Factor>; 2],
+    adds: bool,
+}
+
+/// The products of a warp.
+#[derive(Debug, Default)]
+pub(super) struct Products<'r> {
+    /// The oldest first.
+    pending: VecDeque<Pending<'r>>,
+    /// Groups that it committed.
+    groups: u64,
+}
+
+impl<'r> Cta<'r> {
+    /// A warp starts a product.
+    pub(super) fn start_product(&mut self, first: usize, product: &'r Product) -> Result<(), String> {
+        if self.threads.len() < (first / 128 + 1) * 128 {
+            return Err("a warpgroup has four warps".into());
+        }
+        let agreed = |source: Source| {
+            let value = self.value(first, source);
+            let same = (first..first + 32).all(|number| self.value(number, source) == value);
+            same.then_some(value).ok_or("lanes do not agree on a product")
+        };
+        let Elements { a, b, .. } = product.elements;
+        let place = |factor: &Factor, bits: u32| match factor {
+            Factor::Registers(_) => Ok(None),
+            Factor::Shared { descriptor, k_major } => {
+                let descriptor = Descriptor::decode(agreed(*descriptor)?)?;
+                Ok::<_, String>(Some(layout::Factor::new(descriptor, *k_major, u64::from(bits / 8))))
+            }
+        };
+        let factors = [place(&product.a, a.bits())?, place(&product.b, b.bits())?];
+        let adds = agreed(product.adds)? & 1 == 1;
+        let products = self.products.entry(first / 32).or_default();
+        products.pending.push_back(Pending { group: products.groups, product, factors, adds });
+        Ok(())
+    }
+
+    /// Ends a warp's group of products.
+    pub(super) fn commit_products(&mut self, first: usize) {
+        self.products.entry(first / 32).or_default().groups += 1;
+    }
+
+    /// Does what a warp waits for: all of its groups but so many.
+    pub(super) fn wait_products(&mut self, first: usize, newest: u64) -> Result<(), String> {
+        let below = self.products.get(&(first / 32)).map_or(0, |held| held.groups.saturating_sub(newest));
+        self.do_products(first / 32, |pending| pending.group < below)
+    }
+
+    /// Does all products of a warp, whose registers are about to go.
+    pub(super) fn finish_products(&mut self, warp: usize) -> Result<(), String> {
+        self.do_products(warp, |_| true)
+    }
+
+    /// Some product of a warp may be done now.
+    pub(super) fn progress_products(&mut self, warp: usize) -> Result<(), String> {
+        let waits = self.products.get(&warp).is_some_and(|products| !products.pending.is_empty());
+        let mut due = waits && self.random.below(4) == 0;
+        self.do_products(warp, |_| std::mem::take(&mut due))
+    }
+
+    /// Does a warp's products, up to the first that is not due.
+    fn do_products(
+        &mut self,
+        warp: usize,
+        mut is_due: impl FnMut(&Pending<'r>) -> bool,
+    ) -> Result<(), String> {
+        while let Some(products) = self.products.get_mut(&warp)
+            && products.pending.front().is_some_and(&mut is_due)
+            && let Some(pending) = products.pending.pop_front()
+        {
+            self.do_product(32 * warp, &pending)?;
+        }
+        Ok(())
+    }
+
+    fn do_product(&mut self, first: usize, pending: &Pending<'r>) -> Result<(), String> {
+        let Pending { product, factors, adds, .. } = pending;
+        let Product { shape, elements, d, .. } = product;
+        let Shape { n, k, .. } = *shape;
+        let Elements { a, b, d: result, .. } = *elements;
+        let sign = |at: usize, bits: u32| if product.negated[at] { 1 << (bits - 1) } else { 0 };
+        let mut left = vec![0; ROWS * k];
+        match (&product.a, &factors[0]) {
+            (Factor::Registers(sources), _) => {
+                for (lane, slots) in self.slots(first, a, sources).iter().enumerate() {
+                    for (index, value) in slots.iter().enumerate() {
+                        let (row, col) = matrix::position(Role::A, *shape, a, lane, index);
+                        left[row * k + col] = *value;
+                    }
+                }
+            }
+            (Factor::Shared { .. }, None) => return Err("a factor that lies nowhere".into()),
+            (Factor::Shared { .. }, Some(place)) => {
+                let above = first % 128 / 32 * ROWS;
+                for (at, to) in left.iter_mut().enumerate() {
+                    let address = place.address((above + at / k) as u64, (at % k) as u64);
+                    *to = self.read(first, Space::Shared, address, a.bits() / 8)?;
+                }
+            }
+        }
+        let Some(place) = &factors[1] else { return Err("a factor that lies nowhere".into()) };
+        let mut right = vec![0; k * n];
+        for (at, to) in right.iter_mut().enumerate() {
+            let address = place.address((at % n) as u64, (at / n) as u64);
+            *to = self.read(first, Space::Shared, address, b.bits() / 8)?;
+        }
+        left.iter_mut().for_each(|bits| *bits ^= sign(0, a.bits()));
+        right.iter_mut().for_each(|bits| *bits ^= sign(1, b.bits()));
+        let position = |lane: usize, index: usize| {
+            let (row, col) = matrix::position(Role::C, *shape, result, lane, index % 4);
+            row * n + 8 * (index / 4) + col
+        };
+        let sources: Vec<Source> = d.iter().map(|register| Source::Register(*register)).collect();
+        let mut slots = self.slots(first, result, &sources);
+        let mut sum = vec![0; ROWS * n];
+        if *adds {
+            for (lane, slots) in slots.iter().enumerate() {
+                slots.iter().enumerate().for_each(|(index, value)| sum[position(lane, index)] = *value);
+            }
+        }
+        let sum = matrix::multiply(*shape, *elements, false, &left, &right, &sum)?;
+        for (lane, slots) in slots.iter_mut().enumerate() {
+            slots.iter_mut().enumerate().for_each(|(index, slot)| *slot = sum[position(lane, index)]);
+        }
+        self.put(first, result, d, &slots);
+        Ok(())
+    }
+}
