@@ -1,7 +1,7 @@
 //! In which variable the matrix of a descriptor lies (rule Y12). A descriptor has 14 bits of an address; what they mean is
 //! known only together with the variable from whose address they come.
 
-use super::asynchronous::{Async, Factor};
+use super::asynchronous::{Async, Factor, Groups};
 use super::code::{Inst, Program, Variable};
 use super::op::{Op, RegId, Space, Src, VariableId};
 use super::visit::Named;
@@ -76,8 +76,17 @@ impl Origins<'_> {
 }
 
 impl Inst {
+    /// Whether it is an operation on products of warpgroups.
     fn multiplies(&self) -> bool {
-        matches!(self.op, Op::Async(Async::Multiply(_)))
+        matches!(
+            self.op,
+            Op::Async(
+                Async::Multiply(_)
+                    | Async::FenceRegisters
+                    | Async::Commit { groups: Groups::Products }
+                    | Async::Wait { groups: Groups::Products, .. }
+            )
+        )
     }
 }
 

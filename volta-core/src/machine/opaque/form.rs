@@ -233,14 +233,30 @@ impl Sums {
             (Form::Some { .. }, b) if b.is_number() => a,
             (a, Form::Some { .. }) if a.is_number() && times == 1 => b,
             _ => {
+                if times == 1 {
+                    return self.sum_of_bits(a, b);
+                }
                 let taint = self.taint(a) | self.taint(b);
-                let carried = u64::MAX.checked_shl(taint.trailing_zeros()).unwrap_or(0);
-                // A sum of small numbers is small, and carries no further.
-                let most = self.ones(a).checked_add(self.ones(b)).filter(|_| times == 1);
-                let ones = most.map_or(u64::MAX, filled);
-                Form::Bits { ones, taint: carried & ones }
+                Form::tainted(u64::MAX.checked_shl(taint.trailing_zeros()).unwrap_or(0))
             }
         }
+    }
+
+    /// `a + b`, of which bits are known: what addresses decide is carried no further than ones may be.
+    fn sum_of_bits(&self, a: Form, b: Form) -> Form {
+        let (x, y) = ((self.ones(a), self.taint(a)), (self.ones(b), self.taint(b)));
+        let (mut ones, mut taint) = (0u64, 0u64);
+        // Whether a one may be carried, and whether addresses decide that.
+        let (mut carry, mut is_tainted) = (0, false);
+        for bit in 0..64 {
+            let may_be = (x.0 >> bit & 1) + (y.0 >> bit & 1) + carry;
+            is_tainted |= (x.1 | y.1) >> bit & 1 == 1;
+            ones |= u64::from(may_be > 0) << bit;
+            taint |= u64::from(is_tainted) << bit;
+            carry = u64::from(may_be > 1);
+            is_tainted &= carry == 1;
+        }
+        Form::Bits { ones, taint }
     }
 
     /// Plus a known number.
