@@ -245,3 +245,31 @@ fn no_key_is_passed_over() {
         }
     }
 }
+
+#[test]
+fn tensor_maps_are_read_and_stand_among_arguments() {
+    let text = r#"
+[params]
+x = { role = "in", type = "f16", shape = [64, 64] }
+
+[tensor_maps]
+m = { of = "x", box = [8, 64], swizzle = "128B" }
+
+[kernel]
+source = "k.ptx"
+block = 32
+args = ["m", "x"]
+"#;
+    let case = read(text).expect("the case is right");
+    let [Argument::Map { name, map }, Argument::Named(tensor)] = case.opt.args.as_deref().unwrap_or(&[]) else {
+        panic!("a map and a tensor: {:?}", case.opt.args)
+    };
+    assert_eq!((name.as_str(), tensor.as_str(), map.of.as_str()), ("m", "x", "x"));
+    assert_eq!((map.r#box.as_slice(), map.swizzle.span()), ([8, 64].as_slice(), 128));
+    let change = |from: &str, to: &str| problems(&text.replace(from, to));
+    assert_eq!(change(", box = [8, 64]", ""), ["6:1: the tensor map `m` needs `box` | box = [64, 64]"]);
+    assert_eq!(change("of = \"x\"", "of = \"y\""), ["6:12: no parameter is called `y` | did you mean `x`?"]);
+    assert_eq!(change("m = {", "x = {")[0], "6:1: `x` is a parameter already | rename the tensor map");
+    assert_eq!(change("\"128B\"", "\"256B\"").len(), 1);
+    assert_eq!(change("[\"m\"", "[\"n\"").len(), 1);
+}

@@ -38,7 +38,6 @@ const ADDRESS: u64 = (1 << 18) - 1;
 #[derive(Clone, Debug)]
 struct Running {
     number: u32,
-    pc: u32,
     registers: Vec<RegId>,
 }
 
@@ -301,7 +300,7 @@ impl Cta<'_> {
             *used = Use { running: used.running + 1, last: pc, result, ..*used };
         }
         let registers = product.uses().map(|(register, _)| register).collect();
-        products.open.push(Running { number, pc, registers });
+        products.open.push(Running { number, registers });
         self.mbarriers.copies.push(Started { copy: number, thread: warp.thread(0), pc });
         self.check_budgets()
     }
