@@ -14,7 +14,7 @@ pub fn root() -> PathBuf {
 }
 
 /// Beginnings of the names of fixtures at full size, which run for a second or more.
-const LARGE: [&str; 11] = [
+const LARGE: [&str; 13] = [
     "matmul::tiled",
     "matmul::naive",
     "matmul::coalesced",
@@ -26,6 +26,8 @@ const LARGE: [&str; 11] = [
     "gemm::",
     "gemm_tensor::gemm_",
     "tilelang::tile_32x32",
+    "pipeline::triton_",
+    "pipeline::wgmma",
 ];
 
 /// Of those that run for several seconds. Their reduced versions are called small, and take up to a second.

@@ -68,6 +68,11 @@ fn floats_that_decide() {
     survey(&FAMILIES[4]);
 }
 
+#[test]
+fn boxes_and_factors() {
+    survey(&FAMILIES[5]);
+}
+
 /// Verdicts of file tests and small fixtures, each held against runs of the kernels.
 fn headlines(cases: impl Iterator<Item = (String, Case)>) -> Tally {
     let mut tally = Tally::new();

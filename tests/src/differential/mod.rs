@@ -3,7 +3,8 @@
 //! Each family draws kernels from a seed, for which the answer is known independently of the verifier: [`known`] computes
 //! integers from constants, which a plain interpreter of PTX computes as well; [`moves`] moves elements and
 //! tracks where they go; [`small`] computes with unknown integers, of which it tries all values; [`real`] computes with unknown
-//! reals, and evaluates its formulas with fifty digits; [`rounding`] lets known floats decide. [`headline`] compares any
+//! reals, and evaluates its formulas with fifty digits; [`rounding`] lets known floats decide; [`tiles`] moves elements through
+//! boxes of tensor maps and factors of products. [`headline`] compares any
 //! verdict with what the interpreter does.
 
 pub mod headline;
@@ -12,6 +13,7 @@ pub mod moves;
 pub mod real;
 pub mod rounding;
 pub mod small;
+pub mod tiles;
 
 use std::collections::BTreeMap;
 
@@ -39,8 +41,8 @@ pub struct Family {
 pub type Checked = Vec<String>;
 
 /// All families.
-pub const FAMILIES: [Family; 5] =
-    [known::FAMILY, moves::FAMILY, small::FAMILY, real::FAMILY, rounding::FAMILY];
+pub const FAMILIES: [Family; 6] =
+    [known::FAMILY, moves::FAMILY, small::FAMILY, real::FAMILY, rounding::FAMILY, tiles::FAMILY];
 
 /// How often each came up.
 pub type Tally = BTreeMap<String, u64>;

@@ -107,3 +107,81 @@ impl Factor {
         self.swizzle.apply(self.start + self.across.offset(across) + self.along.offset(along))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tables of "Swizzling Modes": which of the units of 16 bytes lie in each line of 128 bytes.
+    #[test]
+    fn units_lie_as_the_tables_say() {
+        let tables: [(u32, &[[u64; 8]]); 3] = [
+            (1, &[[0, 1, 2, 3, 4, 5, 6, 7], [1, 0, 3, 2, 5, 4, 7, 6]]),
+            (
+                2,
+                &[
+                    [0, 1, 2, 3, 4, 5, 6, 7],
+                    [1, 0, 3, 2, 5, 4, 7, 6],
+                    [2, 3, 0, 1, 6, 7, 4, 5],
+                    [3, 2, 1, 0, 7, 6, 5, 4],
+                ],
+            ),
+            (
+                3,
+                &[
+                    [0, 1, 2, 3, 4, 5, 6, 7],
+                    [1, 0, 3, 2, 5, 4, 7, 6],
+                    [2, 3, 0, 1, 6, 7, 4, 5],
+                    [3, 2, 1, 0, 7, 6, 5, 4],
+                    [4, 5, 6, 7, 0, 1, 2, 3],
+                    [5, 4, 7, 6, 1, 0, 3, 2],
+                    [6, 7, 4, 5, 2, 3, 0, 1],
+                    [7, 6, 5, 4, 3, 2, 1, 0],
+                ],
+            ),
+        ];
+        for (bits, table) in tables {
+            // The pattern repeats.
+            for (line, units) in table.iter().chain(table).zip(0..).map(|(units, line)| (line, units)) {
+                for (place, unit) in units.iter().zip(0..).map(|(unit, place)| (place, unit)) {
+                    let line = 128 * line;
+                    assert_eq!(Swizzle(bits).apply(line + 16 * unit + 5), line + 16 * place + 5);
+                }
+            }
+        }
+        assert_eq!(Swizzle(0).apply(0x3ff), 0x3ff);
+    }
+
+    /// The manual's examples with their exact layouts, from which addresses are worked out by hand.
+    #[test]
+    fn factors_lie_as_the_examples_say() {
+        let at = |swizzle: u64, leading: u64, stride: u64| {
+            Descriptor::decode(leading << 16 | stride << 32 | swizzle << 62 | 0x40).expect("no base offset")
+        };
+        // Encoded offsets, K-major, bytes of an element, row or column, place in the sum, address from 0x400 on.
+        let facts = [
+            // ((8,2),(4,4)):((4,32),(1,64)): 4·1 + 32 + 1 + 64 = 101 elements
+            (at(0, 16, 8), true, 4, 9, 5, 404),
+            // Swizzle<1,4,3> o ((8,2),(4,4)):((8,64),(1,4)): 8·4 + 64 + 2 + 4 = 102 elements, 0x198 bytes
+            (at(3, 1, 16), true, 4, 12, 6, 0x188),
+            // ((8,1,2),(8,2)):((1,8,64),(8,128)): 3 + 64 + 8·1 + 128 = 203 elements
+            (at(0, 16, 8), false, 2, 11, 9, 406),
+            // Swizzle<1,4,3> o ((8,2,2),(8,2)):((1,8,128),(16,256)): 3 + 8 + 128 + 16·4 + 256 = 459 elements, 0x396 bytes
+            (at(3, 16, 32), false, 2, 27, 12, 0x386),
+            // Swizzle<2,4,3> o ((8,4,2),(8,2)):((1,8,256),(32,512)): 1 + 8 + 256 + 32·6 + 512 = 969 elements, 0x792 bytes
+            (at(2, 32, 64), false, 2, 41, 14, 0x7a2),
+        ];
+        for (descriptor, k_major, bytes, across, along, offset) in facts {
+            let found = Factor::new(descriptor, k_major, bytes).address(across, along);
+            assert_eq!(found, 0x400 + offset, "{descriptor:?} {across} {along}");
+        }
+    }
+
+    #[test]
+    fn descriptors_have_their_fields() {
+        let word = 1 << 62 | 64 << 32 | 1 << 16 | 0x1_2340 >> 4;
+        let expected = Descriptor { start: 0x1_2340, leading: 16, stride: 1024, swizzle: Swizzle(3) };
+        assert_eq!(Descriptor::decode(word), Ok(expected));
+        assert!(Descriptor::decode(word | 1 << 49).is_err());
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::float::{Arithmetic, Clamp, Format, Function, Round};
 use super::integer::{IntOp, IntType};
-use super::matrix::Matrix;
+use super::matrix::{Elements, Matrix};
 use super::warpgroup::Product;
 
 /// An instruction type.
@@ -326,6 +326,25 @@ pub enum Collective {
     CommitProducts,
     /// `wgmma.wait_group`: all groups of products but so many
     WaitProducts(u64),
+}
+
+impl Collective {
+    /// The elements of the matrices that it multiplies.
+    pub fn product(&self) -> Option<Elements> {
+        match self {
+            Collective::Matrix(Matrix::Multiply { elements, .. }) => Some(*elements),
+            Collective::Multiply(product) => Some(product.elements),
+            Collective::Sync
+            | Collective::Shuffle { .. }
+            | Collective::Vote { .. }
+            | Collective::Match { .. }
+            | Collective::Redux { .. }
+            | Collective::Elect { .. }
+            | Collective::Matrix(_)
+            | Collective::CommitProducts
+            | Collective::WaitProducts(_) => None,
+        }
+    }
 }
 
 /// Operations of atomics.

@@ -110,3 +110,34 @@ impl TensorMap {
         Ok(placed.into_iter().map(place).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map() -> TensorMap {
+        let dimension = |extent, stride, tile| Dimension { extent, stride, tile };
+        let dimensions = vec![dimension(10, 2, 8), dimension(3, 32, 2)];
+        TensorMap { base: 0x1000, element: 2, swizzle: Swizzle(0), dimensions }
+    }
+
+    #[test]
+    fn maps_survive_their_bytes() {
+        let largest = Dimension { extent: 1 << 32, stride: (1 << 40) - 16, tile: 256 };
+        let map = TensorMap { swizzle: Swizzle(3), dimensions: vec![largest; 5], ..map() };
+        let bytes = map.encode().expect("five dimensions");
+        assert_eq!(TensorMap::decode(|at| Ok(memory::read(&bytes, 8 * at as usize, 8))), Ok(map));
+        assert!(TensorMap::decode(|_| Ok(u64::MAX)).is_err());
+    }
+
+    #[test]
+    fn boxes_reach_beyond_their_tensors() {
+        let placed = map().elements(&[4, -1], 0x80).expect("two coordinates");
+        let found: Vec<(Option<u64>, u64)> = placed.iter().map(|at| (at.global, at.shared)).collect();
+        let row = |at: u64| (at < 6).then_some(0x1000 + 2 * (4 + at));
+        let expected: Vec<(Option<u64>, u64)> =
+            (0..8).map(|at| (None, 0x80 + 2 * at)).chain((0..8).map(|at| (row(at), 0x90 + 2 * at))).collect();
+        assert_eq!(found, expected);
+        assert!(map().elements(&[0], 0).is_err());
+    }
+}

@@ -9,8 +9,9 @@
 use std::collections::VecDeque;
 
 use super::cta::Cta;
+use super::float::Format;
 use super::layout::{self, Descriptor};
-use super::matrix::{self, Elements, Role, Shape};
+use super::matrix::{self, Element, Elements, Role, Shape};
 use super::op::{Register, Source, Space};
 
 /// Rows of a warp.
@@ -161,8 +162,8 @@ impl<'r> Cta<'r> {
         left.iter_mut().for_each(|bits| *bits ^= sign(0, a.bits()));
         right.iter_mut().for_each(|bits| *bits ^= sign(1, b.bits()));
         let position = |lane: usize, index: usize| {
-            let (row, col) = matrix::position(Role::C, *shape, result, lane, index % 4);
-            row * n + 8 * (index / 4) + col
+            let (row, col) = result_position(lane, index);
+            row * n + col
         };
         let sources: Vec<Source> = d.iter().map(|register| Source::Register(*register)).collect();
         let mut slots = self.slots(first, result, &sources);
@@ -178,5 +179,46 @@ impl<'r> Cta<'r> {
         }
         self.put(first, result, d, &slots);
         Ok(())
+    }
+}
+
+/// Row and column of an element of a lane's part of the result, which is 8 columns after 8 columns.
+fn result_position(lane: usize, index: usize) -> (usize, usize) {
+    let core = Shape { m: ROWS, n: 8, k: 0 };
+    let (row, col) = matrix::position(Role::C, core, Element::Float(Format::F32), lane, index % 4);
+    (row, 8 * (index / 4) + col)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::Mode;
+    use super::*;
+
+    /// Fragments as CuTe writes them, thread and value to `row + 64·column`:
+    /// A `((4,8,4),(e,2,2)):((64·e,1,16),(64,8,64·4·e))`, the result `((4,8,4),(2,2,n/8)):((128,1,16),(64,8,512))`.
+    #[test]
+    fn fragments_are_those_of_the_atoms() {
+        let mode = |parts: &[(u64, u64)], last: u64| Mode { parts: parts.to_vec(), last };
+        let shape = |k: usize| Shape { m: ROWS, n: 24, k };
+        for (format, k, each) in [(Format::Tf32, 8, 1), (Format::Bf16, 16, 2), (Format::E5m2, 32, 4)] {
+            let threads = mode(&[(4, 64 * each), (8, 1)], 16);
+            let values = mode(&[(each, 64), (2, 8)], 64 * 4 * each);
+            for thread in 0..128 {
+                for value in 0..4 * each {
+                    let (lane, index) = (thread as usize % 32, value as usize);
+                    let (row, col) = matrix::position(Role::A, shape(k), Element::Float(format), lane, index);
+                    let expected = threads.offset(thread) + values.offset(value);
+                    assert_eq!((thread / 32 * 16) + (row + 64 * col) as u64, expected, "{format:?} {thread}");
+                }
+            }
+        }
+        let (threads, values) = (mode(&[(4, 128), (8, 1)], 16), mode(&[(2, 64), (2, 8)], 512));
+        for thread in 0..128 {
+            for value in 0..12 {
+                let (row, col) = result_position(thread as usize % 32, value as usize);
+                let expected = threads.offset(thread) + values.offset(value);
+                assert_eq!((thread / 32 * 16) + (row + 64 * col) as u64, expected, "{thread} {value}");
+            }
+        }
     }
 }

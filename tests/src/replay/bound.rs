@@ -35,8 +35,8 @@ use volta_core::term::{Store, TermId, TermOp, View};
 use super::values;
 use crate::interpreter::decode::Program;
 use crate::interpreter::float::Format;
-use crate::interpreter::matrix::{Element, Elements, Matrix};
-use crate::interpreter::op::{AtomicOp, Collective, FloatOp, Op, Type};
+use crate::interpreter::matrix::{Element, Elements};
+use crate::interpreter::op::{AtomicOp, FloatOp, Op, Type};
 
 /// What is known of a term at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,13 +107,10 @@ impl Precision {
                 }
             }
             if let Op::Collective { op, .. } = op
-                && let Collective::Matrix(Matrix::Multiply { elements, .. }) = &**op
+                && let Some(Elements { a: Element::Float(a), d: Element::Float(d), .. }) = op.product()
             {
-                let Elements { a, d, .. } = *elements;
-                if let (Element::Float(a), Element::Float(d)) = (a, d) {
-                    computed.push(if d == Format::F64 { d } else { Format::F32 });
-                    converted.extend([a, d].into_iter().filter(|format| *format != Format::F64));
-                }
+                computed.push(if d == Format::F64 { d } else { Format::F32 });
+                converted.extend([a, d].into_iter().filter(|format| *format != Format::F64));
             }
         }
         let narrowest = |all: Vec<Format>| all.into_iter().min_by_key(|format| format.fraction_bits());

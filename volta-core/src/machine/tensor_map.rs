@@ -91,10 +91,11 @@ impl Map {
         if !inner.is_multiple_of(UNIT) {
             return Err(format!("the innermost dimension of a box is a multiple of {UNIT} bytes, and not {inner}"));
         }
+        // NVIDIA says that narrower rows take the whole width of the swizzle, and not where they lie in it.
         let span = self.swizzle.span();
-        if span > 0 && inner > span {
+        if span > 0 && inner != span {
             return Err(format!(
-                "the innermost dimension of a box has {inner} bytes, and a swizzle of {span} bytes takes no more than that"
+                "the innermost dimension of a box has {inner} bytes, and with a swizzle of {span} bytes it has as many: other boxes are not supported"
             ));
         }
         let last = self.dimensions.iter().map(|dimension| (dimension.extent - 1).saturating_mul(dimension.stride));

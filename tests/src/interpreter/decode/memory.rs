@@ -123,13 +123,7 @@ impl Decoder {
             return Ok(Op::WaitGroup(None));
         }
         if modifiers.take("wait_group") {
-            return if let super::super::op::Source::Value(count) =
-                self.source(operands.first().ok_or("it has no count")?, Type::Bits(32))?
-            {
-                Ok(Op::WaitGroup(Some(count)))
-            } else {
-                Err("its count is no number".into())
-            };
+            return Ok(Op::WaitGroup(Some(self.number(operands, 0)?)));
         }
         modifiers.ignore(&["ca", "cg"]);
         let (to, from) = (modifiers.space(), modifiers.space());

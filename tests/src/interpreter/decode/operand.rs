@@ -190,6 +190,13 @@ impl Decoder {
         }
     }
 
+    /// An operand that is a number of 32 bits.
+    pub(super) fn number(&self, operands: &[Operand], at: usize) -> Result<u64, String> {
+        let operand = operands.get(at).ok_or("an operand is missing")?;
+        let source = self.source(operand, Type::Bits(32))?;
+        if let Source::Value(value) = source { Ok(value) } else { Err("an operand is no number".into()) }
+    }
+
     /// Sources of the operands from the second on; what is missing repeats a zero.
     pub(super) fn sources<const N: usize>(
         &self,

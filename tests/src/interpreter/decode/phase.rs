@@ -67,12 +67,7 @@ impl Decoder {
         }
         if modifiers.take("wait_group") {
             modifiers.take("read");
-            let count = self.source(operands.first().ok_or("it has no count")?, WORD)?;
-            return if let Source::Value(count) = count {
-                Ok(Op::WaitBulk(count))
-            } else {
-                Err("its count is no number".into())
-            };
+            return Ok(Op::WaitBulk(self.number(operands, 0)?));
         }
         let rank = if modifiers.take("tensor") {
             let ranks = [("1d", 1), ("2d", 2), ("3d", 3), ("4d", 4), ("5d", 5)];

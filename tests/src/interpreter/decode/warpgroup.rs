@@ -58,10 +58,8 @@ impl Decoder {
             let descriptor = self.source(operand, Type::Bits(64))?;
             Ok(Factor::Shared { descriptor, k_major: trans == 0 })
         };
-        let adds = match self.source(scale, WORD)? {
-            Source::Value(value) => Source::Value(u64::from(value != 0)),
-            predicate => predicate,
-        };
+        let adds = self.source(scale, WORD)?;
+        let adds = if let Source::Value(value) = adds { Source::Value(u64::from(value != 0)) } else { adds };
         let minus = |at: usize| Ok::<bool, String>(self.number(operands, at)? == 0xffff_ffff);
         let [result, a, b] = elements;
         let product = Product {
@@ -84,13 +82,5 @@ impl Decoder {
             && !matches!(&product.a, Factor::Registers(list) if !held(list.len(), a, ROWS * shape.k));
         let known = !matches!(result, Element::Float(Format::F64));
         if fits && known { Ok(product) } else { Err("it has another number of registers".into()) }
-    }
-
-    /// An operand that is a literal.
-    fn number(&self, operands: &[Operand], at: usize) -> Result<u64, String> {
-        match self.source(operands.get(at).ok_or("an operand is missing")?, WORD)? {
-            Source::Value(value) => Ok(value),
-            _ => Err("an operand is no number".into()),
-        }
     }
 }

@@ -236,7 +236,8 @@ impl Cta<'_> {
         place: impl Fn(usize, usize) -> (usize, usize),
     ) -> Result<(), Stop> {
         let MatrixElement::Float(format) = element else { return Ok(()) };
-        let inside = if format.bytes() == 2 { 2 } else { 1 };
+        let bytes = format.bytes();
+        let inside = (4 / bytes as usize).max(1);
         let tag = Sym::real_tag(format);
         for (number, source) in registers.iter().enumerate() {
             for lane in 0..32 {
@@ -259,7 +260,8 @@ impl Cta<'_> {
                     }
                 }
                 for step in 0..inside {
-                    let part = if inside == 1 { value } else { self.half(warp, value, step, lane, pc)? };
+                    let part =
+                        if inside == 1 { value } else { self.part(warp, value, (step, bytes), lane, pc)? };
                     let raw = self.real(warp, part, format, lane, pc)?.map_or(UNDEFINED, TermId::raw);
                     out.set(place(lane, at + step), raw);
                 }
@@ -268,17 +270,27 @@ impl Cta<'_> {
         Ok(())
     }
 
-    /// The low (0) or high (1) two bytes of a register.
-    fn half(&mut self, warp: &Warp, value: Value, which: usize, lane: usize, pc: u32) -> Result<Value, Stop> {
-        if let Some(half) = self.packed.half(value, which) {
+    /// Two bytes or one of a register: which of its parts of so many, from the low one on.
+    fn part(
+        &mut self,
+        warp: &Warp,
+        value: Value,
+        (which, bytes): (usize, u32),
+        lane: usize,
+        pc: u32,
+    ) -> Result<Value, Stop> {
+        if bytes == 2
+            && let Some(half) = self.packed.half(value, which)
+        {
             return Ok(half);
         }
         let pieces = self.packed.split(value, 4);
-        match int_terms::slice(&pieces, 2 * which as u32, 2, &mut self.store) {
-            Ok(half) => Ok(self.packed.join(&half)),
+        match int_terms::slice(&pieces, which as u32 * bytes, bytes, &mut self.store) {
+            Ok(part) => Ok(self.packed.join(&part)),
             Err(_) => {
                 let what = self.describe_value(value);
-                let message = format!("a matrix instruction takes a register for two halves: {what}");
+                let parts = if bytes == 2 { "two halves" } else { "four bytes" };
+                let message = format!("a matrix instruction takes a register for {parts}: {what}");
                 Err(self.fault(FaultKind::TypeMismatch, "V5", message, warp, lane, pc))
             }
         }
@@ -444,8 +456,8 @@ impl Cta<'_> {
                 let (group, thread) = (lane / 4, lane % 4);
                 *value = if transposed {
                     let part = |row: usize| cells[row][group / 2];
-                    let low = self.half(warp, part(2 * thread), group % 2, lane, pc)?;
-                    let high = self.half(warp, part(2 * thread + 1), group % 2, lane, pc)?;
+                    let low = self.part(warp, part(2 * thread), (group % 2, 2), lane, pc)?;
+                    let high = self.part(warp, part(2 * thread + 1), (group % 2, 2), lane, pc)?;
                     self.pair(low, high)
                 } else {
                     cells[group][thread]
@@ -490,7 +502,7 @@ impl Cta<'_> {
                     continue;
                 }
                 for which in 0..2 {
-                    let half = self.half(warp, value, which, lane, pc)?;
+                    let half = self.part(warp, value, (which, 2), lane, pc)?;
                     let (offset, at) = &spots[2 * thread + which];
                     self.store_value(warp, lane, at, offset + 2 * group as u64, 2, half)?;
                 }
@@ -512,8 +524,8 @@ impl Cta<'_> {
             let (group, thread) = (lane / 4, lane % 4);
             let source = |row: usize| 4 * row + group / 2;
             let (first, second) = (source(2 * thread), source(2 * thread + 1));
-            let low = self.half(warp, self.value(warp, a, first), group % 2, first, pc)?;
-            let high = self.half(warp, self.value(warp, a, second), group % 2, second, pc)?;
+            let low = self.part(warp, self.value(warp, a, first), (group % 2, 2), first, pc)?;
+            let high = self.part(warp, self.value(warp, a, second), (group % 2, 2), second, pc)?;
             *result = self.pair(low, high);
         }
         for (lane, value) in results.into_iter().enumerate() {
