@@ -268,7 +268,7 @@ args = ["m", "x"]
     assert_eq!((map.r#box.as_slice(), map.swizzle.span()), ([8, 64].as_slice(), 128));
     let change = |from: &str, to: &str| problems(&text.replace(from, to));
     assert_eq!(change(", box = [8, 64]", ""), ["6:1: the tensor map `m` needs `box` | box = [64, 64]"]);
-    assert_eq!(change("of = \"x\"", "of = \"y\""), ["6:12: no parameter is called `y` | did you mean `x`?"]);
+    assert_eq!(change("of = \"x\"", "of = \"y\""), ["6:12: no parameter is called `y` | there are: x"]);
     assert_eq!(change("m = {", "x = {")[0], "6:1: `x` is a parameter already | rename the tensor map");
     assert_eq!(change("\"128B\"", "\"256B\"").len(), 1);
     assert_eq!(change("[\"m\"", "[\"n\"").len(), 1);
