@@ -136,7 +136,7 @@ impl<'r> Cta<'r> {
         let frame = thread.frame();
         let function = &program.functions[frame.function];
         let step = match function.code.get(frame.pc) {
-            None => self.leave(number),
+            None => self.execute(number, &Op::Return)?,
             Some(instruction) => match instruction.guard {
                 Some((guard, negated)) if (frame.registers[guard as usize] & 1 == 1) == negated => Step::Next,
                 _ => self.execute(number, &instruction.op)?,
