@@ -36,10 +36,6 @@ fn add_racy(x: &[f32; 32], y: &[f32; 32], z: &mut [f32; 1], #[value(32)] n: i32)
     ref_args(x, y),
     opt_args(boxes_of_x, y)
 )]
-fn boxes(
-    x: &[[f32; 16]; 16],
-    y: &mut [f32; 64],
-    #[tensor_map(of = x, box = [8, 8])] boxes_of_x: TensorMap,
-);
+fn boxes(x: &[[f32; 16]; 16], y: &mut [f32; 64], #[tensor_map(of = x, box = [8, 8])] boxes_of_x: TensorMap);
 
 volta_test::main!(fixtures = "../fixtures");

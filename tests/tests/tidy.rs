@@ -5,7 +5,7 @@ use std::path::Path;
 
 use volta_case::{
     About, CASE, Contains, Element, Expectation, KERNEL, Key, Launch, NamedContents, Options, PARAM, Role,
-    Section, Sign, Target, VerdictName, spellings, TensorMap,
+    Section, Sign, Target, TensorMap, VerdictName, spellings,
 };
 use volta_suite::modules::{self, IMPORTS};
 use volta_suite::tree::{files, read, root};

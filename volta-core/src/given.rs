@@ -4,8 +4,8 @@ use volta_case::{Effect, Key};
 
 use crate::base::assumption::Assumption;
 use crate::case::{
-    Argument, Binding, Case, Contents, Element, Param, ParamKind, Role, Rules, ScalarValue, Side, Sign, Swizzle,
-    TensorMap,
+    Argument, Binding, Case, Contents, Element, Param, ParamKind, Role, Rules, ScalarValue, Side, Sign,
+    Swizzle, TensorMap,
 };
 use crate::decide::witness::decimal;
 use crate::machine;

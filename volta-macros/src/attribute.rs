@@ -7,8 +7,8 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprLit, Lit, LitStr, Result, Token, parenthesized, token};
 use volta_case::{
-    About, Expectation, Launch, Options, Section, Takes, Target, TensorMap, Value, VerdictName, Wrong, source_problem,
-    split_source,
+    About, Expectation, Launch, Options, Section, Takes, Target, TensorMap, Value, VerdictName, Wrong,
+    source_problem, split_source,
 };
 
 use crate::signature::{Function, Number, combine, number};
@@ -150,7 +150,8 @@ impl Reader<'_> {
             (Some(errors), _) => Err(errors),
             (None, Some(opt)) => Ok(CaseAttribute { reference, opt, about, expect, options, slow }),
             (None, None) => {
-                let span = self.function.map_or_else(proc_macro2::Span::call_site, |function| function.name.span());
+                let span =
+                    self.function.map_or_else(proc_macro2::Span::call_site, |function| function.name.span());
                 Err(Error::new(span, "a case needs a kernel"))
             }
         }

@@ -221,8 +221,18 @@ struct Marks {
     tensor_map: Option<(TokenStream, Span)>,
 }
 
-const MARKS: [&str; 10] =
-    ["inout", "scratch", "ignored", "init", "value", "symbolic", "assume", "opt_type", "global", "tensor_map"];
+const MARKS: [&str; 10] = [
+    "inout",
+    "scratch",
+    "ignored",
+    "init",
+    "value",
+    "symbolic",
+    "assume",
+    "opt_type",
+    "global",
+    "tensor_map",
+];
 
 impl Marks {
     fn read(attributes: &[Attribute]) -> Result<Marks> {

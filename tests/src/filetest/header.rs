@@ -4,7 +4,8 @@ use std::path::Path;
 
 use volta_case::{Launch, Limits, NamedContents, Section, Takes, Value};
 use volta_core::case::{
-    Argument, Binding, Case, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign, TensorMap,
+    Argument, Binding, Case, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign,
+    TensorMap,
 };
 use volta_core::number::Extended;
 

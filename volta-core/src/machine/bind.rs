@@ -14,7 +14,8 @@ use crate::base::assumption::Assumption;
 use crate::base::budget::Exhausted;
 use crate::base::span::LineTable;
 use crate::case::{
-    Argument, Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, TensorMap, Which,
+    Argument, Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, TensorMap,
+    Which,
 };
 use crate::case::{bits_of, has_iota, number_bits, spell};
 use crate::number::format::Format;
@@ -610,7 +611,8 @@ impl Builder<'_> {
                 parameter.element, parameter.size
             ));
         }
-        let shape = self.params.iter().find(|param| param.name == map.of).map(|param| name_and_shape(param).1);
+        let shape =
+            self.params.iter().find(|param| param.name == map.of).map(|param| name_and_shape(param).1);
         let made = Map::new(name, map, &self.tensors, &shape.unwrap_or_default());
         made.map_err(|message| format!("`{name}`: {message}"))
     }

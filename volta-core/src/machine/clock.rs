@@ -135,7 +135,8 @@ impl Clocks {
         let mut chosen = Vec::new();
         for (place, thread) in threads.iter().enumerate() {
             let row = &self.rows[*thread];
-            match kinds.iter_mut().find(|(known, _)| Rc::ptr_eq(known, row) || known.as_ref() == row.as_ref()) {
+            match kinds.iter_mut().find(|(known, _)| Rc::ptr_eq(known, row) || known.as_ref() == row.as_ref())
+            {
                 Some((_, count)) if *count > 1 => continue,
                 Some((_, count)) => *count += 1,
                 None => kinds.push((row, 1)),

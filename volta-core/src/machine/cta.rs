@@ -7,7 +7,7 @@
 use super::barrier::Barriers;
 use super::bind::{BindError, Launch};
 use super::endless::{Endless, Watch};
-use super::exec::{Copies, Products, Fragments, Guarded, Knowns};
+use super::exec::{Copies, Fragments, Guarded, Knowns, Products};
 use super::lockstep::Lockstep;
 use super::mbarrier::Mbarriers;
 use super::memory::Memory;

@@ -45,7 +45,10 @@ impl Map {
         let shape = if map.shape.is_empty() { shape } else { &map.shape };
         let rank = shape.len();
         if rank == 0 || rank > MOST_DIMENSIONS {
-            return Err(format!("a tensor map has 1 to {MOST_DIMENSIONS} dimensions, and `{}` has {rank}", map.of));
+            return Err(format!(
+                "a tensor map has 1 to {MOST_DIMENSIONS} dimensions, and `{}` has {rank}",
+                map.of
+            ));
         }
         if map.r#box.len() != rank {
             return Err(format!("`box` has {} dimensions, and the tensor {rank}", map.r#box.len()));
@@ -64,9 +67,14 @@ impl Map {
         };
         let dimensions: Vec<Dimension> = (0..rank)
             .rev()
-            .map(|at| Dimension { extent: shape[at], stride: strides[at].saturating_mul(element), tile: map.r#box[at] })
+            .map(|at| Dimension {
+                extent: shape[at],
+                stride: strides[at].saturating_mul(element),
+                tile: map.r#box[at],
+            })
             .collect();
-        let made = Map { name: name.to_owned(), tensor: number as u32, element, dimensions, swizzle: map.swizzle };
+        let made =
+            Map { name: name.to_owned(), tensor: number as u32, element, dimensions, swizzle: map.swizzle };
         made.check(tensor)?;
         Ok(made)
     }
@@ -74,10 +82,14 @@ impl Map {
     fn check(&self, tensor: &Tensor) -> Result<(), String> {
         for Dimension { extent, tile, .. } in &self.dimensions {
             if *tile == 0 || *tile > LARGEST_BOX {
-                return Err(format!("a box has 1 to {LARGEST_BOX} elements in each dimension, and not {tile}"));
+                return Err(format!(
+                    "a box has 1 to {LARGEST_BOX} elements in each dimension, and not {tile}"
+                ));
             }
             if *extent == 0 || *extent > 1 << 32 {
-                return Err(format!("a tensor map has 1 to 2^32 elements in each dimension, and not {extent}"));
+                return Err(format!(
+                    "a tensor map has 1 to 2^32 elements in each dimension, and not {extent}"
+                ));
             }
         }
         for Dimension { stride, .. } in &self.dimensions[1..] {
@@ -89,7 +101,9 @@ impl Map {
         }
         let inner = self.inner_bytes();
         if !inner.is_multiple_of(UNIT) {
-            return Err(format!("the innermost dimension of a box is a multiple of {UNIT} bytes, and not {inner}"));
+            return Err(format!(
+                "the innermost dimension of a box is a multiple of {UNIT} bytes, and not {inner}"
+            ));
         }
         // NVIDIA says that narrower rows take the whole width of the swizzle, and not where they lie in it.
         let span = self.swizzle.span();
@@ -98,7 +112,8 @@ impl Map {
                 "the innermost dimension of a box has {inner} bytes, and with a swizzle of {span} bytes it has as many: other boxes are not supported"
             ));
         }
-        let last = self.dimensions.iter().map(|dimension| (dimension.extent - 1).saturating_mul(dimension.stride));
+        let last =
+            self.dimensions.iter().map(|dimension| (dimension.extent - 1).saturating_mul(dimension.stride));
         let end = last.fold(self.element, u64::saturating_add);
         let has = tensor.elements * self.element;
         if end > has {

@@ -103,7 +103,15 @@ pub(super) fn find_matrices(insts: &mut [Inst], variables: &[Variable]) {
         return;
     }
     let mut origins = Origins { variables, registers: FxHashMap::default() };
-    while insts.iter().fold(false, |grows, inst| origins.step(&inst.op) || grows) {}
+    loop {
+        let mut grows = false;
+        for inst in insts.iter() {
+            grows |= origins.step(&inst.op);
+        }
+        if !grows {
+            break;
+        }
+    }
     for inst in insts {
         let Op::Async(Async::Multiply(product)) = &mut inst.op else { continue };
         for factor in [&mut product.a, &mut product.b] {

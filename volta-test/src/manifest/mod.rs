@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 use volta_case::{
-    About, CASE, FILL, KERNEL, NamedContents, Options, PARAM, Section, TYPE, TensorMap, Value as Given, VerdictName,
-    Word, Wrong, choose, source_problem, spellings, split_source,
+    About, CASE, FILL, KERNEL, NamedContents, Options, PARAM, Section, TYPE, TensorMap, Value as Given,
+    VerdictName, Word, Wrong, choose, source_problem, spellings, split_source,
 };
 use volta_core::case::{
     Argument, Binding, Contents, Element, Param, ParamKind, Role, ScalarValue, Sign, Which, bits_of,
@@ -110,9 +110,11 @@ fn read_case(name: &str, home: Home, document: &DeTable<'_>, problems: &Problems
         }
         params.extend(read_params(&globals, Binding::Variable, problems));
     }
-    let maps = top.table("tensor_maps", []).map(|maps| read_maps(&maps, &names, problems)).unwrap_or_default();
+    let maps =
+        top.table("tensor_maps", []).map(|maps| read_maps(&maps, &names, problems)).unwrap_or_default();
     let kernel_keys = || KERNEL.iter().chain(Kernel::keys());
-    let side = |key| top.table(key, kernel_keys()).and_then(|table| read_kernel(table, &names, &maps, problems));
+    let side =
+        |key| top.table(key, kernel_keys()).and_then(|table| read_kernel(table, &names, &maps, problems));
     let (reference, opt, kernel) = (side("reference"), side("opt"), side("kernel"));
     let has = |key| document.iter().any(|(name, _)| name.get_ref() == key);
     if has("kernel") && (has("opt") || has("reference")) {

@@ -261,7 +261,8 @@ block = 32
 args = ["m", "x"]
 "#;
     let case = read(text).expect("the case is right");
-    let [Argument::Map { name, map }, Argument::Named(tensor)] = case.opt.args.as_deref().unwrap_or(&[]) else {
+    let [Argument::Map { name, map }, Argument::Named(tensor)] = case.opt.args.as_deref().unwrap_or(&[])
+    else {
         panic!("a map and a tensor: {:?}", case.opt.args)
     };
     assert_eq!((name.as_str(), tensor.as_str(), map.of.as_str()), ("m", "x", "x"));

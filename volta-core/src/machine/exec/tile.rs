@@ -139,7 +139,8 @@ impl<'l> Cta<'l> {
     fn box_address(&self, warp: &Warp, lane: usize, pc: u32, at: Place) -> Result<u64, Stop> {
         let address = self.addresses(warp, 1 << lane, at.address, pc)?[lane];
         if !address.is_multiple_of(BOX_ALIGN) {
-            let message = format!("a box in shared memory that does not begin at a multiple of {BOX_ALIGN} bytes");
+            let message =
+                format!("a box in shared memory that does not begin at a multiple of {BOX_ALIGN} bytes");
             return Err(self.fault(FaultKind::Misaligned, "Y11", message, warp, lane, pc));
         }
         Ok(address)
@@ -190,7 +191,8 @@ impl<'l> Cta<'l> {
             let address = swizzled(map.swizzle, start + PIECE * number as u64);
             let mut offsets = [0; 32];
             let extent = (PIECE as u32, PIECE as u32);
-            let near = self.locate_lane(warp, lane, pc, (space, address), extent, agent, writes, &mut offsets)?;
+            let near =
+                self.locate_lane(warp, lane, pc, (space, address), extent, agent, writes, &mut offsets)?;
             let Backing::Shared(_) = near.object.backing else {
                 let message = "a copy of a box that is not between global and shared memory".to_string();
                 return Err(self.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));

@@ -122,7 +122,10 @@ impl Layout {
             }
             (false, Swizzle::None) => group * self.leading + inside * span + step * self.stride,
             (false, Swizzle::B32 | Swizzle::B64 | Swizzle::B128) => {
-                group * self.stride + inside * span + step / steps * self.leading + step % steps * PIECE as u64
+                group * self.stride
+                    + inside * span
+                    + step / steps * self.leading
+                    + step % steps * PIECE as u64
             }
         };
         self.start + offset
@@ -131,13 +134,7 @@ impl Layout {
 
 impl Cta<'_> {
     /// Whether a thread touches a register that a product under way has (rule Y12).
-    pub(super) fn touches_products(
-        &mut self,
-        warp: &Warp,
-        mask: u32,
-        op: &Op,
-        pc: u32,
-    ) -> Result<(), Stop> {
+    pub(super) fn touches_products(&mut self, warp: &Warp, mask: u32, op: &Op, pc: u32) -> Result<(), Stop> {
         if let Op::Async(Async::Multiply(_)) = op {
             return Ok(());
         }
@@ -323,7 +320,13 @@ impl Cta<'_> {
                 };
                 let site = self.site("starts the product".into(), warp, 0, pc);
                 let help = "`wgmma.fence.sync.aligned` belongs between them and the product";
-                return Err(self.fault_at(FaultKind::InFlight, "Y12", message, vec![site], Some(help.into())));
+                return Err(self.fault_at(
+                    FaultKind::InFlight,
+                    "Y12",
+                    message,
+                    vec![site],
+                    Some(help.into()),
+                ));
             }
         }
         Ok(())
@@ -372,7 +375,8 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let MatrixElement::Float(format) = element else { return Ok(()) };
         let Some(of) = of else {
-            let message = "it cannot be told in which variable in shared memory the matrix of a descriptor lies";
+            let message =
+                "it cannot be told in which variable in shared memory the matrix of a descriptor lies";
             let site = self.site("reads the matrix".into(), warp, 0, pc);
             let help = "compute the descriptor from the address of one variable, in registers";
             let (kind, help) = (FaultKind::Nondeterministic, Some(help.to_string()));
@@ -395,7 +399,8 @@ impl Cta<'_> {
                 for number in 0..inside {
                     let offset = at.offsets[0] + (number * bytes) as u64;
                     let value = self.matrix_element(warp, &at, offset, bytes as u32, &readers)?;
-                    let raw = self.real(warp, value, format, 0, pc)?.map_or(UNDEFINED, crate::term::TermId::raw);
+                    let raw =
+                        self.real(warp, value, format, 0, pc)?.map_or(UNDEFINED, crate::term::TermId::raw);
                     let along = step * inside + number;
                     let place = if layout.k_major { (row, along) } else { (along, row) };
                     if place.0 < rows {

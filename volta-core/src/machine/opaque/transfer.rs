@@ -632,7 +632,8 @@ impl Analysis<'_> {
                         Some((Space::Global, self.address(state, *from), *bytes))
                     }
                     // Wherever in the object, and however much of it.
-                    Async::BulkLoad { from: Far::Bytes { at: from, .. }, .. } | Async::BulkStore { from, .. } => {
+                    Async::BulkLoad { from: Far::Bytes { at: from, .. }, .. }
+                    | Async::BulkStore { from, .. } => {
                         Some((from.space, wherever(self.address(state, from.address)), 16))
                     }
                     Async::BulkLoad { from: Far::Tile { .. }, .. } => Some((Space::Global, anywhere, 16)),
@@ -645,10 +646,9 @@ impl Analysis<'_> {
                 };
                 let mut number = operation.values().all(|value| {
                     let form = self.form(state, value);
-                    let may_be_tainted = match operation {
-                        Async::Multiply(product) if product.is_descriptor(value) => DESCRIPTOR_ADDRESS,
-                        _ => 0,
-                    };
+                    let is_descriptor =
+                        matches!(operation, Async::Multiply(product) if product.is_descriptor(value));
+                    let may_be_tainted = if is_descriptor { DESCRIPTOR_ADDRESS } else { 0 };
                     self.sums.taint(form) & !may_be_tainted == 0
                 });
                 if let Some((space, from, bytes)) = read {

@@ -120,7 +120,12 @@ pub(super) fn destinations(
 }
 
 /// Registers or literals that are read, `count` of them.
-pub(super) fn sources(x: &mut Operation<'_, '_>, at: usize, width: Width, count: Option<usize>) -> Lowered<Vec<Src>> {
+pub(super) fn sources(
+    x: &mut Operation<'_, '_>,
+    at: usize,
+    width: Width,
+    count: Option<usize>,
+) -> Lowered<Vec<Src>> {
     let operand = x.operand(at)?;
     let mut out = Vec::new();
     for element in x.elements(at)? {

@@ -27,11 +27,7 @@ const KINDS: [Kind; 4] = [
     Kind { factors: &[Format::F16], results: &[Format::F16, Format::F32], transposes: true },
     Kind { factors: &[Format::Bf16], results: &[Format::F32], transposes: true },
     Kind { factors: &[Format::Tf32], results: &[Format::F32], transposes: false },
-    Kind {
-        factors: &[Format::E4m3, Format::E5m2],
-        results: &[Format::F16, Format::F32],
-        transposes: false,
-    },
+    Kind { factors: &[Format::E4m3, Format::E5m2], results: &[Format::F16, Format::F32], transposes: false },
 ];
 
 pub(super) fn wgmma(x: &mut Operation<'_, '_>) -> Lowered {
@@ -103,7 +99,11 @@ fn product(x: &mut Operation<'_, '_>) -> Lowered {
         _ => (constant(x, 6)? != 0, constant(x, 7)? != 0),
     };
     let descriptor = |x: &mut Operation<'_, '_>, at, transposed: bool| -> Lowered<Factor> {
-        Ok(Factor::Shared { descriptor: x.source(at, Type::Bits(Width::W64))?, k_major: !transposed, of: None })
+        Ok(Factor::Shared {
+            descriptor: x.source(at, Type::Bits(Width::W64))?,
+            k_major: !transposed,
+            of: None,
+        })
     };
     let operation = WarpgroupProduct {
         product: MatrixProduct { shape, a, b, c: d, d, saturate: false },

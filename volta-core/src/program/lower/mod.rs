@@ -8,8 +8,8 @@ mod enter;
 
 use rustc_hash::FxHashMap;
 
-use super::descriptor::find_matrices;
 use super::code::{Init, Inst, Location, Parameter, Program, Variable};
+use super::descriptor::find_matrices;
 use super::error::LowerError;
 use super::isa::{self, Handler};
 use super::layout::{self, Layout};
