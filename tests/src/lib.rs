@@ -10,6 +10,7 @@ pub mod interpreter;
 pub mod modules;
 pub mod mutation;
 pub mod page;
+pub mod pairs;
 pub mod phases;
 pub mod replay;
 pub mod tree;

@@ -5,8 +5,8 @@ use super::reachability::{Reached, bits, whole_node};
 use crate::number::value::{Demand, Limit};
 use crate::number::{Extended, Rational};
 use crate::term::{
-    Constant, ConstantId, Kind, Lanes, NodeParts, Piecewise, Product, Store, Sum, TermId, TermKind, TermOp,
-    rank,
+    Constant, ConstantId, Kind, Lanes, NodeId, NodeParts, Piecewise, Product, Store, Sum, TermId, TermKind,
+    TermOp, rank,
 };
 
 /// The term may be −∞.
@@ -68,6 +68,19 @@ impl Analysis {
     pub fn of_most(store: &Store, roots: &[TermId]) -> Analysis {
         let alone = (0..store.len()).all(|at| store.mask(at).is_power_of_two());
         if alone { Analysis::of_all(store) } else { Analysis::new(store, roots) }
+    }
+
+    /// Reads a store that holds a part of another one's terms, and all of its constants: literals are read as there.
+    pub fn of_part(store: &Store, roots: &[TermId], whole: &Analysis) -> Analysis {
+        Analysis { readings: whole.readings.clone(), ..Analysis::new(store, roots) }
+    }
+
+    /// Whether rule V9 may read a term as another number than its bits spell: a constant, then.
+    pub fn is_read(&self, term: TermId) -> bool {
+        match term.kind() {
+            TermKind::Constant(id) => self.reading(id).is_some(),
+            TermKind::Lane(..) | TermKind::Input { .. } => false,
+        }
     }
 
     /// Reads a whole store.
@@ -138,6 +151,20 @@ impl Analysis {
             TermKind::Lane(node, lane) => self.uses[self.entry(node.index(), lane)],
             TermKind::Input { .. } | TermKind::Constant(_) => 1,
         }
+    }
+
+    /// The reached terms of some operations.
+    pub(super) fn terms_of(&self, store: &Store, ops: &[TermOp]) -> Vec<TermId> {
+        let mut found = Vec::new();
+        let mut next = self.reached.first_from(0);
+        while let Some(at) = next {
+            if ops.contains(&store.node_ref(at).op()) {
+                let node = NodeId::from_index(at);
+                found.extend(bits(self.reached.lanes(at)).map(|lane| TermId::lane(node, lane)));
+            }
+            next = self.reached.first_from(at + 1);
+        }
+        found
     }
 
     /// The flags of a term.
@@ -460,7 +487,9 @@ fn transfer(op: TermOp, a: u8, b: u8, c: u8) -> u8 {
         Kind::Piecewise(Piecewise::Mod) => when(infinite(a), UNDEFINED),
         Kind::Piecewise(Piecewise::CopySign) => when(infinite(b), EITHER),
         Kind::Piecewise(Piecewise::Select) => (b | c) & EITHER,
-        Kind::Piecewise(Piecewise::BitAnd) | Kind::Condition(_) => 0,
+        Kind::Piecewise(Piecewise::BitAnd) => 0,
+        // Infinities may decide it.
+        Kind::Condition(_) => (a | b) & EITHER,
     };
     kept | own
 }
@@ -469,7 +498,7 @@ fn transfer(op: TermOp, a: u8, b: u8, c: u8) -> u8 {
 mod tests {
     use super::super::translation::tests::{Draw, append, draws};
     use super::*;
-    use crate::term::{NodeId, View};
+    use crate::term::View;
     use proptest::prelude::*;
     use std::collections::HashMap;
 

@@ -80,6 +80,8 @@ pub(super) struct Forms {
     pub(super) exponents: FxHashMap<PolynomialId, Prefactor>,
     pub(super) substituted: FxHashMap<MonomialId, Prefactor>,
     pub(super) expansions: FxHashMap<MonomialId, Option<Rc<[Term]>>>,
+    /// Choices as one of their arms and a scale.
+    pub(super) choices: FxHashMap<TermRef, Option<(TermId, Prefactor)>>,
 }
 
 /// Proves equalities between terms of several stores over shared inputs. One thread's; what it learns about
@@ -93,6 +95,11 @@ pub struct Prover<'s> {
     pub(super) signs: FxHashMap<TermRef, Signs>,
     pub(super) classes: FxHashMap<TermRef, Class>,
     pub(super) forms: Forms,
+    /// Those in which choices are as they are, and whether they are made at the moment.
+    shallow: Forms,
+    pub(super) is_shallow: bool,
+    /// Of the stores in which they were looked for, the terms that are the larger of two.
+    pub(super) larger: FxHashMap<u32, FxHashMap<[TermId; 2], TermId>>,
     pub(super) joined: FxHashMap<Box<[AtomId]>, Joined>,
     pub(super) made: FxHashMap<(AtomId, AtomId), Made>,
     pub(super) tensors: FxHashMap<AtomId, Option<InputId>>,
@@ -128,6 +135,7 @@ impl Forms {
             + bytes_of(&self.exponents)
             + bytes_of(&self.substituted)
             + bytes_of(&self.expansions)
+            + bytes_of(&self.choices)
     }
 }
 
@@ -151,6 +159,9 @@ impl<'s> Prover<'s> {
             signs: FxHashMap::default(),
             classes: FxHashMap::default(),
             forms: Forms::default(),
+            shallow: Forms::default(),
+            is_shallow: false,
+            larger: FxHashMap::default(),
             joined: FxHashMap::default(),
             made: FxHashMap::default(),
             tensors: FxHashMap::default(),
@@ -242,11 +253,12 @@ impl<'s> Prover<'s> {
 
     /// Bytes of what is remembered, by sizes.
     fn bytes(&self) -> u64 {
-        let forms = self.forms.bytes() + self.flat_bytes;
+        let forms = self.forms.bytes() + self.shallow.bytes() + self.flat_bytes;
         let terms = bytes_of(&self.signs) + bytes_of(&self.classes) + bytes_of(&self.tensors);
         let named = bytes_of(&self.joined) + bytes_of(&self.made) + (self.apart.capacity() * 64) as u64;
+        let larger: u64 = self.larger.values().map(bytes_of).sum();
         let ranges: u64 = self.ranges.iter().map(Ranges::bytes).sum();
-        self.table.bytes() + self.conditions.bytes() + forms + terms + named + ranges
+        self.table.bytes() + self.conditions.bytes() + forms + terms + named + larger + ranges
     }
 
     /// Counts steps without asking whether they are allowed; the next that are charged ask.
@@ -257,7 +269,27 @@ impl<'s> Prover<'s> {
     /// Forgets the forms of terms, which may depend on what was assumed.
     pub(super) fn forget(&mut self) {
         self.forms = Forms::default();
+        self.shallow = Forms::default();
         self.flat_bytes = 0;
+    }
+
+    /// Makes forms in which choices are as they are. What is nested too deeply for that has none.
+    pub(super) fn shallowly<T>(
+        &mut self,
+        work: impl FnOnce(&mut Prover<'s>) -> Result<Option<T>, Stop>,
+    ) -> Result<Option<T>, Stop> {
+        let (depth, missing) = (std::mem::take(&mut self.depth), self.missing.len());
+        std::mem::swap(&mut self.forms, &mut self.shallow);
+        self.is_shallow = true;
+        let found = work(self);
+        self.is_shallow = false;
+        std::mem::swap(&mut self.forms, &mut self.shallow);
+        self.missing.truncate(missing);
+        self.depth = depth;
+        match found {
+            Err(Stop::Missing) => Ok(None),
+            other => other,
+        }
     }
 
     pub(super) fn view(&self, at: TermRef) -> View<'s> {

@@ -10,7 +10,7 @@ use super::canon::Prover;
 use crate::number::Extended;
 use crate::number::signs::Signs;
 use crate::number::value::Limit;
-use crate::term::{Kind, Piecewise, Product, Sum, TermOp, View};
+use crate::term::{Kind, Piecewise, Predicate, Product, Sum, TermOp, View};
 
 /// What kind of value a term has, at every input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,13 +21,15 @@ pub enum Class {
     PosInf,
     /// `−∞`
     NegInf,
+    /// A condition that infinities decide.
+    Known(bool),
     /// No value, and why.
     Undefined(&'static str),
     /// It depends on the inputs in a way that is not decided, and how.
     Unknown(&'static str),
 }
 
-use Class::{Finite, NegInf, PosInf, Undefined, Unknown};
+use Class::{Finite, Known, NegInf, PosInf, Undefined, Unknown};
 
 impl Class {
     fn is_infinite(&self) -> bool {
@@ -38,8 +40,19 @@ impl Class {
         match self {
             PosInf => NegInf,
             NegInf => PosInf,
-            Finite | Undefined(_) | Unknown(_) => self,
+            Finite | Known(_) | Undefined(_) | Unknown(_) => self,
         }
+    }
+
+    /// Whether this is less than another value, where infinities decide it.
+    pub(super) fn is_less(&self, other: &Class) -> Option<bool> {
+        let decided = self.is_infinite() || other.is_infinite();
+        decided.then(|| self != other && (*self == NegInf || *other == PosInf))
+    }
+
+    /// Whether this equals another value, where infinities decide it.
+    pub(super) fn is_equal(&self, other: &Class) -> Option<bool> {
+        (self.is_infinite() || other.is_infinite()).then(|| self == other)
     }
 }
 
@@ -103,9 +116,11 @@ impl Prover<'_> {
         let class = |prover: &Prover<'_>, at: usize| prover.known_class(operands[at]).unwrap_or(Finite);
         let [a, b, c] = [class(self, 0), class(self, 1), class(self, 2)];
         if op == TermOp::Select {
-            return Ok(match (b, c) {
-                _ if matches!(a, Undefined(_)) => a,
-                (b, c) if b == c => b,
+            return Ok(match (a, b, c) {
+                (a @ Undefined(_), _, _) => a,
+                (Known(true), b, _) => b,
+                (Known(false), _, c) => c,
+                (_, b, c) if b == c => b,
                 _ => Unknown("a choice between numbers and infinities under a condition on inputs"),
             });
         }
@@ -122,7 +137,7 @@ impl Prover<'_> {
             Kind::Sum(Sum::Sub) => add(a, b.negated()),
             Kind::Sum(Sum::Fma) => match self.multiply_classes(operands[0], a, operands[1], b)? {
                 product @ (Undefined(_) | Unknown(_)) => product,
-                product @ (Finite | PosInf | NegInf) => add(product, c),
+                product @ (Finite | Known(_) | PosInf | NegInf) => add(product, c),
             },
             Kind::Product(Product::Mul) => self.multiply_classes(operands[0], a, operands[1], b)?,
             Kind::Product(Product::Div) => match (a.is_infinite(), b.is_infinite()) {
@@ -136,7 +151,7 @@ impl Prover<'_> {
             Kind::Function(function) => match a {
                 NegInf => function.limits[0].into(),
                 PosInf => function.limits[1].into(),
-                Finite | Undefined(_) | Unknown(_) => Finite,
+                Finite | Known(_) | Undefined(_) | Unknown(_) => Finite,
             },
             Kind::Piecewise(Piecewise::Abs) if a == NegInf => PosInf,
             Kind::Piecewise(Piecewise::Abs) => a,
@@ -154,8 +169,10 @@ impl Prover<'_> {
                 Unknown("an infinity with the sign of an input")
             }
             Kind::Piecewise(Piecewise::Mod) if a.is_infinite() => Undefined("the remainder of an infinity"),
-            Kind::Piecewise(Piecewise::CopySign | Piecewise::Mod | Piecewise::Select | Piecewise::BitAnd)
-            | Kind::Condition(_) => Finite,
+            Kind::Piecewise(Piecewise::CopySign | Piecewise::Mod | Piecewise::Select | Piecewise::BitAnd) => {
+                Finite
+            }
+            Kind::Condition(predicate) => decided(*predicate, &a, &b).map_or(Finite, Known),
         })
     }
 
@@ -163,7 +180,7 @@ impl Prover<'_> {
         match class {
             PosInf => Ok(Signs::POSITIVE),
             NegInf => Ok(Signs::NEGATIVE),
-            Finite | Undefined(_) | Unknown(_) => self.term_signs(at),
+            Finite | Known(_) | Undefined(_) | Unknown(_) => self.term_signs(at),
         }
     }
 
@@ -188,6 +205,26 @@ impl Prover<'_> {
         } else {
             Undefined("an infinity times a value whose sign is not known")
         })
+    }
+}
+
+/// What a condition is of operands of these classes, where infinities decide it.
+fn decided(predicate: Predicate, a: &Class, b: &Class) -> Option<bool> {
+    let known = |class: &Class| if let Known(truth) = class { Some(*truth) } else { None };
+    match predicate {
+        Predicate::Less => a.is_less(b),
+        Predicate::LessEqual => b.is_less(a).map(|less| !less),
+        Predicate::Equal => a.is_equal(b),
+        Predicate::Not => known(a).map(|truth| !truth),
+        Predicate::And | Predicate::Or => {
+            let (all, alone) = (predicate == Predicate::And, predicate == Predicate::Or);
+            match (known(a), known(b)) {
+                (Some(truth), _) | (_, Some(truth)) if truth == alone => Some(alone),
+                (Some(_), Some(_)) => Some(all),
+                _ => None,
+            }
+        }
+        Predicate::Xor => Some(known(a)? != known(b)?),
     }
 }
 

@@ -8,12 +8,13 @@ use super::condition::{Condition, ConditionId};
 use super::constant_readings::Irrational;
 use super::exponent::Prefactor;
 use super::extended_value::Class;
+use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, add, collect};
 use crate::number::Rational;
 use crate::number::interval::Function;
 use crate::number::signs::Signs;
 use crate::number::value::Limit;
-use crate::term::{FunctionInfo, Kind, Parity, Piecewise, Predicate, TermOp, View};
+use crate::term::{FunctionInfo, Kind, Parity, Piecewise, Predicate, TermId, TermOp, View};
 
 /// Conditions nested deeper than this are not looked at.
 const MAX_CONDITION_DEPTH: u32 = 200;
@@ -55,11 +56,12 @@ impl Prover<'_> {
         let View::Apply(op, operands) = self.view(at) else {
             return Err(Stop::Unknown("a function that is none".to_string()));
         };
+        if let Some((op, _)) = self.extremum(at) {
+            return self.maximum_of(at, op);
+        }
         let [a, b, c] = operands.map(|term| TermRef { store: at.store, term });
         match op.kind() {
             Kind::Function(info) => self.resolve_real_function(op, info, a),
-            Kind::Piecewise(Piecewise::Max) => self.maximum_of(at, TermOp::Max),
-            Kind::Piecewise(Piecewise::Min) => self.maximum_of(at, TermOp::Min),
             Kind::Piecewise(Piecewise::Abs) => {
                 let id = self.resolve(a)?;
                 let inside = self.table.polynomials.shared_terms(id).to_vec();
@@ -72,9 +74,11 @@ impl Prover<'_> {
                 let (a, b) = (self.argument(a)?, self.argument(b)?);
                 self.common_digits(a, b)
             }
-            Kind::Sum(_) | Kind::Product(_) | Kind::Exponential | Kind::Condition(_) => {
-                Err(Stop::Unknown("a condition is used as a number".to_string()))
-            }
+            Kind::Piecewise(Piecewise::Max | Piecewise::Min)
+            | Kind::Sum(_)
+            | Kind::Product(_)
+            | Kind::Exponential
+            | Kind::Condition(_) => Err(Stop::Unknown("a condition is used as a number".to_string())),
         }
     }
 
@@ -88,7 +92,7 @@ impl Prover<'_> {
         let limit = match self.class(a)? {
             Class::NegInf => Some(info.limits[0]),
             Class::PosInf => Some(info.limits[1]),
-            Class::Finite | Class::Undefined(_) | Class::Unknown(_) => None,
+            Class::Finite | Class::Known(_) | Class::Undefined(_) | Class::Unknown(_) => None,
         };
         if let Some(Limit::Number(value)) = limit {
             return Ok(number(Rational::from_integer(value)));
@@ -187,7 +191,9 @@ impl Prover<'_> {
             match self.class(sign)? {
                 Class::PosInf => Signs::POSITIVE,
                 Class::NegInf => Signs::NEGATIVE,
-                Class::Finite | Class::Undefined(_) | Class::Unknown(_) => self.term_signs(sign)?,
+                Class::Finite | Class::Known(_) | Class::Undefined(_) | Class::Unknown(_) => {
+                    self.term_signs(sign)?
+                }
             }
         } else {
             self.term_signs(sign)?
@@ -243,7 +249,8 @@ impl Prover<'_> {
     }
 
     /// A choice. Where the arms differ by `k` times what the condition compares with zero, it is a maximum:
-    /// `p > 0 ? b + k·p : b = b + k·max(p, 0)`, which covers maxima, minima, magnitudes and clamps.
+    /// `p > 0 ? b + k·p : b = b + k·max(p, 0)`, which covers maxima, minima, magnitudes and clamps. So it is where they
+    /// differ by a power of that, as two parts of a softmax do that are merged by which has the larger maximum.
     fn select(&mut self, condition: TermRef, a: TermRef, b: TermRef) -> Result<Vec<Term>, Stop> {
         let condition = self.condition(condition, 0)?;
         match self.conditions.get(&condition) {
@@ -271,10 +278,92 @@ impl Prover<'_> {
                 let positive = self.maximum(vec![compared.to_vec(), Vec::new()])?;
                 return Ok(add(&when_false, &times_number(&positive, &factor)));
             }
+            if let Some(scale) = self.power_between(&when_true, &when_false, &compared)? {
+                let positive = self.maximum(vec![compared.to_vec(), Vec::new()])?;
+                let exponent = self.scaled(&positive, &scale)?;
+                let power = self.exponential(exponent)?;
+                return self.scaled(&when_false, &power);
+            }
         }
         let when_true = self.table.polynomial(&when_true);
         let when_false = self.table.polynomial(&when_false);
         Ok(self.atom_term(Atom::Select(condition, when_true, when_false)))
+    }
+
+    /// A choice as one of its arms times a power of two, `p < q ? b·2^(k·(q − p)) : b = b·2^(k·(m − p))` where some term
+    /// `m` is the larger of `p` and `q`: sums that were merged by choices are one sum under a scale, of which nothing need be
+    /// known yet. Where infinities decide the choice, it is that arm.
+    pub(super) fn power_of_choice(&mut self, at: TermRef) -> Result<Option<(TermId, Prefactor)>, Stop> {
+        if let View::Apply(TermOp::Select, [condition, a, b]) = self.view(at)
+            && let Class::Known(holds) = self.class(TermRef { store: at.store, term: condition })?
+        {
+            return Ok(Some((if holds { a } else { b }, Prefactor::one())));
+        }
+        if self.is_shallow {
+            return Ok(None);
+        }
+        if let Some(known) = self.forms.choices.get(&at) {
+            return Ok(known.clone());
+        }
+        let Some(([low, high], [when_true, when_false])) = self.choice_by_order(at) else { return Ok(None) };
+        let Some(larger) = self.larger_of(low, high) else { return Ok(None) };
+        for operand in [low, high, when_true, when_false] {
+            if self.flags(operand) & INFINITE != 0 && self.class(operand)? != Class::Finite {
+                return Ok(None);
+            }
+        }
+        let found =
+            self.shallowly(|prover| prover.power_of_arm([low, high], larger, [when_true, when_false]))?;
+        self.forms.choices.insert(at, found.clone());
+        Ok(found)
+    }
+
+    /// The second arm and its scale, choices below the arms as they are.
+    fn power_of_arm(
+        &mut self,
+        [low, high]: [TermRef; 2],
+        larger: TermRef,
+        [first, second]: [TermRef; 2],
+    ) -> Result<Option<(TermId, Prefactor)>, Stop> {
+        let arm = second.term;
+        let mut forms = [low, high, first, second].map(|_| Vec::new());
+        for (form, at) in forms.iter_mut().zip([low, high, first, second]) {
+            let flat = self.flat(at)?;
+            *form = self.spread(&flat)?;
+        }
+        let [low, high, first, second] = forms;
+        let gap = add(&high, &negated(&low));
+        let Some(scale) = self.power_between(&first, &second, &gap)? else { return Ok(None) };
+        let larger = self.opaque(larger);
+        let key = Key::new(self.table.single(larger), PolynomialId::ZERO);
+        let mut raised = negated(&low);
+        raised.push(Term { key, coefficient: Rational::ONE });
+        collect(&mut raised);
+        let exponent = self.scaled(&raised, &scale)?;
+        Ok(Some((arm, self.exponential(exponent)?)))
+    }
+
+    /// The `k` with `a = b·2^(k·base)`, a number or one times an irrational constant.
+    fn power_between(&mut self, a: &[Term], b: &[Term], base: &[Term]) -> Result<Option<Prefactor>, Stop> {
+        if a.len() != b.len() || a.iter().chain(b).all(|term| term.exponent() == PolynomialId::ZERO) {
+            return Ok(None);
+        }
+        let (a, rest) = self.take_common(a.to_vec())?;
+        let (b, other) = self.take_common(b.to_vec())?;
+        if rest != other || a.key.monomial() != b.key.monomial() {
+            return Ok(None);
+        }
+        let [a, b] = [a, b].map(|scale| self.table.polynomials.shared_terms(scale.key.exponent()));
+        let exponent = add(&a, &negated(&b));
+        let irrational = self.table.intern(Atom::Irrational(Irrational::Log2E));
+        for monomial in [self.table.single(irrational), MonomialId::ONE] {
+            let unit = Prefactor { coefficient: Rational::ONE, key: Key::new(monomial, PolynomialId::ZERO) };
+            let multiples = self.scaled(base, &unit)?;
+            if let Some(coefficient) = multiple_of(&exponent, &multiples) {
+                return Ok(Some(Prefactor { coefficient, ..unit }));
+            }
+        }
+        Ok(None)
     }
 
     /// A condition, canonical.
@@ -329,7 +418,7 @@ impl Prover<'_> {
             match class {
                 Class::Undefined(why) => return Err(Stop::Undefined((*why).to_string())),
                 Class::Unknown(why) => return Err(Stop::Unknown((*why).to_string())),
-                Class::Finite | Class::PosInf | Class::NegInf => {}
+                Class::Finite | Class::PosInf | Class::NegInf | Class::Known(_) => {}
             }
         }
         Ok(classes)
@@ -337,12 +426,9 @@ impl Prover<'_> {
 
     /// `a < b`, that is `b − a > 0`
     fn less(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
-        match self.compared_classes(a, b)? {
-            (Class::Finite, Class::Finite) => {}
-            (left, right) => {
-                let less = left != right && (left == Class::NegInf || right == Class::PosInf);
-                return Ok(self.known(less));
-            }
+        let (left, right) = self.compared_classes(a, b)?;
+        if let Some(less) = left.is_less(&right) {
+            return Ok(self.known(less));
         }
         let gap = self.gap(a, b)?;
         let signs = self.signs_of(&gap);
@@ -375,9 +461,9 @@ impl Prover<'_> {
     }
 
     fn equal_to(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
-        match self.compared_classes(a, b)? {
-            (Class::Finite, Class::Finite) => {}
-            (left, right) => return Ok(self.known(left == right)),
+        let (left, right) = self.compared_classes(a, b)?;
+        if let Some(equal) = left.is_equal(&right) {
+            return Ok(self.known(equal));
         }
         let gap = self.gap(a, b)?;
         let signs = self.signs_of(&gap);

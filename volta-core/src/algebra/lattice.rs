@@ -10,7 +10,7 @@ use super::canon::Prover;
 use super::extended_value::Class;
 use super::function::negated;
 use super::polynomial::{PolynomialId, Term};
-use crate::term::{TermOp, View};
+use crate::term::TermOp;
 use rustc_hash::FxHashMap;
 
 /// Fewer generators are as well compared in each order.
@@ -40,7 +40,7 @@ impl Prover<'_> {
         let mut sets: FxHashMap<TermRef, Vec<u32>> = FxHashMap::default();
         for at in network.generators {
             match self.class(at)? {
-                Class::Finite => {}
+                Class::Finite | Class::Known(_) => {}
                 // The largest of no set, and the smallest of no generator.
                 Class::NegInf => {
                     sets.insert(at, Vec::new());
@@ -107,7 +107,7 @@ impl Prover<'_> {
                 stack.pop();
                 continue;
             }
-            let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.view(at) else {
+            let Some((op, operands)) = self.extremum(at) else {
                 turns.insert(at, None);
                 network.generators.push(at);
                 stack.pop();
@@ -116,7 +116,6 @@ impl Prover<'_> {
                 }
                 continue;
             };
-            let operands = [a, b].map(|term| TermRef { store: at.store, term });
             let before = stack.len();
             stack.extend(operands.iter().filter(|operand| !turns.contains_key(operand)));
             if stack.len() > before {

@@ -215,6 +215,12 @@ const CHOICES: &[Law] = &[
         "if(p > 0, b + 3*p, b) == b + 3*max(p, 0)",
         &["if(p > 1, b + 3*p, b) != b + 3*max(p, 0)"],
     ),
+    law(
+        "(p > 0 ? b·2^(k·p) : b) = b·2^(k·max(p, 0))",
+        "rational k, or one times log₂ e",
+        "if(p > 0, b*exp(3*p), b) == b*exp(3*max(p, 0))",
+        &["if(p > 1, b*exp(3*p), b) != b*exp(3*max(p, 0))", "if(p > 0, b*exp(p), c) != b*exp(max(p, 0))"],
+    ),
     law("(c ? a : b) = a", "c holds, by signs", "if(exp(c) > 0, a, b) == a", &["if(c > 0, a, b) != a"]),
     law(
         "comparisons up to positive factors and to shifts on both sides",

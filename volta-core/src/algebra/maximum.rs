@@ -16,7 +16,7 @@ use super::function::{as_number, negated, times_number};
 use super::polynomial::{Key, PolynomialId, Term, add, collect};
 use crate::number::Rational;
 use crate::number::signs::Signs;
-use crate::term::{TermOp, View};
+use crate::term::{TermId, TermOp, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Arms are compared pair by pair for which is larger up to this many.
@@ -27,6 +27,58 @@ const MAX_SHIFTS: usize = 8;
 const MAX_PRODUCT_ARMS: usize = 64;
 
 impl Prover<'_> {
+    /// The maximum or minimum of two terms that a term is, and which of both: an operation, or a choice by which of the
+    /// two is larger.
+    pub(super) fn extremum(&self, at: TermRef) -> Option<(TermOp, [TermRef; 2])> {
+        if let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.view(at) {
+            return Some((op, [a, b].map(|term| TermRef { store: at.store, term })));
+        }
+        let ([low, high], arms) = self.choice_by_order(at)?;
+        if arms == [high, low] {
+            Some((TermOp::Max, arms))
+        } else if arms == [low, high] {
+            Some((TermOp::Min, arms))
+        } else {
+            None
+        }
+    }
+
+    /// The two numbers by whose order a term chooses, and what it is where the first is smaller and where the second is;
+    /// where they are equal, either.
+    pub(super) fn choice_by_order(&self, at: TermRef) -> Option<([TermRef; 2], [TermRef; 2])> {
+        let View::Apply(TermOp::Select, [mut condition, a, b]) = self.view(at) else { return None };
+        let mut arms = [a, b];
+        loop {
+            match self.view(TermRef { store: at.store, term: condition }) {
+                View::Apply(TermOp::Not, [inner, ..]) => {
+                    condition = inner;
+                    arms.reverse();
+                }
+                View::Apply(TermOp::Less | TermOp::LessEqual, [low, high, _]) => {
+                    let located = |terms: [TermId; 2]| terms.map(|term| TermRef { store: at.store, term });
+                    return Some((located([low, high]), located(arms)));
+                }
+                View::Apply(..) | View::Input { .. } | View::Constant(_) => return None,
+            }
+        }
+    }
+
+    /// A term that is the larger of two.
+    pub(super) fn larger_of(&mut self, a: TermRef, b: TermRef) -> Option<TermRef> {
+        if !self.larger.contains_key(&a.store) {
+            let analysis = self.analysis(a.store);
+            let mut found = FxHashMap::default();
+            for term in analysis.terms_of(self.stores[a.store as usize].0, &[TermOp::Max, TermOp::Select]) {
+                if let Some((TermOp::Max, [a, b])) = self.extremum(TermRef { store: a.store, term }) {
+                    found.entry(in_order(a.term, b.term)).or_insert(term);
+                }
+            }
+            self.larger.insert(a.store, found);
+        }
+        let term = *self.larger[&a.store].get(&in_order(a.term, b.term))?;
+        Some(TermRef { store: a.store, term })
+    }
+
     /// The maximum (or minimum) that a tree of nodes of one operation computes.
     pub(super) fn maximum_of(&mut self, root: TermRef, op: TermOp) -> Result<Vec<Term>, Stop> {
         // In one order of what is compared, little is left of a network.
@@ -44,14 +96,12 @@ impl Prover<'_> {
             if !seen.insert(at) {
                 continue;
             }
-            if let View::Apply(inner, [a, b, _]) = self.view(at)
-                && inner == op
-            {
-                stack.extend([b, a].map(|term| TermRef { store: at.store, term }));
+            if let Some((_, [a, b])) = self.extremum(at).filter(|(inner, _)| *inner == op) {
+                stack.extend([b, a]);
                 continue;
             }
             match self.class(at)? {
-                Class::Finite => {}
+                Class::Finite | Class::Known(_) => {}
                 // The other infinity would have made the whole infinite.
                 Class::PosInf | Class::NegInf => continue,
                 Class::Undefined(why) => return Err(Stop::Undefined(why.to_string())),
@@ -342,6 +392,10 @@ impl Prover<'_> {
         }
         Ok((Prefactor { coefficient, key }, divided))
     }
+}
+
+fn in_order(a: TermId, b: TermId) -> [TermId; 2] {
+    [a.min(b), a.max(b)]
 }
 
 /// Whether an arm is nowhere larger than the mean of two others.

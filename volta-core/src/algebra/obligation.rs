@@ -146,7 +146,7 @@ impl Prover<'_> {
     fn examine(&mut self, demand: Demand, operand: TermRef) -> Result<Finding, Stop> {
         if self.flags(operand) & INFINITE != 0 {
             match self.class(operand)? {
-                Class::Finite => {}
+                Class::Finite | Class::Known(_) => {}
                 // What an infinity does to the operation is the business of `class`.
                 Class::PosInf | Class::NegInf => return Ok(Finding::Proved),
                 Class::Undefined(why) => return Err(Stop::Undefined(why.to_string())),

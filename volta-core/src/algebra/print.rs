@@ -82,7 +82,7 @@ impl Prover<'_> {
     /// What a term is worth.
     pub(super) fn normal(&mut self, at: TermRef) -> Result<Normal, String> {
         match self.class(at).map_err(|stop| format!("unknown: {stop}"))? {
-            Class::Finite => {}
+            Class::Finite | Class::Known(_) => {}
             Class::PosInf => return Ok(Normal::Infinite("inf")),
             Class::NegInf => return Ok(Normal::Infinite("-inf")),
             Class::Undefined(why) => return Err(format!("undefined: {why}")),

@@ -16,7 +16,7 @@ use smallvec::{SmallVec, smallvec};
 impl Prover<'_> {
     pub(super) fn require_finite(&mut self, at: TermRef) -> Result<(), Stop> {
         match self.class(at)? {
-            Class::Finite => Ok(()),
+            Class::Finite | Class::Known(_) => Ok(()),
             Class::PosInf | Class::NegInf => {
                 Err(Stop::Unknown("an infinity inside an expression".to_string()))
             }
@@ -133,6 +133,12 @@ impl Prover<'_> {
                     return Err(Stop::Unknown("a condition is used as a number".to_string()));
                 }
                 Kind::Function(_) | Kind::Piecewise(_) => {
+                    if let Some((arm, scale)) = self.power_of_choice(at)? {
+                        let scale = self.table.prefactor_power(&scale, power)?;
+                        own = self.table.prefactor_product(&own, &scale)?;
+                        work.push((arm, power));
+                        continue;
+                    }
                     let atom = self.opaque(at);
                     let monomial = self.table.atom_power(atom, power);
                     own.key = self.table.key_product(own.key, Key::new(monomial, PolynomialId::ZERO))?;

@@ -33,6 +33,7 @@ pub mod point;
 pub mod prove;
 pub mod recheck;
 pub mod smt;
+mod sweep;
 #[cfg(test)]
 mod tests;
 pub mod witness;

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use super::counterexample::{QuickFilter, refute, refute_further, refute_near};
 use super::domain::Domains;
 use super::evaluate::leaves;
+use super::sweep::Sweep;
 use super::witness::{Witness, WitnessKind, element_name};
 use super::{Element, InputInfo, Options, Sign};
 use crate::algebra::{
@@ -70,7 +71,7 @@ impl Proof {
 }
 
 /// A prover, and the requirements that it has looked at.
-struct Learned<'s> {
+pub(super) struct Learned<'s> {
     prover: Prover<'s>,
     obligations: Obligations,
 }
@@ -86,6 +87,8 @@ pub struct ElementProver<'s, 'i> {
     identity: Identity,
     /// Both sides of all elements so far were the same terms.
     is_identity: bool,
+    /// What proofs of the names of intermediate values have read.
+    swept: BTreeSet<Reading>,
     /// For elements that are equal in one order of what they compare after the other.
     cases: Option<Prover<'s>>,
     /// Of the stores of the last element that needed one.
@@ -101,6 +104,9 @@ const CASES_SHARE: u64 = 2;
 /// Of the steps that are left, one in so many is kept for the thorough prover.
 const THOROUGH_SHARE: u64 = 4;
 
+/// So many steps are spent on an element before what both sides compute on the way is named.
+const FIRST_STEPS: u64 = 1 << 20;
+
 /// So many steps may be spent on a form in which all sums are spelled out.
 const SPELLING_STEPS: u64 = 200_000;
 /// So many on one in which they may have names.
@@ -114,6 +120,19 @@ enum Attempt {
     SecondUndefined(String),
     /// Higher rungs would stop as well.
     Stopped(Stop),
+}
+
+impl Attempt {
+    /// Whether another way may show more.
+    fn is_open(&self) -> bool {
+        match self {
+            Attempt::Open(_) | Attempt::Stopped(Stop::Exhausted(_) | Stop::Unknown(_)) => true,
+            Attempt::Equal
+            | Attempt::FirstUndefined(_)
+            | Attempt::SecondUndefined(_)
+            | Attempt::Stopped(Stop::Missing | Stop::Undefined(_)) => false,
+        }
+    }
 }
 
 fn signs_of(sign: Sign) -> Signs {
@@ -140,13 +159,13 @@ pub(super) fn ranges(inputs: &[InputInfo]) -> Vec<InputRange> {
 impl<'s, 'i> ElementProver<'s, 'i> {
     /// A prover that knows nothing yet.
     pub fn new(inputs: &'i [InputInfo], options: &'i Options, ration: Rc<Ration>) -> ElementProver<'s, 'i> {
-        let quick = drawing(Prover::new(ranges(inputs)), &ration);
         ElementProver {
-            quick: Learned { prover: quick, obligations: Obligations::default() },
+            quick: Learned::new(inputs, &ration, false),
             thorough: None,
             prefers_thorough: false,
             identity: Identity::default(),
             is_identity: true,
+            swept: BTreeSet::new(),
             cases: None,
             screen: None,
             domains: None,
@@ -159,7 +178,8 @@ impl<'s, 'i> ElementProver<'s, 'i> {
     /// Literals read as irrational constants so far.
     pub fn readings(&self) -> BTreeSet<Reading> {
         let learned = std::iter::once(&self.quick).chain(&self.thorough).map(|learned| &learned.prover);
-        learned.chain(&self.cases).flat_map(|prover| prover.readings().iter().copied()).collect()
+        let read = learned.chain(&self.cases).flat_map(|prover| prover.readings());
+        read.chain(&self.swept).copied().collect()
     }
 
     /// Decides one element. `is_known` says that there is an input at which an element like it is defined.
@@ -217,9 +237,15 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         });
         let same = self.identity.holds(located, self.ration.left());
         self.ration.take(self.identity.steps());
-        if !same {
-            return None;
-        }
+        same.then(|| self.where_defined(element, analysis))
+    }
+
+    /// What is told of an element that is equal wherever the reference is defined, the optimized kernel there too.
+    fn where_defined(
+        &mut self,
+        element: &Element<'s>,
+        analysis: [&'s Analysis; 2],
+    ) -> Result<Proof, Failure> {
         let [reference, _] = self.quick.terms(element, analysis);
         let mut found = self.quick.requirements(reference, Side::Reference);
         let mut learned = &mut self.quick;
@@ -232,11 +258,11 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         }
         let domain = match found {
             Ok(domain) => learned.texts(&domain, self.inputs),
-            Err(undefined @ Failure::Undefined { .. }) => return Some(Err(undefined)),
+            Err(undefined @ Failure::Undefined { .. }) => return Err(undefined),
             // Wherever that is, both are the same.
             Err(_) => vec![self.has_a_value(element.reference)],
         };
-        Some(Ok(Proof { conditions: Vec::new(), domain }))
+        Ok(Proof { conditions: Vec::new(), domain })
     }
 
     /// What is told of a domain that was not worked out.
@@ -332,17 +358,34 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             &mut self.quick
         };
         let kept = if thorough { 0 } else { ration.left() / THOROUGH_SHARE };
-        learned.prover.set_budget(ration.left() - kept);
+        let all = ration.left() - kept;
+        learned.prover.set_budget(if thorough { all } else { all.min(FIRST_STEPS) });
         let [reference, opt] = learned.terms(element, analysis);
         let refute = || refute(element.reference, element.opt, inputs, &options.effort);
         let mut unproved = learned.climb(reference, opt, Stage::Lists);
-        if matches!(unproved, Attempt::Open(_)) {
+        if unproved.is_open() {
             if differs(&mut self.screen, element, inputs, options)
                 && let Some(witness) = refute()
             {
                 return Err(Failure::Different(witness));
             }
-            unproved = learned.climb(reference, opt, Stage::Expansions);
+            if let Attempt::Open(_) = unproved {
+                unproved = learned.climb(reference, opt, Stage::Expansions);
+            }
+        }
+        if !thorough && unproved.is_open() {
+            learned.prover.settle_account();
+            if let Some(read) = Sweep::proves(element, analysis, inputs, options, ration) {
+                self.swept.extend(read);
+                return self.where_defined(element, analysis);
+            }
+            if let Attempt::Stopped(_) = unproved {
+                learned.prover.set_budget(ration.left() - kept.min(ration.left()));
+                unproved = learned.climb(reference, opt, Stage::Lists);
+                if let Attempt::Open(_) = unproved {
+                    unproved = learned.climb(reference, opt, Stage::Expansions);
+                }
+            }
         }
         let refute = || if thorough || learned.prover.is_thorough() { refute() } else { None };
         match unproved {
@@ -402,10 +445,7 @@ fn thorough<'s, 'l>(
     inputs: &[InputInfo],
     ration: &Rc<Ration>,
 ) -> &'l mut Learned<'s> {
-    known.get_or_insert_with(|| {
-        let prover = drawing(Prover::thorough(ranges(inputs)), ration);
-        Learned { prover, obligations: Obligations::default() }
-    })
+    known.get_or_insert_with(|| Learned::new(inputs, ration, true))
 }
 
 /// Whether the two sides surely differ at the first point.
@@ -458,6 +498,55 @@ pub(super) fn terms_of<'s>(
 }
 
 impl<'s> Learned<'s> {
+    /// A prover that knows nothing yet, thorough or not.
+    pub(super) fn new(inputs: &[InputInfo], ration: &Rc<Ration>, thorough: bool) -> Learned<'s> {
+        let prover = if thorough { Prover::thorough(ranges(inputs)) } else { Prover::new(ranges(inputs)) };
+        Learned { prover: drawing(prover, ration), obligations: Obligations::default() }
+    }
+
+    /// Whether a thorough prover would find no more.
+    pub(super) fn is_thorough(&self) -> bool {
+        self.prover.is_thorough()
+    }
+
+    /// Literals read as irrational constants so far.
+    pub(super) fn readings(&self) -> impl Iterator<Item = Reading> {
+        self.prover.readings().iter().copied()
+    }
+
+    /// Reports what was taken from the ration, and tells it.
+    pub(super) fn settle(&mut self) -> u64 {
+        self.prover.settle_account();
+        self.prover.steps()
+    }
+
+    /// Proves by forms, in so many steps, that the optimized kernel has a value wherever the reference has, and the same one,
+    /// a number. Tells whether the reference may have none somewhere, and which signs its value can have.
+    pub(super) fn proves(
+        &mut self,
+        element: &Element<'s>,
+        analysis: [&'s Analysis; 2],
+        inputs: &[InputInfo],
+        steps: u64,
+    ) -> Option<(bool, Signs)> {
+        self.prover.set_budget(steps);
+        let [reference, opt] = self.terms(element, analysis);
+        if self.prover.class(reference) != Ok(Class::Finite) {
+            return None;
+        }
+        let mut found = self.climb(reference, opt, Stage::Lists);
+        if let Attempt::Open(_) = found {
+            found = self.climb(reference, opt, Stage::Expansions);
+        }
+        let Attempt::Equal = found else { return None };
+        let proof = self.compare_requirements(reference, opt, inputs).ok()?;
+        if !proof.conditions.is_empty() {
+            return None;
+        }
+        let signs = [reference, opt].map(|term| self.prover.term_signs(term).unwrap_or(Signs::ANY));
+        Some((!proof.domain.is_empty(), signs[0] & signs[1]))
+    }
+
     fn terms(&mut self, element: &Element<'s>, analysis: [&'s Analysis; 2]) -> [TermRef; 2] {
         terms_of(&mut self.prover, element, analysis)
     }

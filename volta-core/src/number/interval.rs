@@ -316,6 +316,14 @@ impl Narrow {
     }
 }
 
+impl Narrow {
+    /// A number within, where all numbers within are the same up to a relative difference.
+    pub fn middle(&self, tolerance: f64) -> Option<f64> {
+        let middle = self.lo / 2.0 + self.hi / 2.0;
+        (self.hi - self.lo <= tolerance * middle.abs()).then_some(middle)
+    }
+}
+
 impl Enclosure for Narrow {
     fn exact(value: &Rational, _precision: u32) -> Option<Narrow> {
         const WHOLE: u64 = 1 << 53;

@@ -23,6 +23,8 @@ impl Signs {
     /// Not above zero.
     pub const NOT_POSITIVE: Signs = Signs(3);
     /// No restriction.
+    pub const NOT_ZERO: Signs = Signs(5);
+    /// Any.
     pub const ANY: Signs = Signs(7);
 
     /// The sign of a number.

@@ -402,6 +402,11 @@ impl Store {
         }
     }
 
+    /// All constants, in the order of their ids.
+    pub fn constants(&self) -> &[Constant] {
+        &self.constants
+    }
+
     /// Number of constants; their ids count from zero.
     pub fn constant_count(&self) -> usize {
         self.constants.len()

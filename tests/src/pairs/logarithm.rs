@@ -1,0 +1,110 @@
+//! Logarithms of sums of powers, and what thresholds replace them.
+
+use super::builder::{Terms, X};
+use volta_core::term::{TermId, TermOp};
+
+/// `m + ln Σ e^(xᵢ − m)`
+pub(super) fn below_maximum(terms: &mut Terms, n: u64) -> TermId {
+    let row = terms.row(X, n);
+    let max = terms.in_order(&row, TermOp::Max);
+    let powers: Vec<TermId> = row.iter().map(|x| terms.exp_of_difference(*x, max)).collect();
+    let sum = terms.in_order(&powers, TermOp::Add);
+    let logarithm = terms.ln(sum);
+    terms.add(max, logarithm)
+}
+
+/// `ln(e^a + e^b)` by the larger: `a > b ? a + ln(1 + e^(b − a)) : b + ln(1 + e^(a − b))`.
+fn by_choice(terms: &mut Terms, a: TermId, b: TermId) -> TermId {
+    let first = terms.less(b, a);
+    let one = terms.ratio(1, 1);
+    let mut raised = |high: TermId, low: TermId| {
+        let power = terms.exp_of_difference(low, high);
+        let sum = terms.add(one, power);
+        let logarithm = terms.ln(sum);
+        terms.add(high, logarithm)
+    };
+    let (left, right) = (raised(a, b), raised(b, a));
+    terms.choose(first, left, right)
+}
+
+/// `max(a, b) + ln(1 + e^(−|a − b|))`
+fn by_magnitude(terms: &mut Terms, a: TermId, b: TermId) -> TermId {
+    let one = terms.ratio(1, 1);
+    let max = terms.max(a, b);
+    let difference = terms.sub(a, b);
+    let magnitude = terms.op(TermOp::Abs, &[difference]);
+    let opposite = terms.op(TermOp::Neg, &[magnitude]);
+    let power = terms.exp(opposite);
+    let sum = terms.add(one, power);
+    let logarithm = terms.ln(sum);
+    terms.add(max, logarithm)
+}
+
+/// Two at a time by choices.
+pub(super) fn tree_by_choice(terms: &mut Terms, n: u64) -> TermId {
+    let row = terms.row(X, n);
+    terms.tree(row, by_choice)
+}
+
+/// Two at a time by magnitudes.
+pub(super) fn tree_by_magnitude(terms: &mut Terms, n: u64) -> TermId {
+    let row = terms.row(X, n);
+    terms.tree(row, by_magnitude)
+}
+
+/// Two at a time by magnitudes, one after the other.
+pub(super) fn chain_by_magnitude(terms: &mut Terms, n: u64) -> TermId {
+    let row = terms.row(X, n);
+    row[1..].iter().fold(row[0], |all, next| by_magnitude(terms, all, *next))
+}
+
+/// Near miss: the magnitude is not turned.
+pub(super) fn tree_grows(terms: &mut Terms, n: u64) -> TermId {
+    let row = terms.row(X, n);
+    let (left, right) = row.split_at(row.len() / 2);
+    let (a, b) = (terms.tree(left.to_vec(), by_choice), terms.tree(right.to_vec(), by_choice));
+    let one = terms.ratio(1, 1);
+    let max = terms.max(a, b);
+    let power = terms.exp_of_difference(a, b);
+    let sum = terms.add(one, power);
+    let logarithm = terms.ln(sum);
+    terms.add(max, logarithm)
+}
+
+/// Each element's `x > 20 ? x : ln(1 + e^x)`, added up.
+pub(super) fn softplus(terms: &mut Terms, n: u64) -> TermId {
+    softplus_by(terms, n, |terms, threshold, x| terms.less(threshold, x))
+}
+
+/// The same with the condition turned: `x <= 20 ? … : x`.
+pub(super) fn softplus_turned(terms: &mut Terms, n: u64) -> TermId {
+    softplus_by(terms, n, |terms, threshold, x| {
+        let at_most = terms.op(TermOp::LessEqual, &[x, threshold]);
+        terms.op(TermOp::Not, &[at_most])
+    })
+}
+
+fn softplus_by(terms: &mut Terms, n: u64, is_large: fn(&mut Terms, TermId, TermId) -> TermId) -> TermId {
+    let (threshold, one) = (terms.float(20.0), terms.ratio(1, 1));
+    let row = terms.row(X, n);
+    let each: Vec<TermId> = row
+        .iter()
+        .map(|x| {
+            let power = terms.exp(*x);
+            let sum = terms.add(one, power);
+            let logarithm = terms.ln(sum);
+            let large = is_large(terms, threshold, *x);
+            terms.choose(large, *x, logarithm)
+        })
+        .collect();
+    terms.in_pairs(&each, TermOp::Add)
+}
+
+/// Near miss: another threshold.
+pub(super) fn softplus_late(terms: &mut Terms, n: u64) -> TermId {
+    softplus_by(terms, n, |terms, threshold, x| {
+        let one = terms.ratio(1, 1);
+        let later = terms.add(threshold, one);
+        terms.less(later, x)
+    })
+}

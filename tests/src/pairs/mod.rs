@@ -1,0 +1,198 @@
+//! Pairs of terms that are equal for a reason that no normal form shows by itself, in sizes: what proofs are measured by.
+//! Each family has near misses, which must be told from it.
+
+mod builder;
+mod epilogue;
+mod logarithm;
+mod softmax;
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use builder::Terms;
+use volta_core::base::budget::{Budgets, Deadline};
+use volta_core::decide::{Element, Failure, InputInfo, Options, decide};
+use volta_core::term::TermId;
+
+/// A way to compute something of rows of `n` elements.
+type Form = fn(&mut Terms, u64) -> TermId;
+
+/// One way to compute something, others that are equal, and some that are not.
+#[derive(Debug)]
+struct Family {
+    name: &'static str,
+    reference: Form,
+    sizes: &'static [u64],
+    equal: &'static [(&'static str, Form)],
+    different: &'static [(&'static str, Form)],
+}
+
+const FROM_4: &[u64] = &[4, 8, 16, 64, 256, 1024, 4096];
+const FROM_8: &[u64] = &[8, 16, 32, 64, 128, 256, 1024, 4096];
+const ROWS: &[u64] = &[4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+/// All of them.
+const FAMILIES: &[Family] = &[
+    Family {
+        name: "softmax_from_infinity",
+        reference: softmax::two_passes,
+        sizes: FROM_4,
+        equal: &[
+            ("max", softmax::online_max),
+            ("greater", softmax::online_greater),
+            ("at_least", softmax::online_at_least),
+            ("guarded", softmax::online_guarded),
+            ("branch", softmax::online_branch),
+        ],
+        different: &[("forgets", softmax::online_forgets)],
+    },
+    Family {
+        name: "softmax_merged",
+        reference: softmax::weighted_two_passes,
+        sizes: FROM_8,
+        equal: &[
+            ("tree_by_max", softmax::tree_by_max),
+            ("tree_by_choice", softmax::tree_by_choice),
+            ("halves_by_choice", softmax::halves_by_choice),
+            ("chain_by_choice", softmax::chain_by_choice),
+            ("tree_swapped", softmax::tree_swapped),
+            ("parts_mixed", softmax::parts_mixed),
+        ],
+        different: &[("lowers_the_wrong", softmax::tree_lowers_the_wrong)],
+    },
+    Family {
+        name: "dot_gelu",
+        reference: epilogue::dot_gelu,
+        sizes: ROWS,
+        equal: &[
+            ("bias_first", epilogue::bias_first),
+            ("quarters_by_sigmoid", epilogue::quarters_by_sigmoid),
+        ],
+        different: &[("bias_late", epilogue::bias_late)],
+    },
+    Family {
+        name: "norm_gelu",
+        reference: epilogue::norm_gelu,
+        sizes: ROWS,
+        equal: &[("squares", epilogue::norm_of_squares_gelu), ("welford", epilogue::norm_by_welford_gelu)],
+        different: &[
+            ("other_epsilon", epilogue::norm_with_other_epsilon),
+            ("too_few", epilogue::norm_of_too_few),
+        ],
+    },
+    Family {
+        name: "logsumexp",
+        reference: logarithm::below_maximum,
+        sizes: FROM_4,
+        equal: &[
+            ("tree_by_choice", logarithm::tree_by_choice),
+            ("tree_by_magnitude", logarithm::tree_by_magnitude),
+            ("chain_by_magnitude", logarithm::chain_by_magnitude),
+        ],
+        different: &[("grows", logarithm::tree_grows)],
+    },
+    Family {
+        name: "softplus",
+        reference: logarithm::softplus,
+        sizes: FROM_4,
+        equal: &[("turned", logarithm::softplus_turned)],
+        different: &[("late", logarithm::softplus_late)],
+    },
+];
+
+/// What a pair is, or what was found out about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The two are equal.
+    Equal,
+    /// They are not.
+    Different,
+    /// Equal under a condition.
+    Where,
+    /// Nothing.
+    Open,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Found::Equal => "equal",
+            Found::Different => "different",
+            Found::Where => "equal where",
+            Found::Open => "open",
+        })
+    }
+}
+
+/// Two terms over the same inputs.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair {
+    family: &'static Family,
+    form: &'static str,
+    opt: Form,
+    /// Elements of each row.
+    pub size: u64,
+    /// What is true of it.
+    pub truth: Found,
+}
+
+/// All pairs: each form of each family in each of its sizes.
+pub fn pairs() -> Vec<Pair> {
+    let of_family = |family: &'static Family| {
+        let equal = family.equal.iter().map(|form| (form, Found::Equal));
+        let all = equal.chain(family.different.iter().map(|form| (form, Found::Different)));
+        all.flat_map(move |((form, opt), truth)| {
+            family.sizes.iter().map(move |size| Pair { family, form, opt: *opt, size: *size, truth })
+        })
+    };
+    FAMILIES.iter().flat_map(of_family).collect()
+}
+
+/// Where what was found out about each pair is kept: its name, that, and the seconds that it took in a release build.
+pub const MEASURED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/pairs.tsv");
+
+/// The names of pairs with what was found out about them, as [`MEASURED`] has it.
+///
+/// # Panics
+/// When the file cannot be read.
+pub fn measured() -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(MEASURED).expect("the table can be read");
+    let rows = text.lines().filter(|line| !line.starts_with('#'));
+    rows.filter_map(|row| {
+        let mut cells = row.split('\t');
+        Some((cells.next()?.to_string(), cells.next()?.to_string()))
+    })
+    .collect()
+}
+
+impl Pair {
+    /// What it is called.
+    pub fn name(&self) -> String {
+        format!("{}::{}_{}", self.family.name, self.form, self.size)
+    }
+
+    /// Decides it, with what was said if that is not *equal*, and the time that took.
+    pub fn decide(&self, timeout: Duration) -> (Found, String, Duration) {
+        let (mut left, mut right) = (Terms::default(), Terms::default());
+        let reference = (self.family.reference)(&mut left, self.size);
+        let opt = (self.opt)(&mut right, self.size);
+        let row =
+            |name: &str| InputInfo { name: name.into(), shape: vec![self.size], ..InputInfo::default() };
+        let inputs = ["x", "y", "z"].map(row);
+        let budgets = Budgets { deadline: Deadline::after(timeout), ..Budgets::default() };
+        let options = Options { budgets, ..Options::default() };
+        let element = Element { reference: (&left.store, reference), opt: (&right.store, opt) };
+        let started = Instant::now();
+        let outcome = decide(&[element], &inputs, &options);
+        let taken = started.elapsed();
+        let (found, told) = match outcome.first_failure {
+            None if outcome.conditions.is_empty() => (Found::Equal, String::new()),
+            None => (Found::Where, outcome.conditions.join(", ")),
+            Some((_, Failure::Different(_))) => (Found::Different, String::new()),
+            Some((_, Failure::Unknown { reason })) => (Found::Open, reason),
+            Some((_, Failure::Exhausted(exhausted))) => (Found::Open, exhausted.to_string()),
+            Some((_, Failure::Undefined { reason, .. })) => (Found::Open, format!("undefined: {reason}")),
+        };
+        (found, told, taken)
+    }
+}

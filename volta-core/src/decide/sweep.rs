@@ -1,0 +1,516 @@
+//! Sweeping: what two kernels compute alike on the way is proved once, and has a name in what is proved above it.
+//!
+//! Two kernels that are far apart as a whole mostly pass through the same values: a mean, a variance, a score. Both sides
+//! are evaluated at two points; terms of both that have the same values there are candidates, and are tried from the inputs
+//! up. A pair that is proved equal wherever there are inputs gets a name, and stands in later proofs as an input of its own, of
+//! which no more is known than its signs. Where that hides what a proof needs, evaluation with the name as an input shows a
+//! difference, and the proof is tried with the terms that the name stands for.
+//!
+//! Names keep what rules ask. A pair has a name only if its reference has a value at every input (V8), and the optimized
+//! kernel's term has one there too: then so has the name, wherever it stands, in arms of choices as well. Literals are
+//! read by what is around them (V9), so that nothing is named in which one, or a logarithm beside which one may be read, can be
+//! seen from outside; and parts read literals as the whole store does.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::counterexample::QuickFilter;
+use super::evaluate::{Evaluator, walk};
+use super::point::TestPoint;
+use super::prove::Learned;
+use super::{Element, InputInfo, Options, Sign};
+use crate::algebra::{Analysis, Reading};
+use crate::base::ration::Ration;
+use crate::number::interval::Narrow;
+use crate::number::signs::Signs;
+use crate::number::value::Value;
+use crate::term::{Imported, InputId, Reads, Store, TermId, TermKind, TermOp, View};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Terms of a side that are looked at.
+const MAX_TERMS: usize = 1 << 17;
+/// The points of the sequence at which candidates agree.
+const POINTS: [u32; 2] = [24, 26];
+/// The point at which names are tried as inputs.
+const TRIAL: u32 = 28;
+/// Terms of fewer operations, those below counted as often as they are used, are proved as fast as they are named.
+const MIN_SIZE: u32 = 3;
+/// Terms of one value and one side that are looked at.
+const MAX_MEMBERS: usize = 4;
+/// Pairs that are tried.
+const MAX_PAIRS: usize = 1_024;
+/// How often the names that a proof has used are taken back.
+const MAX_ROUNDS: usize = 10;
+/// Steps that the proof of a pair may take.
+const PAIR_STEPS: u64 = 1 << 21;
+/// What a term of a part counts as, in steps: it is copied, and evaluated.
+const PART_STEPS: u64 = 4;
+/// Of the steps that are left, one in so many may be spent.
+const SHARE: u64 = 8;
+
+/// The signs that names are told apart by: each is an input of its own, behind those of the case.
+const SIGNS: [(Signs, Sign); 6] = [
+    (Signs::POSITIVE, Sign::Positive),
+    (Signs::NEGATIVE, Sign::Negative),
+    (Signs::NOT_NEGATIVE, Sign::NonNegative),
+    (Signs::NOT_POSITIVE, Sign::NonPositive),
+    (Signs::NOT_ZERO, Sign::Nonzero),
+    (Signs::ANY, Sign::Any),
+];
+
+/// A term of one of the two sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Located {
+    side: usize,
+    term: TermId,
+}
+
+/// One element, swept.
+pub(super) struct Sweep<'s, 'a> {
+    sides: [(&'s Store, TermId); 2],
+    analysis: [&'s Analysis; 2],
+    /// The inputs of the case, and one for the names of each sign.
+    inputs: Vec<InputInfo>,
+    options: &'a Options,
+    ration: &'a Rc<Ration>,
+    /// For each side, the terms that have names, as the inputs that these are.
+    names: [FxHashMap<TermId, TermId>; 2],
+    named: u64,
+    /// For each name, the names that the terms use for which it stands.
+    within: FxHashMap<TermId, Vec<TermId>>,
+    /// Literals that proofs have read as irrational constants.
+    readings: BTreeSet<Reading>,
+    left: u64,
+}
+
+/// A term with names in place of what they stand for.
+struct Part {
+    store: Store,
+    root: TermId,
+}
+
+impl<'s, 'a> Sweep<'s, 'a> {
+    /// Proves an element equal: the optimized kernel is defined and equal wherever the reference is. Then tells which
+    /// literals were read as irrational constants; `None` where nothing was proved.
+    pub(super) fn proves(
+        element: &Element<'s>,
+        analysis: [&'s Analysis; 2],
+        inputs: &[InputInfo],
+        options: &'a Options,
+        ration: &'a Rc<Ration>,
+    ) -> Option<BTreeSet<Reading>> {
+        let mut all = inputs.to_vec();
+        all.extend(SIGNS.map(|(_, sign)| InputInfo { sign, ..InputInfo::default() }));
+        if all.len() > TermId::MAX_INPUTS {
+            return None;
+        }
+        let mut sweep = Sweep {
+            sides: [element.reference, element.opt],
+            analysis,
+            inputs: all,
+            options,
+            ration,
+            names: Default::default(),
+            named: 0,
+            within: FxHashMap::default(),
+            readings: BTreeSet::new(),
+            left: ration.left() / SHARE,
+        };
+        for [reference, opt] in sweep.candidates(inputs)? {
+            sweep.name(reference, opt);
+        }
+        let [reference, opt] = [0, 1].map(|side| Located { side, term: sweep.sides[side].1 });
+        sweep.equal(reference, opt, false)?;
+        Some(sweep.readings)
+    }
+
+    /// Pairs of terms that agree at the points, those that others are computed from first.
+    fn candidates(&self, inputs: &[InputInfo]) -> Option<Vec<[Located; 2]>> {
+        let mut alike: FxHashMap<[u64; POINTS.len()], [Vec<TermId>; 2]> = FxHashMap::default();
+        let mut order = Vec::new();
+        for side in 0..2 {
+            for (term, values) in self.values(side, inputs)? {
+                let members = alike.entry(values).or_default();
+                if side == 0 && members[0].is_empty() {
+                    order.push(values);
+                }
+                if members[side].len() < MAX_MEMBERS {
+                    members[side].push(term);
+                }
+            }
+        }
+        let mut pairs = Vec::new();
+        for values in order {
+            let [references, opts] = &alike[&values];
+            let Some((first, more)) = references.split_first().filter(|_| !opts.is_empty()) else { continue };
+            let others = opts.iter().map(|term| (1, term)).chain(more.iter().map(|term| (0, term)));
+            let first = Located { side: 0, term: *first };
+            pairs.extend(others.map(|(side, term)| [first, Located { side, term: *term }]));
+        }
+        let is_whole = |[a, b]: &[Located; 2]| a.term == self.sides[0].1 && b.side == 1;
+        pairs.retain(|pair| !is_whole(pair));
+        pairs.truncate(MAX_PAIRS);
+        Some(pairs)
+    }
+
+    /// The terms of a side that may have names, operands first, each with its values at the points, rounded.
+    fn values(&self, side: usize, inputs: &[InputInfo]) -> Option<Vec<(TermId, [u64; POINTS.len()])>> {
+        let (store, root) = self.sides[side];
+        let mut terms = Vec::new();
+        let mut constants = Vec::new();
+        let mut described = true;
+        let complete = walk(store, &[root], MAX_TERMS, |term| match term.kind() {
+            TermKind::Lane(..) => terms.push(term),
+            TermKind::Constant(_) => constants.push(term),
+            // What is not described might be taken for a name.
+            TermKind::Input { input, .. } => described &= input.index() < inputs.len(),
+        });
+        if !complete || !described {
+            return None;
+        }
+        self.ration.take(terms.len() as u64 * POINTS.len() as u64);
+        terms.sort_unstable();
+        let analysis = self.analysis[side];
+        let mut open: FxHashSet<TermId> =
+            constants.into_iter().filter(|constant| analysis.is_read(*constant)).collect();
+        let mut sizes: FxHashMap<TermId, u32> = FxHashMap::default();
+        let mut signs = FxHashSet::default();
+        for term in &terms {
+            let View::Apply(op, operands) = store.view(*term) else { continue };
+            let operands = &operands[..op.arity()];
+            let is_open = match op.reads() {
+                Reads::Exponent => false,
+                Reads::Logarithm => true,
+                Reads::Nothing => operands.iter().any(|operand| open.contains(operand)),
+            };
+            if is_open {
+                open.insert(*term);
+            }
+            if op == TermOp::CopySign {
+                signs.insert(copied_sign(store, operands[0]));
+            }
+            let below = operands.iter().map(|operand| sizes.get(operand).copied().unwrap_or(0));
+            sizes.insert(*term, below.fold(1, u32::saturating_add));
+        }
+        let columns = POINTS.map(|round| {
+            let point = TestPoint::new(inputs, round);
+            let mut evaluator: Evaluator<'_, Narrow, _> =
+                Evaluator::new(store, point, 53, self.options.effort.remembered);
+            evaluator.evaluate_all(&terms)
+        });
+        let mut found = Vec::new();
+        for (at, term) in terms.into_iter().enumerate() {
+            let rounded: Vec<u64> = columns.iter().filter_map(|values| rounded(&values[at])).collect();
+            if let Ok(values) = <[u64; POINTS.len()]>::try_from(rounded)
+                && values.iter().any(|value| *value != 0)
+                && sizes[&term] >= MIN_SIZE
+                && !open.contains(&term)
+                && !signs.contains(&term)
+            {
+                found.push((term, values));
+            }
+        }
+        Some(found)
+    }
+
+    /// Gives two terms one name if they are proved equal.
+    fn name(&mut self, reference: Located, opt: Located) {
+        let Some(signs) = self.equal(reference, opt, true) else { return };
+        let known = self.names[reference.side].get(&reference.term).copied();
+        let mut used: Vec<TermId> = [reference, opt]
+            .into_iter()
+            .flat_map(|located| self.names_in(&self.part(located, &FxHashSet::default())))
+            .collect();
+        let name = known.unwrap_or_else(|| {
+            let (at, _) = (SIGNS.iter().enumerate())
+                .find(|(_, (known, _))| signs.within(*known))
+                .unwrap_or((SIGNS.len() - 1, &SIGNS[SIGNS.len() - 1]));
+            let input = self.inputs.len() - SIGNS.len() + at;
+            self.named += 1;
+            TermId::input(InputId(input as u32), self.named - 1)
+        });
+        used.retain(|other| *other != name);
+        self.within.entry(name).or_default().extend(used);
+        self.names[reference.side].insert(reference.term, name);
+        self.names[opt.side].insert(opt.term, name);
+    }
+
+    /// Proves the second term defined and equal wherever the first is defined, and if so `everywhere`; tells which signs the
+    /// two can have.
+    fn equal(&mut self, reference: Located, opt: Located, everywhere: bool) -> Option<Signs> {
+        let mut taken_back: FxHashSet<TermId> = FxHashSet::default();
+        for round in 0..MAX_ROUNDS {
+            if self.left == 0 || self.ration.look().is_err() {
+                return None;
+            }
+            let parts = [reference, opt].map(|located| self.part(located, &taken_back));
+            let size = parts.iter().map(|part| part.store.len() + part.store.constant_count()).sum::<usize>();
+            self.spend(size as u64 * PART_STEPS);
+            let used: Vec<TermId> = parts.iter().flat_map(|part| self.names_in(part)).collect();
+            let [first, second] = &parts;
+            let mut filter = QuickFilter::new(
+                &first.store,
+                &second.store,
+                &self.inputs,
+                TRIAL,
+                self.options.effort.remembered,
+            );
+            if !filter.differs(first.root, second.root)
+                && let Some(signs) = self.parts_equal(&parts, [reference, opt], everywhere)
+            {
+                return Some(signs);
+            }
+            if used.is_empty() {
+                return None;
+            }
+            // Twice as far down each time: names that stand upon one another may be many.
+            self.take_back(used, 1 << round, &mut taken_back);
+        }
+        None
+    }
+
+    /// Takes names back, and so many layers of those that what they stand for uses.
+    fn take_back(&self, used: Vec<TermId>, layers: usize, taken_back: &mut FxHashSet<TermId>) {
+        let mut layer = used;
+        for _ in 0..layers {
+            layer.retain(|name| taken_back.insert(*name));
+            layer = layer.iter().flat_map(|name| self.within[name].iter().copied()).collect();
+        }
+    }
+
+    /// A term with names, but for those that were taken back.
+    fn part(&self, at: Located, taken_back: &FxHashSet<TermId>) -> Part {
+        let (from, _) = self.sides[at.side];
+        let mut store = Store::new();
+        let mut integers = from.all_integers().to_vec();
+        integers.resize(self.inputs.len(), None);
+        store.set_integers(integers);
+        // All of them, in their order: what is known of constants is known by their numbers.
+        for constant in from.constants() {
+            store.intern(constant.clone());
+        }
+        let names =
+            self.names[at.side].iter().filter(|(term, name)| **term != at.term && !taken_back.contains(name));
+        let mut known: Imported = names.map(|(term, name)| (*term, *name)).collect();
+        let root = store.import(from, at.term, &mut known);
+        Part { store, root }
+    }
+
+    /// The names that a part uses.
+    fn names_in(&self, part: &Part) -> Vec<TermId> {
+        let first = self.inputs.len() - SIGNS.len();
+        let mut names = Vec::new();
+        walk(&part.store, &[part.root], usize::MAX, |term| {
+            if let TermKind::Input { input, .. } = term.kind()
+                && input.index() >= first
+            {
+                names.push(term);
+            }
+        });
+        names
+    }
+
+    fn parts_equal(&mut self, parts: &[Part; 2], at: [Located; 2], everywhere: bool) -> Option<Signs> {
+        let analysis: [Analysis; 2] = std::array::from_fn(|side| {
+            let part = &parts[side];
+            Analysis::of_part(&part.store, &[part.root], self.analysis[at[side].side])
+        });
+        let [first, second] = [0, 1].map(|side| (&parts[side].store, parts[side].root));
+        let element = Element { reference: first, opt: second };
+        for thorough in [false, true] {
+            let mut learned = Learned::new(&self.inputs, self.ration, thorough);
+            let proved =
+                learned.proves(&element, analysis.each_ref(), &self.inputs, self.left.min(PAIR_STEPS));
+            let steps = learned.settle();
+            self.left = self.left.saturating_sub(steps);
+            if let Some((has_domain, signs)) = proved
+                && !(everywhere && has_domain)
+            {
+                self.readings.extend(learned.readings());
+                return Some(signs);
+            }
+            if learned.is_thorough() {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn spend(&mut self, steps: u64) {
+        self.ration.take(steps);
+        self.left = self.left.saturating_sub(steps);
+    }
+}
+
+/// The term from which a sign is read: names have one sign on both sides, and two terms that are zero need not (V7).
+fn copied_sign(store: &Store, mut sign: TermId) -> TermId {
+    while let View::Apply(TermOp::Neg, [operand, ..]) = store.view(sign) {
+        sign = operand;
+    }
+    sign
+}
+
+/// A value to nine digits; `None` where it is not known so well, or is none.
+fn rounded(value: &Value<Narrow>) -> Option<u64> {
+    let Value::Finite(value) = value else { return None };
+    let bits = value.middle(1e-11)?.to_bits();
+    Some((bits + (1 << 21)) >> 22)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::InputRange;
+    use crate::base::ration::Ration;
+    use crate::number::{Extended, Rational};
+    use crate::term::Constant;
+
+    /// Terms in a store of their own.
+    #[derive(Default)]
+    struct Side(Store);
+
+    impl Side {
+        fn op(&mut self, op: TermOp, operands: &[TermId]) -> TermId {
+            self.0.apply(op, operands, 0)
+        }
+
+        fn int(&mut self, value: i64) -> TermId {
+            let exact = Extended::Finite(Rational::from_integer(value));
+            self.0.intern(Constant { exact, literal: None, rounded: None })
+        }
+
+        /// `x₀·x₁ + x₂·x₃`, or the same the other way round.
+        fn score(&mut self, turned: bool) -> TermId {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|element| TermId::input(InputId(0), element));
+            let (first, second) = (self.op(TermOp::Mul, &[a, b]), self.op(TermOp::Mul, &[d, c]));
+            let terms = if turned { [second, first] } else { [first, second] };
+            self.op(TermOp::Add, &terms)
+        }
+
+        /// `f(s)` of a function that is nothing but itself.
+        fn sine(&mut self, of: TermId) -> TermId {
+            self.op(TermOp::Sin, &[of])
+        }
+    }
+
+    fn proves(reference: impl Fn(&mut Side) -> TermId, opt: impl Fn(&mut Side) -> TermId) -> bool {
+        let (mut left, mut right) = (Side::default(), Side::default());
+        let (a, b) = (reference(&mut left), opt(&mut right));
+        let element = Element { reference: (&left.0, a), opt: (&right.0, b) };
+        let analysis = [Analysis::new(&left.0, &[a]), Analysis::new(&right.0, &[b])];
+        let inputs = [InputInfo { name: "x".into(), shape: vec![8], ..InputInfo::default() }];
+        let ration = Rc::new(Ration::endless());
+        Sweep::proves(&element, analysis.each_ref(), &inputs, &Options::default(), &ration).is_some()
+    }
+
+    #[test]
+    fn what_stands_upon_names_is_proved() {
+        assert!(proves(
+            |side| {
+                let score = side.score(false);
+                let value = side.sine(score);
+                side.op(TermOp::Mul, &[value, score])
+            },
+            |side| {
+                let score = side.score(true);
+                let value = side.sine(score);
+                side.op(TermOp::Mul, &[score, value])
+            }
+        ));
+        assert!(!proves(
+            |side| {
+                let score = side.score(false);
+                side.sine(score)
+            },
+            |side| {
+                let score = side.score(true);
+                let opposite = side.op(TermOp::Neg, &[score]);
+                side.sine(opposite)
+            }
+        ));
+    }
+
+    #[test]
+    fn a_name_is_taken_back_where_it_hides_what_is_needed() {
+        // The score and its half are both named, and only the score shows that one is twice the other.
+        let two_halves = |side: &mut Side| {
+            let score = side.score(true);
+            let two = side.int(2);
+            let half = side.op(TermOp::Div, &[score, two]);
+            let sum = side.op(TermOp::Add, &[half, half]);
+            side.op(TermOp::Sub, &[sum, score])
+        };
+        let nothing = |side: &mut Side| {
+            let score = side.score(false);
+            let two = side.int(2);
+            let half = side.op(TermOp::Div, &[score, two]);
+            let twice = side.op(TermOp::Mul, &[two, half]);
+            side.op(TermOp::Sub, &[score, twice])
+        };
+        assert!(proves(nothing, two_halves));
+    }
+
+    #[test]
+    fn what_the_optimized_kernel_requires_alone_is_not_granted() {
+        let plain = |side: &mut Side| side.score(false);
+        let divided = |side: &mut Side| {
+            let score = side.score(true);
+            let square = side.op(TermOp::Mul, &[score, score]);
+            side.op(TermOp::Div, &[square, score])
+        };
+        assert!(!proves(plain, divided));
+        assert!(proves(divided, plain));
+        // Nor where it is a part.
+        let of = |part: fn(&mut Side) -> TermId| {
+            move |side: &mut Side| {
+                let part = part(side);
+                side.sine(part)
+            }
+        };
+        let divided = |side: &mut Side| {
+            let score = side.score(true);
+            let square = side.op(TermOp::Mul, &[score, score]);
+            side.op(TermOp::Div, &[square, score])
+        };
+        assert!(!proves(of(|side| side.score(false)), of(divided)));
+        assert!(proves(of(divided), of(|side| side.score(false))));
+    }
+
+    #[test]
+    fn a_term_whose_sign_is_copied_has_no_name() {
+        // At zero the two may have zeros of different signs (V7).
+        let copied = |turned: bool| {
+            move |side: &mut Side| {
+                let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|element| TermId::input(InputId(0), element));
+                let (first, second) = (side.op(TermOp::Mul, &[a, b]), side.op(TermOp::Mul, &[c, d]));
+                let sign = if turned {
+                    let opposite = side.op(TermOp::Sub, &[second, first]);
+                    side.op(TermOp::Neg, &[opposite])
+                } else {
+                    side.op(TermOp::Sub, &[first, second])
+                };
+                let copied = side.op(TermOp::CopySign, &[sign, e]);
+                side.op(TermOp::Add, &[copied, a])
+            }
+        };
+        assert!(!proves(copied(false), copied(true)));
+    }
+
+    #[test]
+    fn a_name_has_the_signs_of_what_it_stands_for() {
+        let root = |turned: bool| {
+            move |side: &mut Side| {
+                let score = side.score(turned);
+                let square = side.op(TermOp::Mul, &[score, score]);
+                let one = side.int(1);
+                let sum = side.op(TermOp::Add, &[square, one]);
+                let root = side.op(TermOp::Sqrt, &[sum]);
+                if turned { side.op(TermOp::Abs, &[root]) } else { root }
+            }
+        };
+        assert!(proves(root(false), root(true)));
+        let of: Vec<InputRange> =
+            super::super::prove::ranges(&[InputInfo { sign: SIGNS[0].1, ..InputInfo::default() }]);
+        assert_eq!(of[0].signs, SIGNS[0].0);
+    }
+}
