@@ -171,9 +171,9 @@ fn a_block_a_triangle_and_a_border_are_a_line_each() {
         lines,
         [
             "y[0,i] = 0      i < 10",
-            "y[i,j] = x[i-1,j]      1 ≤ i < 10, j < i",
+            "y[i,j] = x[i-1,j]      1 ≤ i < 11, j < i",
             "y[i,j] = exp(x[i,j])      1 ≤ i < 10, i ≤ j < 10",
-            "y[i,j] = x[i-1,j]      10 ≤ i < 12, j < 10",
+            "y[11,i] = x[10,i]      i < 10",
         ]
     );
 }
@@ -207,7 +207,7 @@ fn what_has_a_name_is_called_by_it() {
         })
     };
     assert_eq!(clamp(0, 6), "min(max(x[0], 0), 6)");
-    assert_eq!(clamp(6, 0), "max(x[0], 6) - max(x[0], 0)");
+    assert_eq!(clamp(6, 0), "6 - min(max(x[0], 0), 6)");
     let of_two = |max: i64, others: i64| {
         text(|shapes| {
             let [a, b] = [x(shapes, 0), x(shapes, 7)];
