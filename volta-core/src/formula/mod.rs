@@ -9,12 +9,13 @@ mod build;
 mod lift;
 mod number;
 mod run;
-mod shape;
+pub mod shape;
 #[cfg(test)]
 mod tests;
 mod text;
 mod tree;
 
 pub(crate) use build::{Addend, Factor, root_of};
+pub use lift::Element;
 pub use shape::{Node, Shapes, TooLarge};
 pub use tree::{Affine, Definition, Expression, Formula, Over, Piece, Range, Variable};

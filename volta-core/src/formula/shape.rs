@@ -326,11 +326,6 @@ impl Shapes {
         (!around.is_empty()).then_some(total)
     }
 
-    /// How much there is to read of a node.
-    pub(crate) fn effort(&self, node: &Node) -> u32 {
-        self.weight(node.shape)
-    }
-
     /// How much text the number is, in which none is best.
     pub(super) fn cost(value: &Rational) -> usize {
         if value.abs().is_one() { 0 } else { number::text(&value.abs()).len() }
