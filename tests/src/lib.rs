@@ -1,6 +1,7 @@
 //! Shared helpers of the suites.
 
 pub mod differential;
+pub mod expander;
 pub mod explorer;
 pub mod expression;
 pub mod filetest;

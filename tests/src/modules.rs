@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// What each module of `volta-core` may import. Data flows ptx → program → machine → term → algebra → decide → verdict;
 /// `machine` builds terms, so `number` and `term` lie below it. `case` and `verdict` are the data at both ends: they know
 /// none of what lies between.
-pub const IMPORTS: [(&str, &[&str]); 10] = [
+pub const IMPORTS: [(&str, &[&str]); 11] = [
     ("base", &[]),
     ("number", &["base"]),
     ("term", &["base", "number"]),
@@ -15,8 +15,9 @@ pub const IMPORTS: [(&str, &[&str]); 10] = [
     ("case", &["base", "number", "term"]),
     ("verdict", &["base"]),
     ("machine", &["base", "number", "term", "program", "case", "verdict"]),
-    ("algebra", &["base", "number", "term"]),
-    ("decide", &["base", "number", "term", "algebra", "verdict"]),
+    ("formula", &["base", "number", "term"]),
+    ("algebra", &["base", "number", "term", "formula"]),
+    ("decide", &["base", "number", "term", "formula", "algebra", "verdict"]),
 ];
 
 const BOX: [i32; 2] = [110, 36];

@@ -1,11 +1,15 @@
 //! ARCHITECTURE.md follows one kernel through every stage; what it shows is what the stages really give.
 
+use std::rc::Rc;
+
+use volta_core::base::ration::Ration;
 use volta_core::case::{
     Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which,
 };
-use volta_core::decide::{self, InputInfo, normal_forms};
+use volta_core::decide::InputInfo;
+use volta_core::decide::forms::Forms;
 use volta_core::machine::{self, OutputValue};
-use volta_core::term::{expression, spell_element};
+use volta_core::term::{InputId, expression, spell_element};
 use volta_core::{program, ptx};
 
 fn tensor(name: &str, role: Role, contents: Contents) -> Param {
@@ -59,7 +63,9 @@ fn the_architecture_page_shows_what_the_stages_give() {
     let inputs: Vec<InputInfo> = ["x", "y"]
         .map(|name| InputInfo { name: name.into(), shape: vec![32], ..InputInfo::default() })
         .into();
-    shows("the canonical form", &normal_forms(&[(store, term)], &inputs, &decide::Options::default())[0]);
+    let mut forms = Forms::new(&inputs);
+    forms.add_terms(store, &[(InputId(1), 3, term)], &Rc::new(Ration::endless()));
+    shows("the canonical form", &forms.formula().to_string());
 
     let reference = Some(side(text, "twice"));
     let report = volta_core::verify(&Case { params, reference, opt, options: Options::default() });

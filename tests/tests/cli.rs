@@ -327,7 +327,7 @@ fn snapshots_are_made_by_those_who_want_them() {
     let text = scratch.read(SNAPSHOT);
     assert!(text.starts_with("---\nsource: "), "that is how `cargo insta` knows a snapshot: {text}");
     assert!(text.contains("volta.toml\"\ndescription: \"copy::case\"\n---\nverdict: equivalent\n"), "{text}");
-    assert!(text.contains("\ndigest of all forms: ") && text.contains("\ny[0] =\n  x[0]\n"), "{text}");
+    assert!(text.contains("\ndigest of all forms: ") && text.contains("\nformula:\ny["), "{text}");
     let said = volta(&scratch, &["check", "cases", "--format", "json"]);
     assert!(said.code == 0 && said.out.contains("\"snapshot\":\"same\""), "{}", said.out);
     // What is not as expected is not accepted.

@@ -1,14 +1,14 @@
 //! What is to be decided of a case: the elements of its outputs, as both kernels leave them.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::algebra::mix;
+use rustc_hash::FxHashMap;
+
 use crate::base::ration::Ration;
+use crate::decide::forms::Forms;
 use crate::decide::{Element, InputInfo, Options};
 use crate::machine::{Outcome, OutputValue};
-use crate::term::{Store, TermId, spell_element};
-use crate::verdict::FormsDigest;
+use crate::term::{InputId, Store, TermId, spell_element};
 
 /// The elements that either kernel of a case writes, each with what both sides hold there.
 ///
@@ -46,25 +46,14 @@ pub(crate) struct Pair {
 }
 
 impl Conditions {
-    /// The digest of the normal forms of all of one side's values.
-    pub(crate) fn digest(&self, outcome: &Outcome, side: fn(&Pair) -> Valued) -> FormsDigest {
-        let mut digest = FormsDigest::default();
-        let mut terms: BTreeMap<Option<usize>, Vec<(u128, TermId)>> = BTreeMap::new();
-        for pair in &self.pairs {
-            let (element, valued) = (mix(pair.param as u128, u128::from(pair.element)), side(pair));
-            match valued.value {
-                OutputValue::Bits(bits) => digest.add_bits(element, bits),
-                OutputValue::Integer(term) | OutputValue::Real(term) => {
-                    terms.entry(valued.store).or_default().push((element, term));
-                }
-            }
-        }
-        let ration = Rc::new(Ration::new(self.options.budgets.clone(), 0, self.options.held));
-        for (store, terms) in terms {
-            let store = store.map_or(&self.old, |at| &outcome.stores[at]);
-            digest.add_terms(store, &terms, &self.inputs, &ration);
-        }
-        digest
+    /// The normal forms of all of one side's values.
+    pub(crate) fn forms(&self, outcome: &Outcome, side: fn(&Pair) -> Valued) -> Forms<'_> {
+        let values = self.pairs.iter().map(|pair| {
+            let valued = side(pair);
+            let store = valued.store.map_or(&self.old, |at| &outcome.stores[at]);
+            (pair.param, pair.element, store, valued.value)
+        });
+        forms(&self.inputs, &self.options, values)
     }
 
     /// How many elements there are; never none.
@@ -105,4 +94,33 @@ impl Conditions {
     fn store<'s>(&'s self, side: &'s Outcome, at: Option<usize>) -> &'s Store {
         at.map_or(&self.old, |at| &side.stores[at])
     }
+}
+
+/// The normal forms of values: each of an element of an output, with the store that its term is of.
+pub(crate) fn forms<'s, 'i>(
+    inputs: &'i [InputInfo],
+    options: &Options,
+    values: impl Iterator<Item = (usize, u64, &'s Store, OutputValue)>,
+) -> Forms<'i> {
+    let mut forms = Forms::new(inputs);
+    let mut stores: Vec<(&Store, Vec<(InputId, u64, TermId)>)> = Vec::new();
+    let mut known: FxHashMap<*const Store, usize> = FxHashMap::default();
+    for (param, element, store, value) in values {
+        let param = InputId::from_index(param);
+        match value {
+            OutputValue::Bits(bits) => forms.add_bits(param, element, bits),
+            OutputValue::Integer(term) | OutputValue::Real(term) => {
+                let at = *known.entry(std::ptr::from_ref(store)).or_insert_with(|| {
+                    stores.push((store, Vec::new()));
+                    stores.len() - 1
+                });
+                stores[at].1.push((param, element, term));
+            }
+        }
+    }
+    let ration = Rc::new(Ration::new(options.budgets.clone(), 0, options.held));
+    for (store, terms) in stores {
+        forms.add_terms(store, &terms, &ration);
+    }
+    forms
 }

@@ -7,6 +7,7 @@ pub mod base;
 pub mod case;
 mod conditions;
 pub mod decide;
+pub mod formula;
 mod given;
 pub mod machine;
 pub mod number;
@@ -17,4 +18,4 @@ pub mod verdict;
 mod verify;
 
 pub use conditions::Conditions;
-pub use verify::{conditions, verify};
+pub use verify::{Formulas, SideFormula, conditions, formulas, verify};

@@ -8,15 +8,17 @@ use crate::base::assumption::{Assumption, AssumptionKind};
 use crate::base::budget::{Exhausted, Held, Limit};
 use crate::base::span::{LineTable, Span};
 use crate::case::{Binding, Case, Contents, Param, ParamKind, Role, Side, Which};
-use crate::conditions::{Conditions, Pair, Valued};
+use crate::conditions::{Conditions, Pair, Valued, forms};
+use crate::decide::forms::Forms;
 use crate::decide::{self, Failure, InputInfo};
+use crate::formula::Formula;
 use crate::given::{Mentions, given};
 use crate::machine::{self, Outcome, Output, OutputValue, RunError};
 use crate::program::{self, Program};
 use crate::ptx;
 use crate::term::{Store, TermId, element_index, spell_element};
 use crate::verdict::{
-    Difference, Explanation, Form, How, InputError, Report, SideStats, Unknown, UnknownCause, Verdict,
+    Difference, Explanation, FormsDigest, How, InputError, Report, SideStats, Unknown, UnknownCause, Verdict,
     Witness,
 };
 use crate::verdict::{Fault, FaultKind, MOST_FINDINGS, Place};
@@ -48,6 +50,44 @@ pub fn conditions(case: &Case) -> Result<Conditions, Verdict> {
             Some(Ok([reference, opt])) => verification.pair(reference, opt),
             Some(Err(_)) | None => Err(verification.report.verdict),
         }
+    };
+    caught(|| on_threads(case.options.threads, work)).unwrap_or_else(Err)
+}
+
+/// What the kernels of a case compute.
+#[derive(Clone, Debug)]
+pub struct Formulas {
+    /// What the case says about the inputs.
+    pub inputs: Vec<InputInfo>,
+    /// The reference, if there is one, and the optimized kernel.
+    pub sides: Vec<SideFormula>,
+}
+
+/// What a kernel computes.
+#[derive(Clone, Debug)]
+pub struct SideFormula {
+    /// Which kernel.
+    pub side: Which,
+    /// The digest of the forms of all elements.
+    pub digest: FormsDigest,
+    /// All elements as a formula.
+    pub formula: Formula,
+}
+
+/// Runs the kernels of a case, and tells what each computes. Nothing is proved.
+///
+/// # Errors
+/// The verdict, where running tells it: a fault, say.
+pub fn formulas(case: &Case) -> Result<Formulas, Verdict> {
+    let work = || {
+        let mut verification = Verification::new(case);
+        let outcomes = verification.execute().ok_or(verification.report.verdict.clone())?;
+        let sides = [Which::Reference, Which::Opt];
+        let sides = sides.into_iter().skip(2 - outcomes.len()).zip(&outcomes).map(|(side, outcome)| {
+            let forms = verification.forms(outcome);
+            SideFormula { side, digest: forms.digest(), formula: forms.formula() }
+        });
+        Ok(Formulas { sides: sides.collect(), inputs: verification.inputs })
     };
     caught(|| on_threads(case.options.threads, work)).unwrap_or_else(Err)
 }
@@ -217,6 +257,20 @@ impl<'c> Verification<'c> {
             }
         }
         self.defined(opt);
+        if self.case.options.forms && self.report.verdict == Verdict::Clean {
+            let (digest, formula) = tell(self.forms(opt));
+            self.report.form_digests.push(digest);
+            self.report.formulas.push(formula);
+        }
+    }
+
+    /// The normal forms of all that one kernel leaves in the outputs.
+    fn forms(&self, outcome: &Outcome) -> Forms<'_> {
+        let is_output = |output: &&Output| output_elements(&self.case.params[output.param]).is_some();
+        let outputs = outcome.outputs.iter().filter(is_output);
+        let values =
+            outputs.map(|output| (output.param, output.element, &outcome.stores[output.store], output.value));
+        forms(&self.inputs, &self.decide_options(outcome.held), values)
     }
 
     /// One kernel alone: each output must have a value at some input. Compared with itself, it is asked for its domain.
@@ -409,15 +463,10 @@ impl<'c> Verification<'c> {
             }
         }
         // The reference's forms are wanted whatever the verdict; they and the proofs need nothing of each other.
-        let digests = self.case.options.forms;
-        let picked = if digests { self.picked(pairs) } else { Vec::new() };
-        let (outcome, (forms, digest)) = rayon::join(
+        let wanted = self.case.options.forms;
+        let (outcome, told) = rayon::join(
             || decide::decide(&elements, &conditions.inputs, &conditions.options),
-            || {
-                let side = &conditions.reference;
-                let forms = self.forms_of(side, conditions, picked.iter().map(|pair| pair.reference));
-                (forms, digests.then(|| conditions.digest(side, |pair| pair.reference)))
-            },
+            || wanted.then(|| tell(conditions.forms(&conditions.reference, |pair| pair.reference))),
         );
         self.report.canonical_elements = Some(outcome.canonical as u64);
         let readings = outcome.readings.iter().map(|reading| Assumption::relied(reading.to_string()));
@@ -455,17 +504,12 @@ impl<'c> Verification<'c> {
                         ended(exhausted, format!("while deciding {name}, {exhausted}"))
                     }
                     Failure::Unknown { reason } => {
-                        let sides = [(&conditions.reference, pair.reference), (&conditions.opt, pair.opt)];
-                        let [reference, opt] = sides.map(|(outcome, valued)| {
-                            self.forms_of(outcome, conditions, std::iter::once(valued)).pop()
-                        });
-                        let forms = reference.zip(opt).filter(|(reference, opt)| reference != opt);
+                        let [reference, opt] = self.left_over(conditions, pair);
                         Verdict::Unknown(Unknown {
                             cause: UnknownCause::Undecided,
                             reason: format!("{name}: {reason}"),
-                            help: forms.map(|(reference, opt)| {
-                                format!("what is left of {name}\nreference: {reference}\noptimized: {opt}")
-                            }),
+                            help: (reference != opt)
+                                .then(|| format!("what is left\nreference: {reference}\noptimized: {opt}")),
                         })
                     }
                 }
@@ -476,21 +520,21 @@ impl<'c> Verification<'c> {
             self.recheck(&elements, conditions, points, &positions);
         }
         let equal = matches!(self.report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_));
-        let (others, other_digest) = if equal {
-            (Vec::new(), None)
-        } else {
-            let side = &conditions.opt;
-            let forms = self.forms_of(side, conditions, picked.iter().map(|pair| pair.opt));
-            (forms, digests.then(|| conditions.digest(side, |pair| pair.opt)))
-        };
-        self.report.form_digests = digest.into_iter().chain(other_digest).collect();
-        let mut others = others.into_iter();
-        for (pair, form) in picked.into_iter().zip(forms) {
-            let param = &self.case.params[pair.param];
-            let opt = others.next().filter(|other| *other != form);
-            let element = spell_element(&param.name, shape(param), pair.element);
-            self.report.forms.push(Form { element, form, opt });
+        let other = (wanted && !equal).then(|| tell(conditions.forms(&conditions.opt, |pair| pair.opt)));
+        for (digest, formula) in told.into_iter().chain(other) {
+            self.report.form_digests.push(digest);
+            self.report.formulas.push(formula);
         }
+    }
+
+    /// The forms of an element that are not known to be equal.
+    fn left_over(&self, conditions: &Conditions, pair: &Pair) -> [String; 2] {
+        let sides = [(&conditions.reference, pair.reference), (&conditions.opt, pair.opt)];
+        sides.map(|(outcome, valued)| {
+            let store = valued.store.map_or(&conditions.old, |at| &outcome.stores[at]);
+            let value = (pair.param, pair.element, store, valued.value);
+            forms(&self.inputs, &conditions.options, std::iter::once(value)).formula().to_string()
+        })
     }
 
     /// Holds a proof against evaluation.
@@ -514,41 +558,6 @@ impl<'c> Verification<'c> {
         )));
     }
 
-    /// The elements whose normal forms are told: at most four of each output, first, last, and two between.
-    fn picked<'p>(&self, pairs: &'p [Pair]) -> Vec<&'p Pair> {
-        let mut picked: Vec<&Pair> = Vec::new();
-        for at in 0..self.case.params.len() {
-            let own: Vec<&Pair> = pairs.iter().filter(|pair| pair.param == at).collect();
-            let Some(last) = own.len().checked_sub(1) else { continue };
-            let picks: BTreeSet<usize> = [0, last / 3, last * 2 / 3, last].into_iter().collect();
-            picked.extend(picks.into_iter().map(|pick| own[pick]));
-        }
-        picked
-    }
-
-    /// The normal forms of one side's values.
-    fn forms_of(
-        &self,
-        outcome: &Outcome,
-        conditions: &Conditions,
-        values: impl Iterator<Item = Valued> + Clone,
-    ) -> Vec<String> {
-        let term = |valued: Valued| match valued.value {
-            OutputValue::Bits(_) => None,
-            OutputValue::Integer(term) | OutputValue::Real(term) => {
-                Some((valued.store.map_or(&conditions.old, |at| &outcome.stores[at]), term))
-            }
-        };
-        let terms: Vec<(&Store, TermId)> = values.clone().filter_map(term).collect();
-        let mut forms = decide::normal_forms(&terms, &self.inputs, &conditions.options).into_iter();
-        values
-            .map(|valued| match valued.value {
-                OutputValue::Bits(bits) => bits.to_string(),
-                OutputValue::Integer(_) | OutputValue::Real(_) => forms.next().unwrap_or_default(),
-            })
-            .collect()
-    }
-
     fn explained(&self, on_the_way: decide::localize::Explanation) -> Explanation {
         let [ours, theirs] = on_the_way.sites;
         let ours = ours.zip(self.case.reference.as_ref());
@@ -561,6 +570,11 @@ impl<'c> Verification<'c> {
             places: [ours, theirs].map(|place| place.map(Box::new)),
         }
     }
+}
+
+/// What is told of forms.
+fn tell(forms: Forms<'_>) -> (FormsDigest, String) {
+    (forms.digest(), forms.formula().to_string())
 }
 
 /// An instruction of a side's kernel in its text.

@@ -268,8 +268,8 @@ mod tests {
     use volta_core::base::assumption::Assumption;
     use volta_core::case::{Launch, Options, Side, Which};
     use volta_core::verdict::{
-        Coverage, CudaPlace, Difference, Explanation, Fault, FaultKind, Form, FormsDigest, How, InputError,
-        Place, SideStats, Site, Thread, Unknown, Witness,
+        Coverage, CudaPlace, Difference, Explanation, Fault, FaultKind, FormsDigest, How, InputError, Place,
+        SideStats, Site, Thread, Unknown, Witness,
     };
 
     use super::*;
@@ -351,7 +351,7 @@ mod tests {
             reference: Some(SideStats { ctas: (1, 2), seconds: 0.25, ..SideStats::default() }),
             canonical_elements: Some(7),
             rechecked: Some(3),
-            forms: vec![Form { element: "y[0]".into(), form: "x".into(), opt: Some("y".into()) }],
+            formulas: vec!["y[i] = x[i]      i < 4".into()],
             form_digests: vec![FormsDigest { digest: u128::MAX - 1, open: 1 }],
             ..Report::of(verdict)
         };

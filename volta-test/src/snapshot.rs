@@ -246,7 +246,7 @@ mod tests {
     fn what_is_accepted_is_what_insta_reads() {
         let case = case("format");
         assert!(Policy::Accept.concerns(&case) && !Policy::WhereAccepted.concerns(&case));
-        let text = "verdict: clean\n\ny[0] =\n  x[0]\n";
+        let text = "verdict: clean\n\nformula:\ny[i] = x[i]      i < 4\n";
         let compared = compare(&case, text, Policy::Accept).expect("it can be written");
         assert_eq!((compared.state, compared.name()), (State::Accepted, "accepted"));
         let read = insta::Snapshot::from_file(&compared.path).expect("insta reads it");

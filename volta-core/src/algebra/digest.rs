@@ -105,7 +105,7 @@ fn lower(first: &mut First, input: InputId, element: u64) {
 
 /// What forms are made of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Part {
+pub(super) enum Part {
     Atom(AtomId),
     Monomial(MonomialId),
     Polynomial(PolynomialId),
@@ -113,14 +113,18 @@ enum Part {
 }
 
 /// A part, and in how many exponents it stands.
-type At = (Part, usize);
+pub(super) type At = (Part, usize);
 
 /// The value of a part in each tower.
 type Value = [u64; TOWERS.len()];
 
 /// The parts of a form that are not known, each after those that it is made of. Without recursion: forms nest as deeply
 /// as kernels compute.
-fn unknown(prover: &mut Prover<'_>, is_known: impl Fn(&At) -> bool, form: &At) -> Result<Vec<At>, String> {
+pub(super) fn unknown(
+    prover: &mut Prover<'_>,
+    is_known: impl Fn(&At) -> bool,
+    form: &At,
+) -> Result<Vec<At>, String> {
     let mut list = Vec::new();
     let mut seen = FxHashSet::default();
     let mut stack = vec![(form.clone(), false)];

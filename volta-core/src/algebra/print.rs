@@ -1,4 +1,4 @@
-//! Canonical forms as mathematics, short: for snapshots and messages.
+//! Canonical forms as mathematics, short: for conditions in messages.
 //!
 //! What is printed depends on the value's canonical form only, not on how the term computed it. Long sums and
 //! maxima are cut in the middle, with a count.
@@ -62,21 +62,13 @@ fn without_form(stop: Stop) -> String {
 }
 
 impl Prover<'_> {
-    /// The normal form of a term.
-    ///
-    /// # Errors
-    /// Why it has none, or none was found.
-    pub fn normal_form(&mut self, at: TermRef, names: &Names<'_>) -> Result<String, String> {
-        let terms = match self.normal(at)? {
-            Normal::Infinite(name) => return Ok(name.to_string()),
-            Normal::Finite(terms) => terms,
-        };
+    /// A sum as one fraction, as it is, and as a sum of fractions: `g*(x - m) / sqrt(v) + b`.
+    pub(super) fn arrangements(&mut self, terms: Vec<Term>) -> Result<[Vec<Term>; 3], String> {
         let whole = self.settle(|prover| prover.whole(&terms)).map_err(without_form)?;
-        let whole = Printer::new(self, names).scale(&whole);
-        // One fraction is not always what a person would write: `g*(x - m) / sqrt(v) + b` is shorter.
         let parts = self.settle(|prover| prover.by_denominator(&terms)).unwrap_or_default();
-        let apart = if parts.len() > 1 { Printer::new(self, names).sum(&parts, 0) } else { String::new() };
-        Ok(cut(if apart.is_empty() || whole.len() <= apart.len() { whole } else { apart }))
+        let whole = if whole.is_zero() { Vec::new() } else { vec![whole.into_term()] };
+        let parts = if parts.is_empty() { terms.clone() } else { parts };
+        Ok([whole, terms, parts])
     }
 
     /// What a term is worth.
@@ -308,22 +300,6 @@ impl Printer<'_, '_, '_> {
         let monomial = self.table().monomials.place(term.monomial());
         let exponent = self.table().polynomials.place(term.exponent());
         (monomial.lead.min(exponent.lead), monomial, exponent)
-    }
-
-    /// A product of named sums and powers, as a fraction.
-    fn scale(&self, scale: &Prefactor) -> String {
-        let factors = self.table().monomials.factors(scale.key.monomial());
-        if let ([(atom, 1)], PolynomialId::ZERO) = (factors, scale.key.exponent())
-            && let Atom::Sum(content) = self.table().atom(*atom)
-        {
-            let terms = self.table().polynomials.terms(*content);
-            let scaled: Vec<Term> = terms
-                .iter()
-                .map(|term| Term { key: term.key, coefficient: &term.coefficient * &scale.coefficient })
-                .collect();
-            return self.sum(&scaled, 0);
-        }
-        self.sum(&[Term { key: scale.key, coefficient: scale.coefficient.clone() }], 0)
     }
 
     fn sum(&self, terms: &[Term], nesting: u32) -> String {

@@ -119,6 +119,6 @@ pub struct Options {
     pub schedule: Schedule,
     /// Do not look for further findings after the first fault (rule R2). The verdict does not depend on it.
     pub first_fault_only: bool,
-    /// Make the canonical forms of sample elements.
+    /// Make the canonical forms of all elements, as a formula and a digest.
     pub forms: bool,
 }

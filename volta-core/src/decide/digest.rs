@@ -1,14 +1,7 @@
 //! One number for the normal forms of all elements: it changes when any of them does.
 
-use std::rc::Rc;
-
-use rustc_hash::FxHashMap;
-
-use super::InputInfo;
-use super::prove::{FORM_STEPS, drawing, ranges};
-use crate::algebra::{Analysis, Digest, Digests, Place, Prover, TermRef, TranslationClasses, mix};
-use crate::base::ration::Ration;
-use crate::term::{InputId, Store, TermId};
+use crate::algebra::{Digest, mix};
+use crate::term::InputId;
 use crate::verdict::FormsDigest;
 
 impl FormsDigest {
@@ -17,187 +10,15 @@ impl FormsDigest {
         self.add(element, mix(1, u128::from(bits)), &[]);
     }
 
+    /// Adds an element by the digest of its form.
+    pub(super) fn add_form(&mut self, element: u128, digest: &Digest) {
+        self.add(element, digest.content, &digest.first);
+    }
+
     fn add(&mut self, element: u128, content: u128, first: &[(InputId, u64)]) {
         let place = |state, (input, element): &(InputId, u64)| {
             mix(mix(state, u128::from(input.0)), u128::from(*element))
         };
         self.digest = self.digest.wrapping_add(first.iter().fold(mix(element, content), place));
-    }
-
-    /// Adds elements whose values are terms of one store; each element is named by a number of its own. Elements with
-    /// forms that differ by where their inputs lie cost one form. All calls together take what is left of `ration`.
-    pub fn add_terms(
-        &mut self,
-        store: &Store,
-        elements: &[(u128, TermId)],
-        inputs: &[InputInfo],
-        ration: &Rc<Ration>,
-    ) {
-        let roots: Vec<TermId> = elements.iter().map(|(_, term)| *term).collect();
-        let analysis = Analysis::new(store, &roots);
-        let classes = TranslationClasses::new(store, &roots);
-        // One in which long sums have names: a digest is the same with and without them.
-        let mut prover = drawing(Prover::new(ranges(inputs)), ration);
-        let number = prover.add_store(store, &analysis);
-        let mut digests = Digests::default();
-        let mut form = |term: TermId| {
-            prover.set_budget(FORM_STEPS);
-            digests.digest(&mut prover, TermRef { store: number, term }).ok()
-        };
-        let mut known: FxHashMap<u32, (Place, Option<Digest>)> = FxHashMap::default();
-        for (element, term) in elements {
-            let digest = match classes.place(*term) {
-                None => form(*term),
-                Some(place) => {
-                    let (base, digest) =
-                        known.entry(place.class).or_insert_with(|| (place.clone(), form(*term)));
-                    digest.as_ref().map(|digest| translated(digest, base, &place))
-                }
-            };
-            match digest {
-                Some(digest) => self.add(*element, digest.content, &digest.first),
-                None => self.open += 1,
-            }
-        }
-    }
-}
-
-/// The digest of a form whose inputs are those of another, moved.
-fn translated(digest: &Digest, base: &Place, place: &Place) -> Digest {
-    let mut digest = digest.clone();
-    for ((input, from), (_, to)) in base.elements().zip(place.elements()) {
-        for (_, first) in digest.first.iter_mut().filter(|(own, _)| own.0 == input) {
-            *first = first.wrapping_add_signed(to - from);
-        }
-    }
-    digest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::number::Rational;
-    use crate::term::{Constant, TermOp};
-
-    const N: u64 = 40;
-
-    fn x(element: u64) -> TermId {
-        TermId::input(InputId(0), element)
-    }
-
-    fn number(store: &mut Store, value: i64) -> TermId {
-        store.intern(Constant { exact: Rational::from_integer(value).into(), literal: None, rounded: None })
-    }
-
-    /// `√(Σ w[k]·x[row + k]²) + x[row]`, summed upwards or downwards.
-    fn norm(store: &mut Store, row: u64, weights: &[i64], upwards: bool) -> TermId {
-        let mut sum = number(store, 0);
-        let order: Vec<usize> =
-            if upwards { (0..weights.len()).collect() } else { (0..weights.len()).rev().collect() };
-        for k in order {
-            let weight = number(store, weights[k]);
-            let element = x(row * N + k as u64);
-            let square = store.apply(TermOp::Mul, &[element, element], 0);
-            sum = store.apply(TermOp::Fma, &[square, weight, sum], 0);
-        }
-        let root = store.apply(TermOp::Sqrt, &[sum], 0);
-        store.apply(TermOp::Add, &[root, x(row * N)], 0)
-    }
-
-    fn digest(store: &Store, terms: &[TermId]) -> FormsDigest {
-        let inputs = [InputInfo { name: "x".into(), shape: vec![8 * N], ..InputInfo::default() }];
-        let ration = Rc::new(Ration::endless());
-        let elements: Vec<(u128, TermId)> =
-            terms.iter().enumerate().map(|(at, term)| (at as u128, *term)).collect();
-        let mut digest = FormsDigest::default();
-        digest.add_terms(store, &elements, &inputs, &ration);
-        assert_eq!(digest.open, 0);
-        digest
-    }
-
-    /// Rows of a norm, of which one has another weight somewhere.
-    fn rows(other: Option<(u64, usize)>, upwards: bool) -> FormsDigest {
-        let mut store = Store::new();
-        let rows: Vec<TermId> = (0..6)
-            .map(|row| {
-                let mut weights: Vec<i64> = (1..=N as i64).collect();
-                if let Some((changed, k)) = other
-                    && changed == row
-                {
-                    weights[k] += 1;
-                }
-                norm(&mut store, row, &weights, upwards)
-            })
-            .collect();
-        store.close();
-        digest(&store, &rows)
-    }
-
-    #[test]
-    fn a_digest_is_of_what_is_computed_and_not_of_how() {
-        assert_eq!(rows(None, true), rows(None, false));
-    }
-
-    #[test]
-    fn any_change_of_any_element_changes_the_digest() {
-        let unchanged = rows(None, true);
-        let mut seen = vec![unchanged];
-        for row in 0..6 {
-            for k in [0, 17, N as usize - 1] {
-                let changed = rows(Some((row, k)), true);
-                assert!(!seen.contains(&changed), "row {row}, weight {k}");
-                seen.push(changed);
-            }
-        }
-    }
-
-    #[test]
-    fn rows_that_are_others_moved_have_the_digests_that_they_have_alone() {
-        let weights: Vec<i64> = (1..=N as i64).collect();
-        let mut together = Store::new();
-        let rows: Vec<TermId> = (0..4).map(|row| norm(&mut together, row, &weights, true)).collect();
-        together.close();
-        let mut sum = 0u128;
-        for (at, row) in (0..4).enumerate() {
-            let mut alone = Store::new();
-            let term = norm(&mut alone, row, &weights, false);
-            alone.close();
-            let inputs = [InputInfo { name: "x".into(), shape: vec![8 * N], ..InputInfo::default() }];
-            let mut own = FormsDigest::default();
-            own.add_terms(&alone, &[(at as u128, term)], &inputs, &Rc::new(Ration::endless()));
-            sum = sum.wrapping_add(own.digest);
-        }
-        assert_eq!(digest(&together, &rows).digest, sum);
-    }
-
-    #[test]
-    fn elements_that_change_places_change_the_digest() {
-        let mut store = Store::new();
-        let terms = [x(0), x(1)].map(|at| store.apply(TermOp::Add, &[at, at], 0));
-        store.close();
-        assert_ne!(digest(&store, &terms), digest(&store, &[terms[1], terms[0]]));
-    }
-
-    /// A sum that all elements share, and beside it an input of which each element has its own.
-    #[test]
-    fn what_elements_share_has_the_values_that_it_has_alone() {
-        let term = |store: &mut Store, k: u64| {
-            let sum = norm(store, 0, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], true);
-            let scaled = store.apply(TermOp::Mul, &[sum, TermId::input(InputId(1), k)], 0);
-            store.apply(TermOp::Add, &[scaled, x(k % 3)], 0)
-        };
-        let mut store = Store::new();
-        let terms: Vec<TermId> = (0..9).map(|k| term(&mut store, k)).collect();
-        store.close();
-        let analysis = Analysis::new(&store, &terms);
-        let mut prover = Prover::new(Vec::new());
-        prover.set_budget(FORM_STEPS);
-        let number = prover.add_store(&store, &analysis);
-        let mut together = Digests::default();
-        for term in terms {
-            let at = TermRef { store: number, term };
-            let alone = Digests::default().digest(&mut prover, at);
-            assert_eq!(together.digest(&mut prover, at), alone);
-        }
     }
 }

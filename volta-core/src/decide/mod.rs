@@ -22,11 +22,12 @@ use equivalence_classes::EquivalenceClasses;
 
 mod batch;
 pub mod counterexample;
-pub mod digest;
+mod digest;
 mod domain;
 mod equivalence_classes;
 pub mod evaluate;
 pub mod fields;
+pub mod forms;
 pub mod localize;
 pub mod loose;
 pub mod point;
@@ -39,7 +40,7 @@ mod tests;
 pub mod witness;
 
 pub use crate::term::Sign;
-pub use prove::{Failure, Proof, Side, normal_forms};
+pub use prove::{Failure, Proof, Side};
 
 /// One output element: its term on both sides. Elements of different CTAs lie in different stores.
 #[derive(Clone, Copy, Debug)]

@@ -107,9 +107,7 @@ const THOROUGH_SHARE: u64 = 4;
 /// So many steps are spent on an element before what both sides compute on the way is named.
 const FIRST_STEPS: u64 = 1 << 20;
 
-/// So many steps may be spent on a form in which all sums are spelled out.
-const SPELLING_STEPS: u64 = 200_000;
-/// So many on one in which they may have names.
+/// So many steps may be spent on a form.
 pub(super) const FORM_STEPS: u64 = 5_000_000;
 
 /// What one stage came to.
@@ -598,42 +596,4 @@ impl<'s> Learned<'s> {
         let names = |input: InputId, element: u64| element_name(inputs.get(input.index()), input, element);
         requirements.iter().map(|requirement| self.prover.requirement_text(requirement, &names)).collect()
     }
-}
-
-/// The normal forms of some terms as text, each at most about 2 kB, independent of how the terms are computed.
-/// All of them together may take what `options` allow.
-pub fn normal_forms(terms: &[(&Store, TermId)], inputs: &[InputInfo], options: &Options) -> Vec<String> {
-    let ration = Rc::new(Ration::new(options.budgets.clone(), 0, options.held));
-    let mut stores: Vec<&Store> = Vec::new();
-    for (store, _) in terms {
-        if !stores.iter().any(|known| std::ptr::eq(*known, *store)) {
-            stores.push(store);
-        }
-    }
-    let analysis: Vec<Analysis> = stores
-        .iter()
-        .map(|store| {
-            let roots = terms.iter().filter(|(own, _)| std::ptr::eq(*own, *store)).map(|(_, term)| *term);
-            Analysis::new(store, &roots.collect::<Vec<_>>())
-        })
-        .collect();
-    let names = |input: InputId, element: u64| element_name(inputs.get(input.index()), input, element);
-    let form = |prover: &mut Prover<'_>, steps: u64, (store, term): &(&Store, TermId)| {
-        prover.set_budget(steps);
-        let store = stores.iter().position(|known| std::ptr::eq(*known, *store)).unwrap_or_default();
-        prover.normal_form(TermRef { store: store as u32, term: *term }, &names)
-    };
-    // Names for long sums make some forms readable and others not; what is long to spell out is no longer read.
-    let spelling_out = (Prover::spelling_out(ranges(inputs)), SPELLING_STEPS);
-    let ways = [spelling_out, (Prover::new(ranges(inputs)), FORM_STEPS)].map(|(prover, steps)| {
-        let mut prover = drawing(prover, &ration);
-        for (store, analysis) in stores.iter().zip(&analysis) {
-            prover.add_store(store, analysis);
-        }
-        terms.iter().map(|term| form(&mut prover, steps, term)).collect::<Vec<_>>()
-    });
-    let open = |forms: &[Result<String, String>]| forms.iter().filter(|form| form.is_err()).count();
-    let length = |forms: &[Result<String, String>]| forms.iter().flatten().map(String::len).sum::<usize>();
-    let best = ways.into_iter().min_by_key(|forms| (open(forms), length(forms))).unwrap_or_default();
-    best.into_iter().map(|form| form.unwrap_or_else(|why| why)).collect()
 }

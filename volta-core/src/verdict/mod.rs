@@ -229,8 +229,9 @@ pub struct Report {
     pub canonical_elements: Option<u64>,
     /// Points at which the proof was held against evaluation, if that was asked for.
     pub rechecked: Option<u32>,
-    /// Canonical forms of sample elements, for snapshots.
-    pub forms: Vec<Form>,
+    /// What the kernels compute, as formulas of all elements, for snapshots: the reference's, the only kernel's or the
+    /// common one, and the other side's where a proof does not say that it is the same.
+    pub formulas: Vec<String>,
     /// Digests of the canonical forms of all compared elements, for snapshots: the reference's or the common one, and
     /// the other side's where a proof does not say that it is the same.
     pub form_digests: Vec<FormsDigest>,
@@ -250,7 +251,7 @@ impl Report {
             solve_seconds: 0.0,
             canonical_elements: None,
             rechecked: None,
-            forms: Vec::new(),
+            formulas: Vec::new(),
             form_digests: Vec::new(),
         }
     }
@@ -264,16 +265,4 @@ pub struct FormsDigest {
     pub digest: u128,
     /// Elements without a normal form: it is undefined, or a budget ended.
     pub open: u64,
-}
-
-/// The normal form of one output element.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Form {
-    /// `y[3]`, `C[0, 1]`.
-    pub element: String,
-    /// The reference's form, or the common one.
-    pub form: String,
-    /// The other side's, when it is not the same.
-    pub opt: Option<String>,
 }

@@ -6,6 +6,7 @@ mod export;
 mod refresh;
 mod report;
 mod select;
+mod show;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -39,6 +40,7 @@ Examples:
   volta refresh fixtures/softmax              compile sources, for checking in their PTX
   volta explain Y1                            what a rule or a verdict means
   volta export --smt2 fixtures/matmul/small   what is to be proved, for an SMT solver
+  volta show fixtures/norm/layer_block        what its kernels compute, as formulas
   volta bench fixtures --published --z3       the published tables, ours and a solver's times beside them
 
 A case is a folder with a volta.toml:
@@ -66,6 +68,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Write what is to be proved of a case for another solver
     Export(export::ExportArgs),
+    /// Say what the kernels of cases compute, as formulas; nothing is proved
+    Show(show::ShowArgs),
     /// Say what a rule or a verdict means; without a name, list all of them
     Explain {
         /// A rule such as Y1, or a verdict such as race
@@ -218,6 +222,7 @@ pub fn main() -> ExitCode {
             bench::bench(&arguments)
         }
         Command::Export(arguments) => export::export(&arguments, &mut out),
+        Command::Show(arguments) => show::show(&arguments, &mut out),
         Command::Explain { name } => explain(name.as_deref(), &mut out),
     };
     match exit {

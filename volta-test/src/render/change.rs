@@ -56,9 +56,9 @@ fn what_changed(old: &str, new: &str) -> String {
 /// What is to say of forms and their digests, if something changed.
 fn changed_forms(old: &Parts<'_>, new: &Parts<'_>) -> Option<String> {
     let of = |parts: &Parts<'_>, name: &str| {
-        parts.forms.iter().find(|(other, _)| *other == name).map(|(_, form)| form.clone())
+        parts.forms.iter().find(|(other, _)| other == name).map(|(_, form)| form.clone())
     };
-    let both = new.forms.iter().filter_map(|(name, form)| Some((*name, of(old, name)?, form)));
+    let both = new.forms.iter().filter_map(|(name, form)| Some((name.as_str(), of(old, name)?, form)));
     let changed: Vec<&str> = both.filter(|(_, old, form)| old != *form).map(|(name, _, _)| name).collect();
     let is_other = |(a, b): (&Parts<'_>, &Parts<'_>)| b.forms.iter().any(|(name, _)| of(a, name).is_none());
     let others = is_other((old, new)) || is_other((new, old));
@@ -94,8 +94,8 @@ struct Parts<'t> {
     conditions: Vec<&'t str>,
     compared: Option<&'t str>,
     digests: Vec<&'t str>,
-    /// Of elements.
-    forms: Vec<(&'t str, String)>,
+    /// Of families of elements and of names, by what stands before the sign of equality.
+    forms: Vec<(String, String)>,
     /// All else.
     message: Vec<&'t str>,
 }
@@ -103,9 +103,19 @@ struct Parts<'t> {
 impl<'t> Parts<'t> {
     fn of(text: &'t str) -> Parts<'t> {
         let mut parts = Parts::default();
-        let mut in_form = false;
+        let mut side = None;
         for line in text.lines() {
-            if let Some(verdict) = line.strip_prefix("verdict: ") {
+            if let Some(of) = line.strip_prefix("formula").and_then(|rest| rest.strip_suffix(':')) {
+                side = Some(of);
+            } else if let Some(side) = side {
+                match (line.split_once(" = "), parts.forms.last_mut()) {
+                    (Some((name, form)), _) => {
+                        parts.forms.push((format!("{}{side}", name.trim()), form.into()))
+                    }
+                    (None, Some((_, form))) => form.push_str(line),
+                    (None, None) => parts.message.push(line),
+                }
+            } else if let Some(verdict) = line.strip_prefix("verdict: ") {
                 parts.verdict = verdict;
             } else if let Some(condition) = line.strip_prefix("where: ") {
                 parts.conditions.push(condition);
@@ -113,16 +123,7 @@ impl<'t> Parts<'t> {
                 parts.compared = Some(compared);
             } else if line.starts_with("digest of all forms") {
                 parts.digests.push(line);
-            } else if let Some(element) = line.strip_suffix(" =")
-                && !line.starts_with(' ')
-            {
-                in_form = true;
-                parts.forms.push((element, String::new()));
-            } else if line.is_empty() {
-                in_form = false;
-            } else if let Some((_, form)) = parts.forms.last_mut().filter(|_| in_form) {
-                form.push_str(line);
-            } else {
+            } else if !line.is_empty() {
                 parts.message.push(line);
             }
         }
@@ -219,7 +220,7 @@ mod tests {
     use super::*;
 
     const OLD: &str = "verdict: equivalent\ncompared: 4 of 4 elements, 0 unwritten\n\
-                       digest of all forms: 01\n\ny[0] =\n  x[0]\n\ny[1] =\n  x[1]\n";
+                       digest of all forms: 01\n\nformula:\ny[0] = x[0]\ny[1] = x[1]\n";
 
     fn headline_of(old: Option<&str>, new: &str) -> String {
         let (old, new) = (old.map(str::to_owned), new.into());
@@ -235,10 +236,10 @@ mod tests {
         };
         let digest = (": 01", ": 02");
         assert_eq!(changed(&[digest]), "forms changed, but none that is shown");
-        assert_eq!(changed(&[digest, ("  x[1]", "  2*x[1]")]), "the form of y[1] changed");
-        assert_eq!(changed(&[digest, ("  x", "  2*x")]), "the forms of y[0] and y[1] changed");
+        assert_eq!(changed(&[digest, ("= x[1]", "= 2·x[1]")]), "the form of y[1] changed");
+        assert_eq!(changed(&[digest, ("= x", "= 2·x")]), "the forms of y[0] and y[1] changed");
         assert_eq!(
-            changed(&[("  x[1]", "  1*x[1]")]),
+            changed(&[("= x[1]", "= 1·x[1]")]),
             "the form of y[1] changed in how it is written, the digest of all forms did not"
         );
         assert_eq!(
@@ -251,7 +252,7 @@ mod tests {
             changed(&[("equivalent", "equivalent-where\nwhere: x[0] ≠ 0")]),
             "the verdict was equivalent, and is equivalent-where; the conditions changed"
         );
-        assert_eq!(changed(&[("\n\ny[1]", "\ny[1]")]), "only its layout changed");
+        assert_eq!(changed(&[("01\n\n", "01\n")]), "only its layout changed");
         let race = "verdict: race\n\nerror[Y1]: race in k.cu::k: two write s[0]\n";
         let other = race.replace("s[0]", "s[1]");
         assert!(headline_of(Some(race), &other).ends_with("does not match: the message changed"));
@@ -261,8 +262,8 @@ mod tests {
     #[test]
     fn many_forms_are_counted() {
         let text = |form: &str| {
-            let forms: Vec<String> = (0..5).map(|at| format!("\ny[{at}] =\n  {form}\n")).collect();
-            format!("verdict: equivalent\ndigest of all forms: {form}\n{}", forms.join(""))
+            let forms: Vec<String> = (0..5).map(|at| format!("y[{at}] = {form}\n")).collect();
+            format!("verdict: equivalent\ndigest of all forms: {form}\n\nformula:\n{}", forms.join(""))
         };
         let line = headline_of(Some(&text("1")), &text("2"));
         assert!(line.ends_with(": the forms of y[0], y[1], y[2] and 2 more changed"), "{line}");
@@ -273,7 +274,8 @@ mod tests {
         let terms: Vec<String> = (0..200).map(|at| format!("x[{at}]")).collect();
         let old = terms.join(" + ");
         let new = old.replace("x[120]", "2*x[120]");
-        let text = diff(&format!("y[0] =\n  {old}\n"), &format!("y[0] =\n  {new}\n"), Paint::PLAIN);
+        let text =
+            diff(&format!("formula:\ny[0] = {old}\n"), &format!("formula:\ny[0] = {new}\n"), Paint::PLAIN);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 3, "{text}");
         assert!(lines[1].starts_with("    - … ") && lines[1].contains("x[119] + x[120] + "), "{text}");

@@ -8,7 +8,7 @@ use super::{Paint, clean, clean_line, difference, fault};
 use crate::case::Case;
 use crate::prepare::Texts;
 
-/// A longer form is cut.
+/// A longer line is cut.
 const MAX_FORM_BYTES: usize = 2048;
 
 /// The text of a case's snapshot.
@@ -40,32 +40,25 @@ pub fn text(case: &Case, report: &Report, texts: &Texts) -> String {
         let _ = writeln!(text, ", {} unwritten", coverage.unwritten);
     }
     for (side, digest) in ["", " of opt"].iter().zip(&report.form_digests) {
-        // Of what is shown below only some and of these only parts, this is all.
+        // A formula may leave out pieces, where there are many; this leaves out nothing.
         let _ = write!(text, "digest of all forms{side}: {:032x}", digest.digest);
         match digest.open {
             0 => text.push('\n'),
             open => drop(writeln!(text, ", {open} without a form")),
         }
     }
-    for form in &report.forms {
-        let _ = writeln!(text, "\n{} =", clean_line(&form.element));
-        let mut side = |name: &str, form: &str| {
-            let _ = writeln!(text, "  {name}{}", bounded(&clean_line(form)));
-        };
-        match &form.opt {
-            None => side("", &form.form),
-            Some(opt) => {
-                side("reference: ", &form.form);
-                side("opt:       ", opt);
-            }
+    for (side, formula) in ["", " of opt"].iter().zip(&report.formulas) {
+        let _ = writeln!(text, "\nformula{side}:");
+        for line in formula.lines() {
+            let _ = writeln!(text, "{}", bounded(&clean_line(line)));
         }
     }
     text
 }
 
-fn bounded(form: &str) -> String {
-    match form.char_indices().nth(MAX_FORM_BYTES) {
-        None => form.into(),
-        Some((cut, _)) => format!("{} … ({} bytes)", &form[..cut], form.len()),
+fn bounded(line: &str) -> String {
+    match line.char_indices().nth(MAX_FORM_BYTES) {
+        None => line.into(),
+        Some((cut, _)) => format!("{} … ({} bytes)", &line[..cut], line.len()),
     }
 }

@@ -4,7 +4,7 @@ use volta_case::{About, Options};
 use volta_core::base::assumption::Assumption;
 use volta_core::case::{Binding, Contents, Element, Param, ParamKind, Role, Sign, Which};
 use volta_core::verdict::{
-    Coverage, Difference, Explanation, Form, How, InputError, Scope, Unknown, UnknownCause, Witness,
+    Coverage, Difference, Explanation, How, InputError, Scope, Unknown, UnknownCause, Witness,
 };
 use volta_core::verdict::{CudaPlace, Fault, FaultKind, Place, Site, Thread};
 
@@ -69,10 +69,7 @@ fn report(verdict: Verdict) -> Report {
         canonical_elements,
         rechecked: None,
         form_digests: Vec::new(),
-        forms: vec![
-            Form { element: "y[0]".into(), form: "x[0] + x[1]".into(), opt: None },
-            Form { element: "y[3]".into(), form: "x[0]".into(), opt: Some("x[1]\u{1b}".into()) },
-        ],
+        formulas: vec!["y[i] = x[0] + x[1]      i < 4".into(), "y[i] = x[1]\u{1b}      i < 4".into()],
     }
 }
 
@@ -218,7 +215,7 @@ fn snapshots_leave_out_what_compilers_decide() {
     let here = ptx(MadeBy::Here("nvcc 1".into()));
     assert_told("snapshot_equivalent", &snapshot::text(&case, &report(Verdict::Equivalent), &here));
     let mut fault = report(Verdict::Fault(race(Some(1))));
-    fault.forms.clear();
+    fault.formulas.clear();
     let text = snapshot::text(&case, &fault, &here);
     assert!(!text.contains("k.sm_80.ptx") && !text.contains("%r1"), "{text}");
     fault.verdict = Verdict::Fault(race(None));

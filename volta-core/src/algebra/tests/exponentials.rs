@@ -392,14 +392,11 @@ fn naive_and_online_softmax_print_alike() {
         normal_form(&side, term)
     };
     let first = print(&|side| naive(side, 4, 0, |side, x| side.expf(x)));
-    assert_eq!(first, "exp(x[0]) / (exp(x[0]) + exp(x[1]) + exp(x[2]) + exp(x[3]))");
+    assert_eq!(first, "out = exp(x[0]) / (Σ{i<4} exp(x[i]))");
     assert_eq!(first, print(&|side| online(side, 4, 0, 2, None, Flaw::None)));
     let long = print(&|side| naive(side, 128, 5, |side, x| side.exp(x)));
     assert_eq!(long, print(&|side| online(side, 128, 5, 8, None, Flaw::None)));
-    assert_eq!(
-        long,
-        "exp(x[5]) / (exp(x[0]) + exp(x[1]) + exp(x[2]) + exp(x[3]) + … 123 more terms … + exp(x[127]))"
-    );
+    assert_eq!(long, "out = exp(x[5]) / (Σ{i<128} exp(x[i]))");
 }
 
 #[test]

@@ -422,28 +422,28 @@ fn normal_forms_read_like_mathematics() {
             let product = side.mul(a, b);
             side.sub(product, c)
         }),
-        "x[0]*y[0] - x[1]"
+        "out = x[0]·y[0] - x[1]"
     );
     assert_eq!(
         print(&|side| {
             let elements: Vec<TermId> = (0..128).map(|at| side.x(at)).collect();
             side.tree(TermOp::Max, &elements)
         }),
-        "max(x[0], x[1], x[2], x[3], … 123 more …, x[127])"
+        "out = max{i<128}(x[i])"
     );
-    assert_eq!(print(&|side| side.int(0)), "0");
+    assert_eq!(print(&|side| side.int(0)), "out = 0");
     // Minima, which are maxima of opposites inside, of two and of more.
     let least = |side: &mut Side, from: u64, to: u64| {
         let elements: Vec<TermId> = (from..to).map(|at| side.x(at)).collect();
         side.tree(TermOp::Min, &elements)
     };
-    assert_eq!(print(&|side| least(side, 0, 2)), "min(x[0], x[1])");
-    assert_eq!(print(&|side| least(side, 0, 3)), "min(x[0], x[1], x[2])");
+    assert_eq!(print(&|side| least(side, 0, 2)), "out = x[0] + x[1] - max(x[0], x[1])");
+    assert_eq!(print(&|side| least(side, 0, 3)), "out = min(x[0], x[1], x[2])");
     assert_eq!(
         print(&|side| {
             let (low, y) = (least(side, 0, 3), side.y(0));
             side.sub(y, low)
         }),
-        "-min(x[0], x[1], x[2]) + y[0]"
+        "out = y[0] - min(x[0], x[1], x[2])"
     );
 }

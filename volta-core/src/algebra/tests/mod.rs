@@ -11,7 +11,10 @@ mod sums;
 mod variances;
 
 use super::magnitude::InputRange;
-use super::{Agreement, Analysis, Equality, Obligations, Prover, Requirement, Split, Stage, Stop, TermRef};
+use super::{
+    Agreement, Analysis, Equality, Obligations, Outlines, Prover, Requirement, Split, Stage, Stop, TermRef,
+};
+use crate::formula::Shapes;
 use crate::number::format::{Format, decode};
 use crate::number::signs::Signs;
 use crate::number::{Extended, Rational, Rounded};
@@ -241,14 +244,18 @@ pub(super) fn agreement(a: (&Side, TermId), b: (&Side, TermId)) -> (Agreement, b
     last
 }
 
-/// The normal form of a term; inputs are called x and y.
+/// The normal form of a term, called out; inputs are called x, y and z.
 pub(super) fn normal_form(side: &Side, term: TermId) -> String {
     let analysis = Analysis::of_all(&side.store);
     let mut prover = Prover::new(Vec::new());
     prover.set_budget(50_000_000);
     let store = prover.add_store(&side.store, &analysis);
-    let names = |input: InputId, element: u64| format!("{}[{element}]", ["x", "y", "z"][input.index()]);
-    prover.normal_form(TermRef { store, term }, &names).unwrap_or_else(|why| why)
+    let names = ["x", "y", "z", "out"].map(String::from);
+    let mut shapes = Shapes::new(vec![vec![1 << 20], vec![1 << 20], vec![1 << 20], vec![]]);
+    match Outlines::default().outline(&mut prover, &mut shapes, TermRef { store, term }) {
+        Ok(nodes) => shapes.formula(&[(InputId(3), 0, nodes)], &names).to_string(),
+        Err(why) => format!("{why:?}"),
+    }
 }
 
 /// The requirements of a term as text, under assumed signs.

@@ -1,0 +1,78 @@
+//! Formulas are exact: expanded, each element has the form that it had.
+
+use std::rc::Rc;
+
+use volta_core::base::ration::Ration;
+use volta_core::decide::forms::Forms;
+use volta_core::term::Store;
+use volta_suite::expander::{Said, expand};
+use volta_suite::fixture::{self, Size};
+
+/// Holds the digest of each expanded formula against that of the forms. Tells how many formulas there were, and adds
+/// those to `other` that have another digest.
+fn check(name: &str, other: &mut Vec<String>) -> usize {
+    let dir = fixture::root().join(name.replace("::", "/"));
+    let Some(case) = fixture::load(name, &dir) else { return 0 };
+    let Ok(formulas) = volta_core::formulas(&case) else { return 0 };
+    for side in &formulas.sides {
+        if side.formula.omitted.0 > 0 || side.formula.open > 0 {
+            continue;
+        }
+        let mut store = Store::new();
+        store.set_integers(formulas.inputs.iter().map(|input| input.integers).collect());
+        let elements = expand(&side.formula, &formulas.inputs, &mut store);
+        store.close();
+        let mut forms = Forms::new(&formulas.inputs);
+        let mut terms = Vec::new();
+        let mut nothing = 0;
+        for ((param, element), said) in elements {
+            match said {
+                Said::Bits(bits) => forms.add_bits(param, element, bits),
+                Said::Term(term) => terms.push((param, element, term)),
+                Said::Nothing => nothing += 1,
+            }
+        }
+        forms.add_terms(&store, &terms, &Rc::new(Ration::endless()));
+        let mut digest = forms.digest();
+        digest.open += nothing;
+        if digest != side.digest {
+            other.push(format!("{name}, {:?}", side.side));
+        }
+    }
+    formulas.sides.len()
+}
+
+/// Beginnings of the names of fixtures that are checked in every run.
+const SAMPLE: [&str; 14] = [
+    "softmax::online_4",
+    "softmax::triangle",
+    "softmax::gradient",
+    "norm::group",
+    "norm::rms_block",
+    "norm::add_rms",
+    "gelu::",
+    "clamp::",
+    "quant::",
+    "integer::",
+    "pool::",
+    "matmul::small",
+    "causal::small_attention",
+    "logsumexp::",
+];
+
+/// Forms that change when they are brought into normal form again: a maximum of words that is rounded down is the
+/// maximum of what was rounded, and ranges then say more.
+const CHANGES: [&str; 1] = ["integer::larger_unsigned, Opt"];
+
+#[test]
+fn formulas_of_fixtures_are_exact() {
+    let all = std::env::var("VOLTA_SLOW").is_ok_and(|slow| slow == "1");
+    let (mut formulas, mut other) = (0, Vec::new());
+    for (name, _) in fixture::all() {
+        if all || SAMPLE.iter().any(|start| name.starts_with(start)) && fixture::size(&name) != Size::Huge {
+            formulas += check(&name, &mut other);
+        }
+    }
+    assert_eq!(other, CHANGES, "expanded, these have forms of other digests");
+    assert!(formulas > 100, "{formulas} formulas");
+}

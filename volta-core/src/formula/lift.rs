@@ -1,0 +1,544 @@
+//! From elements to a formula: families, indices and names.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::shape::{Node, Shape, ShapeId, Shapes, TooLarge};
+use super::tree::{Affine, Definition, Expression, Formula, Over, Piece, Range, Variable};
+use crate::number::Rational;
+use crate::term::InputId;
+
+/// Runs of so few operands are written out.
+const FEW: i64 = 3;
+/// What is written out weighs no more than this, each.
+const LIGHT: u32 = 12;
+/// More pieces than this are counted, not listed.
+const MAX_PIECES: usize = 24;
+/// Of what is lighter than this, only parts that stand in several places have names.
+const HEAVY: usize = 24;
+
+/// An element of an output and its value, in one or more arrangements; in none where that is too large.
+pub type Element = (InputId, u64, Vec<Node>);
+
+impl Shapes {
+    /// The formula of elements, each given once; `names` are those of inputs and outputs.
+    ///
+    /// Values come in several arrangements, the same ones in the same order. Of each output, all elements are taken in
+    /// that in which there is least to read.
+    pub fn formula(&mut self, elements: &[Element], names: &[String]) -> Formula {
+        let tensors: Vec<Arc<str>> = names.iter().map(|name| Arc::from(name.as_str())).collect();
+        let mut formula = Formula { tensors, ..Formula::default() };
+        let mut families: Vec<Node> = Vec::new();
+        let mut outputs: Vec<&Element> = elements.iter().collect();
+        outputs.sort_by_key(|(param, element, _)| (*param, *element));
+        for output in outputs.chunk_by(|a, b| a.0 == b.0) {
+            let arrangements = output.iter().map(|(.., values)| values.len()).max().unwrap_or(0);
+            let ways = (0..arrangements).filter_map(|way| self.families(output, way).ok());
+            let weighed = ways.collect::<Vec<_>>().into_iter().map(|(families, open)| {
+                // A line of its own is worth a few words.
+                let weight = |family: &Node| u64::from(self.weight(family.shape)) + 8;
+                (open, families.iter().map(weight).sum::<u64>(), families)
+            });
+            match weighed.min_by_key(|(open, weight, _)| (*open, *weight)) {
+                Some((open, _, own)) => {
+                    formula.open += open;
+                    families.extend(own);
+                }
+                None => formula.open += output.len() as u64,
+            }
+        }
+        families.sort_by_key(|family| self.first_element(family));
+        if families.len() > MAX_PIECES {
+            let omitted = families.split_off(MAX_PIECES);
+            formula.omitted =
+                (omitted.len() as u64, omitted.iter().map(|family| self.elements(family)).sum());
+        }
+        for family in families {
+            let elements = self.elements(&family);
+            let tree = Tree { shapes: self, tensors: &formula.tensors };
+            let piece = tree.piece(&family, elements);
+            formula.pieces.push(piece);
+        }
+        name_parts(&mut formula);
+        formula
+    }
+
+    /// An output's elements as families, in an arrangement of their values or the last that there is; and how many have
+    /// none.
+    fn families(&mut self, output: &[&Element], way: usize) -> Result<(Vec<Node>, u64), TooLarge> {
+        let mut entries = Vec::new();
+        let mut open = 0;
+        for (param, element, values) in output {
+            match values.get(way).or(values.last()) {
+                Some(value) => entries.push(self.entry(*param, *element, value)?),
+                None => open += 1,
+            }
+        }
+        let mut families = Vec::new();
+        for group in self.by_shape(entries, |entry| entry, |_, _| true) {
+            families.extend(self.runs(Over::All, group)?);
+        }
+        Ok((families, open))
+    }
+
+    /// The output and the index of the first element of a family.
+    fn first_element(&self, family: &Node) -> (u32, Vec<i64>) {
+        let mut shape = family.shape;
+        while let Shape::Run { body, .. } = self.get(shape) {
+            shape = *body;
+        }
+        let Shape::Entry(param, _) = self.get(shape) else { return (u32::MAX, Vec::new()) };
+        (param.0, family.slots[..self.rank(*param)].to_vec())
+    }
+
+    /// How many elements a family has.
+    fn elements(&self, family: &Node) -> u64 {
+        let mut rows: Vec<(ShapeId, Vec<i64>)> = vec![(family.shape, family.slots.to_vec())];
+        let mut elements = 0;
+        while let Some((shape, slots)) = rows.pop() {
+            let Shape::Run { over: Over::All, body, strides } = self.get(shape) else {
+                elements += 1;
+                continue;
+            };
+            let (count, slots) = slots.split_last().map_or((0, &[][..]), |(count, slots)| (*count, slots));
+            if matches!(self.get(*body), Shape::Entry(..)) {
+                elements += count as u64;
+                continue;
+            }
+            let row = |at: i64| slots.iter().zip(strides).map(|(slot, stride)| slot + at * stride).collect();
+            rows.extend((0..count).map(|at| (*body, row(at))));
+        }
+        elements
+    }
+}
+
+/// Writes nodes as trees.
+struct Tree<'s> {
+    shapes: &'s Shapes,
+    tensors: &'s [Arc<str>],
+}
+
+impl Tree<'_> {
+    fn piece(&self, family: &Node, elements: u64) -> Piece {
+        let slots: Vec<Affine> = family.slots.iter().map(|slot| Affine::constant(*slot)).collect();
+        let mut ranges = Vec::new();
+        let (shape, slots) = self.open(family.shape, slots, Over::All, &mut ranges, 0);
+        let Shape::Entry(param, value) = self.shapes.get(shape) else {
+            return Piece {
+                output: Arc::from(""),
+                index: Vec::new(),
+                ranges,
+                elements,
+                value: Expression::Constant(Arc::from("")),
+            };
+        };
+        let (index, slots) = slots.split_at(self.shapes.rank(*param));
+        let value = self.expression(*value, slots, ranges.len() as u32);
+        Piece { output: self.tensors[param.index()].clone(), index: index.to_vec(), ranges, elements, value }
+    }
+
+    /// Goes into runs, the first outermost: adds a range for each, and tells what is within.
+    fn open(
+        &self,
+        mut shape: ShapeId,
+        mut slots: Vec<Affine>,
+        over: Over,
+        ranges: &mut Vec<Range>,
+        depth: u32,
+    ) -> (ShapeId, Vec<Affine>) {
+        let mut first = true;
+        while let Shape::Run { over: own, body, strides } = self.shapes.get(shape) {
+            if !(*own == over || (over == Over::Mean && *own == Over::Sum && !first)) {
+                break;
+            }
+            let Some(count) = slots.pop() else { break };
+            if count == Affine::constant(1) {
+                shape = *body;
+                first = false;
+                continue;
+            }
+            let variable = Variable(depth + ranges.len() as u32);
+            let from = first_of(&slots, strides, over);
+            for (slot, stride) in slots.iter_mut().zip(strides) {
+                *slot = slot.plus(&Affine::variable(variable), *stride).plus(&from, -stride);
+            }
+            let to = count.plus(&from, 1);
+            ranges.push(Range { variable, from, to });
+            shape = *body;
+            first = false;
+        }
+        (shape, slots)
+    }
+
+    fn expression(&self, shape: ShapeId, slots: &[Affine], depth: u32) -> Expression {
+        let mut rest = slots;
+        let mut inside = |part: ShapeId| {
+            let (own, behind) = rest.split_at(self.shapes.slots_of(part));
+            rest = behind;
+            self.expression(part, own, depth)
+        };
+        match self.shapes.get(shape) {
+            Shape::Number(value) => Expression::Number(value.clone()),
+            Shape::Whole => Expression::Whole(slots[0].clone()),
+            Shape::Constant(name) => Expression::Constant(Arc::from(&**name)),
+            Shape::Element(input) => Expression::Element(self.tensors[input.index()].clone(), slots.to_vec()),
+            Shape::Sum(parts) => {
+                let mut addends: Vec<(Rational, Expression)> = Vec::new();
+                for (coefficient, part) in parts {
+                    match inside(*part) {
+                        // A short run that is written out.
+                        Expression::Sum(own)
+                            if coefficient.abs().is_one()
+                                || matches!(self.shapes.get(*part), Shape::Run { .. }) =>
+                        {
+                            addends.extend(own.into_iter().map(|(own, part)| (&own * coefficient, part)));
+                        }
+                        Expression::Number(value) => {
+                            addends.push((coefficient.clone() * value, Expression::Number(Rational::ONE)));
+                        }
+                        part => addends.push((coefficient.clone(), part)),
+                    }
+                }
+                Expression::Sum(addends)
+            }
+            Shape::Product(parts) => {
+                let mut factors = Vec::new();
+                for (part, power) in parts {
+                    match inside(*part) {
+                        Expression::Product(own) if self.is_run(*part, Over::Product) => {
+                            factors.extend(own.into_iter().map(|(part, own)| (part, own * power / 2)));
+                        }
+                        part => factors.push((part, *power)),
+                    }
+                }
+                Expression::Product(factors)
+            }
+            Shape::Exp(part) => Expression::Exp(Box::new(inside(*part))),
+            Shape::Positive(part) => Expression::Positive(Box::new(inside(*part))),
+            Shape::Zero(part) => Expression::Zero(Box::new(inside(*part))),
+            Shape::Apply(op, parts) => {
+                let mut operands = Vec::new();
+                for part in parts {
+                    match inside(*part) {
+                        Expression::Apply(own, list)
+                            if own == *op && matches!(self.shapes.get(*part), Shape::Run { .. }) =>
+                        {
+                            operands.extend(list);
+                        }
+                        operand => operands.push(operand),
+                    }
+                }
+                Expression::Apply(*op, operands)
+            }
+            Shape::Run { over, .. } => self.run(*over, shape, slots, depth),
+            Shape::Entry(..) => Expression::Constant(Arc::from("")),
+        }
+    }
+
+    fn is_run(&self, shape: ShapeId, over: Over) -> bool {
+        matches!(self.shapes.get(shape), Shape::Run { over: own, .. } if *own == over)
+    }
+
+    fn run(&self, over: Over, shape: ShapeId, slots: &[Affine], depth: u32) -> Expression {
+        if let Some(parts) = self.written_out(over, shape, slots, depth) {
+            return parts;
+        }
+        let mut ranges = Vec::new();
+        let (shape, slots) = self.open(shape, slots.to_vec(), over, &mut ranges, depth);
+        let body = self.expression(shape, &slots, depth + ranges.len() as u32);
+        // A single operand, where other elements have more.
+        if ranges.is_empty() {
+            return body;
+        }
+        Expression::Over(over, ranges, Box::new(body))
+    }
+
+    /// A few light operands, one by one.
+    fn written_out(&self, over: Over, shape: ShapeId, slots: &[Affine], depth: u32) -> Option<Expression> {
+        let Shape::Run { body, strides, .. } = self.shapes.get(shape) else { return None };
+        let (count, slots) = slots.split_last()?;
+        let is_few = count.terms.is_empty() && count.constant <= FEW && self.shapes.weight(*body) <= LIGHT;
+        if !is_few || matches!(self.shapes.get(*body), Shape::Run { .. }) {
+            return None;
+        }
+        let operand = |at: i64| {
+            let slots = slots.iter().zip(strides);
+            let slots = slots.map(|(slot, stride)| slot.plus(&Affine::constant(*stride), at));
+            self.expression(*body, &slots.collect::<Vec<_>>(), depth)
+        };
+        let operands = (0..count.constant).map(operand);
+        Some(match over {
+            Over::Sum => Expression::Sum(operands.map(|part| (Rational::ONE, part)).collect()),
+            Over::Mean => {
+                let share = Rational::from_integer(count.constant).recip()?;
+                Expression::Sum(operands.map(|part| (share.clone(), part)).collect())
+            }
+            Over::Product => Expression::Product(operands.map(|part| (part, 2)).collect()),
+            Over::Max | Over::Min => {
+                let op = if over == Over::Max { crate::term::TermOp::Max } else { crate::term::TermOp::Min };
+                Expression::Apply(op, operands.collect())
+            }
+            Over::All => return None,
+        })
+    }
+}
+
+/// Where a range begins: where places begin that move by one with it, so that indices read `k` and not `k + 3`. In sums
+/// that is a number, if it is one anywhere, or what it is everywhere.
+fn first_of(slots: &[Affine], strides: &[i64], over: Over) -> Affine {
+    let mut plain = slots.iter().zip(strides).filter(|(_, stride)| **stride == 1).map(|(slot, _)| slot);
+    if over == Over::All {
+        return plain.next().cloned().unwrap_or_default();
+    }
+    let plain: Vec<&Affine> = plain.collect();
+    if let Some(number) = plain.iter().find(|slot| slot.terms.is_empty()) {
+        return (*number).clone();
+    }
+    match plain.split_first() {
+        Some((first, others)) if others.iter().all(|other| other == first) => (*first).clone(),
+        _ => Affine::default(),
+    }
+}
+
+/// Gives names: to what stands in several places, to what runs over a range inside of what does so too, and of what is
+/// heavy, to all that runs over a range but addends and factors of the whole.
+fn name_parts(formula: &mut Formula) {
+    let mut naming = Naming::default();
+    for piece in &formula.pieces {
+        naming.count(&piece.value, piece.ranges.len() as u32);
+    }
+    for piece in &mut formula.pieces {
+        let around = Around { open: true, listed: piece.value.weight() >= HEAVY };
+        naming.within(&mut piece.value, piece.ranges.len() as u32, around);
+    }
+    let mut taken: Vec<String> = formula.tensors.iter().map(|name| name.to_string()).collect();
+    for definition in &mut naming.definitions {
+        let word = match &definition.value {
+            Expression::Over(Over::Sum, ..) => "sum",
+            Expression::Over(Over::Mean, ..) => "mean",
+            Expression::Over(Over::Product, ..) => "product",
+            Expression::Over(Over::Max, ..) => "max",
+            Expression::Over(Over::Min, ..) => "min",
+            Expression::Number(_)
+            | Expression::Whole(_)
+            | Expression::Constant(_)
+            | Expression::Element(..)
+            | Expression::Name(..)
+            | Expression::Sum(_)
+            | Expression::Product(_)
+            | Expression::Exp(_)
+            | Expression::Apply(..)
+            | Expression::Positive(_)
+            | Expression::Zero(_)
+            | Expression::Over(Over::All, ..) => "part",
+        };
+        let mut names =
+            std::iter::once(word.to_string()).chain((2..).map(|number| format!("{word}{number}")));
+        definition.name = names.find(|name| !taken.contains(name)).unwrap_or_default();
+        taken.push(definition.name.clone());
+    }
+    formula.definitions = naming.definitions;
+}
+
+/// Where an expression stands.
+#[derive(Clone, Copy)]
+struct Around {
+    /// As an addend or a factor of the whole.
+    open: bool,
+    /// What runs over ranges there has a name.
+    listed: bool,
+}
+
+/// An expression whose free variables are its parameters, and how many these are.
+type Closed = (u32, Expression);
+
+#[derive(Default)]
+struct Naming {
+    definitions: Vec<Definition>,
+    /// How often expressions stand anywhere.
+    often: FxHashMap<Closed, usize>,
+    known: FxHashMap<Closed, usize>,
+}
+
+impl Naming {
+    fn may_have_name(at: &Expression) -> bool {
+        /// What is lighter is easily read twice.
+        const LEAST: usize = 7;
+        matches!(at, Expression::Over(..)) || at.weight() >= LEAST
+    }
+
+    fn count(&mut self, at: &Expression, depth: u32) {
+        if Self::may_have_name(at) {
+            let (closed, _) = closed(at, depth);
+            let often = self.often.entry(closed).or_default();
+            *often += 1;
+            if *often > 1 {
+                // Its parts stand in it once more, but are read no more often.
+                return;
+            }
+        }
+        let inner = depth + at.range_count();
+        at.each_part(&mut |part| self.count(part, inner));
+    }
+
+    fn within(&mut self, at: &mut Expression, depth: u32, around: Around) {
+        let original = Self::may_have_name(at).then(|| closed(at, depth));
+        let is_over = matches!(at, Expression::Over(..));
+        match &mut *at {
+            Expression::Sum(addends) => {
+                addends.iter_mut().for_each(|(_, part)| self.within(part, depth, around));
+            }
+            Expression::Product(factors) => {
+                for (part, power) in factors {
+                    self.within(part, depth, Around { open: around.open && *power == 2, ..around });
+                }
+            }
+            other @ (Expression::Number(_)
+            | Expression::Whole(_)
+            | Expression::Constant(_)
+            | Expression::Element(..)
+            | Expression::Name(..)
+            | Expression::Exp(_)
+            | Expression::Apply(..)
+            | Expression::Positive(_)
+            | Expression::Zero(_)
+            | Expression::Over(..)) => {
+                let inner = depth + other.range_count();
+                let around = Around { open: false, listed: around.listed || is_over };
+                other.each_part_mut(&mut |part| self.within(part, inner, around));
+            }
+        }
+        let Some((key, free)) = original else { return };
+        let is_often = self.often.get(&key).is_some_and(|often| *often > 1);
+        if !(is_often || is_over && around.listed && !around.open) {
+            return;
+        }
+        let position = match self.known.get(&key) {
+            Some(position) => *position,
+            None => {
+                let ((parameters, value), _) = closed(at, depth);
+                self.known.insert(key, self.definitions.len());
+                self.definitions.push(Definition { name: String::new(), parameters, value });
+                self.definitions.len() - 1
+            }
+        };
+        *at = Expression::Name(position, free.into_iter().map(Affine::variable).collect());
+    }
+}
+
+/// An expression that stands in `depth` ranges, with its free variables as the first ones; and these.
+fn closed(at: &Expression, depth: u32) -> (Closed, Vec<Variable>) {
+    let mut free: Vec<Variable> = Vec::new();
+    at.each_index(&mut |index| {
+        for (variable, _) in &index.terms {
+            if variable.0 < depth && !free.contains(variable) {
+                free.push(*variable);
+            }
+        }
+    });
+    free.sort_unstable();
+    let parameters = free.len() as u32;
+    let renumbered = |variable: Variable| match free.binary_search(&variable) {
+        Ok(at) => Variable(at as u32),
+        Err(_) => Variable(variable.0 - depth + parameters),
+    };
+    let mut value = at.clone();
+    value.renumber(&renumbered);
+    ((parameters, value), free)
+}
+
+impl Expression {
+    /// Calls for each expression in indices, of elements, ranges and arguments.
+    fn each_index(&self, each: &mut impl FnMut(&Affine)) {
+        match self {
+            Expression::Whole(index) => each(index),
+            Expression::Element(_, list) | Expression::Name(_, list) => list.iter().for_each(&mut *each),
+            Expression::Over(_, ranges, _) => {
+                ranges.iter().for_each(|range| [&range.from, &range.to].into_iter().for_each(&mut *each));
+            }
+            Expression::Number(_)
+            | Expression::Constant(_)
+            | Expression::Sum(_)
+            | Expression::Product(_)
+            | Expression::Exp(_)
+            | Expression::Apply(..)
+            | Expression::Positive(_)
+            | Expression::Zero(_) => {}
+        }
+        self.each_part(&mut |part| part.each_index(&mut *each));
+    }
+
+    /// How many ranges it runs over itself.
+    fn range_count(&self) -> u32 {
+        if let Expression::Over(_, ranges, _) = self { ranges.len() as u32 } else { 0 }
+    }
+
+    /// How much there is to read.
+    fn weight(&self) -> usize {
+        let mut weight = 1;
+        self.each_part(&mut |part| weight += part.weight());
+        weight
+    }
+
+    /// Calls for each part.
+    fn each_part(&self, each: &mut impl FnMut(&Expression)) {
+        match self {
+            Expression::Number(_)
+            | Expression::Whole(_)
+            | Expression::Constant(_)
+            | Expression::Element(..)
+            | Expression::Name(..) => {}
+            Expression::Sum(parts) => parts.iter().for_each(|(_, part)| each(part)),
+            Expression::Product(parts) => parts.iter().for_each(|(part, _)| each(part)),
+            Expression::Apply(_, parts) => parts.iter().for_each(each),
+            Expression::Exp(part)
+            | Expression::Positive(part)
+            | Expression::Zero(part)
+            | Expression::Over(_, _, part) => each(part),
+        }
+    }
+
+    /// The same, to change them.
+    fn each_part_mut(&mut self, each: &mut impl FnMut(&mut Expression)) {
+        match self {
+            Expression::Number(_)
+            | Expression::Whole(_)
+            | Expression::Constant(_)
+            | Expression::Element(..)
+            | Expression::Name(..) => {}
+            Expression::Sum(parts) => parts.iter_mut().for_each(|(_, part)| each(part)),
+            Expression::Product(parts) => parts.iter_mut().for_each(|(part, _)| each(part)),
+            Expression::Apply(_, parts) => parts.iter_mut().for_each(each),
+            Expression::Exp(part)
+            | Expression::Positive(part)
+            | Expression::Zero(part)
+            | Expression::Over(_, _, part) => each(part),
+        }
+    }
+
+    /// Gives variables other numbers.
+    fn renumber(&mut self, by: &impl Fn(Variable) -> Variable) {
+        let affine = |index: &mut Affine| *index = index.replaced(&|variable| Affine::variable(by(variable)));
+        match self {
+            Expression::Whole(index) => affine(index),
+            Expression::Element(_, list) | Expression::Name(_, list) => list.iter_mut().for_each(affine),
+            Expression::Over(_, ranges, _) => {
+                for range in ranges {
+                    range.variable = by(range.variable);
+                    affine(&mut range.from);
+                    affine(&mut range.to);
+                }
+            }
+            Expression::Number(_)
+            | Expression::Constant(_)
+            | Expression::Sum(_)
+            | Expression::Product(_)
+            | Expression::Exp(_)
+            | Expression::Apply(..)
+            | Expression::Positive(_)
+            | Expression::Zero(_) => {}
+        }
+        self.each_part_mut(&mut |part| part.renumber(by));
+    }
+}

@@ -1,0 +1,21 @@
+//! What the elements of an output are, as a person would write it: families over ranges of indices, sums over indices,
+//! and names for what is read several times.
+//!
+//! Normal forms of elements become [`Node`]s: a [shape](shape), interned, and the places that it reads. Where places
+//! move evenly, [`run`] puts them together: addends to sums over an index, and elements of an output to families. What
+//! comes out is a [`Formula`], a tree, and exact: put in the numbers for the indices, and each element's form is back.
+
+mod build;
+mod lift;
+mod number;
+mod run;
+pub mod shape;
+#[cfg(test)]
+mod tests;
+mod text;
+mod tree;
+
+pub(crate) use build::{Addend, Factor, root_of};
+pub use lift::Element;
+pub use shape::{Node, Shapes, TooLarge};
+pub use tree::{Affine, Definition, Expression, Formula, Over, Piece, Range, Variable};

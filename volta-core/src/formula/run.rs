@@ -1,0 +1,122 @@
+//! Lists of expressions of one shape as runs: places that move evenly become a first place, strides and a length.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::shape::{Node, Shape, Shapes, TooLarge};
+use super::tree::Over;
+
+/// Positions in a list, in the order of a run.
+type Run = Vec<usize>;
+
+impl Shapes {
+    /// Puts together what has one shape and moves evenly. Runs that move evenly themselves are put together again, so
+    /// that a block of a matrix is a run of rows, and a triangle a run of rows each one longer than the one before.
+    ///
+    /// Where one step leads through most of a list, all of it is put together in runs, of which some may have length 1; else
+    /// what it leads through three places or more of, and the rest is looked at alone.
+    pub(super) fn runs(&mut self, over: Over, list: Vec<Node>) -> Result<Vec<Node>, TooLarge> {
+        let mut done = Vec::new();
+        let mut open = vec![list];
+        while let Some(mut list) = open.pop() {
+            list.sort_unstable_by(|a, b| a.slots.cmp(&b.slots));
+            let mut best: Option<(Vec<i64>, Vec<Run>)> = None;
+            for step in self.steps(&list)? {
+                let runs = self.along(&list, &step, over)?;
+                if best.as_ref().is_none_or(|(_, best)| runs.len() < best.len()) {
+                    best = Some((step, runs));
+                }
+                if best.as_ref().is_some_and(|(_, best)| best.len() * 2 <= list.len()) {
+                    break;
+                }
+            }
+            let Some((strides, mut runs)) = best else {
+                done.extend(list);
+                continue;
+            };
+            if runs.len() * 2 > list.len() {
+                let (long, short): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(|run| run.len() > 2);
+                if long.is_empty() {
+                    done.extend(list);
+                    continue;
+                }
+                open.push(short.into_iter().flatten().map(|at| list[at].clone()).collect());
+                runs = long;
+            }
+            let shape = self.intern(Shape::Run { over, body: list[0].shape, strides: strides.into() })?;
+            let run = |run: Run| {
+                let slots = list[run[0]].slots.iter().copied().chain([run.len() as i64]);
+                Node { shape, slots: slots.collect() }
+            };
+            open.push(runs.into_iter().map(run).collect());
+        }
+        Ok(done)
+    }
+
+    /// Steps that may lead from many places to others, the most frequent one from a place to the next in order first.
+    fn steps(&mut self, list: &[Node]) -> Result<Vec<Vec<i64>>, TooLarge> {
+        /// So many places may lie between two that one step separates.
+        const BETWEEN: usize = 16;
+        let step = |a: &Node, b: &Node| -> Vec<i64> {
+            a.slots.iter().zip(b.slots.iter()).map(|(a, b)| b - a).collect()
+        };
+        let mut often: FxHashMap<Vec<i64>, usize> = FxHashMap::default();
+        for pair in list.windows(2) {
+            self.charge(pair[0].slots.len())?;
+            *often.entry(step(&pair[0], &pair[1])).or_default() += 1;
+        }
+        let first = often.into_iter().max_by(|(a, often), (b, more)| often.cmp(more).then_with(|| b.cmp(a)));
+        let mut steps: Vec<Vec<i64>> = first.map(|(step, _)| step).into_iter().collect();
+        let middle = list.len() / 2;
+        for from in [0, middle] {
+            let to = list.iter().skip(from + 1).take(BETWEEN);
+            steps.extend(to.map(|to| step(&list[from], to)));
+        }
+        steps.retain(|step| step.iter().any(|step| *step != 0));
+        Ok(steps)
+    }
+
+    /// Whether two places alone are a run. Two always move evenly: that is said only of neighbours.
+    fn are_neighbours(&self, first: &Node, step: &[i64], over: Over) -> bool {
+        let (mut inner, mut slots) = (first.shape, &first.slots[..]);
+        // How far places reach along each slot: a block may follow right behind another.
+        let mut reach = vec![1; step.len()];
+        while let (Shape::Run { body, strides, .. }, Some((count, rest))) =
+            (self.get(inner), slots.split_last())
+        {
+            for (reach, stride) in reach.iter_mut().zip(strides).filter(|_| over == Over::All) {
+                *reach += stride.abs() * (count - 1);
+            }
+            (inner, slots) = (*body, rest);
+        }
+        let (places, lengths) = step.split_at(slots.len());
+        let index = if let (Shape::Entry(param, _), Over::All) = (self.get(inner), over) {
+            self.rank(*param)
+        } else {
+            places.len()
+        };
+        let is_near = |(step, reach): (&i64, &i64)| step.abs() <= *reach;
+        lengths.iter().all(|step| *step == 0) && places[..index].iter().zip(&reach).all(is_near)
+    }
+
+    /// The runs of a step.
+    fn along(&mut self, list: &[Node], step: &[i64], over: Over) -> Result<Vec<Run>, TooLarge> {
+        self.charge(list.len() * step.len())?;
+        let places: FxHashMap<&[i64], usize> =
+            list.iter().enumerate().map(|(at, node)| (&*node.slots, at)).collect();
+        let other = |at: usize, times: i64| {
+            let slots = list[at].slots.iter().zip(step).map(|(slot, step)| slot + times * step);
+            places.get(&*slots.collect::<SmallVec<[i64; 16]>>()).copied()
+        };
+        let mut runs = Vec::new();
+        for first in (0..list.len()).filter(|at| other(*at, -1).is_none()) {
+            let run: Run = std::iter::successors(Some(first), |at| other(*at, 1)).collect();
+            if run.len() == 2 && !self.are_neighbours(&list[first], step, over) {
+                runs.extend(run.into_iter().map(|at| vec![at]));
+            } else {
+                runs.push(run);
+            }
+        }
+        Ok(runs)
+    }
+}

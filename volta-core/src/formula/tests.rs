@@ -1,0 +1,232 @@
+//! Families say of each element what it is, and sums read as they should.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::shape::{Node, Shapes};
+use super::tree::{Expression, Formula, Range};
+use crate::number::Rational;
+use crate::term::{InputId, TermOp};
+
+const X: InputId = InputId(0);
+const Y: InputId = InputId(1);
+/// The extents of x and y.
+const EXTENTS: [u64; 2] = [12, 10];
+
+fn shapes() -> Shapes {
+    Shapes::new(vec![EXTENTS.to_vec(), EXTENTS.to_vec()])
+}
+
+fn names() -> Vec<String> {
+    ["x", "y"].map(String::from).into()
+}
+
+fn x(shapes: &mut Shapes, at: u64) -> Node {
+    shapes.element(X, at).expect("small")
+}
+
+/// The only element of an output without dimensions, as text.
+fn text(build: impl FnOnce(&mut Shapes) -> Node) -> String {
+    let mut shapes = Shapes::new(vec![vec![64], Vec::new()]);
+    let value = build(&mut shapes);
+    let formula = shapes.formula(&[(Y, 0, vec![value])], &names());
+    formula.to_string().strip_prefix("y = ").expect("y").to_string()
+}
+
+/// A sum of numbers times elements of x, and a constant.
+fn sum(shapes: &mut Shapes, addends: &[(Rational, u64)], constant: i64) -> Node {
+    let mut list = Vec::new();
+    for (number, at) in addends {
+        list.push((number.clone(), x(shapes, *at)));
+    }
+    list.push((Rational::from_integer(constant), Shapes::one()));
+    shapes.sum(list).expect("small")
+}
+
+/// All values of the variables of ranges.
+fn points(ranges: &[Range]) -> Vec<Vec<i64>> {
+    ranges.iter().fold(vec![Vec::new()], |points, range| {
+        let with = |point: &Vec<i64>| {
+            let values = range.from.at(point)..range.to.at(point);
+            values.map(|value| [&point[..], &[value]].concat()).collect::<Vec<_>>()
+        };
+        points.iter().flat_map(with).collect()
+    })
+}
+
+/// What a formula of copies of x says: for each element of y, the elements of x that are added up.
+fn copies(formula: &Formula) -> BTreeMap<Vec<i64>, Vec<Vec<i64>>> {
+    let mut copies = BTreeMap::new();
+    for piece in &formula.pieces {
+        for point in points(&piece.ranges) {
+            let index = piece.index.iter().map(|index| index.at(&point)).collect();
+            let read = read(&piece.value, &point);
+            assert_eq!(copies.insert(index, read), None, "an element twice in\n{formula}");
+        }
+    }
+    copies
+}
+
+fn read(expression: &Expression, point: &[i64]) -> Vec<Vec<i64>> {
+    let mut list = match expression {
+        Expression::Element(_, index) => vec![index.iter().map(|index| index.at(point)).collect()],
+        Expression::Sum(addends) => {
+            assert!(addends.iter().all(|(number, _)| number.is_one()), "{expression:?}");
+            addends.iter().flat_map(|(_, part)| read(part, point)).collect()
+        }
+        Expression::Over(_, ranges, body) => {
+            // Ranges stand behind the variables around them.
+            let around: Vec<Range> = (0..point.len())
+                .map(|at| Range {
+                    variable: super::Variable(at as u32),
+                    from: super::Affine::constant(point[at]),
+                    to: super::Affine::constant(point[at] + 1),
+                })
+                .collect();
+            let all = [&around[..], ranges].concat();
+            points(&all).iter().flat_map(|point| read(body, point)).collect()
+        }
+        other => panic!("{other:?}"),
+    };
+    list.sort_unstable();
+    list
+}
+
+/// Elements of a tensor: boxes with steps, triangles, and single ones.
+fn places() -> impl Strategy<Value = Vec<u64>> {
+    let [rows, columns] = EXTENTS;
+    let block = (0..rows, 1..4u64, 0..columns, 1..3u64, any::<bool>()).prop_map(
+        move |(row, by, column, step, triangle)| {
+            let rows = (row..rows).step_by(by as usize);
+            let all = rows.flat_map(move |i| {
+                let last = if triangle { (i + 1).min(columns) } else { columns };
+                (column..last).step_by(step as usize).map(move |j| i * columns + j)
+            });
+            all.collect::<Vec<u64>>()
+        },
+    );
+    let single = (0..rows * columns).prop_map(|at| vec![at]);
+    proptest::collection::vec(prop_oneof![block, single], 1..4).prop_map(|lists| {
+        let mut all = lists.concat();
+        all.sort_unstable();
+        all.dedup();
+        all
+    })
+}
+
+proptest! {
+    /// Whatever elements there are and wherever they read: expanded, the families are these.
+    #[test]
+    fn families_are_what_they_were_made_of(written in places(), addends in places(), turn in 0..3u64) {
+        prop_assume!(!written.is_empty() && !addends.is_empty());
+        let mut shapes = shapes();
+        let size = EXTENTS[0] * EXTENTS[1];
+        let mut elements = Vec::new();
+        let mut expected = BTreeMap::new();
+        for element in written {
+            // A copy from elsewhere; the same sum everywhere; sums that differ.
+            let read: Vec<u64> = match turn {
+                0 => vec![(element * 7 + 3) % size],
+                1 => addends.clone(),
+                _ => addends.iter().copied().filter(|at| *at <= element).chain([size - 1]).collect(),
+            };
+            let mut read = read;
+            read.sort_unstable();
+            read.dedup();
+            let mut list = Vec::new();
+            for at in &read {
+                list.push((Rational::ONE, x(&mut shapes, *at)));
+            }
+            let value = shapes.sum(list).expect("small");
+            let index = |at: u64| shapes.index(X, at).into_iter().map(|at| at as i64).collect::<Vec<_>>();
+            expected.insert(index(element), read.into_iter().map(index).collect::<Vec<_>>());
+            elements.push((Y, element, vec![value]));
+        }
+        let formula = shapes.formula(&elements, &names());
+        prop_assume!(formula.omitted.0 == 0 && formula.definitions.is_empty());
+        prop_assert_eq!(copies(&formula), expected, "{}", formula);
+    }
+}
+
+#[test]
+fn a_block_a_triangle_and_a_border_are_a_line_each() {
+    let mut shapes = shapes();
+    let [rows, columns] = EXTENTS;
+    let mut elements = Vec::new();
+    for (i, j) in (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))) {
+        let value = match (i, j) {
+            (0, _) => shapes.whole(0).expect("small"),
+            (i, j) if j < i => x(&mut shapes, (i - 1) * columns + j),
+            _ => {
+                let value = x(&mut shapes, i * columns + j);
+                shapes.exp(&value).expect("small")
+            }
+        };
+        elements.push((Y, i * columns + j, vec![value]));
+    }
+    let formula = shapes.formula(&elements, &names()).to_string();
+    let lines: Vec<&str> = formula.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "y[0,i] = 0      i < 10",
+            "y[i,j] = x[i-1,j]      1 ≤ i < 11, j < i",
+            "y[i,j] = exp(x[i,j])      1 ≤ i < 10, i ≤ j < 10",
+            "y[11,i] = x[10,i]      i < 10",
+        ]
+    );
+}
+
+#[test]
+fn numbers_have_the_scale_in_which_they_are_short() {
+    let share = Rational::from_ratio(1, 64);
+    let mean: Vec<_> = (0..64).map(|at| (share.clone(), at)).collect();
+    assert_eq!(text(|shapes| sum(shapes, &mean, 0)), "mean{i<64}(x[i])");
+    let half: Vec<_> = (0..64).map(|at| (Rational::HALF, at)).collect();
+    assert_eq!(text(|shapes| sum(shapes, &half, 3)), "(Σ{i<64} x[i]) / 2 + 3");
+    let three = Rational::from_integer(3);
+    assert_eq!(text(|shapes| sum(shapes, &[(three.clone(), 5), (-&three, 9)], 1)), "3·x[5] - 3·x[9] + 1");
+}
+
+#[test]
+fn what_has_a_name_is_called_by_it() {
+    let clamp = |low: i64, high: i64| {
+        text(|shapes| {
+            let mut arms = |bound: i64| {
+                let arms = vec![x(shapes, 0), shapes.number(Rational::from_integer(bound)).expect("small")];
+                shapes.extreme(TermOp::Max, arms).expect("small")
+            };
+            let [low, most] = [arms(low), arms(high)];
+            let addends = vec![
+                (Rational::ONE, low),
+                (Rational::MINUS_ONE, most),
+                (Rational::from_integer(high), Shapes::one()),
+            ];
+            shapes.sum(addends).expect("small")
+        })
+    };
+    assert_eq!(clamp(0, 6), "min(max(x[0], 0), 6)");
+    assert_eq!(clamp(6, 0), "6 - min(max(x[0], 0), 6)");
+    let of_two = |max: i64, others: i64| {
+        text(|shapes| {
+            let [a, b] = [x(shapes, 0), x(shapes, 7)];
+            let largest = shapes.extreme(TermOp::Max, vec![a.clone(), b.clone()]).expect("small");
+            let [max, others] = [max, others].map(Rational::from_integer);
+            shapes.sum(vec![(max, largest), (others.clone(), a), (others, b)]).expect("small")
+        })
+    };
+    assert_eq!(of_two(2, -1), "abs(x[0] - x[7])");
+    assert_eq!(of_two(-1, 1), "min(x[0], x[7])");
+    assert_eq!(of_two(1, 1), "x[0] + x[7] + max(x[0], x[7])");
+    let remainder = |times: i64| {
+        text(|shapes| {
+            let eighth = sum(shapes, &[(Rational::from_ratio(1, 8), 3)], 0);
+            let floor = shapes.apply(TermOp::Floor, &[eighth]).expect("small");
+            let own = x(shapes, 3);
+            shapes.sum(vec![(Rational::ONE, own), (Rational::from_integer(times), floor)]).expect("small")
+        })
+    };
+    assert_eq!(remainder(-8), "(x[3] mod 8)");
+    assert_eq!(remainder(-4), "x[3] - 4·floor(x[3] / 8)");
+}
