@@ -31,11 +31,10 @@ pub fn expand(formula: &Formula, inputs: &[InputInfo], store: &mut Store) -> BTr
         let output = expander.input(&piece.output);
         for values in points(&piece.ranges, Vec::new()) {
             let element = expander.element(output, &piece.index, &values);
-            let said = match &piece.value {
-                Expression::Whole(index) => {
-                    Said::Bits(index.at(&values).try_into().expect("a natural number"))
-                }
-                value => expander.term(value, &values).map_or(Said::Nothing, Said::Term),
+            let said = if let Expression::Whole(index) = &piece.value {
+                Said::Bits(index.at(&values).try_into().expect("a natural number"))
+            } else {
+                expander.term(&piece.value, &values).map_or(Said::Nothing, Said::Term)
             };
             assert_eq!(
                 elements.insert((output, element), said),

@@ -43,21 +43,15 @@ fn check(name: &str, other: &mut Vec<String>) -> usize {
 }
 
 /// Beginnings of the names of fixtures that are checked in every run.
-const SAMPLE: [&str; 14] = [
+const SAMPLE: [&str; 8] = [
     "softmax::online_4",
     "softmax::triangle",
-    "softmax::gradient",
     "norm::group",
     "norm::rms_block",
-    "norm::add_rms",
-    "gelu::",
     "clamp::",
-    "quant::",
     "integer::",
     "pool::",
     "matmul::small",
-    "causal::small_attention",
-    "logsumexp::",
 ];
 
 /// Forms that change when they are brought into normal form again: a maximum of words that is rounded down is the

@@ -103,7 +103,8 @@ pub(crate) fn forms<'s, 'i>(
     values: impl Iterator<Item = (usize, u64, &'s Store, OutputValue)>,
 ) -> Forms<'i> {
     let mut forms = Forms::new(inputs);
-    let mut stores: Vec<(&Store, Vec<(InputId, u64, TermId)>)> = Vec::new();
+    type Places = Vec<(InputId, u64, TermId)>;
+    let mut stores: Vec<(&Store, Places)> = Vec::new();
     let mut known: FxHashMap<*const Store, usize> = FxHashMap::default();
     for (param, element, store, value) in values {
         let param = InputId::from_index(param);

@@ -186,18 +186,16 @@ impl Tree<'_> {
             Shape::Sum(parts) => {
                 let mut addends: Vec<(Rational, Expression)> = Vec::new();
                 for (coefficient, part) in parts {
-                    match inside(*part) {
-                        // A short run that is written out.
-                        Expression::Sum(own)
-                            if coefficient.abs().is_one()
-                                || matches!(self.shapes.get(*part), Shape::Run { .. }) =>
-                        {
-                            addends.extend(own.into_iter().map(|(own, part)| (&own * coefficient, part)));
-                        }
-                        Expression::Number(value) => {
-                            addends.push((coefficient.clone() * value, Expression::Number(Rational::ONE)));
-                        }
-                        part => addends.push((coefficient.clone(), part)),
+                    // A short run is written out.
+                    let is_flat =
+                        coefficient.abs().is_one() || matches!(self.shapes.get(*part), Shape::Run { .. });
+                    let part = inside(*part);
+                    if is_flat && let Expression::Sum(own) = part {
+                        addends.extend(own.into_iter().map(|(own, part)| (&own * coefficient, part)));
+                    } else if let Expression::Number(value) = part {
+                        addends.push((coefficient.clone() * value, Expression::Number(Rational::ONE)));
+                    } else {
+                        addends.push((coefficient.clone(), part));
                     }
                 }
                 Expression::Sum(addends)
@@ -205,11 +203,12 @@ impl Tree<'_> {
             Shape::Product(parts) => {
                 let mut factors = Vec::new();
                 for (part, power) in parts {
-                    match inside(*part) {
-                        Expression::Product(own) if self.is_run(*part, Over::Product) => {
-                            factors.extend(own.into_iter().map(|(part, own)| (part, own * power / 2)));
-                        }
-                        part => factors.push((part, *power)),
+                    let is_flat = self.is_run(*part, Over::Product);
+                    let part = inside(*part);
+                    if is_flat && let Expression::Product(own) = part {
+                        factors.extend(own.into_iter().map(|(part, own)| (part, own * power / 2)));
+                    } else {
+                        factors.push((part, *power));
                     }
                 }
                 Expression::Product(factors)
@@ -220,13 +219,15 @@ impl Tree<'_> {
             Shape::Apply(op, parts) => {
                 let mut operands = Vec::new();
                 for part in parts {
-                    match inside(*part) {
-                        Expression::Apply(own, list)
-                            if own == *op && matches!(self.shapes.get(*part), Shape::Run { .. }) =>
-                        {
-                            operands.extend(list);
-                        }
-                        operand => operands.push(operand),
+                    let is_run = matches!(self.shapes.get(*part), Shape::Run { .. });
+                    let operand = inside(*part);
+                    if is_run
+                        && matches!(&operand, Expression::Apply(own, _) if own == op)
+                        && let Expression::Apply(_, list) = operand
+                    {
+                        operands.extend(list);
+                    } else {
+                        operands.push(operand);
                     }
                 }
                 Expression::Apply(*op, operands)

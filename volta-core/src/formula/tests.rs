@@ -87,7 +87,15 @@ fn read(expression: &Expression, point: &[i64]) -> Vec<Vec<i64>> {
             let all = [&around[..], ranges].concat();
             points(&all).iter().flat_map(|point| read(body, point)).collect()
         }
-        other => panic!("{other:?}"),
+        other @ (Expression::Number(_)
+        | Expression::Constant(_)
+        | Expression::Name(..)
+        | Expression::Whole(_)
+        | Expression::Product(_)
+        | Expression::Exp(_)
+        | Expression::Apply(..)
+        | Expression::Positive(_)
+        | Expression::Zero(_)) => panic!("{other:?}"),
     };
     list.sort_unstable();
     list

@@ -199,11 +199,14 @@ impl Text<'_> {
 
     /// A number that is not negative times an expression.
     fn times(&self, coefficient: &Rational, part: &Expression) -> (String, Level) {
-        match part {
-            Expression::Product(factors) => self.product(coefficient, factors),
-            Expression::Number(value) => self.expression(&Expression::Number(coefficient * value)),
-            part if coefficient.is_one() => self.expression(part),
-            part => self.product(coefficient, &[(part.clone(), 2)]),
+        if let Expression::Product(factors) = part {
+            self.product(coefficient, factors)
+        } else if let Expression::Number(value) = part {
+            self.expression(&Expression::Number(coefficient * value))
+        } else if coefficient.is_one() {
+            self.expression(part)
+        } else {
+            self.product(coefficient, &[(part.clone(), 2)])
         }
     }
 
@@ -242,10 +245,11 @@ impl Text<'_> {
             above => {
                 let last_is_open = above.last().is_some_and(|last| last.starts_with(['Σ', 'Π']));
                 let mut above = above.to_vec();
-                if last_is_open && !below.is_empty() {
-                    if let Some(last) = above.last_mut() {
-                        *last = format!("({last})");
-                    }
+                if last_is_open
+                    && !below.is_empty()
+                    && let Some(last) = above.last_mut()
+                {
+                    *last = format!("({last})");
                 }
                 (over(above.join("·")), Level::Product)
             }
@@ -254,9 +258,10 @@ impl Text<'_> {
 
     fn compared(&self, part: &Expression, [relation, opposite]: [&str; 2]) -> String {
         // Negative addends stand on the other side.
-        let addends = match part {
-            Expression::Sum(addends) => addends.clone(),
-            part => vec![(Rational::ONE, part.clone())],
+        let addends = if let Expression::Sum(addends) = part {
+            addends.clone()
+        } else {
+            vec![(Rational::ONE, part.clone())]
         };
         let (left, right): (Vec<_>, Vec<_>) =
             addends.into_iter().partition(|(coefficient, _)| coefficient.is_positive());
@@ -269,21 +274,31 @@ impl Text<'_> {
     }
 
     fn applied(&self, op: TermOp, operands: &[Expression]) -> String {
-        let list: Vec<String> = operands.iter().map(|operand| self.plain(operand)).collect();
-        match op {
-            TermOp::Max | TermOp::Min => {
-                let name = op.info().name().unwrap_or_default();
-                format!("{name}({})", list.join(", "))
-            }
-            TermOp::Not => match &operands[0] {
-                Expression::Positive(part) => self.compared(part, ["≤", "≥"]),
-                Expression::Zero(part) => self.compared(part, ["≠", "≠"]),
-                _ => format!("not ({})", list[0]),
-            },
-            TermOp::And => format!("({})", list.join(" and ")),
-            TermOp::Xor => format!("({})", list.join(" xor ")),
-            TermOp::Select => format!("({} ? {} : {})", list[0], list[1], list[2]),
-            op => fill(op.info().text, &list),
+        // What stands between signs is set apart from them.
+        let level = if matches!(op, TermOp::Mod | TermOp::BitAnd) { Level::Product } else { Level::Sum };
+        let list: Vec<String> = operands.iter().map(|operand| self.at(operand, level)).collect();
+        if matches!(op, TermOp::Max | TermOp::Min) {
+            return format!("{}({})", op.info().name().unwrap_or_default(), list.join(", "));
         }
+        if op == TermOp::Not {
+            return if let Expression::Positive(part) = &operands[0] {
+                self.compared(part, ["≤", "≥"])
+            } else if let Expression::Zero(part) = &operands[0] {
+                self.compared(part, ["≠", "≠"])
+            } else {
+                format!("not ({})", list[0])
+            };
+        }
+        if op == TermOp::Select {
+            return format!("({} ? {} : {})", list[0], list[1], list[2]);
+        }
+        let between = if op == TermOp::And {
+            " and "
+        } else if op == TermOp::Xor {
+            " xor "
+        } else {
+            return fill(op.info().text, &list);
+        };
+        format!("({})", list.join(between))
     }
 }
