@@ -112,7 +112,7 @@ fn answered_otherwise(first: &Report, other: &Report) -> Option<String> {
         | Verdict::Different(_)
         | Verdict::Unknown(_)
         | Verdict::InputError(_)
-        | Verdict::Clean) => other.verdict.name() == verdict.name() && other.forms == first.forms,
+        | Verdict::Clean) => other.verdict.name() == verdict.name() && other.formulas == first.formulas,
     };
     (!same).then(|| format!("{:#?} rather than {:#?}", other.verdict, first.verdict))
 }

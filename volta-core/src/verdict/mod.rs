@@ -224,7 +224,7 @@ pub struct Report {
     /// Seconds spent deciding.
     pub solve_seconds: f64,
     /// How many pairs of elements were brought to canonical form to decide them; `None` where there was nothing to
-    /// decide. A wrong kernel that evaluation at a point refutes needs none. `forms`, which are for people, do not
+    /// decide. A wrong kernel that evaluation at a point refutes needs none. `formulas`, which are for people, do not
     /// count.
     pub canonical_elements: Option<u64>,
     /// Points at which the proof was held against evaluation, if that was asked for.
