@@ -423,7 +423,10 @@ impl Display for Async {
             Async::BulkLoad { to, from, barrier } => {
                 write!(out, "copy.bulk {to}, {from}, completes {barrier}")
             }
-            Async::BulkStore { to, from } => write!(out, "copy.bulk {to}, {from}"),
+            Async::BulkStore { to: Far::Bytes { at, count }, from } => {
+                write!(out, "copy.bulk {at}, {from}, {count}")
+            }
+            Async::BulkStore { to: tile @ Far::Tile { .. }, from } => write!(out, "copy.bulk {tile}, {from}"),
             Async::Multiply(product) => write!(out, "{product}"),
             Async::FenceRegisters => write!(out, "wgmma.fence"),
             Async::Commit { groups } => write!(out, "{}.commit", kind(groups)),

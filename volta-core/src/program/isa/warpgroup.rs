@@ -77,6 +77,7 @@ fn product(x: &mut Operation<'_, '_>) -> Lowered {
     if n == 0 || n > 256 || !n.is_multiple_of(8) || u32::from(k) * a.bytes() != 32 {
         return Err(x.unsupported("this combination of shape and types is not"));
     }
+    x.done_within(6, 8)?;
     let left_in_registers = x.is_vector(1)?;
     let transpositions = match (kind.transposes, left_in_registers) {
         (false, _) => 0,
