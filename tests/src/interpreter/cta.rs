@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::decode::{Formal, Function, Program};
-use super::memory::{self, DYNAMIC, Object, Objects, SHARED_BYTES};
+use super::memory::{self, DYNAMIC, Object, Objects, STATIC_END};
 use super::op::{Address, AtomicOp, Barrier, Op, Passed, Reduction, Source, Space};
 use super::phase::Phases;
 use super::random::Random;
@@ -74,7 +74,7 @@ impl<'r> Cta<'r> {
         let threads: Vec<Thread> =
             threads.map(|linear| Thread::new(linear, program.entry, kernel, arguments)).collect();
         let fixed =
-            Object::new(SHARED_BYTES - program.shared_bytes, random.bytes(program.shared_bytes as usize));
+            Object::new(STATIC_END - program.shared_bytes, random.bytes(program.shared_bytes as usize));
         let dynamic = Object::new(DYNAMIC, random.bytes(launch.dynamic_shared as usize));
         Cta {
             program,

@@ -26,6 +26,8 @@ const WINDOW: u64 = 1 << 32;
 pub const DYNAMIC: u64 = 0;
 /// Bytes of shared memory that addresses in matrix descriptors reach.
 pub const SHARED_BYTES: u64 = 1 << 18;
+/// Where what is static ends: of modules with many kernels, that is more than a descriptor reaches.
+pub const STATIC_END: u64 = 16 * SHARED_BYTES;
 
 /// A generic address's space, and the address in it.
 pub fn place(generic: u64) -> (Space, u64) {

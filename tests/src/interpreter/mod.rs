@@ -24,7 +24,7 @@ pub mod warpgroup;
 
 use cta::Cta;
 use decode::Program;
-use memory::{Objects, SHARED_BYTES};
+use memory::Objects;
 use random::Random;
 use thread::Launch;
 
@@ -53,9 +53,6 @@ impl Run<'_> {
     /// # Errors
     /// What went wrong, and where.
     pub fn execute(&self, global: &mut Objects, seed: u64) -> Result<u64, String> {
-        if self.program.shared_bytes + u64::from(self.dynamic_shared) > SHARED_BYTES {
-            return Err("there is too much shared memory".into());
-        }
         let mut random = Random::new(seed);
         let mut waiting: Vec<u64> = self.ctas.to_vec();
         let mut budget = self.budget;

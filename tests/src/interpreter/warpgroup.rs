@@ -12,6 +12,7 @@ use super::cta::Cta;
 use super::float::Format;
 use super::layout::{self, Descriptor};
 use super::matrix::{self, Element, Elements, Role, Shape};
+use super::memory::{SHARED_BYTES, STATIC_END};
 use super::op::{Register, Source, Space};
 
 /// Rows of a warp.
@@ -79,7 +80,15 @@ impl<'r> Cta<'r> {
         let place = |factor: &Factor, bits: u32| match factor {
             Factor::Registers(_) => Ok(None),
             Factor::Shared { descriptor, k_major } => {
-                let descriptor = Descriptor::decode(agreed(*descriptor)?)?;
+                let mut descriptor = Descriptor::decode(agreed(*descriptor)?)?;
+                // What is static lies in the last of the parts that a descriptor reaches.
+                let dynamic = u64::from(self.launch.dynamic_shared);
+                if self.program.shared_bytes + dynamic > SHARED_BYTES {
+                    return Err("there is more shared memory than a descriptor reaches".to_string());
+                }
+                if descriptor.start >= dynamic {
+                    descriptor.start += STATIC_END - SHARED_BYTES;
+                }
                 Ok::<_, String>(Some(layout::Factor::new(descriptor, *k_major, u64::from(bits / 8))))
             }
         };

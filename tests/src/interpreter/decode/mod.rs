@@ -20,7 +20,7 @@ use volta_core::ptx::{self, tree};
 
 use self::operand::Modifiers;
 use self::scope::{Entity, Scopes};
-use super::memory::{CONSTANTS, DYNAMIC, GLOBALS, Object, SHARED_BYTES};
+use super::memory::{CONSTANTS, DYNAMIC, GLOBALS, Object, STATIC_END};
 use super::op::{AtomicOp, Instruction, Op, Space, Type};
 
 /// A parameter of a kernel.
@@ -257,7 +257,7 @@ impl Decoder {
         };
         let at = if space == Space::Shared {
             *next = (*next + bytes).next_multiple_of(align);
-            SHARED_BYTES.checked_sub(*next).ok_or("there is too much static shared memory")?
+            STATIC_END.checked_sub(*next).ok_or("there is too much static shared memory")?
         } else {
             let at = next.next_multiple_of(align);
             *next = at + bytes;
