@@ -1,7 +1,7 @@
 //! What the elements of an output are, as a person would write it: families over ranges of indices, sums over indices,
 //! and names for what is read several times.
 //!
-//! Normal forms of elements become [`Node`]s: a [shape](shape), interned, and the places that it reads. Where places
+//! Normal forms of elements become [`Node`]s: a [`shape`], interned, and the places that it reads. Where places
 //! move evenly, [`run`] puts them together: addends to sums over an index, and elements of an output to families. What
 //! comes out is a [`Formula`], a tree, and exact: put in the numbers for the indices, and each element's form is back.
 
