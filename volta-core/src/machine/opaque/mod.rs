@@ -41,7 +41,7 @@ struct State(Vec<Option<Form>>);
 const MAX_PLACES: usize = 1024;
 
 /// What is stored in an object.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Held {
     /// By the offset, if it is known, and bytes.
     by_place: BTreeMap<(Option<i64>, u32), Form>,
@@ -59,6 +59,8 @@ struct Analysis<'p> {
     /// The one variable that all dynamic arrays are.
     dynamic: Option<VariableId>,
     held: FxHashMap<Base, Held>,
+    /// What objects hold when the kernel begins.
+    given: FxHashMap<Base, Held>,
     /// Numbers are stored nobody knows where.
     numbers_anywhere: bool,
     /// Somebody takes the address of a parameter.
@@ -143,6 +145,7 @@ impl<'p> Analysis<'p> {
             elements,
             dynamic,
             held: FxHashMap::default(),
+            given: FxHashMap::default(),
             numbers_anywhere: false,
             parameters_escape: program.insts.iter().any(|inst| {
                 let names_parameter = |source: &Src| match source {
@@ -168,6 +171,7 @@ impl<'p> Analysis<'p> {
         };
         analysis.arguments(side, params);
         analysis.initial_addresses();
+        analysis.given = analysis.held.clone();
         analysis
     }
 
@@ -268,6 +272,8 @@ impl<'p> Analysis<'p> {
         let nothing = State(vec![Some(Form::number(0)); places.len()]);
         self.places = Some(places);
         self.adds = false;
+        self.held = self.given.clone();
+        self.numbers_anywhere = false;
         self.steps = 0;
         let mut entered: FxHashMap<usize, State> = FxHashMap::default();
         entered.insert(0, nothing);
