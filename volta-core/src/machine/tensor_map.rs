@@ -7,8 +7,10 @@ use crate::case::{Swizzle, TensorMap};
 const MOST_DIMENSIONS: usize = 5;
 /// Elements of a box in one dimension, at most.
 const LARGEST_BOX: u64 = 256;
-/// What strides, and the innermost dimension of a box, are multiples of, in bytes.
-const UNIT: u64 = 16;
+/// Bytes that lie together, however a box is swizzled: strides, and its innermost dimension, are multiples of it.
+pub(super) const PIECE: u64 = 16;
+/// No shared memory holds more bytes than this.
+const LARGEST_BYTES: u64 = 1 << 18;
 
 /// One dimension of a map.
 #[derive(Clone, Copy, Debug)]
@@ -92,17 +94,20 @@ impl Map {
                 ));
             }
         }
+        if self.bytes() > LARGEST_BYTES {
+            return Err(format!("a box has {} bytes, which no shared memory holds", self.bytes()));
+        }
         for Dimension { stride, .. } in &self.dimensions[1..] {
-            if !stride.is_multiple_of(UNIT) || *stride >= 1 << 40 {
+            if !stride.is_multiple_of(PIECE) || *stride >= 1 << 40 {
                 return Err(format!(
-                    "strides are multiples of {UNIT} bytes below 2^40, and one of them has {stride} bytes"
+                    "strides are multiples of {PIECE} bytes below 2^40, and one of them has {stride} bytes"
                 ));
             }
         }
         let inner = self.inner_bytes();
-        if !inner.is_multiple_of(UNIT) {
+        if !inner.is_multiple_of(PIECE) {
             return Err(format!(
-                "the innermost dimension of a box is a multiple of {UNIT} bytes, and not {inner}"
+                "the innermost dimension of a box is a multiple of {PIECE} bytes, and not {inner}"
             ));
         }
         // NVIDIA says that narrower rows take the whole width of the swizzle, and not where they lie in it.
@@ -172,6 +177,6 @@ fn row_major(shape: &[u64]) -> Option<Vec<u64>> {
 /// are exchanged by others (ISA, Swizzling Modes).
 pub(super) fn swizzled(swizzle: Swizzle, address: u64) -> u64 {
     // As many pieces as the span has.
-    let pieces = (swizzle.span() / UNIT).saturating_sub(1);
+    let pieces = (swizzle.span() / PIECE).saturating_sub(1);
     address ^ (address >> 7 & pieces) << 4
 }

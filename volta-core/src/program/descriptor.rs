@@ -3,6 +3,7 @@
 
 use super::asynchronous::{Async, Factor, Groups};
 use super::code::{Inst, Program, Variable};
+use super::effect::Effect;
 use super::op::{Op, RegId, Space, Src, VariableId};
 use super::visit::Named;
 use rustc_hash::FxHashMap;
@@ -29,6 +30,8 @@ impl Origin {
 struct Origins<'v> {
     variables: &'v [Variable],
     registers: FxHashMap<RegId, Origin>,
+    /// Something that is computed from such an address lies in memory, so that a load may give it.
+    stored: bool,
 }
 
 impl Origins<'_> {
@@ -53,16 +56,25 @@ impl Origins<'_> {
 
     /// What an operation makes of what is known; whether that is new.
     fn step(&mut self, op: &Op) -> bool {
-        // What is loaded is a number, or not known to be an address.
-        if let Op::Load { .. } = op {
-            return false;
-        }
+        let values = if let Op::Store { a, .. } = op {
+            a.as_slice()
+        } else if let Op::Atomic { a, .. } = op {
+            std::slice::from_ref(a)
+        } else {
+            &[]
+        };
+        let mut grows = !self.stored && values.iter().any(|source| self.of(*source) != Origin::None);
+        self.stored |= grows;
         let mut origin = Origin::None;
-        op.visit_sources(&mut |source| origin = origin.and(self.of(source)));
-        if origin == Origin::None {
-            return false;
+        if matches!(op.effect(), Effect::Reads | Effect::Writes(_)) {
+            // Where it comes from is not told apart.
+            origin = if self.stored { Origin::Several } else { Origin::None };
+        } else {
+            op.visit_sources(&mut |source| origin = origin.and(self.of(source)));
         }
-        let mut grows = false;
+        if origin == Origin::None {
+            return grows;
+        }
         op.visit(&mut |named| {
             if let Named::Write(register) = named {
                 let known = self.registers.entry(register).or_default();
@@ -102,7 +114,10 @@ pub(super) fn find_matrices(insts: &mut [Inst], variables: &[Variable]) {
     if !insts.iter().any(Inst::multiplies) {
         return;
     }
-    let mut origins = Origins { variables, registers: FxHashMap::default() };
+    let is_shared = |variable: VariableId| variables[variable.index()].space == Space::Shared;
+    let initial = variables.iter().filter_map(|variable| variable.init.as_ref());
+    let stored = initial.flat_map(|init| &init.addresses).any(|(_, target, _, _)| is_shared(*target));
+    let mut origins = Origins { variables, registers: FxHashMap::default(), stored };
     loop {
         let mut grows = false;
         for inst in insts.iter() {

@@ -56,7 +56,7 @@ impl Cta<'_> {
                 }
                 Far::Tile { map, at } => {
                     let tile = self.tile(warp, lane, pc, *map, at)?;
-                    self.load_tile(warp, lane, pc, to, &tile, (writer, reader))?
+                    self.copy_tile(warp, lane, pc, to, &tile, (writer, reader), true)?
                 }
             };
             self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc });
@@ -83,7 +83,7 @@ impl Cta<'_> {
                 }
                 Far::Tile { map, at } => {
                     let tile = self.tile(warp, lane, pc, *map, at)?;
-                    self.store_tile(warp, lane, pc, from, &tile, (writer, reader))?;
+                    self.copy_tile(warp, lane, pc, from, &tile, (writer, reader), false)?;
                 }
             }
             self.mbarriers.copies.push(Started { copy: reads, thread: warp.thread(lane), pc });

@@ -11,7 +11,9 @@ use super::super::value::{Origin, Predicate, Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::index::number_of;
-use crate::program::{BarrierAction, BarrierTest, InstId, Phase, Place, Polling, PredId, Src, Written};
+use crate::program::{
+    Async, BarrierAction, BarrierTest, InstId, Op, Phase, Place, Polling, PredId, Src, Written,
+};
 use crate::verdict::{FaultKind, Site};
 
 /// Bytes of a barrier, which is aligned to as many.
@@ -480,13 +482,23 @@ impl Cta<'_> {
         let Some(Started { thread, pc, .. }) = copies.find(|started| !exact.is_awaited(started.copy)) else {
             return Ok(());
         };
-        let message = "all threads have returned, and nobody has waited for this copy, which may still access the shared \
-                       memory of the block"
-            .to_string();
-        let site = self.site_of_thread("starts the copy".into(), *thread, *pc);
-        let help =
-            "wait for the phase of its barrier, or with `cp.async.bulk.wait_group.read 0`, before returning";
-        Err(self.fault_at(FaultKind::InFlight, "Y11", message, vec![site], Some(help.into())))
+        let inst = &self.launch.program.insts[*pc as usize];
+        let (what, rule, help) = if let Op::Async(Async::Multiply(_)) = inst.op {
+            (
+                "product",
+                "Y12",
+                "wait for its group before returning: `wgmma.commit_group`, then `wgmma.wait_group`",
+            )
+        } else {
+            let help = "wait for the phase of its barrier, or with `cp.async.bulk.wait_group.read 0`, before returning";
+            ("copy", "Y11", help)
+        };
+        let message = format!(
+            "all threads have returned, and nobody has waited for this {what}, which may still access the shared memory of \
+             the block"
+        );
+        let site = self.site_of_thread(format!("starts the {what}"), *thread, *pc);
+        Err(self.fault_at(FaultKind::InFlight, rule, message, vec![site], Some(help.into())))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, from_generic};
 use super::super::race::Agent;
-use super::super::tensor_map::{Map, swizzled};
+use super::super::tensor_map::{Map, PIECE, swizzled};
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
@@ -12,8 +12,6 @@ use crate::verdict::FaultKind;
 
 /// What a box in shared memory begins at a multiple of, in bytes (ISA, Bounding Box).
 const BOX_ALIGN: u64 = 128;
-/// What swizzles move.
-const PIECE: u64 = 16;
 
 /// A box of a map.
 pub(super) struct Tile<'l> {
@@ -61,64 +59,79 @@ impl<'l> Cta<'l> {
         Ok(Tile { map, first })
     }
 
-    /// Fills a box in shared memory, with zeros where the tensor has no elements; gives its bytes.
-    pub(super) fn load_tile(
+    /// Fills a box in shared memory, with zeros where the tensor has no elements, or (`loads` not) writes one, of which what
+    /// lies outside of the tensor goes nowhere; gives its bytes.
+    pub(super) fn copy_tile(
         &mut self,
         warp: &mut Warp,
         lane: usize,
         pc: u32,
-        to: Place,
+        near: Place,
         tile: &Tile<'_>,
         (writer, reader): (Agent, Agent),
+        loads: bool,
     ) -> Result<u32, Stop> {
-        let start = self.box_address(warp, lane, pc, to)?;
+        let map = tile.map;
+        let (near_agent, far_agent) = if loads { (writer, reader) } else { (reader, writer) };
+        let start = self.box_address(warp, lane, pc, near)?;
         let mut offsets = [0; 32];
-        let far = self.far(warp, lane, pc, tile, reader, false, &mut offsets)?;
-        self.each_piece(warp, lane, pc, (to.space, start), tile, writer, |cta, warp, near, places| {
-            let size = tile.map.element;
-            if let Some(first) = whole_cells(places, size) {
-                return cta.copy_piece(warp, lane, (&far, first), (near, near.offsets[lane]));
+        let far = self.far(warp, lane, pc, tile, far_agent, !loads, &mut offsets)?;
+        let elements: Vec<Option<u64>> = map.elements(&tile.first).collect();
+        if !loads {
+            self.each_goes_elsewhere(warp, lane, pc, map, &elements)?;
+        }
+        for (number, places) in elements.chunks((PIECE / map.element) as usize).enumerate() {
+            let address = swizzled(map.swizzle, start + PIECE * number as u64);
+            let mut offsets = [0; 32];
+            let (place, extent) = ((near.space, address), (PIECE as u32, PIECE as u32));
+            let near = self.locate_lane(warp, lane, pc, place, extent, near_agent, loads, &mut offsets)?;
+            let Backing::Shared(_) = near.object.backing else {
+                let message = "a copy of a box that is not between global and shared memory".to_string();
+                return Err(self.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
+            };
+            self.lies_by_pattern(warp, &near, map.swizzle)?;
+            let here = near.offsets[lane];
+            if let Some(there) = whole_cells(places, map.element) {
+                let (one, other) = ((&near, here), (&far, there));
+                let (from, to) = if loads { (other, one) } else { (one, other) };
+                self.copy_piece(warp, lane, from, to)?;
+                continue;
             }
             for (number, place) in places.iter().enumerate() {
-                let value = match place {
-                    Some(place) => cta.load_value(warp, lane, &far, *place, size as u32)?,
+                let one = Some((&near, here + number as u64 * map.element));
+                let other = place.map(|place| (&far, place));
+                let (from, to) = if loads { (other, one) } else { (one, other) };
+                let bytes = map.element as u32;
+                let value = match from {
+                    Some((at, offset)) => self.load_value(warp, lane, at, offset, bytes)?,
                     None => Value::Bits(0),
                 };
-                let offset = near.offsets[lane] + number as u64 * size;
-                cta.store_value(warp, lane, near, offset, size as u32, value)?;
-            }
-            Ok(())
-        })?;
-        Ok(tile.map.bytes() as u32)
-    }
-
-    /// Writes a box from shared memory; what lies outside the tensor goes nowhere.
-    pub(super) fn store_tile(
-        &mut self,
-        warp: &mut Warp,
-        lane: usize,
-        pc: u32,
-        from: Place,
-        tile: &Tile<'_>,
-        (writer, reader): (Agent, Agent),
-    ) -> Result<(), Stop> {
-        let start = self.box_address(warp, lane, pc, from)?;
-        let mut offsets = [0; 32];
-        let far = self.far(warp, lane, pc, tile, writer, true, &mut offsets)?;
-        self.each_piece(warp, lane, pc, (from.space, start), tile, reader, |cta, warp, near, places| {
-            let size = tile.map.element;
-            if let Some(first) = whole_cells(places, size) {
-                return cta.copy_piece(warp, lane, (near, near.offsets[lane]), (&far, first));
-            }
-            for (number, place) in places.iter().enumerate() {
-                let offset = near.offsets[lane] + number as u64 * size;
-                let value = cta.load_value(warp, lane, near, offset, size as u32)?;
-                if let Some(place) = place {
-                    cta.store_value(warp, lane, &far, *place, size as u32, value)?;
+                if let Some((at, offset)) = to {
+                    self.store_value(warp, lane, at, offset, bytes, value)?;
                 }
             }
-            Ok(())
-        })
+        }
+        self.looked_at += elements.len() as u64 / 8;
+        self.check_budgets()?;
+        Ok(map.bytes() as u32)
+    }
+
+    /// No two elements of a box that is written lie at one place: which of them is left there, nobody says.
+    fn each_goes_elsewhere(
+        &self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        map: &Map,
+        elements: &[Option<u64>],
+    ) -> Result<(), Stop> {
+        let mut places: Vec<u64> = elements.iter().copied().flatten().collect();
+        places.sort_unstable();
+        if places.windows(2).all(|two| two[0] + map.element <= two[1]) {
+            return Ok(());
+        }
+        let message = format!("a box of `{}` is written that has several elements at one place", map.name);
+        Err(self.fault(FaultKind::Nondeterministic, "Y11", message, warp, lane, pc))
     }
 
     /// Copies 16 bytes between offsets that are multiples of 4.
@@ -170,38 +183,6 @@ impl<'l> Cta<'l> {
             self.writable(warp, &far, tile.map.element as u32)?;
         }
         Ok(far)
-    }
-
-    /// Calls `act` for each 16 bytes of a box: with where they lie in shared memory, and where their elements lie in the
-    /// tensor, if there are such.
-    fn each_piece(
-        &mut self,
-        warp: &mut Warp,
-        lane: usize,
-        pc: u32,
-        (space, start): (Space, u64),
-        tile: &Tile<'_>,
-        agent: Agent,
-        mut act: impl FnMut(&mut Self, &mut Warp, &WarpAccess<'_>, &[Option<u64>]) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
-        let map = tile.map;
-        let elements: Vec<Option<u64>> = map.elements(&tile.first).collect();
-        let writes = false;
-        for (number, places) in elements.chunks((PIECE / map.element) as usize).enumerate() {
-            let address = swizzled(map.swizzle, start + PIECE * number as u64);
-            let mut offsets = [0; 32];
-            let extent = (PIECE as u32, PIECE as u32);
-            let near =
-                self.locate_lane(warp, lane, pc, (space, address), extent, agent, writes, &mut offsets)?;
-            let Backing::Shared(_) = near.object.backing else {
-                let message = "a copy of a box that is not between global and shared memory".to_string();
-                return Err(self.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
-            };
-            self.lies_by_pattern(warp, &near, map.swizzle)?;
-            act(self, warp, &near, places)?;
-        }
-        self.looked_at += elements.len() as u64 / 8;
-        self.check_budgets()
     }
 }
 

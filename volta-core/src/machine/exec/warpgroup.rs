@@ -11,7 +11,7 @@ use super::super::mbarrier::Started;
 use super::super::objects::Backing;
 use super::super::packed::PackedPart;
 use super::super::race::Agent;
-use super::super::tensor_map::swizzled;
+use super::super::tensor_map::{PIECE, swizzled};
 use super::super::value::{Value, lanes};
 use super::super::warp::Warp;
 use super::float::set_reals;
@@ -21,7 +21,7 @@ use crate::case::Swizzle;
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixShape};
 use crate::program::{Adds, Async, Factor, Op, RegId, Space, Src, VariableId, WarpgroupProduct};
-use crate::term::TermOp;
+use crate::term::{TermId, TermOp};
 use crate::verdict::FaultKind;
 use std::collections::VecDeque;
 
@@ -29,8 +29,6 @@ use std::collections::VecDeque;
 const WARPS: usize = 4;
 /// Rows that each of them computes.
 const ROWS: usize = 16;
-/// What a matrix in shared memory is made of.
-const PIECE: usize = 16;
 /// A descriptor has this much of an address.
 const ADDRESS: u64 = (1 << 18) - 1;
 
@@ -62,7 +60,15 @@ pub(in super::super) struct Products {
     /// There has been a `wgmma.fence`.
     fenced: bool,
     /// What of this it executed, in order: all warps of a group do the same.
-    done: Vec<u32>,
+    done: Vec<Done>,
+}
+
+/// An operation on products that a warp executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Done {
+    pc: u32,
+    /// Of a product: matrix descriptors, and whether it is added to what its result held.
+    operands: [u64; 3],
 }
 
 impl Products {
@@ -75,7 +81,7 @@ impl Products {
     }
 
     pub(in super::super) fn bytes(&self) -> u64 {
-        (self.uses.len() * size_of::<Use>() + self.done.len() * 4) as u64
+        (self.uses.len() * size_of::<Use>() + self.done.len() * size_of::<Done>()) as u64
     }
 }
 
@@ -112,20 +118,17 @@ impl Layout {
     /// matrix whose neighbours in k are neighbours in memory, those of a row and of a step of 16 bytes in k; otherwise of
     /// a `row` in k and a step of 16 bytes in m or n.
     fn piece(&self, row: u64, step: u64) -> u64 {
-        let span = self.swizzle.span().max(PIECE as u64);
+        let span = self.swizzle.span().max(PIECE);
         let (group, inside) = (row / 8, row % 8);
-        let steps = span / PIECE as u64;
+        let steps = span / PIECE;
         let offset = match (self.k_major, self.swizzle) {
             (true, Swizzle::None) => group * self.stride + inside * span + step * self.leading,
             (true, Swizzle::B32 | Swizzle::B64 | Swizzle::B128) => {
-                group * self.stride + inside * span + step * PIECE as u64
+                group * self.stride + inside * span + step * PIECE
             }
             (false, Swizzle::None) => group * self.leading + inside * span + step * self.stride,
             (false, Swizzle::B32 | Swizzle::B64 | Swizzle::B128) => {
-                group * self.stride
-                    + inside * span
-                    + step / steps * self.leading
-                    + step % steps * PIECE as u64
+                group * self.stride + inside * span + step / steps * self.leading + step % steps * PIECE
             }
         };
         self.start + offset
@@ -209,11 +212,12 @@ impl Cta<'_> {
             return Err(self.fault(FaultKind::BarrierDivergence, "Y12", message, warp, 0, pc));
         }
         let products = &mut self.products[warp.index];
-        products.done.push(pc);
+        products.done.push(Done { pc, operands: [0; 3] });
         Ok(products)
     }
 
-    /// All warps of a group have executed the same operations on products, at the end of the run.
+    /// All warps of a group have executed the same operations on products, with the same operands (ISA, `wgmma.mma_async`),
+    /// at the end of the run.
     pub(in super::super) fn end_products(&self) -> Result<(), Stop> {
         for (group, warps) in self.products.chunks(WARPS).enumerate() {
             let Some(other) = warps.iter().position(|warp| warp.done != warps[0].done) else { continue };
@@ -221,13 +225,20 @@ impl Cta<'_> {
             let same = one.iter().zip(two).take_while(|(one, two)| one == two).count();
             let sites = [(0, one), (other, two)].into_iter().filter_map(|(warp, done)| {
                 let thread = (32 * (WARPS * group + warp)) as u32;
-                Some(self.site_of_thread("executes this one".into(), thread, *done.get(same)?))
+                Some(self.site_of_thread("executes this one".into(), thread, done.get(same)?.pc))
             });
-            let message =
-                "warps of one warpgroup execute different operations on products, which all four must execute"
-                    .to_string();
+            let (kind, message) = match (one.get(same), two.get(same)) {
+                (Some(one), Some(two)) if one.pc == two.pc => (
+                    FaultKind::Undefined,
+                    "warps of one warpgroup give a product different operands, which are the same for all four",
+                ),
+                _ => (
+                    FaultKind::BarrierDivergence,
+                    "warps of one warpgroup execute different operations on products, which all four must execute",
+                ),
+            };
             let sites = sites.collect();
-            return Err(self.fault_at(FaultKind::BarrierDivergence, "Y12", message, sites, None));
+            return Err(self.fault_at(kind, "Y12", message.to_string(), sites, None));
         }
         Ok(())
     }
@@ -245,6 +256,7 @@ impl Cta<'_> {
         let number = exact.begin_copy();
         let agent = Agent::Copy { number, proxy: Some(AsyncSpace::Shared) };
         let kind = product.product;
+        let mut operands = [0; 3];
         let MatrixShape { n, k, .. } = kind.shape;
         let (n, k) = (usize::from(n), usize::from(k));
         let mut left = Terms::new(ROWS, k);
@@ -255,7 +267,8 @@ impl Cta<'_> {
                 self.read_matrix(warp, pc, kind.a, registers, &mut left, place)?;
             }
             Factor::Shared { descriptor, k_major, of } => {
-                let layout = self.layout(warp, pc, *descriptor, *k_major)?;
+                operands[0] = self.same_in_all_lanes(warp, pc, *descriptor)?;
+                let layout = self.layout(warp, pc, operands[0], *k_major)?;
                 let first = warp.index % WARPS * ROWS;
                 let own = first..first + ROWS;
                 let extent = (WARPS * ROWS, k);
@@ -273,7 +286,8 @@ impl Cta<'_> {
         let Factor::Shared { descriptor, k_major, of } = &product.b else {
             return Err(Stop::Defect("a right factor in registers"));
         };
-        let layout = self.layout(warp, pc, *descriptor, *k_major)?;
+        operands[1] = self.same_in_all_lanes(warp, pc, *descriptor)?;
+        let layout = self.layout(warp, pc, operands[1], *k_major)?;
         self.read_factor(warp, pc, (&layout, *of), kind.b, (n, k), agent, &mut |(column, at), raw| {
             right.set((at, column), raw);
         })?;
@@ -290,8 +304,12 @@ impl Cta<'_> {
         {
             sum.raw.fill(zero.raw());
         }
+        operands[2] = adds.into();
         self.write_result(warp, pc, product, (&left, &right, &sum));
         let products = &mut self.products[warp.index];
+        if let Some(done) = products.done.last_mut() {
+            done.operands = operands;
+        }
         for (register, result) in product.uses() {
             let used = &mut products.uses[register.index()];
             *used = Use { running: used.running + 1, last: pc, result, ..*used };
@@ -310,6 +328,11 @@ impl Cta<'_> {
             // Results of one shape are added up in order, and factors may be read again.
             if used.running > 0 && used.result != result {
                 return Err(self.in_flight(warp, u32::MAX, pc, used, "is used by another one"));
+            }
+            if result.is_none() && product.d.contains(&register) {
+                let message =
+                    "a register is part of the left factor and of the result of one product".to_string();
+                return Err(self.fault(FaultKind::InFlight, "Y12", message, warp, 0, pc));
             }
             if used.touched || !products.fenced {
                 let part = if result.is_some() { "the result" } else { "the left factor" };
@@ -349,13 +372,17 @@ impl Cta<'_> {
         self.fault(FaultKind::Undefined, "Y12", message, warp, lane, pc)
     }
 
-    fn layout(&self, warp: &Warp, pc: u32, descriptor: Src, k_major: bool) -> Result<Layout, Stop> {
+    fn same_in_all_lanes(&self, warp: &Warp, pc: u32, descriptor: Src) -> Result<u64, Stop> {
         let bits = self.concrete(warp, descriptor, 0, pc, "a matrix descriptor")?;
         for lane in 1..32 {
             if self.concrete(warp, descriptor, lane, pc, "a matrix descriptor")? != bits {
                 return Err(self.not_uniform(warp, lane, pc));
             }
         }
+        Ok(bits)
+    }
+
+    fn layout(&self, warp: &Warp, pc: u32, bits: u64, k_major: bool) -> Result<Layout, Stop> {
         Layout::of(bits, k_major).ok_or_else(|| {
             let message = "matrix descriptors with a base offset are not supported".to_string();
             self.fault(FaultKind::Unsupported, "S2", message, warp, 0, pc)
@@ -384,7 +411,7 @@ impl Cta<'_> {
         };
         let window = self.launch.objects.address(of) & !ADDRESS;
         let bytes = element.bytes() as usize;
-        let inside = PIECE / bytes;
+        let inside = PIECE as usize / bytes;
         let (outer, steps) = if layout.k_major { (rows, k / inside) } else { (k, rows.div_ceil(inside)) };
         let readers = self.readers(warp);
         for row in 0..outer {
@@ -399,8 +426,7 @@ impl Cta<'_> {
                 for number in 0..inside {
                     let offset = at.offsets[0] + (number * bytes) as u64;
                     let value = self.matrix_element(warp, &at, offset, bytes as u32, &readers)?;
-                    let raw =
-                        self.real(warp, value, format, 0, pc)?.map_or(UNDEFINED, crate::term::TermId::raw);
+                    let raw = self.real(warp, value, format, 0, pc)?.map_or(UNDEFINED, TermId::raw);
                     let along = step * inside + number;
                     let place = if layout.k_major { (row, along) } else { (along, row) };
                     if place.0 < rows {
@@ -474,6 +500,10 @@ impl Cta<'_> {
             }
             let results = self.store.push_shared(TermOp::Neg, mask, &[&operands], pc);
             for lane in lanes(mask) {
+                // Of a known value, nothing more is asked: in which order sums of such are rounded is open (rule V10).
+                if self.known.contains(chunk[lane]) {
+                    self.known.insert_unbounded(TermId::from_raw(results.lane(lane)));
+                }
                 chunk[lane] = results.lane(lane);
             }
         }
