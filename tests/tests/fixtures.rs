@@ -38,4 +38,14 @@ fn add_racy(x: &[f32; 32], y: &[f32; 32], z: &mut [f32; 1], #[value(32)] n: i32)
 )]
 fn boxes(x: &[[f32; 16]; 16], y: &mut [f32; 64], #[tensor_map(of = x, box = [8, 8])] boxes_of_x: TensorMap);
 
+/// A struct by value: `{ float *x; int n; float a; float *y; }`, with 4 bytes that nobody reads before the last.
+#[verify_equiv(
+    reference = "kernels/struct.ptx::plain",
+    opt = "kernels/struct.ptx::by_struct",
+    block = 32,
+    ref_args(x, y, a),
+    opt_args([x, [32i32, a], offset = 24, y])
+)]
+fn by_struct(x: &[f32; 32], y: &mut [f32; 32], #[symbolic] a: f32);
+
 volta_test::main!(fixtures = "../fixtures");

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use volta_case::{
-    About, CASE, Contains, Element, Expectation, KERNEL, Key, Launch, NamedContents, Options, PARAM, Role,
-    Section, Sign, Target, TensorMap, VerdictName, spellings,
+    About, CASE, Contains, Element, Expectation, KERNEL, Key, Launch, MEMBER, NamedContents, Options, PARAM,
+    Role, Section, Sign, Target, TensorMap, VerdictName, spellings,
 };
 use volta_suite::modules::{self, IMPORTS};
 use volta_suite::tree::{files, read, root};
@@ -155,6 +155,7 @@ fn the_page_on_cases_says_what_the_schema_says() {
         ("keys of a kernel", table(KERNEL.iter().chain(Launch::keys()).chain(Target::keys()))),
         ("keys of expect", table(Expectation::keys())),
         ("keys of contains", table(Contains::keys())),
+        ("keys of a member", table(MEMBER)),
         ("keys of a tensor map", table(TensorMap::keys())),
         ("keys of options", table(Options::keys())),
     ];

@@ -67,7 +67,17 @@ pub const KERNEL: &[Key] = &[
     Key::own(
         "args",
         "the kernel's arguments, by parameter name or as numbers, where they are not the declaration order: \
-         `[\"y\", \"x\", 0.5]`",
+         `[\"y\", \"x\", 0.5]`; a list of members is a [struct](#structs)",
+    ),
+];
+
+/// A member of a struct that is neither a name nor a struct.
+pub const MEMBER: &[Key] = &[
+    Key::own("type", "of a number: its element type"),
+    Key::own("value", "the number"),
+    Key::own(
+        "offset",
+        "in place of both: the byte of the struct where the next member lies, or where it ends",
     ),
 ];
 

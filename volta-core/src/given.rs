@@ -4,7 +4,7 @@ use volta_case::{Effect, Key};
 
 use crate::base::assumption::Assumption;
 use crate::case::{
-    Argument, Binding, Case, Contents, Element, Param, ParamKind, Role, Rules, ScalarValue, Side, Sign,
+    Argument, Binding, Case, Contents, Element, Param, ParamKind, Role, Rules, ScalarValue, Seen, Side, Sign,
     Swizzle, TensorMap,
 };
 use crate::decide::witness::decimal;
@@ -38,12 +38,13 @@ impl Mentions {
             (_, Binding::Variable) => machine::names_variable(program, &param.name),
             (None, Binding::Argument) => declared(at),
             (Some(list), Binding::Argument) => list.iter().zip(&arguments).any(|(argument, mentioned)| {
-                let name = match argument {
-                    Argument::Named(name) => Some(name),
-                    Argument::Map { map, .. } => Some(&map.of),
-                    Argument::Literal(_) => None,
-                };
-                *mentioned && name == Some(&param.name)
+                let mut named = false;
+                argument.visit(&mut |seen| match seen {
+                    Seen::Named(name) => named |= *name == param.name,
+                    Seen::Map(_, map) => named |= map.of == param.name,
+                    Seen::Number(..) => {}
+                });
+                *mentioned && named
             }),
         };
         let params = params.iter().enumerate().map(|(at, param)| named(at, param)).collect();
@@ -82,19 +83,21 @@ pub(crate) fn given(case: &Case, mentions: &[Mentions]) -> (Vec<Assumption>, boo
     }
     for (which, (name, side)) in sides.iter().enumerate() {
         for (at, argument) in side.arguments.iter().flatten().enumerate() {
-            let value = match argument {
-                Argument::Named(_) => continue,
-                Argument::Map { name, map } => {
-                    items.push(Item { text: of_map(name, map), narrows: false });
-                    continue;
-                }
-                Argument::Literal(value) => value,
-            };
             let narrows = mentions.get(which).is_none_or(|side| side.arguments.get(at) == Some(&true));
-            let element = mentions.get(which).and_then(|side| side.types.get(at).copied().flatten());
-            let value = spelled(value, element.as_slice());
-            let text = format!("argument {} of {name} is {value}", at + 1);
-            items.push(Item { text, narrows });
+            let of_parameter = mentions.get(which).and_then(|side| side.types.get(at).copied().flatten());
+            let mut numbers = Vec::new();
+            argument.visit(&mut |seen| match seen {
+                Seen::Named(_) => {}
+                Seen::Map(name, map) => items.push(Item { text: of_map(name, map), narrows: false }),
+                Seen::Number(element, value) => {
+                    numbers.push(spelled(value, element.or(of_parameter).as_slice()));
+                }
+            });
+            if !numbers.is_empty() {
+                let has = if let Argument::Struct(_) = argument { "holds" } else { "is" };
+                let text = format!("argument {} of {name} {has} {}", at + 1, numbers.join(", "));
+                items.push(Item { text, narrows });
+            }
         }
     }
     items.extend(relaxations(&case.options.rules).into_iter().map(|text| Item { text, narrows: true }));

@@ -5,10 +5,10 @@ use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Error, Expr, ExprLit, Lit, LitStr, Result, Token, parenthesized, token};
+use syn::{Error, Expr, ExprLit, ExprUnary, Lit, LitStr, Result, Token, parenthesized, token};
 use volta_case::{
-    About, Expectation, Launch, Options, Section, Takes, Target, TensorMap, Value, VerdictName, Wrong,
-    source_problem, split_source,
+    About, Element, Expectation, Launch, Options, Section, Takes, Target, TensorMap, Value, VerdictName,
+    Wrong, choose, source_problem, split_source,
 };
 
 use crate::signature::{Function, Number, combine, number};
@@ -48,6 +48,15 @@ pub(crate) struct Set {
 pub(crate) enum Arg {
     Named(Ident),
     Literal(Number),
+    Struct(Vec<Member>),
+}
+
+/// A member of a struct.
+pub(crate) enum Member {
+    Arg(Arg),
+    /// A number and its type.
+    Number(String, Number),
+    Offset(u64),
 }
 
 /// `key`, `key = value` or `key(…)`.
@@ -401,32 +410,68 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let params = self.function.iter().flat_map(|function| &function.params);
-        let names: Vec<String> = params.map(|param| param.name.to_string()).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let mut args = Vec::new();
-        for expression in &expressions {
-            if let Expr::Path(path) = expression
-                && let Some(name) = path.path.get_ident().filter(|name| *name != "inf")
-            {
-                if !names.contains(&name.to_string().as_str()) {
-                    let message = format!("no parameter is called `{name}`");
-                    let wrong = Wrong::unknown(message, &name.to_string(), &names);
-                    self.complain(Error::new(name.span(), wrong));
-                }
-                args.push(Arg::Named(name.clone()));
-                continue;
+        Some(expressions.iter().filter_map(|expression| self.arg(expression)).collect())
+    }
+
+    /// An argument, or a member of a struct that could be one.
+    fn arg(&mut self, expression: &Expr) -> Option<Arg> {
+        if let Expr::Path(path) = expression
+            && let Some(name) = path.path.get_ident().filter(|name| *name != "inf")
+        {
+            let params = self.function.iter().flat_map(|function| &function.params);
+            let names: Vec<String> = params.map(|param| param.name.to_string()).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            if !names.contains(&name.to_string().as_str()) {
+                let message = format!("no parameter is called `{name}`");
+                let wrong = Wrong::unknown(message, &name.to_string(), &names);
+                self.complain(Error::new(name.span(), wrong));
             }
-            match number(expression, true) {
-                Ok(Number::Real(_) | Number::Integer(_)) => {
-                    let message = "an argument is a parameter's name or a literal";
-                    self.complain(Error::new_spanned(expression, message));
-                }
-                Ok(number) => args.push(Arg::Literal(number)),
-                Err(error) => self.complain(error),
-            }
+            return Some(Arg::Named(name.clone()));
         }
-        Some(args)
+        if let Expr::Array(members) = expression {
+            let members = members.elems.iter().filter_map(|member| self.member(member));
+            return Some(Arg::Struct(members.collect()));
+        }
+        match number(expression, true) {
+            Ok(Number::Real(_) | Number::Integer(_)) => {
+                let message = "an argument is a parameter's name, a literal, or a list of a struct's members";
+                self.complain(Error::new_spanned(expression, message));
+            }
+            Ok(number) => return Some(Arg::Literal(number)),
+            Err(error) => self.complain(error),
+        }
+        None
+    }
+
+    /// A member of a struct: `x`, `0.5f32`, `offset = 24`, `[a, b]`.
+    fn member(&mut self, expression: &Expr) -> Option<Member> {
+        let complain = |attribute: &mut Self, message: String| {
+            attribute.complain(Error::new_spanned(expression, message));
+            None
+        };
+        if let Expr::Assign(assign) = expression {
+            let is_offset = matches!(&*assign.left, Expr::Path(path) if path.path.is_ident("offset"));
+            let byte = match &*assign.right {
+                byte if is_offset => integer_literal(byte),
+                _ => None,
+            };
+            return match byte {
+                Some(byte) => Some(Member::Offset(byte)),
+                None => complain(self, "`offset = 24` says at which byte the next member lies".into()),
+            };
+        }
+        match self.arg(expression)? {
+            Arg::Literal(number) => match literal_suffix(expression) {
+                suffix if suffix.is_empty() => {
+                    complain(self, "a number in a struct has a type: `0.5f32`, `3i32`".into())
+                }
+                suffix => match choose::<Element>(&suffix, || format!("unknown element type `{suffix}`")) {
+                    Ok(_) => Some(Member::Number(suffix, number)),
+                    Err(wrong) => complain(self, wrong.to_string()),
+                },
+            },
+            other @ (Arg::Named(_) | Arg::Struct(_)) => Some(Member::Arg(other)),
+        }
     }
 
     /// `expect = "race"` or `expect(verdict = "race", …)`.
@@ -482,4 +527,31 @@ impl Reader<'_> {
 
 fn literal_text(value: &Expr) -> Option<LitStr> {
     if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value { Some(text.clone()) } else { None }
+}
+
+/// A literal integer that is not negative.
+fn integer_literal(value: &Expr) -> Option<u64> {
+    if let Expr::Lit(ExprLit { lit: Lit::Int(digits), .. }) = value {
+        digits.base10_parse().ok()
+    } else {
+        None
+    }
+}
+
+/// The type that is written behind a number: `f32` of `-0.5f32`.
+fn literal_suffix(value: &Expr) -> String {
+    let value = if let Expr::Unary(ExprUnary { expr, .. }) = value { expr } else { value };
+    let Expr::Lit(ExprLit { lit, .. }) = value else { return String::new() };
+    match lit {
+        Lit::Int(digits) => digits.suffix().into(),
+        Lit::Float(digits) => digits.suffix().into(),
+        Lit::Str(_)
+        | Lit::ByteStr(_)
+        | Lit::CStr(_)
+        | Lit::Byte(_)
+        | Lit::Char(_)
+        | Lit::Bool(_)
+        | Lit::Verbatim(_)
+        | _ => String::new(),
+    }
 }

@@ -7,7 +7,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::LitStr;
 use volta_case::split_source;
 
-use crate::attribute::{Arg, CaseAttribute, Set, Side};
+use crate::attribute::{Arg, CaseAttribute, Member, Set, Side};
 use crate::signature::{Contents, Function, Kind, Number, Param, Value};
 
 /// The items that take the function's place.
@@ -143,21 +143,43 @@ fn side(name: &str, side: &Side) -> TokenStream {
     let args = match &side.args {
         None => quote!(::core::option::Option::None),
         Some(args) => {
-            let args = args.iter().map(|arg| match arg {
-                Arg::Named(name) => {
-                    let name = name.to_string();
-                    quote!(::volta_test::__private::named(#name))
-                }
-                Arg::Literal(value) => {
-                    let value = number(value);
-                    quote!(::volta_test::__private::Argument::Literal(#value))
-                }
-            });
+            let args = args.iter().map(argument);
             quote!(::core::option::Option::Some(::std::vec![#(#args),*]))
         }
     };
     let keys = values(&side.keys);
     quote!(case.#method(#source, #args, #keys);)
+}
+
+fn argument(arg: &Arg) -> TokenStream {
+    match arg {
+        Arg::Named(name) => {
+            let name = name.to_string();
+            quote!(::volta_test::__private::named(#name))
+        }
+        Arg::Literal(value) => {
+            let value = number(value);
+            quote!(::volta_test::__private::Argument::Literal(#value))
+        }
+        Arg::Struct(members) => {
+            let members = members.iter().map(member);
+            quote!(::volta_test::__private::Argument::Struct(::std::vec![#(#members),*]))
+        }
+    }
+}
+
+fn member(member: &Member) -> TokenStream {
+    match member {
+        Member::Arg(arg) => {
+            let arg = argument(arg);
+            quote!(::volta_test::__private::Member::Argument(#arg))
+        }
+        Member::Number(element, value) => {
+            let value = number(value);
+            quote!(::volta_test::__private::typed(#element, #value))
+        }
+        Member::Offset(byte) => quote!(::volta_test::__private::Member::Offset(#byte)),
+    }
 }
 
 /// `case.section(keys and values)`, if there are any.

@@ -2,7 +2,7 @@
 
 use volta_case::{About, Options, Section, Value};
 use volta_core::case::{
-    Argument, Binding, Contents, Element, Param, ParamKind, Role, ScalarValue, Sign, TensorMap,
+    Argument, Binding, Contents, Element, Member, Param, ParamKind, Role, ScalarValue, Sign, TensorMap,
 };
 use volta_core::number::{Extended, Rational};
 
@@ -301,4 +301,13 @@ pub fn real(value: impl RealConstant) -> Extended {
 /// An argument that names a parameter.
 pub fn named(name: &str) -> Argument {
     Argument::Named(name.into())
+}
+
+/// A member of a struct that is a number of a type.
+pub fn typed(element: &str, value: Extended) -> Member {
+    // The attribute knows its name; a number without a type is refused where it is bound.
+    match Element::parse(element) {
+        Some(element) => Member::Number(element, value),
+        None => Member::Argument(Argument::Literal(value)),
+    }
 }

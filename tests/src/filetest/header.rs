@@ -4,8 +4,8 @@ use std::path::Path;
 
 use volta_case::{Launch, Limits, NamedContents, Section, Takes, Value};
 use volta_core::case::{
-    Argument, Binding, Case, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Sign,
-    TensorMap,
+    Argument, Binding, Case, Contents, Element, Member, Options, Param, ParamKind, Role, ScalarValue, Side,
+    Sign, TensorMap,
 };
 use volta_core::number::Extended;
 
@@ -79,7 +79,10 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     ("reference-launch", "the same for `reference` alone"),
     ("opt-launch", "the same for `opt` alone"),
-    ("args", "the arguments of both sides, where they are not the parameters in order: names and numbers"),
+    (
+        "args",
+        "the arguments of both sides, where they are not the parameters in order: names, numbers, and structs: `y {x n f32=0.5 @24 {a b}}`, where `@24` is the byte of what follows, or of the end",
+    ),
     ("opt-args", "the same for `opt` alone"),
     (
         "param",
@@ -188,14 +191,35 @@ fn key<S: Section>(section: &mut S, word: &str) -> Result<(), String> {
 }
 
 fn arguments(text: &str) -> Result<Vec<Argument>, String> {
-    let argument = |word: &str| {
-        if word.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
-            number(word).map(Argument::Literal)
-        } else {
-            Ok(Argument::Named(word.to_string()))
-        }
+    let spaced = text.replace('{', " { ").replace('}', " } ");
+    let members = members(&mut spaced.split_whitespace(), None)?;
+    let argument = |member| match member {
+        Member::Argument(argument) => Ok(argument),
+        Member::Number(..) | Member::Offset(_) => Err("`type=number` and `@byte` stand in structs".into()),
     };
-    text.split_whitespace().map(argument).collect()
+    members.into_iter().map(argument).collect()
+}
+
+/// Words up to `end`, or all of them.
+fn members<'t>(words: &mut impl Iterator<Item = &'t str>, end: Option<&str>) -> Result<Vec<Member>, String> {
+    let mut list = Vec::new();
+    loop {
+        let word = match words.next() {
+            word if word == end => return Ok(list),
+            word => word.ok_or("a struct ends with `}`")?,
+        };
+        list.push(if word == "{" {
+            Member::Argument(Argument::Struct(members(words, Some("}"))?))
+        } else if let Some(byte) = word.strip_prefix('@') {
+            Member::Offset(byte.parse().map_err(|_| format!("`{byte}` is no byte"))?)
+        } else if let Some((ty, value)) = word.split_once('=') {
+            Member::Number(element(ty)?, number(value)?)
+        } else if word.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+            Member::Argument(Argument::Literal(number(word)?))
+        } else {
+            Member::Argument(Argument::Named(word.to_string()))
+        });
+    }
 }
 
 /// Rules and limits.

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use volta_core::case::{self, Argument, Binding, Case, Element, ParamKind, Role, Side};
+use volta_core::case::{self, Argument, Binding, Case, Element, Member, ParamKind, Role, Side};
 
 use super::values::{self, Number, Values};
 use crate::interpreter::Run;
@@ -228,30 +228,62 @@ impl Ready<'_> {
         let mut memory = vec![0; end as usize];
         for (argument, parameter) in self.arguments.iter().zip(&self.program.parameters) {
             let at = parameter.offset as usize;
-            let word = match argument {
-                Argument::Map { map, .. } => {
-                    let bytes = self.tensor_map(map)?.encode()?;
-                    let to = memory.get_mut(at..at + bytes.len()).ok_or("a tensor map takes 128 bytes")?;
-                    to.copy_from_slice(&bytes);
-                    continue;
+            let bytes = match argument {
+                Argument::Literal(value) => {
+                    literal(values::constant(value)?, parameter).to_le_bytes().to_vec()
                 }
-                Argument::Named(name) => {
-                    let at = self.named(name)?;
-                    let param = &self.case.params[at];
-                    match &param.kind {
-                        ParamKind::Tensor { .. } => base(at),
-                        ParamKind::Scalar { element, .. } => {
-                            let value = inputs[at].at(0).ok_or_else(|| format!("`{name}` has no value"))?;
-                            values::encode(value, *element)
-                        }
-                    }
+                Argument::Named(_) | Argument::Map { .. } | Argument::Struct(_) => {
+                    self.bytes(inputs, argument)?.0
                 }
-                Argument::Literal(value) => literal(values::constant(value)?, parameter),
             };
-            let bytes = parameter.bytes.min(8) as usize;
-            memory[at..][..bytes].copy_from_slice(&word.to_le_bytes()[..bytes]);
+            let most = (bytes.len() as u64).min(parameter.bytes) as usize;
+            memory[at..][..most].copy_from_slice(&bytes[..most]);
         }
         Ok(memory)
+    }
+
+    /// What an argument or a member is in memory, and what its place is a multiple of.
+    fn bytes(&self, inputs: &Inputs, argument: &Argument) -> Result<(Vec<u8>, usize), String> {
+        let word = |bits: u64, bytes: u32| (bits.to_le_bytes()[..bytes as usize].to_vec(), bytes as usize);
+        Ok(match argument {
+            Argument::Literal(_) => return Err("a member without a type".into()),
+            Argument::Map { map, .. } => (self.tensor_map(map)?.encode()?.to_vec(), 64),
+            Argument::Named(name) => {
+                let at = self.named(name)?;
+                match &self.case.params[at].kind {
+                    ParamKind::Tensor { .. } => word(base(at), 8),
+                    ParamKind::Scalar { element, .. } => {
+                        let value = inputs[at].at(0).ok_or_else(|| format!("`{name}` has no value"))?;
+                        word(values::encode(value, *element), element.bytes())
+                    }
+                }
+            }
+            Argument::Struct(members) => {
+                let (mut all, mut most) = (Vec::new(), 1);
+                for member in members {
+                    let (bytes, align) = match member {
+                        Member::Offset(offset) => {
+                            all.resize(*offset as usize, 0);
+                            continue;
+                        }
+                        Member::Number(element, value) => {
+                            let value = Number::Real(values::constant(value)?);
+                            word(values::encode(value, *element), element.bytes())
+                        }
+                        Member::Argument(argument) => self.bytes(inputs, argument)?,
+                    };
+                    while all.len() % align != 0 {
+                        all.push(0);
+                    }
+                    all.extend(bytes);
+                    most = most.max(align);
+                }
+                while all.len() % most != 0 {
+                    all.push(0);
+                }
+                (all, most)
+            }
+        })
     }
 }
 

@@ -39,20 +39,72 @@ pub enum Argument {
         /// What it is.
         map: TensorMap,
     },
+    /// A struct or a vector, passed by value.
+    Struct(Vec<Member>),
+}
+
+/// A member of a struct, at the first byte behind the one before it that is a multiple of its size, as C lays it out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Member {
+    /// What an argument may be, but for literals.
+    Argument(Argument),
+    /// A number of this type.
+    Number(Element, Extended),
+    /// The next member, or the end of the struct, is at this byte.
+    Offset(u64),
 }
 
 impl Argument {
     /// Puts tensor maps in the place of their names.
     pub fn with_maps(list: Vec<Argument>, maps: &[(String, TensorMap)]) -> Vec<Argument> {
-        let resolve = |argument| match argument {
+        list.into_iter().map(|argument| argument.with_map(maps)).collect()
+    }
+
+    fn with_map(self, maps: &[(String, TensorMap)]) -> Argument {
+        match self {
             Argument::Named(name) => match maps.iter().find(|(known, _)| *known == name) {
                 Some((_, map)) => Argument::Map { name, map: map.clone() },
                 None => Argument::Named(name),
             },
+            Argument::Struct(members) => {
+                let resolve = |member| match member {
+                    Member::Argument(argument) => Member::Argument(argument.with_map(maps)),
+                    other @ (Member::Number(..) | Member::Offset(_)) => other,
+                };
+                Argument::Struct(members.into_iter().map(resolve).collect())
+            }
             other @ (Argument::Literal(_) | Argument::Map { .. }) => other,
-        };
-        list.into_iter().map(resolve).collect()
+        }
     }
+
+    /// Calls for it, or for all that a struct is made of.
+    pub(crate) fn visit(&self, see: &mut impl FnMut(Seen<'_>)) {
+        match self {
+            Argument::Named(name) => see(Seen::Named(name)),
+            Argument::Map { name, map } => see(Seen::Map(name, map)),
+            Argument::Literal(value) => see(Seen::Number(None, value)),
+            Argument::Struct(members) => {
+                for member in members {
+                    match member {
+                        Member::Argument(argument) => argument.visit(see),
+                        Member::Number(element, value) => see(Seen::Number(Some(*element), value)),
+                        Member::Offset(_) => {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What an argument is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Seen<'a> {
+    /// A parameter of the case.
+    Named(&'a String),
+    /// A tensor map.
+    Map(&'a String, &'a TensorMap),
+    /// A number, and its type if it has one of its own.
+    Number(Option<Element>, &'a Extended),
 }
 
 /// One kernel and how it is launched.

@@ -5,7 +5,6 @@ use super::globals::{self, Given};
 use super::memory::Memory;
 use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, to_generic};
 use super::opaque::TENSOR_ALIGN;
-use super::packed::{Cell, low_bytes};
 use super::place::place;
 use super::tensor_map::Map;
 use super::value::{Origin, Sym, Value};
@@ -13,14 +12,10 @@ use super::warp::Warp;
 use crate::base::assumption::Assumption;
 use crate::base::budget::Exhausted;
 use crate::base::span::LineTable;
-use crate::case::{
-    Argument, Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, TensorMap,
-    Which,
-};
-use crate::case::{bits_of, has_iota, number_bits, spell};
-use crate::number::format::Format;
+use crate::case::{Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Which};
+use crate::case::{bits_of, has_iota, number_bits};
 use crate::number::{Extended, Rational};
-use crate::program::{InstId, Joins, Parameter, Program, Space, Variable};
+use crate::program::{InstId, Joins, Program, Space, Variable};
 use crate::term::{InputId, Integers, TermId, spell_element};
 use crate::verdict::{Place, Thread};
 use rustc_hash::FxHashMap;
@@ -33,9 +28,6 @@ const DYNAMIC_ALIGN: u64 = 128;
 /// Every object in shared memory is taken to lie at a multiple of this many bytes (rule M1).
 const SHARED_ALIGN: u64 = 16;
 
-/// What a `CUtensorMap` takes.
-const MAP_BYTES: u64 = 128;
-
 /// What a tensor of the launch holds before it starts.
 #[derive(Clone, Debug)]
 pub(super) enum Initial {
@@ -46,15 +38,24 @@ pub(super) enum Initial {
     Iota,
     /// 1 where column ≤ row in the last two dimensions, whose extents are given.
     Triangle(u64, u64),
-    /// The bytes of a `.global` variable.
+    /// The bytes of a variable.
     Bytes(Vec<u8>),
-    /// Fields of a variable, in order, each with its byte offset; of others nobody says what they hold (rule M5).
-    Fields(Vec<(u64, Tensor)>),
+    /// Fields of a variable or of a parameter, in order, each with its byte offset; and what lies beside them.
+    Fields(Vec<(u64, Tensor)>, Rest),
     /// A variable of which neither the PTX nor the case says what it holds (rule M5).
     NotGiven,
 }
 
-/// Memory of the launch: a tensor of the case, or a variable of the module.
+/// What lies beside fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// Nothing that was written.
+    Undefined,
+    /// Nobody says what it holds (rule M5).
+    NotGiven,
+}
+
+/// Memory of the launch: a tensor of the case, a variable of the module, or a parameter.
 #[derive(Clone, Debug)]
 pub(super) struct Tensor {
     pub(super) name: String,
@@ -62,7 +63,7 @@ pub(super) struct Tensor {
     pub(super) elements: u64,
     pub(super) role: Role,
     pub(super) initial: Initial,
-    /// Its parameter in the case; `None` for a variable that the case does not give.
+    /// Its parameter in the case; `None` for a variable that the case does not give, and for a parameter of the kernel.
     pub(super) param: Option<usize>,
 }
 
@@ -74,15 +75,25 @@ impl Tensor {
 
     /// Somebody says what all of it holds before the launch: the case or the PTX.
     pub(super) fn is_given(&self) -> bool {
-        !matches!(self.initial, Initial::NotGiven | Initial::Fields(_))
+        !matches!(self.initial, Initial::NotGiven | Initial::Fields(_, Rest::NotGiven))
     }
 
     /// The field that a byte lies in, and where it begins.
     pub(super) fn field_at(&self, byte: u64) -> Option<(u64, &Tensor)> {
-        let Initial::Fields(fields) = &self.initial else { return None };
+        let Initial::Fields(fields, _) = &self.initial else { return None };
         let (offset, field) = fields.iter().rev().find(|(offset, _)| *offset <= byte)?;
         let inside = byte - offset < field.elements * u64::from(field.element.bytes());
         inside.then_some((*offset, field))
+    }
+
+    /// What lies at a byte before the launch, if these bytes are one value.
+    #[inline]
+    pub(super) fn whole(&self, byte: u64, bytes: u32, reader: InstId) -> Option<Value> {
+        let (start, whole) =
+            if let Initial::Fields(..) = self.initial { self.field_at(byte)? } else { (0, self) };
+        let inside = byte - start;
+        let is_one = whole.element.bytes() == bytes && inside.is_multiple_of(u64::from(bytes));
+        (is_one && whole.is_given()).then(|| whole.value(inside / u64::from(bytes), reader))
     }
 
     /// The value of an element before the launch.
@@ -96,7 +107,7 @@ impl Tensor {
                     Element::Int { .. } | Element::Bool => Sym::int(self.element.bytes(), term),
                 })
             }
-            Initial::Undefined | Initial::Fields(_) | Initial::NotGiven => {
+            Initial::Undefined | Initial::Fields(..) | Initial::NotGiven => {
                 Value::Undefined(Origin::Unwritten(reader))
             }
             Initial::Fill(bits) => Value::Bits(*bits),
@@ -153,10 +164,8 @@ pub(super) struct Launch<'a> {
     pub(super) ctas: Ctas,
     pub(super) objects: Objects,
     pub(super) tensors: Vec<Tensor>,
-    /// Cells of constants and parameters.
-    pub(super) constants: Vec<Cell>,
-    /// Tensor maps, by the object that each is.
-    pub(super) maps: FxHashMap<u32, Map>,
+    /// Tensor maps, by the object that each lies in, and its byte there.
+    pub(super) maps: FxHashMap<(u32, u64), Map>,
     /// Cells of shared memory, and of each thread's memory.
     pub(super) shared_cells: u32,
     pub(super) local_cells: u32,
@@ -225,8 +234,7 @@ impl<'a> Launch<'a> {
             .filter_map(|(at, param)| tensor(which, at, param).transpose())
             .collect::<Result<_, _>>()?;
         let given = globals::given(program, params)?;
-        let (requests, constants) = (Vec::new(), Vec::new());
-        let mut builder = Builder { which, program, params, given, tensors, requests, constants };
+        let mut builder = Builder { which, program, params, given, tensors, requests: Vec::new() };
         for (at, tensor) in builder.tensors.iter().enumerate() {
             builder.requests.push(Request {
                 name: tensor.name.clone(),
@@ -255,7 +263,6 @@ impl<'a> Launch<'a> {
             ctas,
             objects,
             tensors: builder.tensors,
-            constants: builder.constants,
             maps,
             shared_cells: variables.shared_cells,
             local_cells: variables.local_cells,
@@ -309,7 +316,7 @@ impl<'a> Launch<'a> {
     }
 }
 
-fn name_and_shape(param: &Param) -> (String, Vec<u64>) {
+pub(super) fn name_and_shape(param: &Param) -> (String, Vec<u64>) {
     let shape = match &param.kind {
         ParamKind::Tensor { shape, .. } => shape.clone(),
         ParamKind::Scalar { .. } => Vec::new(),
@@ -383,15 +390,14 @@ pub(super) fn tensor(which: Which, at: usize, param: &Param) -> Result<Option<Te
     Ok(Some(Tensor { name, element, elements, role, initial, param: Some(at) }))
 }
 
-struct Builder<'a> {
+pub(super) struct Builder<'a> {
     which: Which,
-    program: &'a Program,
-    params: &'a [Param],
+    pub(super) program: &'a Program,
+    pub(super) params: &'a [Param],
     /// For each variable, what the case gives of it.
     given: Vec<Given>,
-    tensors: Vec<Tensor>,
+    pub(super) tensors: Vec<Tensor>,
     requests: Vec<Request>,
-    constants: Vec<Cell>,
 }
 
 /// Which object each variable became, and how much memory there is.
@@ -451,30 +457,20 @@ impl Builder<'_> {
                     out.shared_cells += cells;
                     Backing::Shared(out.shared_cells - cells)
                 }
-                Space::Const if given.is_none() && variable.init.is_some() => {
-                    let at = self.constants.len() as u32;
-                    let fill = Cell::bits(0);
-                    self.constants.resize(self.constants.len() + cells as usize, fill);
-                    if let Some(init) = &variable.init {
-                        store_bytes(&mut self.constants[at as usize..], &init.bytes);
-                    }
-                    Backing::Constant(at)
-                }
-                Space::Param if variable.parameter.is_some() => {
-                    let at = self.constants.len() as u32;
-                    self.constants.resize(self.constants.len() + cells as usize, Cell::UNWRITTEN);
-                    Backing::Constant(at)
-                }
-                Space::Local | Space::Param => {
+                Space::Local | Space::Param if variable.parameter.is_none() => {
                     out.local_cells += cells;
                     Backing::Local(out.local_cells - cells)
                 }
-                Space::Global | Space::Const | Space::Generic => {
+                Space::Global | Space::Const | Space::Generic | Space::Param | Space::Local => {
                     self.tensors.push(given.unwrap_or_else(|| Tensor {
                         name: variable.name.clone(),
                         element: Element::Int { bytes: 1, signed: false },
                         elements: size,
-                        role: if variable.space == Space::Const { Role::In } else { Role::Scratch },
+                        role: if matches!(variable.space, Space::Const | Space::Param) {
+                            Role::In
+                        } else {
+                            Role::Scratch
+                        },
                         initial: match &variable.init {
                             Some(init) => Initial::Bytes(init.bytes.clone()),
                             None => Initial::NotGiven,
@@ -547,210 +543,13 @@ impl Builder<'_> {
                 let address = object.base.wrapping_add_signed(*addend);
                 let address = if *generic { to_generic(object.space, address) } else { address };
                 let Some(own) = variables.objects[at] else { continue };
-                match objects.get(own).backing {
-                    Backing::Constant(cell) => {
-                        let first = cell as usize + *offset as usize / 4;
-                        if let Some(cells) = self.constants.get_mut(first..first + 2) {
-                            cells[0] = Cell::bits(address as u32);
-                            cells[1] = Cell::bits((address >> 32) as u32);
-                        }
-                    }
-                    Backing::Tensor(tensor) => {
-                        if let Initial::Bytes(bytes) = &mut self.tensors[tensor as usize].initial {
-                            let end = *offset as usize + 8;
-                            bytes.resize(bytes.len().max(end), 0);
-                            bytes[end - 8..end].copy_from_slice(&address.to_le_bytes());
-                        }
-                    }
-                    Backing::Shared(_) | Backing::Local(_) => {}
+                let Backing::Tensor(tensor) = objects.get(own).backing else { continue };
+                if let Initial::Bytes(bytes) = &mut self.tensors[tensor as usize].initial {
+                    let end = *offset as usize + 8;
+                    bytes.resize(bytes.len().max(end), 0);
+                    bytes[end - 8..end].copy_from_slice(&address.to_le_bytes());
                 }
             }
         }
-    }
-
-    /// Fills in the arguments; gives those that are tensor maps.
-    fn arguments(&mut self, objects: &Objects, side: &Side) -> Result<FxHashMap<u32, Map>, BindError> {
-        let mut maps = FxHashMap::default();
-        let arguments = self.params.iter().filter(|param| param.binding == Binding::Argument);
-        let declared: Vec<Argument> = arguments.map(|param| Argument::Named(param.name.clone())).collect();
-        let given = side.arguments.as_ref().unwrap_or(&declared);
-        let kernel = signature(self.program);
-        if given.len() != self.program.parameters.len() {
-            let takes = self.program.parameters.len();
-            let message =
-                format!("kernel `{kernel}` takes {takes} arguments, but the case gives {}", given.len());
-            let names: Vec<String> = given.iter().map(argument_name).collect();
-            let help = format!(
-                "given are ({}); `args` lists a side's arguments by name when they differ from the declared ones",
-                names.join(", ")
-            );
-            return Err(BindError::new(message, Some(help)));
-        }
-        for (at, (argument, parameter)) in given.iter().zip(&self.program.parameters).enumerate() {
-            let wrong = |message: String| {
-                BindError::new(format!("argument {} of kernel `{kernel}`: {message}", at + 1), None)
-            };
-            let address = objects.address(parameter.variable);
-            let Some((object, _)) = objects.find(Space::Param, address) else { continue };
-            if let Argument::Map { name, map } = argument {
-                maps.insert(object, self.map(name, map, parameter).map_err(wrong)?);
-                continue;
-            }
-            let cells = self.argument(objects, argument, parameter).map_err(wrong)?;
-            let Backing::Constant(first) = objects.get(object).backing else { continue };
-            self.constants[first as usize..first as usize + cells.len()].copy_from_slice(&cells);
-        }
-        Ok(maps)
-    }
-
-    /// A tensor map, which a kernel takes by value.
-    fn map(&self, name: &str, map: &TensorMap, parameter: &Parameter) -> Result<Map, String> {
-        if parameter.size != MAP_BYTES {
-            return Err(format!(
-                "`{name}` is a tensor map of {MAP_BYTES} bytes, but the kernel takes {} of {} bytes here",
-                parameter.element, parameter.size
-            ));
-        }
-        let shape =
-            self.params.iter().find(|param| param.name == map.of).map(|param| name_and_shape(param).1);
-        let made = Map::new(name, map, &self.tensors, &shape.unwrap_or_default());
-        made.map_err(|message| format!("`{name}`: {message}"))
-    }
-
-    /// The cells of one argument.
-    fn argument(
-        &self,
-        objects: &Objects,
-        argument: &Argument,
-        parameter: &Parameter,
-    ) -> Result<Vec<Cell>, String> {
-        let element = parameter_element(parameter);
-        let scalar = |value: &Extended| -> Result<Vec<Cell>, String> {
-            let element = match element.ok_or("a literal cannot be passed as a struct")? {
-                // Untyped parameters take a literal in either reading of its sign.
-                Element::Int { bytes, .. } if parameter.element.starts_with('b') => {
-                    Element::Int { bytes, signed: value.signum() < 0 }
-                }
-                element @ (Element::Float(_) | Element::Int { .. } | Element::Bool) => element,
-            };
-            bits_of(element, value).map(|bits| cells_of(bits, element.bytes()))
-        };
-        let name = match argument {
-            Argument::Literal(value) if parameter.pointer && *value != Extended::Finite(Rational::ZERO) => {
-                return Err(format!("{} is a number, but the kernel takes a pointer", spell(value)));
-            }
-            Argument::Literal(value) => return scalar(value),
-            Argument::Map { name, .. } => return Err(format!("`{name}` is a tensor map")),
-            Argument::Named(name) => name,
-        };
-        let param = self.params.iter().position(|param| param.name == *name).ok_or_else(|| {
-            let known: Vec<&str> = self.params.iter().map(|param| param.name.as_str()).collect();
-            format!("there is no parameter `{name}`; declared are {}", known.join(", "))
-        })?;
-        if self.params[param].binding == Binding::Variable {
-            return Err(format!("`{name}` is a variable of the module, which kernels take by its name"));
-        }
-        match &self.params[param].kind {
-            ParamKind::Tensor { .. } => {
-                let is_number = matches!(element, Some(Element::Float(_)));
-                if parameter.size != 8 || is_number {
-                    return Err(format!(
-                        "`{name}` is a tensor, but the kernel takes a {} here",
-                        parameter.element
-                    ));
-                }
-                let tensor = self.tensors.iter().position(|tensor| tensor.param == Some(param));
-                let address = objects
-                    .iter()
-                    .find(|(_, object)| tensor.is_some_and(|at| object.backing == Backing::Tensor(at as u32)))
-                    .map_or(0, |(_, object)| object.base);
-                Ok(cells_of(address, 8))
-            }
-            ParamKind::Scalar { element: declared, value } => {
-                if u64::from(declared.bytes()) != parameter.size {
-                    return Err(format!(
-                        "`{name}` is declared {} ({} bytes), but the kernel takes {} ({} bytes)",
-                        declared.name(),
-                        declared.bytes(),
-                        parameter.element,
-                        parameter.size
-                    ));
-                }
-                let is_float = |element: Element| matches!(element, Element::Float(_));
-                if parameter.pointer
-                    || is_typed(parameter, element) && element.map(is_float) != Some(is_float(*declared))
-                {
-                    let takes = if parameter.pointer { "a pointer" } else { parameter.element.as_str() };
-                    return Err(format!(
-                        "`{name}` is declared {}, but the kernel takes {takes}",
-                        declared.name()
-                    ));
-                }
-                match value {
-                    ScalarValue::Number(value) => {
-                        let bits =
-                            bits_of(*declared, value).map_err(|message| format!("`{name}`: {message}"))?;
-                        Ok(cells_of(bits, declared.bytes()))
-                    }
-                    ScalarValue::Symbolic(_) => symbolic_cells(*declared, param, name),
-                }
-            }
-        }
-    }
-}
-
-fn symbolic_cells(element: Element, param: usize, name: &str) -> Result<Vec<Cell>, String> {
-    let term = TermId::input(InputId::from_index(param), 0);
-    match element {
-        Element::Float(Format::F64) => Ok((0..2).map(|half| Cell(Sym::half(half, term).raw())).collect()),
-        Element::Float(format) if format.bytes() == 4 => Ok(vec![Cell(Sym::real(format, term).raw())]),
-        Element::Int { bytes: 4, .. } => Ok(vec![Cell(Sym::int(4, term).raw())]),
-        Element::Float(_) | Element::Int { .. } | Element::Bool => Err(format!(
-            "`{name}`: a symbolic scalar is f32, f64 or a 32-bit integer, not {}",
-            element.name()
-        )),
-    }
-}
-
-fn argument_name(argument: &Argument) -> String {
-    match argument {
-        Argument::Named(name) | Argument::Map { name, .. } => name.clone(),
-        Argument::Literal(value) => spell(value),
-    }
-}
-
-/// The element type of a scalar parameter; `None` for structs.
-pub(crate) fn parameter_element(parameter: &Parameter) -> Option<Element> {
-    let int = |bytes, signed| Some(Element::Int { bytes, signed });
-    match (parameter.element.as_str(), parameter.size) {
-        ("f32", 4) => Element::parse("f32"),
-        ("f64", 8) => Element::parse("f64"),
-        ("f16", 2) => Element::parse("f16"),
-        ("s8", 1) | ("s16", 2) | ("s32", 4) | ("s64", 8) => int(parameter.size as u32, true),
-        ("u8" | "b8", 1) | ("u16", 2) | ("u32", 4) | ("u64", 8) => int(parameter.size as u32, false),
-        ("b16", 2) | ("b32", 4) | ("b64", 8) => int(parameter.size as u32, true),
-        _ => None,
-    }
-}
-
-/// Whether a parameter's declaration says if it is a float: untyped ones do not, nor do bytes, which hold the small
-/// formats.
-fn is_typed(parameter: &Parameter, element: Option<Element>) -> bool {
-    element.is_some() && !parameter.element.starts_with('b') && parameter.size > 1
-}
-
-fn cells_of(bits: u64, bytes: u32) -> Vec<Cell> {
-    if bytes < 4 {
-        let written = low_bytes(bytes).count_ones() / 8;
-        return vec![Cell(u64::from((1u32 << written) - 1) << 32 | bits & low_bytes(bytes))];
-    }
-    (0..bytes / 4).map(|at| Cell::bits((bits >> (32 * at)) as u32)).collect()
-}
-
-fn store_bytes(cells: &mut [Cell], bytes: &[u8]) {
-    for (cell, four) in cells.iter_mut().zip(bytes.chunks(4)) {
-        let mut word = [0; 4];
-        word[..four.len()].copy_from_slice(four);
-        *cell = Cell::bits(u32::from_le_bytes(word));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::bind::{BindError, Initial, Launch, Tensor};
+use super::bind::{BindError, Initial, Launch, Rest, Tensor};
 use crate::base::assumption::Assumption;
 use crate::case::{Binding, Element, Param, Role};
 use crate::program::{Program, Space, Variable, is_made_by_compiler, is_variable_called, variable_name};
@@ -98,7 +98,7 @@ pub(super) fn of_fields(variable: &Variable, mut fields: Vec<(u64, Tensor)>) -> 
         element: Element::Int { bytes: 1, signed: false },
         elements: size,
         role: Role::In,
-        initial: Initial::Fields(fields),
+        initial: Initial::Fields(fields, Rest::NotGiven),
         param: None,
     })
 }

@@ -171,8 +171,15 @@ pub(super) fn initial_cell(
     {
         return initial_cell(field, (first - offset) / 4, (packed, store), reader);
     }
-    if let Initial::Fields(_) = tensor.initial {
+    if let Initial::Fields(..) = tensor.initial {
         return cell_of_fields(tensor, first, packed, reader);
+    }
+    if let Initial::Bytes(bytes) = &tensor.initial {
+        let mut word = [0; 4];
+        for (byte, at) in word.iter_mut().zip(first as usize..) {
+            *byte = bytes.get(at).copied().unwrap_or(0);
+        }
+        return Cell::bits(u32::from_le_bytes(word));
     }
     let bytes = tensor.element.bytes();
     let value = |element: u64| {

@@ -8,6 +8,7 @@
 //! depend on the number of threads, on the layout of memory, or on which race detector ran; who goes first (the
 //! schedule) decides at most which of several faults is found.
 
+mod arguments;
 mod barrier;
 mod bind;
 mod clock;
@@ -39,7 +40,7 @@ mod tensor_map;
 mod value;
 mod warp;
 
-pub(crate) use bind::parameter_element;
+pub(crate) use arguments::parameter_element;
 pub use bind::{BindError, signature};
 pub use endless::Endless;
 pub use globals::{has_variable, names_variable};

@@ -31,14 +31,12 @@ pub(super) struct Object {
 /// Where an object's contents are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Backing {
-    /// A tensor of the case or a `.global` variable: index into the launch's tensors.
+    /// A tensor of the case, a variable of the module or a parameter: index into the launch's tensors.
     Tensor(u32),
     /// Shared memory, from this cell on.
     Shared(u32),
     /// Memory of each thread, from this cell on.
     Local(u32),
-    /// Constants and parameters: cells of the launch, from this one on.
-    Constant(u32),
 }
 
 /// What an object is asked to be placed as.
@@ -142,7 +140,7 @@ impl Objects {
                 Backing::Local(first) if object.base == address => {
                     Some((first as usize, object.size.div_ceil(4) as usize))
                 }
-                Backing::Local(_) | Backing::Shared(_) | Backing::Constant(_) | Backing::Tensor(_) => None,
+                Backing::Local(_) | Backing::Shared(_) | Backing::Tensor(_) => None,
             }
         })
     }

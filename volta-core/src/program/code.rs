@@ -84,6 +84,8 @@ pub struct Parameter {
     pub element: String,
     /// Bytes.
     pub size: u64,
+    /// What its place is a multiple of.
+    pub align: u64,
     /// A `.ptr` attribute, as written.
     pub pointer: bool,
 }

@@ -3,7 +3,6 @@
 
 use super::asynchronous::{Async, Factor, Groups};
 use super::code::{Inst, Program, Variable};
-use super::effect::Effect;
 use super::op::{Op, RegId, Space, Src, VariableId};
 use super::visit::Named;
 use rustc_hash::FxHashMap;
@@ -30,8 +29,8 @@ impl Origin {
 struct Origins<'v> {
     variables: &'v [Variable],
     registers: FxHashMap<RegId, Origin>,
-    /// Something that is computed from such an address lies in memory, so that a load may give it.
-    stored: bool,
+    /// Where in memory lies something that is computed from such an address, so that a load may give it.
+    stored: Vec<Space>,
 }
 
 impl Origins<'_> {
@@ -45,6 +44,13 @@ impl Origins<'_> {
         }
     }
 
+    /// Whether what a load of a space gives may be computed from such an address.
+    fn may_be_stored(&self, space: Space) -> bool {
+        self.stored
+            .iter()
+            .any(|stored| *stored == space || *stored == Space::Generic || space == Space::Generic)
+    }
+
     /// All dynamic arrays are one.
     fn dynamic(&self, variable: VariableId) -> VariableId {
         let is_dynamic = |variable: &Variable| variable.space == Space::Shared && variable.size.is_none();
@@ -56,19 +62,25 @@ impl Origins<'_> {
 
     /// What an operation makes of what is known; whether that is new.
     fn step(&mut self, op: &Op) -> bool {
-        let values = if let Op::Store { a, .. } = op {
-            a.as_slice()
-        } else if let Op::Atomic { a, .. } = op {
-            std::slice::from_ref(a)
+        let written = if let Op::Store { space, a, .. } = op {
+            Some((*space, a.as_slice()))
+        } else if let Op::Atomic { space, a, .. } = op {
+            Some((*space, std::slice::from_ref(a)))
         } else {
-            &[]
+            None
         };
-        let mut grows = !self.stored && values.iter().any(|source| self.of(*source) != Origin::None);
-        self.stored |= grows;
+        let mut grows = false;
+        if let Some((space, values)) = written
+            && !self.stored.contains(&space)
+            && values.iter().any(|source| self.of(*source) != Origin::None)
+        {
+            self.stored.push(space);
+            grows = true;
+        }
         let mut origin = Origin::None;
-        if matches!(op.effect(), Effect::Reads | Effect::Writes(_)) {
-            // Where it comes from is not told apart.
-            origin = if self.stored { Origin::Several } else { Origin::None };
+        if let Op::Load { space, .. } | Op::Atomic { space, .. } = op {
+            // Where in a space it comes from is not told apart.
+            origin = if self.may_be_stored(*space) { Origin::Several } else { Origin::None };
         } else {
             op.visit_sources(&mut |source| origin = origin.and(self.of(source)));
         }
@@ -115,8 +127,11 @@ pub(super) fn find_matrices(insts: &mut [Inst], variables: &[Variable]) {
         return;
     }
     let is_shared = |variable: VariableId| variables[variable.index()].space == Space::Shared;
-    let initial = variables.iter().filter_map(|variable| variable.init.as_ref());
-    let stored = initial.flat_map(|init| &init.addresses).any(|(_, target, _, _)| is_shared(*target));
+    let initial = variables.iter().filter(|variable| {
+        let mut addresses = variable.init.iter().flat_map(|init| &init.addresses);
+        addresses.any(|(_, target, _, _)| is_shared(*target))
+    });
+    let stored = initial.map(|variable| variable.space).collect();
     let mut origins = Origins { variables, registers: FxHashMap::default(), stored };
     loop {
         let mut grows = false;

@@ -2,6 +2,7 @@
 //!
 //! Reading is strict: what is not understood is an error at its place, never ignored.
 
+mod args;
 mod reader;
 
 use std::ops::Range;
@@ -13,9 +14,10 @@ use volta_case::{
     VerdictName, Word, Wrong, choose, source_problem, spellings, split_source,
 };
 use volta_core::case::{
-    Argument, Binding, Contents, Element, Param, ParamKind, Role, ScalarValue, Sign, Which, bits_of,
+    Binding, Contents, Element, Param, ParamKind, Role, ScalarValue, Sign, Which, bits_of,
 };
 
+use args::Known;
 pub use reader::Problem;
 use reader::{Problems, Table, Value, as_integer, as_number};
 
@@ -448,20 +450,7 @@ fn read_kernel(
             problems.add_senseless(value.span(), message, None);
         }
     }
-    kernel.args = table.list("args", "a parameter's name or a number", |value| {
-        if let Some(number) = as_number(value.get_ref()) {
-            return Some(Argument::Literal(number));
-        }
-        let name = value.get_ref().as_str()?;
-        let maps = maps.iter().map(|(name, _)| name.as_str());
-        let known: Vec<&str> = names.iter().copied().chain(maps).collect();
-        if !known.contains(&name) {
-            let wrong = Wrong::unknown(format!("no parameter is called `{name}`"), name, &known);
-            problems.add_senseless(value.span(), wrong.message, wrong.help);
-        }
-        Some(Argument::Named(name.into()))
-    });
-    kernel.args = kernel.args.map(|list| Argument::with_maps(list, maps));
+    kernel.args = Known { names, maps, problems }.arguments(&table);
     table.finish();
     source.map(|_| kernel)
 }

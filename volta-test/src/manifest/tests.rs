@@ -1,4 +1,7 @@
 use super::*;
+use volta_core::case::{Argument, Member};
+
+use crate::number;
 
 const PAIR: &str = r#"description = "two ways"
 expect = { verdict = "race", side = "opt", rule = "Y1", lines = [12, 20] }
@@ -86,7 +89,7 @@ fn everything_is_read() {
     let ParamKind::Scalar { value: ScalarValue::Number(tenth), .. } = &case.params[7].kind else {
         panic!("s is a number")
     };
-    assert_eq!(crate::number::show(tenth), "0.1", "decimals are exact");
+    assert_eq!(number::show(tenth), "0.1", "decimals are exact");
 }
 
 #[test]
@@ -273,4 +276,37 @@ args = ["m", "x"]
     assert_eq!(change("m = {", "x = {")[0], "6:1: `x` is a parameter already | rename the tensor map");
     assert_eq!(change("\"128B\"", "\"256B\"").len(), 1);
     assert_eq!(change("[\"m\"", "[\"n\"").len(), 1);
+}
+
+#[test]
+fn structs_are_lists_of_members() {
+    let text = r#"
+[params]
+x = { role = "in", type = "f32", shape = [4] }
+n = { type = "i32", value = 4 }
+
+[kernel]
+source = "k.ptx"
+block = 32
+args = [["x", ["n", { type = "f16", value = 0.5 }], { offset = 24 }], 7]
+"#;
+    let case = read(text).expect("the case is right");
+    let named = |name: &str| Member::Argument(Argument::Named(name.into()));
+    let half =
+        Member::Number(Element::parse("f16").expect("a type"), number::parse("0.5").expect("a number"));
+    let inner = Member::Argument(Argument::Struct(vec![named("n"), half]));
+    let seven = Argument::Literal(number::parse("7").expect("a number"));
+    let whole = Argument::Struct(vec![named("x"), inner, Member::Offset(24)]);
+    assert_eq!(case.opt.args, Some(vec![whole, seven]));
+    let change = |from: &str, to: &str| problems(&text.replace(from, to));
+    assert_eq!(change("[\"n\"", "[\"m\"").len(), 1);
+    assert_eq!(
+        change("[\"n\",", "[\"n\", 3,"),
+        ["9:21: a member of a struct is a parameter's name, a list, `{ type = \"f32\", value = 0.5 }` or \
+             `{ offset = 16 }`, not 3"]
+    );
+    assert_eq!(change("\"f16\"", "\"half\"").len(), 1);
+    assert_eq!(change("offset = 24", "offset = -1").len(), 1);
+    assert_eq!(change("offset = 24", "byte = 24").len(), 2);
+    assert_eq!(change("value = 0.5", "value = 70000").len(), 1);
 }

@@ -67,7 +67,7 @@ impl Cta<'_> {
     fn holds_atomics(&self, warp: &Warp, lane: usize, at: &WarpAccess<'_>) -> Result<(), Stop> {
         match at.object.backing {
             Backing::Shared(_) => Ok(()),
-            Backing::Tensor(_) => {
+            Backing::Tensor(_) if at.object.space == Space::Global => {
                 let all: u64 = self.launch.grid.iter().map(|n| u64::from(*n)).product();
                 if self.launch.ctas.len() == all {
                     return Ok(());
@@ -76,7 +76,7 @@ impl Cta<'_> {
                 let message = format!("{place} is updated atomically, but only some CTAs of the grid run");
                 Err(self.fault(FaultKind::Unsupported, "S5", message, warp, lane, at.pc))
             }
-            Backing::Constant(_) | Backing::Local(_) => {
+            Backing::Tensor(_) | Backing::Local(_) => {
                 let name = super::access_fault::pretty_name(&at.object.name);
                 let message = format!("an atomic operation does not access the state space of `{name}`");
                 Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, at.pc))

@@ -192,8 +192,8 @@ impl<'l> Cta<'l> {
     ) -> Result<(), Stop> {
         match at.object.backing {
             Backing::Shared(_) => Ok(()),
-            Backing::Tensor(_) if in_tensors => Ok(()),
-            Backing::Tensor(_) | Backing::Constant(_) | Backing::Local(_) => {
+            Backing::Tensor(_) if in_tensors && at.object.space == Space::Global => Ok(()),
+            Backing::Tensor(_) | Backing::Local(_) => {
                 let lane = at.mask.trailing_zeros() as usize;
                 let name = pretty_name(&at.object.name);
                 let message = format!("a matrix instruction does not access the state space of `{name}`");
@@ -257,6 +257,20 @@ impl<'l> Cta<'l> {
             && self.load_shared(warp, at, first, width.bytes(), d)?
         {
             return Ok(());
+        }
+        if let Backing::Tensor(number) = at.object.backing
+            && self.launch.tensors[number as usize].is_read_only()
+        {
+            let first = at.mask.trailing_zeros() as usize;
+            if lanes(at.mask).all(|lane| at.offsets[lane] == at.offsets[first]) {
+                for (step, target) in d.iter().enumerate() {
+                    let offset = at.offsets[first] + step as u64 * u64::from(width.bytes());
+                    let value = self.load_value(warp, first, at, offset, width.bytes())?;
+                    let Some(target) = target else { continue };
+                    warp.register_mut(*target).fill(at.mask, value);
+                }
+                return Ok(());
+            }
         }
         for lane in lanes(at.mask) {
             for (step, target) in d.iter().enumerate() {
@@ -348,8 +362,10 @@ impl<'l> Cta<'l> {
         let reader = InstId(at.pc);
         if let Backing::Tensor(number) = at.object.backing {
             let tensor = &self.launch.tensors[number as usize];
-            if tensor.is_read_only() && tensor.element.bytes() == bytes && tensor.is_given() {
-                return Ok(tensor.value(offset / u64::from(bytes), reader));
+            if tensor.is_read_only()
+                && let Some(value) = tensor.whole(offset, bytes, reader)
+            {
+                return Ok(value);
             }
         }
         self.gathered(warp, lane, at, offset, bytes, Self::read_cell)
@@ -485,7 +501,6 @@ impl<'l> Cta<'l> {
         touched: u8,
     ) -> Result<Cell, Stop> {
         match at.object.backing {
-            Backing::Constant(first) => Ok(self.launch.constants[first as usize + cell as usize]),
             Backing::Local(first) => Ok(warp.local[first as usize + cell as usize][lane]),
             Backing::Shared(first) => {
                 let index = first as usize + cell as usize;
@@ -552,7 +567,6 @@ impl<'l> Cta<'l> {
     pub(super) fn writable(&self, warp: &Warp, at: &WarpAccess<'_>, bytes: u32) -> Result<(), Stop> {
         let lane = at.mask.trailing_zeros() as usize;
         let read_only = match at.object.backing {
-            Backing::Constant(_) => true,
             Backing::Tensor(number) => self.launch.tensors[number as usize].is_read_only(),
             Backing::Shared(_) | Backing::Local(_) => false,
         };
@@ -627,7 +641,6 @@ impl<'l> Cta<'l> {
     /// A cell's contents, looked at to keep the bytes around a narrow store: not an access.
     pub(super) fn peek(&mut self, warp: &Warp, lane: usize, at: &WarpAccess<'_>, cell: u64) -> Cell {
         match at.object.backing {
-            Backing::Constant(first) => self.launch.constants[first as usize + cell as usize],
             Backing::Local(first) => warp.local[first as usize + cell as usize][lane],
             Backing::Shared(first) => self.memory.shared[first as usize + cell as usize],
             Backing::Tensor(number) => {
@@ -654,7 +667,6 @@ impl<'l> Cta<'l> {
         content: Cell,
     ) -> Result<(), Stop> {
         match at.object.backing {
-            Backing::Constant(_) => {}
             Backing::Local(first) => warp.local[first as usize + cell as usize][lane] = content,
             Backing::Shared(first) => {
                 let index = first as usize + cell as usize;

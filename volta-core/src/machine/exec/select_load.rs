@@ -89,7 +89,6 @@ impl Cta<'_> {
         let found = self.launch.objects.find(space, inner);
         let is_fixed = found.is_some_and(|(number, _)| match self.launch.objects.get(number).backing {
             Backing::Tensor(tensor) => self.launch.tensors[tensor as usize].is_read_only(),
-            Backing::Constant(_) => true,
             Backing::Shared(_) | Backing::Local(_) => false,
         });
         if *left == 0 || !is_fixed {

@@ -34,8 +34,8 @@ impl<'l> Cta<'l> {
         let (space, inner) =
             if map.space == Space::Generic { from_generic(address) } else { (map.space, address) };
         let launch = self.launch;
-        let found = launch.objects.find(space, inner).filter(|(_, offset)| *offset == 0);
-        let map = found.and_then(|(object, _)| launch.maps.get(&object));
+        let found = launch.objects.find(space, inner);
+        let map = found.and_then(|(object, at)| launch.maps.get(&(object, u64::try_from(at).ok()?)));
         let Some(map) = map else {
             let message = "there is no tensor map at the address that a copy names".to_string();
             let site = self.site("copies by it".into(), warp, lane, pc);

@@ -17,8 +17,9 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::arguments::{Part, arguments, parts};
 use crate::base::assumption::Assumption;
-use crate::case::{Argument, Binding, Param, ParamKind, Role, Side, Which};
+use crate::case::{Param, ParamKind, Role, Side, Which};
 use crate::program::{Op, Program, RegId, Space, Src, VariableId};
 use form::{Base, Form, Sums};
 
@@ -177,21 +178,14 @@ impl<'p> Analysis<'p> {
 
     /// Parameters hold the tensors' addresses.
     fn arguments(&mut self, side: &Side, params: &[Param]) {
-        let declared = params.iter().enumerate().filter(|(_, param)| param.binding == Binding::Argument);
-        let declared: Vec<usize> = declared.map(|(at, _)| at).collect();
-        for (number, parameter) in self.program.parameters.iter().enumerate() {
-            let tensor = match side.arguments.as_ref().map(|list| list.get(number)) {
-                None => declared.get(number).copied(),
-                Some(Some(Argument::Named(name))) => params.iter().position(|param| param.name == *name),
-                Some(Some(Argument::Literal(_) | Argument::Map { .. }) | None) => None,
-            };
-            let is_tensor = |at: &usize| {
-                params.get(*at).is_some_and(|param| matches!(param.kind, ParamKind::Tensor { .. }))
-            };
-            if let Some(tensor) = tensor.filter(is_tensor) {
+        let given = arguments(side, params);
+        for (argument, parameter) in given.iter().zip(&self.program.parameters) {
+            // What does not fit is an error of the launch.
+            for (offset, part) in parts(argument, parameter, params).unwrap_or_default() {
+                let Part::Pointer(tensor) = part else { continue };
                 let form = self.sums.address(&[Base::Tensor(tensor)], Some(0));
                 let held = self.held.entry(Base::Variable(parameter.variable)).or_default();
-                held.by_place.insert((Some(0), 8), form);
+                held.by_place.insert((i64::try_from(offset).ok(), 8), form);
                 held.has_addresses = true;
             }
         }

@@ -122,6 +122,7 @@ impl<'m> Lowering<'m> {
                 variable,
                 element: parameter.element.text.clone(),
                 size: layout.size.unwrap_or(0),
+                align: layout.align,
                 pointer: parameter.pointer.is_some(),
             });
         }

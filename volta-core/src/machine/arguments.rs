@@ -1,0 +1,338 @@
+//! A kernel's parameters as memory, by what the case gives for them: numbers, pointers to tensors, tensor maps, and structs
+//! of such.
+
+use rustc_hash::FxHashMap;
+
+use super::bind::{BindError, Builder, Initial, Rest, Tensor, name_and_shape, signature};
+use super::objects::{Backing, Objects};
+use super::tensor_map::Map;
+use crate::case::{
+    Argument, Binding, Element, Member, Param, ParamKind, Role, ScalarValue, Side, TensorMap, bits_of, spell,
+};
+use crate::number::{Extended, Rational};
+use crate::program::{Parameter, Space};
+use crate::term::InputId;
+
+/// Bytes of a pointer.
+const POINTER: u64 = 8;
+/// What a `CUtensorMap` takes, and is aligned to.
+const MAP: (u64, u64) = (128, 64);
+
+/// What lies at a byte of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part<'c> {
+    /// The address of a tensor, by its number among the case's parameters.
+    Pointer(usize),
+    /// A scalar of the case, by its number.
+    Scalar(usize),
+    Number(Element, &'c Extended),
+    Map(&'c str, &'c TensorMap),
+}
+
+/// The parts of a parameter, each at its byte.
+pub(super) type Parts<'c> = Vec<(u64, Part<'c>)>;
+
+impl Part<'_> {
+    /// Bytes, and what their place is a multiple of.
+    fn extent(self, params: &[Param]) -> (u64, u64) {
+        let own = |element: Element| (u64::from(element.bytes()), u64::from(element.bytes()));
+        match self {
+            Part::Pointer(_) => (POINTER, POINTER),
+            Part::Scalar(at) => own(params[at].elements()[0]),
+            Part::Number(element, _) => own(element),
+            Part::Map(..) => MAP,
+        }
+    }
+}
+
+/// What a case gives by a name.
+fn named<'c>(name: &str, params: &[Param]) -> Result<Part<'c>, String> {
+    let at = params.iter().position(|param| param.name == *name).ok_or_else(|| {
+        let known: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
+        format!("there is no parameter `{name}`; declared are {}", known.join(", "))
+    })?;
+    match (&params[at].kind, params[at].binding) {
+        (_, Binding::Variable) => {
+            Err(format!("`{name}` is a variable of the module, which kernels take by its name"))
+        }
+        (ParamKind::Tensor { .. }, Binding::Argument) => Ok(Part::Pointer(at)),
+        (ParamKind::Scalar { .. }, Binding::Argument) => Ok(Part::Scalar(at)),
+    }
+}
+
+/// The parts of a parameter, and where they lie in it.
+///
+/// # Errors
+/// What does not fit, in words.
+pub(super) fn parts<'c>(
+    argument: &'c Argument,
+    parameter: &Parameter,
+    params: &[Param],
+) -> Result<Parts<'c>, String> {
+    let element = parameter_element(parameter);
+    let part = match argument {
+        Argument::Struct(members) => return members_of(members, parameter, params),
+        Argument::Map { name, map } if parameter.size == MAP.0 => Part::Map(name, map),
+        Argument::Map { name, .. } => {
+            return Err(format!(
+                "`{name}` is a tensor map of {} bytes, but the kernel takes {} of {} bytes here",
+                MAP.0, parameter.element, parameter.size
+            ));
+        }
+        Argument::Literal(value) if parameter.pointer && *value != Extended::Finite(Rational::ZERO) => {
+            return Err(format!("{} is a number, but the kernel takes a pointer", spell(value)));
+        }
+        Argument::Literal(value) => match element.ok_or("a literal cannot be passed as a struct")? {
+            // Untyped parameters take a literal in either reading of its sign.
+            Element::Int { bytes, .. } if parameter.element.starts_with('b') => {
+                Part::Number(Element::Int { bytes, signed: value.signum() < 0 }, value)
+            }
+            element @ (Element::Float(_) | Element::Int { .. } | Element::Bool) => {
+                Part::Number(element, value)
+            }
+        },
+        Argument::Named(name) => {
+            let part = named(name, params)?;
+            fits(name, part, params, parameter, element)?;
+            part
+        }
+    };
+    Ok(vec![(0, part)])
+}
+
+/// Whether a parameter is of the kind of what is given for it.
+fn fits(
+    name: &str,
+    part: Part<'_>,
+    params: &[Param],
+    parameter: &Parameter,
+    element: Option<Element>,
+) -> Result<(), String> {
+    let is_float = |element: Element| matches!(element, Element::Float(_));
+    let Part::Scalar(at) = part else {
+        if parameter.size == POINTER && !element.is_some_and(is_float) {
+            return Ok(());
+        }
+        return Err(format!("`{name}` is a tensor, but the kernel takes a {} here", parameter.element));
+    };
+    let declared = params[at].elements()[0];
+    if u64::from(declared.bytes()) != parameter.size {
+        return Err(format!(
+            "`{name}` is declared {} ({} bytes), but the kernel takes {} ({} bytes)",
+            declared.name(),
+            declared.bytes(),
+            parameter.element,
+            parameter.size
+        ));
+    }
+    let differs = is_typed(parameter, element) && element.map(is_float) != Some(is_float(declared));
+    if parameter.pointer || differs {
+        let takes = if parameter.pointer { "a pointer" } else { parameter.element.as_str() };
+        return Err(format!("`{name}` is declared {}, but the kernel takes {takes}", declared.name()));
+    }
+    Ok(())
+}
+
+/// A struct that is filled member by member, as C lays it out.
+struct Layout<'c, 'p> {
+    params: &'p [Param],
+    parts: Parts<'c>,
+    /// The first byte that is free.
+    end: u64,
+}
+
+impl<'c> Layout<'c, '_> {
+    /// Adds members from `start` on; gives what the struct's place is a multiple of.
+    fn add(&mut self, members: &'c [Member]) -> Result<u64, String> {
+        let start = self.end;
+        let mut most = 1;
+        for member in members {
+            let part = match member {
+                Member::Offset(offset) => {
+                    let next = start.saturating_add(*offset);
+                    if next < self.end {
+                        return Err(format!(
+                            "what lies before byte {offset} of the struct ends at byte {}",
+                            self.end - start
+                        ));
+                    }
+                    self.end = next;
+                    continue;
+                }
+                Member::Number(element, value) => Part::Number(*element, value),
+                Member::Argument(Argument::Struct(members)) => {
+                    let align = alignment(members, self.params)?;
+                    most = most.max(align);
+                    self.end = self.end.next_multiple_of(align);
+                    self.add(members)?;
+                    self.end = self.end.next_multiple_of(align);
+                    continue;
+                }
+                Member::Argument(Argument::Named(name)) => named(name, self.params)?,
+                Member::Argument(Argument::Map { name, map }) => Part::Map(name, map),
+                Member::Argument(Argument::Literal(value)) => {
+                    return Err(format!("{} is a member of a struct and needs a type", spell(value)));
+                }
+            };
+            let (bytes, align) = part.extent(self.params);
+            most = most.max(align);
+            let at = self.end.next_multiple_of(align);
+            self.parts.push((at, part));
+            self.end = at + bytes;
+        }
+        Ok(most)
+    }
+}
+
+/// What the place of a struct is a multiple of.
+fn alignment(members: &[Member], params: &[Param]) -> Result<u64, String> {
+    Layout { params, parts: Vec::new(), end: 0 }.add(members)
+}
+
+fn members_of<'c>(
+    members: &'c [Member],
+    parameter: &Parameter,
+    params: &[Param],
+) -> Result<Parts<'c>, String> {
+    if parameter_element(parameter).is_some() {
+        return Err(format!("a struct is given, but the kernel takes a {} here", parameter.element));
+    }
+    let mut layout = Layout { params, parts: Vec::new(), end: 0 };
+    let align = layout.add(members)?.max(parameter.align);
+    let Layout { parts, end, .. } = layout;
+    if end.next_multiple_of(align) == parameter.size || end == parameter.size {
+        return Ok(parts);
+    }
+    let places = parts.iter().map(|(offset, part)| {
+        let what = match part {
+            Part::Pointer(at) | Part::Scalar(at) => params[*at].name.clone(),
+            Part::Number(_, value) => spell(value),
+            Part::Map(name, _) => (*name).to_string(),
+        };
+        format!("{what} at byte {offset}")
+    });
+    let places: Vec<String> = places.collect();
+    Err(format!(
+        "the struct that is given has {} bytes ({}), but the kernel takes one of {}; `offset` says where the next member \
+         begins, or the struct ends",
+        end.next_multiple_of(align),
+        places.join(", "),
+        parameter.size
+    ))
+}
+
+/// What each argument of a side is: by declaration order, unless the side says otherwise.
+pub(super) fn arguments(side: &Side, params: &[Param]) -> Vec<Argument> {
+    let declared = || {
+        let arguments = params.iter().filter(|param| param.binding == Binding::Argument);
+        arguments.map(|param| Argument::Named(param.name.clone())).collect()
+    };
+    side.arguments.clone().unwrap_or_else(declared)
+}
+
+impl Builder<'_> {
+    /// Fills in the arguments; gives those that are tensor maps, by their object and byte.
+    pub(super) fn arguments(
+        &mut self,
+        objects: &Objects,
+        side: &Side,
+    ) -> Result<FxHashMap<(u32, u64), Map>, BindError> {
+        let mut maps = FxHashMap::default();
+        let given = arguments(side, self.params);
+        let kernel = signature(self.program);
+        if given.len() != self.program.parameters.len() {
+            let takes = self.program.parameters.len();
+            let message =
+                format!("kernel `{kernel}` takes {takes} arguments, but the case gives {}", given.len());
+            let names: Vec<String> = given.iter().map(argument_name).collect();
+            let help = format!(
+                "given are ({}); `args` lists a side's arguments by name when they differ from the declared ones",
+                names.join(", ")
+            );
+            return Err(BindError::new(message, Some(help)));
+        }
+        for (at, (argument, parameter)) in given.iter().zip(&self.program.parameters).enumerate() {
+            let wrong = |message: String| {
+                BindError::new(format!("argument {} of kernel `{kernel}`: {message}", at + 1), None)
+            };
+            let address = objects.address(parameter.variable);
+            let Some((object, _)) = objects.find(Space::Param, address) else { continue };
+            let Backing::Tensor(tensor) = objects.get(object).backing else { continue };
+            let mut fields = Vec::new();
+            for (offset, part) in parts(argument, parameter, self.params).map_err(wrong)? {
+                if let Part::Map(name, map) = part {
+                    maps.insert((object, offset), self.map(name, map).map_err(wrong)?);
+                } else {
+                    fields.push((offset, self.field(objects, part).map_err(wrong)?));
+                }
+            }
+            self.tensors[tensor as usize].initial = Initial::Fields(fields, Rest::Undefined);
+        }
+        Ok(maps)
+    }
+
+    fn map(&self, name: &str, map: &TensorMap) -> Result<Map, String> {
+        let shape =
+            self.params.iter().find(|param| param.name == map.of).map(|param| name_and_shape(param).1);
+        let made = Map::new(name, map, &self.tensors, &shape.unwrap_or_default());
+        made.map_err(|message| format!("`{name}`: {message}"))
+    }
+
+    /// One part of a parameter, as memory.
+    fn field(&self, objects: &Objects, part: Part<'_>) -> Result<Tensor, String> {
+        let (name, element, initial) = match part {
+            Part::Map(..) => return Err("a tensor map is no number".into()),
+            Part::Number(element, value) => (String::new(), element, Initial::Fill(bits_of(element, value)?)),
+            Part::Pointer(at) => {
+                let tensor = self.tensors.iter().position(|tensor| tensor.param == Some(at));
+                let is_it = |backing| tensor.is_some_and(|at| backing == Backing::Tensor(at as u32));
+                let object = objects.iter().find(|(_, object)| is_it(object.backing));
+                let address = object.map_or(0, |(_, object)| object.base);
+                let element = Element::Int { bytes: POINTER as u32, signed: false };
+                (self.params[at].name.clone(), element, Initial::Fill(address))
+            }
+            Part::Scalar(at) => {
+                let name = self.params[at].name.clone();
+                let ParamKind::Scalar { element, value } = &self.params[at].kind else {
+                    return Err(format!("`{name}` is no scalar"));
+                };
+                let initial = match value {
+                    ScalarValue::Number(value) => Initial::Fill(
+                        bits_of(*element, value).map_err(|message| format!("`{name}`: {message}"))?,
+                    ),
+                    ScalarValue::Symbolic(_) => Initial::Symbolic(InputId::from_index(at)),
+                };
+                (name, *element, initial)
+            }
+        };
+        Ok(Tensor { name, element, elements: 1, role: Role::In, initial, param: None })
+    }
+}
+
+fn argument_name(argument: &Argument) -> String {
+    match argument {
+        Argument::Named(name) | Argument::Map { name, .. } => name.clone(),
+        Argument::Literal(value) => spell(value),
+        Argument::Struct(_) => "a struct".into(),
+    }
+}
+
+/// The element type of a scalar parameter; `None` for structs.
+pub(crate) fn parameter_element(parameter: &Parameter) -> Option<Element> {
+    let int = |bytes, signed| Some(Element::Int { bytes, signed });
+    match (parameter.element.as_str(), parameter.size) {
+        ("f32", 4) => Element::parse("f32"),
+        ("f64", 8) => Element::parse("f64"),
+        ("f16", 2) => Element::parse("f16"),
+        ("s8", 1) | ("s16", 2) | ("s32", 4) | ("s64", 8) => int(parameter.size as u32, true),
+        ("u8" | "b8", 1) | ("u16", 2) | ("u32", 4) | ("u64", 8) => int(parameter.size as u32, false),
+        ("b16", 2) | ("b32", 4) | ("b64", 8) => int(parameter.size as u32, true),
+        _ => None,
+    }
+}
+
+/// Whether a parameter's declaration says if it is a float: untyped ones do not, nor do bytes, which hold the small
+/// formats.
+fn is_typed(parameter: &Parameter, element: Option<Element>) -> bool {
+    element.is_some() && !parameter.element.starts_with('b') && parameter.size > 1
+}

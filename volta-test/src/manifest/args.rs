@@ -1,0 +1,88 @@
+//! `args`: what a kernel is given for its parameters.
+
+use toml::de::{DeArray, DeTable};
+use volta_case::{MEMBER, Wrong, choose};
+use volta_core::case::{Argument, Member, TensorMap};
+
+use super::check_number;
+use super::reader::{Problems, Table, Value, as_integer, as_number};
+
+const EXPECTED: &str = "a parameter's name, a number, or a list of a struct's members";
+const MEMBERS: &str = "a parameter's name, a list, `{ type = \"f32\", value = 0.5 }` or `{ offset = 16 }`";
+
+/// What names may stand in arguments.
+pub(super) struct Known<'a> {
+    pub(super) names: &'a [&'a str],
+    pub(super) maps: &'a [(String, TensorMap)],
+    pub(super) problems: &'a Problems,
+}
+
+impl Known<'_> {
+    /// The arguments of a kernel, if the case lists them.
+    pub(super) fn arguments(&self, table: &Table<'_>) -> Option<Vec<Argument>> {
+        let list = table.list("args", EXPECTED, |value| match as_number(value.get_ref()) {
+            Some(number) => Some(Argument::Literal(number)),
+            None => self.argument(table, value),
+        })?;
+        Some(Argument::with_maps(list, self.maps))
+    }
+
+    /// What stands by name or is a struct.
+    fn argument(&self, table: &Table<'_>, value: Value<'_>) -> Option<Argument> {
+        if let Some(members) = value.get_ref().as_array() {
+            return Some(Argument::Struct(self.members(table, members)));
+        }
+        let name = value.get_ref().as_str()?;
+        let maps = self.maps.iter().map(|(name, _)| name.as_str());
+        let known: Vec<&str> = self.names.iter().copied().chain(maps).collect();
+        if !known.contains(&name) {
+            let wrong = Wrong::unknown(format!("no parameter is called `{name}`"), name, &known);
+            self.problems.add_senseless(value.span(), wrong.message, wrong.help);
+        }
+        Some(Argument::Named(name.into()))
+    }
+
+    fn members(&self, table: &Table<'_>, members: &DeArray<'_>) -> Vec<Member> {
+        let member = |value| {
+            let member = self.member(table, value);
+            if member.is_none() {
+                table.wrong_type(value, "a member of a struct", MEMBERS);
+            }
+            member
+        };
+        members.iter().filter_map(member).collect()
+    }
+
+    fn member(&self, table: &Table<'_>, value: Value<'_>) -> Option<Member> {
+        if let Some(entries) = value.get_ref().as_table() {
+            return self.table(entries, value);
+        }
+        self.argument(table, value).map(Member::Argument)
+    }
+
+    /// A number with its type, or where what follows lies.
+    fn table(&self, entries: &DeTable<'_>, at: Value<'_>) -> Option<Member> {
+        let table = Table::new(entries, at.span(), "a member of a struct", MEMBER, self.problems);
+        let (ty, number) = (table.get("type"), table.get("value"));
+        let offset = table.get("offset").map(|offset| as_integer(offset.get_ref()));
+        table.finish();
+        match (ty, number, offset) {
+            (None, None, Some(offset)) => offset.map(Member::Offset),
+            (Some(ty), Some(value), None) => {
+                let name = ty.get_ref().as_str()?;
+                let number = as_number(value.get_ref())?;
+                match choose(name, || format!("unknown element type `{name}`")) {
+                    Ok(element) => {
+                        check_number(element, &number, &value, self.problems);
+                        Some(Member::Number(element, number))
+                    }
+                    Err(Wrong { message, help }) => {
+                        self.problems.add(ty.span(), message, help);
+                        Some(Member::Offset(0))
+                    }
+                }
+            }
+            _ => None,
+        }
+    }
+}
