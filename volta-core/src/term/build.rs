@@ -183,6 +183,7 @@ impl Store {
         let new = NodeId::from_index(self.nodes.len());
         if !self.only_lists
             && let Some(known) = self.shared.find_or_note(&self.nodes, scalar, new)
+            && self.rounds_alike(known, site)
         {
             return TermId::lane(self.meant(known, site), 0).raw();
         }

@@ -547,6 +547,16 @@ impl Store {
         self.explainer.is_some()
     }
 
+    /// Whether an instruction rounds as that of a node does, as far as functions are looked for: otherwise the two are
+    /// the same over the reals only, and a template is one of them.
+    #[inline]
+    pub(super) fn rounds_alike(&self, node: NodeId, site: u32) -> bool {
+        self.explainer.as_ref().is_none_or(|explainer| {
+            let own = explainer.instructions.get(site as usize).copied().unwrap_or_default();
+            is_encoding(self.nodes[node.index()].op) || explainer.rounds[node.index()] == own
+        })
+    }
+
     /// Whether a term is computed from the encoding of a real, and from no function that is known.
     pub fn is_unexplained(&self, term: TermId) -> bool {
         self.explainer.as_ref().is_some_and(|explainer| explainer.is_unexplained(term))
