@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// What each module of `volta-core` may import. Data flows ptx → program → machine → term → algebra → decide → verdict;
 /// `machine` builds terms, so `number` and `term` lie below it. `case` and `verdict` are the data at both ends: they know
 /// none of what lies between.
-pub const IMPORTS: [(&str, &[&str]); 11] = [
+pub const IMPORTS: [(&str, &[&str]); 12] = [
     ("base", &[]),
     ("number", &["base"]),
     ("term", &["base", "number"]),
@@ -15,6 +15,7 @@ pub const IMPORTS: [(&str, &[&str]); 11] = [
     ("case", &["base", "number", "term"]),
     ("verdict", &["base"]),
     ("machine", &["base", "number", "term", "program", "case", "verdict"]),
+    ("library", &["number", "ptx", "program", "term", "case", "machine"]),
     ("formula", &["base", "number", "term"]),
     ("algebra", &["base", "number", "term", "formula"]),
     ("decide", &["base", "number", "term", "formula", "algebra", "verdict"]),

@@ -50,7 +50,7 @@ fn the_architecture_page_shows_what_the_stages_give() {
 
     let params = vec![tensor("x", Role::In, Contents::Symbolic), tensor("y", Role::Out, Contents::Undefined)];
     let opt = side(text, "halves");
-    let (outcome, _) = machine::run(Which::Opt, &lowered, &opt, &params, &Options::default());
+    let (outcome, _) = machine::run(Which::Opt, &lowered, &opt, &params, &Options::default(), None);
     let outcome = outcome.expect("no fault");
     let output = outcome.outputs[3];
     let store = &outcome.stores[output.store];

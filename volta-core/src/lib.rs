@@ -9,6 +9,7 @@ mod conditions;
 pub mod decide;
 pub mod formula;
 mod given;
+pub mod library;
 pub mod machine;
 pub mod number;
 pub mod program;

@@ -13,6 +13,7 @@ use crate::decide::forms::Forms;
 use crate::decide::{self, Failure, InputInfo};
 use crate::formula::Formula;
 use crate::given::{Mentions, given};
+use crate::library;
 use crate::machine::{self, Outcome, Output, OutputValue, RunError};
 use crate::program::{self, Program};
 use crate::ptx;
@@ -689,7 +690,8 @@ fn run_side(which: Which, loaded: &Loaded, side: &Side, case: &Case) -> Ran {
         // Both run at once.
         options.budgets[Limit::MemoryBytes] /= 2;
     }
-    let (outcome, assumptions) = machine::run(which, program, side, &case.params, &options);
+    let (outcome, assumptions) =
+        machine::run(which, program, side, &case.params, &options, library::of(program));
     let mut stats = SideStats {
         kernel: program.name.clone(),
         ptx_lines: u64::from(program.lines),

@@ -369,6 +369,10 @@ impl<'s> Tape<'s> {
             | TermOp::Sin
             | TermOp::Cos
             | TermOp::Tanh
+            | TermOp::EncodeF32
+            | TermOp::EncodeF64
+            | TermOp::DecodeF32
+            | TermOp::DecodeF64
             | TermOp::Ceil
             | TermOp::CopySign
             | TermOp::Less
@@ -541,7 +545,9 @@ fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f
             Value::Truth(Some(compared(op, a, b)))
         }
         Less | LessEqual | Equal => Value::Truth(None),
-        Not | And | Or | Xor | Select | Mod | BitAnd => Value::Unknown,
+        Not | And | Or | Xor | Select | Mod | BitAnd | EncodeF32 | EncodeF64 | DecodeF32 | DecodeF64 => {
+            Value::Unknown
+        }
     };
     if let Value::Real(value, error) = value
         && (error.is_nan() || value.is_nan() || value.abs() + error >= precision.huge)

@@ -205,7 +205,7 @@ pub(crate) fn launch(
         arguments: Some(arguments),
         launch: Launch { grid: [grid, 1, 1], ..Launch::of_threads(block) },
     };
-    let (outcome, _) = machine::run(Which::Opt, &program, &side, &params, &Options::default());
+    let (outcome, _) = machine::run(Which::Opt, &program, &side, &params, &Options::default(), None);
     outcome.map_err(|error| match error {
         machine::RunError::Fault(fault, _) => format!("{}: {}", fault.kind, fault.message),
         other @ (machine::RunError::Bind(_)

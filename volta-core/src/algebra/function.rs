@@ -121,6 +121,9 @@ impl Prover<'_> {
             Function::Sin | Function::Cos => self.opaque_function(op, info, a),
             Function::Tanh => self.tanh(a),
             Function::Round(towards) => self.rounding(towards, a, 0),
+            Function::Encode(_) | Function::Decode(_) => {
+                Err(Stop::Unknown("the encoding of a real is used as a number".to_string()))
+            }
         }
     }
 

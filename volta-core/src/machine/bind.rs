@@ -15,11 +15,11 @@ use crate::base::span::LineTable;
 use crate::case::{Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Which};
 use crate::case::{bits_of, has_iota, number_bits};
 use crate::number::{Extended, Rational};
-use crate::program::{InstId, Joins, Program, Space, Variable};
-use crate::term::{InputId, Integers, TermId, spell_element};
+use crate::program::{Inst, InstId, Joins, Program, Space, Variable};
+use crate::term::{InputId, Integers, Rounds, Templates, TermId, spell_element};
 use crate::verdict::{Place, Thread};
 use rustc_hash::FxHashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Shared memory is taken to begin at a multiple of this many bytes (rule M1).
 const WINDOW_ALIGN: u64 = 1024;
@@ -175,6 +175,8 @@ pub(super) struct Launch<'a> {
     pub(super) integers: Vec<Option<Integers>>,
     /// What it takes for granted.
     pub(super) assumptions: Vec<Assumption>,
+    /// Functions that are looked for, and how instructions round by their number; none where there are none.
+    pub(super) functions: Option<(Arc<Templates>, Arc<[Rounds]>)>,
     /// Found when the first branch on the input asks.
     joins: OnceLock<Joins>,
 }
@@ -225,6 +227,7 @@ impl<'a> Launch<'a> {
         side: &'a Side,
         params: &[Param],
         options: &Options,
+        functions: Option<Arc<Templates>>,
     ) -> Result<Launch<'a>, BindError> {
         let ctas = fits::check(program, side, &options.budgets)?;
         let tensors: Vec<Tensor> = params
@@ -269,6 +272,7 @@ impl<'a> Launch<'a> {
             names: params.iter().map(name_and_shape).collect(),
             integers: params.iter().map(Param::integers).collect(),
             assumptions: globals::assumptions(program, &builder.given),
+            functions: functions.map(|templates| (templates, program.insts.iter().map(rounds).collect())),
             joins: OnceLock::new(),
         })
     }
@@ -314,6 +318,11 @@ impl<'a> Launch<'a> {
         let inst = self.program.insts.get(inst.index())?;
         Some(place(self.program, self.text, &self.lines, inst))
     }
+}
+
+/// How an instruction rounds, and in which format, as a number; 0 if it does not.
+fn rounds(inst: &Inst) -> Rounds {
+    inst.op.rounding().map_or(0, |(format, rounding)| 1 + format as Rounds * 8 + rounding as Rounds)
 }
 
 pub(super) fn name_and_shape(param: &Param) -> (String, Vec<u64>) {

@@ -181,6 +181,9 @@ impl<'l> Cta<'l> {
         let products = vec![Products::new(registers); warp_count];
         let mut store = if options.plain_terms { Store::without_patterns() } else { Store::new() };
         store.set_integers(launch.integers.clone());
+        if let Some((templates, rounds)) = &launch.functions {
+            store.explain_functions(templates.clone(), rounds.clone());
+        }
         Ok(Cta {
             launch,
             options,

@@ -2,6 +2,7 @@
 //! meet, and what they wrote is merged in CTA order.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -25,7 +26,7 @@ use crate::case::{Element, Options, Param, Rules, Side, Which};
 use crate::number::Rational;
 use crate::number::format::Format;
 use crate::program::{InstId, Program};
-use crate::term::{Ranges, Store, TermId};
+use crate::term::{Ranges, Store, Templates, TermId};
 use crate::verdict::{Fault, FaultKind, Site};
 
 /// What an output element holds after the launch.
@@ -108,7 +109,7 @@ impl From<BindError> for RunError {
     }
 }
 
-/// Runs a kernel; also tells what the run relied on, if it gives an outcome or a fault.
+/// Runs a kernel, in which functions are looked for; also tells what the run relied on, if it gives an outcome or a fault.
 ///
 /// # Errors
 /// [`RunError`]: arguments that do not fit, the first fault by (CTA, epoch, warp, instruction), or a budget.
@@ -118,9 +119,10 @@ pub fn run(
     side: &Side,
     params: &[Param],
     options: &Options,
+    functions: Option<Arc<Templates>>,
 ) -> (Result<Outcome, RunError>, BTreeSet<Assumption>) {
     let Guarded { program, assumption } = opaque::guarded(which, program, side, params);
-    let launch = match Launch::bind(which, &program, side, params, options) {
+    let launch = match Launch::bind(which, &program, side, params, options, functions) {
         Ok(launch) => launch,
         Err(error) => return (Err(error.into()), BTreeSet::new()),
     };
@@ -212,6 +214,10 @@ impl RunError {
         }
     }
 }
+
+/// What is wrong with an output over which no function explains.
+const UNEXPLAINED: &str =
+    "is computed from the encoding of a real, by steps that are no function of the library that is known";
 
 /// A CTA that ran to its end.
 pub(super) struct Ran {
@@ -323,6 +329,9 @@ fn attempt<'l>(
             let mut residues =
                 IntTerms { packed: &mut packed, store: &mut store, ranges: &mut ranges, pc: 0 };
             let wrong = match output_value(tensor, value, &mut residues, &mut run.relied.masks) {
+                Ok(OutputValue::Real(term) | OutputValue::Integer(term)) if store.is_refused(term) => {
+                    (FaultKind::TypeMismatch, "V5", UNEXPLAINED.to_string())
+                }
                 Ok(value) => {
                     outputs.push((param, element, value));
                     continue;
@@ -333,6 +342,14 @@ fn attempt<'l>(
             return Err(Stop::Fault(Box::new(output_fault(launch, (*number, element), wrong, site))));
         }
     }
+    if let Some(((number, offset), _)) = contributions.iter().find(|(_, own)| is_unexplained(own.sum, &store))
+    {
+        let element = offset / u64::from(launch.tensors[*number as usize].element.bytes());
+        let wrong = (FaultKind::TypeMismatch, "V5", UNEXPLAINED.to_string());
+        return Err(Stop::Fault(Box::new(output_fault(launch, (*number, element), wrong, None))));
+    }
+    let found = store.explained().map(|claim| Assumption::relied(claim.to_string()));
+    run.relied.others.extend(found);
     Ok(Ran {
         store,
         pages,
@@ -374,6 +391,16 @@ pub(super) fn written_elements<'p>(
         let element = (start + at * bytes) / bytes;
         (written && element < tensor.elements).then_some((element, first))
     })
+}
+
+/// Whether what an atomic operation adds is computed from encodings.
+fn is_unexplained(value: Value, store: &Store) -> bool {
+    let Value::Sym(sym) = value else { return false };
+    match sym.kind() {
+        SymKind::Real(_, term) | SymKind::Int(_, term) | SymKind::Half64(_, term) => store.is_refused(term),
+        SymKind::Pair(_, low, high) => store.is_refused(low) || store.is_refused(high),
+        SymKind::Choice(_) | SymKind::Packed(_) | SymKind::Fragment { .. } => store.explains(),
+    }
 }
 
 /// What an element of a page holds.

@@ -7,6 +7,7 @@
 
 use super::packed::{PackedPart, PackedParts, PackedValues, SplitsValue};
 use super::value::{Sym, SymKind, Value};
+use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::program::Int;
 use crate::term::{Constant, Fold, Kind, Piecewise, Product, Ranges, Store, Sum, TermId, TermOp, View, fold};
@@ -268,8 +269,44 @@ impl IntTerms<'_> {
                 let otherwise = self.residue(choice.otherwise, bytes)?;
                 Some(self.chosen(choice.condition, then, otherwise))
             }
-            SymKind::Real(..) | SymKind::Half64(..) | SymKind::Pair(..) | SymKind::Fragment { .. } => None,
+            SymKind::Real(Format::F32, term) if bytes <= 4 => {
+                let encoding = self.encoding(TermOp::EncodeF32, term)?;
+                Some(if bytes < 4 { self.unsigned(encoding, 8 * bytes) } else { encoding })
+            }
+            SymKind::Real(Format::F64, term) => {
+                let encoding = self.encoding(TermOp::EncodeF64, term)?;
+                Some(if bytes < 8 { self.unsigned(encoding, 8 * bytes) } else { encoding })
+            }
+            SymKind::Half64(which, term) => {
+                let encoding = self.encoding(TermOp::EncodeF64, term)?;
+                let half = self.lowered(encoding, 32 * which);
+                Some(self.unsigned(half, 8 * bytes.min(4)))
+            }
+            SymKind::Real(..) | SymKind::Pair(..) | SymKind::Fragment { .. } => None,
         }
+    }
+
+    /// The encoding of a real, where functions are looked for that are computed of it.
+    fn encoding(&mut self, op: TermOp, term: TermId) -> Option<TermId> {
+        if !self.store.explains() {
+            return None;
+        }
+        Some(TermId::from_raw(self.store.push_uniform(op, &[term.raw()], self.pc)))
+    }
+
+    /// The real that an integer spells which is computed from encodings.
+    pub(super) fn decoding(&mut self, value: Value, format: Format) -> Option<TermId> {
+        let op = match format {
+            Format::F32 => TermOp::DecodeF32,
+            Format::F64 => TermOp::DecodeF64,
+            Format::F16 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => return None,
+        };
+        if !self.store.explains() {
+            return None;
+        }
+        let term = self.residue(value, format.bytes()).filter(|term| self.store.is_unexplained(*term))?;
+        let term = self.unsigned(term, 8 * format.bytes());
+        Some(TermId::from_raw(self.store.push_uniform(op, &[term.raw()], self.pc)))
     }
 
     /// Whether a digit is 1, as a condition.

@@ -4,6 +4,7 @@
 //! by error-free transformations; [`Wide`] has MPFR bounds of any precision. Both are tight: what is exact stays a
 //! point. An operation answers `None` where its bounds leave the type's range, and its caller tries a wider type.
 
+use super::format::Format;
 use std::cmp::Ordering;
 
 use rug::Float;
@@ -103,6 +104,10 @@ pub enum Function {
     Tanh,
     /// `a` rounded to an integer
     Round(Towards),
+    /// The integer that spells `a` in a format. Which one that is depends on rounding: no real function
+    Encode(Format),
+    /// The number that an integer spells in a format
+    Decode(Format),
 }
 
 /// Which integer a value is rounded to.
@@ -423,6 +428,7 @@ impl Enclosure for Narrow {
             Function::Rsqrt => Narrow { lo: 1.0, hi: 1.0 }.div(&self.apply(Function::Sqrt)?),
             Function::Log2 | Function::Sin | Function::Cos | Function::Tanh => self.through(function),
             Function::Round(towards) => Some(self.to_integer(towards)),
+            Function::Encode(_) | Function::Decode(_) => None,
         }
     }
 
@@ -642,6 +648,7 @@ impl Enclosure for Wide {
                 Wide::new(lo, rounded!(precision, self.hi.tanh_ref(), Up))
             }
             Function::Round(towards) => Some(self.to_integer(towards)),
+            Function::Encode(_) | Function::Decode(_) => None,
         }
     }
 

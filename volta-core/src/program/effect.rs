@@ -1,6 +1,7 @@
 //! What an operation does beside computing: the one table that everybody who treats operations alike reads.
 
 use super::op::{InstId, Op, Space, Src};
+use crate::number::format::{Format, Rounding};
 
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,6 +207,21 @@ impl Op {
     /// registers, or loads.
     pub fn may_be_tried(&self) -> bool {
         matches!(self.effect(), Effect::Computes | Effect::Reads)
+    }
+
+    /// In which format and how an operation on floats rounds, if it does.
+    pub(crate) fn rounding(&self) -> Option<(Format, Rounding)> {
+        if let Op::Float1 { format, precision, .. }
+        | Op::Float2 { format, precision, .. }
+        | Op::Fma { format, precision, .. }
+        | Op::CvtFloat { to: format, precision, .. } = self
+        {
+            return Some((*format, precision.rounding));
+        }
+        if let Op::IntToFloat { to, rounding, .. } = self {
+            return Some((*to, *rounding));
+        }
+        None
     }
 
     /// Whether lanes of a warp meet at it (rule Y4).

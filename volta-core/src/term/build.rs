@@ -124,7 +124,8 @@ impl Store {
     /// As [`Store::push_operands`] for the first of so many warps and then for each of the others, at most 32: beside each
     /// operand stands by how much its terms move with each bit of the warp's number. Their nodes follow one another.
     ///
-    /// `None`, and nothing is done, where all lanes of a warp read the same or an operand is a list.
+    /// `None`, and nothing is done, where all lanes of a warp read the same, an operand is a list or functions are looked
+    /// for.
     pub fn push_warps(
         &mut self,
         op: TermOp,
@@ -135,6 +136,7 @@ impl Store {
         debug_assert_eq!(operands.len(), op.arity());
         let moves = |operand: &Operand| operand.mode == STEPS || operand.word >> TermId::BITS != 0;
         if self.only_lists
+            || self.explainer.is_some()
             || operands.iter().any(|(operand, _)| operand.mode == LIST)
             || !operands.iter().any(|(operand, _)| moves(operand))
         {
@@ -160,6 +162,7 @@ impl Store {
         let same = |at: usize| modes >> (2 * at) & 3 == AFFINE && words[at] >> TermId::BITS == 0;
         if !(0..op.arity()).all(same) {
             let node = self.append(Node { op, modes, mask, operands: words }, site);
+            let node = self.meant(node, site);
             return Results { first: TermId::lane(node, 0).raw(), stride: 1 };
         }
         let [a, b, c] = words;
@@ -180,11 +183,13 @@ impl Store {
         let new = NodeId::from_index(self.nodes.len());
         if !self.only_lists
             && let Some(known) = self.shared.find_or_note(&self.nodes, scalar, new)
+            && self.rounds_alike(known, site)
         {
-            return TermId::lane(known, 0).raw();
+            return TermId::lane(self.meant(known, site), 0).raw();
         }
         let Scalar { op, a, b, c } = scalar;
-        TermId::lane(self.append(Node { op, modes: 0, mask: 1, operands: [a, b, c] }, site), 0).raw()
+        let node = self.append(Node { op, modes: 0, mask: 1, operands: [a, b, c] }, site);
+        TermId::lane(self.meant(node, site), 0).raw()
     }
 
     fn encode_all(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>) -> (u8, [u64; 3]) {
@@ -206,14 +211,27 @@ impl Store {
         if node.op.is_partial() {
             self.sites.push((id, site));
         }
+        if self.explainer.is_some() {
+            self.note_function(id, site);
+        }
         id
+    }
+
+    /// The node that stands for one: that of the function which it computes, if it is one that is looked for.
+    #[inline]
+    fn meant(&mut self, node: NodeId, site: u32) -> NodeId {
+        if self.explainer.is_none() {
+            return node;
+        }
+        self.function_of(node, site).unwrap_or(node)
     }
 
     /// Appends one scalar operation.
     pub fn apply(&mut self, op: TermOp, operands: &[TermId], site: u32) -> TermId {
         let lanes: Vec<[u64; 32]> = operands.iter().map(|term| [term.raw(); 32]).collect();
         let refs: Vec<&[u64; 32]> = lanes.iter().collect();
-        TermId::lane(self.push(op, 1, &refs, site), 0)
+        let node = self.push(op, 1, &refs, site);
+        TermId::lane(self.meant(node, site), 0)
     }
 
     /// The term of a constant.

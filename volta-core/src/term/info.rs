@@ -4,6 +4,7 @@
 //! function of one real. What is left to code matches on [`Kind`], exhaustively: enclosures in
 //! [`crate::number::interval`], and laws in `algebra/function.rs`.
 
+use crate::number::format::Format;
 use crate::number::interval::{Function, Towards};
 use crate::number::signs::Signs;
 use crate::number::value::{Demand, Limit};
@@ -249,6 +250,37 @@ const fn rounding(
     function(text, smt, info).landmark(LandmarkOf::Operand(0, "number that is rounded"))
 }
 
+/// The integer that spells a real in a format, between zero and the number of all its bits.
+const fn encoding(text: &'static str, format: Format, rank: u8) -> Info {
+    let highest = u64::MAX >> (64 - 8 * format.bytes());
+    of_encodings(text, Function::Encode(format), Some((0, highest as i128)), rank)
+}
+
+/// The real that an integer spells in a format.
+const fn decoding(text: &'static str, format: Format, rank: u8) -> Info {
+    of_encodings(text, Function::Decode(format), None, rank)
+}
+
+const fn of_encodings(
+    text: &'static str,
+    function: Function,
+    between: Option<(i128, i128)>,
+    rank: u8,
+) -> Info {
+    let info = FunctionInfo {
+        function,
+        limits: [Limit::Undefined("the encoding of an infinity"); 2],
+        signs: [Signs::ANY; 3],
+        between,
+        points: &[],
+        parity: Parity::None,
+        keeps_negative_zero: false,
+        reads: Reads::Nothing,
+        rank,
+    };
+    self::function(text, Smt::Unknown, info)
+}
+
 const OF_FUNCTION: LandmarkOf = LandmarkOf::Operand(0, "argument of the function");
 const UNDER_ROOT: LandmarkOf = LandmarkOf::Operand(0, "number under the root");
 
@@ -473,6 +505,15 @@ operations! {
     /// The number whose binary digits are 1 where those of both natural numbers `a` and `b` are. No theory of
     /// SMT-LIB has the digits of whole reals
     BitAnd = Info::new("({0} & {1})", Smt::Unknown, 2, Kind::Piecewise(Piecewise::BitAnd)).commutes();
+    /// The integer that spells `a` as an f32. It depends on rounding, so no output, branch or address is computed of
+    /// it, but for those of [functions that are known](super::Template)
+    EncodeF32 = encoding("bits32({0})", Format::F32, 11);
+    /// The integer that spells `a` as an f64, likewise
+    EncodeF64 = encoding("bits64({0})", Format::F64, 12);
+    /// The f32 that an integer spells, likewise
+    DecodeF32 = decoding("float32({0})", Format::F32, 13);
+    /// The f64 that an integer spells, likewise
+    DecodeF64 = decoding("float64({0})", Format::F64, 14);
 }
 
 impl TermOp {

@@ -21,6 +21,7 @@ mod info;
 mod node;
 mod print;
 mod range;
+mod template;
 
 pub use build::{Operand, Operands, Pattern, Results};
 pub use congruence::Congruence;
@@ -37,3 +38,4 @@ pub use node::{
 };
 pub use print::{element_index, expression, spell_element};
 pub use range::{Range, Ranges};
+pub use template::{MAX_OPERANDS, Piece, Rounds, Template, Templates};

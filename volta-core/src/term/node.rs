@@ -7,6 +7,7 @@
 use super::cse::Shared;
 use super::id::{ConstantId, InputId, Integers, NodeId, TermId, TermKind};
 use super::info::TermOp;
+use super::template::Explainer;
 use crate::number::format::Format;
 use crate::number::{Extended, Rounded};
 
@@ -76,6 +77,15 @@ impl Lanes<'_> {
             Lanes::Repeated { list, shift } => list[(lane >> shift) as usize & (list.len() - 1)],
         })
     }
+}
+
+/// The bits that are set, lowest first.
+pub(super) fn active(mut mask: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let lane = (mask != 0).then(|| mask.trailing_zeros());
+        mask &= mask.wrapping_sub(1);
+        lane
+    })
 }
 
 /// How many of the bits that are set come before one.
@@ -268,6 +278,8 @@ pub struct Store {
     pub(super) only_lists: bool,
     /// For each input, the integers that its elements are; `None` for reals.
     pub(super) integers: Vec<Option<Integers>>,
+    /// Looks for functions that were compiled into what is computed.
+    pub(super) explainer: Option<Box<Explainer>>,
 }
 
 impl Store {
@@ -299,6 +311,7 @@ impl Store {
     /// Forgets how to find operations that were computed before: those appended from now on are new nodes.
     pub fn close(&mut self) {
         self.shared = Shared::default();
+        self.explainer = self.explainer.take().filter(|explainer| explainer.keeps());
     }
 
     /// Number of nodes.
@@ -314,7 +327,8 @@ impl Store {
     /// Bytes that the store holds.
     pub fn bytes(&self) -> u64 {
         let motions = self.motions.len() * size_of::<Motion>();
-        let words = self.lists.len() * 8 + motions + self.sites.len() * 8 + self.shared.bytes();
+        let explainer = self.explainer.as_ref().map_or(0, |explainer| explainer.bytes() as usize);
+        let words = self.lists.len() * 8 + motions + self.sites.len() * 8 + self.shared.bytes() + explainer;
         (self.nodes.len() * size_of::<Node>() + words + self.constants.len() * size_of::<Constant>()) as u64
             + self.large_bytes
     }

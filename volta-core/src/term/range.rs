@@ -300,6 +300,10 @@ impl Ranges {
                 let of = at(0);
                 Range::whole(of.low, of.high)
             }
+            Kind::Function(FunctionInfo { function: Function::Encode(_), between, .. }) => {
+                let (low, high) = between.unzip();
+                Range::whole(low, high)
+            }
             Kind::Function(function) => {
                 let (low, high) = function.between.unzip();
                 Range { low, high, ..Range::REAL }

@@ -440,6 +440,10 @@ fn executed(side: &Side, term: TermId, point: &[i128]) -> Rational {
         | TermOp::Sin
         | TermOp::Cos
         | TermOp::Tanh
+        | TermOp::EncodeF32
+        | TermOp::EncodeF64
+        | TermOp::DecodeF32
+        | TermOp::DecodeF64
         | TermOp::CopySign
         | TermOp::LessEqual
         | TermOp::Equal

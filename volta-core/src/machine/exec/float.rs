@@ -600,8 +600,10 @@ impl Cta<'_> {
                     if self.packed.undefined_part(value).is_some() {
                         return Ok(None);
                     }
-                    if let Some(number) = self.int_terms(0).spelled(value, format) {
-                        return Ok(Some(number));
+                    let mut residues = self.int_terms(0);
+                    let number = residues.spelled(value, format).or_else(|| residues.decoding(value, format));
+                    if number.is_some() {
+                        return Ok(number);
                     }
                     Err(self.describe_value(value))
                 }

@@ -1,0 +1,629 @@
+//! Functions of a mathematical library, recognised as the graphs of operations that a compiler makes of them (rule V5).
+//!
+//! A template is the graph of one function, as it was computed from its operands, and a meaning: the real function that
+//! it approximates. A node whose graph is that of a template, but for the order of operands that commute, is
+//! replaced by the meaning. Until then, a term that is computed from the encoding of a real is *unexplained*: over
+//! the reals it means nothing.
+//!
+//! Digests of graphs say where to look. A digest covers what is computed from encodings, or from a coefficient that marks a
+//! template; the rest, and all that matches, is compared node by node.
+
+use super::fold::{Fold, fold};
+use super::id::{ConstantId, NodeId, TermId, TermKind};
+use super::info::{Kind, Predicate, TermOp};
+use super::node::{Constant, Store, View};
+use crate::number::Extended;
+use crate::number::interval::Function;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// The number of operands that templates have at most.
+pub const MAX_OPERANDS: usize = 3;
+
+/// Steps of one comparison with a template. Each node takes one, and few come twice.
+const MAX_STEPS: u32 = 1 << 14;
+
+/// The digest of what no digest covers.
+const ANYTHING: u64 = 0;
+
+/// How an instruction rounds and in which format: it tells operations apart that are the same over the reals.
+pub type Rounds = u8;
+
+/// A node of a template or of a meaning.
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// An operand of the function.
+    Operand(usize),
+    /// A number.
+    Number(Constant),
+    /// An operation on earlier pieces.
+    Apply {
+        /// The operation.
+        op: TermOp,
+        /// Its operands, as positions; those beyond its arity do not count.
+        operands: [u32; 3],
+        /// How it rounds.
+        rounds: Rounds,
+        /// What its graph must have for a digest.
+        digest: u64,
+    },
+}
+
+/// The graph of a function, as compiled, and what it means.
+#[derive(Debug)]
+pub struct Template {
+    /// Operands before operations; the last piece is the result.
+    graph: Vec<Piece>,
+    /// The same of what it approximates.
+    meaning: Vec<Piece>,
+    /// What a verdict that rests on it says.
+    claim: String,
+}
+
+/// The templates of a run.
+#[derive(Debug, Default)]
+pub struct Templates {
+    list: Vec<Arc<Template>>,
+    by_digest: FxHashMap<u64, Vec<usize>>,
+    /// Of those whose result is a choice between a number and something else, by the digest of that.
+    by_arm: FxHashMap<u64, Vec<usize>>,
+    marks: Arc<FxHashSet<Extended>>,
+    /// Whether what was found is kept when a store is closed.
+    keep: bool,
+}
+
+impl Templates {
+    /// These, and all numbers that mark one.
+    pub fn new(list: Vec<Arc<Template>>, marks: Arc<FxHashSet<Extended>>) -> Templates {
+        let mut by_digest: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
+        let mut by_arm = by_digest.clone();
+        for (at, template) in list.iter().enumerate() {
+            by_digest.entry(template.digest()).or_default().push(at);
+            if let Some(arm) = template.arm() {
+                by_arm.entry(arm.digest).or_default().push(at);
+            }
+        }
+        Templates { list, by_digest, by_arm, marks, keep: false }
+    }
+
+    /// The same, in stores of which templates will be made.
+    pub fn keeping(self) -> Templates {
+        Templates { keep: true, ..self }
+    }
+}
+
+/// What digests cover of a node.
+#[derive(Clone, Copy, Debug)]
+struct Covered {
+    digest: u64,
+    /// It is computed from the encoding of a real, and from no function that is known.
+    unexplained: bool,
+}
+
+/// What a store knows of functions that were compiled into what it computes.
+#[derive(Debug)]
+pub(super) struct Explainer {
+    templates: Arc<Templates>,
+    /// How instructions round, by their number.
+    instructions: Arc<[Rounds]>,
+    /// The same by node.
+    rounds: Vec<Rounds>,
+    covered: FxHashMap<NodeId, Covered>,
+    /// What was put in the place of which node: for each active lane its term.
+    explained: FxHashMap<NodeId, Option<NodeId>>,
+    marks: FxHashMap<ConstantId, bool>,
+    found: BTreeSet<usize>,
+}
+
+/// One comparison of a graph with a template.
+struct Match<'s> {
+    store: &'s Store,
+    explainer: &'s Explainer,
+    template: &'s Template,
+    operands: [Option<TermId>; MAX_OPERANDS],
+    seen: FxHashSet<(u32, TermId)>,
+    /// What was seen and bound, in order, to be undone.
+    trail: Vec<Undo>,
+    outer: Vec<(TermOp, Which, [TermId; 3])>,
+    steps: u32,
+}
+
+/// A choice between a number and something else.
+struct Arm<'t> {
+    condition: u32,
+    number: &'t Extended,
+    /// Which operand of the choice the number is.
+    which: usize,
+    other: u32,
+    digest: u64,
+}
+
+/// Which operands of an operation are a function, a bit each; the others are numbers.
+type Which = u8;
+
+/// An operation on a function and numbers, which compilers move into the arms of a choice.
+struct Outer {
+    op: TermOp,
+    which: Which,
+    operands: [[u64; 32]; 3],
+}
+
+/// A function that was found.
+struct Found {
+    template: usize,
+    operands: [[u64; 32]; MAX_OPERANDS],
+    /// What is done with it, the last operation first.
+    outer: Vec<Outer>,
+}
+
+/// As many operations are looked for in the arms of choices.
+const MAX_OUTER: usize = 4;
+
+enum Undo {
+    Seen(u32, TermId),
+    Bound(usize),
+}
+
+impl Template {
+    /// The graph of a term of a store that [keeps](Templates::keeping) what it found. `None` where it is nothing that
+    /// could be found again.
+    pub fn of(store: &Store, root: TermId, meaning: Vec<Piece>, claim: String) -> Option<Template> {
+        let explainer = store.explainer.as_deref()?;
+        let (mut graph, mut places) = (Vec::new(), FxHashMap::default());
+        let mut work = vec![root];
+        while let Some(&next) = work.last() {
+            if places.contains_key(&next) {
+                work.pop();
+                continue;
+            }
+            let piece = match store.view(next) {
+                View::Input { input, .. } => Piece::Operand(input.index()),
+                View::Constant(constant) => Piece::Number(constant.clone()),
+                View::Apply(..) => {
+                    let (op, operands) = normal(store, next)?;
+                    let operands = &operands[..op.arity()];
+                    let before = work.len();
+                    work.extend(operands.iter().filter(|operand| !places.contains_key(*operand)));
+                    if work.len() > before {
+                        continue;
+                    }
+                    let mut at = [0; 3];
+                    for (at, operand) in at.iter_mut().zip(operands) {
+                        *at = places[operand];
+                    }
+                    let rounds = explainer.rounds_of(next);
+                    Piece::Apply { op, operands: at, rounds, digest: explainer.digest(store, next) }
+                }
+            };
+            places.insert(next, graph.len() as u32);
+            graph.push(piece);
+            work.pop();
+        }
+        let template = Template { graph, meaning, claim };
+        (template.digest() != ANYTHING).then_some(template)
+    }
+
+    /// What the graph must have for a digest.
+    fn digest(&self) -> u64 {
+        match self.graph.last() {
+            Some(Piece::Apply { digest, .. }) => *digest,
+            Some(Piece::Operand(_) | Piece::Number(_)) | None => ANYTHING,
+        }
+    }
+
+    /// The result as a choice between a number and something else.
+    fn arm(&self) -> Option<Arm<'_>> {
+        let Some(Piece::Apply { op: TermOp::Select, operands: [condition, then, otherwise], .. }) =
+            self.graph.last()
+        else {
+            return None;
+        };
+        let place = |at: u32| &self.graph[at as usize];
+        match (place(*then), place(*otherwise)) {
+            (Piece::Number(number), Piece::Apply { digest, .. }) => Some(Arm {
+                condition: *condition,
+                number: &number.exact,
+                which: 1,
+                other: *otherwise,
+                digest: *digest,
+            }),
+            (Piece::Apply { digest, .. }, Piece::Number(number)) => Some(Arm {
+                condition: *condition,
+                number: &number.exact,
+                which: 2,
+                other: *then,
+                digest: *digest,
+            }),
+            _ => None,
+        }
+    }
+
+    /// How many operations the graph has.
+    pub fn len(&self) -> usize {
+        self.graph.len()
+    }
+
+    /// Whether the graph has none.
+    pub fn is_empty(&self) -> bool {
+        self.graph.is_empty()
+    }
+}
+
+/// A scalar operation with a choice by a condition that is denied turned round.
+fn normal(store: &Store, term: TermId) -> Option<(TermOp, [TermId; 3])> {
+    let View::Apply(op, mut operands) = store.view(term) else { return None };
+    if op == TermOp::Select {
+        while let View::Apply(inner, [denied, ..]) = store.view(operands[0])
+            && matches!(inner.kind(), Kind::Condition(Predicate::Not))
+        {
+            operands = [denied, operands[2], operands[1]];
+        }
+    }
+    Some((op, operands))
+}
+
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    value.hash(&mut hasher);
+    hasher.finish() | 1
+}
+
+fn is_encoding(op: TermOp) -> bool {
+    op.function().is_some_and(|info| matches!(info.function, Function::Encode(_) | Function::Decode(_)))
+}
+
+impl Explainer {
+    pub(super) fn new(templates: Arc<Templates>, instructions: Arc<[Rounds]>) -> Explainer {
+        Explainer {
+            templates,
+            instructions,
+            rounds: Vec::new(),
+            covered: FxHashMap::default(),
+            explained: FxHashMap::default(),
+            marks: FxHashMap::default(),
+            found: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn keeps(&self) -> bool {
+        self.templates.keep
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        let entries = self.covered.capacity() * size_of::<(NodeId, Covered)>();
+        (entries + self.explained.capacity() * 16 + self.rounds.len()) as u64
+    }
+
+    fn rounds_of(&self, term: TermId) -> Rounds {
+        match term.kind() {
+            TermKind::Lane(node, _) => self.rounds.get(node.index()).copied().unwrap_or_default(),
+            TermKind::Input { .. } | TermKind::Constant(_) => 0,
+        }
+    }
+
+    fn digest(&self, store: &Store, term: TermId) -> u64 {
+        match term.kind() {
+            TermKind::Lane(node, _) => self.covered.get(&node).map_or(ANYTHING, |covered| covered.digest),
+            TermKind::Constant(id) => hash(&store.constant(id).exact),
+            TermKind::Input { .. } => ANYTHING,
+        }
+    }
+
+    fn is_unexplained(&self, term: TermId) -> bool {
+        match term.kind() {
+            TermKind::Lane(node, _) => self.covered.get(&node).is_some_and(|covered| covered.unexplained),
+            TermKind::Input { .. } | TermKind::Constant(_) => false,
+        }
+    }
+
+    /// Whether a digest covers a term, or it is a number that marks a template.
+    fn is_covered(&self, term: TermId) -> bool {
+        match term.kind() {
+            TermKind::Lane(node, _) => self.covered.contains_key(&node),
+            TermKind::Constant(id) => self.marks.get(&id).copied().unwrap_or(false),
+            TermKind::Input { .. } => false,
+        }
+    }
+
+    /// Takes note of a new node.
+    fn note(&mut self, store: &Store, node: NodeId, site: u32) {
+        self.rounds.resize(node.index(), 0);
+        let parts = store.node(node.index());
+        let rounds = self.instructions.get(site as usize).copied().unwrap_or_default();
+        self.rounds.push(if is_encoding(parts.op) { 0 } else { rounds });
+        let operands = &parts.operands[..parts.op.arity()];
+        let (mut covered, mut unexplained) = (is_encoding(parts.op), is_encoding(parts.op));
+        for operand in operands {
+            for lane in super::node::active(parts.mask) {
+                let term = operand.term(lane, parts.mask);
+                if let TermKind::Constant(id) = term.kind() {
+                    let marks = &self.templates.marks;
+                    self.marks.entry(id).or_insert_with(|| marks.contains(&store.constant(id).exact));
+                }
+                covered |= self.is_covered(term);
+                unexplained |= self.is_unexplained(term);
+            }
+        }
+        if !covered {
+            return;
+        }
+        let first = TermId::lane(node, parts.mask.trailing_zeros());
+        let Some((op, operands)) = normal(store, first) else { return };
+        let mut digests = operands.map(|operand| self.digest(store, operand));
+        digests[op.arity()..].fill(ANYTHING);
+        if op.info().commutes && digests[0] > digests[1] {
+            digests.swap(0, 1);
+        }
+        let digest = hash((op, self.rounds_of(first), digests));
+        self.covered.insert(node, Covered { digest, unexplained });
+    }
+
+    /// The template whose graph the term of each lane has, and the operands of each.
+    fn find(&self, store: &Store, node: NodeId, mask: u32) -> Option<Found> {
+        let covered = self.covered.get(&node)?;
+        let all = |templates: Option<&Vec<usize>>, outer: usize| {
+            templates?.iter().find_map(|template| self.find_as(store, node, mask, *template, outer))
+        };
+        if let Some(found) = all(self.templates.by_digest.get(&covered.digest), 0) {
+            return Some(found);
+        }
+        let first = TermId::lane(node, mask.trailing_zeros());
+        let (TermOp::Select, [_, then, otherwise]) = normal(store, first)? else { return None };
+        let is_number = |term: TermId| matches!(term.kind(), TermKind::Constant(_));
+        let mut inner = if is_number(then) { otherwise } else { then };
+        (1..=MAX_OUTER).find_map(|outer| {
+            inner = step_in(store, inner)?.1;
+            let digest = self.digest(store, inner);
+            all(self.templates.by_arm.get(&digest), outer)
+        })
+    }
+
+    /// The operands of each lane, if its term has the graph of one template under so many operations.
+    fn find_as(
+        &self,
+        store: &Store,
+        node: NodeId,
+        mask: u32,
+        template: usize,
+        outer: usize,
+    ) -> Option<Found> {
+        let mut found = Found { template, operands: [[0; 32]; MAX_OPERANDS], outer: Vec::new() };
+        for lane in super::node::active(mask) {
+            let root = TermId::lane(node, lane);
+            let mut own = Match::new(store, self, &self.templates.list[template]);
+            let fits = if outer == 0 { own.has_graph(root) } else { own.has_arm(root, outer) };
+            if !fits {
+                return None;
+            }
+            for (list, operand) in found.operands.iter_mut().zip(own.operands) {
+                list[lane as usize] = operand.map_or(0, TermId::raw);
+            }
+            if found.outer.is_empty() {
+                let empty = own.outer.iter().map(|(op, which, _)| Outer {
+                    op: *op,
+                    which: *which,
+                    operands: [[0; 32]; 3],
+                });
+                found.outer = empty.collect();
+            }
+            for (outer, (op, which, operands)) in found.outer.iter_mut().zip(&own.outer) {
+                if (outer.op, outer.which) != (*op, *which) {
+                    return None;
+                }
+                for (list, operand) in outer.operands.iter_mut().zip(operands) {
+                    list[lane as usize] = operand.raw();
+                }
+            }
+        }
+        Some(found)
+    }
+}
+
+/// An operation on numbers and one other term: which operands that is, the term, and all operands.
+fn step_in(store: &Store, term: TermId) -> Option<(Which, TermId, TermOp, [TermId; 3])> {
+    let View::Apply(op, operands) = store.view(term) else { return None };
+    if !matches!(op.kind(), Kind::Sum(_) | Kind::Product(_)) {
+        return None;
+    }
+    let is_number = |term: &TermId| matches!(term.kind(), TermKind::Constant(_));
+    let own = &operands[..op.arity()];
+    let inner = *own.iter().find(|term| !is_number(term))?;
+    let which = (0..own.len()).filter(|at| own[*at] == inner).fold(0, |which, at| which | 1 << at);
+    own.iter().all(|term| *term == inner || is_number(term)).then_some((which, inner, op, operands))
+}
+
+impl<'s> Match<'s> {
+    fn new(store: &'s Store, explainer: &'s Explainer, template: &'s Template) -> Match<'s> {
+        let (operands, seen, trail) = ([None; MAX_OPERANDS], FxHashSet::default(), Vec::new());
+        Match { store, explainer, template, operands, seen, trail, outer: Vec::new(), steps: MAX_STEPS }
+    }
+
+    /// Whether a term has the graph of the template.
+    fn has_graph(&mut self, root: TermId) -> bool {
+        self.fits(self.template.graph.len() as u32 - 1, root)
+    }
+
+    /// Whether a term is so many operations on numbers and the template's result, a choice, of which each was moved
+    /// into both arms.
+    fn has_arm(&mut self, root: TermId, outer: usize) -> bool {
+        let Some((TermOp::Select, operands)) = normal(self.store, root) else { return false };
+        let Some(arm) = self.template.arm() else { return false };
+        let mut inner = operands[3 - arm.which];
+        for _ in 0..outer {
+            let Some((which, next, op, all)) = step_in(self.store, inner) else { return false };
+            self.outer.push((op, which, all));
+            inner = next;
+        }
+        let mut number = arm.number.clone();
+        for (op, which, operands) in self.outer.iter().rev() {
+            let numbers: Option<Vec<&Extended>> = operands[..op.arity()]
+                .iter()
+                .enumerate()
+                .map(|(at, term)| if which >> at & 1 == 1 { Some(&number) } else { self.number(*term) })
+                .collect();
+            let Some(Fold::Value(value)) = numbers.map(|numbers| fold(*op, &numbers)) else { return false };
+            number = value;
+        }
+        self.number(operands[arm.which]) == Some(&number)
+            && self.fits(arm.condition, operands[0])
+            && self.fits(arm.other, inner)
+    }
+
+    fn number(&self, term: TermId) -> Option<&'s Extended> {
+        match self.store.view(term) {
+            View::Constant(constant) => Some(&constant.exact),
+            View::Input { .. } | View::Apply(..) => None,
+        }
+    }
+
+    fn fits(&mut self, at: u32, term: TermId) -> bool {
+        if self.steps == 0 {
+            return false;
+        }
+        self.steps -= 1;
+        match &self.template.graph[at as usize] {
+            Piece::Operand(which) => match self.operands[*which] {
+                Some(bound) => bound == term,
+                None => {
+                    self.operands[*which] = Some(term);
+                    self.trail.push(Undo::Bound(*which));
+                    true
+                }
+            },
+            Piece::Number(number) => self.number(term) == Some(&number.exact),
+            Piece::Apply { op, operands, rounds, digest } => {
+                if self.seen.contains(&(at, term)) {
+                    return true;
+                }
+                if self.explainer.digest(self.store, term) != *digest
+                    || self.explainer.rounds_of(term) != *rounds
+                {
+                    return false;
+                }
+                let Some((own, terms)) = normal(self.store, term) else { return false };
+                if own != *op {
+                    return false;
+                }
+                let before = self.trail.len();
+                let arity = op.arity();
+                let orders: &[[usize; 3]] =
+                    if op.info().commutes { &[[0, 1, 2], [1, 0, 2]] } else { &[[0, 1, 2]] };
+                for order in orders {
+                    if (0..arity).all(|which| self.fits(operands[which], terms[order[which]])) {
+                        self.seen.insert((at, term));
+                        self.trail.push(Undo::Seen(at, term));
+                        return true;
+                    }
+                    self.undo(before);
+                }
+                false
+            }
+        }
+    }
+
+    fn undo(&mut self, before: usize) {
+        for undo in self.trail.drain(before..) {
+            match undo {
+                Undo::Seen(at, term) => {
+                    self.seen.remove(&(at, term));
+                }
+                Undo::Bound(which) => self.operands[which] = None,
+            }
+        }
+    }
+}
+
+impl Store {
+    /// From now on, functions are looked for; instructions round as the list says.
+    pub fn explain_functions(&mut self, templates: Arc<Templates>, instructions: Arc<[Rounds]>) {
+        self.explainer = Some(Box::new(Explainer::new(templates, instructions)));
+    }
+
+    /// Whether functions are looked for, so that terms may be computed from encodings.
+    #[inline]
+    pub fn explains(&self) -> bool {
+        self.explainer.is_some()
+    }
+
+    /// Whether an instruction rounds as that of a node does, as far as functions are looked for: otherwise the two are
+    /// the same over the reals only, and a template is one of them.
+    #[inline]
+    pub(super) fn rounds_alike(&self, node: NodeId, site: u32) -> bool {
+        self.explainer.as_ref().is_none_or(|explainer| {
+            let own = explainer.instructions.get(site as usize).copied().unwrap_or_default();
+            is_encoding(self.nodes[node.index()].op) || explainer.rounds[node.index()] == own
+        })
+    }
+
+    /// Whether a term is computed from the encoding of a real, and from no function that is known.
+    pub fn is_unexplained(&self, term: TermId) -> bool {
+        self.explainer.as_ref().is_some_and(|explainer| explainer.is_unexplained(term))
+    }
+
+    /// Whether a term that is unexplained is at fault: it is not where templates are made.
+    pub fn is_refused(&self, term: TermId) -> bool {
+        self.is_unexplained(term) && self.explainer.as_ref().is_some_and(|explainer| !explainer.keeps())
+    }
+
+    /// What was found, each with what a verdict then says.
+    pub fn explained(&self) -> impl Iterator<Item = &str> {
+        let found = self.explainer.iter().flat_map(|own| own.found.iter().map(|at| &own.templates.list[*at]));
+        found.map(|template| template.claim.as_str())
+    }
+
+    /// Takes note of a new node.
+    #[cold]
+    pub(super) fn note_function(&mut self, node: NodeId, site: u32) {
+        if let Some(mut explainer) = self.explainer.take() {
+            explainer.note(self, node, site);
+            self.explainer = Some(explainer);
+        }
+    }
+
+    /// The node of the function whose graph a node has in all lanes, if any.
+    #[cold]
+    pub(super) fn function_of(&mut self, node: NodeId, site: u32) -> Option<NodeId> {
+        let explainer = self.explainer.as_ref()?;
+        if !explainer.covered.contains_key(&node) {
+            return None;
+        }
+        if let Some(known) = explainer.explained.get(&node) {
+            return *known;
+        }
+        let mask = self.mask(node.index());
+        let found = explainer.find(self, node, mask);
+        let meant = found.and_then(|found| self.apply_function(&found, mask, site));
+        if let Some(explainer) = &mut self.explainer {
+            explainer.explained.insert(node, meant);
+        }
+        meant
+    }
+
+    /// What a function means for the operands of each lane.
+    fn apply_function(&mut self, found: &Found, mask: u32, site: u32) -> Option<NodeId> {
+        let template = self.explainer.as_ref()?.templates.list[found.template].clone();
+        let results_of = |node| std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw());
+        let mut results: Vec<[u64; 32]> = Vec::new();
+        let mut last = None;
+        for piece in &template.meaning {
+            results.push(match piece {
+                Piece::Operand(which) => found.operands[*which],
+                Piece::Number(number) => [self.intern(number.clone()).raw(); 32],
+                Piece::Apply { op, operands, .. } => {
+                    let list: Vec<&[u64; 32]> =
+                        operands[..op.arity()].iter().map(|at| &results[*at as usize]).collect();
+                    results_of(*last.insert(self.push(*op, mask, &list, site)))
+                }
+            });
+        }
+        for Outer { op, which, operands } in found.outer.iter().rev() {
+            let inner = results_of(last?);
+            let list = (0..op.arity()).map(|at| if which >> at & 1 == 1 { &inner } else { &operands[at] });
+            last = Some(self.push(*op, mask, &list.collect::<Vec<_>>(), site));
+        }
+        self.explainer.as_mut()?.found.insert(found.template);
+        last
+    }
+}
