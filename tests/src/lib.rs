@@ -94,6 +94,11 @@ impl Said {
         format!("{}{}", self.out, self.err)
     }
 
+    /// The same on one line, so that it does not matter where lines are broken.
+    pub fn on_one_line(&self) -> String {
+        self.all().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// Runs a command.
     ///
     /// # Panics

@@ -115,6 +115,10 @@ pub struct Settings<'c> {
     pub threads: usize,
     /// The text of the snapshot is wanted. It takes the normal forms of all elements, which nothing else needs.
     pub snapshot: bool,
+    /// Formulas are wanted, even if no snapshot is.
+    pub formulas: bool,
+    /// Where the kernels differ, it is wanted in which elements.
+    pub maps: bool,
 }
 
 /// Runs `case`. Its snapshot is made, not compared; see [`Run::compare`].
@@ -165,7 +169,7 @@ fn run_offers(
     let texts = Texts { reference: reference.map(|offer| offer.ptx), opt: Some(opt.ptx) };
     let mut failures = missing_texts(case, &texts);
     // Two compilers must lead to the same forms.
-    let forms = case.options.run.snapshot && (settings.snapshot || has_other);
+    let forms = case.options.run.snapshot && (settings.snapshot || settings.formulas || has_other);
     let report = verify(case, &texts, settings, forms);
     let mut cached = report.as_ref().is_ok_and(|said| said.cached);
     let mut snapshot = None;
@@ -210,6 +214,7 @@ struct Said {
 fn verify(case: &Case, texts: &Texts, settings: Settings<'_>, forms: bool) -> Result<Said, String> {
     let Some(mut core_case) = core_case(case, texts) else { return Err("there is no PTX".into()) };
     core_case.options.forms = forms;
+    core_case.options.maps = settings.maps;
     let timeout = [case.options.run.timeout, limits::timeout_of_environment()?].into_iter().flatten().min();
     let entry = settings.cache.map(|cache| (cache, cache.key(&core_case, timeout)));
     if let Some(report) = entry.as_ref().and_then(|(cache, key)| cache.report(key)) {

@@ -1,5 +1,6 @@
 //! A launch: the program, its arguments, and every object placed in the address space.
 
+use super::advice::argument_help;
 use super::fits;
 use super::globals::{self, Given};
 use super::memory::Memory;
@@ -22,7 +23,7 @@ use crate::number::format::Format;
 use crate::number::{Extended, Rational};
 use crate::program::{InstId, Joins, Parameter, Program, Space, Variable};
 use crate::term::{InputId, Integers, TermId, spell_element};
-use crate::verdict::{Place, Thread};
+use crate::verdict::{CasePart, Place, Thread};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
@@ -145,6 +146,8 @@ impl Ctas {
 pub(super) struct Launch<'a> {
     pub(super) which: Which,
     pub(super) program: &'a Program,
+    /// The case's parameters, by input number.
+    pub(super) params: &'a [Param],
     pub(super) text: &'a str,
     pub(super) lines: LineTable,
     pub(super) grid: [u32; 3],
@@ -179,19 +182,26 @@ pub struct BindError {
     pub help: Option<String>,
     /// The instruction that met it, if it took a run to find.
     pub place: Option<Place>,
+    /// Which part of the case is wrong.
+    pub part: Option<CasePart>,
     /// A limit of the case rather than a mistake.
     pub exhausted: Option<Exhausted>,
 }
 
 impl BindError {
     pub(super) fn new(message: String, help: Option<String>) -> BindError {
-        BindError { message, help, place: None, exhausted: None }
+        BindError { message, help, place: None, part: None, exhausted: None }
+    }
+
+    /// The same, about a key of the kernel.
+    pub(super) fn of_key(self, key: &str) -> BindError {
+        BindError { part: Some(CasePart::Key(key.into())), ..self }
     }
 }
 
 impl From<Exhausted> for BindError {
     fn from(exhausted: Exhausted) -> BindError {
-        BindError { message: exhausted.to_string(), help: None, place: None, exhausted: Some(exhausted) }
+        BindError { exhausted: Some(exhausted), ..BindError::new(exhausted.to_string(), None) }
     }
 }
 
@@ -214,7 +224,7 @@ impl<'a> Launch<'a> {
         which: Which,
         program: &'a Program,
         side: &'a Side,
-        params: &[Param],
+        params: &'a [Param],
         options: &Options,
     ) -> Result<Launch<'a>, BindError> {
         let ctas = fits::check(program, side, &options.budgets)?;
@@ -247,6 +257,7 @@ impl<'a> Launch<'a> {
         Ok(Launch {
             which,
             program,
+            params,
             text: &side.ptx,
             lines: LineTable::new(&side.ptx),
             grid: side.launch.grid,
@@ -323,6 +334,11 @@ fn unravel(linear: u64, extent: [u32; 3]) -> [u32; 3] {
 }
 
 pub(super) fn tensor(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, BindError> {
+    let part = || Some(CasePart::Parameter(param.name.clone()));
+    tensor_of(which, at, param).map_err(|error| BindError { part: part(), ..error })
+}
+
+fn tensor_of(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, BindError> {
     let of_scalar;
     let (element, shape, role, contents) = match (&param.kind, param.binding) {
         (ParamKind::Tensor { reference, opt, shape, role, contents, sign: _ }, _) => {
@@ -584,11 +600,15 @@ impl Builder<'_> {
                 "given are ({}); `args` lists a side's arguments by name when they differ from the declared ones",
                 names.join(", ")
             );
-            return Err(BindError::new(message, Some(help)));
+            return Err(BindError::new(message, Some(help)).of_key("args"));
         }
         for (at, (argument, parameter)) in given.iter().zip(&self.program.parameters).enumerate() {
-            let wrong = |message: String| {
-                BindError::new(format!("argument {} of kernel `{kernel}`: {message}", at + 1), None)
+            let wrong = |message: String| BindError {
+                part: Some(CasePart::Argument(at)),
+                ..BindError::new(
+                    format!("argument {} of kernel `{kernel}`: {message}", at + 1),
+                    argument_help(self.params, &self.program.parameters, given, at),
+                )
             };
             let address = objects.address(parameter.variable);
             let Some((object, _)) = objects.find(Space::Param, address) else { continue };
@@ -712,7 +732,7 @@ fn symbolic_cells(element: Element, param: usize, name: &str) -> Result<Vec<Cell
     }
 }
 
-fn argument_name(argument: &Argument) -> String {
+pub(super) fn argument_name(argument: &Argument) -> String {
     match argument {
         Argument::Named(name) | Argument::Map { name, .. } => name.clone(),
         Argument::Literal(value) => spell(value),
