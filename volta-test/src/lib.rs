@@ -47,6 +47,7 @@ pub mod nvcc;
 pub mod prepare;
 pub mod registry;
 pub mod render;
+pub mod reproduction;
 pub mod run;
 pub mod runner;
 pub mod snapshot;

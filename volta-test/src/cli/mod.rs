@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod export;
 mod refresh;
+mod replay;
 mod report;
 mod select;
 mod show;
@@ -41,6 +42,7 @@ Examples:
   volta refresh fixtures/softmax              compile sources, for checking in their PTX
   volta explain Y1                            what a rule or a verdict means
   volta export --smt2 fixtures/matmul/small   what is to be proved, for an SMT solver
+  volta replay fixtures/softmax/no_rescale_4  what its kernels compute at the inputs of the counterexample
   volta show fixtures/norm/layer_block        what its kernels compute, as formulas
   volta bench fixtures --published --z3       the published tables, ours and a solver's times beside them
 
@@ -72,6 +74,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Write what is to be proved of a case for another solver
     Export(export::ExportArgs),
+    /// Run both kernels of a case on the inputs of its counterexample, in IEEE arithmetic, and say where they part
+    Replay(replay::ReplayArgs),
     /// Say what the kernels of cases compute, as formulas; nothing is proved
     Show(show::ShowArgs),
     /// Say what a rule or a verdict means; without a name, list all of them
@@ -244,6 +248,7 @@ pub fn main() -> ExitCode {
             bench::bench(&arguments)
         }
         Command::Export(arguments) => export::export(&arguments, &mut out),
+        Command::Replay(arguments) => replay::replay(&arguments, &mut out),
         Command::Show(arguments) => show::show(&arguments, &mut out),
         Command::Explain { name } => explain(name.as_deref(), &mut out),
     };
