@@ -109,6 +109,7 @@ impl<'a> Wishes<'a> {
             snapshot: self.policy.concerns(&case),
             formulas,
             maps: formulas || arguments.verbose || folder.alone,
+            fixes: formulas || arguments.verbose || folder.alone,
         };
         let mut run = median(arguments.repeat, || run(&case, &self.toolchain, settings));
         run.compare(&case, self.policy);

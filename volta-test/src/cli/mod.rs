@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod export;
+mod lint;
 mod refresh;
 mod replay;
 mod report;
@@ -42,6 +43,7 @@ Examples:
   volta refresh fixtures/softmax              compile sources, for checking in their PTX
   volta explain Y1                            what a rule or a verdict means
   volta export --smt2 fixtures/matmul/small   what is to be proved, for an SMT solver
+  volta lint fixtures/softmax/two_barriers    barriers that nothing needs
   volta replay fixtures/softmax/no_rescale_4  what its kernels compute at the inputs of the counterexample
   volta show fixtures/norm/layer_block        what its kernels compute, as formulas
   volta bench fixtures --published --z3       the published tables, ours and a solver's times beside them
@@ -74,6 +76,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Write what is to be proved of a case for another solver
     Export(export::ExportArgs),
+    /// Name the barriers and fences without which a kernel is clean as well
+    Lint(lint::LintArgs),
     /// Run both kernels of a case on the inputs of its counterexample, in IEEE arithmetic, and say where they part
     Replay(replay::ReplayArgs),
     /// Say what the kernels of cases compute, as formulas; nothing is proved
@@ -248,6 +252,7 @@ pub fn main() -> ExitCode {
             bench::bench(&arguments)
         }
         Command::Export(arguments) => export::export(&arguments, &mut out),
+        Command::Lint(arguments) => lint::lint(&arguments, &mut out),
         Command::Replay(arguments) => replay::replay(&arguments, &mut out),
         Command::Show(arguments) => show::show(&arguments, &mut out),
         Command::Explain { name } => explain(name.as_deref(), &mut out),

@@ -1,11 +1,13 @@
 //! A fault in one kernel: the message, its sites in the source, the rule, and what to do.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Snippet};
+use volta_core::case::Which;
 use volta_core::verdict::{Fault, Site};
 
 use super::source::{Excerpt, call, excerpt};
 use super::wrap::wrapped;
 use super::{Paint, clean, clean_line, rules};
+use crate::attempt::Fix;
 use crate::case::{Case, Kernel};
 use crate::prepare::{Ptx, Texts};
 
@@ -104,6 +106,22 @@ fn numbered<'s>(
         Numbered { label, site, excerpt, call }
     };
     sites.iter().enumerate().map(number).collect()
+}
+
+/// A barrier that was tried, and where.
+pub(crate) fn fix(case: &Case, texts: &Texts, side: Which, fix: &Fix) -> String {
+    let (kernel, ptx) = (case.side(side), texts.of(side));
+    let shown = excerpt(&case.home, kernel, ptx, &fix.place);
+    let place = match (&shown, &fix.place.cuda) {
+        (Some(shown), _) => format!("{}:{}", shown.path, shown.number()),
+        (None, Some(cuda)) => format!("{}:{}", cuda.file, cuda.line),
+        (None, None) => format!("line {} of the PTX", fix.place.line),
+    };
+    let where_ = if fix.behind { "behind" } else { "before" };
+    clean_line(&format!(
+        "`{}` {where_} the access in {place}: this was tried in the PTX, and the kernel is clean with it",
+        fix.barrier.cuda
+    ))
 }
 
 /// One snippet for each file, with all its sites.

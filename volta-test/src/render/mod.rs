@@ -29,6 +29,7 @@ use crate::prepare::{Texts, shown};
 use crate::run::{Outcome, Run};
 use crate::snapshot::State;
 
+pub(crate) use fault::fix;
 pub use input::unreadable;
 use wrap::wrapped;
 
@@ -218,6 +219,10 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
         && let Some(timeline) = &found.timeline
     {
         text.push_str(&timeline::text(timeline));
+    }
+    if let (Verdict::Fault(found), Some(fix)) = (&report.verdict, &run.fix) {
+        let line = fault::fix(case, &run.texts, found.side, fix);
+        let _ = writeln!(text, "  {} {}", paint.good("fix:"), wrapped(&line, 7, 4));
     }
     report.maps.iter().filter(|map| !map.differing.is_empty()).for_each(|map| text.push_str(&map::text(map)));
     text.push_str(&fault::also(case, &run.texts, &report.also, paint));

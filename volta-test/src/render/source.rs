@@ -38,6 +38,11 @@ impl Excerpt {
         self.text[start..end].trim()
     }
 
+    /// The number of the line that is pointed at.
+    pub fn number(&self) -> usize {
+        self.first_line + self.text[..self.span.start].matches('\n').count()
+    }
+
     /// Whether both point at the same.
     pub fn same_place(&self, other: &Excerpt) -> bool {
         self.same_text(other) && self.span == other.span

@@ -103,7 +103,12 @@ fn body(checked: &Checked) -> String {
     }
     let Some(report) = &checked.run.report else { return text };
     if let Verdict::Fault(fault) = &report.verdict {
-        for fault in std::iter::once(fault).chain(&report.also) {
+        text.push_str(&of_fault(checked, case, fault));
+        if let Some(fix) = &checked.run.fix {
+            let fix = render::fix(case, &checked.run.texts, fault.side, fix);
+            let _ = writeln!(text, "<p><strong class=\"good\">fix</strong> {}</p>", prose(&fix));
+        }
+        for fault in &report.also {
             text.push_str(&of_fault(checked, case, fault));
         }
     }
@@ -156,7 +161,7 @@ fn of_fault(checked: &Checked, case: &Case, fault: &Fault) -> String {
             let _ = writeln!(text, "<p>{}</p>", prose(&said));
             continue;
         };
-        let line = shown.first_line + shown.text[..shown.span.start].matches('\n').count();
+        let line = shown.number();
         let known = files.iter().position(|(file, _)| file.same_text(&shown)).unwrap_or_else(|| {
             files.push((shown, BTreeMap::new()));
             files.len() - 1
