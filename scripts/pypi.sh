@@ -9,6 +9,11 @@ from_pypi() {
     if cmp -s "$wanted" "$home/installed.txt"; then
         return
     fi
+    if [ "${VOLTA_INSTALL:-}" = off ]; then
+        say "VOLTA_INSTALL=off forbids to install $name. Run this once:" \
+            "    python3 -m pip install --no-deps --target '$home' -r $wanted && cp $wanted '$home/installed.txt'"
+        exit 1
+    fi
     rm -rf "$home"
     mkdir -p "$(dirname "$home")"
     say "installing $(grep -c '==' "$wanted") packages from PyPI into $home"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Sees to what a build needs and Cargo cannot fetch: m4, for GMP, which the `rug` crate builds from source.
-# Says nothing when nothing is missing. Changes nothing but by installing Debian packages with apt-get.
+# Says nothing when nothing is missing. Changes nothing but by installing Debian packages with apt-get, and says which and why
+# before it does. VOLTA_INSTALL=off: it stops instead, with the command to run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,6 +15,10 @@ has() { command -v "$1" >/dev/null 2>&1; }
 # Installs packages as root or through sudo; otherwise prints the command that does.
 install() {
     local packages=("$@") sudo=()
+    local command="    sudo sh -c 'apt-get update && apt-get install -y ${packages[*]}'"
+    if [ "${VOLTA_INSTALL:-}" = off ]; then
+        fail "the build needs ${packages[*]}, and VOLTA_INSTALL=off forbids to install it. Run this once:" "$command"
+    fi
     if ! has apt-get; then
         fail "the build needs ${packages[*]}, and this machine has no apt-get to install it with." \
             "Install it with the machine's own package manager (dnf, pacman, apk, brew ...), then run this again."
@@ -21,12 +26,11 @@ install() {
     if [ "$(id -u)" -ne 0 ]; then
         # Without a terminal, sudo must not ask for a password.
         if ! has sudo || { [ ! -t 0 ] && ! sudo -n true 2>/dev/null; }; then
-            fail "the build needs ${packages[*]}, which only an administrator can install. Run this once:" \
-                "    sudo sh -c 'apt-get update && apt-get install -y ${packages[*]}'"
+            fail "the build needs ${packages[*]}, which only an administrator can install. Run this once:" "$command"
         fi
         sudo=(sudo)
     fi
-    echo "setup: installing ${packages[*]} with apt-get"
+    echo "setup: installing ${packages[*]} with apt-get (VOLTA_INSTALL=off stops here instead)"
     local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
         -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3)
     local log
@@ -44,9 +48,15 @@ install() {
 }
 
 packages=()
-has m4 || packages+=(m4)
-has make || packages+=(make)
-has cc || packages+=(gcc libc6-dev)
+# Says what a package is for, and that it is wanted.
+need() {
+    echo "setup: $1 is missing, $2"
+    shift 2
+    packages+=("$@")
+}
+has m4 || need m4 "with which GMP, the library of exact numbers, is built" m4
+has make || need make "with which GMP is built" make
+has cc || need "a C compiler" "with which GMP is built, and Rust programs are linked" gcc libc6-dev
 if [ "${#packages[@]}" -gt 0 ]; then
     install "${packages[@]}"
     for program in m4 make cc; do

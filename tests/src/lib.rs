@@ -7,7 +7,6 @@ pub mod expression;
 pub mod filetest;
 pub mod fixture;
 pub mod fuzz;
-pub mod interpreter;
 pub mod modules;
 pub mod mutation;
 pub mod page;
@@ -16,6 +15,8 @@ pub mod phases;
 pub mod replay;
 pub mod tree;
 pub mod verifier_mutants;
+
+pub use volta_interpreter as interpreter;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -92,6 +93,11 @@ impl Said {
     /// What it said, on either stream.
     pub fn all(&self) -> String {
         format!("{}{}", self.out, self.err)
+    }
+
+    /// The same on one line, so that it does not matter where lines are broken.
+    pub fn on_one_line(&self) -> String {
+        self.all().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// Runs a command.

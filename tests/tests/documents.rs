@@ -263,7 +263,9 @@ fn wrong_arguments(arguments: &[&str], help: &str) -> Option<String> {
 fn commands_name_what_there_is() {
     let volta = env!("CARGO_BIN_EXE_volta-under-test");
     let mut help = String::new();
-    for command in ["check", "list", "refresh", "bench", "export", "show", "explain"] {
+    for command in
+        ["check", "report", "replay", "lint", "list", "refresh", "bench", "export", "show", "explain"]
+    {
         let said = Said::by(Command::new(volta).args([command, "--help"]));
         assert_eq!(said.code, 0, "volta {command} --help: {}", said.err);
         help += &format!("\n@{command}\n{}", said.out);

@@ -103,7 +103,7 @@ fn says(said: &Said, code: i32, part: &str) {
     let all = format!("{}{}", said.out, said.err);
     let shown: String = all.chars().take(2000).collect();
     assert_eq!(said.code, code, "{shown}");
-    assert!(all.contains(part), "not `{part}`: {shown}");
+    assert!(said.on_one_line().contains(part), "not `{part}`: {shown}");
 }
 
 #[test]

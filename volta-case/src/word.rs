@@ -14,7 +14,7 @@ pub struct Wrong {
 impl Wrong {
     /// Nothing is called `word`; one of `candidates` may be meant.
     pub fn unknown(message: impl Into<String>, word: &str, candidates: &[&str]) -> Wrong {
-        let help = match nearest(word, candidates.iter().copied()) {
+        let help = match meant(word, candidates) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are: {}", candidates.join(", ")),
         };
@@ -115,6 +115,16 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     near.filter(|(distance, _)| *distance <= limit).min().map(|(_, candidate)| candidate)
 }
 
+/// The candidate that is meant by a word that is none: one that it begins with (`in` by `input`), unless one goes on where
+/// the word ends, or else the nearest.
+fn meant<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
+    let near = nearest(word, candidates.iter().copied());
+    let is_cut = near.is_some_and(|near| near.starts_with(word));
+    let begins = |candidate: &&&str| candidate.len() > 1 && word.starts_with(**candidate);
+    let spelled_out = candidates.iter().filter(begins).max_by_key(|candidate| candidate.len());
+    spelled_out.copied().filter(|_| !is_cut).or(near)
+}
+
 /// Insertions, deletions, replacements and swaps of neighbours between two words, of which this much counts.
 fn distance(a: &str, b: &str) -> usize {
     const LONGEST: usize = 200;
@@ -150,5 +160,15 @@ mod tests {
         assert_eq!(nearest("z", ["x", "y"]), None);
         assert_eq!(nearest("ab", ["ac", "aa"]), Some("aa"), "of several, the one that sorts first");
         assert_eq!(distance("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn words_written_out_mean_the_short_ones() {
+        let roles = ["in", "out", "inout", "scratch"];
+        assert_eq!(meant("input", &roles), Some("in"));
+        assert_eq!(meant("output", &roles), Some("out"));
+        assert_eq!(meant("inou", &roles), Some("inout"));
+        assert_eq!(meant("scrtch", &roles), Some("scratch"));
+        assert_eq!(meant("weights", &roles), None);
     }
 }

@@ -5,24 +5,25 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use crate::base::assumption::{Assumption, AssumptionKind};
-use crate::base::budget::{Exhausted, Held, Limit};
+use crate::base::budget::{Held, Limit};
 use crate::base::span::{LineTable, Span};
 use crate::case::{Binding, Case, Contents, Param, ParamKind, Role, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued, forms};
 use crate::decide::forms::Forms;
 use crate::decide::{self, Failure, InputInfo};
+use crate::element_map::element_maps;
 use crate::formula::Formula;
 use crate::given::{Mentions, given};
 use crate::library;
 use crate::machine::{self, Outcome, Output, OutputValue, RunError};
 use crate::program::{self, Program};
+use crate::progress::{ended, undecided};
 use crate::ptx;
 use crate::term::{Store, TermId, element_index, spell_element};
 use crate::verdict::{
-    Difference, Explanation, FormsDigest, How, InputError, Report, SideStats, Unknown, UnknownCause, Verdict,
-    Witness,
+    CasePart, Difference, Explanation, Fault, FaultKind, FormsDigest, How, InputError, MOST_FINDINGS, Place,
+    Report, SideStats, Unknown, UnknownCause, Verdict, Witness,
 };
-use crate::verdict::{Fault, FaultKind, MOST_FINDINGS, Place};
 
 /// Verifies a case: two kernels for equivalence and both for faults, or one kernel for faults.
 ///
@@ -42,6 +43,7 @@ pub fn conditions(case: &Case) -> Result<Conditions, Verdict> {
             side: None,
             message: "a case with one kernel has nothing to compare".into(),
             place: None,
+            part: None,
             help: Some("name the kernel that is right under [reference]".into()),
         }));
     }
@@ -253,7 +255,7 @@ impl<'c> Verification<'c> {
             self.report.coverage.unwritten += elements - written;
             if written < elements && self.must_be_written(param) {
                 let first = first_gap(outputs_of(opt, at), elements);
-                self.report.verdict = nobody_writes(param, first, elements - written);
+                self.report.verdict = self.nobody_writes(param, first, elements - written);
                 return;
             }
         }
@@ -301,6 +303,7 @@ impl<'c> Verification<'c> {
                 Failure::Unknown { reason } => Verdict::Unknown(Unknown {
                     cause: UnknownCause::Undecided,
                     reason: format!("{name}: {reason}"),
+                    progress: None,
                     help: None,
                 }),
                 // Nothing differs from itself.
@@ -335,6 +338,29 @@ impl<'c> Verification<'c> {
         self.report.scope.more = outcome.more_domain;
     }
 
+    fn nobody_writes(&self, param: &Param, element: u64, count: u64) -> Verdict {
+        let name = spell_element(&param.name, shape(param), element);
+        let launch = &self.case.opt.launch;
+        let all = |extent: [u32; 3]| extent.into_iter().map(u64::from).fold(1, u64::saturating_mul);
+        let (ctas, threads) = (all(launch.grid), all(launch.block));
+        let ctas = if ctas == 1 { "1 block".into() } else { format!("{ctas} blocks") };
+        Verdict::Fault(Fault {
+            side: Which::Opt,
+            kind: FaultKind::Uninitialised,
+            rule: "S3",
+            message: format!(
+                "{count} elements of the output `{}` are written by nobody, {name} first",
+                param.name
+            ),
+            sites: Vec::new(),
+            timeline: None,
+            help: Some(format!(
+                "the case launches {ctas} of {threads} threads: check `grid` and `block`, and the kernel's guard; say \
+                 `partial = true` if the case is not about all of the output"
+            )),
+        })
+    }
+
     fn must_be_written(&self, param: &Param) -> bool {
         let undefined = matches!(&param.kind, ParamKind::Tensor { contents: Contents::Undefined, .. });
         undefined && !self.may_leave_out()
@@ -350,6 +376,7 @@ impl<'c> Verification<'c> {
                         "the variable `{name}` is written, and the case does not say whether it is compared (M5)"
                     ),
                     place: None,
+                    part: None,
                     help: Some(help.clone()),
                 }));
             }
@@ -368,7 +395,7 @@ impl<'c> Verification<'c> {
                 let list: Vec<u64> = pairs[before..].iter().map(|pair| pair.element).collect();
                 let first =
                     list.iter().zip(0..).find(|(element, at)| **element != *at).map_or(touched, |(_, at)| at);
-                return Err(nobody_writes(param, first, elements - touched));
+                return Err(self.nobody_writes(param, first, elements - touched));
             }
         }
         if pairs.is_empty() {
@@ -376,6 +403,7 @@ impl<'c> Verification<'c> {
                 side: None,
                 message: "nothing was compared: no output element is written".into(),
                 place: None,
+                part: None,
                 help: Some(
                     "declare what the kernels write as `out` or `inout`, and run CTAs that write it".into(),
                 ),
@@ -459,6 +487,9 @@ impl<'c> Verification<'c> {
                     self.report.coverage.compared = at as u64 + 1;
                     // Different inputs' elements differ for some input; constants differ for all.
                     self.report.verdict = difference(param, pair.element, How::Values(witness));
+                    if self.case.options.maps {
+                        self.report.maps = element_maps(self.case, conditions);
+                    }
                     return;
                 }
             }
@@ -505,13 +536,7 @@ impl<'c> Verification<'c> {
                         ended(exhausted, format!("while deciding {name}, {exhausted}"))
                     }
                     Failure::Unknown { reason } => {
-                        let [reference, opt] = self.left_over(conditions, pair);
-                        Verdict::Unknown(Unknown {
-                            cause: UnknownCause::Undecided,
-                            reason: format!("{name}: {reason}"),
-                            help: (reference != opt)
-                                .then(|| format!("what is left\nreference: {reference}\noptimized: {opt}")),
-                        })
+                        undecided(self.case, conditions, &elements[at], name, &reason)
                     }
                 }
             }
@@ -520,22 +545,15 @@ impl<'c> Verification<'c> {
         if points > 0 && matches!(self.report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_)) {
             self.recheck(&elements, conditions, points, &positions);
         }
+        if self.case.options.maps && matches!(self.report.verdict, Verdict::Different(_)) {
+            self.report.maps = element_maps(self.case, conditions);
+        }
         let equal = matches!(self.report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_));
         let other = (wanted && !equal).then(|| tell(conditions.forms(&conditions.opt, |pair| pair.opt)));
         for (digest, formula) in told.into_iter().chain(other) {
             self.report.form_digests.push(digest);
             self.report.formulas.push(formula);
         }
-    }
-
-    /// The forms of an element that are not known to be equal.
-    fn left_over(&self, conditions: &Conditions, pair: &Pair) -> [String; 2] {
-        let sides = [(&conditions.reference, pair.reference), (&conditions.opt, pair.opt)];
-        sides.map(|(outcome, valued)| {
-            let store = valued.store.map_or(&conditions.old, |at| &outcome.stores[at]);
-            let value = (pair.param, pair.element, store, valued.value);
-            forms(&self.inputs, &conditions.options, std::iter::once(value)).formula().to_string()
-        })
     }
 
     /// Holds a proof against evaluation.
@@ -584,7 +602,7 @@ fn place_of_site(which: Which, side: &Side, site: u32) -> Option<Place> {
     machine::place_in(&program, &side.ptx, program::InstId(site))
 }
 
-fn shape(param: &Param) -> &[u64] {
+pub(crate) fn shape(param: &Param) -> &[u64] {
     match &param.kind {
         ParamKind::Tensor { shape, .. } => shape,
         ParamKind::Scalar { .. } => &[],
@@ -592,14 +610,14 @@ fn shape(param: &Param) -> &[u64] {
 }
 
 /// The number of elements of a compared tensor.
-fn output_elements(param: &Param) -> Option<u64> {
+pub(crate) fn output_elements(param: &Param) -> Option<u64> {
     match &param.kind {
         ParamKind::Tensor { role: Role::Out | Role::InOut, shape, .. } => Some(shape.iter().product()),
         ParamKind::Tensor { .. } | ParamKind::Scalar { .. } => None,
     }
 }
 
-fn outputs_of(outcome: &Outcome, param: usize) -> &[Output] {
+pub(crate) fn outputs_of(outcome: &Outcome, param: usize) -> &[Output] {
     let start = outcome.outputs.partition_point(|output| output.param < param);
     let end = outcome.outputs.partition_point(|output| output.param <= param);
     &outcome.outputs[start..end]
@@ -610,21 +628,6 @@ fn first_gap(outputs: &[Output], elements: u64) -> u64 {
     gap.unwrap_or((outputs.len() as u64).min(elements))
 }
 
-fn nobody_writes(param: &Param, element: u64, count: u64) -> Verdict {
-    let name = spell_element(&param.name, shape(param), element);
-    Verdict::Fault(Fault {
-        side: Which::Opt,
-        kind: FaultKind::Uninitialised,
-        rule: "S3",
-        message: format!(
-            "{count} elements of the output `{}` are written by nobody, {name} first",
-            param.name
-        ),
-        sites: Vec::new(),
-        help: Some("set `partial = true` if the case is not about all of the output".into()),
-    })
-}
-
 fn undefined(side: Which, name: &str, reason: &str) -> Verdict {
     Verdict::Fault(Fault {
         side,
@@ -632,6 +635,7 @@ fn undefined(side: Which, name: &str, reason: &str) -> Verdict {
         rule: "V6",
         message: format!("the output {name} is undefined for every input: {reason}"),
         sites: Vec::new(),
+        timeline: None,
         help: None,
     })
 }
@@ -643,7 +647,7 @@ fn difference(param: &Param, element: u64, how: How) -> Verdict {
 
 fn check_names(params: &[Param]) -> Result<(), InputError> {
     let mut seen = BTreeSet::new();
-    let error = |message: String| InputError { side: None, message, place: None, help: None };
+    let error = |message: String| InputError { side: None, message, place: None, part: None, help: None };
     for param in params {
         if !seen.insert(param.name.as_str()) {
             return Err(error(format!("parameter `{}` is declared twice", param.name)));
@@ -675,6 +679,7 @@ fn check_variables<'l>(
                 side: None,
                 message: format!("no kernel's module has a variable `{}`", param.name),
                 place: None,
+                part: None,
                 help: (!names.is_empty()).then(|| format!("there are: {}", names.join(", "))),
             });
         }
@@ -724,7 +729,7 @@ fn load(which: Which, side: &Side) -> Result<Loaded, InputError> {
 }
 
 /// Parses and lowers a side's kernel.
-fn read(which: Which, side: &Side) -> Result<Program, InputError> {
+pub(crate) fn read(which: Which, side: &Side) -> Result<Program, InputError> {
     let parsed = ptx::parse(&side.ptx).map_err(|error| {
         let place = Place {
             line: error.position.line,
@@ -737,6 +742,7 @@ fn read(which: Which, side: &Side) -> Result<Program, InputError> {
             side: Some(which),
             message: format!("{} is no valid PTX: {}", side.path, error.message),
             place: Some(place),
+            part: None,
             help: error.help.clone(),
         }
     })?;
@@ -744,6 +750,7 @@ fn read(which: Which, side: &Side) -> Result<Program, InputError> {
         side: Some(which),
         message: error.to_string(),
         place: error.span().map(|span| place_of(&side.ptx, span)),
+        part: error.span().is_none().then(|| CasePart::Key("source".into())),
         help: error.help(),
     })
 }
@@ -766,6 +773,7 @@ fn run_verdict(which: Which, error: RunError) -> Verdict {
             side: Some(which),
             message: error.message,
             place: error.place,
+            part: error.part,
             help: error.help,
         }),
         RunError::Fault(fault, _) => Verdict::Fault(*fault),
@@ -774,6 +782,7 @@ fn run_verdict(which: Which, error: RunError) -> Verdict {
         RunError::Endless(endless) => Verdict::Unknown(Unknown {
             cause: UnknownCause::Budget,
             reason: endless.to_string(),
+            progress: None,
             help: Some("raising a limit does not help: nothing in the loop changes what it waits for".into()),
         }),
     }
@@ -787,12 +796,6 @@ fn findings(mut faults: Vec<Vec<Fault>>) -> Vec<Fault> {
         other.truncate(MOST_FINDINGS - one.len());
     }
     faults.concat()
-}
-
-/// No claim, since a limit was reached.
-fn ended(exhausted: Exhausted, reason: String) -> Verdict {
-    let cause = if exhausted.limit.is_none() { UnknownCause::Timeout } else { UnknownCause::Budget };
-    Verdict::Unknown(Unknown { cause, reason, help: None })
 }
 
 #[cfg(test)]

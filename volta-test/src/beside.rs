@@ -258,7 +258,10 @@ pub fn relative(path: &Path, from: &Path) -> PathBuf {
 
 /// A path with `/`.
 pub fn slashed(path: &Path) -> String {
-    path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+    let joined =
+        path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
+    // The root is a component of its own.
+    joined.strip_prefix("//").map_or(joined.clone(), |below| format!("/{below}"))
 }
 
 /// Rewrites the paths of `.file` directives: inputs relative to the source's folder `dir`, all others as

@@ -268,8 +268,8 @@ mod tests {
     use volta_core::base::assumption::Assumption;
     use volta_core::case::{Launch, Options, Side, Which};
     use volta_core::verdict::{
-        Coverage, CudaPlace, Difference, Explanation, Fault, FaultKind, FormsDigest, How, InputError, Place,
-        SideStats, Site, Thread, Unknown, Witness,
+        CasePart, Coverage, CudaPlace, Difference, Explanation, Fault, FaultKind, FormsDigest, How,
+        InputError, Place, Progress, SideStats, Site, Thread, Unknown, ValuePair, Witness,
     };
 
     use super::*;
@@ -307,6 +307,7 @@ mod tests {
             rule: "Y1",
             message: "two threads meet\n\u{1b}".into(),
             sites: vec![site],
+            timeline: None,
             help: None,
         };
         let witness = Witness {
@@ -328,10 +329,24 @@ mod tests {
                 side,
                 message: "no".into(),
                 place: Some(place.clone()),
+                part: side.map(|_| CasePart::Argument(2)),
                 help: None,
             })
         };
-        let undecided = Unknown { cause: UnknownCause::Undecided, reason: "open".into(), help: None };
+        let pair =
+            ValuePair { terms: ["a".into(), "b".into()], places: [None, Some(Box::new(place.clone()))] };
+        let undecided = Unknown {
+            cause: UnknownCause::Undecided,
+            reason: "open".into(),
+            progress: Some(Box::new(Progress {
+                element: "y[3]".into(),
+                equal: 1,
+                last: vec![pair.clone()],
+                open: pair,
+                is_output: false,
+            })),
+            help: None,
+        };
         let verdicts = [
             Verdict::Equivalent,
             Verdict::EquivalentWhere(vec!["x[0] ≠ 0".into()]),

@@ -33,6 +33,7 @@
 //! `nvcc` is found through `VOLTA_NVCC`, `NVCC`, `CUDA_HOME`, `CUDA_PATH`, `PATH` and the usual folders. Without one,
 //! the PTX checked in beside a source (`x.sm_80.ptx` beside `x.cu`, made by `volta refresh`) is verified.
 
+pub mod attempt;
 pub mod beside;
 pub mod builder;
 pub mod cache;
@@ -47,6 +48,7 @@ pub mod nvcc;
 pub mod prepare;
 pub mod registry;
 pub mod render;
+pub mod reproduction;
 pub mod run;
 pub mod runner;
 pub mod snapshot;

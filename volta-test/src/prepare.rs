@@ -162,7 +162,7 @@ fn locate_path(dir: &Path, root: &Path, source: &str) -> Result<PathBuf, Obstacl
     }
     let Ok(real) = path.canonicalize() else {
         let help = nearest_file(&path).map(|near| format!("did you mean `{near}`?"));
-        return Err(Obstacle::new(format!("there is no file {}", path.display()), help));
+        return Err(Obstacle::new(format!("there is no file {}", beside::slashed(&shown(&path))), help));
     };
     // A link must not lead out either.
     if root.canonicalize().is_ok_and(|root| !real.starts_with(root)) {

@@ -10,6 +10,7 @@ use volta_core::case as core;
 use volta_core::verdict::CudaPlace;
 use volta_core::verdict::{Report, Verdict};
 
+use crate::attempt::{self, Fix};
 use crate::cache::Cache;
 use crate::case::{Case, Expectation, Kernel};
 use crate::limits;
@@ -49,6 +50,8 @@ pub struct Run {
     pub snapshot: Option<String>,
     /// What came of comparing it.
     pub compared: Option<Compared>,
+    /// Of a race, a barrier that mends it: it was tried.
+    pub fix: Option<Fix>,
     /// Seconds spent compiling and reading.
     pub prepare_seconds: f64,
     /// Seconds in all.
@@ -100,6 +103,7 @@ impl Run {
             notes: Vec::new(),
             snapshot: None,
             compared: None,
+            fix: None,
             prepare_seconds: 0.0,
             seconds: 0.0,
         }
@@ -115,6 +119,12 @@ pub struct Settings<'c> {
     pub threads: usize,
     /// The text of the snapshot is wanted. It takes the normal forms of all elements, which nothing else needs.
     pub snapshot: bool,
+    /// Formulas are wanted, even if no snapshot is.
+    pub formulas: bool,
+    /// Where the kernels differ, it is wanted in which elements.
+    pub maps: bool,
+    /// Barriers are tried that may mend a race; each takes another verification.
+    pub fixes: bool,
 }
 
 /// Runs `case`. Its snapshot is made, not compared; see [`Run::compare`].
@@ -139,8 +149,7 @@ fn offers(case: &Case, toolchain: &Toolchain) -> Result<(Option<Offer>, Offer), 
 /// # Errors
 /// When the PTX of a side is not to be had.
 pub fn ready(case: &Case, toolchain: &Toolchain) -> Result<core::Case, Obstacle> {
-    let (reference, opt) = offers(case, toolchain)?;
-    let texts = Texts { reference: reference.map(|offer| offer.ptx), opt: Some(opt.ptx) };
+    let texts = texts_of(case, toolchain)?;
     core_case(case, &texts).ok_or_else(|| Obstacle::new("there is no PTX", None))
 }
 
@@ -165,7 +174,7 @@ fn run_offers(
     let texts = Texts { reference: reference.map(|offer| offer.ptx), opt: Some(opt.ptx) };
     let mut failures = missing_texts(case, &texts);
     // Two compilers must lead to the same forms.
-    let forms = case.options.run.snapshot && (settings.snapshot || has_other);
+    let forms = case.options.run.snapshot && (settings.snapshot || settings.formulas || has_other);
     let report = verify(case, &texts, settings, forms);
     let mut cached = report.as_ref().is_ok_and(|said| said.cached);
     let mut snapshot = None;
@@ -186,8 +195,17 @@ fn run_offers(
             }
         }
     }
+    let report = report.ok().map(|said| said.report);
+    let fix = if let Some(Report { verdict: Verdict::Fault(fault), .. }) = &report
+        && settings.fixes
+    {
+        attempt::fix_of_race(case, &texts, fault, |case, texts| verdict_of(case, texts, settings))
+    } else {
+        None
+    };
     Run {
-        report: report.ok().map(|said| said.report),
+        report,
+        fix,
         cached,
         texts,
         obstacle: None,
@@ -200,6 +218,21 @@ fn run_offers(
     }
 }
 
+/// The PTX of both sides, for those who have it verified themselves.
+///
+/// # Errors
+/// When the PTX of a side is not to be had.
+pub fn texts_of(case: &Case, toolchain: &Toolchain) -> Result<Texts, Obstacle> {
+    let (reference, opt) = offers(case, toolchain)?;
+    Ok(Texts { reference: reference.map(|offer| offer.ptx), opt: Some(opt.ptx) })
+}
+
+/// The verdict of a case on some PTX, and nothing else; `None` where there is none.
+pub fn verdict_of(case: &Case, texts: &Texts, settings: Settings<'_>) -> Option<Verdict> {
+    let settings = Settings { cache: settings.cache, threads: settings.threads, ..Settings::default() };
+    verify(case, texts, settings, false).ok().map(|said| said.report.verdict)
+}
+
 /// What the verifier says, now or before.
 struct Said {
     report: Report,
@@ -210,6 +243,7 @@ struct Said {
 fn verify(case: &Case, texts: &Texts, settings: Settings<'_>, forms: bool) -> Result<Said, String> {
     let Some(mut core_case) = core_case(case, texts) else { return Err("there is no PTX".into()) };
     core_case.options.forms = forms;
+    core_case.options.maps = settings.maps;
     let timeout = [case.options.run.timeout, limits::timeout_of_environment()?].into_iter().flatten().min();
     let entry = settings.cache.map(|cache| (cache, cache.key(&core_case, timeout)));
     if let Some(report) = entry.as_ref().and_then(|(cache, key)| cache.report(key)) {

@@ -142,7 +142,8 @@ fn load(source: Source, name: &str) -> Result<Case, String> {
 /// The whole message, when it is not as expected.
 pub fn check(case: &Case, toolchain: &Toolchain) -> Result<(), String> {
     let policy = Policy::Required;
-    let settings = Settings { cache: Cache::of_process()?, threads: 0, snapshot: policy.concerns(case) };
+    let settings =
+        Settings { cache: Cache::of_process()?, snapshot: policy.concerns(case), ..Settings::default() };
     let mut run = run(case, toolchain, settings);
     run.compare(case, policy);
     if run.outcome() != Outcome::Passed {

@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use volta_core::case::{Case, Element, ParamKind, Which};
-use volta_core::verdict::{Difference, How, Witness};
+use volta_core::case::{Case, Element, Which};
+use volta_core::verdict::{Difference, How};
 use volta_core::{Conditions, conditions};
 
 use super::bound::{Precision, Tape, Value};
-use super::launch::{Inputs, Output, Ran, Ready, ready};
+use super::launch::{Inputs, Output, Ran, Ready, place, ready, witness_inputs};
 use super::values::{self, Signs, Values};
 use crate::interpreter::random::Random;
 
@@ -194,23 +194,6 @@ fn greatest_divisor(a: usize, b: usize) -> usize {
     if b == 0 { a } else { greatest_divisor(b, a % b) }
 }
 
-/// The parameter and the number of an element that the verifier spells `y[3][4]`.
-fn place(case: &Case, name: &str) -> Option<(usize, u64)> {
-    let (param, index) = name.split_once('[').unwrap_or((name, ""));
-    let param = case.params.iter().position(|held| held.name == param)?;
-    let shape: &[u64] = match &case.params[param].kind {
-        ParamKind::Tensor { shape, .. } => shape,
-        ParamKind::Scalar { .. } => &[],
-    };
-    let index: Vec<u64> = index
-        .split(['[', ']'])
-        .filter(|part| !part.is_empty())
-        .map(|part| part.parse().ok())
-        .collect::<Option<_>>()?;
-    let inside = index.len() == shape.len() && index.iter().zip(shape).all(|(at, extent)| at < extent);
-    inside.then(|| (param, index.iter().zip(shape).fold(0, |sum, (at, extent)| sum * extent + at)))
-}
-
 /// What both sides leave where the verifier says that they are equal: which elements are written, and integers.
 fn same_integers(case: &Case, outputs: [&[Output]; 2], inputs: &Inputs) -> Result<(), String> {
     for (reference, opt) in outputs[0].iter().zip(outputs[1]) {
@@ -297,15 +280,7 @@ pub fn different(case: &Case, difference: &Difference, seed: u64) -> Result<(Sho
     let sides = ready(case)?;
     let param = case.params.iter().position(|param| param.name == difference.tensor);
     let param = param.ok_or("the difference is in no parameter")?;
-    let mut chosen =
-        case.params.iter().map(|param| Values::new(param, None)).collect::<Result<Vec<_>, _>>()?;
-    if let How::Values(Witness { inputs: witness, .. }) = &difference.how {
-        for (name, text) in witness {
-            let (param, number) = place(case, name).ok_or_else(|| format!("`{name}` is no input"))?;
-            chosen[param].choose(number, text).map_err(|error| format!("{name}: {error}"))?;
-        }
-    }
-    let inputs: Inputs = chosen.into_iter().map(Rc::new).collect();
+    let inputs = witness_inputs(case, difference)?;
     let runs = [sides[0].run(&inputs, seed)?, sides[1].run(&inputs, !seed)?];
     let mut tried = Tried { compared: 1, ..Tried::default() };
     runs.iter().for_each(|ran| tried.count(ran));

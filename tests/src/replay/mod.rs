@@ -6,5 +6,4 @@
 
 pub mod bound;
 pub mod check;
-pub mod launch;
-pub mod values;
+pub use volta_interpreter::{launch, values};

@@ -173,4 +173,6 @@ pub struct Options {
     pub first_fault_only: bool,
     /// Make the canonical forms of all elements, as a formula and a digest.
     pub forms: bool,
+    /// Where the kernels differ, find out in which elements.
+    pub maps: bool,
 }

@@ -41,6 +41,7 @@ pub mod witness;
 
 pub use crate::term::Sign;
 pub use prove::{Failure, Proof, Side};
+pub use sweep::{Reached, reached};
 
 /// One output element: its term on both sides. Elements of different CTAs lie in different stores.
 #[derive(Clone, Copy, Debug)]
@@ -427,6 +428,34 @@ fn refute_some(
         let witness = counterexample::refute(element.reference, element.opt, inputs, &options.effort)?;
         Some((at, witness))
     })
+}
+
+/// Terms are evaluated at so many points to find elements that differ, unless there are more than this.
+const MAP_POINTS: u32 = 3;
+const MAP_NODES: usize = 1 << 20;
+
+/// Which elements surely differ at some of a few points, as positions, ascending; `None` where there are too many terms.
+pub fn differing(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Option<Vec<usize>> {
+    let (stores, sides) = stores_of(elements);
+    if stores.iter().map(|store| store.len()).sum::<usize>() > MAP_NODES {
+        return None;
+    }
+    let positions: Vec<usize> = (0..elements.len()).collect();
+    let groups: Vec<&[usize]> = positions.chunk_by(|a, b| sides[*a] == sides[*b]).collect();
+    let found = groups.into_par_iter().flat_map_iter(|group| {
+        let (reference, opt) = (elements[group[0]].reference.0, elements[group[0]].opt.0);
+        let pairs: Vec<_> = group.iter().map(|at| (elements[*at].reference.1, elements[*at].opt.1)).collect();
+        let mut found = BTreeSet::new();
+        for point in 0..MAP_POINTS {
+            let remembered = options.effort.remembered;
+            let mut filter = counterexample::QuickFilter::new(reference, opt, inputs, point, remembered);
+            found.extend(filter.differing(&pairs).into_iter().map(|at| group[at]));
+        }
+        found
+    });
+    let mut found: Vec<usize> = found.collect();
+    found.sort_unstable();
+    Some(found)
 }
 
 /// Up to `count` positions, more than one, evenly spread over `elements`, first and last among them.

@@ -89,22 +89,50 @@ struct Part {
     root: TermId,
 }
 
+/// How far proving an element came, of what both sides compute on the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// Pairs of terms that were proved equal, the reference's first, those that others are computed from before these.
+    pub equal: Vec<[TermId; 2]>,
+    /// The first pair with the same values at some points of which nothing was proved; the element itself where all
+    /// others were proved.
+    pub open: [TermId; 2],
+}
+
+/// How far proving an element comes. `None` where there is too much to look at.
+pub fn reached(element: &Element<'_>, inputs: &[InputInfo], options: &Options) -> Option<Reached> {
+    let (reference, opt) = (element.reference, element.opt);
+    let mut analysis = [reference, opt].map(|(store, term)| Analysis::new(store, &[term]));
+    analysis[0].read_scales(reference.0, &[opt.0]);
+    analysis[1].read_scales(opt.0, &[reference.0]);
+    let ration = Rc::new(Ration::new(options.budgets.clone(), 0, options.held));
+    let mut sweep = Sweep::new(element, analysis.each_ref(), inputs, options, &ration)?;
+    let (mut equal, mut open) = (Vec::new(), None);
+    for [a, b] in sweep.candidates(inputs)? {
+        let is_named = sweep.name(a, b);
+        match b.side {
+            1 if is_named => equal.push([a.term, b.term]),
+            1 => open = open.or(Some([a.term, b.term])),
+            _ => {}
+        }
+    }
+    Some(Reached { equal, open: open.unwrap_or([reference.1, opt.1]) })
+}
+
 impl<'s, 'a> Sweep<'s, 'a> {
-    /// Proves an element equal: the optimized kernel is defined and equal wherever the reference is. Then tells which
-    /// literals were read as irrational constants; `None` where nothing was proved.
-    pub(super) fn proves(
+    fn new(
         element: &Element<'s>,
         analysis: [&'s Analysis; 2],
         inputs: &[InputInfo],
         options: &'a Options,
         ration: &'a Rc<Ration>,
-    ) -> Option<BTreeSet<Reading>> {
+    ) -> Option<Sweep<'s, 'a>> {
         let mut all = inputs.to_vec();
         all.extend(SIGNS.map(|(_, sign)| InputInfo { sign, ..InputInfo::default() }));
         if all.len() > TermId::MAX_INPUTS {
             return None;
         }
-        let mut sweep = Sweep {
+        Some(Sweep {
             sides: [element.reference, element.opt],
             analysis,
             inputs: all,
@@ -115,7 +143,19 @@ impl<'s, 'a> Sweep<'s, 'a> {
             within: FxHashMap::default(),
             readings: BTreeSet::new(),
             left: ration.left() / SHARE,
-        };
+        })
+    }
+
+    /// Proves an element equal: the optimized kernel is defined and equal wherever the reference is. Then tells which
+    /// literals were read as irrational constants; `None` where nothing was proved.
+    pub(super) fn proves(
+        element: &Element<'s>,
+        analysis: [&'s Analysis; 2],
+        inputs: &[InputInfo],
+        options: &'a Options,
+        ration: &'a Rc<Ration>,
+    ) -> Option<BTreeSet<Reading>> {
+        let mut sweep = Sweep::new(element, analysis, inputs, options, ration)?;
         for [reference, opt] in sweep.candidates(inputs)? {
             sweep.name(reference, opt);
         }
@@ -213,9 +253,9 @@ impl<'s, 'a> Sweep<'s, 'a> {
         Some(found)
     }
 
-    /// Gives two terms one name if they are proved equal.
-    fn name(&mut self, reference: Located, opt: Located) {
-        let Some(signs) = self.equal(reference, opt, true) else { return };
+    /// Gives two terms one name if they are proved equal, and tells whether they are.
+    fn name(&mut self, reference: Located, opt: Located) -> bool {
+        let Some(signs) = self.equal(reference, opt, true) else { return false };
         let known = self.names[reference.side].get(&reference.term).copied();
         let mut used: Vec<TermId> = [reference, opt]
             .into_iter()
@@ -233,6 +273,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
         self.within.entry(name).or_default().extend(used);
         self.names[reference.side].insert(reference.term, name);
         self.names[opt.side].insert(opt.term, name);
+        true
     }
 
     /// Proves the second term defined and equal wherever the first is defined, and if so `everywhere`; tells which signs the

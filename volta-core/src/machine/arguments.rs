@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::advice::argument_help;
 use super::bind::{BindError, Builder, Initial, Rest, Tensor, name_and_shape, signature};
 use super::objects::{Backing, Objects};
 use super::tensor_map::Map;
@@ -12,6 +13,7 @@ use crate::case::{
 use crate::number::{Extended, Rational};
 use crate::program::{Parameter, Space};
 use crate::term::InputId;
+use crate::verdict::CasePart;
 
 /// Bytes of a pointer.
 const POINTER: u64 = 8;
@@ -249,11 +251,15 @@ impl Builder<'_> {
                 "given are ({}); `args` lists a side's arguments by name when they differ from the declared ones",
                 names.join(", ")
             );
-            return Err(BindError::new(message, Some(help)));
+            return Err(BindError::new(message, Some(help)).of_key("args"));
         }
         for (at, (argument, parameter)) in given.iter().zip(&self.program.parameters).enumerate() {
-            let wrong = |message: String| {
-                BindError::new(format!("argument {} of kernel `{kernel}`: {message}", at + 1), None)
+            let wrong = |message: String| BindError {
+                part: Some(CasePart::Argument(at)),
+                ..BindError::new(
+                    format!("argument {} of kernel `{kernel}`: {message}", at + 1),
+                    argument_help(self.params, &self.program.parameters, &given, at),
+                )
             };
             let address = objects.address(parameter.variable);
             let Some((object, _)) = objects.find(Space::Param, address) else { continue };
@@ -309,7 +315,7 @@ impl Builder<'_> {
     }
 }
 
-fn argument_name(argument: &Argument) -> String {
+pub(super) fn argument_name(argument: &Argument) -> String {
     match argument {
         Argument::Named(name) | Argument::Map { name, .. } => name.clone(),
         Argument::Literal(value) => spell(value),

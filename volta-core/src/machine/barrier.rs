@@ -244,6 +244,7 @@ impl Cta<'_> {
                     }
                 }
                 state.released.clear();
+                let place = state.arrivals.iter().find(|arrival| arrival.waits).map(|arrival| arrival.pc);
                 for arrival in state.arrivals.iter().filter(|arrival| arrival.waits) {
                     let warp = &warps[arrival.warp];
                     for lane in lanes(warp.at_barrier) {
@@ -253,6 +254,7 @@ impl Cta<'_> {
                         state.released.push((thread, exact.clocks.now(thread as usize)));
                     }
                 }
+                self.meetings.note(place, state.released.iter().copied());
             }
         }
         for arrival in state.arrivals.drain(..).filter(|arrival| arrival.waits) {
@@ -461,6 +463,13 @@ impl Cta<'_> {
                 self.count_returned_lanes(warp, mask, (lane, warp.pc[lane]))?;
             }
             self.order_lanes(warp, group, mask);
+            if let Detector::VectorClock(exact) = &self.order {
+                let met = lanes(group).map(|lane| {
+                    let thread = warp.thread(lane);
+                    (thread, exact.clocks.now(thread as usize))
+                });
+                self.meetings.note(Some(warp.pc[group.trailing_zeros() as usize]), met);
+            }
             self.counts.warp_syncs += 1;
             warp.at_warp_sync &= !group;
             warp.meet(group);

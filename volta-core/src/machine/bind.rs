@@ -17,7 +17,7 @@ use crate::case::{bits_of, has_iota, number_bits};
 use crate::number::{Extended, Rational};
 use crate::program::{Inst, InstId, Joins, Program, Space, Variable};
 use crate::term::{InputId, Integers, Rounds, Templates, TermId, spell_element};
-use crate::verdict::{Place, Thread};
+use crate::verdict::{CasePart, Place, Thread};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -156,6 +156,8 @@ impl Ctas {
 pub(super) struct Launch<'a> {
     pub(super) which: Which,
     pub(super) program: &'a Program,
+    /// The case's parameters, by input number.
+    pub(super) params: &'a [Param],
     pub(super) text: &'a str,
     pub(super) lines: LineTable,
     pub(super) grid: [u32; 3],
@@ -190,19 +192,26 @@ pub struct BindError {
     pub help: Option<String>,
     /// The instruction that met it, if it took a run to find.
     pub place: Option<Place>,
+    /// Which part of the case is wrong.
+    pub part: Option<CasePart>,
     /// A limit of the case rather than a mistake.
     pub exhausted: Option<Exhausted>,
 }
 
 impl BindError {
     pub(super) fn new(message: String, help: Option<String>) -> BindError {
-        BindError { message, help, place: None, exhausted: None }
+        BindError { message, help, place: None, part: None, exhausted: None }
+    }
+
+    /// The same, about a key of the kernel.
+    pub(super) fn of_key(self, key: &str) -> BindError {
+        BindError { part: Some(CasePart::Key(key.into())), ..self }
     }
 }
 
 impl From<Exhausted> for BindError {
     fn from(exhausted: Exhausted) -> BindError {
-        BindError { message: exhausted.to_string(), help: None, place: None, exhausted: Some(exhausted) }
+        BindError { exhausted: Some(exhausted), ..BindError::new(exhausted.to_string(), None) }
     }
 }
 
@@ -225,7 +234,7 @@ impl<'a> Launch<'a> {
         which: Which,
         program: &'a Program,
         side: &'a Side,
-        params: &[Param],
+        params: &'a [Param],
         options: &Options,
         functions: Option<Arc<Templates>>,
     ) -> Result<Launch<'a>, BindError> {
@@ -258,6 +267,7 @@ impl<'a> Launch<'a> {
         Ok(Launch {
             which,
             program,
+            params,
             text: &side.ptx,
             lines: LineTable::new(&side.ptx),
             grid: side.launch.grid,
@@ -339,6 +349,11 @@ fn unravel(linear: u64, extent: [u32; 3]) -> [u32; 3] {
 }
 
 pub(super) fn tensor(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, BindError> {
+    let part = || Some(CasePart::Parameter(param.name.clone()));
+    tensor_of(which, at, param).map_err(|error| BindError { part: part(), ..error })
+}
+
+fn tensor_of(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, BindError> {
     let of_scalar;
     let (element, shape, role, contents) = match (&param.kind, param.binding) {
         (ParamKind::Tensor { reference, opt, shape, role, contents, sign: _ }, _) => {

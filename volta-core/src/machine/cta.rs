@@ -16,6 +16,7 @@ use super::race::{Now, VectorClockDetector};
 use super::relied::Relied;
 use super::schedule::{Turn, Turns};
 use super::survey::Survey;
+use super::timeline::Meetings;
 use super::value::lanes;
 use super::warp::Warp;
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
@@ -147,7 +148,14 @@ pub(super) struct Cta<'l> {
     pub(super) raced: Option<u32>,
     /// What it found, if it goes on behind its faults.
     pub(super) survey: Option<Box<Survey>>,
+    /// Under vector clocks, the first read of each instruction that met what nobody had written.
+    pub(super) unwritten: UnwrittenReads,
+    /// Under vector clocks, who met where.
+    pub(super) meetings: Meetings,
 }
+
+/// For each instruction, a read of what nobody had written.
+pub(super) type UnwrittenReads = std::collections::BTreeMap<InstId, Site>;
 
 impl<'l> Cta<'l> {
     /// A CTA before its first step.
@@ -220,6 +228,8 @@ impl<'l> Cta<'l> {
             lockstep,
             raced: None,
             survey: None,
+            unwritten: UnwrittenReads::new(),
+            meetings: Meetings::default(),
         })
     }
 
@@ -516,7 +526,8 @@ impl<'l> Cta<'l> {
         sites: Vec<Site>,
         help: Option<String>,
     ) -> Stop {
-        Stop::Fault(Box::new(Fault { side: self.launch.which, kind, rule, message, sites, help }))
+        let side = self.launch.which;
+        Stop::Fault(Box::new(Fault { side, kind, rule, message, sites, timeline: None, help }))
     }
 
     pub(super) fn site(&self, action: String, warp: &Warp, lane: usize, pc: u32) -> Site {

@@ -7,11 +7,12 @@ use crate::program::{LaunchBounds, Program, Space};
 
 /// Checks a launch, and says which CTAs it runs.
 pub(super) fn check(program: &Program, side: &Side, budgets: &Budgets) -> Result<Ctas, BindError> {
-    let threads = check_block(program, side, budgets)?;
+    let threads = check_block(program, side, budgets).map_err(|error| error.of_key("block"))?;
     check_registers(program, threads)?;
-    check_shared(program, side)?;
-    let ctas = check_ctas(side, budgets)?;
-    check_clusters(program, side)?;
+    check_shared(program, side).map_err(|error| error.of_key("shared"))?;
+    let key = if side.launch.ctas.is_some() { "ctas" } else { "grid" };
+    let ctas = check_ctas(side, budgets).map_err(|error| error.of_key(key))?;
+    check_clusters(program, side).map_err(|error| error.of_key("grid"))?;
     Ok(ctas)
 }
 

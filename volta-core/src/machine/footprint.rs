@@ -196,7 +196,10 @@ impl Merged {
             let place = crate::term::spell_element(&tensor.name, &launch.names[param].1, element);
             let fault = |kind, rule, message| {
                 let (side, sites, help) = (launch.which, Vec::new(), None);
-                RunError::Fault(Box::new(Fault { side, kind, rule, message, sites, help }), Vec::new())
+                RunError::Fault(
+                    Box::new(Fault { side, kind, rule, message, sites, timeline: None, help }),
+                    Vec::new(),
+                )
             };
             if update.bytes() != size {
                 let message = format!(
@@ -222,7 +225,7 @@ impl Merged {
                 &mut Masks::default(),
             );
             let value = value
-                .map_err(|(kind, rule, what)| fault(kind, rule, format!("the output {place} {what}")))?;
+                .map_err(|(kind, rule, what, _)| fault(kind, rule, format!("the output {place} {what}")))?;
             combined.insert((param, element), value);
         }
         let own = outcome.stores.len();
@@ -314,7 +317,7 @@ fn race_between_ctas(
     if kind == FaultKind::Nondeterministic {
         let message = format!("{message}: what it holds depends on the schedule");
         let (side, rule, help) = (launch.which, "Y7", None);
-        return Stop::Fault(Box::new(Fault { side, kind, rule, message, sites, help }));
+        return Stop::Fault(Box::new(Fault { side, kind, rule, message, sites, timeline: None, help }));
     }
     Stop::Fault(Box::new(Fault {
         side: launch.which,
@@ -322,6 +325,7 @@ fn race_between_ctas(
         rule: if uncached { "M4" } else { "Y1" },
         message,
         sites,
+        timeline: None,
         help: Some("let each CTA write elements of its own, or combine them in a second launch".into()),
     }))
 }

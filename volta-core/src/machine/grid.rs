@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::advice::{origin_site, undefined_help};
 use super::bind::{BindError, Launch, Tensor};
-use super::cta::{Beside, Counts, Cta, Detector, Mode, Stop, Taken};
+use super::cta::{Beside, Counts, Cta, Detector, Mode, Stop, Taken, UnwrittenReads};
 use super::endless::Endless;
 use super::footprint::{Merged, is_output};
 use super::int_terms::{self, IntTerms, exactly};
@@ -215,7 +216,7 @@ impl RunError {
     }
 }
 
-/// What is wrong with an output over which no function explains.
+/// What is wrong with an output that no function explains.
 const UNEXPLAINED: &str =
     "is computed from the encoding of a real, by steps that are no function of the library that is known";
 
@@ -315,7 +316,7 @@ fn attempt<'l>(
     run.relied = std::mem::take(&mut cta.relied);
     run.raced = cta.raced;
     done?;
-    let Cta { mut store, mut packed, mut ranges, memory, counts, order, .. } = cta;
+    let Cta { mut store, mut packed, mut ranges, memory, counts, order, unwritten, .. } = cta;
     let (pages, contributions) = memory.into_parts();
     let (mut outputs, mut written_variables) = (Vec::new(), BTreeSet::new());
     for ((number, page), content) in &pages {
@@ -330,7 +331,7 @@ fn attempt<'l>(
                 IntTerms { packed: &mut packed, store: &mut store, ranges: &mut ranges, pc: 0 };
             let wrong = match output_value(tensor, value, &mut residues, &mut run.relied.masks) {
                 Ok(OutputValue::Real(term) | OutputValue::Integer(term)) if store.is_refused(term) => {
-                    (FaultKind::TypeMismatch, "V5", UNEXPLAINED.to_string())
+                    (FaultKind::TypeMismatch, "V5", UNEXPLAINED.to_string(), None)
                 }
                 Ok(value) => {
                     outputs.push((param, element, value));
@@ -338,15 +339,19 @@ fn attempt<'l>(
                 }
                 Err(wrong) => wrong,
             };
-            let site = writer(launch, options, linear, (*number, element), &order);
-            return Err(Stop::Fault(Box::new(output_fault(launch, (*number, element), wrong, site))));
+            let place = (*number, element);
+            let sites = match &order {
+                Detector::VectorClock(exact) => sites_of(launch, linear, place, (exact, &unwritten), wrong.3),
+                Detector::Epoch(_) => found_again(launch, options, linear, place, wrong.3),
+            };
+            return Err(Stop::Fault(Box::new(output_fault(launch, place, wrong, sites))));
         }
     }
     if let Some(((number, offset), _)) = contributions.iter().find(|(_, own)| is_unexplained(own.sum, &store))
     {
         let element = offset / u64::from(launch.tensors[*number as usize].element.bytes());
-        let wrong = (FaultKind::TypeMismatch, "V5", UNEXPLAINED.to_string());
-        return Err(Stop::Fault(Box::new(output_fault(launch, (*number, element), wrong, None))));
+        let wrong = (FaultKind::TypeMismatch, "V5", UNEXPLAINED.to_string(), None);
+        return Err(Stop::Fault(Box::new(output_fault(launch, (*number, element), wrong, Vec::new()))));
     }
     let found = store.explained().map(|claim| Assumption::relied(claim.to_string()));
     run.relied.others.extend(found);
@@ -365,14 +370,15 @@ fn attempt<'l>(
 pub(super) fn output_fault(
     launch: &Launch<'_>,
     (number, element): (u32, u64),
-    (kind, rule, what): WrongOutput,
-    site: Option<Site>,
+    (kind, rule, what, _): WrongOutput,
+    sites: Vec<Site>,
 ) -> Fault {
     let tensor = &launch.tensors[number as usize];
     let shape = tensor.param.map_or(&[][..], |param| &launch.names[param].1);
     let place = crate::term::spell_element(&tensor.name, shape, element);
     let message = format!("the output {place} {what}");
-    Fault { side: launch.which, kind, rule, message, sites: site.into_iter().collect(), help: None }
+    let help = undefined_help(kind).map(str::to_owned);
+    Fault { side: launch.which, kind, rule, message, sites, timeline: None, help }
 }
 
 /// Elements of a page of which a byte was written or updated, and where each starts in the page, in bytes.
@@ -429,8 +435,8 @@ pub(super) fn element_value(
     }
 }
 
-/// What is wrong with an output: the kind of fault, its rule, and words.
-pub(super) type WrongOutput = (FaultKind, &'static str, String);
+/// What is wrong with an output: the kind of fault, its rule, words, and where it became undefined, if it is.
+pub(super) type WrongOutput = (FaultKind, &'static str, String, Option<Origin>);
 
 /// A value as what the tensor declares it to hold.
 pub(super) fn output_value(
@@ -441,26 +447,26 @@ pub(super) fn output_value(
 ) -> Result<OutputValue, WrongOutput> {
     let name = tensor.element.name();
     if let Some(origin) = residues.packed.undefined_part(value) {
-        return Err(match origin {
+        let (kind, rule, what) = match origin {
             Origin::Unwritten(_) => (
                 FaultKind::Uninitialised,
                 "V6",
-                "is computed from memory or registers that nothing was written to".into(),
+                "is computed from memory or registers that nothing was written to",
             ),
             Origin::Unpredictable(_) | Origin::State(_) => (
                 FaultKind::Nondeterministic,
                 "S4",
-                "is computed from a value that is not determined by the launch".into(),
+                "is computed from a value that is not determined by the launch",
             ),
-            Origin::Invalid(_) | Origin::Doubtful(_) => (
-                FaultKind::Undefined,
-                "V6",
-                "is undefined: an operation on the way to it has no value".into(),
-            ),
-        });
+            Origin::Invalid(_) | Origin::Doubtful(_) => {
+                (FaultKind::Undefined, "V6", "is undefined: an operation on the way to it has no value")
+            }
+        };
+        return Err((kind, rule, what.into(), Some(origin)));
     }
     let mismatch = |held: String| {
-        Err((FaultKind::TypeMismatch, "V1", format!("is declared {name}, but {held} is stored in it")))
+        let what = format!("is declared {name}, but {held} is stored in it");
+        Err((FaultKind::TypeMismatch, "V1", what, None))
     };
     let value = match tensor.element {
         Element::Float(Format::F32 | Format::Tf32) => residues.packed.as_f32(value),
@@ -473,6 +479,7 @@ pub(super) fn output_value(
                 FaultKind::TypeMismatch,
                 "V1",
                 format!("is declared {name}, but an integer is stored in it"),
+                None,
             )),
         };
         let (then, otherwise) = (arm(choice.then)?, arm(choice.otherwise)?);
@@ -493,10 +500,12 @@ pub(super) fn output_value(
     match (tensor.element, value) {
         (Element::Float(format), Value::Bits(bits)) => match masks.constant(format, bits) {
             Some(constant) => Ok(OutputValue::Real(residues.store.intern(constant))),
-            None => Err((FaultKind::Undefined, "V2", "is NaN".into())),
+            None => Err((FaultKind::Undefined, "V2", "is NaN".into(), None)),
         },
         (Element::Int { .. } | Element::Bool, Value::Bits(bits)) => Ok(OutputValue::Bits(bits)),
-        (_, Value::Undefined(_)) => Err((FaultKind::Uninitialised, "V6", "is undefined".into())),
+        (_, Value::Undefined(origin)) => {
+            Err((FaultKind::Uninitialised, "V6", "is undefined".into(), Some(origin)))
+        }
         (element, Value::Sym(sym)) => match (element, sym.kind()) {
             (Element::Float(format), SymKind::Real(held, term)) if same_format(format, held) => {
                 Ok(OutputValue::Real(term))
@@ -519,37 +528,45 @@ fn same_format(a: Format, b: Format) -> bool {
     a == b || matches!((a, b), (Format::F32, Format::Tf32) | (Format::Tf32, Format::F32))
 }
 
-/// The store instruction that wrote an element last, found by running the CTA once more with exact clocks.
-fn writer(
+/// The sites of a wrong output, found by running the CTA once more with vector clocks.
+fn found_again(
     launch: &Launch<'_>,
     options: &Options,
     linear: u64,
     place: (u32, u64),
-    order: &Detector,
-) -> Option<Site> {
-    if let Detector::VectorClock(exact) = order {
-        return last_writer(launch, linear, place, exact);
+    origin: Option<Origin>,
+) -> Vec<Site> {
+    let Ok(mut cta) = Cta::new(launch, options, linear, Mode::VectorClocks) else { return Vec::new() };
+    match (cta.run(), &cta.order) {
+        (Ok(()), Detector::VectorClock(exact)) => {
+            sites_of(launch, linear, place, (exact, &cta.unwritten), origin)
+        }
+        _ => Vec::new(),
     }
-    let mut cta = Cta::new(launch, options, linear, Mode::VectorClocks).ok()?;
-    cta.run().ok()?;
-    let Detector::VectorClock(exact) = &cta.order else { return None };
-    last_writer(launch, linear, place, exact)
 }
 
-/// The same of a CTA that ran with exact clocks.
-pub(super) fn last_writer(
+/// Who wrote an element of an output last, and where its value became undefined, as a CTA that ran with vector clocks
+/// knows it.
+pub(super) fn sites_of(
     launch: &Launch<'_>,
     linear: u64,
     (tensor, element): (u32, u64),
-    exact: &VectorClockDetector,
-) -> Option<Site> {
+    (exact, unwritten): (&VectorClockDetector, &UnwrittenReads),
+    origin: Option<Origin>,
+) -> Vec<Site> {
     let cell = element * u64::from(launch.tensors[tensor as usize].element.bytes()) / 4;
-    let access = exact.history(launch.objects.of_tensor(tensor)?, cell).0.last().copied()?;
-    Some(Site {
+    let object = launch.objects.of_tensor(tensor);
+    let written = object.and_then(|object| exact.history(object, cell).0.last().copied());
+    let written = written.map(|access| Site {
         action: "writes it".into(),
         thread: Some(launch.thread(launch.cta(linear), access.thread)),
         place: launch.place(access.inst),
-    })
+    });
+    let read = |origin: Origin| {
+        let known = if let Origin::Unwritten(inst) = origin { unwritten.get(&inst).cloned() } else { None };
+        known.or_else(|| origin_site(launch, origin))
+    };
+    written.into_iter().chain(origin.and_then(read)).collect()
 }
 
 /// What an element of an output held before the launch, if anything, as the tensor of `which` declares it.

@@ -8,6 +8,7 @@
 //! depend on the number of threads, on the layout of memory, or on which race detector ran; who goes first (the
 //! schedule) decides at most which of several faults is found.
 
+mod advice;
 mod arguments;
 mod barrier;
 mod bind;
@@ -37,6 +38,7 @@ mod schedule;
 mod shadow;
 mod survey;
 mod tensor_map;
+mod timeline;
 mod value;
 mod warp;
 

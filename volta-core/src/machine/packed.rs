@@ -460,6 +460,15 @@ impl PackedValues {
         }
     }
 
+    /// The symbolic values that lie side by side in a packed one.
+    pub(super) fn parts_of(&self, value: Value) -> Vec<Sym> {
+        let Value::Sym(sym) = value else { return Vec::new() };
+        match sym.as_packed() {
+            Some(index) => self.packs[index].iter().flat_map(|piece| self.parts_of(piece.value)).collect(),
+            None => vec![sym],
+        }
+    }
+
     /// The first undefined part of a value.
     pub(super) fn undefined_part(&self, value: Value) -> Option<Origin> {
         match value {

@@ -284,7 +284,7 @@ impl Agent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Access {
     pub(super) thread: u32,
-    stamp: u32,
+    pub(super) stamp: u32,
     /// Who made it.
     pub(super) agent: Agent,
     /// Which of the cell's 4 bytes.

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use super::bind::Launch;
 use super::cta::{Beside, Cta, Detector, Mode, Stop};
 use super::footprint::is_output;
-use super::grid::{element_value, last_writer, output_fault, output_value, written_elements};
+use super::grid::{element_value, output_fault, output_value, sites_of, written_elements};
 use super::int_terms::IntTerms;
 use super::race::Conflict;
 use super::value::Origin;
@@ -220,7 +220,9 @@ fn of_cta(
 
 /// The outputs of a CTA that ran to its end are looked at as well: one finding for each store.
 fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
-    let Cta { launch, mut store, mut packed, mut ranges, mut relied, memory, order, survey, .. } = cta;
+    let Cta {
+        launch, mut store, mut packed, mut ranges, mut relied, memory, order, unwritten, survey, ..
+    } = cta;
     let mut survey = survey.map(|survey| *survey).unwrap_or_default();
     let Detector::VectorClock(exact) = &order else { return survey };
     let (pages, _) = memory.into_parts();
@@ -239,7 +241,8 @@ fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
             let mut residues = IntTerms { packed, store, ranges, pc: 0 };
             let Err(wrong) = output_value(tensor, value, &mut residues, &mut relied.masks) else { continue };
             let place = (*number, element);
-            let fault = output_fault(launch, place, wrong, last_writer(launch, linear, place, exact));
+            let sites = sites_of(launch, linear, place, (exact, &unwritten), wrong.3);
+            let fault = output_fault(launch, place, wrong, sites);
             if survey.stands(&fault) {
                 survey.note(fault);
             }

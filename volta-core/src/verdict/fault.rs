@@ -94,6 +94,32 @@ pub struct Fault {
     pub message: String,
     /// The sites, in the order of the numbers (1), (2) that the message uses.
     pub sites: Vec<Site>,
+    /// Of a race, what the two threads did between barriers.
+    pub timeline: Option<Box<Timeline>>,
     /// What to do about it.
     pub help: Option<String>,
+}
+
+/// When two accesses happened, counted in the barriers that their threads passed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Timeline {
+    /// The threads of sites (1) and (2).
+    pub threads: [Thread; 2],
+    /// The barriers and warp synchronisations in which one of them took part, in order.
+    pub meetings: Vec<Meeting>,
+    /// For each access, how many of these lie before it.
+    pub after: [usize; 2],
+}
+
+/// A barrier that was completed, or threads of a warp that were synchronised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Meeting {
+    /// Where one of those who met stood.
+    pub place: Option<Place>,
+    /// Whether each of the two threads took part.
+    pub joins: [bool; 2],
+    /// How many threads took part.
+    pub threads: u64,
 }

@@ -4,7 +4,7 @@ mod fault;
 #[cfg(feature = "serde")]
 mod stored;
 
-pub use fault::{CudaPlace, Fault, MOST_FINDINGS, Place, Rule, Site, Thread};
+pub use fault::{CudaPlace, Fault, MOST_FINDINGS, Meeting, Place, Rule, Site, Thread, Timeline};
 pub use volta_case::{FaultKind, UnknownCause, VerdictName, Which};
 
 use crate::base::assumption::Assumption;
@@ -119,8 +119,36 @@ pub struct Unknown {
     pub cause: UnknownCause,
     /// One sentence.
     pub reason: String,
+    /// How far a proof came.
+    pub progress: Option<Box<Progress>>,
     /// What to do about it.
     pub help: Option<String>,
+}
+
+/// How far a proof came that was not found, of the values that both kernels compute on the way.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Progress {
+    /// The output element.
+    pub element: String,
+    /// How many pairs of values were proved equal.
+    pub equal: u64,
+    /// The last of these, from which others are computed.
+    pub last: Vec<ValuePair>,
+    /// The first pair with the same values at some points of which nothing was proved.
+    pub open: ValuePair,
+    /// Whether that pair is the output element itself.
+    pub is_output: bool,
+}
+
+/// A value of the reference, and one of the optimized kernel.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ValuePair {
+    /// What both compute, in short.
+    pub terms: [String; 2],
+    /// The instructions that compute them, or the last ones before that are known.
+    pub places: [Option<Box<Place>>; 2],
 }
 
 impl Unknown {
@@ -129,12 +157,26 @@ impl Unknown {
         Unknown {
             cause: UnknownCause::Internal,
             reason: reason.into(),
+            progress: None,
             help: Some(
                 "Volta is wrong here, and nothing is known of the kernels: please report it, with this case"
                     .into(),
             ),
         }
     }
+}
+
+/// A part of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum CasePart {
+    /// What a key of a kernel says: `block`, say. `args` are the parameters where it is not given, and `source` names the
+    /// kernel.
+    Key(String),
+    /// An argument of a kernel, from 0.
+    Argument(usize),
+    /// A parameter, or a variable of the module.
+    Parameter(String),
 }
 
 /// The case or its PTX is wrong.
@@ -148,6 +190,8 @@ pub struct InputError {
     pub message: String,
     /// Where in the PTX.
     pub place: Option<Place>,
+    /// Which part of the case is wrong, if one is: of that kernel, where it is about one.
+    pub part: Option<CasePart>,
     /// What to do about it; may have several lines.
     pub help: Option<String>,
 }
@@ -229,6 +273,8 @@ pub struct Report {
     pub canonical_elements: Option<u64>,
     /// Points at which the proof was held against evaluation, if that was asked for.
     pub rechecked: Option<u32>,
+    /// Where the kernels differ, and it was asked for: in which elements of each output.
+    pub maps: Vec<ElementMap>,
     /// What the kernels compute, as formulas of all elements, for snapshots: the reference's, the only kernel's or the
     /// common one, and the other side's where a proof does not say that it is the same.
     pub formulas: Vec<String>,
@@ -251,10 +297,25 @@ impl Report {
             solve_seconds: 0.0,
             canonical_elements: None,
             rechecked: None,
+            maps: Vec::new(),
             formulas: Vec::new(),
             form_digests: Vec::new(),
         }
     }
+}
+
+/// Which elements of an output differ at some of a few trial points. The others were not seen to differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ElementMap {
+    /// The output.
+    pub tensor: String,
+    /// Its extents, outermost first.
+    pub shape: Vec<u64>,
+    /// Runs of row-major element numbers, ascending: the first one, and how many.
+    pub differing: Vec<(u64, u64)>,
+    /// How many elements were looked at: those that the kernels write.
+    pub looked_at: u64,
 }
 
 /// What the normal forms of many elements say together.

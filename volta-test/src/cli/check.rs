@@ -9,12 +9,13 @@ use serde::Serialize;
 
 use super::report::{self, Checked, Summary};
 use super::select::{Folder, Selected, select};
-use super::{CheckArgs, Exit, complain};
+use super::{CheckArgs, Exit, Format, complain};
+use crate::beside::slashed;
 use crate::cache::Cache;
 use crate::case::Case;
 use crate::manifest::{self, FILE_NAME, Unreadable};
 use crate::nvcc::Toolchain;
-use crate::prepare::Obstacle;
+use crate::prepare::{Obstacle, shown};
 use crate::render;
 use crate::run::{Run, Settings, run};
 use crate::runner::slow_is_wanted;
@@ -24,7 +25,7 @@ use crate::snapshot::Policy;
 const QUIET: Duration = Duration::from_secs(2);
 
 /// Runs the selected cases one after the other, each on all threads, so that times and memory are its own.
-pub(super) fn check(arguments: &CheckArgs) -> io::Result<Exit> {
+pub(super) fn check(arguments: &CheckArgs, out: &mut dyn Write) -> io::Result<Exit> {
     let wishes = match Wishes::of(arguments) {
         Ok(wishes) => wishes,
         Err(message) => {
@@ -38,14 +39,14 @@ pub(super) fn check(arguments: &CheckArgs) -> io::Result<Exit> {
     let mut reporter = report::of(arguments, &names);
     let mut summary = Summary::default();
     let begin = Instant::now();
-    progress.print(|out| reporter.begin(out))?;
+    progress.print(|| reporter.begin(out))?;
     for (at, selected) in selected.iter().enumerate() {
         progress.begin(name_of(selected));
         forget_peak_memory();
         let mut checked = wishes.check(selected);
         checked.peak_memory_bytes = peak_memory();
         summary.add(&checked);
-        progress.print(|out| reporter.case(&checked, out))?;
+        progress.print(|| reporter.case(&checked, out))?;
         progress.finish_one();
         if arguments.fail_fast && !checked.is_good() {
             summary.not_run = names.len() - at - 1;
@@ -54,7 +55,7 @@ pub(super) fn check(arguments: &CheckArgs) -> io::Result<Exit> {
     }
     summary.seconds = begin.elapsed().as_secs_f64();
     progress.end();
-    reporter.end(&summary, &mut io::stdout().lock())?;
+    reporter.end(&summary, out)?;
     Ok(summary.exit())
 }
 
@@ -101,8 +102,15 @@ impl<'a> Wishes<'a> {
         let arguments = self.arguments;
         case.options.run.timeout = case.options.run.timeout.into_iter().chain(arguments.timeout).min();
         case.recheck = arguments.recheck.unwrap_or(case.recheck);
-        let settings =
-            Settings { cache: self.cache, threads: arguments.threads, snapshot: self.policy.concerns(&case) };
+        let formulas = arguments.format == Format::Html;
+        let settings = Settings {
+            cache: self.cache,
+            threads: arguments.threads,
+            snapshot: self.policy.concerns(&case),
+            formulas,
+            maps: formulas || arguments.verbose || folder.alone,
+            fixes: formulas || arguments.verbose || folder.alone,
+        };
         let mut run = median(arguments.repeat, || run(&case, &self.toolchain, settings));
         run.compare(&case, self.policy);
         Checked { case: Some(case), ..Checked::new(&folder.name, file, run) }
@@ -133,7 +141,8 @@ fn problems(unreadable: &Unreadable) -> String {
     let problems = unreadable.problems.iter().map(|problem| {
         let (line, column) = manifest::position(&unreadable.text, &problem.span);
         let help = problem.help.as_ref().map_or(String::new(), |help| format!("; {help}"));
-        format!("{}:{line}:{column}: {}{help}", unreadable.path.display(), problem.message)
+        let path = slashed(&shown(&unreadable.path));
+        format!("{path}:{line}:{column}: {}{help}", problem.message)
     });
     problems.collect::<Vec<_>>().join("\n")
 }
@@ -179,8 +188,8 @@ impl Progress {
     }
 
     /// Prints with the bar out of the way.
-    pub(super) fn print(&self, print: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        self.bar.suspend(|| print(&mut io::stdout().lock()))
+    pub(super) fn print(&self, print: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        self.bar.suspend(print)
     }
 
     pub(super) fn end(self) {

@@ -3,7 +3,9 @@
 mod bench;
 mod check;
 mod export;
+mod lint;
 mod refresh;
+mod replay;
 mod report;
 mod select;
 mod show;
@@ -36,10 +38,13 @@ Examples:
                                               run the cases whose names match, and others do not
   volta check fixtures --format json | jq .   one JSON object a case
   volta check fixtures --format sarif         for code scanning; github and junit are for build servers
+  volta report fixtures/softmax               a page about a run, with formulas and pictures
   volta check fixtures --accept               write what is computed into snapshots, to be compared from then on
   volta refresh fixtures/softmax              compile sources, for checking in their PTX
   volta explain Y1                            what a rule or a verdict means
   volta export --smt2 fixtures/matmul/small   what is to be proved, for an SMT solver
+  volta lint fixtures/softmax/two_barriers    barriers that nothing needs
+  volta replay fixtures/softmax/no_rescale_4  what its kernels compute at the inputs of the counterexample
   volta show fixtures/norm/layer_block        what its kernels compute, as formulas
   volta bench fixtures --published --z3       the published tables, ours and a solver's times beside them
 
@@ -60,6 +65,9 @@ Exit codes: 0 all as expected, 1 something was not, 2 something could not run.";
 enum Command {
     /// Run cases and compare their verdicts with the expected ones
     Check(CheckArgs),
+    /// Run cases, and write a page about them: verdicts, assumptions, formulas, sources, and pictures of races and of what
+    /// differs
+    Report(ReportArgs),
     /// List the names of cases
     List(ListArgs),
     /// Compile the sources of cases and write the PTX beside them, to be checked in
@@ -68,6 +76,10 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Write what is to be proved of a case for another solver
     Export(export::ExportArgs),
+    /// Name the barriers and fences without which a kernel is clean as well
+    Lint(lint::LintArgs),
+    /// Run both kernels of a case on the inputs of its counterexample, in IEEE arithmetic, and say where they part
+    Replay(replay::ReplayArgs),
     /// Say what the kernels of cases compute, as formulas; nothing is proved
     Show(show::ShowArgs),
     /// Say what a rule or a verdict means; without a name, list all of them
@@ -148,6 +160,24 @@ struct CheckArgs {
     slow: bool,
 }
 
+/// Arguments of `volta report`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The page is one file of HTML, without scripts, that loads nothing.
+
+Examples:
+  volta report fixtures/softmax
+  volta report fixtures --filter '^race::' --output race.html
+
+Exit codes: as those of volta check.")]
+struct ReportArgs {
+    #[command(flatten)]
+    check: CheckArgs,
+    /// The file to write
+    #[arg(long, short, value_name = "FILE", default_value = "volta-report.html")]
+    output: PathBuf,
+}
+
 /// Arguments of `volta list`.
 #[derive(Debug, Args)]
 struct ListArgs {
@@ -191,6 +221,8 @@ enum Format {
     Sarif,
     /// A JUnit document
     Junit,
+    /// A page of HTML, as `volta report` writes it
+    Html,
 }
 
 /// How the process ends.
@@ -211,10 +243,8 @@ pub fn main() -> ExitCode {
     let mut out = io::stdout().lock();
     let exit = match cli.command {
         Command::Check(arguments) if arguments.list => list(&arguments.selection, &mut out),
-        Command::Check(arguments) => {
-            drop(out);
-            check::check(&arguments)
-        }
+        Command::Check(arguments) => check::check(&arguments, &mut out),
+        Command::Report(arguments) => report_to_file(arguments, &mut out),
         Command::List(arguments) => list(&arguments.selection, &mut out),
         Command::Refresh(arguments) => refresh::refresh(&arguments, &mut out),
         Command::Bench(arguments) => {
@@ -222,6 +252,8 @@ pub fn main() -> ExitCode {
             bench::bench(&arguments)
         }
         Command::Export(arguments) => export::export(&arguments, &mut out),
+        Command::Lint(arguments) => lint::lint(&arguments, &mut out),
+        Command::Replay(arguments) => replay::replay(&arguments, &mut out),
         Command::Show(arguments) => show::show(&arguments, &mut out),
         Command::Explain { name } => explain(name.as_deref(), &mut out),
     };
@@ -251,6 +283,24 @@ fn list(selection: &Selection, out: &mut impl Write) -> io::Result<Exit> {
             }
         }
     }
+    Ok(exit)
+}
+
+/// Runs cases, and writes what came of them to a file, as a page.
+fn report_to_file(mut arguments: ReportArgs, out: &mut impl Write) -> io::Result<Exit> {
+    if !matches!(arguments.check.format, Format::Human | Format::Html) || arguments.check.list {
+        complain("a report is a page of HTML: it takes neither `--format` nor `--list`");
+        return Ok(Exit::CouldNotRun);
+    }
+    arguments.check.format = Format::Html;
+    let mut page = Vec::new();
+    let exit = check::check(&arguments.check, &mut page)?;
+    let path = arguments.output.display();
+    if let Err(error) = std::fs::write(&arguments.output, page) {
+        complain(&format!("{path} cannot be written: {error}"));
+        return Ok(Exit::CouldNotRun);
+    }
+    writeln!(out, "written    {}", crate::render::clean_line(&path.to_string()))?;
     Ok(exit)
 }
 

@@ -1,6 +1,6 @@
 //! Which cases the arguments name.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use volta_case::nearest;
 
@@ -110,40 +110,52 @@ fn below(path: &Path, root: Option<&Path>) -> Vec<Selected> {
         return wrong(format!("{} is no folder{help}", path.display()));
     }
     let is_case = dir.join(FILE_NAME).is_file();
-    let root = match root {
-        Some(root) => normalized(&std::path::absolute(root).unwrap_or_else(|_| root.into())),
-        None => enclosing_root(&dir, is_case),
+    let top = enclosing_fixtures(&dir);
+    let root = match (root, &top) {
+        (Some(root), _) => normalized(&std::path::absolute(root).unwrap_or_else(|_| root.into())),
+        (None, Some(top)) => top.clone(),
+        // A case by itself may read what its family has.
+        (None, None) if is_case => {
+            dir.parent().and_then(Path::parent).or(dir.parent()).unwrap_or(&dir).into()
+        }
+        (None, None) => dir.clone(),
     };
-    let prefix = dir.strip_prefix(&root).unwrap_or(Path::new(""));
-    let prefix: Vec<String> =
-        prefix.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
     let found = discover(&dir);
     let alone = is_case && found.len() == 1;
-    let full_name = |name: String, is_dir_itself: bool| {
-        let mut parts = prefix.clone();
-        if !is_dir_itself || parts.is_empty() {
-            parts.push(name);
-        }
-        parts.join("::")
-    };
     let selected = found.into_iter().map(|found| match found {
-        Found::Case { name, dir: case } => Selected::Case(Folder {
-            name: full_name(name, case == dir),
+        Found::Case { dir: case, .. } => Selected::Case(Folder {
+            name: name_of(&case, top.as_deref()),
             dir: case,
             root: root.clone(),
             alone,
         }),
         Found::Wrong { name, message } => {
             let is_dir_itself = dir.file_name().is_some_and(|dir| dir.to_string_lossy() == name);
-            Selected::Wrong { name: full_name(name, is_dir_itself), message }
+            let wrong = if is_dir_itself { dir.clone() } else { dir.join(name.replace("::", "/")) };
+            Selected::Wrong { name: name_of(&wrong, top.as_deref()), message }
         }
     });
     selected.collect()
 }
 
-/// The outermost enclosing folder called `fixtures`; otherwise the folder itself, or for a case the family's folder.
-fn enclosing_root(dir: &Path, is_case: bool) -> PathBuf {
+/// `family::case`: the folders below `top`, or the last two where there is none. It says nothing of where one stands, nor
+/// of what else is run.
+fn name_of(dir: &Path, top: Option<&Path>) -> String {
+    let part = |part: Component<'_>| {
+        if let Component::Normal(name) = part { Some(name.to_string_lossy().into_owned()) } else { None }
+    };
+    let below = top.and_then(|top| dir.strip_prefix(top).ok()).filter(|below| !below.as_os_str().is_empty());
+    let mut parts: Vec<String> = below.unwrap_or(dir).components().filter_map(part).collect();
+    if below.is_none() {
+        // `top` itself has its own name.
+        let kept = if top.is_some() { 1 } else { 2 };
+        parts.drain(..parts.len().saturating_sub(kept));
+    }
+    parts.join("::")
+}
+
+/// The outermost enclosing folder called `fixtures`.
+fn enclosing_fixtures(dir: &Path) -> Option<PathBuf> {
     let is_fixtures = |dir: &&Path| dir.file_name().is_some_and(|name| name == "fixtures");
-    let own = if is_case { dir.parent().and_then(Path::parent).or(dir.parent()).unwrap_or(dir) } else { dir };
-    dir.ancestors().filter(is_fixtures).last().unwrap_or(own).into()
+    dir.ancestors().filter(is_fixtures).last().map(Path::to_owned)
 }

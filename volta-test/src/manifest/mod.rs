@@ -3,6 +3,7 @@
 //! Reading is strict: what is not understood is an error at its place, never ignored.
 
 mod args;
+mod locate;
 mod reader;
 
 use std::ops::Range;
@@ -18,6 +19,7 @@ use volta_core::case::{
 };
 
 use args::Known;
+pub use locate::locate;
 pub use reader::Problem;
 use reader::{Problems, Table, Value, as_integer, as_number};
 
@@ -82,8 +84,12 @@ pub fn is_slow(dir: &Path) -> bool {
 /// Reads the text of a `volta.toml`.
 pub fn parse(name: &str, home: Home, text: &str) -> Result<Case, Vec<Problem>> {
     let document = DeTable::parse(text).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        if let Some(problem) = bare_word(text, span.start) {
+            return vec![problem];
+        }
         let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
-        vec![Problem { span: error.span().unwrap_or(0..0), message, help: None }]
+        vec![Problem { span, message, help: None }]
     })?;
     let problems = Problems::default();
     let case = read_case(name, home, document.get_ref(), &problems);
@@ -92,6 +98,33 @@ pub fn parse(name: &str, home: Home, text: &str) -> Result<Case, Vec<Problem>> {
     let problems = problems.into_sorted(wants_error);
     case.filter(|_| problems.is_empty()).ok_or(problems)
 }
+
+/// A word that stands where a value is wanted.
+fn bare_word(text: &str, near: usize) -> Option<Problem> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let before = text.get(..near)?;
+    let other = before.char_indices().rev().find(|(_, c)| !is_part(*c));
+    let start = other.map_or(0, |(at, c)| at + c.len_utf8());
+    let word: String = text[start..].chars().take_while(|c| is_part(*c)).collect();
+    let line = &text[..start][text[..start].rfind('\n').map_or(0, |at| at + 1)..];
+    let is_value = line.contains('=') && line.trim_end().ends_with(['=', '[', ',']);
+    let is_known = ["true", "false", "inf", "nan"].contains(&word.as_str());
+    if !is_value || is_known || !word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return None;
+    }
+    let help = match line.rsplit_once("shape") {
+        Some((_, rest)) if !rest.contains(']') => SIZES.into(),
+        _ => format!("texts are quoted: \"{word}\""),
+    };
+    Some(Problem {
+        span: start..start + word.len(),
+        message: format!("`{word}` is no value"),
+        help: Some(help),
+    })
+}
+
+/// What sizes are.
+const SIZES: &str = "sizes are numbers, since a case is verified at one size: shape = [128]";
 
 fn read_case(name: &str, home: Home, document: &DeTable<'_>, problems: &Problems) -> Option<Case> {
     let top = Table::new(document, 0..0, "a case", CASE.iter().chain(About::keys()), problems);
@@ -215,7 +248,7 @@ fn read_param(table: &Table<'_>, name: &str, binding: Binding, problems: &Proble
         problems.add(table.span.clone(), format!("the tensor `{name}` needs a shape"), help);
         return None;
     };
-    let shape = read_shape(table, shape)?;
+    let shape = read_shape(table, shape, problems)?;
     let (reference, opt) = types?;
     let contents = match contents {
         None => Contents::of_role(role),
@@ -307,11 +340,15 @@ fn read_types(table: &Table<'_>, name: &str, problems: &Problems) -> Option<(Ele
     }
 }
 
-fn read_shape(table: &Table<'_>, value: Value<'_>) -> Option<Vec<u64>> {
+fn read_shape(table: &Table<'_>, value: Value<'_>, problems: &Problems) -> Option<Vec<u64>> {
     if let Some(length) = as_integer(value.get_ref()) {
         return Some(vec![length]);
     }
-    table.list("shape", "a whole number from 0", |item| as_integer(item.get_ref()))
+    let shape = table.list("shape", "a whole number from 0", |item| as_integer(item.get_ref()));
+    for name in value.get_ref().as_array().into_iter().flatten().filter(|item| item.get_ref().is_str()) {
+        problems.advise(name.span(), SIZES);
+    }
+    shape
 }
 
 /// A number that its type has nothing near is a mistake.

@@ -43,6 +43,13 @@ impl Problems {
         self.senseless.borrow_mut().push(Problem { span, message: message.into(), help });
     }
 
+    /// Says what to do about the problem at a place.
+    pub(super) fn advise(&self, span: Range<usize>, help: &str) {
+        let mut all = self.all.borrow_mut();
+        let here = all.iter_mut().find(|problem| problem.span == span && problem.help.is_none());
+        here.into_iter().for_each(|problem| problem.help = Some(help.into()));
+    }
+
     /// All of them, in the order of the text.
     pub(super) fn into_sorted(self, senseless_is_wanted: bool) -> Vec<Problem> {
         let mut problems = self.all.into_inner();

@@ -310,3 +310,15 @@ args = [["x", ["n", { type = "f16", value = 0.5 }], { offset = 24 }], 7]
     assert_eq!(change("offset = 24", "byte = 24").len(), 2);
     assert_eq!(change("value = 0.5", "value = 70000").len(), 1);
 }
+
+#[test]
+fn words_where_values_are_wanted_are_named() {
+    let sizes = "sizes are numbers, since a case is verified at one size: shape = [128]";
+    let params = |value: &str| format!("description = \"ß\"\n[params]\nx = {{ {value} }}\n");
+    assert_eq!(problems(&params("shape = [n]")), [format!("3:16: `n` is no value | {sizes}")]);
+    assert_eq!(problems(&params("type = f32")), ["3:14: `f32` is no value | texts are quoted: \"f32\""]);
+    let told = problems(&params("role = \"in\", type = \"f32\", shape = [\"n\"]"));
+    assert!(told.iter().any(|problem| problem.ends_with(&format!("| {sizes}"))), "{told:?}");
+    // What is wrong may stand behind any character.
+    assert_eq!(problems("a = ß\n").len(), 1);
+}

@@ -6,7 +6,7 @@ use volta_core::case::Which;
 use volta_core::verdict::Place;
 use volta_core::verdict::{Difference, How, Report, Witness};
 
-use super::{Paint, bullets, clean_line, proof};
+use super::{Paint, bullets, clean_line, proof, wrapped};
 use crate::case::Case;
 
 /// A witness with more inputs is cut.
@@ -25,13 +25,13 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
             let _ = writeln!(text, "  {opt:<width$}  computes {}", clean_line(&witness.opt));
             if let Some(on_the_way) = &witness.explanation {
                 let [ours, theirs] = on_the_way.places.each_ref().map(|place| line(place.as_deref()));
-                let _ = writeln!(
-                    text,
-                    "  because of a {}: {} in the reference{ours}, {} in the optimized kernel{theirs}",
+                let line = format!(
+                    "because of a {}: {} in the reference{ours}, {} in the optimized kernel{theirs}",
                     on_the_way.what,
                     clean_line(&on_the_way.reference),
                     clean_line(&on_the_way.opt)
                 );
+                let _ = writeln!(text, "  {}", wrapped(&line, 2, 4));
             }
             text.push_str(&inputs(witness, paint));
         }

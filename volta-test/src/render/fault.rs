@@ -1,10 +1,13 @@
 //! A fault in one kernel: the message, its sites in the source, the rule, and what to do.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Snippet};
+use volta_core::case::Which;
 use volta_core::verdict::{Fault, Site};
 
-use super::source::{Excerpt, excerpt};
+use super::source::{Excerpt, call, excerpt};
+use super::wrap::wrapped;
 use super::{Paint, clean, clean_line, rules};
+use crate::attempt::Fix;
 use crate::case::{Case, Kernel};
 use crate::prepare::{Ptx, Texts};
 
@@ -22,22 +25,23 @@ struct Numbered<'s> {
     label: String,
     site: &'s Site,
     excerpt: Option<Excerpt>,
+    /// The call in the kernel's own file that brought it there, and what to say of it.
+    call: Option<(Excerpt, String)>,
 }
 
 pub(super) fn render(case: &Case, texts: &Texts, fault: &Fault, detail: Detail, paint: Paint) -> String {
     let (kernel, ptx) = (case.side(fault.side), texts.of(fault.side));
-    let sites = numbered(case, kernel, ptx, &fault.sites);
-    let mut group =
-        Level::ERROR.primary_title(title(kernel, fault)).id(fault.rule).elements(snippets(&sites));
+    let sites = numbered(case, kernel, ptx, &fault.sites, detail);
+    let mut group = Level::ERROR.primary_title(told(kernel, fault)).id(fault.rule).elements(snippets(&sites));
     for line in remarks(&sites, ptx, detail) {
         group = group.element(Level::NOTE.message(line));
     }
     if let Some(meaning) = rules::meaning(fault.rule) {
-        let text = clean(&format!("{}: {meaning}", fault.rule));
+        let text = note(&clean(&format!("{}: {meaning}", fault.rule)));
         group = group.element(Level::NOTE.with_name(Some("rule")).message(text));
     }
     if let Some(help) = &fault.help {
-        group = group.element(Level::HELP.message(clean(help)));
+        group = group.element(Level::HELP.message(note(&clean(help))));
     }
     format!("{}\n", paint.renderer().render(&[group]))
 }
@@ -46,9 +50,9 @@ pub(super) fn render(case: &Case, texts: &Texts, fault: &Fault, detail: Detail, 
 pub(super) fn also(case: &Case, texts: &Texts, faults: &[Fault], paint: Paint) -> String {
     let one = |fault: &Fault| {
         let (kernel, ptx) = (case.side(fault.side), texts.of(fault.side));
-        let sites = numbered(case, kernel, ptx, &fault.sites);
+        let sites = numbered(case, kernel, ptx, &fault.sites, Detail::Full);
         let level = Level::ERROR.with_name(Some("also"));
-        let mut group = level.primary_title(title(kernel, fault)).id(fault.rule).elements(snippets(&sites));
+        let mut group = level.primary_title(told(kernel, fault)).id(fault.rule).elements(snippets(&sites));
         for line in remarks(&sites, ptx, Detail::Full) {
             group = group.element(Level::NOTE.message(line));
         }
@@ -61,21 +65,74 @@ pub(super) fn title(kernel: &Kernel, fault: &Fault) -> String {
     clean(&format!("{} in {}: {}", fault.kind, kernel.shown(), fault.message))
 }
 
-fn numbered<'s>(case: &Case, kernel: &Kernel, ptx: Option<&Ptx>, sites: &'s [Site]) -> Vec<Numbered<'s>> {
+/// The title, in lines that fit behind `error[Y1]: `.
+fn told(kernel: &Kernel, fault: &Fault) -> String {
+    wrapped(&title(kernel, fault), TITLE, TITLE).replace(&format!("\n{}", " ".repeat(TITLE)), "\n")
+}
+
+/// The columns in which titles, and what stands below them, begin at most; the renderer indents lines itself.
+const TITLE: usize = 11;
+const NOTE: usize = 16;
+
+/// A text in lines that fit behind `   = help: `.
+pub(super) fn note(text: &str) -> String {
+    wrapped(text, NOTE, NOTE).replace(&format!("\n{}", " ".repeat(NOTE)), "\n")
+}
+
+fn numbered<'s>(
+    case: &Case,
+    kernel: &Kernel,
+    ptx: Option<&Ptx>,
+    sites: &'s [Site],
+    detail: Detail,
+) -> Vec<Numbered<'s>> {
     let number = |(at, site): (usize, &'s Site)| {
         let who = site.thread.map_or(String::new(), |thread| format!("{thread} "));
         let number = if sites.len() > 1 { format!("({}) ", at + 1) } else { String::new() };
-        let label = clean_line(&format!("{number}{who}{}", site.action));
         let excerpt = site.place.as_ref().and_then(|place| excerpt(&case.home, kernel, ptx, place));
-        Numbered { label, site, excerpt }
+        let call = site.place.as_ref().and_then(|place| call(&case.home, kernel, place));
+        let inlined = match (&excerpt, site.place.as_ref().and_then(|place| place.cuda.as_ref())) {
+            // The line shown is the call: what is inlined there stands in a file that cannot be shown.
+            (Some(shown), Some(own))
+                if detail == Detail::Full && call.as_ref().is_some_and(|call| call.same_place(shown)) =>
+            {
+                format!(", in code inlined from {}:{}", own.file, own.line)
+            }
+            _ => String::new(),
+        };
+        let label = clean_line(&format!("{number}{who}{}{inlined}", site.action));
+        let call = call.filter(|call| excerpt.as_ref().is_some_and(|shown| !call.same_place(shown)));
+        let call = call.map(|call| (call, format!("{number}by way of this call")));
+        Numbered { label, site, excerpt, call }
     };
     sites.iter().enumerate().map(number).collect()
+}
+
+/// A barrier that was tried, and where.
+pub(crate) fn fix(case: &Case, texts: &Texts, side: Which, fix: &Fix) -> String {
+    let (kernel, ptx) = (case.side(side), texts.of(side));
+    let shown = excerpt(&case.home, kernel, ptx, &fix.place);
+    let place = match (&shown, &fix.place.cuda) {
+        (Some(shown), _) => format!("{}:{}", shown.path, shown.number()),
+        (None, Some(cuda)) => format!("{}:{}", cuda.file, cuda.line),
+        (None, None) => format!("line {} of the PTX", fix.place.line),
+    };
+    let where_ = if fix.behind { "behind" } else { "before" };
+    clean_line(&format!(
+        "`{}` {where_} the access in {place}: this was tried in the PTX, and the kernel is clean with it",
+        fix.barrier.cuda
+    ))
 }
 
 /// One snippet for each file, with all its sites.
 fn snippets<'s>(sites: &[Numbered<'_>]) -> Vec<annotate_snippets::Element<'s>> {
     let mut files: Vec<&Excerpt> = Vec::new();
-    for excerpt in sites.iter().filter_map(|site| site.excerpt.as_ref()) {
+    let shown = |site: &'_ Numbered<'_>| -> Vec<(Excerpt, String)> {
+        let own = site.excerpt.clone().map(|excerpt| (excerpt, site.label.clone()));
+        own.into_iter().chain(site.call.clone()).collect()
+    };
+    let shown: Vec<(Excerpt, String)> = sites.iter().flat_map(shown).collect();
+    for (excerpt, _) in &shown {
         if !files.iter().any(|file| file.same_text(excerpt)) {
             files.push(excerpt);
         }
@@ -86,8 +143,8 @@ fn snippets<'s>(sites: &[Numbered<'_>]) -> Vec<annotate_snippets::Element<'s>> {
             .path(clean_line(&file.path))
             .line_start(file.first_line)
             .fold(true);
-        let here = sites.iter().filter_map(|site| Some((site.excerpt.as_ref()?, &site.label)));
-        for (at, (excerpt, label)) in here.filter(|(excerpt, _)| excerpt.same_text(file)).enumerate() {
+        let here = shown.iter().filter(|(excerpt, _)| excerpt.same_text(file));
+        for (at, (excerpt, label)) in here.enumerate() {
             let kind = if at == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
             snippet = snippet.annotation(kind.span(excerpt.span.clone()).label(label.clone()));
         }
@@ -99,7 +156,7 @@ fn snippets<'s>(sites: &[Numbered<'_>]) -> Vec<annotate_snippets::Element<'s>> {
 /// Sites without a source line, and where the others are in the PTX.
 fn remarks(sites: &[Numbered<'_>], ptx: Option<&Ptx>, detail: Detail) -> Vec<String> {
     let mut lines = Vec::new();
-    for Numbered { label, site, excerpt } in sites {
+    for Numbered { label, site, excerpt, call: _ } in sites {
         let place = site.place.as_ref();
         let cuda = place.and_then(|place| place.cuda.as_ref());
         match (excerpt, cuda) {

@@ -5,16 +5,21 @@ use volta_core::case::Which;
 use volta_core::verdict::InputError;
 
 use super::{Paint, clean, clean_line, fault, in_place, source};
+use crate::beside::slashed;
 use crate::case::Case;
 use crate::manifest::Unreadable;
-use crate::prepare::Texts;
+use crate::prepare::{Texts, shown};
 
 pub(super) fn render(case: &Case, texts: &Texts, error: &InputError, paint: Paint) -> String {
     let side = error.side.unwrap_or(Which::Opt);
     let (kernel, ptx) = (case.side(side), texts.of(side));
     let about = error.side.map_or(String::new(), |_| format!("{}: ", kernel.shown()));
-    let excerpt = error.place.as_ref().and_then(|place| source::excerpt(&case.home, kernel, ptx, place));
-    let mut group = fault::group_at(clean(&format!("{about}{}", error.message)), excerpt);
+    let excerpt = match (&error.place, &error.part) {
+        (Some(place), _) => source::excerpt(&case.home, kernel, ptx, place),
+        (None, Some(part)) => source::excerpt_of_case(&case.home, error.side, part),
+        (None, None) => None,
+    };
+    let mut group = fault::group_at(fault::note(&clean(&format!("{about}{}", error.message))), excerpt);
     if let (Some(place), Some(ptx)) = (&error.place, ptx)
         && place.cuda.is_some()
     {
@@ -22,18 +27,18 @@ pub(super) fn render(case: &Case, texts: &Texts, error: &InputError, paint: Pain
         group = group.element(Level::NOTE.message(line));
     }
     if let Some(help) = &error.help {
-        group = group.element(Level::HELP.message(clean(help)));
+        group = group.element(Level::HELP.message(fault::note(&clean(help))));
     }
     format!("{}\n", paint.renderer().render(&[group]))
 }
 
 /// A `volta.toml` that could not be read, each problem at its place.
 pub fn unreadable(unreadable: &Unreadable, paint: Paint) -> String {
-    let path = clean_line(&unreadable.path.to_string_lossy());
+    let path = clean_line(&slashed(&shown(&unreadable.path)));
     let mut groups: Vec<Group<'_>> = Vec::new();
     let text = &in_place(&unreadable.text);
     for problem in &unreadable.problems {
-        let title = Level::ERROR.primary_title(clean(&problem.message));
+        let title = Level::ERROR.primary_title(fault::note(&clean(&problem.message)));
         let mut group = if text.is_empty() {
             title.element(annotate_snippets::Origin::path(path.clone()))
         } else {
@@ -43,7 +48,7 @@ pub fn unreadable(unreadable: &Unreadable, paint: Paint) -> String {
             title.element(snippet.annotation(AnnotationKind::Primary.span(span)))
         };
         if let Some(help) = &problem.help {
-            group = group.element(Level::HELP.message(clean(help)));
+            group = group.element(Level::HELP.message(fault::note(&clean(help))));
         }
         groups.push(group);
     }

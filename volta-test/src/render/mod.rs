@@ -6,11 +6,14 @@ pub(crate) mod change;
 mod difference;
 mod fault;
 mod input;
+pub(crate) mod map;
 mod proof;
 pub mod rules;
 pub mod snapshot;
 pub mod source;
+pub(crate) mod timeline;
 mod unknown;
+mod wrap;
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -20,12 +23,15 @@ use annotate_snippets::renderer::DecorStyle;
 use anstyle::{AnsiColor, Style};
 use volta_core::verdict::{Fault, Report, SideStats, Verdict};
 
+use crate::beside::slashed;
 use crate::case::Case;
-use crate::prepare::Texts;
+use crate::prepare::{Texts, shown};
 use crate::run::{Outcome, Run};
 use crate::snapshot::State;
 
+pub(crate) use fault::fix;
 pub use input::unreadable;
+use wrap::wrapped;
 
 /// The source lines of a fault's sites, as messages show them; `None` where there is no line to show.
 pub(crate) fn lines_of_sites(case: &Case, texts: &Texts, fault: &Fault) -> Vec<Option<String>> {
@@ -135,11 +141,27 @@ pub fn clean_line(text: &str) -> String {
     clean(&text.replace(['\n', '\t'], " "))
 }
 
+/// [`clean`] text, in which nothing is markup.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in clean(text).chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// Everything that a person wants to know of a run: what failed, then what was found.
 pub fn run(case: &Case, run: &Run, paint: Paint) -> String {
     let mut text = String::new();
     for failure in &run.failures {
-        let _ = writeln!(text, "{} {}", paint.bad("failed:"), clean(failure));
+        let _ = writeln!(text, "{} {}", paint.bad("failed:"), wrapped(&clean(failure), 8, 2));
     }
     if let Some(compared) = &run.compared
         && compared.state != State::Same
@@ -151,7 +173,7 @@ pub fn run(case: &Case, run: &Run, paint: Paint) -> String {
         && run.compared.is_none()
         && let Some(why) = &case.about.why
     {
-        let _ = writeln!(text, "{} {}", paint.dim("the case says why:"), clean(why));
+        let _ = writeln!(text, "{} {}", paint.dim("the case says why:"), wrapped(&clean(why), 19, 2));
     }
     if let Some(obstacle) = &run.obstacle {
         let _ = writeln!(text, "{} {}", paint.bad("could not run:"), clean(&obstacle.to_string()));
@@ -164,10 +186,10 @@ pub fn run(case: &Case, run: &Run, paint: Paint) -> String {
         text.push_str(&verdict(case, run, report, paint));
     }
     for line in run.texts.provenance() {
-        let _ = writeln!(text, "{} {}", paint.dim("verified:"), clean_line(&line));
+        let _ = writeln!(text, "{} {}", paint.dim("verified:"), wrapped(&clean_line(&line), 10, 2));
     }
     for note in &run.notes {
-        let _ = writeln!(text, "{} {}", paint.dim("note:"), clean(note));
+        let _ = writeln!(text, "{} {}", paint.dim("note:"), wrapped(&clean(note), 6, 2));
     }
     if run.cached {
         let line = "cached: an earlier run verified the same; VOLTA_CACHE=off verifies anew";
@@ -178,7 +200,7 @@ pub fn run(case: &Case, run: &Run, paint: Paint) -> String {
 
 /// Where a case is written.
 fn place(case: &Case) -> String {
-    let file = clean_line(&case.home.file.to_string_lossy());
+    let file = clean_line(&slashed(&shown(&case.home.file)));
     case.home.line.map_or(file.clone(), |line| format!("{file}:{line}"))
 }
 
@@ -190,9 +212,19 @@ fn verdict(case: &Case, run: &Run, report: &Report, paint: Paint) -> String {
         Verdict::Clean => proof::clean_run(case, report, paint),
         Verdict::Different(found) => difference::render(case, report, found, paint),
         Verdict::Fault(found) => fault::render(case, &run.texts, found, fault::Detail::Full, paint),
-        Verdict::Unknown(found) => unknown::render(case, found, paint),
+        Verdict::Unknown(found) => unknown::render(case, &run.texts, found, paint),
         Verdict::InputError(found) => input::render(case, &run.texts, found, paint),
     };
+    if let Verdict::Fault(found) = &report.verdict
+        && let Some(timeline) = &found.timeline
+    {
+        text.push_str(&timeline::text(timeline));
+    }
+    if let (Verdict::Fault(found), Some(fix)) = (&report.verdict, &run.fix) {
+        let line = fault::fix(case, &run.texts, found.side, fix);
+        let _ = writeln!(text, "  {} {}", paint.good("fix:"), wrapped(&line, 7, 4));
+    }
+    report.maps.iter().filter(|map| !map.differing.is_empty()).for_each(|map| text.push_str(&map::text(map)));
     text.push_str(&fault::also(case, &run.texts, &report.also, paint));
     match &report.verdict {
         Verdict::Equivalent
@@ -267,7 +299,7 @@ fn bullets(title: &str, items: &[impl ToString], paint: Paint) -> String {
         let _ = writeln!(text, "  {}", paint.bold(title));
     }
     for item in items {
-        let _ = writeln!(text, "    - {}", clean_line(&item.to_string()));
+        let _ = writeln!(text, "    - {}", wrapped(&clean_line(&item.to_string()), 6, 6));
     }
     text
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use volta_core::case::{ParamKind, Role};
 use volta_core::verdict::{Report, Scope};
 
-use super::{Paint, bullets, clean_line};
+use super::{Paint, bullets, clean_line, wrapped};
 use crate::case::Case;
 
 pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], paint: Paint) -> String {
@@ -23,17 +23,17 @@ pub(super) fn equivalent(case: &Case, report: &Report, conditions: &[String], pa
             }
             Some(domain) => format!("wherever the reference is defined: where {domain}"),
         };
-        let _ = writeln!(text, "{title} {opt} computes what {reference} computes, {of_inputs}");
+        let claim = format!("{opt} computes what {reference} computes, {of_inputs}");
+        let _ = writeln!(text, "{title} {}", wrapped(&claim, 12, 2));
     } else {
         let title = paint.doubtful("equivalent only where");
-        let _ = writeln!(text, "{title} the following holds: {opt} and {reference}");
+        let claim = format!("the following holds: {opt} and {reference}");
+        let _ = writeln!(text, "{title} {}", wrapped(&claim, 22, 2));
         text.push_str(&bullets("conditions beyond the reference's own domain", conditions, paint));
     }
     let _ = writeln!(text, "  {}", coverage(case, report));
-    let _ = writeln!(
-        text,
-        "  not compared: what the kernels compute on the way, such as a running maximum that cancels"
-    );
+    let line = "not compared: what the kernels compute on the way, such as a running maximum that cancels";
+    let _ = writeln!(text, "  {}", wrapped(line, 2, 4));
     text
 }
 
@@ -42,10 +42,10 @@ pub(super) fn clean_run(case: &Case, report: &Report, paint: Paint) -> String {
     let inputs = inputs(&report.scope);
     let domain = domain(&report.scope);
     let domain = domain.map(|domain| format!("; its outputs are defined where {domain}")).unwrap_or_default();
-    format!(
-        "{} {kernel} has no race, no deadlock, no access out of bounds or before a write, for {inputs}{domain}\n",
-        paint.good("clean:")
-    )
+    let claim = format!(
+        "{kernel} has no race, no deadlock, no access out of bounds or before a write, for {inputs}{domain}"
+    );
+    format!("{} {}\n", paint.good("clean:"), wrapped(&claim, 7, 2))
 }
 
 /// So many conditions are listed in a headline.

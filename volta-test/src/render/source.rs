@@ -3,11 +3,13 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use volta_core::verdict::{CudaPlace, Place};
+use volta_core::case::Which;
+use volta_core::verdict::{CasePart, CudaPlace, Place};
 
 use crate::beside::{normalized, slashed};
 use crate::case::{Home, Kernel};
 use crate::files;
+use crate::manifest;
 use crate::prepare::{MadeBy, Ptx, shown};
 
 /// Longer sources are not shown.
@@ -36,6 +38,16 @@ impl Excerpt {
         self.text[start..end].trim()
     }
 
+    /// The number of the line that is pointed at.
+    pub fn number(&self) -> usize {
+        self.first_line + self.text[..self.span.start].matches('\n').count()
+    }
+
+    /// Whether both point at the same.
+    pub fn same_place(&self, other: &Excerpt) -> bool {
+        self.same_text(other) && self.span == other.span
+    }
+
     /// Whether both are of one text.
     pub fn same_text(&self, other: &Excerpt) -> bool {
         (&self.path, self.first_line) == (&other.path, other.first_line)
@@ -45,11 +57,19 @@ impl Excerpt {
 /// The source line of a place: of the CUDA source if it can be read, or of the call that brought it there (from a
 /// header of the toolkit, say); otherwise of the PTX.
 pub fn excerpt(home: &Home, kernel: &Kernel, ptx: Option<&Ptx>, place: &Place) -> Option<Excerpt> {
-    let own = place.cuda.as_ref();
-    let call = own.and_then(|cuda| cuda.inlined_at.as_deref());
-    let cuda = own.into_iter().chain(call).find_map(|cuda| cuda_line(home, kernel, cuda));
+    let cuda = chain(place).find_map(|cuda| cuda_line(home, kernel, cuda));
     // A source that cannot be read is named, but its PTX is not a substitute for it.
     if place.cuda.is_some() { cuda } else { ptx_line(ptx?, place) }
+}
+
+/// A place in a source, then the call that brought it there if it was inlined, and so on.
+fn chain(place: &Place) -> impl Iterator<Item = &CudaPlace> {
+    std::iter::successors(place.cuda.as_ref(), |cuda| cuda.inlined_at.as_deref())
+}
+
+/// The last call by which a place in an inlined function was come to: that in the kernel itself.
+pub fn call(home: &Home, kernel: &Kernel, place: &Place) -> Option<Excerpt> {
+    chain(place).skip(1).last().and_then(|cuda| cuda_line(home, kernel, cuda))
 }
 
 /// A place in a file.
@@ -63,12 +83,33 @@ pub struct Location {
     pub column: u32,
 }
 
+/// A part of a case in its `volta.toml`; a case that is written elsewhere has no such parts.
+pub fn excerpt_of_case(home: &Home, side: Option<Which>, part: &CasePart) -> Option<Excerpt> {
+    let (text, span) = in_manifest(home, side, part)?;
+    let path = slashed(&shown(&home.file));
+    Some(Excerpt { text: super::in_place(&text), path, first_line: 1, span, is_ptx: false })
+}
+
+/// Where that part can be looked at.
+pub fn locate_in_case(home: &Home, side: Option<Which>, part: &CasePart) -> Option<Location> {
+    let (text, span) = in_manifest(home, side, part)?;
+    let (line, column) = manifest::position(&text, &span);
+    Some(Location { path: shown(&home.file), line: line as u32, column: column as u32 })
+}
+
+fn in_manifest(home: &Home, side: Option<Which>, part: &CasePart) -> Option<(String, Range<usize>)> {
+    if home.file.file_name().is_none_or(|name| name != manifest::FILE_NAME) {
+        return None;
+    }
+    let text = files::read_text(&home.file, MAX_BYTES).ok()?;
+    let span = manifest::locate(&text, side, part)?;
+    Some((text, span))
+}
+
 /// Where a place can be looked at: in the CUDA source, or that of the call that brought it there; otherwise in the PTX,
 /// if that is a file.
 pub fn locate(home: &Home, kernel: &Kernel, ptx: Option<&Ptx>, place: &Place) -> Option<Location> {
-    let own = place.cuda.as_ref();
-    let call = own.and_then(|cuda| cuda.inlined_at.as_deref());
-    let in_cuda = own.into_iter().chain(call).find_map(|cuda| {
+    let in_cuda = chain(place).find_map(|cuda| {
         let (near, _) = cuda_path(home, kernel, cuda)?;
         let path = shown(&normalized(&home.dir.join(near)));
         Some(Location { path, line: cuda.line, column: cuda.column.max(1) })

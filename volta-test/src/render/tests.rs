@@ -68,6 +68,7 @@ fn report(verdict: Verdict) -> Report {
         solve_seconds: 0.0,
         canonical_elements,
         rechecked: None,
+        maps: Vec::new(),
         form_digests: Vec::new(),
         formulas: vec!["y[i] = x[0] + x[1]      i < 4".into(), "y[i] = x[1]\u{1b}      i < 4".into()],
     }
@@ -109,6 +110,7 @@ fn race(cuda: Option<u32>) -> Fault {
         rule: "Y1",
         message: "thread (0, 0, 0) and thread (1, 0, 0) meet (1), (2)".into(),
         sites: vec![site(0, "writes s[0]", 3), site(1, "reads s[0]", 4)],
+        timeline: None,
         help: Some("a barrier between them".into()),
     }
 }
@@ -196,6 +198,7 @@ fn what_is_no_claim_says_why() {
     let unknown = Unknown {
         cause: UnknownCause::Budget,
         reason: "the budget of 5 steps is used up".into(),
+        progress: None,
         help: Some("raise it".into()),
     };
     assert_told("unknown", &told(&case, Verdict::Unknown(unknown)));
@@ -204,6 +207,7 @@ fn what_is_no_claim_says_why() {
         side: Some(Which::Opt),
         message: "no such kernel".into(),
         place,
+        part: None,
         help: Some("there is k".into()),
     };
     assert_told("input_error", &told(&case, Verdict::InputError(error)));

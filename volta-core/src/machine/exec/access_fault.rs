@@ -4,11 +4,15 @@ use super::super::cta::{Cta, Stop};
 use super::super::objects::{Backing, Object};
 use super::super::packed::Cell;
 use super::super::race::{self, Agent, Conflict};
-use super::super::value::lanes;
+use super::super::value::{Origin, Value, lanes};
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
-use crate::program::{Async, InstId, Op, Space};
+use crate::case::Element;
+use crate::program::{Async, InstId, Op, Space, Update};
 use crate::verdict::FaultKind;
+
+/// Nothing lies below this address.
+const NULL_PAGE: u64 = 1 << 16;
 
 impl Cta<'_> {
     /// The fault of a race; `content` is what a write leaves in the cell.
@@ -34,7 +38,9 @@ impl Cta<'_> {
     fn race(&self, object: &Object, cell: u64, conflict: Conflict, same_value: bool) -> Stop {
         let shared = conflict.earlier.bytes & conflict.later.bytes;
         let first = cell * 4 + u64::from(shared.trailing_zeros());
-        let place = self.spell(object, first, shared.count_ones());
+        let widths = [conflict.earlier, conflict.later].map(|access| self.element_bytes(access.inst));
+        let width = widths[0].filter(|_| widths[0] == widths[1]);
+        let place = self.spell_by(object, (first, shared.count_ones()), width);
         let site = |access: race::Access, writes| {
             self.site_of_thread(format!("{} {place}", access.verb(writes)), access.thread, access.inst.0)
         };
@@ -105,7 +111,31 @@ impl Cta<'_> {
         } else {
             "a barrier that both threads pass between the two accesses, such as `__syncthreads()`, orders them"
         };
-        self.fault_at(FaultKind::Race, "Y1", message, sites, Some(help.into()))
+        let mut stop = self.fault_at(FaultKind::Race, "Y1", message, sites, Some(help.into()));
+        if let Stop::Fault(fault) = &mut stop {
+            let accesses = [&conflict.earlier, &conflict.later];
+            fault.timeline = self.meetings.timeline(self.launch, self.index, accesses);
+        }
+        stop
+    }
+
+    /// Remembers the first read of an instruction that met what nobody had written.
+    pub(super) fn note_unwritten(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        at: &WarpAccess<'_>,
+        (offset, bytes): (u64, u32),
+        value: Value,
+    ) {
+        let reader = InstId(at.pc);
+        if self.packed.undefined_part(value) == Some(Origin::Unwritten(reader))
+            && !self.unwritten.contains_key(&reader)
+        {
+            let place = self.spell_by(at.object, (offset, bytes), self.element_bytes(reader));
+            let site = self.site(format!("reads {place}, which nobody has written"), warp, lane, at.pc);
+            self.unwritten.insert(reader, site);
+        }
     }
 
     /// A plain access to the bytes of a barrier.
@@ -151,28 +181,80 @@ impl Cta<'_> {
         let objects = &self.launch.objects;
         // Further away, distances would tell more about where objects happen to lie than about the kernel.
         let Some((number, offset)) = objects.find(space, address) else {
+            if matches!(space, Space::Global | Space::Generic) && address < NULL_PAGE {
+                let message = format!("{verb} {bytes} bytes at address {address}: by a null pointer");
+                let site = self.site(format!("{verb} by a null pointer"), warp, lane, pc);
+                let help =
+                    "an argument 0 is a null pointer: name a tensor in `args`, or have the kernel test it";
+                return self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], Some(help.into()));
+            }
             let message = format!("{verb} {bytes} bytes far from every object, where nothing is");
             return self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc);
         };
         let object = objects.get(number);
-        let what = match object.element {
-            Some(element) => {
-                format!("{} elements of {}", object.size / u64::from(element.bytes()), element.name())
-            }
-            None => format!("{} bytes", object.size),
-        };
+        let width = object.element.map(Element::bytes).or_else(|| self.element_bytes(InstId(pc)));
+        let width = width.filter(|width| {
+            offset % i64::from(*width) == 0
+                && object.size.is_multiple_of(u64::from(*width))
+                && bytes >= *width
+        });
         let name = pretty_name(&object.name);
         let size = i64::try_from(object.size).unwrap_or(i64::MAX);
         let relation = if offset < 0 {
-            format!("{} bytes before the start of", offset.unsigned_abs())
+            "before its start"
         } else if offset >= size {
-            format!("{} bytes past the end of", offset - size)
+            "past its end"
         } else {
-            format!("across the end, from byte {offset}, of")
+            "across its end"
         };
-        let message = format!("{verb} {bytes} bytes {relation} `{name}`, which has {what}");
+        let (place, what) = match width {
+            Some(width) => {
+                let (first, count) = (offset / i64::from(width), bytes / width);
+                let place = match count {
+                    1 => format!("element {first}"),
+                    _ => format!("elements {first} to {}", first + i64::from(count) - 1),
+                };
+                let kind = match object.element {
+                    Some(element) => element.name().to_string(),
+                    None => format!("{width} bytes"),
+                };
+                (place, format!("{} elements of {kind}", object.size / u64::from(width)))
+            }
+            None => (format!("{bytes} bytes from byte {offset}"), format!("{} bytes", object.size)),
+        };
+        let message = format!("{verb} {place} of `{name}`, {relation}: it has {what}");
         let site = self.site(format!("{verb} outside `{name}`"), warp, lane, pc);
-        self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], None)
+        let is_dynamic = matches!(object.backing, Backing::Shared(_))
+            && object.size <= u64::from(self.launch.dynamic_shared)
+            && self.launch.program.variables.iter().any(|variable| {
+                variable.space == Space::Shared && variable.size.is_none() && variable.name == object.name
+            });
+        let help = if is_dynamic {
+            format!(
+                "`{name}` is dynamic shared memory, of which the launch gives {0} bytes: `shared = {1}` in the case's \
+                 table of this kernel, say",
+                self.launch.dynamic_shared,
+                u64::try_from(offset).unwrap_or(0) + u64::from(bytes)
+            )
+        } else {
+            "check the guard and the index, and the grid and shapes that the case gives".into()
+        };
+        self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], Some(help))
+    }
+
+    /// How many bytes an element has that an instruction reads or writes, if it says so.
+    pub(super) fn element_bytes(&self, inst: InstId) -> Option<u32> {
+        let op = &self.launch.program.insts.get(inst.index())?.op;
+        if let Op::Load { width, .. } | Op::Store { width, .. } = op {
+            Some(width.bytes())
+        } else if let Op::Atomic { update, .. } = op {
+            Some(match update {
+                Update::Real(format) => format.bytes(),
+                Update::Integer(_, ty) => ty.width.bytes(),
+            })
+        } else {
+            None
+        }
     }
 
     #[cold]
@@ -187,6 +269,7 @@ impl Cta<'_> {
     ) -> Stop {
         let lane = lanes(mask).find(|lane| !offsets[*lane].is_multiple_of(u64::from(total)));
         let name = pretty_name(&object.name);
+        let is_misplaced = lane.is_some();
         let (lane, message) = match lane {
             Some(lane) => {
                 let offset = offsets[lane];
@@ -203,18 +286,54 @@ impl Cta<'_> {
             ),
         };
         let site = self.site(format!("accesses {total} bytes"), warp, lane, pc);
-        let help = format!("declare the variable with `__align__({total})`, or access single elements");
+        let is_of_a_matrix = matches!(
+            self.launch.program.insts[pc as usize].op,
+            Op::LoadFragment { .. }
+                | Op::StoreFragment { .. }
+                | Op::LoadMatrix { .. }
+                | Op::StoreMatrix { .. }
+        );
+        let help = match (is_misplaced, is_of_a_matrix) {
+            (true, true) => {
+                format!("a matrix must begin at a multiple of {total} bytes: at an index that is one")
+            }
+            (true, false) => {
+                format!("the index must lead to a multiple of {total} bytes; or access single elements")
+            }
+            (false, true) => format!("declare the variable with `__align__({total})`"),
+            (false, false) => {
+                format!("declare the variable with `__align__({total})`, or access single elements")
+            }
+        };
         self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help))
     }
 
-    /// A part of an object in words: `y[3]`, ``4 bytes at byte 16 of `s` ``.
+    /// A part of an object in words: `y[3]`, ``bytes 16–19 of `s` ``.
     pub(in super::super) fn spell(&self, object: &Object, offset: u64, bytes: u32) -> String {
+        self.spell_by(object, (offset, bytes), None)
+    }
+
+    /// The same; ``element 4 of `s` `` where it is accessed by elements of a width.
+    pub(in super::super) fn spell_by(
+        &self,
+        object: &Object,
+        (offset, bytes): (u64, u32),
+        width: Option<u32>,
+    ) -> String {
         let name = pretty_name(&object.name);
         if let (Backing::Tensor(number), Some(element)) = (object.backing, object.element)
             && let Some(param) = self.launch.tensors[number as usize].param
         {
             let (name, shape) = &self.launch.names[param];
             return crate::term::spell_element(name, shape, offset / u64::from(element.bytes()));
+        }
+        if let Some(width) = width.map(u64::from).filter(|width| object.size.is_multiple_of(*width)) {
+            let (first, last) = (offset / width, (offset + u64::from(bytes) - 1) / width);
+            return match last - first {
+                0 if object.size == width => format!("`{name}`"),
+                0 => format!("element {first} of `{name}`"),
+                _ => format!("elements {first} to {last} of `{name}`"),
+            };
         }
         match bytes {
             1 => format!("byte {offset} of `{name}`"),

@@ -3,6 +3,7 @@
 //! Lanes that are all constants fold exactly; a result that its format holds exactly stays concrete bits. The
 //! rest of the lanes make one node.
 
+use super::super::advice::declared_otherwise;
 use super::super::cta::{Cta, Stop};
 use super::super::register::{Affine, Register};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes, only_lane};
@@ -558,7 +559,13 @@ impl Cta<'_> {
             Ok(term) => Ok(term),
             Err(held) => {
                 let message = format!("an operation on {} reads {held}", format.name());
-                Err(self.fault(FaultKind::TypeMismatch, "V1", message, warp, lane, pc))
+                let site = self.site("computes here".into(), warp, lane, pc);
+                let terms = match value {
+                    Value::Sym(sym) => self.terms_of(sym),
+                    Value::Bits(_) | Value::Undefined(_) => Vec::new(),
+                };
+                let help = declared_otherwise(self.launch, &terms, format);
+                Err(self.fault_at(FaultKind::TypeMismatch, "V1", message, vec![site], help))
             }
         }
     }

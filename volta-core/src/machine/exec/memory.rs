@@ -425,23 +425,29 @@ impl<'l> Cta<'l> {
     ) -> Result<Value, Stop> {
         let reader = InstId(at.pc);
         let start = (offset % 4) as u32;
-        if start + bytes <= 4 {
+        let value = if start + bytes <= 4 {
             let content = read(self, warp, lane, at, offset / 4, WHOLE >> (4 - bytes) << start)?;
-            return match self.packed.part(content, start, bytes) {
-                Some(value) => Ok(value),
-                None => self.value_in(warp, lane, at, content, (start, bytes)),
-            };
+            match self.packed.part(content, start, bytes) {
+                Some(value) => value,
+                None => self.value_in(warp, lane, at, content, (start, bytes))?,
+            }
+        } else {
+            let mut pieces = PackedParts::new();
+            for cell in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
+                let touched = byte_mask(offset, bytes, cell);
+                let content = read(self, warp, lane, at, cell, touched)?;
+                pieces.extend(content.pieces(&self.packed, reader));
+            }
+            if bytes > 4 {
+                self.packed.join(&pieces)
+            } else {
+                self.slice_of(warp, lane, at, &pieces, (start, bytes))?
+            }
+        };
+        if !matches!(value, Value::Bits(_)) && matches!(self.order, Detector::VectorClock(_)) {
+            self.note_unwritten(warp, lane, at, (offset, bytes), value);
         }
-        let mut pieces = PackedParts::new();
-        for cell in offset / 4..(offset + u64::from(bytes)).div_ceil(4) {
-            let touched = byte_mask(offset, bytes, cell);
-            let content = read(self, warp, lane, at, cell, touched)?;
-            pieces.extend(content.pieces(&self.packed, reader));
-        }
-        if bytes > 4 {
-            return Ok(self.packed.join(&pieces));
-        }
-        self.slice_of(warp, lane, at, &pieces, (start, bytes))
+        Ok(value)
     }
 
     /// What bytes of a cell hold.

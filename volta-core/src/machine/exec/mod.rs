@@ -35,11 +35,12 @@ pub(super) use known::Knowns;
 pub(super) use warpgroup::Products;
 pub(super) use wmma::Fragments;
 
+use super::advice::{origin_site, to_be_given, undefined_help};
 use super::cta::{Cta, Stop};
 use super::objects::from_generic;
 use super::packed::Cell;
 use super::register::Register;
-use super::value::{Origin, Truth, Value, lanes, only_lane};
+use super::value::{Origin, Sym, SymKind, Truth, Value, lanes, only_lane};
 use super::warp::Warp;
 use crate::number::Rational;
 use crate::number::format::Rounding;
@@ -49,6 +50,11 @@ use crate::program::{
 };
 use crate::term::{TermId, TermOp, expression};
 use crate::verdict::FaultKind;
+
+/// Terms are told at the depth at which they take no more characters than this.
+const LONGEST_TERM: usize = 120;
+/// So many of several values side by side are told.
+const MOST_PARTS: usize = 4;
 
 /// What a guard made of an operation.
 pub(super) enum Guarded {
@@ -357,13 +363,19 @@ impl Cta<'_> {
             Value::Undefined(origin) => {
                 let (kind, why) = self.undefined_reason(origin);
                 let rule = if kind == FaultKind::Nondeterministic { "S4" } else { "V6" };
-                self.fault(kind, rule, format!("{what} is {why}"), warp, lane, pc)
+                self.undefined_fault(kind, rule, format!("{what} is {why}"), origin, warp, lane, pc)
             }
             Value::Sym(_) | Value::Bits(_) => {
                 let message = format!("{what} depends on the input: {}", self.describe_value(value));
                 let site = self.site("depends on the input".into(), warp, lane, pc);
-                let help = "addresses, branches and barriers must be the same for all inputs of the given sizes (S1)";
-                self.fault_at(FaultKind::InputDependentControl, "S1", message, vec![site], Some(help.into()))
+                let given = match value {
+                    Value::Sym(sym) => self.to_be_given(&self.terms_of(sym)),
+                    Value::Bits(_) | Value::Undefined(_) => None,
+                };
+                let help = given.unwrap_or_else(|| {
+                    "addresses, branches and barriers must be the same for all inputs of the given sizes (S1)".into()
+                });
+                self.fault_at(FaultKind::InputDependentControl, "S1", message, vec![site], Some(help))
             }
         }
     }
@@ -382,35 +394,63 @@ impl Cta<'_> {
             _ if self.is_in_doubt(origin) => Stop::Doubtful,
             Origin::Unpredictable(_) => {
                 let (kind, why) = self.undefined_reason(origin);
-                self.fault(kind, "S4", format!("a predicate that decides here is {why}"), warp, lane, pc)
+                let message = format!("a predicate that decides here is {why}");
+                self.undefined_fault(kind, "S4", message, origin, warp, lane, pc)
             }
             Origin::Unwritten(_) | Origin::Invalid(_) | Origin::Doubtful(_) | Origin::State(_) => {
-                self.fault(FaultKind::Uninitialised, "V6", message.to_owned(), warp, lane, pc)
+                let kind = FaultKind::Uninitialised;
+                self.undefined_fault(kind, "V6", message.to_owned(), origin, warp, lane, pc)
             }
         }
     }
 
+    /// The fault of a value that is undefined, with where it became so.
+    #[cold]
+    pub(super) fn undefined_fault(
+        &self,
+        kind: FaultKind,
+        rule: &'static str,
+        message: String,
+        origin: Origin,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+    ) -> Stop {
+        let use_site = self.site("uses the value".into(), warp, lane, pc);
+        let sites = std::iter::once(use_site).chain(origin_site(self.launch, origin)).collect();
+        self.fault_at(kind, rule, message, sites, undefined_help(kind).map(str::to_owned))
+    }
+
     /// Words for an undefined value, and the kind of fault that using it is.
-    pub(super) fn undefined_reason(&self, origin: Origin) -> (FaultKind, String) {
-        let at = |inst: InstId| match self.launch.place(inst) {
-            Some(place) => format!(" (line {}: `{}`)", place.line, place.text),
-            None => String::new(),
-        };
+    pub(super) fn undefined_reason(&self, origin: Origin) -> (FaultKind, &'static str) {
         match origin {
-            Origin::Unwritten(inst) => {
-                (FaultKind::Uninitialised, format!("read where nothing was written{}", at(inst)))
-            }
-            Origin::Unpredictable(inst) => {
-                (FaultKind::Nondeterministic, format!("not determined by the launch{}", at(inst)))
-            }
-            Origin::Invalid(inst) | Origin::Doubtful(inst) => {
-                (FaultKind::Undefined, format!("undefined{}", at(inst)))
-            }
+            Origin::Unwritten(_) => (FaultKind::Uninitialised, "read where nothing was written"),
+            Origin::Unpredictable(_) => (FaultKind::Nondeterministic, "not determined by the launch"),
+            Origin::Invalid(_) | Origin::Doubtful(_) => (FaultKind::Undefined, "undefined"),
             Origin::State(_) => (
                 FaultKind::Nondeterministic,
-                "the state of a barrier, whose bits mean something to barriers only".into(),
+                "the state of a barrier, whose bits mean something to barriers only",
             ),
         }
+    }
+
+    /// The terms that a symbolic value is made of.
+    pub(super) fn terms_of(&self, sym: Sym) -> Vec<TermId> {
+        match sym.kind() {
+            SymKind::Real(_, term) | SymKind::Int(_, term) | SymKind::Half64(_, term) => vec![term],
+            SymKind::Pair(_, low, high) => vec![low, high],
+            SymKind::Packed(_) => {
+                let parts = self.packed.parts_of(Value::Sym(sym));
+                parts.into_iter().flat_map(|part| self.terms_of(part)).collect()
+            }
+            SymKind::Choice(index) => vec![self.packed.choice(index).condition],
+            SymKind::Fragment { .. } => Vec::new(),
+        }
+    }
+
+    /// What the case can give so that none of the terms depends on the input.
+    pub(super) fn to_be_given(&self, terms: &[TermId]) -> Option<String> {
+        to_be_given(self.launch, &self.store, terms)
     }
 
     /// A term in words.
@@ -426,19 +466,42 @@ impl Cta<'_> {
             // Small numbers are numbers.
             (0..=object.size as i64).contains(&offset).then(|| format!("&{}", object.name))
         };
-        expression(&self.store, term, 6, &input, &number)
+        // As deep as fits in a line or two.
+        let mut text = String::new();
+        for depth in (1..=6).rev() {
+            text = expression(&self.store, term, depth, &input, &number);
+            if text.chars().count() <= LONGEST_TERM {
+                break;
+            }
+        }
+        text
     }
 
     /// A value in words.
     pub(super) fn describe_value(&self, value: Value) -> String {
-        use super::value::SymKind;
         match value {
             Value::Bits(_) => "a known integer".into(),
             Value::Undefined(_) => "an undefined value".into(),
             Value::Sym(sym) => match sym.kind() {
                 SymKind::Real(_, term) | SymKind::Int(_, term) => self.describe(term),
                 SymKind::Half64(_, term) => format!("half of {}", self.describe(term)),
-                SymKind::Pair(..) | SymKind::Packed(_) => "several values packed together".into(),
+                SymKind::Pair(format, low, high) => {
+                    format!(
+                        "{} and {} side by side, each {}",
+                        self.describe(low),
+                        self.describe(high),
+                        format.name()
+                    )
+                }
+                SymKind::Packed(_) => {
+                    let parts = self.packed.parts_of(value);
+                    let shown =
+                        parts.iter().take(MOST_PARTS).map(|part| self.describe_value(Value::Sym(*part)));
+                    match shown.collect::<Vec<_>>().join(", ") {
+                        none if none.is_empty() => "several values packed together".into(),
+                        some => format!("several values side by side ({some})"),
+                    }
+                }
                 SymKind::Fragment { .. } => "an element of a `wmma` fragment, nobody knows which".into(),
                 SymKind::Choice(index) => {
                     // Not the integers themselves: they may be addresses, which mean nothing to anybody.

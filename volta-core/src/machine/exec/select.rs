@@ -88,10 +88,16 @@ impl Cta<'_> {
         let why = why.map(|why| format!("; {why}")).unwrap_or_default();
         let message = format!("{what} depends on the input: {not}{condition}{why}");
         let site = self.site("depends on the input".into(), warp, lane, pc);
-        let help = "control flow must be the same for all inputs of the given sizes (S1), except in short branches \
-                    that only compute values or load from inputs; else load and store on both sides, or write \
-                    `condition ? a : b`";
-        self.fault_at(FaultKind::InputDependentControl, "S1", message, vec![site], Some(help.into()))
+        let given = match warp.predicates[guard.pred.index()].get(lane) {
+            Truth::Condition(term) => self.to_be_given(&[term]),
+            Truth::Known(_) | Truth::Undefined(_) => None,
+        };
+        let help = given.unwrap_or_else(|| {
+            "control flow must be the same for all inputs of the given sizes (S1), except in short branches that only \
+             compute values or load from inputs; else load and store on both sides, or write `condition ? a : b`"
+                .into()
+        });
+        self.fault_at(FaultKind::InputDependentControl, "S1", message, vec![site], Some(help))
     }
 
     /// Executes an operation under conditions: each destination becomes a choice between its new and old value.

@@ -616,7 +616,13 @@ impl Cta<'_> {
                 "a matrix with {inner} elements in a row has a stride of {stride} elements; it must be as many at \
                  least, and a multiple of {needed} bytes"
             );
-            return Err(self.fault(FaultKind::Misaligned, "M1", message, warp, 0, pc));
+            let multiple = (needed / size).max(1);
+            let help = format!(
+                "pad the rows to a multiple of {multiple} elements: {}, say",
+                stride.max(inner as u64).next_multiple_of(multiple)
+            );
+            let site = self.site("accesses memory here".into(), warp, 0, pc);
+            return Err(self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help)));
         }
         if !start_at(wanted) {
             self.relied.on_rows(pc, wanted);

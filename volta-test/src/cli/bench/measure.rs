@@ -67,7 +67,7 @@ fn median(mut figures: Vec<f64>) -> Option<f64> {
 /// Measures `case`: `runs` whole verifications, then single elements.
 pub(super) fn measure(case: &Case, runs: u32, threads: usize, solver: Option<&Solver>) -> Measurement {
     // Normal forms are for snapshots.
-    let settings = crate::run::Settings { cache: None, threads, snapshot: false };
+    let settings = crate::run::Settings { threads, ..crate::run::Settings::default() };
     forget_peak_memory();
     let all: Vec<Run> = (0..runs).map(|_| run(case, &Toolchain::none(), settings)).collect();
     let peak_memory_bytes = peak_memory();

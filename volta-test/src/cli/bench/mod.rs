@@ -176,7 +176,7 @@ pub(super) fn bench(arguments: &BenchArgs) -> io::Result<Exit> {
             complain(&format!("{}: {problem}", row.name));
         }
         if arguments.format == BenchFormat::Json {
-            progress.print(|out| json_line(&row, out))?;
+            progress.print(|| json_line(&row, &mut io::stdout().lock()))?;
         }
         rows.push(row);
         progress.finish_one();

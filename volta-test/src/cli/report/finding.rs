@@ -7,7 +7,7 @@ use super::Checked;
 use crate::case::Case;
 use crate::manifest::position;
 use crate::prepare::shown;
-use crate::render::source::{Location, locate};
+use crate::render::source::{Location, locate, locate_in_case};
 use crate::render::{clean, headline};
 
 /// One thing that is wrong.
@@ -67,7 +67,11 @@ pub(super) fn findings(checked: &Checked) -> Vec<Finding> {
         }
         Verdict::InputError(error) => {
             let help = error.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
-            let at = error.place.as_ref().and_then(|place| place_of(error.side.unwrap_or(Which::Opt), place));
+            let at = match (&error.place, &error.part) {
+                (Some(place), _) => place_of(error.side.unwrap_or(Which::Opt), place),
+                (None, Some(part)) => locate_in_case(&case.home, error.side, part),
+                (None, None) => None,
+            };
             vec![one("input-error", &format!("{message}{help}"), at)]
         }
         Verdict::Equivalent

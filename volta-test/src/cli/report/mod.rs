@@ -2,6 +2,7 @@
 
 mod finding;
 mod github;
+mod html;
 mod human;
 mod json;
 mod junit;
@@ -149,5 +150,6 @@ pub(super) fn of<'a>(arguments: &'a CheckArgs, names: &[&str]) -> Box<dyn Report
         Format::Github => Box::new(github::Github),
         Format::Sarif => Box::new(sarif::Sarif::default()),
         Format::Junit => Box::new(junit::Junit::default()),
+        Format::Html => Box::new(html::Html::default()),
     }
 }

@@ -6,9 +6,9 @@ use rug::{Float as Big, Rational};
 use volta_core::case::{Contents, Element, Param, ParamKind, ScalarValue, Sign};
 use volta_core::number::Extended;
 
-use crate::interpreter::float::{self, Format, Round};
-use crate::interpreter::integer::IntType;
-use crate::interpreter::random::Random;
+use crate::float::{self, Format, Round};
+use crate::integer::IntType;
+use crate::random::Random;
 
 /// One element of an input or output.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,12 +20,26 @@ pub enum Number {
 }
 
 impl Number {
+    /// In decimal, with the digits that tell it from others of its type; of four bytes at least.
+    pub fn spelled(self, element: Element) -> String {
+        match self {
+            Number::Real(value) if element.bytes() <= 4 => format!("{:?}", value as f32),
+            Number::Real(value) => format!("{value:?}"),
+            Number::Bits(bits) => match element {
+                Element::Int { bytes, signed: true } => {
+                    crate::integer::sign_extend(bits, 8 * bytes).to_string()
+                }
+                Element::Int { .. } | Element::Bool | Element::Float(_) => bits.to_string(),
+            },
+        }
+    }
+
     /// As a real.
     pub fn real(self, element: Element) -> f64 {
         match (self, element) {
             (Number::Real(value), _) => value,
             (Number::Bits(bits), Element::Int { bytes, signed: true }) => {
-                crate::interpreter::integer::sign_extend(bits, 8 * bytes) as f64
+                crate::integer::sign_extend(bits, 8 * bytes) as f64
             }
             (Number::Bits(bits), _) => bits as f64,
         }

@@ -3,15 +3,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use volta_core::case::{self, Argument, Binding, Case, Element, Member, ParamKind, Role, Side};
+use volta_core::case::{self, Argument, Binding, Case, Element, Member, Param, ParamKind, Role, Side};
+use volta_core::verdict::{Difference, How, Witness};
 
 use super::values::{self, Number, Values};
-use crate::interpreter::Run;
-use crate::interpreter::decode::{Parameter, Program, decode};
-use crate::interpreter::layout::Swizzle;
-use crate::interpreter::memory::{Object, Objects, TENSORS};
-use crate::interpreter::random::Random;
-use crate::interpreter::tensor_map::{Dimension, TensorMap};
+use crate::Run;
+use crate::decode::{Parameter, Program, decode};
+use crate::layout::Swizzle;
+use crate::memory::{Object, Objects, TENSORS};
+use crate::random::Random;
+use crate::tensor_map::{Dimension, TensorMap};
 
 /// More instructions than this are no kernel of a case.
 const BUDGET: u64 = 4_000_000_000;
@@ -105,6 +106,55 @@ fn side<'c>(case: &'c Case, side: &'c Side, which: usize) -> Result<Ready<'c>, S
         return Err(format!("{} arguments for {} parameters", arguments.len(), program.parameters.len()));
     }
     Ok(Ready { case, side, which, program, arguments })
+}
+
+/// The inputs of a counterexample; what it does not name is 0.
+///
+/// # Errors
+/// When it names what is no input.
+pub fn witness_inputs(case: &Case, difference: &Difference) -> Result<Inputs, String> {
+    let zeros = case.params.iter().map(|param| Values::new(param, None));
+    let mut chosen = zeros.collect::<Result<Vec<_>, _>>()?;
+    if let How::Values(Witness { inputs, .. }) = &difference.how {
+        for (name, text) in inputs {
+            let (param, number) = place(case, name).ok_or_else(|| format!("`{name}` is no input"))?;
+            chosen[param].choose(number, text).map_err(|error| format!("{name}: {error}"))?;
+        }
+    }
+    Ok(chosen.into_iter().map(Rc::new).collect())
+}
+
+fn shape(param: &Param) -> &[u64] {
+    match &param.kind {
+        ParamKind::Tensor { shape, .. } => shape,
+        ParamKind::Scalar { .. } => &[],
+    }
+}
+
+/// An element of a parameter as the verifier spells it: `y[3][4]`.
+pub fn spelled(param: &Param, element: u64) -> String {
+    let mut rest = element;
+    let mut index: Vec<String> = Vec::new();
+    for extent in shape(param).iter().rev() {
+        index.push(format!("[{}]", rest % (*extent).max(1)));
+        rest /= (*extent).max(1);
+    }
+    index.reverse();
+    format!("{}{}", param.name, index.concat())
+}
+
+/// The parameter and the number of an element that the verifier spells `y[3][4]`.
+pub fn place(case: &Case, name: &str) -> Option<(usize, u64)> {
+    let (param, index) = name.split_once('[').unwrap_or((name, ""));
+    let param = case.params.iter().position(|held| held.name == param)?;
+    let shape = shape(&case.params[param]);
+    let index: Vec<u64> = index
+        .split(['[', ']'])
+        .filter(|part| !part.is_empty())
+        .map(|part| part.parse().ok())
+        .collect::<Option<_>>()?;
+    let inside = index.len() == shape.len() && index.iter().zip(shape).all(|(at, extent)| at < extent);
+    inside.then(|| (param, index.iter().zip(shape).fold(0, |sum, (at, extent)| sum * extent + at)))
 }
 
 /// Where a parameter of the case lies, if it is a tensor.

@@ -5,12 +5,14 @@
 //! missing, threads that wait forever. Which thread runs next is decided by a seed. Memory that was not written holds arbitrary values.
 //!
 //! [`decode`] resolves names; [`cta`] runs threads and lets them meet, [`warp`] does what lanes do together. Arithmetic
-//! is in [`float`], [`integer`] and [`matrix`]; [`layout`] says where the factors of a [`warpgroup`] lie.
+//! is in [`float`], [`integer`] and [`matrix`]; [`layout`] says where the factors of a [`warpgroup`] lie. [`launch`] runs a side
+//! of a case on [`values`] of its parameters.
 
 pub mod cta;
 pub mod decode;
 pub mod float;
 pub mod integer;
+pub mod launch;
 pub mod layout;
 pub mod matrix;
 pub mod memory;
@@ -19,6 +21,7 @@ mod phase;
 pub mod random;
 pub mod tensor_map;
 pub mod thread;
+pub mod values;
 pub mod warp;
 pub mod warpgroup;
 

@@ -1,0 +1,197 @@
+//! What messages say beside the fault itself: where a value became undefined, and what in the case may be the cause.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
+
+use super::arguments::{argument_name, parameter_element};
+use super::bind::Launch;
+use super::value::Origin;
+use crate::case::{Argument, Element, Param, ParamKind, ScalarValue};
+use crate::number::format::Format;
+use crate::program::{Float1, Float2, InstId, Op, Parameter};
+use crate::term::{Store, TermId, TermKind, View};
+use crate::verdict::{FaultKind, Site};
+
+/// Terms with more terms below them are not looked through.
+const MAX_TERMS: usize = 1 << 12;
+
+/// Where a value became undefined.
+pub(super) fn origin_site(launch: &Launch<'_>, origin: Origin) -> Option<Site> {
+    let (inst, action) = match origin {
+        Origin::Unwritten(inst) => (inst, "what is read here nobody has written".to_owned()),
+        Origin::Unpredictable(inst) => (inst, "the launch does not determine this value".to_owned()),
+        Origin::Invalid(inst) => (inst, format!("this has no value{}", without_value(launch, inst))),
+        Origin::Doubtful(_) | Origin::State(_) => return None,
+    };
+    Some(Site { action, thread: None, place: Some(launch.place(inst)?) })
+}
+
+/// When an operation has no value (rule V3), in words.
+fn without_value(launch: &Launch<'_>, inst: InstId) -> &'static str {
+    let Some(op) = launch.program.insts.get(inst.index()).map(|inst| &inst.op) else { return "" };
+    if let Op::Float2 { op, .. } = op {
+        match op {
+            Float2::Add => ": the sum of opposite infinities, ∞ + (−∞)",
+            Float2::Sub => ": the difference of equal infinities, ∞ − ∞",
+            Float2::Mul => ": the product of zero and an infinity, 0 · ∞",
+            Float2::Div => ": a quotient x / 0 or ∞ / ∞",
+            Float2::Min | Float2::Max | Float2::CopySign => "",
+        }
+    } else if let Op::Float1 { op, .. } = op {
+        match op {
+            Float1::Rcp => ": 1 / 0",
+            Float1::Sqrt => ": the root of a negative number",
+            Float1::Rsqrt => ": 1 / √x of a number that is not positive",
+            Float1::Lg2 => ": the logarithm of a number that is not positive",
+            Float1::Neg | Float1::Abs | Float1::Ex2 | Float1::Sin | Float1::Cos | Float1::Tanh => "",
+        }
+    } else if let Op::Fma { .. } = op {
+        ": in a·b + c, 0 · ∞ or ∞ − ∞"
+    } else {
+        ""
+    }
+}
+
+/// What to do about a value that is not there.
+pub(super) fn undefined_help(kind: FaultKind) -> Option<&'static str> {
+    match kind {
+        FaultKind::Uninitialised => Some(
+            "write it first, or read only what was written; if the host has filled it, give the tensor `contents` in \
+             the case",
+        ),
+        FaultKind::Undefined => Some(
+            "keep infinities out of it: test for rows without elements, or begin a maximum at the first element or at a \
+             finite number",
+        ),
+        FaultKind::Race
+        | FaultKind::ProxyRace
+        | FaultKind::Deadlock
+        | FaultKind::BarrierDivergence
+        | FaultKind::AmbiguousBarrier
+        | FaultKind::BarrierMisuse
+        | FaultKind::InFlight
+        | FaultKind::OutOfBounds
+        | FaultKind::Misaligned
+        | FaultKind::TypeMismatch
+        | FaultKind::DependsOnRounding
+        | FaultKind::InputDependentControl
+        | FaultKind::Unsupported
+        | FaultKind::Assertion
+        | FaultKind::ReadOnly
+        | FaultKind::Nondeterministic => None,
+    }
+}
+
+/// What the case can give so that no term depends on the input any more: values of scalars, contents of tensors of
+/// integers.
+pub(super) fn to_be_given(launch: &Launch<'_>, store: &Store, terms: &[TermId]) -> Option<String> {
+    let inputs = inputs_of(store, terms)?;
+    let advice = |param: &Param| match &param.kind {
+        ParamKind::Scalar { element, value: ScalarValue::Symbolic(_) } => {
+            let name = &param.name;
+            Some(format!("give `{name}` a value: `{name} = {{ type = \"{}\", value = 64 }}`", element.name()))
+        }
+        ParamKind::Tensor { reference: Element::Int { .. } | Element::Bool, .. } => {
+            let name = &param.name;
+            Some(format!("give `{name}` its `contents`: a list of numbers, `\"iota\"` or `{{ fill = 0 }}`"))
+        }
+        ParamKind::Scalar { .. } | ParamKind::Tensor { .. } => None,
+    };
+    // Where something else decides as well, values of these alone change nothing.
+    let advice: Option<Vec<String>> =
+        inputs.iter().map(|input| launch.params.get(*input).and_then(advice)).collect();
+    let advice = advice.filter(|advice| !advice.is_empty())?.join("; ");
+    Some(format!("a case is verified at one size and layout: {advice}"))
+}
+
+/// What to do about an argument that does not fit.
+pub(super) fn argument_help(
+    params: &[Param],
+    parameters: &[Parameter],
+    given: &[Argument],
+    at: usize,
+) -> Option<String> {
+    exchanged(params, parameters, given, at).or_else(|| pointer_wanted(params, &given[at], &parameters[at]))
+}
+
+/// The argument with which a wrong one may have changed places.
+fn exchanged(params: &[Param], parameters: &[Parameter], given: &[Argument], at: usize) -> Option<String> {
+    let fits = |from: usize, to: usize| match &given[from] {
+        Argument::Named(name) => params.iter().any(|param| {
+            param.name == *name
+                && match &param.kind {
+                    ParamKind::Tensor { .. } => parameters[to].pointer,
+                    ParamKind::Scalar { element, .. } => {
+                        parameter_element(&parameters[to]).map(same_class) == Some(same_class(*element))
+                    }
+                }
+        }),
+        Argument::Literal(_) | Argument::Map { .. } | Argument::Struct(_) => false,
+    };
+    let other = (0..given.len()).find(|other| *other != at && fits(*other, at) && fits(at, *other))?;
+    let [one, other] = [at, other].map(|at| argument_name(&given[at]));
+    Some(format!(
+        "`{one}` and `{other}` fit in each other's place: parameters, and `args`, are in the order of the kernel's"
+    ))
+}
+
+/// What to do about a scalar where a kernel most likely takes a pointer.
+fn pointer_wanted(params: &[Param], argument: &Argument, parameter: &Parameter) -> Option<String> {
+    let Argument::Named(name) = argument else { return None };
+    let param = params.iter().find(|param| param.name == *name)?;
+    let ParamKind::Scalar { element, .. } = param.kind else { return None };
+    (parameter.pointer || parameter.element == "u64" && parameter.size == 8).then(|| {
+        format!(
+            "PTX declares pointers as u64; a tensor has a role and a shape: `{name} = {{ role = \"in\", type = \"{}\", \
+             shape = [128] }}`",
+            element.name()
+        )
+    })
+}
+
+/// What of a type decides whether it may stand for another: its size, and whether it is a float.
+fn same_class(element: Element) -> (u32, bool) {
+    (element.bytes(), matches!(element, Element::Float(_)))
+}
+
+/// What the case may have declared wrongly, where an operation on `format` reads something else.
+pub(super) fn declared_otherwise(launch: &Launch<'_>, terms: &[TermId], format: Format) -> Option<String> {
+    let mut names = BTreeSet::new();
+    for term in terms {
+        // Only what comes from the tensor as it is: computed values have the type of their operation.
+        let TermKind::Input { input, .. } = term.kind() else { return None };
+        names.insert(input.index());
+    }
+    let [at] = names.into_iter().collect::<Vec<_>>()[..] else { return None };
+    let param = launch.params.get(at)?;
+    let ParamKind::Tensor { reference, opt, .. } = &param.kind else { return None };
+    let declared = if launch.which == crate::case::Which::Reference { reference } else { opt };
+    (*declared != Element::Float(format)).then(|| {
+        format!(
+            "the case declares `{0}` as {1}, and the kernel reads it as {2}: `{0} = {{ type = \"{2}\", … }}`",
+            param.name,
+            declared.name(),
+            format.name()
+        )
+    })
+}
+
+/// The inputs that terms depend on, each once; `None` where there are too many terms.
+fn inputs_of(store: &Store, terms: &[TermId]) -> Option<BTreeSet<usize>> {
+    let (mut inputs, mut seen, mut stack) = (BTreeSet::new(), FxHashSet::default(), terms.to_vec());
+    while let Some(term) = stack.pop() {
+        if !seen.insert(term) {
+            continue;
+        }
+        if seen.len() > MAX_TERMS {
+            return None;
+        }
+        match store.view(term) {
+            View::Input { input, .. } => drop(inputs.insert(input.index())),
+            View::Apply(op, operands) => stack.extend(&operands[..op.arity()]),
+            View::Constant(_) => {}
+        }
+    }
+    Some(inputs)
+}

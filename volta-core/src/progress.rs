@@ -1,0 +1,114 @@
+//! Where there is no claim: why, how far a proof came that was not found, and what to try.
+
+use crate::base::budget::{Exhausted, Limit};
+use crate::case::{Case, Which};
+use crate::conditions::Conditions;
+use crate::decide;
+use crate::machine;
+use crate::program;
+use crate::term::{InputId, Store, TermId, View, expression, spell_element};
+use crate::verdict::{Progress, Unknown, UnknownCause, ValuePair, Verdict};
+use crate::verify::read;
+
+/// Of a proof that was not found, so many pairs of values that were proved equal are told.
+const TOLD_PAIRS: usize = 3;
+/// Their terms are told as deep as fits in so many characters, and no deeper than this; an instruction is looked for so
+/// far below.
+const TOLD_LENGTH: usize = 60;
+const TOLD_DEPTH: usize = 6;
+
+/// No claim, since neither a proof nor a witness was found for an element.
+pub(crate) fn undecided(
+    case: &Case,
+    conditions: &Conditions,
+    element: &decide::Element<'_>,
+    name: String,
+    reason: &str,
+) -> Verdict {
+    let reason = format!("{name}: {reason}");
+    let progress = progress(case, conditions, element, name);
+    Verdict::Unknown(Unknown {
+        cause: UnknownCause::Undecided,
+        reason,
+        help: Some(undecided_help(progress.as_ref()).into()),
+        progress: progress.map(Box::new),
+    })
+}
+
+/// No claim, since a limit was reached.
+pub(crate) fn ended(exhausted: Exhausted, reason: String) -> Verdict {
+    let cause = if exhausted.limit.is_none() { UnknownCause::Timeout } else { UnknownCause::Budget };
+    let help = (exhausted.limit == Some(Limit::AlgebraSteps)).then(|| {
+        "try a smaller size first: steps mostly grow faster than sizes, and more of them may not be enough. Where the \
+         kernels are far apart, verify one between the two, each half by a case of its own"
+            .into()
+    });
+    Verdict::Unknown(Unknown { cause, reason, progress: None, help })
+}
+
+/// How far the proof of an element comes.
+fn progress(
+    case: &Case,
+    conditions: &Conditions,
+    element: &decide::Element<'_>,
+    name: String,
+) -> Option<Progress> {
+    let reached = decide::reached(element, &conditions.inputs, &conditions.options)?;
+    let sides = [case.reference.as_ref().map(|side| (Which::Reference, side)), Some((Which::Opt, &case.opt))];
+    let programs = sides.map(|side| side.and_then(|(which, side)| Some((read(which, side).ok()?, side))));
+    let told = |terms: &[TermId; 2]| {
+        let stores = [element.reference.0, element.opt.0];
+        let input = |input: InputId, at: u64| match conditions.inputs.get(input.index()) {
+            Some(info) => spell_element(&info.name, &info.shape, at),
+            None => String::new(),
+        };
+        let words = |side: usize| {
+            let at = |depth| expression(stores[side], terms[side], depth, &input, &|_| None);
+            let fits = |text: &String| text.chars().count() <= TOLD_LENGTH;
+            (1..=TOLD_DEPTH).rev().map(at).find(fits).unwrap_or_else(|| at(1))
+        };
+        let place = |side: usize| {
+            let (program, text) = programs[side].as_ref()?;
+            let site = nearest_site(stores[side], terms[side])?;
+            machine::place_in(program, &text.ptx, program::InstId(site)).map(Box::new)
+        };
+        ValuePair { terms: [words(0), words(1)], places: [place(0), place(1)] }
+    };
+    Some(Progress {
+        element: name,
+        equal: reached.equal.len() as u64,
+        last: reached.equal.iter().rev().take(TOLD_PAIRS).rev().map(told).collect(),
+        is_output: reached.open == [element.reference.1, element.opt.1],
+        open: told(&reached.open),
+    })
+}
+
+/// What to try where neither a proof nor a witness was found.
+fn undecided_help(progress: Option<&Progress>) -> &'static str {
+    match progress {
+        Some(progress) if !progress.is_output => {
+            "write the open pair the same way in both kernels, or verify a kernel between the two, each half by a case of \
+             its own; `volta show` prints both formulas"
+        }
+        Some(_) | None => {
+            "what both kernels compute on the way agrees: verify a kernel between the two, each half by a case of its \
+             own, or a smaller size; `volta show` prints both formulas"
+        }
+    }
+}
+
+/// The instruction that makes a term, or else the last one below it that is known.
+fn nearest_site(store: &Store, term: TermId) -> Option<u32> {
+    let mut layer = vec![term];
+    for _ in 0..TOLD_DEPTH {
+        if let Some(site) = layer.iter().find_map(|term| store.site(*term)) {
+            return Some(site);
+        }
+        let below = layer.iter().flat_map(|term| match store.view(*term) {
+            View::Apply(op, operands) => operands[..op.arity()].to_vec(),
+            View::Input { .. } | View::Constant(_) => Vec::new(),
+        });
+        layer = below.collect();
+    }
+    None
+}

@@ -1,0 +1,198 @@
+//! Edits of a kernel that are tried: whether a barrier mends a race, and which barriers nothing needs.
+//!
+//! An edit is made in the PTX, and the kernel is verified alone, as the case launches it. What is told of an edit is what
+//! came of that, never a guess.
+
+use std::collections::BTreeMap;
+
+use volta_core::case::{ParamKind, Which};
+use volta_core::machine::place_in;
+use volta_core::program::{self, InstId};
+use volta_core::ptx;
+use volta_core::verdict::{Fault, FaultKind, Place, Verdict};
+
+use crate::case::Case;
+use crate::prepare::{Ptx, Texts};
+
+/// A barrier, as CUDA and as PTX write it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Barrier {
+    /// In CUDA.
+    pub cuda: &'static str,
+    ptx: &'static str,
+}
+
+/// For threads of one warp, and for all of a block.
+const BARRIERS: [Barrier; 2] = [
+    Barrier { cuda: "__syncwarp()", ptx: "bar.warp.sync 0xffffffff;" },
+    Barrier { cuda: "__syncthreads()", ptx: "bar.sync 0;" },
+];
+
+/// A barrier that makes a kernel clean that races without it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fix {
+    /// Which.
+    pub barrier: Barrier,
+    /// Before which instruction, or behind it.
+    pub place: Place,
+    /// Whether it stands behind the instruction.
+    pub behind: bool,
+}
+
+/// One kernel of a case alone, with its PTX.
+fn alone(
+    case: &Case,
+    texts: &Texts,
+    side: Which,
+    edit: impl FnOnce(&str) -> Option<String>,
+) -> Option<(Case, Texts)> {
+    let ptx = texts.of(side)?;
+    let text = edit(&ptx.text)?;
+    let mut alone = Case { reference: None, opt: case.side(side).clone(), ..case.clone() };
+    if side == Which::Reference && case.reference.is_some() {
+        // One kernel alone is the optimized one, whose types these are then.
+        for param in &mut alone.params {
+            if let ParamKind::Tensor { reference, opt, .. } = &mut param.kind {
+                *opt = *reference;
+            }
+        }
+    }
+    Some((alone, Texts { reference: None, opt: Some(Ptx { text, ..ptx.clone() }) }))
+}
+
+/// The line of a place, if nothing else stands in it.
+fn own_line(text: &str, place: &Place) -> Option<usize> {
+    let at = (place.line as usize).checked_sub(1)?;
+    let line = text.lines().nth(at)?;
+    (line.matches(';').count() == 1 && !line.contains(['{', '}']) || place.text.trim() == line.trim())
+        .then_some(at)
+}
+
+/// The text with another line before line number `at`, from 0.
+fn with_line(text: &str, at: usize, line: &str) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.insert(at.min(lines.len()), line);
+    lines.join("\n") + "\n"
+}
+
+/// The text with some lines empty, so that the others keep their numbers.
+fn without_lines(text: &str, lines: &[usize]) -> String {
+    let kept = text.lines().enumerate().map(|(at, line)| if lines.contains(&at) { "" } else { line });
+    kept.collect::<Vec<_>>().join("\n") + "\n"
+}
+
+/// A barrier between the two accesses of a race that makes the kernel clean: the narrower one first, before the later
+/// access, or else behind the earlier one. `verify` is asked what each edit comes to.
+pub fn fix_of_race(
+    case: &Case,
+    texts: &Texts,
+    fault: &Fault,
+    verify: impl Fn(&Case, &Texts) -> Option<Verdict>,
+) -> Option<Fix> {
+    let [earlier, later] = fault.sites.as_slice() else { return None };
+    let (one, other) = (earlier.thread?, later.thread?);
+    if fault.kind != FaultKind::Race || one.cta != other.cta {
+        return None;
+    }
+    // Where a block is one warp, both barriers are for all of it.
+    let barriers = BARRIERS.iter().filter(|barrier| {
+        let linear = |thread: [u32; 3]| {
+            let [x, y, _] = case.side(fault.side).launch.block;
+            thread[0] + x * (thread[1] + y * thread[2])
+        };
+        barrier.cuda != BARRIERS[0].cuda || linear(one.thread) / 32 == linear(other.thread) / 32
+    });
+    for barrier in barriers {
+        for (site, behind) in [(later, false), (earlier, true)] {
+            let Some(place) = &site.place else { continue };
+            let edit = |text: &str| {
+                let at = own_line(text, place)?;
+                Some(with_line(text, at + usize::from(behind), barrier.ptx))
+            };
+            let Some((alone, texts)) = alone(case, texts, fault.side, edit) else { continue };
+            if verify(&alone, &texts) == Some(Verdict::Clean) {
+                return Some(Fix { barrier: *barrier, place: place.clone(), behind });
+            }
+        }
+    }
+    None
+}
+
+/// A barrier or fence of a kernel, with all instructions that one statement became.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Synchronisation {
+    /// The first of them.
+    pub place: Place,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// Instructions that order accesses and do nothing else.
+const ORDERING: [&str; 6] =
+    ["bar.sync", "barrier.sync", "bar.warp.sync", "membar", "fence.acq_rel", "fence.sc"];
+
+/// The barriers and fences without which the kernel is clean as well, each taken out by itself; `None` where the kernel is
+/// not clean as it is.
+pub fn redundant(
+    case: &Case,
+    texts: &Texts,
+    side: Which,
+    verify: impl Fn(&Case, &Texts) -> Option<Verdict>,
+) -> Option<Vec<Synchronisation>> {
+    let (whole, own) = alone(case, texts, side, |text| Some(text.to_owned()))?;
+    if verify(&whole, &own)? != Verdict::Clean {
+        return None;
+    }
+    let text = &own.opt.as_ref()?.text;
+    let module = ptx::parse(text).ok()?;
+    let program = program::lower(&module, text, whole.opt.name.as_deref()).ok()?;
+    // By where they come from: copies of a statement in an unrolled loop are one.
+    let mut statements: BTreeMap<(String, u32, u32), Vec<Place>> = BTreeMap::new();
+    for at in 0..program.insts.len() {
+        let Some(place) = place_in(&program, text, InstId::from_index(at)) else { continue };
+        let operation = place.text.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
+        if !ORDERING.iter().any(|known| operation.starts_with(known)) {
+            continue;
+        }
+        let key = match &place.cuda {
+            Some(cuda) => (cuda.file.clone(), cuda.line, cuda.column),
+            None => (String::new(), place.line, place.column),
+        };
+        let places = statements.entry(key).or_default();
+        if !places.iter().any(|known| known.line == place.line) {
+            places.push(place);
+        }
+    }
+    let mut found = Vec::new();
+    for places in statements.into_values() {
+        let edit = |text: &str| {
+            let lines: Option<Vec<usize>> = places.iter().map(|place| own_line(text, place)).collect();
+            Some(without_lines(text, &lines?))
+        };
+        let Some((alone, texts)) = alone(case, texts, side, edit) else { continue };
+        if verify(&alone, &texts) == Some(Verdict::Clean) {
+            found.push(Synchronisation { place: places[0].clone(), count: places.len() });
+        }
+    }
+    found.sort_by_key(|found| found.place.line);
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_added_and_emptied_in_their_places() {
+        let text = "a;\nb;\nc;\n";
+        assert_eq!(with_line(text, 1, "new;"), "a;\nnew;\nb;\nc;\n");
+        assert_eq!(without_lines(text, &[0, 2]), "\nb;\n\n");
+    }
+
+    #[test]
+    fn a_line_with_two_statements_is_no_instructions_own() {
+        let place = |line, text: &str| Place { line, column: 1, length: 1, text: text.into(), cuda: None };
+        assert_eq!(own_line("ret;\nbar.sync 0; ret;\n", &place(1, "ret;")), Some(0));
+        assert_eq!(own_line("ret;\nbar.sync 0; ret;\n", &place(2, "bar.sync 0;")), None);
+    }
+}

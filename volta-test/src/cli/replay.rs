@@ -1,0 +1,174 @@
+//! `volta replay`: both kernels of a case run on the inputs of a counterexample, in IEEE arithmetic.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+use volta_core::case as core;
+use volta_core::verdict::{Difference, How, Verdict, Witness};
+use volta_interpreter::launch::{self, Output, ready, witness_inputs};
+use volta_interpreter::values;
+
+use super::select::{Folder, Selected, select};
+use super::{Exit, Selection, complain};
+use crate::case::Case;
+use crate::manifest;
+use crate::nvcc::Toolchain;
+use crate::render::{self, Paint};
+use crate::reproduction;
+use crate::run::{Settings, core_case, run};
+
+/// So many elements are printed.
+const MOST: usize = 8;
+/// The order in which threads run.
+const SEED: u64 = 1;
+
+/// Arguments of `volta replay`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The kernels run in an interpreter of PTX: each operation is IEEE arithmetic in its format, rounding included. What is \
+printed is what a GPU computes, but for the last digits of functions that hardware approximates.
+
+Examples:
+  volta replay fixtures/softmax/no_rescale_4
+  volta replay fixtures/softmax/no_rescale_4 --emit cuda > reproduction.cu
+
+Exit codes: 0 replayed, 2 not.")]
+pub(super) struct ReplayArgs {
+    #[command(flatten)]
+    selection: Selection,
+    /// Print a program that shows the difference, instead of running the kernels here
+    #[arg(long, value_enum)]
+    emit: Option<Emit>,
+    /// Use the checked-in PTX, even if there is a compiler
+    #[arg(long)]
+    no_nvcc: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Emit {
+    /// A .cu file for nvcc: launches both kernels on the inputs, and compares
+    Cuda,
+    /// A Rust program: computes the element as both kernels do, in f64
+    Rust,
+    /// A Python script: does the same, from numpy arrays
+    Numpy,
+}
+
+pub(super) fn replay(arguments: &ReplayArgs, out: &mut impl Write) -> io::Result<Exit> {
+    let toolchain = if arguments.no_nvcc { Toolchain::none() } else { Toolchain::from_environment() };
+    let mut exit = Exit::Good;
+    for (at, selected) in select(&arguments.selection).into_iter().enumerate() {
+        let told = match &selected {
+            Selected::Case(folder) => one(folder, &toolchain, arguments.emit),
+            Selected::Wrong { message, .. } => Err(message.clone()),
+        };
+        match told {
+            Ok(text) => write!(out, "{}{text}", if at == 0 { "" } else { "\n" })?,
+            Err(message) => {
+                complain(&message);
+                exit = Exit::CouldNotRun;
+            }
+        }
+    }
+    Ok(exit)
+}
+
+/// What is printed about a case.
+fn one(folder: &Folder, toolchain: &Toolchain, emit: Option<Emit>) -> Result<String, String> {
+    let case = manifest::load(&folder.name, &folder.dir, &folder.root).map_err(|unreadable| {
+        let text = render::unreadable(&unreadable, Paint::for_stream(&io::stderr()));
+        format!("{} cannot be read\n{text}", folder.name)
+    })?;
+    let run = run(&case, toolchain, Settings::default());
+    let (Some(report), Some(core)) = (&run.report, core_case(&case, &run.texts)) else {
+        let why = run.obstacle.map_or(String::new(), |obstacle| format!(": {obstacle}"));
+        return Err(format!("{} could not run{why}", folder.name));
+    };
+    let Verdict::Different(difference) = &report.verdict else {
+        return Err(format!(
+            "{} is {}: only a difference has inputs at which it shows",
+            folder.name,
+            report.verdict.name()
+        ));
+    };
+    match emit {
+        None => replayed(&case, &core, difference),
+        Some(Emit::Cuda) => {
+            let reference = report.reference.as_ref().map_or("", |stats| &stats.kernel);
+            reproduction::cuda(&case, &core, difference, [reference, &report.opt.kernel])
+        }
+        Some(Emit::Rust) => reproduction::rust(&case, &core, difference),
+        Some(Emit::Numpy) => reproduction::numpy(&case, &core, difference),
+    }
+    .map_err(|error| format!("{} cannot be replayed: {error}", folder.name))
+}
+
+/// Both results, and where they part.
+fn replayed(case: &Case, core: &core::Case, difference: &Difference) -> Result<String, String> {
+    let inputs = witness_inputs(core, difference)?;
+    let sides = ready(core)?;
+    let names = [case.reference.as_ref().map_or(String::new(), |kernel| kernel.shown()), case.opt.shown()];
+    let mut runs = Vec::new();
+    for (name, side) in names.iter().zip(&sides) {
+        runs.push(side.run(&inputs, SEED).map_err(|error| format!("{name}: {error}"))?);
+    }
+    let mut text = format!("{}\n", render::clean_line(&case.name));
+    let given = match &difference.how {
+        How::Values(Witness { inputs, .. }) => inputs.iter().filter(|(_, value)| value != "0").collect(),
+        How::Unwritten { .. } | How::NobodyWrites => Vec::new(),
+    };
+    let list: Vec<String> =
+        given.iter().take(MOST).map(|(name, value)| format!("{name} = {value}")).collect();
+    let more = match given.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let _ = match given.is_empty() {
+        true => writeln!(text, "  where all inputs are 0"),
+        false => writeln!(text, "  at {}{more}; other inputs are 0", render::clean_line(&list.join(", "))),
+    };
+    for (name, ran) in names.iter().zip(&runs) {
+        let name = render::clean_line(name);
+        let _ = writeln!(text, "  {name}: {} threads, {} instructions", ran.threads, ran.instructions);
+    }
+    for (reference, opt) in runs[0].outputs.iter().zip(&runs[1].outputs) {
+        let param = &core.params[reference.param];
+        let apart = parted(reference, opt);
+        let total = values::count(param);
+        let _ = writeln!(
+            text,
+            "  {} of {total} elements of {} differ, beyond rounding or not",
+            apart.len(),
+            render::clean_line(&param.name)
+        );
+        let named = (difference.tensor == param.name).then_some(difference.element);
+        let rest = apart.iter().copied().filter(|at| Some(*at) != named).take(MOST - 1);
+        for at in named.into_iter().chain(rest) {
+            let mark = if Some(at) == named { "   the element of the verdict" } else { "" };
+            let name = launch::spelled(param, at);
+            let [one, other] = [reference, opt].map(|output| shown(output, at));
+            let _ = writeln!(text, "    {} = {one}, {other}{mark}", render::clean_line(&name));
+        }
+    }
+    Ok(text)
+}
+
+/// The elements that the two sides do not leave alike.
+fn parted(reference: &Output, opt: &Output) -> Vec<u64> {
+    let mut written = [reference.written(), opt.written()].concat();
+    written.sort_unstable();
+    written.dedup();
+    let is_apart = |at: &u64| {
+        reference.is_written(*at) != opt.is_written(*at) || reference.number(*at) != opt.number(*at)
+    };
+    written.into_iter().filter(is_apart).collect()
+}
+
+/// What a side left in an element.
+fn shown(output: &Output, at: u64) -> String {
+    match output.is_written(at) {
+        true => output.number(at).spelled(output.element),
+        false => "not written".into(),
+    }
+}

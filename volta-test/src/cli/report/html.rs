@@ -1,0 +1,330 @@
+//! `volta report`, `--format html`: one page about a run, which loads nothing and runs nothing.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use volta_core::verdict::{Fault, Verdict};
+
+use super::finding::findings;
+use super::{Checked, Reporter, Summary, message};
+use crate::case::Case;
+use crate::render::source::{Excerpt, excerpt};
+use crate::render::{self, Paint, escaped, map, rules, timeline};
+
+/// Lines of a source that are shown around those that are marked.
+const AROUND: usize = 4;
+/// A longer source is shown in part only.
+const WHOLE_SOURCE: usize = 400;
+
+/// Collects what is said of each case.
+#[derive(Default)]
+pub(super) struct Html {
+    rows: String,
+    sections: String,
+    cases: usize,
+}
+
+impl Reporter for Html {
+    fn case(&mut self, checked: &Checked, _out: &mut dyn Write) -> io::Result<()> {
+        self.cases += 1;
+        let (id, name) = (self.cases, escaped(&render::clean_line(&checked.name)));
+        // Long names are broken where their parts meet.
+        let broken = name.replace("::", "::<wbr>");
+        let verdict = verdict(checked);
+        let coverage = checked.run.report.as_ref().map(|report| report.coverage).unwrap_or_default();
+        let elements = match coverage.total {
+            0 => "–".to_owned(),
+            total => format!("{} of {total}", coverage.compared),
+        };
+        let _ = writeln!(
+            self.rows,
+            "<tr><td><a href=\"#case-{id}\">{broken}</a></td><td>{verdict}</td><td class=\"number\">{elements}</td>\
+             <td class=\"number\">{:.3}</td></tr>",
+            checked.run.seconds
+        );
+        let _ = writeln!(
+            self.sections,
+            "<section id=\"case-{id}\"><div class=\"head\"><h2>{name}</h2>{verdict}</div>\n{}</section>",
+            body(checked)
+        );
+        Ok(())
+    }
+
+    fn end(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+        let style = include_str!("page.css");
+        writeln!(
+            out,
+            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+             <title>Volta: {line}</title>\n<style>\n{style}</style></head>\n<body>\n\
+             <h1>Volta</h1>\n<p>{line}, in {:.1} s, by version {}</p>\n\
+             <div class=\"scroll\"><table><thead><tr><th>case</th><th>verdict</th><th class=\"number\">elements</th>\
+             <th class=\"number\">seconds</th></tr></thead>\n<tbody>\n{}</tbody></table></div>\n{}</body></html>",
+            summary.seconds,
+            env!("CARGO_PKG_VERSION"),
+            self.rows,
+            self.sections,
+            line = escaped(&summary.line()),
+        )?;
+        out.flush()
+    }
+}
+
+/// The name of the verdict, in its colour, and whether it was expected.
+fn verdict(checked: &Checked) -> String {
+    let run = &checked.run;
+    if checked.skipped {
+        return "<span class=\"verdict doubt\">not run</span>".into();
+    }
+    let class = match run.report.as_ref().map(|report| &report.verdict) {
+        Some(Verdict::Equivalent | Verdict::Clean) => "good",
+        Some(Verdict::Unknown(_) | Verdict::EquivalentWhere(_)) => "doubt",
+        Some(Verdict::Different(_) | Verdict::Fault(_) | Verdict::InputError(_)) | None => "bad",
+    };
+    let note = if checked.is_good() { " as expected" } else { " not as expected" };
+    let name = escaped(&run.verdict_name());
+    format!("<span class=\"verdict {class}\">{name}</span><span class=\"quiet\">{note}</span>")
+}
+
+fn body(checked: &Checked) -> String {
+    let mut text = String::new();
+    let Some(case) = &checked.case else {
+        list(&mut text, "findings", findings(checked).iter().map(|finding| finding.message.clone()));
+        return text;
+    };
+    for about in [&case.description, &case.about.why].into_iter().flatten() {
+        let _ = writeln!(text, "<p>{}</p>", prose(about));
+    }
+    list(&mut text, "not as expected", checked.run.failures.iter().cloned());
+    if let Some(obstacle) = &checked.run.obstacle {
+        list(&mut text, "could not run", std::iter::once(obstacle.to_string()));
+    }
+    let Some(report) = &checked.run.report else { return text };
+    if let Verdict::Fault(fault) = &report.verdict {
+        text.push_str(&of_fault(checked, case, fault));
+        if let Some(fix) = &checked.run.fix {
+            let fix = render::fix(case, &checked.run.texts, fault.side, fix);
+            let _ = writeln!(text, "<p><strong class=\"good\">fix</strong> {}</p>", prose(&fix));
+        }
+        for fault in &report.also {
+            text.push_str(&of_fault(checked, case, fault));
+        }
+    }
+    for map in report.maps.iter().filter(|map| !map.differing.is_empty()) {
+        let _ = writeln!(text, "<h3>{}</h3>\n{}", escaped(&map::caption(map)), map::svg(map));
+    }
+    if let Verdict::EquivalentWhere(conditions) = &report.verdict {
+        list(&mut text, "equal where", conditions.iter().cloned());
+    }
+    if let Verdict::InputError(_) = &report.verdict {
+        list(&mut text, "findings", findings(checked).iter().map(|finding| finding.message.clone()));
+    }
+    for (title, formula) in ["computes", "the optimized kernel computes"].iter().zip(&report.formulas) {
+        let _ = writeln!(text, "<h3>{title}</h3>\n<pre class=\"formula\">{}</pre>", mathematics(formula));
+    }
+    list(&mut text, "assuming", report.assumptions.iter().map(|assumption| assumption.to_string()));
+    let said = escaped(&message(checked, Paint::PLAIN));
+    // What is not told above is told here.
+    let open = match &report.verdict {
+        Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Clean | Verdict::Fault(_) => "",
+        Verdict::Different(_) | Verdict::Unknown(_) | Verdict::InputError(_) => " open",
+    };
+    let title = "all that volta check says";
+    let _ = writeln!(text, "<details{open}><summary>{title}</summary><pre>{said}</pre></details>");
+    text
+}
+
+/// A list below a title; nothing when it is empty.
+fn list(text: &mut String, title: &str, items: impl Iterator<Item = String>) {
+    let items: String = items.map(|item| format!("<li>{}</li>\n", prose(&item))).collect();
+    if !items.is_empty() {
+        let _ = writeln!(text, "<h3>{title}</h3>\n<ul>\n{items}</ul>");
+    }
+}
+
+/// A fault: what it is, its timeline, its sources.
+fn of_fault(checked: &Checked, case: &Case, fault: &Fault) -> String {
+    let title = render::headline(case, &Verdict::Fault(fault.clone())).unwrap_or_default();
+    let mut text = format!("<h3>{}</h3>\n", prose(&title));
+    if let Some(timeline) = &fault.timeline {
+        let _ = writeln!(text, "<div class=\"scroll\">{}</div>", timeline::svg(timeline));
+    }
+    let (kernel, ptx) = (case.side(fault.side), checked.run.texts.of(fault.side));
+    let mut files: Vec<(Excerpt, BTreeMap<usize, Vec<String>>)> = Vec::new();
+    for (at, site) in fault.sites.iter().enumerate() {
+        let who = site.thread.map_or(String::new(), |thread| format!("{thread} "));
+        let said = format!("({}) {who}{}", at + 1, site.action);
+        let shown = site.place.as_ref().and_then(|place| excerpt(&case.home, kernel, ptx, place));
+        let Some(shown) = shown else {
+            let _ = writeln!(text, "<p>{}</p>", prose(&said));
+            continue;
+        };
+        let line = shown.number();
+        let known = files.iter().position(|(file, _)| file.same_text(&shown)).unwrap_or_else(|| {
+            files.push((shown, BTreeMap::new()));
+            files.len() - 1
+        });
+        files[known].1.entry(line).or_default().push(said);
+    }
+    for (file, marks) in &files {
+        text.push_str(&source(file, marks));
+    }
+    if let Some(meaning) = rules::meaning(fault.rule) {
+        let _ = writeln!(text, "<p class=\"quiet\">{}: {}</p>", fault.rule, prose(meaning));
+    }
+    if let Some(help) = &fault.help {
+        let _ = writeln!(text, "<p>{}</p>", prose(help));
+    }
+    text
+}
+
+/// A source with what is said of its lines.
+fn source(file: &Excerpt, marks: &BTreeMap<usize, Vec<String>>) -> String {
+    let is_near = |line: usize| marks.keys().any(|marked| marked.abs_diff(line) <= AROUND);
+    let lines: Vec<&str> = file.text.lines().collect();
+    let show = |whole: bool| {
+        let mut text = String::from("<pre class=\"source\">");
+        let mut skipped = false;
+        for (line, content) in (file.first_line..).zip(&lines) {
+            if !whole && !is_near(line) {
+                skipped = true;
+                continue;
+            }
+            if std::mem::take(&mut skipped) {
+                text += "<span class=\"number\">⋮</span>\n";
+            }
+            let class = if marks.contains_key(&line) { " class=\"marked\"" } else { "" };
+            let _ = writeln!(
+                text,
+                "<span{class}><span class=\"number\">{line}</span>{}</span>",
+                escaped(content)
+            );
+            for said in marks.get(&line).into_iter().flatten() {
+                let _ = writeln!(text, "<span class=\"said\">{}</span>", prose(said));
+            }
+        }
+        text + "</pre>\n"
+    };
+    let mut text = format!("<p class=\"quiet\">{}</p>\n{}", escaped(&file.path), show(false));
+    if lines.len() <= WHOLE_SOURCE && (file.first_line..).take(lines.len()).any(|line| !is_near(line)) {
+        let _ = writeln!(text, "<details><summary>the whole file</summary>{}</details>", show(true));
+    }
+    text
+}
+
+/// A sentence; what stands between backticks is code.
+fn prose(text: &str) -> String {
+    let escaped = escaped(text);
+    let parts: Vec<&str> = escaped.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return escaped;
+    }
+    let part = |(at, part): (usize, &&str)| match at % 2 {
+        0 => (*part).to_owned(),
+        _ => format!("<code>{part}</code>"),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
+/// A formula as mathematics: indices, and what sums run over, are written below.
+fn mathematics(formula: &str) -> String {
+    let mut out = String::new();
+    let mut closing: Vec<(char, bool)> = Vec::new();
+    let mut before = ' ';
+    let mut is_exponent = false;
+    for c in escaped(formula).chars() {
+        if is_exponent && !c.is_alphanumeric() {
+            is_exponent = false;
+            out += "</sup>";
+        }
+        match c {
+            // Powers of what is in parentheses stay as they are.
+            '^' if before != '^' => {
+                is_exponent = true;
+                out += "<sup>";
+            }
+            '[' | '{' => {
+                // Behind a name, or the sign of a sum.
+                let is_index = before.is_alphanumeric() || matches!(before, '_' | 'Σ' | '∏' | ']' | '′');
+                out += if is_index {
+                    "<sub>"
+                } else if c == '[' {
+                    "["
+                } else {
+                    "{"
+                };
+                closing.push((if c == '[' { ']' } else { '}' }, is_index));
+            }
+            ']' | '}' => match closing.pop() {
+                Some((wanted, true)) if wanted == c => out += "</sub>",
+                other => {
+                    closing.extend(other.filter(|(wanted, _)| *wanted != c));
+                    out.push(c);
+                }
+            },
+            '\n' => {
+                // What is open ends with its line.
+                closing.drain(..).filter(|(_, is_index)| *is_index).for_each(|_| out += "</sub>");
+                out.push(c);
+            }
+            _ => out.push(c),
+        }
+        before = c;
+    }
+    if is_exponent {
+        out += "</sup>";
+    }
+    closing.into_iter().filter(|(_, is_index)| *is_index).for_each(|_| out += "</sub>");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prepare::Obstacle;
+    use crate::run::Run;
+
+    /// Whether a page loads or runs anything.
+    fn is_inert(page: &str) -> bool {
+        ![
+            "<script",
+            "<link",
+            "<img",
+            "<iframe",
+            " src=",
+            "url(",
+            "@import",
+            "javascript:",
+            " onload",
+            " onclick",
+        ]
+        .iter()
+        .any(|part| page.contains(part))
+    }
+
+    #[test]
+    fn indices_are_written_below() {
+        assert_eq!(
+            mathematics("y[i,j] = Σ{k<8} x[i,k]"),
+            "y<sub>i,j</sub> = Σ<sub>k&lt;8</sub> x<sub>i,k</sub>"
+        );
+        assert_eq!(mathematics("x[i]^2 + 1"), "x<sub>i</sub><sup>2</sup> + 1");
+        assert_eq!(mathematics("a[b[i]] + [c]"), "a<sub>b<sub>i</sub></sub> + [c]");
+        assert_eq!(mathematics("x[1\ny]"), "x<sub>1</sub>\ny]");
+    }
+
+    #[test]
+    fn nothing_of_a_case_is_markup() {
+        let mut html = Html::default();
+        let stopped = Run::stopped(Obstacle::new("<b id='x'>", None));
+        let checked = Checked::new("a<script>b", None, stopped);
+        let mut page = Vec::new();
+        html.case(&checked, &mut page).expect("a string can be written to");
+        html.end(&Summary::default(), &mut page).expect("a string can be written to");
+        let page = String::from_utf8(page).expect("it is text");
+        assert!(is_inert(&page) && page.contains("a&lt;script&gt;b"), "{page}");
+        assert!(page.contains("&lt;b id=&#39;x&#39;&gt;"), "{page}");
+    }
+}

@@ -1,0 +1,71 @@
+//! Where in a `volta.toml` a part of a case stands.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use volta_core::case::Which;
+use volta_core::verdict::CasePart;
+
+/// The bytes of a part: of that kernel, where it is about one. What is not written is where it would stand.
+pub fn locate(text: &str, side: Option<Which>, part: &CasePart) -> Option<Range<usize>> {
+    let document = DeTable::parse(text).ok()?;
+    let top = document.get_ref();
+    let kernel = || {
+        let own = match side {
+            Some(Which::Reference) => "reference",
+            Some(Which::Opt) | None => "opt",
+        };
+        entry(top, own).or_else(|| entry(top, "kernel"))
+    };
+    let value_of = |table: &'_ Spanned<DeValue<'_>>, key: &str| -> Option<Range<usize>> {
+        Some(entry(table.get_ref().as_table()?, key)?.1.span())
+    };
+    match part {
+        CasePart::Key(key) => {
+            let (header, table) = kernel()?;
+            let params = || (key == "args").then(|| Some(entry(top, "params")?.0)).flatten();
+            value_of(table, key).or_else(params).or(Some(header))
+        }
+        CasePart::Argument(at) => {
+            let (_, table) = kernel()?;
+            if let Some((_, args)) = entry(table.get_ref().as_table()?, "args") {
+                return Some(args.get_ref().as_array()?.get(*at)?.span());
+            }
+            let params = entry(top, "params")?.1.get_ref().as_table()?;
+            let mut keys: Vec<Range<usize>> = params.iter().map(|(name, _)| name.span()).collect();
+            keys.sort_by_key(|span| span.start);
+            keys.into_iter().nth(*at)
+        }
+        CasePart::Parameter(name) => {
+            let tables = ["params", "globals"].into_iter().filter_map(|key| entry(top, key));
+            let mut found = tables.filter_map(|(_, table)| entry(table.get_ref().as_table()?, name));
+            found.next().map(|(span, _)| span)
+        }
+    }
+}
+
+/// Where a key stands, and its value.
+fn entry<'a>(table: &'a DeTable<'a>, key: &str) -> Option<(Range<usize>, &'a Spanned<DeValue<'a>>)> {
+    let (name, value) = table.iter().find(|(name, _)| name.get_ref().as_ref() == key)?;
+    Some((name.span(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_found_where_they_stand() {
+        let text = "[params]\nx = {}\nn = {}\n[reference]\nblock = 32\n[opt]\nargs = [\"n\", \"x\"]\n";
+        let at = |side, part: CasePart| locate(text, Some(side), &part).map(|span| &text[span]);
+        let key = |key: &str| CasePart::Key(key.into());
+        assert_eq!(at(Which::Reference, key("block")), Some("32"));
+        assert_eq!(at(Which::Opt, key("block")), Some("opt"), "where it would stand");
+        assert_eq!(at(Which::Reference, key("args")), Some("params"));
+        assert_eq!(at(Which::Reference, CasePart::Argument(1)), Some("n"));
+        assert_eq!(at(Which::Opt, CasePart::Argument(1)), Some("\"x\""));
+        assert_eq!(at(Which::Opt, CasePart::Argument(2)), None);
+        assert_eq!(at(Which::Opt, CasePart::Parameter("x".into())), Some("x"));
+    }
+}

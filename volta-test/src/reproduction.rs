@@ -1,0 +1,455 @@
+//! Programs that show a difference by themselves: what both kernels compute for one element at the inputs of its witness, and
+//! both kernels on a GPU.
+
+use std::fmt::Write as _;
+
+use rustc_hash::FxHashMap;
+use volta_core::case::{Argument, Case as CoreCase, ParamKind, Side};
+use volta_core::term::{Store, TermId, TermOp, View, fill};
+use volta_core::verdict::{Difference, How};
+use volta_interpreter::launch::{Inputs, place, spelled, witness_inputs};
+use volta_interpreter::values::{self, Number};
+
+use crate::case::Case;
+use crate::render::clean_line;
+
+/// More terms than this are no program to read.
+const MAX_TERMS: usize = 20_000;
+/// Larger tensors are not written out.
+const MAX_ELEMENTS: u64 = 1 << 22;
+
+/// A language for straight-line programs.
+struct Language {
+    /// Text before a statement, and behind it.
+    statement: [&'static str; 2],
+    /// Operations that are not written as in messages.
+    operations: &'static [(TermOp, &'static str)],
+}
+
+const PYTHON: Language = Language {
+    statement: ["    ", ""],
+    operations: &[
+        (TermOp::Not, "(not {0})"),
+        (TermOp::Less, "({0} < {1})"),
+        (TermOp::LessEqual, "({0} <= {1})"),
+        (TermOp::Equal, "({0} == {1})"),
+        (TermOp::Xor, "({0} != {1})"),
+        (TermOp::Select, "({1} if {0} else {2})"),
+        (TermOp::Mod, "modulo({0}, {1})"),
+        (TermOp::BitAnd, "float(int({0}) & int({1}))"),
+    ],
+};
+
+const RUST: Language = Language {
+    statement: ["    let ", ";"],
+    operations: &[
+        (TermOp::Not, "!{0}"),
+        (TermOp::Less, "({0} < {1})"),
+        (TermOp::LessEqual, "({0} <= {1})"),
+        (TermOp::Equal, "({0} == {1})"),
+        (TermOp::And, "({0} && {1})"),
+        (TermOp::Or, "({0} || {1})"),
+        (TermOp::Xor, "({0} != {1})"),
+        (TermOp::Select, "if {0} { {1} } else { {2} }"),
+        (TermOp::Mod, "modulo({0}, {1})"),
+        (TermOp::BitAnd, "((({0}) as i64 & ({1}) as i64) as f64)"),
+    ],
+};
+
+impl Language {
+    fn operation(&self, op: TermOp, operands: &[String]) -> String {
+        let own = self.operations.iter().find(|(known, _)| *known == op).map(|(_, text)| *text);
+        match (op, own) {
+            // The braces are Rust's.
+            (TermOp::Select, Some(text)) => {
+                let [condition, then, otherwise] = operands else { return String::new() };
+                text.replace("{0}", condition).replace("{1}", then).replace("{2}", otherwise)
+            }
+            (_, own) => fill(own.unwrap_or(op.info().text), operands),
+        }
+    }
+
+    /// Statements that compute a term, operands first, and the name of what it is.
+    fn statements(
+        &self,
+        store: &Store,
+        root: TermId,
+        input: &dyn Fn(usize, u64) -> String,
+    ) -> Result<(String, String), String> {
+        let mut names: FxHashMap<TermId, String> = FxHashMap::default();
+        let mut text = String::new();
+        let mut stack = vec![root];
+        while let Some(term) = stack.last().copied() {
+            if names.contains_key(&term) {
+                stack.pop();
+                continue;
+            }
+            if names.len() > MAX_TERMS || stack.len() > 2 * MAX_TERMS {
+                return Err(format!("it has more than {MAX_TERMS} operations"));
+            }
+            let name = match store.view(term) {
+                View::Input { input: which, element } => input(which.index(), element),
+                View::Constant(constant) => decimal(values::constant(&constant.exact)?),
+                View::Apply(op, operands) => {
+                    let operands = &operands[..op.arity()];
+                    let open: Vec<TermId> =
+                        operands.iter().copied().filter(|operand| !names.contains_key(operand)).collect();
+                    if !open.is_empty() {
+                        stack.extend(open);
+                        continue;
+                    }
+                    let operands: Vec<String> =
+                        operands.iter().map(|operand| names[operand].clone()).collect();
+                    let name = format!("t{}", names.len());
+                    let [before, behind] = self.statement;
+                    let _ = writeln!(text, "{before}{name} = {}{behind}", self.operation(op, &operands));
+                    name
+                }
+            };
+            names.insert(term, name);
+            stack.pop();
+        }
+        Ok((text, names[&root].clone()))
+    }
+}
+
+/// A number as all languages here write it.
+fn decimal(value: f64) -> String {
+    match value {
+        f64::INFINITY => "INFINITY".into(),
+        f64::NEG_INFINITY => "(-INFINITY)".into(),
+        value if value < 0.0 => format!("({value:?})"),
+        value => format!("{value:?}"),
+    }
+}
+
+/// A parameter's name where it is an identifier, otherwise its number.
+fn identifier(case: &CoreCase, param: usize) -> String {
+    let name = &case.params[param].name;
+    let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_plain { format!("in_{name}") } else { format!("in_{param}") }
+}
+
+/// What a program is about, as a comment.
+fn about(case: &Case, element: &str) -> String {
+    clean_line(&format!("{}: {element}, at the inputs of the counterexample", case.name))
+}
+
+/// The statements of both sides, and the inputs that they read.
+fn both_sides(core: &CoreCase, difference: &Difference, language: &Language) -> Result<Sides, String> {
+    let How::Values(_) = difference.how else {
+        return Err("only one kernel writes the element: there is nothing to compute".into());
+    };
+    let conditions = volta_core::conditions(core).map_err(|verdict| format!("it is {}", verdict.name()))?;
+    let element = element_name(core, difference)?;
+    let at = (0..conditions.len()).find(|at| conditions.name(*at) == element);
+    let found = at.and_then(|at| conditions.element(at));
+    let found = found.ok_or("both kernels store known integers")?;
+    let inputs = witness_inputs(core, difference)?;
+    let read = std::cell::RefCell::new(std::collections::BTreeMap::<(usize, u64), f64>::new());
+    let mut sides = Vec::new();
+    for (side, (store, term)) in [found.reference, found.opt].into_iter().enumerate() {
+        let input = |param: usize, number: u64| {
+            let kind = values::elements(&core.params[param])[side];
+            let value = inputs[param].at(number).map_or(0.0, |value| value.real(kind));
+            read.borrow_mut().insert((param, number), value);
+            format!("{}[{number}]", identifier(core, param))
+        };
+        sides.push(language.statements(store, term, &input)?);
+    }
+    let read = read.into_inner().into_iter().collect();
+    let [reference, opt] = <[_; 2]>::try_from(sides).map_err(|_| "there are two sides")?;
+    Ok(Sides { element, reference, opt, read })
+}
+
+struct Sides {
+    element: String,
+    /// Statements, and the name of the result.
+    reference: (String, String),
+    opt: (String, String),
+    /// Elements of inputs, and their values.
+    read: Vec<((usize, u64), f64)>,
+}
+
+impl Sides {
+    /// The inputs that are read, each with how many elements it has.
+    fn tensors(&self, core: &CoreCase) -> Vec<(String, u64, usize)> {
+        let mut params: Vec<usize> = self.read.iter().map(|((param, _), _)| *param).collect();
+        params.dedup();
+        let tensor = |param: usize| (identifier(core, param), values::count(&core.params[param]), param);
+        params.into_iter().map(tensor).collect()
+    }
+}
+
+fn element_name(core: &CoreCase, difference: &Difference) -> Result<String, String> {
+    let param = core.params.iter().find(|param| param.name == difference.tensor);
+    Ok(spelled(param.ok_or("the difference is in no parameter")?, difference.element))
+}
+
+/// A Python script that computes the element as both kernels do, from numpy arrays.
+///
+/// # Errors
+/// Why there is none.
+pub fn numpy(case: &Case, core: &CoreCase, difference: &Difference) -> Result<String, String> {
+    let sides = both_sides(core, difference, &PYTHON)?;
+    let mut text = format!(
+        "# {}\n# What both kernels compute, over float64 instead of the reals.\nimport numpy as np\n\n\
+         from numpy import exp2, log2, sqrt, sin, cos, tanh, floor, ceil, trunc, round, copysign\n\n\
+         INFINITY = np.inf\n\n\n\
+         def rsqrt(a):\n    return 1.0 / sqrt(a)\n\n\n\
+         def saturate(a):\n    return min(max(a, 0.0), 1.0)\n\n\n\
+         def modulo(a, b):\n    return a - b * floor(a / b)\n\n\n",
+        about(case, &sides.element)
+    );
+    for (name, count, _) in sides.tensors(core) {
+        let _ = writeln!(text, "{name} = np.zeros({count})");
+    }
+    for ((param, number), value) in sides.read.iter().filter(|(_, value)| *value != 0.0) {
+        let _ = writeln!(text, "{}[{number}] = {}", identifier(core, *param), decimal(*value));
+    }
+    for (name, (statements, result)) in [("reference", &sides.reference), ("optimized", &sides.opt)] {
+        let _ = write!(text, "\n\ndef {name}():\n{statements}    return {result}\n");
+    }
+    let _ = write!(
+        text,
+        "\n\na, b = reference(), optimized()\nprint(\"{} is\", a, \"in the reference,\", b, \"in the optimized kernel\")\n\
+         assert a != b, \"they do not differ here\"\n",
+        clean_line(&sides.element)
+    );
+    Ok(text)
+}
+
+/// A Rust program that does.
+///
+/// # Errors
+/// Why there is none.
+pub fn rust(case: &Case, core: &CoreCase, difference: &Difference) -> Result<String, String> {
+    let sides = both_sides(core, difference, &RUST)?;
+    let tensors = sides.tensors(core);
+    let given: Vec<String> = tensors.iter().map(|(name, ..)| format!("{name}: &[f64]")).collect();
+    let passed: Vec<String> = tensors.iter().map(|(name, ..)| format!("&{name}")).collect();
+    let (given, passed) = (given.join(", "), passed.join(", "));
+    let mut text = format!(
+        "// {}\n// What both kernels compute, over f64 instead of the reals.\n\
+         #![allow(dead_code, unused_parens, unused_variables)]\n\n\
+         const INFINITY: f64 = f64::INFINITY;\n\n",
+        about(case, &sides.element)
+    );
+    let functions = [
+        ("exp2", "a.exp2()"),
+        ("log2", "a.log2()"),
+        ("sqrt", "a.sqrt()"),
+        ("rsqrt", "1.0 / a.sqrt()"),
+        ("sin", "a.sin()"),
+        ("cos", "a.cos()"),
+        ("tanh", "a.tanh()"),
+        ("floor", "a.floor()"),
+        ("ceil", "a.ceil()"),
+        ("trunc", "a.trunc()"),
+        ("round", "a.round_ties_even()"),
+        ("abs", "a.abs()"),
+        ("saturate", "a.clamp(0.0, 1.0)"),
+    ];
+    for (name, body) in functions {
+        let _ = writeln!(text, "fn {name}(a: f64) -> f64 {{ {body} }}");
+    }
+    // The first operand of `copysign` gives the sign.
+    for (name, body) in [
+        ("max", "a.max(b)"),
+        ("min", "a.min(b)"),
+        ("copysign", "b.copysign(a)"),
+        ("modulo", "a - b * (a / b).floor()"),
+    ] {
+        let _ = writeln!(text, "fn {name}(a: f64, b: f64) -> f64 {{ {body} }}");
+    }
+    for (name, (statements, result)) in [("reference", &sides.reference), ("optimized", &sides.opt)] {
+        let _ = write!(text, "\nfn {name}({given}) -> f64 {{\n{statements}    {result}\n}}\n");
+    }
+    text += "\nfn main() {\n";
+    for (name, count, _) in &tensors {
+        let _ = writeln!(text, "    let mut {name} = vec![0.0; {count}];");
+    }
+    for ((param, number), value) in sides.read.iter().filter(|(_, value)| *value != 0.0) {
+        let _ = writeln!(text, "    {}[{number}] = {};", identifier(core, *param), decimal(*value));
+    }
+    let _ = write!(
+        text,
+        "    let (a, b) = (reference({passed}), optimized({passed}));\n    \
+         println!(\"{} is {{a}} in the reference, {{b}} in the optimized kernel\");\n    \
+         assert!(a != b, \"they do not differ here\");\n}}\n",
+        clean_line(&sides.element)
+    );
+    Ok(text)
+}
+
+/// A CUDA program that launches both kernels, as the PTX that was verified, on the inputs, and compares the element;
+/// `entries` are their names in the PTX.
+///
+/// # Errors
+/// Why there is none.
+pub fn cuda(
+    case: &Case,
+    core: &CoreCase,
+    difference: &Difference,
+    entries: [&str; 2],
+) -> Result<String, String> {
+    let inputs = witness_inputs(core, difference)?;
+    let element = element_name(core, difference)?;
+    let (param, number) = place(core, &element).ok_or("the element has no place")?;
+    let reference = core.reference.as_ref().ok_or("there is no reference")?;
+    let mut text = format!(
+        "// {}\n// nvcc reproduction.cu -lcuda -o reproduction && ./reproduction\n\
+         #include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <string>\n\
+         #include <vector>\n#include <cuda.h>\n\n{CHECK}\n",
+        about(case, &element)
+    );
+    let names = [("reference", reference, 0), ("optimized", &core.opt, 1)];
+    for (name, side, at) in names {
+        let _ = write!(text, "\nstatic const char *const {name}_ptx[] = {{\n{}}};\n", quoted(&side.ptx));
+        text.push_str(&launched(core, side, (name, at), &inputs, entries[at], (param, number))?);
+    }
+    let kind = values::elements(&core.params[param]);
+    let shown = |at: usize| match kind[at].name() {
+        "f32" => "float",
+        "f64" => "double",
+        _ => "uint64_t",
+    };
+    let _ = write!(
+        text,
+        "\nint main()\n{{\n    check(cuInit(0));\n    CUdevice device;\n    check(cuDeviceGet(&device, 0));\n    \
+         CUcontext context;\n    check(cuDevicePrimaryCtxRetain(&context, device));\n    \
+         check(cuCtxSetCurrent(context));\n    uint64_t a = reference(), b = optimized();\n    \
+         printf(\"{} is %s in the reference, %s in the optimized kernel\\n\",\n           \
+         spelled<{}>(a).c_str(), spelled<{}>(b).c_str());\n    return a == b ? 1 : 0;\n}}\n",
+        clean_line(&element),
+        shown(0),
+        shown(1)
+    );
+    Ok(text)
+}
+
+const CHECK: &str = r#"static void check(CUresult result)
+{
+    if (result == CUDA_SUCCESS)
+        return;
+    const char *text = "an error";
+    cuGetErrorString(result, &text);
+    fprintf(stderr, "%s\n", text);
+    exit(2);
+}
+
+static CUdeviceptr upload(const std::vector<uint8_t> &bytes)
+{
+    CUdeviceptr at;
+    check(cuMemAlloc(&at, bytes.size()));
+    check(cuMemcpyHtoD(at, bytes.data(), bytes.size()));
+    return at;
+}
+
+static void put(std::vector<uint8_t> &bytes, size_t at, size_t size, uint64_t bits)
+{
+    memcpy(bytes.data() + at * size, &bits, size);
+}
+
+template <class T> static std::string spelled(uint64_t bits)
+{
+    T value;
+    memcpy(&value, &bits, sizeof value);
+    return std::to_string(value);
+}"#;
+
+/// A text as string literals, a line each.
+fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+        let escaped: String = line
+            .chars()
+            .map(|c| match c {
+                '"' => "\\\"".into(),
+                '\\' => "\\\\".into(),
+                '\t' => "\\t".into(),
+                c if c.is_ascii() && !c.is_ascii_control() => c.to_string(),
+                _ => " ".into(),
+            })
+            .collect();
+        let _ = writeln!(out, "    \"{escaped}\\n\",");
+    }
+    out
+}
+
+/// A function that launches a side, and gives the bits of the element.
+fn launched(
+    core: &CoreCase,
+    side: &Side,
+    (name, which): (&str, usize),
+    inputs: &Inputs,
+    entry: &str,
+    (param, number): (usize, u64),
+) -> Result<String, String> {
+    let mut text = format!(
+        "\nstatic uint64_t {name}()\n{{\n    std::string text;\n    for (const char *line : {name}_ptx)\n        \
+         text += line;\n    CUmodule module;\n    check(cuModuleLoadData(&module, text.c_str()));\n    \
+         CUfunction kernel;\n    check(cuModuleGetFunction(&kernel, module, \"{entry}\"));\n"
+    );
+    let declared: Vec<Argument> =
+        core.params.iter().map(|param| Argument::Named(param.name.clone())).collect();
+    let mut arguments = Vec::new();
+    for (at, argument) in side.arguments.as_ref().unwrap_or(&declared).iter().enumerate() {
+        let name = match argument {
+            Argument::Named(name) => name,
+            Argument::Literal(value) => {
+                let value = values::constant(value)?;
+                let _ = writeln!(text, "    uint64_t a{at} = {}ull;", value as i128 as u64);
+                arguments.push(format!("&a{at}"));
+                continue;
+            }
+            Argument::Map { .. } => return Err("it takes tensor maps".into()),
+            Argument::Struct(_) => return Err("it takes a struct".into()),
+        };
+        let param =
+            core.params.iter().position(|param| param.name == *name).ok_or("an argument is missing")?;
+        let kind = values::elements(&core.params[param])[which];
+        let bits = |value: Option<Number>| value.map(|value| values::encode(value, kind));
+        if let ParamKind::Scalar { .. } = core.params[param].kind {
+            let value = bits(inputs[param].at(0)).unwrap_or(0);
+            let _ = writeln!(text, "    uint64_t a{at} = {value}ull; // {}", clean_line(name));
+        } else {
+            let count = values::count(&core.params[param]);
+            if count > MAX_ELEMENTS {
+                return Err(format!("`{name}` has {count} elements, too many to be written out"));
+            }
+            let size = kind.bytes();
+            let fill = if inputs[param].are_known() { 0 } else { 255 };
+            let _ = writeln!(
+                text,
+                "    std::vector<uint8_t> b{at}({}, {fill}); // {}",
+                count * u64::from(size),
+                clean_line(name)
+            );
+            let known = (0..count).filter_map(|number| Some((number, bits(inputs[param].at(number))?)));
+            for (number, bits) in known.filter(|(_, bits)| *bits != 0) {
+                let _ = writeln!(text, "    put(b{at}, {number}, {size}, {bits}ull);");
+            }
+            let _ = writeln!(text, "    CUdeviceptr a{at} = upload(b{at});");
+        }
+        arguments.push(format!("&a{at}"));
+    }
+    let named =
+        side.arguments.as_ref().unwrap_or(&declared).iter().position(
+            |argument| matches!(argument, Argument::Named(name) if *name == core.params[param].name),
+        );
+    let named = named.ok_or("the output is no argument")?;
+    let size = values::elements(&core.params[param])[which].bytes();
+    let [gx, gy, gz] = side.launch.grid;
+    let [bx, by, bz] = side.launch.block;
+    let shared = side.launch.shared;
+    let _ = write!(
+        text,
+        "    void *arguments[] = {{{}}};\n    check(cuLaunchKernel(kernel, {gx}, {gy}, {gz}, {bx}, {by}, {bz}, \
+         {shared}, nullptr, arguments, nullptr));\n    check(cuCtxSynchronize());\n    uint64_t bits = 0;\n    \
+         check(cuMemcpyDtoH(&bits, a{named} + {}, {size}));\n    return bits;\n}}\n",
+        arguments.join(", "),
+        number * u64::from(size)
+    );
+    Ok(text)
+}
