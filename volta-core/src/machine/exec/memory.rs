@@ -258,19 +258,8 @@ impl<'l> Cta<'l> {
         {
             return Ok(());
         }
-        if let Backing::Tensor(number) = at.object.backing
-            && self.launch.tensors[number as usize].is_read_only()
-        {
-            let first = at.mask.trailing_zeros() as usize;
-            if lanes(at.mask).all(|lane| at.offsets[lane] == at.offsets[first]) {
-                for (step, target) in d.iter().enumerate() {
-                    let offset = at.offsets[first] + step as u64 * u64::from(width.bytes());
-                    let value = self.load_value(warp, first, at, offset, width.bytes())?;
-                    let Some(target) = target else { continue };
-                    warp.register_mut(*target).fill(at.mask, value);
-                }
-                return Ok(());
-            }
+        if self.load_for_all(warp, at, width, d)? {
+            return Ok(());
         }
         for lane in lanes(at.mask) {
             for (step, target) in d.iter().enumerate() {

@@ -8,7 +8,7 @@ use super::super::value::{Sym, lanes};
 use super::super::warp::Warp;
 use super::memory::{WarpAccess, locate};
 use crate::case::Element;
-use crate::program::{InstId, Op};
+use crate::program::{InstId, Op, RegId, Width};
 use crate::term::TermId;
 
 impl Cta<'_> {
@@ -60,6 +60,33 @@ impl Cta<'_> {
         };
         tensor.is_read_only().then_some((word.raw(), tensor.element.bytes()))
     }
+
+    /// Loads once for all lanes what all of them read at one place that nobody writes, such as a parameter. False where
+    /// they do not, and nothing was done.
+    pub(super) fn load_for_all(
+        &mut self,
+        warp: &mut Warp,
+        at: &WarpAccess<'_>,
+        width: Width,
+        d: &[Option<RegId>],
+    ) -> Result<bool, Stop> {
+        let first = at.mask.trailing_zeros() as usize;
+        let Backing::Tensor(number) = at.object.backing else { return Ok(false) };
+        let is_one = self.launch.tensors[number as usize].is_read_only()
+            && lanes(at.mask).all(|lane| at.offsets[lane] == at.offsets[first]);
+        if !is_one {
+            return Ok(false);
+        }
+        for (step, target) in d.iter().enumerate() {
+            let offset = at.offsets[first] + step as u64 * u64::from(width.bytes());
+            let value = self.load_value(warp, first, at, offset, width.bytes())?;
+            if let Some(target) = target {
+                warp.register_mut(*target).fill(at.mask, value);
+            }
+        }
+        Ok(true)
+    }
+
     /// Refuses to read what neither a thread has written nor the case says (rule M5).
     pub(super) fn is_known(&self, at: &WarpAccess<'_>, cell: u64, touched: u8) -> Result<(), Stop> {
         let Backing::Tensor(number) = at.object.backing else { return Ok(()) };
