@@ -62,6 +62,10 @@ impl Origins<'_> {
 
     /// What an operation makes of what is known; whether that is new.
     fn step(&mut self, op: &Op) -> bool {
+        // What a product computes are floats, wherever its factors lie.
+        if matches!(op, Op::Async(Async::Multiply(_))) {
+            return false;
+        }
         let written = if let Op::Store { space, a, .. } = op {
             Some((*space, a.as_slice()))
         } else if let Op::Atomic { space, a, .. } = op {
