@@ -2,7 +2,7 @@
 //! parser, and what they compute must be what the verdict says.
 //!
 //! Large fixtures run on two inputs, and those that take minutes not at all. With `VOLTA_SLOW` each runs on fifty;
-//! `VOLTA_INPUTS` is another number.
+//! `VOLTA_INPUTS` is another number for those that are not small.
 
 use std::process::ExitCode;
 
@@ -50,8 +50,10 @@ struct Inputs {
 
 impl Inputs {
     fn of(self, size: Size) -> usize {
-        let few = size != Size::Small && !self.slow;
-        self.chosen.unwrap_or(if few { 2 } else { 50 })
+        match size {
+            Size::Small => 50,
+            Size::Large | Size::Huge => self.chosen.unwrap_or(if self.slow { 50 } else { 2 }),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Each family draws kernels from a seed, for which the answer is known independently of the verifier: [`known`] computes
 //! integers from constants, which a plain interpreter of PTX computes as well; [`moves`] moves elements and
 //! tracks where they go; [`small`] computes with unknown integers, of which it tries all values; [`real`] computes with unknown
-//! reals, and evaluates its formulas with fifty digits; [`rounding`] lets known floats decide; [`tiles`] moves elements through
+//! reals, and evaluates its formulas with a hundred digits; [`rounding`] lets known floats decide; [`tiles`] moves elements through
 //! boxes of tensor maps and factors of products. [`headline`] compares any
 //! verdict with what the interpreter does.
 

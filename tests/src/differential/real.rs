@@ -1,4 +1,4 @@
-//! Formulas over unknown reals: two kernels that compute one formula in other ways, or almost, evaluated with fifty
+//! Formulas over unknown reals: two kernels that compute one formula in other ways, or almost, evaluated with a hundred
 //! digits where the formula is defined.
 
 use std::fmt::Write as _;
@@ -21,11 +21,11 @@ const INPUTS: usize = 3;
 /// Points that a proof is tried at.
 const POINTS: usize = 48;
 
-/// Bits of evaluation: fifty digits.
-const DIGITS: u32 = 170;
+/// Bits of evaluation: a hundred digits.
+const DIGITS: u32 = 340;
 
 /// Values closer than this part of what they are made of are not told apart.
-const CLOSE: i32 = -130;
+const CLOSE: i32 = -300;
 
 /// A formula.
 #[derive(Clone, Debug, PartialEq)]
@@ -661,7 +661,7 @@ fn check(seed: u64) -> Result<Checked, String> {
             let [a, b] = [reference.at(&at), opt.at(&at)];
             let differs = apart(&a, &b) || matches!((&a, &b), (Value::Number(..), Value::Undefined));
             if !differs {
-                // A fifty-digit evaluation that leaves bounds says nothing.
+                // An evaluation with so many digits that leaves bounds says nothing.
                 if matches!(a, Value::Open) || matches!(b, Value::Open) {
                     return Ok(vec![name, "the witness is too large to evaluate".into()]);
                 }

@@ -52,9 +52,9 @@ const SINGLE: &[&str] = &[
     "cvt.$i.f32.f32 $f, $f;",
 ];
 
-/// Approximations of f32, each off by a unit in the last place in some GPU: `$f` is the result, and stands first.
+/// Approximations of f32, each off by a unit in the last place in some GPU: `$A` is the result.
 const APPROXIMATE: &[&str] = &[
-    "abs.f32 %g, $f; sqrt.approx.f32 $A, %g;",
+    ROOT,
     "abs.f32 %g, $f; add.rn.f32 %g, %g, 0f3F800000; rsqrt.approx.f32 $A, %g;",
     "abs.f32 %g, $f; add.rn.f32 %g, %g, 0f3F800000; lg2.approx.f32 $A, %g;",
     "min.f32 %g, $f, 0f41200000; ex2.approx.f32 $A, %g;",
@@ -62,6 +62,9 @@ const APPROXIMATE: &[&str] = &[
     "div.approx.f32 $A, $f, $f;",
     "div.full.f32 $A, $f, $f;",
 ];
+
+/// Its relative error is bounded, so the root of zero is zero (ISA 9.7.3.15).
+const ROOT: &str = "abs.f32 %g, $f; sqrt.approx.f32 $A, %g;";
 
 /// What decides.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +108,8 @@ fn lines(random: &mut Random, wide: bool) -> Vec<String> {
         };
         let round = one_of(random, &["rn", "rn", "rn", "rz", "rm", "rp"]);
         let result = random.below(FLOATS);
-        let line = fill(one_of(random, pool), |what| match what {
+        let template = one_of(random, pool);
+        let line = fill(template, |what| match what {
             'f' => format!("%f{}", random.below(FLOATS)),
             'A' => format!("%f{result}"),
             'r' => round.into(),
@@ -115,7 +119,14 @@ fn lines(random: &mut Random, wide: bool) -> Vec<String> {
         });
         out.push(line);
         if std::ptr::eq(pool, APPROXIMATE) {
-            out.push(format!("mov.b32 %t, %f{result}; add.s32 %t, %t, $e; mov.b32 %f{result}, %t;"));
+            let unless_zero = if template == ROOT {
+                format!("setp.ne.f32 %p, %f{result}, 0f00000000; @%p ")
+            } else {
+                String::new()
+            };
+            out.push(format!(
+                "mov.b32 %t, %f{result}; {unless_zero}add.s32 %t, %t, $e; mov.b32 %f{result}, %t;"
+            ));
         }
     }
     out
