@@ -22,7 +22,7 @@ def said(*command, **options):
 
 
 def tables(volta, runs, *what):
-    """The tables of `volta bench`, which measures each case in a process of its own."""
+    """The tables of `cargo volta bench`, which measures each case in a process of its own."""
     return said(volta, "bench", *what, "--runs", str(runs), "--format", "markdown").strip()
 
 
@@ -61,7 +61,7 @@ def main():
     parser.add_argument("--output", default="docs/performance.md", help="(default: docs/performance.md)")
     arguments = parser.parse_args()
 
-    said("cargo", "build", "--release", "--locked", "-p", "volta-test", "--bin", "volta")
+    said("cargo", "build", "--release", "--locked", "-p", "volta-test", "--bin", "cargo-volta")
     said("cargo", "build", "--release", "--locked", "-p", "volta-core", "--example", "measure")
     load = os.getloadavg()[0]
     commit = said("git", "rev-parse", "--short", "HEAD").strip()
@@ -79,16 +79,16 @@ Written by `make bench`; do not edit.
 
 ## The kernels of the paper
 
-`volta bench fixtures --published`, medians of {arguments.runs} runs; its `--help` says what the columns mean. Published figures, where there are some, stand beside ours.
+`cargo volta bench fixtures --published`, medians of {arguments.runs} runs; its `--help` says what the columns mean. Published figures, where there are some, stand beside ours.
 
 """
-    volta = TARGET / "release/volta"
+    volta = TARGET / "release/cargo-volta"
     text += tables(volta, arguments.runs, "fixtures", "--published")
     text += """
 
 ## Softmax
 
-`volta bench fixtures/softmax`
+`cargo volta bench fixtures/softmax`
 
 """
     text += tables(volta, arguments.runs, "fixtures/softmax")

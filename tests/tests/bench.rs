@@ -1,4 +1,4 @@
-//! `volta bench`: its figures, and how it ends.
+//! `cargo volta bench`: its figures, and how it ends.
 
 use volta_suite::{COPY_PTX, Said, Scratch, copy_case};
 

@@ -1,4 +1,4 @@
-//! The `volta` program: what it prints, and how it ends.
+//! `cargo volta`: what it prints, and how it ends.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn scratch(name: &str) -> Scratch {
     Scratch::new(env!("CARGO_TARGET_TMPDIR"), &format!("cli-{name}"))
 }
 
-/// `volta` in the folder, without a compiler.
+/// `cargo volta` in the folder, without a compiler.
 fn command(scratch: &Scratch, arguments: &[&str]) -> Command {
     let mut command = scratch.command(env!("CARGO_BIN_EXE_volta-under-test"));
     command.args(arguments);
@@ -41,6 +41,32 @@ fn two_cases(name: &str, expect: &str) -> Scratch {
         scratch.write(&format!("cases/copy/{case}/volta.toml"), &format!("{top}{text}"));
     }
     scratch
+}
+
+#[test]
+fn cargo_starts_it() {
+    let scratch = two_cases("cargo", "");
+    let path = scratch.path().join("bin");
+    fs::create_dir(&path).expect("folders can be made");
+    let program = path.join("cargo-volta");
+    fs::hard_link(env!("CARGO_BIN_EXE_volta-under-test"), &program).expect("programs can be linked");
+    for arguments in [&["list", "cases"][..], &["list"], &["--help"], &["explain", "--help"], &["--version"]]
+    {
+        let by_name = Said::by(scratch.command(&program.to_string_lossy()).args(arguments));
+        let mut cargo = scratch.command(env!("CARGO"));
+        let said = Said::by(cargo.env("PATH", &path).arg("volta").args(arguments));
+        assert_eq!((by_name.code, by_name.all()), (said.code, said.all()), "{arguments:?}");
+    }
+    assert_eq!(volta(&scratch, &["--version"]).out, concat!("cargo-volta ", env!("CARGO_PKG_VERSION"), "\n"));
+    assert_eq!(volta(&scratch, &["volta", "list", "cases"]).out, "copy::clean\ncopy::racy\n");
+    for (arguments, usage) in [
+        (&["--help"][..], "Usage: cargo volta <COMMAND>"),
+        (&["list"], "Usage: cargo volta list <PATH>..."),
+        (&["explain", "--help"], "Usage: cargo volta explain [NAME]"),
+    ] {
+        let said = volta(&scratch, arguments).all();
+        assert!(said.contains(usage), "{said}");
+    }
 }
 
 #[test]
@@ -352,7 +378,7 @@ fn a_snapshot_that_does_not_match_fails_and_waits() {
         assert!(said.out.contains(&format!("failed: {headline}")), "{}", said.out);
         assert!(said.out.contains("    - digest of all forms: 0000"), "{}", said.out);
         assert!(
-            said.out.contains("help: if that is meant, `volta check cases/copy/case --accept`"),
+            said.out.contains("help: if that is meant, `cargo volta check cases/copy/case --accept`"),
             "{}",
             said.out
         );
@@ -526,7 +552,7 @@ fn junit_has_all_cases() {
     assert!(!said.out.contains(" < ") && !said.out.contains('\u{1b}'), "{}", said.out);
 }
 
-/// `volta` with a cache, in the folder.
+/// `cargo volta` with a cache, in the folder.
 fn cached(scratch: &Scratch, arguments: &[&str]) -> Said {
     Said::by(command(scratch, arguments).env("VOLTA_CACHE", "on"))
 }
@@ -721,7 +747,7 @@ fn without_compiler_and_ptx_a_case_cannot_run() {
         "{}",
         said.out
     );
-    assert!(said.out.contains("`volta refresh cases/copy/case`"), "{}", said.out);
+    assert!(said.out.contains("`cargo volta refresh cases/copy/case`"), "{}", said.out);
     let said = with_nvcc(&scratch, Path::new("/absent/nvcc"), &["check", "cases"]);
     assert_eq!(said.code, 2);
     assert!(said.out.contains("VOLTA_NVCC is /absent/nvcc, which is no file"), "{}", said.out);
@@ -763,7 +789,7 @@ fn stale_ptx_fails_with_the_command_that_refreshes_it() {
     for said in [volta(&scratch, &["check", "cases"]), with_nvcc(&scratch, &nvcc, &["check", "cases"])] {
         assert_eq!(said.code, 2, "{}", said.out);
         assert!(said.out.contains("copy.sm_80.ptx is stale: helper.cuh has changed"), "{}", said.out);
-        assert!(said.out.contains("run `volta refresh cases/copy/case`"), "{}", said.out);
+        assert!(said.out.contains("run `cargo volta refresh cases/copy/case`"), "{}", said.out);
     }
     assert_eq!(with_nvcc(&scratch, &nvcc, &["refresh", "cases/copy/case"]).code, 0);
     assert_eq!(volta(&scratch, &["check", "cases"]).code, 0);

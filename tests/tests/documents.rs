@@ -54,7 +54,7 @@ impl Document {
         let shell = blocks.into_iter().filter(|(language, _)| language == "sh");
         let lines: Vec<String> =
             shell.flat_map(|(_, text)| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
-        let starts = ["cargo ", "make ", "volta ", "scripts/", "VOLTA_", "INSTA_", "PROPTEST_", "TRYBUILD"];
+        let starts = ["cargo ", "make ", "scripts/", "VOLTA_", "INSTA_", "PROPTEST_", "TRYBUILD"];
         let spans =
             self.spans().into_iter().filter(|span| starts.iter().any(|start| span.starts_with(start)));
         spans.chain(lines).map(|line| line.split('#').next().unwrap_or("").trim().to_owned()).collect()
@@ -207,6 +207,7 @@ fn wrong_command(command: &str, help: &str) -> Option<String> {
             let missing = targets.into_iter().find(|name| !is_target(name));
             missing.map(|name| format!("there is no target {name}"))
         }
+        "cargo" if arguments.first() == Some(&"volta") => wrong_arguments(&arguments[1..], help),
         "cargo" => {
             let krate = |name: &String| {
                 let manifests = ["volta-case", "volta-core", "volta-macros", "volta-test", "tests"];
@@ -233,7 +234,6 @@ fn wrong_command(command: &str, help: &str) -> Option<String> {
             let is_volta = after("-p") == ["volta-test"] && arguments.first() == Some(&"run");
             if is_volta { wrong_arguments(&own, help) } else { None }
         }
-        "volta" => wrong_arguments(arguments, help),
         script if script.starts_with("scripts/") => {
             (!exists(script)).then(|| format!("there is no {script}"))
         }
@@ -241,16 +241,16 @@ fn wrong_command(command: &str, help: &str) -> Option<String> {
     }
 }
 
-/// What is wrong with the arguments of `volta`.
+/// What is wrong with the arguments of `cargo volta`.
 fn wrong_arguments(arguments: &[&str], help: &str) -> Option<String> {
     let (command, rest) = arguments.split_first()?;
     let Some(own) = help.split("\n@").find(|part| part.starts_with(&format!("{command}\n"))) else {
-        return (!command.starts_with('-')).then(|| format!("volta has no command {command}"));
+        return (!command.starts_with('-')).then(|| format!("cargo volta has no command {command}"));
     };
     for word in rest {
         let option = word.split('=').next().unwrap_or(word);
         if option.starts_with("--") && !own.contains(option) {
-            return Some(format!("volta {command} has no option {option}"));
+            return Some(format!("cargo volta {command} has no option {option}"));
         }
         if word.starts_with("fixtures/") && !root().join(word).exists() && !word.contains('<') {
             return Some(format!("there is no {word}"));
@@ -259,17 +259,27 @@ fn wrong_arguments(arguments: &[&str], help: &str) -> Option<String> {
     None
 }
 
+/// What the program prints.
+fn printed(arguments: &[&str]) -> String {
+    let said = Said::by(Command::new(env!("CARGO_BIN_EXE_volta-under-test")).args(arguments));
+    assert_eq!(said.code, 0, "{arguments:?}: {}", said.err);
+    said.out
+}
+
+/// The program's commands.
+fn own_commands() -> Vec<String> {
+    let help = printed(&["--help"]);
+    let (_, list) = help.split_once("Commands:\n").expect("it lists its commands");
+    let lines = list.lines().take_while(|line| !line.is_empty());
+    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).map(str::to_owned);
+    names.filter(|name| !name.is_empty()).collect()
+}
+
 #[test]
 fn commands_name_what_there_is() {
-    let volta = env!("CARGO_BIN_EXE_volta-under-test");
-    let mut help = String::new();
-    for command in
-        ["check", "report", "replay", "lint", "list", "refresh", "bench", "export", "show", "explain"]
-    {
-        let said = Said::by(Command::new(volta).args([command, "--help"]));
-        assert_eq!(said.code, 0, "volta {command} --help: {}", said.err);
-        help += &format!("\n@{command}\n{}", said.out);
-    }
+    let commands = own_commands();
+    let of = |command: &String| format!("\n@{command}\n{}", printed(&[command.as_str(), "--help"]));
+    let help: String = commands.iter().filter(|command| *command != "help").map(of).collect();
     let mut wrong = Vec::new();
     let mut count = 0;
     for document in documents() {
@@ -282,6 +292,31 @@ fn commands_name_what_there_is() {
     }
     assert!(count > 50, "only {count} commands are found");
     none(&wrong, "commands that cannot work");
+}
+
+/// `volta` alone is another program on many machines.
+#[test]
+fn every_text_calls_the_program_by_its_name() {
+    let commands = own_commands();
+    let mut wrong = Vec::new();
+    for extension in ["md", "rs", "toml", "snap", "json", "py", "sh", "txt", "yml"] {
+        for path in files(&root(), extension) {
+            let text = read(&path);
+            for (at, _) in text.match_indices("volta ") {
+                let before = &text[..at];
+                let is_word = !before.ends_with(|c: char| c.is_alphanumeric() || "-_/.".contains(c));
+                let next = text[at + "volta ".len()..].split(|c: char| !c.is_ascii_lowercase()).next();
+                if is_word
+                    && !before.ends_with("cargo ")
+                    && next.is_some_and(|next| commands.iter().any(|command| command == next))
+                {
+                    let line = before.lines().count();
+                    wrong.push(format!("{}:{line}: volta {}", below_root(&path), next.unwrap_or_default()));
+                }
+            }
+        }
+    }
+    none(&wrong, "the program is called `cargo volta`");
 }
 
 /// The variables of the environment that a text names.
@@ -389,7 +424,7 @@ fn rules_have_a_section_and_a_short_form() {
         page.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
     let stated: BTreeSet<&str> = titles.filter(is_rule).collect();
     let explained: BTreeSet<&str> = rules::ENTRIES.iter().map(|entry| entry.name).filter(is_rule).collect();
-    assert_eq!(stated, explained, "docs/semantics.md on the left, `volta explain` on the right");
+    assert_eq!(stated, explained, "docs/semantics.md on the left, `cargo volta explain` on the right");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `volta export`: what it writes, and what it says when it cannot.
+//! `cargo volta export`: what it writes, and what it says when it cannot.
 
 use volta_suite::{COPY_PTX, Said, Scratch, copy_case};
 
@@ -68,7 +68,7 @@ fn a_file_is_written_instead() {
 fn what_has_no_condition_says_why() {
     let scratch = scratch("none");
     for (path, message) in [
-        ("cases/copy/racy", "nothing is left to prove of copy::racy: race\nhelp: `volta check"),
+        ("cases/copy/racy", "nothing is left to prove of copy::racy: race\nhelp: `cargo volta check"),
         ("cases", "2 cases are named\nhelp: --exact NAME takes one of them"),
         ("absent", "there is no folder absent"),
     ] {

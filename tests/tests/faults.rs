@@ -52,7 +52,7 @@ fn nvcc(scratch: &Scratch) -> PathBuf {
     scratch.path().join("toolkit/nvcc")
 }
 
-/// `volta`, perhaps after a shell's preparations.
+/// `cargo volta`, perhaps after a shell's preparations.
 fn command(scratch: &Scratch, before: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("{before} exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_volta-under-test")]);

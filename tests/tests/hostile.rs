@@ -75,7 +75,7 @@ fn scratch(name: &str) -> Scratch {
     Scratch::new(env!("CARGO_TARGET_TMPDIR"), &format!("hostile-{name}"))
 }
 
-/// `volta check` of the folder's one case, under limits; it ends by itself, and briefly.
+/// `cargo volta check` of the folder's one case, under limits; it ends by itself, and briefly.
 fn check(scratch: &Scratch) -> Said {
     let limited = limited(env!("CARGO_BIN_EXE_volta-under-test"), MEBIBYTES, SECONDS);
     let said = Said::by(scratch.within(limited).args(["check", "cases"]));

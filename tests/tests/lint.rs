@@ -1,4 +1,4 @@
-//! `volta lint`: barriers that nothing needs, each found by trying.
+//! `cargo volta lint`: barriers that nothing needs, each found by trying.
 
 use std::process::Command;
 

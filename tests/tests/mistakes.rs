@@ -1,4 +1,4 @@
-//! Mistakes that a user makes, each with all that `volta check` prints about it: `mistakes/<mistake>`.
+//! Mistakes that a user makes, each with all that `cargo volta check` prints about it: `mistakes/<mistake>`.
 //!
 //! A mistake is a folder as users have them, with a snapshot of the message beside it. Messages are read before they are
 //! accepted: does one say what is wrong, where, and what to do?

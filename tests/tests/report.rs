@@ -1,4 +1,4 @@
-//! `volta report`: the page loads and runs nothing, and what a browser makes of it.
+//! `cargo volta report`: the page loads and runs nothing, and what a browser makes of it.
 
 use std::process::Command;
 

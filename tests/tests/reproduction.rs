@@ -1,4 +1,4 @@
-//! `volta replay`: from a counterexample to numbers, and to programs that show it by themselves.
+//! `cargo volta replay`: from a counterexample to numbers, and to programs that show it by themselves.
 
 use std::process::Command;
 

@@ -148,7 +148,7 @@ fn a_snapshot_that_does_not_match_is_one_message() {
     let headline = "failed: the snapshot does not match: the verdict was race, and is clean";
     assert_eq!(said.out.matches(headline).count(), 1, "{}", said.out);
     assert!(said.out.contains("    - verdict: race\n    + verdict: clean\n"), "{}", said.out);
-    assert!(said.out.contains("`volta check fixtures/a/one --accept` accepts it"), "{}", said.out);
+    assert!(said.out.contains("`cargo volta check fixtures/a/one --accept` accepts it"), "{}", said.out);
     for noise in ["panicked", "stack backtrace", "Snapshot Summary", "Stopped on the first failure"] {
         assert!(!said.out.contains(noise) && !said.err.contains(noise), "{}{}", said.out, said.err);
     }

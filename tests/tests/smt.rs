@@ -80,7 +80,7 @@ fn compare(name: &str, dir: &Path, z3: &Z3) -> Result<Opinion, Failed> {
         }
         if reply.answer != wanted {
             let element = conditions.name(at);
-            let help = format!("volta export --smt2 {} --element '{element}' | z3 -in", dir.display());
+            let help = format!("cargo volta export --smt2 {} --element '{element}' | z3 -in", dir.display());
             return Err(format!("{element} should be {wanted:?}, z3 says {:?}: {help}", reply.answer).into());
         } else if matches!(opinion, Opinion::NotAsked) {
             opinion = Opinion::Agreed;

@@ -88,11 +88,11 @@ fn undecided_help(progress: Option<&Progress>) -> &'static str {
     match progress {
         Some(progress) if !progress.is_output => {
             "write the open pair the same way in both kernels, or verify a kernel between the two, each half by a case of \
-             its own; `volta show` prints both formulas"
+             its own; `cargo volta show` prints both formulas"
         }
         Some(_) | None => {
             "what both kernels compute on the way agrees: verify a kernel between the two, each half by a case of its \
-             own, or a smaller size; `volta show` prints both formulas"
+             own, or a smaller size; `cargo volta show` prints both formulas"
         }
     }
 }

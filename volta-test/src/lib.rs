@@ -25,13 +25,13 @@
 //! # In a folder
 //!
 //! `fixtures/<family>/<case>/volta.toml` names kernels, tensors and the expected verdict; no Rust is written.
-//! `volta_test::main!(fixtures = "fixtures");` makes each a test called `family::case`, and `volta check fixtures` runs
+//! `volta_test::main!(fixtures = "fixtures");` makes each a test called `family::case`, and `cargo volta check fixtures` runs
 //! them from the command line.
 //!
 //! # Compilers
 //!
 //! `nvcc` is found through `VOLTA_NVCC`, `NVCC`, `CUDA_HOME`, `CUDA_PATH`, `PATH` and the usual folders. Without one,
-//! the PTX checked in beside a source (`x.sm_80.ptx` beside `x.cu`, made by `volta refresh`) is verified.
+//! the PTX checked in beside a source (`x.sm_80.ptx` beside `x.cu`, made by `cargo volta refresh`) is verified.
 
 pub mod attempt;
 pub mod beside;

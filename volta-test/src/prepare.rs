@@ -277,10 +277,10 @@ fn read_checked_in(
 fn refresh_command(case: &Case, source: &Path, target: &Target) -> String {
     let shown = |path: &Path| shell_word(&shown(path).to_string_lossy());
     if case.home.file.file_name().is_some_and(|name| name == manifest::FILE_NAME) {
-        return format!("volta refresh {}", shown(&case.home.dir));
+        return format!("cargo volta refresh {}", shown(&case.home.dir));
     }
     let flags = target.flags.iter().map(|flag| format!(" --flag={}", shell_word(flag))).collect::<String>();
-    format!("volta refresh {} --arch {}{flags}", shown(source), target.arch)
+    format!("cargo volta refresh {} --arch {}{flags}", shown(source), target.arch)
 }
 
 /// A path as one would write it here.

@@ -1,5 +1,5 @@
 //! Snapshots, as `insta` keeps them: one file a case, `snapshots/NAME.snap` beside it, and `NAME.snap.new` for what
-//! waits to be reviewed. Test harnesses and `volta check` come here with the same text.
+//! waits to be reviewed. Test harnesses and `cargo volta check` come here with the same text.
 
 use std::env;
 use std::fs::{self, OpenOptions};
@@ -25,7 +25,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Of `volta check`, unless `--accept` is given: `INSTA_UPDATE` may say that new snapshots are wanted too.
+    /// Of `cargo volta check`, unless `--accept` is given: `INSTA_UPDATE` may say that new snapshots are wanted too.
     ///
     /// # Errors
     /// When that variable says what is not known.

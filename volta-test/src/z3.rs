@@ -1,6 +1,6 @@
 //! The SMT solver Z3, a program of its own: where it is, and asking it.
 //!
-//! No verdict rests on it. `volta bench --z3` compares times with it, and the suites compare verdicts.
+//! No verdict rests on it. `cargo volta bench --z3` compares times with it, and the suites compare verdicts.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};

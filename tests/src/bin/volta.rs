@@ -1,4 +1,4 @@
-//! The `volta` program.
+//! `cargo volta`.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `volta check`
+//! `cargo volta check`
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

@@ -1,4 +1,4 @@
-//! `volta export`: the proof obligations of a case, for another solver.
+//! `cargo volta export`: the proof obligations of a case, for another solver.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -17,18 +17,18 @@ use crate::nvcc::Toolchain;
 use crate::render::{self, Paint};
 use crate::run::ready;
 
-/// Arguments of `volta export`.
+/// Arguments of `cargo volta export`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A script asserts that an output element differs: that the reference is defined there, and the other kernel is not or \
 holds another value. `unsat` means equivalent; `sat` different, unless the script says that functions are not \
 interpreted (exponentials, logarithms, sine, cosine, tanh). Literals are the rationals that their bits spell, also \
-where `volta check` reads them as log2(e) (rule V9).
+where `cargo volta check` reads them as log2(e) (rule V9).
 
 Examples:
-  volta export --smt2 fixtures/matmul/small | z3 -in
-  volta export --smt2 fixtures/matmul/small --element 'c[2][3]' -o c23.smt2
-  volta export --smt2 fixtures/softmax/online_4 --element all --axioms addition
+  cargo volta export --smt2 fixtures/matmul/small | z3 -in
+  cargo volta export --smt2 fixtures/matmul/small --element 'c[2][3]' -o c23.smt2
+  cargo volta export --smt2 fixtures/softmax/online_4 --element all --axioms addition
 
 Exit codes: 0 written, 2 not.")]
 pub(super) struct ExportArgs {
@@ -99,7 +99,7 @@ fn script(arguments: &ExportArgs) -> Result<String, String> {
     let conditions = volta_core::conditions(&ready).map_err(|verdict| {
         let (name, verdict) = (&folder.name, verdict.name());
         format!(
-            "nothing is left to prove of {name}: {verdict}\nhelp: `volta check {}` says why",
+            "nothing is left to prove of {name}: {verdict}\nhelp: `cargo volta check {}` says why",
             folder.dir.display()
         )
     })?;

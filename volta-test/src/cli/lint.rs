@@ -1,4 +1,4 @@
-//! `volta lint`: what a kernel does for nothing.
+//! `cargo volta lint`: what a kernel does for nothing.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use crate::render::source::locate;
 use crate::render::{self, Paint};
 use crate::run::{Settings, texts_of, verdict_of};
 
-/// Arguments of `volta lint`.
+/// Arguments of `cargo volta lint`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each barrier and fence is taken out by itself, and the kernel is verified again: those are named without which it is as \
@@ -25,7 +25,7 @@ clean as it was. Only kernels that are clean are looked at, at the sizes of the 
 may not be so together.
 
 Examples:
-  volta lint fixtures/softmax/two_barriers
+  cargo volta lint fixtures/softmax/two_barriers
 
 Exit codes: 0 nothing found, 1 something found, 2 a case could not be looked at.")]
 pub(super) struct LintArgs {

@@ -1,4 +1,4 @@
-//! The `volta` program: what `cargo test` does, for people and scripts without a crate.
+//! `cargo volta`, also called `cargo-volta`: what `cargo test` does, for people and scripts without a crate.
 
 mod bench;
 mod check;
@@ -10,6 +10,8 @@ mod report;
 mod select;
 mod show;
 
+use std::env;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,7 +26,7 @@ use crate::render::{Paint, rules};
 
 /// Proves that GPU kernels are equivalent over the reals, and free of races.
 #[derive(Debug, Parser)]
-#[command(name = "volta", bin_name = "volta", version, max_term_width = 100, after_help = EXAMPLES, arg_required_else_help = true)]
+#[command(name = "cargo-volta", bin_name = "cargo volta", version, max_term_width = 100, after_help = EXAMPLES, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -32,21 +34,21 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  volta check fixtures                        run every case below a folder
-  volta check fixtures/softmax/online         run one case, and say all that is known about it
-  volta check fixtures --filter '^(softmax|norm)::' --exclude '_128$'
-                                              run the cases whose names match, and others do not
-  volta check fixtures --format json | jq .   one JSON object a case
-  volta check fixtures --format sarif         for code scanning; github and junit are for build servers
-  volta report fixtures/softmax               a page about a run, with formulas and pictures
-  volta check fixtures --accept               write what is computed into snapshots, to be compared from then on
-  volta refresh fixtures/softmax              compile sources, for checking in their PTX
-  volta explain Y1                            what a rule or a verdict means
-  volta export --smt2 fixtures/matmul/small   what is to be proved, for an SMT solver
-  volta lint fixtures/softmax/two_barriers    barriers that nothing needs
-  volta replay fixtures/softmax/no_rescale_4  what its kernels compute at the inputs of the counterexample
-  volta show fixtures/norm/layer_block        what its kernels compute, as formulas
-  volta bench fixtures --published --z3       the published tables, ours and a solver's times beside them
+  cargo volta check fixtures                        run every case below a folder
+  cargo volta check fixtures/softmax/online         run one case, and say all that is known about it
+  cargo volta check fixtures --filter '^(softmax|norm)::' --exclude '_128$'
+                                                    run the cases whose names match, and others do not
+  cargo volta check fixtures --format json | jq .   one JSON object a case
+  cargo volta check fixtures --format sarif         for code scanning; github and junit: for build servers
+  cargo volta report fixtures/softmax               a page about a run, with formulas and pictures
+  cargo volta check fixtures --accept               write snapshots, to be compared from then on
+  cargo volta refresh fixtures/softmax              compile sources, for checking in their PTX
+  cargo volta explain Y1                            what a rule or a verdict means
+  cargo volta export --smt2 fixtures/matmul/small   what is to be proved, for an SMT solver
+  cargo volta lint fixtures/softmax/two_barriers    barriers that nothing needs
+  cargo volta replay fixtures/softmax/no_rescale_4  run its kernels on the counterexample's inputs
+  cargo volta show fixtures/norm/layer_block        what its kernels compute, as formulas
+  cargo volta bench fixtures --published --z3       published figures, ours and a solver's beside them
 
 A case is a folder with a volta.toml:
   [params]
@@ -58,6 +60,8 @@ A case is a folder with a volta.toml:
   [opt]
   source = \"softmax.cu::online\"
   block = 128
+
+`cargo-volta` is the same program.
 
 Exit codes: 0 all as expected, 1 something was not, 2 something could not run.";
 
@@ -110,7 +114,7 @@ struct Selection {
     root: Option<PathBuf>,
 }
 
-/// Arguments of `volta check`.
+/// Arguments of `cargo volta check`.
 #[derive(Debug, Args)]
 struct CheckArgs {
     #[command(flatten)]
@@ -160,16 +164,16 @@ struct CheckArgs {
     slow: bool,
 }
 
-/// Arguments of `volta report`.
+/// Arguments of `cargo volta report`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The page is one file of HTML, without scripts, that loads nothing.
 
 Examples:
-  volta report fixtures/softmax
-  volta report fixtures --filter '^race::' --output race.html
+  cargo volta report fixtures/softmax
+  cargo volta report fixtures --filter '^race::' --output race.html
 
-Exit codes: as those of volta check.")]
+Exit codes: as those of cargo volta check.")]
 struct ReportArgs {
     #[command(flatten)]
     check: CheckArgs,
@@ -178,19 +182,19 @@ struct ReportArgs {
     output: PathBuf,
 }
 
-/// Arguments of `volta list`.
+/// Arguments of `cargo volta list`.
 #[derive(Debug, Args)]
 struct ListArgs {
     #[command(flatten)]
     selection: Selection,
 }
 
-/// Arguments of `volta refresh`.
+/// Arguments of `cargo volta refresh`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  volta refresh fixtures/softmax
-  volta refresh tests/kernels/gelu.cu --arch sm_80 --flag=--use_fast_math")]
+  cargo volta refresh fixtures/softmax
+  cargo volta refresh tests/kernels/gelu.cu --arch sm_80 --flag=--use_fast_math")]
 struct RefreshArgs {
     /// Folders with cases, or .cu files
     #[arg(required = true, value_name = "PATH")]
@@ -221,7 +225,7 @@ enum Format {
     Sarif,
     /// A JUnit document
     Junit,
-    /// A page of HTML, as `volta report` writes it
+    /// A page of HTML, as `cargo volta report` writes it
     Html,
 }
 
@@ -238,7 +242,7 @@ enum Exit {
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(arguments());
     limits::share_among(1);
     let mut out = io::stdout().lock();
     let exit = match cli.command {
@@ -263,6 +267,15 @@ pub fn main() -> ExitCode {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => complain(&error.to_string()),
     }
+}
+
+/// The arguments of the process, as `cargo-volta` has them: cargo puts the name of the command in front.
+fn arguments() -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = env::args_os().collect();
+    if arguments.get(1).is_some_and(|name| name == "volta") {
+        arguments.remove(1);
+    }
+    arguments
 }
 
 /// Prints an error; the process could not do what was asked.
@@ -318,7 +331,7 @@ fn explain(name: Option<&str>, out: &mut impl Write) -> io::Result<Exit> {
     let names = rules::ENTRIES.iter().map(|entry| entry.name);
     let help = match nearest(name, names) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`volta explain` lists all there are".into(),
+        None => "`cargo volta explain` lists all there are".into(),
     };
     complain(&format!("no rule or verdict is called `{name}`\nhelp: {help}"));
     Ok(Exit::CouldNotRun)

@@ -1,4 +1,4 @@
-//! `volta refresh`: compile sources, and write their PTX beside them.
+//! `cargo volta refresh`: compile sources, and write their PTX beside them.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `volta replay`: both kernels of a case run on the inputs of a counterexample, in IEEE arithmetic.
+//! `cargo volta replay`: both kernels of a case run on the inputs of a counterexample, in IEEE arithmetic.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -23,15 +23,15 @@ const MOST: usize = 8;
 /// The order in which threads run.
 const SEED: u64 = 1;
 
-/// Arguments of `volta replay`.
+/// Arguments of `cargo volta replay`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The kernels run in an interpreter of PTX: each operation is IEEE arithmetic in its format, rounding included. What is \
 printed is what a GPU computes, but for the last digits of functions that hardware approximates.
 
 Examples:
-  volta replay fixtures/softmax/no_rescale_4
-  volta replay fixtures/softmax/no_rescale_4 --emit cuda > reproduction.cu
+  cargo volta replay fixtures/softmax/no_rescale_4
+  cargo volta replay fixtures/softmax/no_rescale_4 --emit cuda > reproduction.cu
 
 Exit codes: 0 replayed, 2 not.")]
 pub(super) struct ReplayArgs {

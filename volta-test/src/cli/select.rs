@@ -76,7 +76,7 @@ pub(super) fn select(selection: &Selection) -> Vec<Selected> {
     if selected.is_empty() && is_narrowed {
         let count = if names.len() == 1 { "1 case".into() } else { format!("{} cases", names.len()) };
         let message =
-            format!("none of {count} has such a name\nhelp: without options, `volta list` names them");
+            format!("none of {count} has such a name\nhelp: without options, `cargo volta list` names them");
         selected.push(Selected::Wrong { name: "no_cases".into(), message });
     }
     if selection.exact.len() == selected.len() {
@@ -103,7 +103,7 @@ fn below(path: &Path, root: Option<&Path>) -> Vec<Selected> {
     }
     if !dir.is_dir() {
         let help = if path.extension().is_some_and(|extension| extension == "cu" || extension == "ptx") {
-            "\nhelp: a case is a folder with a volta.toml that names kernels; `volta check --help` shows one"
+            "\nhelp: a case is a folder with a volta.toml that names kernels; `cargo volta check --help` shows one"
         } else {
             ""
         };

@@ -1,4 +1,4 @@
-//! `volta show`: what kernels compute, as formulas.
+//! `cargo volta show`: what kernels compute, as formulas.
 
 use std::io::{self, Write};
 
@@ -12,15 +12,15 @@ use crate::nvcc::Toolchain;
 use crate::render::{self, Paint};
 use crate::run::ready;
 
-/// Arguments of `volta show`.
+/// Arguments of `cargo volta show`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Kernels are run on symbolic inputs, and what they leave in the outputs is brought into normal form: what is shown does \
 not depend on how it is computed. All elements of an output that are one expression in their indices are one line.
 
 Examples:
-  volta show fixtures/softmax/online_4
-  volta show fixtures/norm/layer_block
+  cargo volta show fixtures/softmax/online_4
+  cargo volta show fixtures/norm/layer_block
 
 Exit codes: 0 shown, 2 not.")]
 pub(super) struct ShowArgs {
@@ -63,7 +63,9 @@ fn formulas(folder: &Folder, toolchain: &Toolchain) -> Result<Formulas, String> 
     volta_core::formulas(&ready).map_err(|verdict| {
         let (name, verdict) = (&folder.name, verdict.name());
         let dir = folder.dir.display();
-        format!("{name} computes nothing that could be shown: {verdict}\nhelp: `volta check {dir}` says why")
+        format!(
+            "{name} computes nothing that could be shown: {verdict}\nhelp: `cargo volta check {dir}` says why"
+        )
     })
 }
 

@@ -144,7 +144,7 @@ pub(super) fn render(case: &Case, compared: &Compared, paint: Paint) -> String {
     let is_folder = case.home.file.file_name().is_some_and(|name| name == manifest::FILE_NAME);
     let by_volta = is_folder.then(|| {
         let dir = shell_word(&shown(&case.home.dir).to_string_lossy());
-        format!("`volta check {dir} --accept`")
+        format!("`cargo volta check {dir} --accept`")
     });
     let by_insta = is_in_package(case).then(|| "`cargo insta review`".to_owned());
     let ways: Vec<String> = by_volta.into_iter().chain(by_insta).collect();

@@ -1,4 +1,4 @@
-//! What the rules and verdicts mean, in a few words: for messages and for `volta explain`.
+//! What the rules and verdicts mean, in a few words: for messages and for `cargo volta explain`.
 
 use volta_case::{VerdictName, choose};
 
@@ -293,7 +293,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "R1",
         "a claim is proved, refuted with a witness, or not made",
-        "See the verdicts by name: `volta explain different`.",
+        "See the verdicts by name: `cargo volta explain different`.",
     ),
     entry(
         "R2",

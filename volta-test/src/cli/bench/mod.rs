@@ -1,4 +1,4 @@
-//! `volta bench`: the cost of verifying, beside published figures for the same kernels.
+//! `cargo volta bench`: the cost of verifying, beside published figures for the same kernels.
 
 mod layout;
 mod measure;
@@ -19,7 +19,7 @@ use crate::render::{self, Paint};
 use crate::run::Outcome;
 use crate::z3::Z3;
 
-/// Arguments of `volta bench`.
+/// Arguments of `cargo volta bench`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Checked-in PTX is verified, so that no compiler is measured, and normal forms are not made. Slow cases run as well. \
@@ -29,14 +29,14 @@ syncs` count those that complete; published counts are of threads that arrive. `
 that verified the case; each has its own.
 
 `first` is deciding the first output element alone, with what must be done once; `median` is over all elements, \
-decided in turn on one thread. With --z3, the solver gets the first element (see `volta export`), in a process that \
+decided in turn on one thread. With --z3, the solver gets the first element (see `cargo volta export`), in a process that \
 it must start; where exponentials occur, also with the axiom of addition.
 
 Published figures come from `published.toml` in the enclosing `fixtures` folder.
 
 Examples:
-  volta bench fixtures --published --z3
-  volta bench fixtures/softmax --runs 9 --format markdown > softmax.md
+  cargo volta bench fixtures --published --z3
+  cargo volta bench fixtures/softmax --runs 9 --format markdown > softmax.md
 
 Exit codes: 0 all as expected, 1 a verdict is not, or the solver disagrees, 2 something could not run.")]
 pub(super) struct BenchArgs {

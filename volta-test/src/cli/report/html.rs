@@ -1,4 +1,4 @@
-//! `volta report`, `--format html`: one page about a run, which loads nothing and runs nothing.
+//! `cargo volta report`, `--format html`: one page about a run, which loads nothing and runs nothing.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -131,7 +131,7 @@ fn body(checked: &Checked) -> String {
         Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Clean | Verdict::Fault(_) => "",
         Verdict::Different(_) | Verdict::Unknown(_) | Verdict::InputError(_) => " open",
     };
-    let title = "all that volta check says";
+    let title = "all that cargo volta check says";
     let _ = writeln!(text, "<details{open}><summary>{title}</summary><pre>{said}</pre></details>");
     text
 }

@@ -267,7 +267,7 @@ mod tests {
     fn the_schema_is_that_of_the_types() {
         let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
         let mut schema = generator.into_root_schema_for::<Line<'static>>();
-        schema.insert("title".into(), "A line of `volta check --format json`".into());
+        schema.insert("title".into(), "A line of `cargo volta check --format json`".into());
         let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/check.schema.json");
         if std::env::var_os("VOLTA_WRITE_DOCS").is_some_and(|value| value == "1") {

@@ -1,4 +1,4 @@
-//! What `volta check` prints: a reporter for each format, all of them to standard output.
+//! What `cargo volta check` prints: a reporter for each format, all of them to standard output.
 
 mod finding;
 mod github;

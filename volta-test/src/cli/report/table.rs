@@ -1,4 +1,4 @@
-//! The table of `volta check`.
+//! The table of `cargo volta check`.
 
 use crate::render::{Paint, clean_line};
 use crate::run::{Outcome, Run};

@@ -1,4 +1,4 @@
-//! The `volta` program; see [`volta_test::cli`].
+//! `cargo volta`, also called `cargo-volta`; see [`volta_test::cli`].
 
 use std::process::ExitCode;
 
