@@ -15,8 +15,8 @@ pub use element::{Element, Format, NamedContents, Role, Sign, Swizzle, Which, Wm
 pub use key::{Effect, Field, Key, Section, Takes, Value, duration};
 pub use limit::{Limit, Limits};
 pub use section::{
-    About, CASE, Contains, Expectation, FILL, KERNEL, Launch, MEMBER, Options, PARAM, Rules, Run, TYPE,
-    Target, TensorMap, source_problem, split_source,
+    About, CASE, Contains, Expectation, FIELD, FILL, KERNEL, Launch, MEMBER, Options, PARAM, Rules, Run,
+    TYPE, Target, TensorMap, source_problem, split_source,
 };
 pub use verdict::{FaultKind, UnknownCause, VerdictName};
 pub use word::{Word, Wrong, choose, nearest, spellings};

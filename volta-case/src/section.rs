@@ -34,7 +34,7 @@ pub const PARAM: &[Key] = &[
     Key::own(
         "type",
         "element type: {elements} (a byte that is 0 or 1), or by side `{ ref = \"f32\", opt = \"f16\" }`: then both \
-         sides are given the same numbers",
+         sides are given the same numbers; or the fields of a [struct](#tensors-of-structs)",
     ),
     Key::own(
         "shape",
@@ -53,6 +53,16 @@ pub const PARAM: &[Key] = &[
 
 /// A type by side.
 pub const TYPE: &[Key] = &[Key::own("ref", ""), Key::own("reference", ""), Key::own("opt", "")];
+
+/// A field of a tensor of structs that is more than a type.
+pub const FIELD: &[Key] = &[
+    Key::own(
+        "type",
+        "of its elements, and how many a struct has of them: `\"f16\"`, `\"u8[16]\"`, `\"f16[4x8]\"`",
+    ),
+    Key::own("contents", "what its elements hold before the launch, as of a tensor"),
+    Key::own("assume", "sign of every symbolic element: {signs}"),
+];
 
 /// Contents that are the same in every element.
 pub const FILL: &[Key] = &[Key::own("fill", "")];

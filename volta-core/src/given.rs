@@ -31,21 +31,24 @@ impl Mentions {
         let arguments: Vec<bool> =
             program.parameters.iter().map(|parameter| variables.contains(&parameter.variable)).collect();
         let declared = |at: usize| {
-            let before = params.iter().take(at).filter(|param| param.binding == Binding::Argument);
-            arguments.get(before.count()) == Some(&true)
+            let names = Param::declared(params);
+            let position = names.iter().position(|name| *name == params[at].argument());
+            position.and_then(|position| arguments.get(position)) == Some(&true)
         };
         let named = |at: usize, param: &Param| match (&side.arguments, param.binding) {
             (_, Binding::Variable) => machine::names_variable(program, &param.name),
-            (None, Binding::Argument) => declared(at),
-            (Some(list), Binding::Argument) => list.iter().zip(&arguments).any(|(argument, mentioned)| {
-                let mut named = false;
-                argument.visit(&mut |seen| match seen {
-                    Seen::Named(name) => named |= *name == param.name,
-                    Seen::Map(_, map) => named |= map.of == param.name,
-                    Seen::Number(..) => {}
-                });
-                *mentioned && named
-            }),
+            (None, Binding::Argument | Binding::Field(_)) => declared(at),
+            (Some(list), Binding::Argument | Binding::Field(_)) => {
+                list.iter().zip(&arguments).any(|(argument, mentioned)| {
+                    let mut named = false;
+                    argument.visit(&mut |seen| match seen {
+                        Seen::Named(name) => named |= *name == param.argument(),
+                        Seen::Map(_, map) => named |= map.of == param.name,
+                        Seen::Number(..) => {}
+                    });
+                    *mentioned && named
+                })
+            }
         };
         let params = params.iter().enumerate().map(|(at, param)| named(at, param)).collect();
         let types = program.parameters.iter().map(machine::parameter_element).collect();

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use volta_core::case::{self, Argument, Binding, Case, Element, Member, Param, ParamKind, Role, Side};
+use volta_core::case::{
+    self, Argument, Binding, Case, Element, FieldPlace, Member, Param, ParamKind, Role, Side,
+};
 use volta_core::verdict::{Difference, How, Witness};
 
 use super::values::{self, Number, Values};
@@ -27,14 +29,37 @@ pub struct Output {
     pub param: usize,
     /// The element type on this side.
     pub element: Element,
-    memory: RefCell<Object>,
+    place: FieldPlace,
+    memory: Rc<RefCell<Object>>,
+}
+
+/// Where elements lie: a tensor is structs of one element.
+fn place_of(param: &Param, element: Element) -> FieldPlace {
+    match param.binding {
+        Binding::Field(place) => place,
+        Binding::Argument | Binding::Variable => {
+            FieldPlace { offset: 0, count: 1, stride: u64::from(element.bytes()) }
+        }
+    }
+}
+
+/// The element that begins at a byte or holds it, if one does, and which byte of it that is.
+fn element_at(place: FieldPlace, element: Element, byte: u64) -> Option<(u64, usize)> {
+    let bytes = u64::from(element.bytes());
+    let inside = (byte % place.stride).checked_sub(place.offset)?;
+    let number = byte / place.stride * place.count + inside / bytes;
+    (inside / bytes < place.count).then_some((number, (inside % bytes) as usize))
 }
 
 impl Output {
+    fn offset(&self, at: u64) -> u64 {
+        let FieldPlace { offset, count, stride } = self.place;
+        at / count * stride + offset + at % count * u64::from(self.element.bytes())
+    }
+
     /// The bits of an element.
     pub fn bits(&self, at: u64) -> u64 {
-        let bytes = self.element.bytes();
-        self.memory.borrow_mut().read(at * u64::from(bytes), bytes)
+        self.memory.borrow_mut().read(self.offset(at), self.element.bytes())
     }
 
     /// The number at an element.
@@ -44,15 +69,14 @@ impl Output {
 
     /// Whether a thread stored to an element.
     pub fn is_written(&self, at: u64) -> bool {
-        let bytes = self.element.bytes();
-        self.memory.borrow().is_written(at * u64::from(bytes), bytes)
+        self.memory.borrow().is_written(self.offset(at), self.element.bytes())
     }
 
     /// The elements that threads stored to.
     pub fn written(&self) -> Vec<u64> {
-        let bytes = self.element.bytes();
-        let offsets = self.memory.borrow().written(bytes);
-        offsets.into_iter().map(|offset| offset / u64::from(bytes)).collect()
+        let offsets = self.memory.borrow().written(self.element.bytes());
+        let element = |offset| element_at(self.place, self.element, offset).map(|(element, _)| element);
+        offsets.into_iter().filter_map(element).collect()
     }
 }
 
@@ -99,8 +123,8 @@ pub fn alone(case: &Case) -> Result<Ready<'_>, String> {
 
 fn side<'c>(case: &'c Case, side: &'c Side, which: usize) -> Result<Ready<'c>, String> {
     let program = decode(&side.ptx, side.kernel.as_deref())?;
-    let arguments = || case.params.iter().filter(|param| param.binding == Binding::Argument);
-    let declared = || arguments().map(|param| Argument::Named(param.name.clone())).collect();
+    let names = || Param::declared(&case.params).into_iter();
+    let declared = || names().map(|name| Argument::Named(name.to_owned())).collect();
     let arguments = side.arguments.clone().unwrap_or_else(declared);
     if arguments.len() != program.parameters.len() {
         return Err(format!("{} arguments for {} parameters", arguments.len(), program.parameters.len()));
@@ -180,7 +204,7 @@ impl Ready<'_> {
             Some(self.program.objects[at].base + offset.parse::<u64>().ok()?)
         };
         let variable = (held.binding == Binding::Variable).then(of_module).flatten();
-        variable.unwrap_or_else(|| base(param))
+        variable.unwrap_or_else(|| base(self.named(held.argument()).unwrap_or(param)))
     }
 
     /// Runs the side on inputs, one for each parameter of the case.
@@ -191,6 +215,12 @@ impl Ready<'_> {
         let mut objects = self.program.objects.clone();
         for (at, (param, values)) in self.case.params.iter().zip(inputs).enumerate() {
             if !matches!(param.kind, ParamKind::Tensor { .. }) && param.binding == Binding::Argument {
+                continue;
+            }
+            if let Binding::Field(_) = param.binding {
+                if self.named(param.argument()) == Ok(at) {
+                    objects.push(self.structs(at, inputs, seed));
+                }
                 continue;
             }
             let (element, values) = (values::elements(param)[self.which], Rc::clone(values));
@@ -232,22 +262,49 @@ impl Ready<'_> {
         Ok(Ran { outputs: self.outputs(global), threads, instructions })
     }
 
-    fn outputs(&self, global: Objects) -> Vec<Output> {
-        let output = |object: Object| {
-            let param = (0..self.case.params.len()).find(|at| self.base(*at) == object.base)?;
-            let held = &self.case.params[param];
-            let is_output = matches!(held.kind, ParamKind::Tensor { role: Role::Out | Role::InOut, .. });
-            let element = values::elements(held)[self.which];
-            is_output.then(|| Output { param, element, memory: RefCell::new(object) })
+    /// The tensor of structs whose first field is a parameter.
+    fn structs(&self, first: usize, inputs: &Inputs, seed: u64) -> Object {
+        let params = &self.case.params;
+        let fields: Vec<_> = Param::called(params, params[first].argument())
+            .map(|at| {
+                let element = values::elements(&params[at])[self.which];
+                (place_of(&params[at], element), element, Rc::clone(&inputs[at]))
+            })
+            .collect();
+        let (place, length) = (fields[0].0, values::count(&params[first]));
+        let length = length / place.count * place.stride;
+        let fill = move |begin: u64, to: &mut [u8]| {
+            let mut noise = Random::new(!seed ^ begin);
+            for (byte, to) in (begin..).zip(to) {
+                let field = fields.iter().find_map(|(place, element, values)| {
+                    let (number, byte) = element_at(*place, *element, byte)?;
+                    Some(values::encode(values.at(number)?, *element).to_le_bytes()[byte])
+                });
+                *to = field.unwrap_or_else(|| noise.bits() as u8);
+            }
         };
-        let mut outputs: Vec<Output> = global.0.into_iter().filter_map(output).collect();
-        outputs.sort_by_key(|output| output.param);
+        Object::filled(base(first), length, Rc::new(fill))
+    }
+
+    fn outputs(&self, global: Objects) -> Vec<Output> {
+        let mut outputs = Vec::new();
+        let objects: Vec<_> =
+            global.0.into_iter().map(|object| (object.base, Rc::new(RefCell::new(object)))).collect();
+        for (param, held) in self.case.params.iter().enumerate() {
+            let is_output = matches!(held.kind, ParamKind::Tensor { role: Role::Out | Role::InOut, .. });
+            let object = objects.iter().find(|(base, _)| *base == self.base(param));
+            let element = values::elements(held)[self.which];
+            if let Some((_, object)) = object.filter(|_| is_output) {
+                let (place, memory) = (place_of(held, element), Rc::clone(object));
+                outputs.push(Output { param, element, place, memory });
+            }
+        }
         outputs
     }
 
-    /// The parameter of the case with a name.
+    /// The parameter of the case that arguments call by a name; of structs, the first field.
     fn named(&self, name: &str) -> Result<usize, String> {
-        let at = self.case.params.iter().position(|param| param.name == *name);
+        let at = Param::called(&self.case.params, name).next();
         at.ok_or_else(|| format!("there is no parameter `{name}`"))
     }
 

@@ -73,7 +73,12 @@ fn param(param: &Param) -> TokenStream {
     let own_name = param.global.as_ref().and_then(|name| name.as_ref().map(LitStr::value));
     let name = own_name.unwrap_or_else(|| param.name.to_string());
     let by_name = param.global.is_some().then(|| quote!(case.by_name();));
-    let given = match &param.kind {
+    let given = kind(&name, &param.kind);
+    quote!(#given #by_name)
+}
+
+fn kind(name: &str, kind_of: &Kind) -> TokenStream {
+    match kind_of {
         Kind::Tensor { types, shape, role, contents, sign } => {
             let [reference, opt] = types.map(|element| element.name());
             let lengths = shape.iter().map(|length| quote!({ const LENGTH: usize = #length; LENGTH }));
@@ -106,8 +111,12 @@ fn param(param: &Param) -> TokenStream {
             };
             quote!(case.scalar(#name, #element, #value);)
         }
-    };
-    quote!(#given #by_name)
+        Kind::Structs { fields, rank } => {
+            let count = fields.len();
+            let fields = fields.iter().map(|(name, own)| kind(&name.to_string(), own));
+            quote!(#(#fields)* case.structs(#name, #rank, #count);)
+        }
+    }
 }
 
 fn variant(type_name: &str, variant: &impl Debug) -> TokenStream {

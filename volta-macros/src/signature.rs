@@ -2,9 +2,11 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Error, Expr, ExprUnary, FnArg, Lit, LitStr, Meta, Pat, Result, Token, TraitItemFn, Type, UnOp,
+    Attribute, Error, Expr, ExprUnary, FnArg, Lit, LitStr, Meta, Pat, Result, Token, TraitItemFn, Type,
+    TypeReference, UnOp,
 };
 
 use crate::attribute::{Set, tensor_map};
@@ -42,6 +44,13 @@ pub(crate) enum Kind {
     Scalar {
         element: Element,
         value: Value,
+    },
+    /// A tensor of structs.
+    Structs {
+        /// Tensors of all structs.
+        fields: Vec<(Ident, Kind)>,
+        /// The first dimensions, which are those of the structs.
+        rank: usize,
     },
     /// A tensor map.
     Map(Vec<Set>),
@@ -166,6 +175,14 @@ fn parse_param(argument: &FnArg) -> Result<Param> {
             return Err(Error::new_spanned(&typed.ty, "a tensor map is a `TensorMap`"));
         }
         Kind::Map(tensor_map(tokens)?)
+    } else if let Some((tokens, span)) = marks.fields.take() {
+        let Type::Reference(reference) = &*typed.ty else {
+            return Err(Error::new_spanned(&typed.ty, "a tensor of structs is a reference: `&[Block; 64]`"));
+        };
+        if global.is_some() {
+            return Err(Error::new(span, "fields of a variable are variables: `#[global(\"v+4\")]`"));
+        }
+        marks.structs(syn::parse2(tokens)?, reference, span)?
     } else if let Type::Reference(reference) = &*typed.ty {
         let (element, shape) = tensor_type(&reference.elem)?;
         marks.tensor(reference.mutability.is_some(), element, shape)?
@@ -219,9 +236,10 @@ struct Marks {
     opt_type: Option<(Element, Span)>,
     global: Option<(Option<LitStr>, Span)>,
     tensor_map: Option<(TokenStream, Span)>,
+    fields: Option<(TokenStream, Span)>,
 }
 
-const MARKS: [&str; 10] = [
+const MARKS: [&str; 11] = [
     "inout",
     "scratch",
     "ignored",
@@ -232,6 +250,7 @@ const MARKS: [&str; 10] = [
     "opt_type",
     "global",
     "tensor_map",
+    "fields",
 ];
 
 impl Marks {
@@ -297,6 +316,11 @@ impl Marks {
                         return twice();
                     }
                 }
+                "fields" => {
+                    if marks.fields.replace((arguments(attribute)?, span)).is_some() {
+                        return twice();
+                    }
+                }
                 _ => {
                     let wrong = Wrong::unknown(format!("unknown attribute `{name}`"), &name, &MARKS);
                     return Err(Error::new(span, wrong));
@@ -315,8 +339,42 @@ impl Marks {
             self.symbolic.map(|(_, span)| ("symbolic", span)),
             self.assume.map(|(_, span)| ("assume", span)),
             self.opt_type.as_ref().map(|(_, span)| ("opt_type", *span)),
+            self.fields.as_ref().map(|(_, span)| ("fields", *span)),
         ];
         marks.into_iter().flatten().next()
+    }
+
+    /// A tensor of structs: its role is here, all else is at its fields.
+    fn structs(self, fields: Fields, reference: &TypeReference, span: Span) -> Result<Kind> {
+        let of_tensor = Marks { role: None, ..self };
+        if let Some((mark, span)) = of_tensor.other() {
+            return Err(Error::new(
+                span,
+                format!("`{mark}` is said of a field: `#[fields(#[{mark}…] x: f32)]`"),
+            ));
+        }
+        let mut outer = Vec::new();
+        let mut ty = &*reference.elem;
+        while let Type::Array(array) = ty {
+            outer.push(array.len.clone());
+            ty = &array.elem;
+        }
+        let field = |(attributes, name, ty): (Vec<Attribute>, Ident, Type)| {
+            let mut marks = Marks::read(&attributes)?;
+            let (element, inner) = tensor_type(&ty)?;
+            let said = Marks { init: None, assume: None, ..Marks::read(&attributes)? };
+            if let Some((mark, span)) = said.other() {
+                return Err(Error::new(span, format!("a field has no `{mark}`")));
+            }
+            marks.role = self.role;
+            let shape = outer.iter().cloned().chain(inner).collect();
+            Ok((name, marks.tensor(reference.mutability.is_some(), element, shape)?))
+        };
+        let fields: Vec<(Ident, Kind)> = fields.0.into_iter().map(field).collect::<Result<_>>()?;
+        if fields.is_empty() {
+            return Err(Error::new(span, "a struct has a field at least: `#[fields(scale: f16)]`"));
+        }
+        Ok(Kind::Structs { fields, rank: outer.len() })
     }
 
     fn tensor(self, is_mut: bool, element: Element, shape: Vec<Expr>) -> Result<Kind> {
@@ -383,6 +441,22 @@ fn arguments(attribute: &Attribute) -> Result<TokenStream> {
     } else {
         let name = attribute.path().get_ident().map(ToString::to_string).unwrap_or_default();
         Err(Error::new_spanned(attribute, format!("`{name}` needs an argument: `#[{name}(…)]`")))
+    }
+}
+
+/// `scale: f16, #[init(0)] codes: [u8; 16]`
+struct Fields(Vec<(Vec<Attribute>, Ident, Type)>);
+
+impl Parse for Fields {
+    fn parse(input: ParseStream<'_>) -> Result<Fields> {
+        let field = |input: ParseStream<'_>| {
+            let attributes = Attribute::parse_outer(input)?;
+            let name = input.parse()?;
+            input.parse::<Token![:]>()?;
+            Ok((attributes, name, input.parse()?))
+        };
+        let list = Punctuated::<_, Token![,]>::parse_terminated_with(input, field)?;
+        Ok(Fields(list.into_iter().collect()))
     }
 }
 

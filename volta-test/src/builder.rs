@@ -2,7 +2,8 @@
 
 use volta_case::{About, Options, Section, Value};
 use volta_core::case::{
-    Argument, Binding, Contents, Element, Member, Param, ParamKind, Role, ScalarValue, Sign, TensorMap,
+    Argument, Binding, Contents, Element, FieldType, Member, Param, ParamKind, Role, ScalarValue, Sign,
+    TensorMap, tensor_of_structs,
 };
 use volta_core::number::{Extended, Rational};
 
@@ -88,6 +89,26 @@ impl Builder {
         let element = self.element(element);
         let kind = ParamKind::Scalar { element, value };
         self.params.push(Param { name: name.into(), kind, binding: Binding::Argument });
+    }
+
+    /// The tensors that were added last are the fields of a tensor of structs, which has their first dimensions.
+    pub fn structs(&mut self, name: &str, rank: usize, fields: usize) {
+        let fields = self.params.split_off(self.params.len().saturating_sub(fields));
+        let (mut types, mut outer) = (Vec::new(), None);
+        for Param { name, kind, .. } in fields {
+            let ParamKind::Tensor { reference: element, shape, role, contents, sign, .. } = kind else {
+                continue;
+            };
+            let (structs, inner) = shape.split_at(rank.min(shape.len()));
+            outer = outer.or(Some((structs.to_vec(), role)));
+            let shape = inner.to_vec();
+            types.push(FieldType { name, element, shape, contents: Some(contents), sign });
+        }
+        let (shape, role) = outer.unwrap_or((Vec::new(), Role::In));
+        match tensor_of_structs(name, &shape, role, types) {
+            Ok(params) => self.params.extend(params),
+            Err(message) => self.errors.push(message),
+        }
     }
 
     /// How a tensor is cut into boxes.

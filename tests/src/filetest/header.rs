@@ -4,8 +4,8 @@ use std::path::Path;
 
 use volta_case::{Launch, Limits, NamedContents, Section, Takes, Value};
 use volta_core::case::{
-    Argument, Binding, Case, Contents, Element, Member, Options, Param, ParamKind, Role, ScalarValue, Side,
-    Sign, TensorMap,
+    Argument, Binding, Case, Contents, Element, FieldType, Member, Options, Param, ParamKind, Role,
+    ScalarValue, Side, Sign, TensorMap, tensor_of_structs,
 };
 use volta_core::number::Extended;
 
@@ -106,6 +106,27 @@ fn numbers(words: &[&str]) -> Result<Vec<Extended>, String> {
 
 fn element(name: &str) -> Result<Element, String> {
     Element::parse(name).ok_or_else(|| format!("`{name}` is no element type"))
+}
+
+/// `x = in {d:f16,qs:u8[16]}[4]`: structs, as a parameter for each field; else what [`param`] reads.
+fn params_of(text: &str, binding: Binding) -> Result<Vec<Param>, String> {
+    let structs = text.split_once('=').and_then(|(name, rest)| {
+        let (role, rest) = rest.trim().split_once(' ')?;
+        let (fields, shape) = rest.trim().strip_prefix('{')?.split_once('}')?;
+        Some((name.trim(), role, fields, shape))
+    });
+    let Some((name, role, fields, shape)) = structs else { return Ok(vec![param(text, binding)?]) };
+    let role = Role::parse(role).ok_or_else(|| format!("`{role}` is no role"))?;
+    if binding == Binding::Variable {
+        return Err("variables of structs are given by their fields, each by its byte: `v+4 = …`".into());
+    }
+    let (_, shape) = FieldType::parse_type(&format!("u8{shape}"))?;
+    let field = |field: &str| {
+        let (name, ty) = field.split_once(':').ok_or("a field is `name:type`")?;
+        let (element, shape) = FieldType::parse_type(ty)?;
+        Ok(FieldType { name: name.trim().into(), element, shape, contents: None, sign: Sign::Any })
+    };
+    tensor_of_structs(name, &shape, role, fields.split(',').map(field).collect::<Result<_, String>>()?)
 }
 
 /// `x = in f32[4] list 1 2 3 4`, `y = out f32[64]`, `n = i32 64`, `alpha = symbolic f32 positive`.
@@ -310,8 +331,8 @@ pub fn read(text: &str, name: &str) -> Result<File, String> {
                 opt.arguments = Some(list);
             }),
             "opt-args" => arguments(value).map(|list| opt.arguments = Some(list)),
-            "param" => param(value, Binding::Argument).map(|param| params.push(param)),
-            "global" => param(value, Binding::Variable).map(|param| params.push(param)),
+            "param" => params_of(value, Binding::Argument).map(|own| params.extend(own)),
+            "global" => params_of(value, Binding::Variable).map(|own| params.extend(own)),
             "map" => tensor_map(value).map(|map| maps.push(map)),
             "options" => options(&mut chosen, value),
             _ => Err(format!("`{key}` is no key of a file test")),

@@ -461,6 +461,10 @@ impl Prover<'_> {
             {
                 return Ok(add(&out, &number(low.floor())));
             }
+            if let Some(high) = self.above_units(&rest) {
+                rest = high;
+                continue;
+            }
             if let Some(flat) = self.nested(&rest) {
                 rest = flat;
                 continue;
@@ -501,6 +505,24 @@ impl Prover<'_> {
             *rest = without(rest, chain.into_iter().flat_map(|level| level.terms).collect());
         }
         *rest = add(rest, &kept);
+    }
+
+    /// The multiples of some `1/k`, where the rest is at least 0 and below `1/k`: it decides no floor. The largest such
+    /// part is left out.
+    fn above_units(&self, terms: &[Term]) -> Option<Vec<Term>> {
+        if !(2..=MAX_CHAIN).contains(&terms.len()) {
+            return None;
+        }
+        let mut units: Vec<Rational> =
+            terms.iter().map(|term| term.coefficient.to_parts().1.into()).collect();
+        units.sort_unstable();
+        units.dedup();
+        units.iter().take(units.len() - 1).find_map(|unit| {
+            let is_multiple = |term: &Term| (&term.coefficient * unit).is_integer();
+            let (high, low): (Vec<Term>, Vec<Term>) = terms.iter().cloned().partition(is_multiple);
+            let (least, most) = self.table.bounds_of(&low)?;
+            (!least.is_negative() && &most * unit < Rational::ONE).then_some(high)
+        })
     }
 
     /// `a/b + n/b` for `⌊a⌋/b + n/b`, all of it whole multiples of 1/b.

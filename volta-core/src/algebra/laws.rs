@@ -280,6 +280,15 @@ const WHOLE: &[Law] = &[
         &["n is i8: floor(n/256) != 0", "n is u8: floor(n/255) != 0"],
     ),
     law(
+        "⌊(n + k·m)/(k·l)⌋ = ⌊m/l⌋",
+        "0 ≤ n < k by the ranges of inputs and of digits; whole m, k and l",
+        "n is u8, m is u16: floor((n + 256*m)/4096) == floor(m/16)",
+        &[
+            "n is u16, m is u8: floor((n + 256*m)/4096) != floor(m/16)",
+            "n is i8, m is u16: floor((n + 256*m)/4096) != floor(m/16)",
+        ],
+    ),
+    law(
         "⌊c·n⌋ = ⌊c'·n⌋, for the simplest such c'",
         "for every n of its range",
         "n is u32: floor(2863311531*n/8589934592) == floor(n/3)",

@@ -3,6 +3,7 @@
 
 mod numbers;
 mod param;
+mod structs;
 
 pub use volta_case::{Element, Launch, Role, Rules, Sign, Swizzle, TensorMap, Which, WmmaLayout};
 
@@ -11,6 +12,7 @@ use crate::number::Extended;
 pub use numbers::bits_of;
 pub(crate) use numbers::{has_iota, number_bits, spell};
 pub use param::{Binding, Contents, Param, ParamKind, ScalarValue};
+pub use structs::{FieldPlace, FieldType, tensor_of_structs};
 
 /// One or two kernels over shared parameters.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use volta_case::NamedContents;
 
-use super::{Element, Role, Sign};
+use super::{Element, FieldPlace, Role, Sign};
 use crate::number::format::Formats;
 use crate::number::{Extended, Rational};
 use crate::term::Integers;
@@ -63,6 +63,9 @@ pub enum Binding {
     Argument,
     /// By its name: it is a `.const` or `.global` variable of the module (rule M5).
     Variable,
+    /// Through the tensor of structs that it is a field of, whose name is that of the parameter up to its first point:
+    /// `x.scale` is a field of `x`. Its elements lie in the order of the structs.
+    Field(FieldPlace),
 }
 
 /// The kinds of [`Param`].
@@ -109,6 +112,27 @@ impl ScalarValue {
 }
 
 impl Param {
+    /// What arguments call it: its name, or that of the tensor of structs that it is a field of.
+    pub fn argument(&self) -> &str {
+        match self.binding {
+            Binding::Argument | Binding::Variable => &self.name,
+            Binding::Field(_) => self.name.split_once('.').map_or(self.name.as_str(), |(structs, _)| structs),
+        }
+    }
+
+    /// The places among `params` of those that arguments call by a name: one, or the fields of a tensor of structs.
+    pub fn called<'p>(params: &'p [Param], name: &'p str) -> impl Iterator<Item = usize> + 'p {
+        params.iter().enumerate().filter(move |(_, param)| param.argument() == name).map(|(at, _)| at)
+    }
+
+    /// The names of what arguments are by default, in order: each parameter, and each tensor of structs once.
+    pub fn declared(params: &[Param]) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            params.iter().filter(|param| param.binding != Binding::Variable).map(Param::argument).collect();
+        names.dedup();
+        names
+    }
+
     /// The types that its elements have on the two sides, or the one of both.
     pub fn elements(&self) -> [Element; 2] {
         match self.kind {

@@ -4,8 +4,9 @@
 use rustc_hash::FxHashMap;
 
 use super::advice::argument_help;
-use super::bind::{BindError, Builder, Initial, Rest, Tensor, name_and_shape, signature};
+use super::bind::{BindError, Builder, Initial, Tensor, name_and_shape, signature};
 use super::objects::{Backing, Objects};
+use super::structs::{Fields, Rest};
 use super::tensor_map::Map;
 use crate::case::{
     Argument, Binding, Element, Member, Param, ParamKind, Role, ScalarValue, Side, TensorMap, bits_of, spell,
@@ -49,15 +50,19 @@ impl Part<'_> {
 
 /// What a case gives by a name.
 fn named<'c>(name: &str, params: &[Param]) -> Result<Part<'c>, String> {
-    let at = params.iter().position(|param| param.name == *name).ok_or_else(|| {
-        let known: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
-        format!("there is no parameter `{name}`; declared are {}", known.join(", "))
+    let at = Param::called(params, name).next().ok_or_else(|| {
+        match params.iter().find(|param| param.name == *name) {
+            Some(field) => format!("`{name}` is a field: kernels take `{}`", field.argument()),
+            None => {
+                format!("there is no parameter `{name}`; declared are {}", Param::declared(params).join(", "))
+            }
+        }
     })?;
     match (&params[at].kind, params[at].binding) {
         (_, Binding::Variable) => {
             Err(format!("`{name}` is a variable of the module, which kernels take by its name"))
         }
-        (ParamKind::Tensor { .. }, Binding::Argument) => Ok(Part::Pointer(at)),
+        (ParamKind::Tensor { .. }, Binding::Argument) | (_, Binding::Field(_)) => Ok(Part::Pointer(at)),
         (ParamKind::Scalar { .. }, Binding::Argument) => Ok(Part::Scalar(at)),
     }
 }
@@ -207,7 +212,7 @@ fn members_of<'c>(
     }
     let places = parts.iter().map(|(offset, part)| {
         let what = match part {
-            Part::Pointer(at) | Part::Scalar(at) => params[*at].name.clone(),
+            Part::Pointer(at) | Part::Scalar(at) => params[*at].argument().to_owned(),
             Part::Number(_, value) => spell(value),
             Part::Map(name, _) => (*name).to_string(),
         };
@@ -225,10 +230,8 @@ fn members_of<'c>(
 
 /// What each argument of a side is: by declaration order, unless the side says otherwise.
 pub(super) fn arguments(side: &Side, params: &[Param]) -> Vec<Argument> {
-    let declared = || {
-        let arguments = params.iter().filter(|param| param.binding == Binding::Argument);
-        arguments.map(|param| Argument::Named(param.name.clone())).collect()
-    };
+    let declared =
+        || Param::declared(params).into_iter().map(|name| Argument::Named(name.to_owned())).collect();
     side.arguments.clone().unwrap_or_else(declared)
 }
 
@@ -272,7 +275,7 @@ impl Builder<'_> {
                     fields.push((offset, self.field(objects, part).map_err(wrong)?));
                 }
             }
-            self.tensors[tensor as usize].initial = Initial::Fields(fields, Rest::Undefined);
+            self.tensors[tensor as usize].initial = Initial::Fields(Fields::of_one(fields, Rest::Undefined));
         }
         Ok(maps)
     }
@@ -295,7 +298,7 @@ impl Builder<'_> {
                 let object = objects.iter().find(|(_, object)| is_it(object.backing));
                 let address = object.map_or(0, |(_, object)| object.base);
                 let element = Element::Int { bytes: POINTER as u32, signed: false };
-                (self.params[at].name.clone(), element, Initial::Fill(address))
+                (self.params[at].argument().to_owned(), element, Initial::Fill(address))
             }
             Part::Scalar(at) => {
                 let name = self.params[at].name.clone();

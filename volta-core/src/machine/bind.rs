@@ -6,6 +6,7 @@ use super::memory::Memory;
 use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, to_generic};
 use super::opaque::TENSOR_ALIGN;
 use super::place::place;
+use super::structs::{self, ElementAt, Fields, Rest};
 use super::tensor_map::Map;
 use super::value::{Origin, Sym, Value};
 use super::warp::Warp;
@@ -40,18 +41,9 @@ pub(super) enum Initial {
     Triangle(u64, u64),
     /// The bytes of a variable.
     Bytes(Vec<u8>),
-    /// Fields of a variable or of a parameter, in order, each with its byte offset; and what lies beside them.
-    Fields(Vec<(u64, Tensor)>, Rest),
+    /// The fields of structs.
+    Fields(Fields),
     /// A variable of which neither the PTX nor the case says what it holds (rule M5).
-    NotGiven,
-}
-
-/// What lies beside fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rest {
-    /// Nothing that was written.
-    Undefined,
-    /// Nobody says what it holds (rule M5).
     NotGiven,
 }
 
@@ -63,7 +55,8 @@ pub(super) struct Tensor {
     pub(super) elements: u64,
     pub(super) role: Role,
     pub(super) initial: Initial,
-    /// Its parameter in the case; `None` for a variable that the case does not give, and for a parameter of the kernel.
+    /// Its parameter in the case, of a tensor of structs the first field; `None` for a variable that the case does not
+    /// give, and for a parameter of the kernel.
     pub(super) param: Option<usize>,
 }
 
@@ -75,25 +68,30 @@ impl Tensor {
 
     /// Somebody says what all of it holds before the launch: the case or the PTX.
     pub(super) fn is_given(&self) -> bool {
-        !matches!(self.initial, Initial::NotGiven | Initial::Fields(_, Rest::NotGiven))
+        !matches!(self.initial, Initial::NotGiven | Initial::Fields(Fields { rest: Rest::NotGiven, .. }))
     }
 
-    /// The field that a byte lies in, and where it begins.
-    pub(super) fn field_at(&self, byte: u64) -> Option<(u64, &Tensor)> {
-        let Initial::Fields(fields, _) = &self.initial else { return None };
-        let (offset, field) = fields.iter().rev().find(|(offset, _)| *offset <= byte)?;
-        let inside = byte - offset < field.elements * u64::from(field.element.bytes());
-        inside.then_some((*offset, field))
+    /// Whether it is one struct, or many.
+    pub(super) fn has_fields(&self) -> bool {
+        matches!(self.initial, Initial::Fields(_))
+    }
+
+    /// The element that a byte is of; `None` beside the fields of a struct, and behind the end.
+    pub(super) fn element_at(&self, byte: u64) -> Option<ElementAt<'_>> {
+        if let Initial::Fields(fields) = &self.initial {
+            return fields.at(byte);
+        }
+        let bytes = u64::from(self.element.bytes());
+        let element = byte / bytes;
+        (element < self.elements).then_some(ElementAt { tensor: self, element, byte: byte % bytes })
     }
 
     /// What lies at a byte before the launch, if these bytes are one value.
     #[inline]
     pub(super) fn whole(&self, byte: u64, bytes: u32, reader: InstId) -> Option<Value> {
-        let (start, whole) =
-            if let Initial::Fields(..) = self.initial { self.field_at(byte)? } else { (0, self) };
-        let inside = byte - start;
-        let is_one = whole.element.bytes() == bytes && inside.is_multiple_of(u64::from(bytes));
-        (is_one && whole.is_given()).then(|| whole.value(inside / u64::from(bytes), reader))
+        let at = self.element_at(byte)?;
+        let is_one = at.tensor.element.bytes() == bytes && at.byte == 0;
+        (is_one && at.tensor.is_given()).then(|| at.tensor.value(at.element, reader))
     }
 
     /// The value of an element before the launch.
@@ -242,8 +240,11 @@ impl<'a> Launch<'a> {
         let tensors: Vec<Tensor> = params
             .iter()
             .enumerate()
-            .filter(|(_, param)| param.binding == Binding::Argument)
-            .filter_map(|(at, param)| tensor(which, at, param).transpose())
+            .filter(|(_, param)| param.binding != Binding::Variable)
+            .filter_map(|(at, param)| match param.binding {
+                Binding::Argument | Binding::Variable => tensor(which, at, param).transpose(),
+                Binding::Field(_) => structs::tensor(which, at, params).transpose(),
+            })
             .collect::<Result<_, _>>()?;
         let given = globals::given(program, params)?;
         let mut builder = Builder { which, program, params, given, tensors, requests: Vec::new() };
@@ -255,7 +256,7 @@ impl<'a> Launch<'a> {
                 declared: TENSOR_ALIGN,
                 align: TENSOR_ALIGN,
                 backing: Backing::Tensor(at as u32),
-                element: Some(tensor.element),
+                element: (!tensor.has_fields()).then_some(tensor.element),
             });
         }
         let variables = builder.variables(side, options.rules.strict_alignment)?;
@@ -285,6 +286,12 @@ impl<'a> Launch<'a> {
             functions: functions.map(|templates| (templates, program.insts.iter().map(rounds).collect())),
             joins: OnceLock::new(),
         })
+    }
+
+    /// An element of a parameter of the case in words; `None` where it is of another tensor.
+    pub(super) fn spell(&self, at: ElementAt<'_>) -> Option<String> {
+        let (name, shape) = &self.names[at.tensor.param?];
+        Some(spell_element(name, shape, at.element))
     }
 
     /// An input's element in words: `x[3]`, `A[0][7]`, `alpha`.
@@ -360,7 +367,7 @@ fn tensor_of(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, B
             let element = if which == Which::Reference { *reference } else { *opt };
             (element, shape.as_slice(), *role, contents)
         }
-        (ParamKind::Scalar { .. }, Binding::Argument) => return Ok(None),
+        (ParamKind::Scalar { .. }, Binding::Argument | Binding::Field(_)) => return Ok(None),
         (ParamKind::Scalar { element, value }, Binding::Variable) => {
             of_scalar = match value {
                 ScalarValue::Number(value) => Contents::Fill(value.clone()),

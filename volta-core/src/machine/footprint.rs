@@ -13,6 +13,7 @@ use super::int_terms::IntTerms;
 use super::masks::Masks;
 use super::memory::{Contribution, PAGE};
 use super::race::{Access, Agent};
+use super::structs::ElementAt;
 use super::value::{Origin, Sym, SymKind, Value};
 use crate::case::{Options, Role};
 use crate::program::{InstId, Scope, Update};
@@ -187,13 +188,14 @@ impl Merged {
         let mut known: FxHashMap<usize, Imported> = FxHashMap::default();
         let mut combined: FxHashMap<(usize, u64), OutputValue> = FxHashMap::default();
         for ((number, offset), location) in shared {
-            let tensor = &launch.tensors[*number as usize];
-            let (Some(param), [(update, _)]) = (tensor.param, location.kinds.as_slice()) else {
+            let at = launch.tensors[*number as usize].element_at(*offset);
+            let whole = at.and_then(|at| Some((at, at.tensor.param?, launch.spell(at)?)));
+            let (Some((ElementAt { tensor, element, .. }, param, place)), [(update, _)]) =
+                (whole, location.kinds.as_slice())
+            else {
                 return Err(RunError::Defect("atomics of several CTAs are not of one kind".into()));
             };
             let size = tensor.element.bytes();
-            let element = offset / u64::from(size);
-            let place = crate::term::spell_element(&tensor.name, &launch.names[param].1, element);
             let fault = |kind, rule, message| {
                 let (side, sites, help) = (launch.which, Vec::new(), None);
                 RunError::Fault(

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::bind::{BindError, Initial, Launch, Rest, Tensor};
+use super::bind::{BindError, Initial, Launch, Tensor};
+use super::structs::{Fields, Rest};
 use crate::base::assumption::Assumption;
 use crate::case::{Binding, Element, Param, Role};
 use crate::program::{Program, Space, Variable, is_made_by_compiler, is_variable_called, variable_name};
@@ -74,31 +75,20 @@ pub(super) fn given(program: &Program, params: &[Param]) -> Result<Vec<Given>, B
 /// A variable of which the case gives fields: an input, whose other bytes nobody knows.
 pub(super) fn of_fields(variable: &Variable, mut fields: Vec<(u64, Tensor)>) -> Result<Tensor, BindError> {
     fields.sort_by_key(|(offset, _)| *offset);
-    let mut free = 0;
     let size = variable.size.unwrap_or(0);
-    for (offset, field) in &fields {
-        let element = u64::from(field.element.bytes());
-        let end = offset.saturating_add(field.elements.saturating_mul(element));
-        let wrong = if !offset.is_multiple_of(element) {
-            format!("begins at a byte that is no multiple of {element}")
-        } else if *offset < free {
-            "overlaps the field before it".into()
-        } else if end > size {
-            format!("ends at byte {end}, but the variable has {size} bytes")
-        } else if !field.is_read_only() {
-            "is a field, whose role is `in`".into()
-        } else {
-            free = end;
-            continue;
-        };
-        return Err(BindError::new(format!("`{}` {wrong}", field.name), None));
+    if let Some((_, field)) = fields.iter().find(|(_, field)| !field.is_read_only()) {
+        return Err(BindError::new(format!("`{}` is a field, whose role is `in`", field.name), None));
+    }
+    let fields = Fields::of_one(fields, Rest::NotGiven);
+    if let Some((field, what)) = fields.misplaced(size) {
+        return Err(BindError::new(format!("`{field}` {what} in `{}`", variable.name), None));
     }
     Ok(Tensor {
         name: variable.name.clone(),
         element: Element::Int { bytes: 1, signed: false },
         elements: size,
         role: Role::In,
-        initial: Initial::Fields(fields, Rest::NotGiven),
+        initial: Initial::Fields(fields),
         param: None,
     })
 }

@@ -18,6 +18,7 @@ use super::opaque::{self, Guarded};
 use super::packed::{Cell, PackedValues};
 use super::race::VectorClockDetector;
 use super::relied::Relied;
+use super::structs::ElementAt;
 use super::survey;
 use super::value::{Origin, SymKind, Value};
 use crate::base::assumption::Assumption;
@@ -324,34 +325,38 @@ fn attempt<'l>(
         if tensor.param.is_none() && content.is_written() {
             written_variables.insert(*number);
         }
-        let Some(param) = tensor.param.filter(|_| is_output(tensor)) else { continue };
-        for (element, first) in written_elements(tensor, *page, content) {
-            let value = element_value(tensor, content, first, &mut packed, &mut store);
+        if !is_output(tensor) {
+            continue;
+        }
+        for (at, first) in written_elements(tensor, *page, content) {
+            let Some(param) = at.tensor.param else { continue };
+            let value = element_value(at.tensor, content, first, &mut packed, &mut store);
             let mut residues =
                 IntTerms { packed: &mut packed, store: &mut store, ranges: &mut ranges, pc: 0 };
-            let wrong = match output_value(tensor, value, &mut residues, &mut run.relied.masks) {
+            let wrong = match output_value(at.tensor, value, &mut residues, &mut run.relied.masks) {
                 Ok(OutputValue::Real(term) | OutputValue::Integer(term)) if store.is_refused(term) => {
                     (FaultKind::TypeMismatch, "V5", UNEXPLAINED.to_string(), None)
                 }
                 Ok(value) => {
-                    outputs.push((param, element, value));
+                    outputs.push((param, at.element, value));
                     continue;
                 }
                 Err(wrong) => wrong,
             };
-            let place = (*number, element);
+            let cell = (*number, page * PAGE as u64 + first as u64 / 4);
             let sites = match &order {
-                Detector::VectorClock(exact) => sites_of(launch, linear, place, (exact, &unwritten), wrong.3),
-                Detector::Epoch(_) => found_again(launch, options, linear, place, wrong.3),
+                Detector::VectorClock(exact) => sites_of(launch, linear, cell, (exact, &unwritten), wrong.3),
+                Detector::Epoch(_) => found_again(launch, options, linear, cell, wrong.3),
             };
-            return Err(Stop::Fault(Box::new(output_fault(launch, place, wrong, sites))));
+            return Err(Stop::Fault(Box::new(output_fault(launch, at, wrong, sites))));
         }
     }
     if let Some(((number, offset), _)) = contributions.iter().find(|(_, own)| is_unexplained(own.sum, &store))
     {
-        let element = offset / u64::from(launch.tensors[*number as usize].element.bytes());
         let wrong = (FaultKind::TypeMismatch, "V5", UNEXPLAINED.to_string(), None);
-        return Err(Stop::Fault(Box::new(output_fault(launch, (*number, element), wrong, Vec::new()))));
+        let tensor = &launch.tensors[*number as usize];
+        let at = tensor.element_at(*offset).unwrap_or(ElementAt { tensor, element: *offset, byte: 0 });
+        return Err(Stop::Fault(Box::new(output_fault(launch, at, wrong, Vec::new()))));
     }
     let found = store.explained().map(|claim| Assumption::relied(claim.to_string()));
     run.relied.others.extend(found);
@@ -369,13 +374,11 @@ fn attempt<'l>(
 /// The fault of an output element that holds what `wrong` says, by whom.
 pub(super) fn output_fault(
     launch: &Launch<'_>,
-    (number, element): (u32, u64),
+    at: ElementAt<'_>,
     (kind, rule, what, _): WrongOutput,
     sites: Vec<Site>,
 ) -> Fault {
-    let tensor = &launch.tensors[number as usize];
-    let shape = tensor.param.map_or(&[][..], |param| &launch.names[param].1);
-    let place = crate::term::spell_element(&tensor.name, shape, element);
+    let place = launch.spell(at).unwrap_or_else(|| at.tensor.name.clone());
     let message = format!("the output {place} {what}");
     let help = undefined_help(kind).map(str::to_owned);
     Fault { side: launch.which, kind, rule, message, sites, timeline: None, help }
@@ -386,16 +389,14 @@ pub(super) fn written_elements<'p>(
     tensor: &'p Tensor,
     page: u64,
     content: &'p Page,
-) -> impl Iterator<Item = (u64, usize)> + 'p {
-    let bytes = u64::from(tensor.element.bytes());
+) -> impl Iterator<Item = (ElementAt<'p>, usize)> + 'p {
     let start = page * 4 * PAGE as u64;
-    let count = 4 * PAGE as u64 / bytes;
-    (0..count).filter_map(move |at| {
-        let first = (at * bytes) as usize;
-        let written = (first..first + bytes as usize)
+    // Elements lie at multiples of their sizes, those of structs among others.
+    (0..4 * PAGE).step_by(tensor.element.bytes() as usize).filter_map(move |first| {
+        let at = tensor.element_at(start + first as u64).filter(|at| at.byte == 0)?;
+        let written = (first..first + at.tensor.element.bytes() as usize)
             .any(|byte| (content.written[byte / 4] | content.updated[byte / 4]) >> (byte % 4) & 1 == 1);
-        let element = (start + at * bytes) / bytes;
-        (written && element < tensor.elements).then_some((element, first))
+        written.then_some((at, first))
     })
 }
 
@@ -533,28 +534,27 @@ fn found_again(
     launch: &Launch<'_>,
     options: &Options,
     linear: u64,
-    place: (u32, u64),
+    cell: (u32, u64),
     origin: Option<Origin>,
 ) -> Vec<Site> {
     let Ok(mut cta) = Cta::new(launch, options, linear, Mode::VectorClocks) else { return Vec::new() };
     match (cta.run(), &cta.order) {
         (Ok(()), Detector::VectorClock(exact)) => {
-            sites_of(launch, linear, place, (exact, &cta.unwritten), origin)
+            sites_of(launch, linear, cell, (exact, &cta.unwritten), origin)
         }
         _ => Vec::new(),
     }
 }
 
-/// Who wrote an element of an output last, and where its value became undefined, as a CTA that ran with vector clocks
+/// Who wrote a cell of an output last, and where its value became undefined, as a CTA that ran with vector clocks
 /// knows it.
 pub(super) fn sites_of(
     launch: &Launch<'_>,
     linear: u64,
-    (tensor, element): (u32, u64),
+    (tensor, cell): (u32, u64),
     (exact, unwritten): (&VectorClockDetector, &UnwrittenReads),
     origin: Option<Origin>,
 ) -> Vec<Site> {
-    let cell = element * u64::from(launch.tensors[tensor as usize].element.bytes()) / 4;
     let object = launch.objects.of_tensor(tensor);
     let written = object.and_then(|object| exact.history(object, cell).0.last().copied());
     let written = written.map(|access| Site {

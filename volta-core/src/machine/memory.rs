@@ -12,6 +12,7 @@ use super::int_terms;
 use super::packed::{Cell, PackedPart, PackedParts, PackedValues};
 use super::race::EpochShadow;
 use super::shadow::ByteShadow;
+use super::structs::ElementAt;
 use super::value::{Origin, Value};
 use crate::program::{InstId, Scope, Update};
 use crate::term::Store;
@@ -166,13 +167,14 @@ pub(super) fn initial_cell(
     reader: InstId,
 ) -> Cell {
     let first = 4 * cell;
-    if let Some((offset, field)) = tensor.field_at(first)
-        && field.element.bytes() >= 4
-    {
-        return initial_cell(field, (first - offset) / 4, (packed, store), reader);
-    }
-    if let Initial::Fields(..) = tensor.initial {
-        return cell_of_fields(tensor, first, packed, reader);
+    if tensor.has_fields() {
+        return match tensor.element_at(first) {
+            Some(ElementAt { tensor, element, byte }) if tensor.element.bytes() >= 4 => {
+                let start = element * u64::from(tensor.element.bytes());
+                initial_cell(tensor, (start + byte) / 4, (packed, store), reader)
+            }
+            _ => cell_of_fields(tensor, first, packed, reader),
+        };
     }
     if let Initial::Bytes(bytes) = &tensor.initial {
         let mut word = [0; 4];
@@ -211,15 +213,14 @@ pub(super) fn initial_cell(
     }
 }
 
-/// What 4 bytes of a variable hold of which narrow fields are given.
+/// What 4 bytes of structs hold where fields are narrow.
 fn cell_of_fields(tensor: &Tensor, first: u64, packed: &mut PackedValues, reader: InstId) -> Cell {
     let mut pieces = PackedParts::new();
     let mut at = first;
     while at < first + 4 {
-        let piece = match tensor.field_at(at) {
-            Some((offset, field)) => {
-                let bytes = field.element.bytes();
-                PackedPart { value: field.value((at - offset) / u64::from(bytes), reader), bytes }
+        let piece = match tensor.element_at(at) {
+            Some(ElementAt { tensor, element, .. }) => {
+                PackedPart { value: tensor.value(element, reader), bytes: tensor.element.bytes() }
             }
             None => PackedPart { value: Value::Undefined(Origin::Unwritten(reader)), bytes: 1 },
         };

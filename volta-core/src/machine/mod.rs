@@ -36,6 +36,7 @@ mod relied;
 mod returned;
 mod schedule;
 mod shadow;
+mod structs;
 mod survey;
 mod tensor_map;
 mod timeline;

@@ -13,6 +13,7 @@ use super::cta::{Beside, Cta, Detector, Mode, Stop};
 use super::footprint::is_output;
 use super::grid::{element_value, output_fault, output_value, sites_of, written_elements};
 use super::int_terms::IntTerms;
+use super::memory::PAGE;
 use super::race::Conflict;
 use super::value::Origin;
 use crate::base::budget::Limit;
@@ -232,17 +233,19 @@ fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
         if survey.looks_at(object) {
             continue;
         }
-        for (element, first) in written_elements(tensor, *page, content) {
-            let value = element_value(tensor, content, first, &mut packed, &mut store);
+        for (at, first) in written_elements(tensor, *page, content) {
+            let value = element_value(at.tensor, content, first, &mut packed, &mut store);
             if packed.undefined_part(value).is_some_and(|origin| survey.is_in_doubt(origin)) {
                 continue;
             }
             let (packed, store, ranges) = (&mut packed, &mut store, &mut ranges);
             let mut residues = IntTerms { packed, store, ranges, pc: 0 };
-            let Err(wrong) = output_value(tensor, value, &mut residues, &mut relied.masks) else { continue };
-            let place = (*number, element);
-            let sites = sites_of(launch, linear, place, (exact, &unwritten), wrong.3);
-            let fault = output_fault(launch, place, wrong, sites);
+            let Err(wrong) = output_value(at.tensor, value, &mut residues, &mut relied.masks) else {
+                continue;
+            };
+            let cell = (*number, page * PAGE as u64 + first as u64 / 4);
+            let sites = sites_of(launch, linear, cell, (exact, &unwritten), wrong.3);
+            let fault = output_fault(launch, at, wrong, sites);
             if survey.stands(&fault) {
                 survey.note(fault);
             }

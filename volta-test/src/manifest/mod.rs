@@ -5,6 +5,7 @@
 mod args;
 mod locate;
 mod reader;
+mod structs;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -190,8 +191,8 @@ fn read_case(name: &str, home: Home, document: &DeTable<'_>, problems: &Problems
 fn read_params(table: &Table<'_>, binding: Binding, problems: &Problems) -> Vec<Param> {
     let mut params = Vec::new();
     let what = match binding {
-        Binding::Argument => "parameter",
         Binding::Variable => "variable",
+        Binding::Argument | Binding::Field(_) => "parameter",
     };
     for (name, span, value) in table.entries() {
         let Some(entries) = value.get_ref().as_table() else {
@@ -199,7 +200,9 @@ fn read_params(table: &Table<'_>, binding: Binding, problems: &Problems) -> Vec<
             continue;
         };
         let table = Table::new(entries, span, format!("the {what} `{name}`"), PARAM, problems);
-        if let Some(kind) = read_param(&table, name, binding, problems) {
+        if let Some(fields) = structs::fields(&table, problems) {
+            params.extend(structs::read(&table, name, &fields, binding, problems).into_iter().flatten());
+        } else if let Some(kind) = read_param(&table, name, binding, problems) {
             params.push(Param { name: name.into(), kind, binding });
         }
         table.finish();
@@ -236,7 +239,7 @@ fn read_param(table: &Table<'_>, name: &str, binding: Binding, problems: &Proble
     let role = match (role, binding) {
         (Some(role), _) => Some(read_word(role, "`role`", problems)?),
         (None, Binding::Variable) => Some(Role::In),
-        (None, Binding::Argument) => None,
+        (None, Binding::Argument | Binding::Field(_)) => None,
     };
     let Some(role) = role else {
         let help = Some("role = \"in\", \"out\", \"inout\", \"scratch\" or \"ignored\"".into());

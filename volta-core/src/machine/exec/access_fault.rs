@@ -321,11 +321,11 @@ impl Cta<'_> {
         width: Option<u32>,
     ) -> String {
         let name = pretty_name(&object.name);
-        if let (Backing::Tensor(number), Some(element)) = (object.backing, object.element)
-            && let Some(param) = self.launch.tensors[number as usize].param
+        if let Backing::Tensor(number) = object.backing
+            && let Some(at) = self.launch.tensors[number as usize].element_at(offset)
+            && let Some(name) = self.launch.spell(at)
         {
-            let (name, shape) = &self.launch.names[param];
-            return crate::term::spell_element(name, shape, offset / u64::from(element.bytes()));
+            return name;
         }
         if let Some(width) = width.map(u64::from).filter(|width| object.size.is_multiple_of(*width)) {
             let (first, last) = (offset / width, (offset + u64::from(bytes) - 1) / width);

@@ -390,18 +390,19 @@ impl Cta<'_> {
         lane: usize,
         pc: u32,
     ) -> Stop {
-        match origin {
-            _ if self.is_in_doubt(origin) => Stop::Doubtful,
-            Origin::Unpredictable(_) => {
-                let (kind, why) = self.undefined_reason(origin);
-                let message = format!("a predicate that decides here is {why}");
-                self.undefined_fault(kind, "S4", message, origin, warp, lane, pc)
-            }
-            Origin::Unwritten(_) | Origin::Invalid(_) | Origin::Doubtful(_) | Origin::State(_) => {
-                let kind = FaultKind::Uninitialised;
-                self.undefined_fault(kind, "V6", message.to_owned(), origin, warp, lane, pc)
-            }
+        if self.is_in_doubt(origin) {
+            return Stop::Doubtful;
         }
+        let (kind, why) = self.undefined_reason(origin);
+        let decides = format!("a predicate that decides here is {why}");
+        let (rule, message) = match origin {
+            Origin::Unwritten(_) => ("V6", message.to_owned()),
+            Origin::Unpredictable(_) | Origin::State(_) => ("S4", decides),
+            Origin::Invalid(_) | Origin::Doubtful(_) => {
+                ("V6", format!("{decides}: an operation on the way to it has no value"))
+            }
+        };
+        self.undefined_fault(kind, rule, message, origin, warp, lane, pc)
     }
 
     /// The fault of a value that is undefined, with where it became so.

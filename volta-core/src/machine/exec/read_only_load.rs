@@ -92,7 +92,7 @@ impl Cta<'_> {
         let Backing::Tensor(number) = at.object.backing else { return Ok(()) };
         let tensor = &self.launch.tensors[number as usize];
         let of_fields = (0..4)
-            .filter(|byte| tensor.field_at(4 * cell + byte).is_some())
+            .filter(|byte| tensor.has_fields() && tensor.element_at(4 * cell + byte).is_some())
             .fold(0, |all, byte| all | 1 << byte);
         if tensor.is_given() || self.memory.is_written((number, cell), touched & !of_fields) {
             return Ok(());

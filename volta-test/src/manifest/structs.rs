@@ -1,0 +1,107 @@
+//! Tensors of structs: `type = { d = "f16", qs = "u8[16]" }`.
+
+use volta_case::{FIELD, TYPE};
+use volta_core::case::{Binding, Contents, FieldType, Param, Role, Sign, tensor_of_structs};
+
+use super::reader::{Problems, Table, Value};
+use super::{read_contents, read_shape, read_word};
+
+const EXPECTED: &str = "a type such as \"u8[16]\", or a table with a `type`";
+
+/// The fields of a parameter whose type is a struct; `None` for one type, and for one type a side.
+pub(super) fn fields<'a>(param: &Table<'a>, problems: &'a Problems) -> Option<Table<'a>> {
+    let value = param.get("type")?;
+    let fields = value.get_ref().as_table()?;
+    let is_side = fields.iter().any(|(key, _)| TYPE.iter().any(|side| side.name == key.get_ref()));
+    (!is_side && !fields.is_empty()).then(|| Table::new(fields, value.span(), "`type`", [], problems))
+}
+
+/// The parameters that a tensor of structs is, one for each field.
+pub(super) fn read(
+    table: &Table<'_>,
+    name: &str,
+    fields: &Table<'_>,
+    binding: Binding,
+    problems: &Problems,
+) -> Option<Vec<Param>> {
+    if binding != Binding::Argument {
+        let help =
+            format!("give its fields, each by its byte: \"{name}+0\" = {{ type = \"f32\", shape = [4] }}");
+        problems.add(table.span.clone(), format!("the variable `{name}` is a struct"), Some(help));
+        return None;
+    }
+    for key in ["contents", "assume", "value", "symbolic"] {
+        if table.get(key).is_some() {
+            let help = format!("say it of a field: {{ type = \"f16\", {key} = … }}");
+            problems.add(
+                table.key_span(key),
+                format!("`{name}` holds structs, and has no `{key}`"),
+                Some(help),
+            );
+        }
+    }
+    let role: Role = match table.get("role") {
+        Some(role) => read_word(role, "`role`", problems)?,
+        None => {
+            let help = Some("role = \"in\", \"out\", \"inout\", \"scratch\" or \"ignored\"".into());
+            problems.add(table.span.clone(), format!("the tensor `{name}` needs a role"), help);
+            return None;
+        }
+    };
+    let Some(shape) = table.get("shape") else {
+        let help = Some("shape = [128]: so many structs".into());
+        problems.add(table.span.clone(), format!("the tensor `{name}` needs a shape"), help);
+        return None;
+    };
+    let shape = read_shape(table, shape, problems)?;
+    let mut types = Vec::new();
+    for (field, _, value) in fields.entries() {
+        types.push(read_field(table, field, value, &shape, problems)?);
+    }
+    match tensor_of_structs(name, &shape, role, types) {
+        Ok(params) => Some(params),
+        Err(message) => {
+            problems.add(table.key_span("type"), message, None);
+            None
+        }
+    }
+}
+
+fn read_field(
+    table: &Table<'_>,
+    name: &str,
+    value: Value<'_>,
+    structs: &[u64],
+    problems: &Problems,
+) -> Option<FieldType> {
+    let own = value
+        .get_ref()
+        .as_table()
+        .map(|entries| Table::new(entries, value.span(), format!("the field `{name}`"), FIELD, problems));
+    let ty = match &own {
+        Some(own) => own.get("type"),
+        None => Some(value),
+    };
+    let Some((ty, text)) = ty.and_then(|ty| Some((ty, ty.get_ref().as_str()?))) else {
+        table.wrong_type(value, &format!("the field `{name}`"), EXPECTED);
+        return None;
+    };
+    let (element, shape) = match FieldType::parse_type(text) {
+        Ok(parsed) => parsed,
+        Err(message) => {
+            problems.add(ty.span(), message, None);
+            return None;
+        }
+    };
+    let (mut contents, mut sign): (Option<Contents>, Sign) = (None, Sign::Any);
+    if let Some(own) = own {
+        if let Some(value) = own.get("contents") {
+            contents = Some(read_contents(value, &[structs, &shape].concat(), [element; 2], problems)?);
+        }
+        if let Some(value) = own.get("assume") {
+            sign = read_word(value, "`assume`", problems)?;
+        }
+        own.finish();
+    }
+    Some(FieldType { name: name.into(), element, shape, contents, sign })
+}
