@@ -48,4 +48,13 @@ fn boxes(x: &[[f32; 16]; 16], y: &mut [f32; 64], #[tensor_map(of = x, box = [8, 
 )]
 fn by_struct(x: &[f32; 32], y: &mut [f32; 32], #[symbolic] a: f32);
 
+/// A tensor of structs: `struct { half d; unsigned char q[2]; }`.
+#[verify_equiv(
+    reference = "kernels/fields.ptx::reference",
+    opt = "kernels/fields.ptx::opt",
+    block = 8,
+    expect = "equivalent"
+)]
+fn fields(#[fields(#[assume(positive)] d: f16, q: [u8; 2])] x: &[Pair; 8], y: &mut [f32; 8]);
+
 volta_test::main!(fixtures = "../fixtures");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use volta_case::{
-    About, CASE, Contains, Element, Expectation, KERNEL, Key, Launch, MEMBER, NamedContents, Options, PARAM,
+    About, CASE, Contains, Element, Expectation, FIELD, KERNEL, Key, Launch, MEMBER, NamedContents, Options, PARAM,
     Role, Section, Sign, Target, TensorMap, VerdictName, spellings,
 };
 use volta_suite::modules::{self, IMPORTS};
@@ -155,6 +155,7 @@ fn the_page_on_cases_says_what_the_schema_says() {
         ("keys of a kernel", table(KERNEL.iter().chain(Launch::keys()).chain(Target::keys()))),
         ("keys of expect", table(Expectation::keys())),
         ("keys of contains", table(Contains::keys())),
+        ("keys of a field", table(FIELD)),
         ("keys of a member", table(MEMBER)),
         ("keys of a tensor map", table(TensorMap::keys())),
         ("keys of options", table(Options::keys())),

@@ -1,5 +1,5 @@
 use super::*;
-use volta_core::case::{Argument, Member};
+use volta_core::case::{Argument, FieldPlace, Member};
 
 use crate::number;
 
@@ -309,6 +309,37 @@ args = [["x", ["n", { type = "f16", value = 0.5 }], { offset = 24 }], 7]
     assert_eq!(change("offset = 24", "offset = -1").len(), 1);
     assert_eq!(change("offset = 24", "byte = 24").len(), 2);
     assert_eq!(change("value = 0.5", "value = 70000").len(), 1);
+}
+
+#[test]
+fn types_of_structs_are_parameters_for_each_field() {
+    let text = r#"
+[params]
+x = { role = "in", shape = [4], type = { d = "f16", q = { type = "u8[2x3]", contents = "iota" } } }
+y = { role = "out", type = "f32", shape = [4] }
+
+[kernel]
+source = "k.ptx"
+block = 32
+args = ["y", "x"]
+"#;
+    let case = read(text).expect("the case is right");
+    let fields: Vec<_> = case.params.iter().map(|param| (param.name.as_str(), param.binding)).collect();
+    let place = |offset, count| Binding::Field(FieldPlace { offset, count, stride: 8 });
+    assert_eq!(fields, [("x.d", place(0, 1)), ("x.q", place(2, 6)), ("y", Binding::Argument)]);
+    let change = |from: &str, to: &str| problems(&text.replace(from, to));
+    assert_eq!(
+        change("shape = [4], type = {", "shape = [4], contents = \"iota\", type = {"),
+        ["3:33: `x` holds structs, and has no `contents` | say it of a field: { type = \"f16\", contents = … }"]
+    );
+    assert_eq!(change("role = \"in\", ", "").len(), 1);
+    assert_eq!(change("shape = [4], type = { d", "type = { d").len(), 1);
+    assert_eq!(change("\"f16\"", "\"half\""), ["3:46: unknown element type `half`"]);
+    assert_eq!(change("u8[2x3]", "u8[]").len(), 1);
+    assert_eq!(change("\"f16\"", "7").len(), 1);
+    assert_eq!(change("\"iota\"", "[1, 2]").len(), 1);
+    assert_eq!(change("[\"y\", \"x\"]", "[\"y\", \"x.d\"]").len(), 1);
+    assert_eq!(change("[params]", "[globals]").len(), 2);
 }
 
 #[test]
