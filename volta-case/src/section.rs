@@ -28,6 +28,15 @@ pub const CASE: &[Key] = &[
     ),
 ];
 
+/// What a document has besides, that brings its sources along.
+pub const DOCUMENT: &[Key] = &[
+    Key::own("name", "what the case is called; default `stdin`"),
+    Key::own(
+        "sources",
+        "the texts of all sources and what they include, by the names that `source` calls them",
+    ),
+];
+
 /// A parameter, or a variable of the module.
 pub const PARAM: &[Key] = &[
     Key::own("role", "of a tensor: {roles}"),
