@@ -17,8 +17,8 @@ pub use key::{Effect, Field, Key, Section, Takes, Value, duration};
 pub use limit::{Limit, Limits};
 pub use reason::{DifferenceKind, Hint, InputProblem, Reason, UnknownReason};
 pub use section::{
-    About, CASE, Contains, DOCUMENT, Expectation, FILL, KERNEL, Launch, MEMBER, Options, PARAM, Rules, Run,
-    TYPE, Target, TensorMap, source_problem, split_source,
+    About, CASE, Contains, DOCUMENT, Expectation, FILL, FORMAT_VERSION, KERNEL, Launch, MEMBER, Options,
+    PARAM, Rules, Run, TYPE, Target, TensorMap, source_problem, split_source,
 };
 pub use verdict::{FaultKind, UnknownCause, VerdictName};
 pub use word::{Word, Wrong, choose, nearest, spellings};

@@ -10,8 +10,12 @@ use crate::limit::Limits;
 use crate::verdict::VerdictName;
 use crate::word::{Wrong, choose};
 
+/// The version of the format of `volta.toml`, which a case may give. A change that older programs would misread raises it.
+pub const FORMAT_VERSION: u64 = 1;
+
 /// The top level.
 pub const CASE: &[Key] = &[
+    Key::own("version", "the version of the format of this file: 1, as where it is not given"),
     Key::own("description", "a text for people: what the case is about"),
     Key::own("params", "tensors and scalars, below"),
     Key::own("globals", "variables of the module, below"),

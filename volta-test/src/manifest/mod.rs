@@ -12,8 +12,9 @@ use std::path::{Component, Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 use volta_case::{
-    About, CASE, DOCUMENT, FILL, InputProblem, KERNEL, NamedContents, Options, PARAM, Section, TYPE,
-    TensorMap, Value as Given, VerdictName, Word, Wrong, choose, source_problem, spellings, split_source,
+    About, CASE, DOCUMENT, FILL, FORMAT_VERSION, InputProblem, KERNEL, NamedContents, Options, PARAM,
+    Section, TYPE, TensorMap, Value as Given, VerdictName, Word, Wrong, choose, source_problem, spellings,
+    split_source,
 };
 use volta_core::case::{
     Binding, Contents, Element, Param, ParamKind, Role, ScalarValue, Sign, Which, bits_of,
@@ -173,6 +174,7 @@ fn finished(case: Option<Case>, problems: Problems) -> Result<Case, Vec<Problem>
 const SIZES: &str = "sizes are numbers, since a case is verified at one size: shape = [128]";
 
 fn read_case(name: &str, home: Home, top: Table<'_>, problems: &Problems) -> Option<Case> {
+    read_version(&top, problems)?;
     let table = top.table("params", []);
     let names: Vec<&str> = table.iter().flat_map(Table::entries).map(|(name, _, _)| name).collect();
     let params = table.map(|table| read_params(&table, Binding::Argument, problems));
@@ -539,6 +541,25 @@ fn read_kernel(
     kernel.args = Known { names, maps, problems }.arguments(&table);
     table.finish();
     source.map(|_| kernel)
+}
+
+/// What another version of the format means, nobody here knows: nothing else is read then.
+fn read_version(top: &Table<'_>, problems: &Problems) -> Option<()> {
+    let Some(value) = top.get("version") else { return Some(()) };
+    match as_integer(value.get_ref()) {
+        Some(FORMAT_VERSION) => return Some(()),
+        Some(newer @ FORMAT_VERSION..) => {
+            let message =
+                format!("this case is in version {newer} of the format, which this program does not know");
+            let help = format!(
+                "install a newer Volta: this one, {}, reads version {FORMAT_VERSION}",
+                env!("CARGO_PKG_VERSION")
+            );
+            problems.add(value.span(), message, Some(help));
+        }
+        Some(_) | None => top.wrong_type(value, "`version`", &FORMAT_VERSION.to_string()),
+    }
+    None
 }
 
 fn read_expectation(top: &Table<'_>, is_pair: bool, problems: &Problems) -> Expectation {
