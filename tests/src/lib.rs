@@ -131,6 +131,21 @@ impl Said {
     }
 }
 
+/// The program's commands, from its `--help`.
+///
+/// # Panics
+/// When it lists none.
+pub fn commands_in(help: &str) -> Vec<String> {
+    let (_, list) = help.split_once("Commands:\n").expect("it lists its commands");
+    let lines = list.lines().map_while(|line| line.strip_prefix("  "));
+    // A text that goes on in the next line is indented further.
+    lines
+        .filter(|line| !line.starts_with(' '))
+        .filter_map(|line| line.split(' ').next())
+        .map(str::to_owned)
+        .collect()
+}
+
 /// The variables that decide what a suite does; tests start programs without them.
 const VARIABLES: [&str; 12] = [
     "VOLTA_NVCC",

@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod describe;
 mod export;
 mod lint;
 mod refresh;
@@ -93,6 +94,10 @@ enum Command {
         /// A rule such as Y1, or a verdict such as race
         name: Option<String>,
     },
+    /// Print the script with which a shell completes arguments
+    Completions(describe::CompletionsArgs),
+    /// Print a page of the manual, for man
+    Man(describe::ManArgs),
 }
 
 /// Which cases.
@@ -267,6 +272,8 @@ pub fn main() -> ExitCode {
         Command::Replay(arguments) => replay::replay(&arguments, &mut out),
         Command::Show(arguments) => show::show(&arguments, &mut out),
         Command::Explain { name } => explain(name.as_deref(), &mut out),
+        Command::Completions(arguments) => describe::completions(&arguments, &mut out),
+        Command::Man(arguments) => describe::man(&arguments, &mut out),
     };
     match exit {
         Ok(exit) => ExitCode::from(exit as u8),
