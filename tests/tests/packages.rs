@@ -9,7 +9,7 @@ use volta_suite::tree::{files, read, root};
 use volta_suite::{Said, page};
 
 /// What licences ask of those who pass on a program with a crate in it. Where there is a choice, the first is taken.
-const LICENCES: [(&str, &str); 13] = [
+const LICENCES: [(&str, &str); 14] = [
     ("MIT OR Apache-2.0", NOTICE),
     ("Apache-2.0 OR MIT", NOTICE),
     ("MIT/Apache-2.0", NOTICE),
@@ -22,6 +22,7 @@ const LICENCES: [(&str, &str); 13] = [
     ("Apache-2.0 WITH LLVM-exception OR Apache-2.0 OR MIT", "the same, but not for what is compiled"),
     ("Unicode-3.0", NOTICE),
     ("(MIT OR Apache-2.0) AND Unicode-3.0", NOTICE),
+    ("Zlib", "nothing of those who pass on programs"),
     ("LGPL-3.0+", "[above](#gmp-and-mpfr)"),
 ];
 
