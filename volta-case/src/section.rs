@@ -75,7 +75,8 @@ pub const KERNEL: &[Key] = &[
     Key::own(
         "source",
         "`\"file.cu\"` or `\"file.ptx\"`, relative to the case; `\"file.cu::name\"` where the file has several kernels. \
-         `name` may be mangled or as in the source, template arguments included: `\"scale.cu::scale<float>\"`",
+         `name` may be mangled or as in the source or as `cu++filt` prints it, with all template arguments or, where \
+         that says which, without the last: `\"scale.cu::scale<float, 128u, true>\"`",
     ),
     Key::own(
         "args",

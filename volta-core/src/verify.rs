@@ -763,7 +763,7 @@ fn place_of(text: &str, span: Span) -> Place {
     }
 }
 
-fn run_verdict(which: Which, error: RunError) -> Verdict {
+pub(crate) fn run_verdict(which: Which, error: RunError) -> Verdict {
     match error {
         RunError::Bind(error) => Verdict::InputError(InputError {
             kind: InputProblem::DoesNotFit,
