@@ -1,5 +1,6 @@
 //! Shared helpers of the suites.
 
+pub mod case_schema;
 pub mod differential;
 pub mod expander;
 pub mod explorer;
@@ -19,8 +20,9 @@ pub mod verifier_mutants;
 pub use volta_interpreter as interpreter;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// A folder of a test's own, empty at first.
 #[derive(Debug)]
@@ -105,10 +107,43 @@ impl Said {
     /// # Panics
     /// When it cannot be started.
     pub fn by(command: &mut Command) -> Said {
-        let Output { status, stdout, stderr } = command.output().expect("the program starts");
+        Said::of(command.output().expect("the program starts"))
+    }
+
+    /// Runs a command with a text on its standard input.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn by_input(command: &mut Command, input: &str) -> Said {
+        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = pipes.spawn().expect("the program starts");
+        let mut to = child.stdin.take().expect("it has a standard input");
+        // Whoever does not read it says why.
+        let _ = to.write_all(input.as_bytes());
+        drop(to);
+        Said::of(child.wait_with_output().expect("the program ends"))
+    }
+
+    fn of(output: Output) -> Said {
+        let Output { status, stdout, stderr } = output;
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("programs say UTF-8");
         Said { code: status.code().unwrap_or(-1), out: text(stdout), err: text(stderr) }
     }
+}
+
+/// The program's commands, from its `--help`.
+///
+/// # Panics
+/// When it lists none.
+pub fn commands_in(help: &str) -> Vec<String> {
+    let (_, list) = help.split_once("Commands:\n").expect("it lists its commands");
+    let lines = list.lines().map_while(|line| line.strip_prefix("  "));
+    // A text that goes on in the next line is indented further.
+    lines
+        .filter(|line| !line.starts_with(' '))
+        .filter_map(|line| line.split(' ').next())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The variables that decide what a suite does; tests start programs without them.

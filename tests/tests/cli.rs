@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use volta_suite::{COPY_PTX, Said, Scratch, copy_case};
+use volta_suite::{COPY_PTX, Said, Scratch, commands_in, copy_case};
 
 /// A kernel that stores what it loads, and expects to be clean.
 const CLEAN: &str = r#"
@@ -67,6 +67,43 @@ fn cargo_starts_it() {
         let said = volta(&scratch, arguments).all();
         assert!(said.contains(usage), "{said}");
     }
+}
+
+#[test]
+fn every_command_has_a_page_and_is_completed() {
+    let scratch = scratch("described");
+    let commands = commands_in(&volta(&scratch, &["--help"]).out);
+    assert!(commands.len() > 10, "{commands:?}");
+    for command in &commands {
+        let page = volta(&scratch, &["man", command]).out;
+        assert!(page.contains(&format!(".TH cargo-volta-{command} 1")), "{page}");
+        let help = volta(&scratch, &[command, "--help"]).out;
+        for option in help.lines().filter_map(|line| line.trim_start().strip_prefix("--")) {
+            let name =
+                option.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next().unwrap_or(option);
+            let name = format!("\\-\\-{}", name.replace('-', "\\-"));
+            assert!(page.contains(&name), "{command} has {name}, and its page does not say so");
+        }
+    }
+    let page = volta(&scratch, &["man"]).out;
+    for command in &commands {
+        assert!(page.contains(&format!("cargo\\-volta\\-{command}(1)")), "{command}: {page}");
+    }
+    assert!(page.contains(".nf\n\\&  cargo volta check fixtures  "), "examples keep their lines: {page}");
+    let said = volta(&scratch, &["man", "chek"]);
+    assert_eq!((said.code, said.out.as_str()), (2, ""));
+    assert!(said.err.contains("there is no command `chek`\nhelp: did you mean `check`?"), "{}", said.err);
+
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = volta(&scratch, &["completions", shell]).out;
+        assert!(commands.iter().all(|command| script.contains(command)), "{shell}: {script}");
+        scratch.write(&format!("completions.{shell}"), &script);
+    }
+    let complete = "source completions.bash; COMP_WORDS=(cargo-volta lin); COMP_CWORD=1; \
+                    $(complete -p cargo-volta | sed 's/.*-F \\([^ ]*\\).*/\\1/') cargo-volta lin cargo-volta; \
+                    echo \"${COMPREPLY[@]}\"";
+    let said = Said::by(scratch.command("bash").args(["-c", complete]));
+    assert_eq!((said.out.as_str(), said.err.as_str()), ("lint\n", ""));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use volta_case::{VerdictName, Word};
 use volta_suite::tree::{files, read, root};
-use volta_suite::{Said, filetest};
+use volta_suite::{Said, commands_in, filetest};
 use volta_test::case::Home;
 use volta_test::manifest;
 use volta_test::render::rules;
@@ -266,18 +266,9 @@ fn printed(arguments: &[&str]) -> String {
     said.out
 }
 
-/// The program's commands.
-fn own_commands() -> Vec<String> {
-    let help = printed(&["--help"]);
-    let (_, list) = help.split_once("Commands:\n").expect("it lists its commands");
-    let lines = list.lines().take_while(|line| !line.is_empty());
-    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).map(str::to_owned);
-    names.filter(|name| !name.is_empty()).collect()
-}
-
 #[test]
 fn commands_name_what_there_is() {
-    let commands = own_commands();
+    let commands = commands_in(&printed(&["--help"]));
     let of = |command: &String| format!("\n@{command}\n{}", printed(&[command.as_str(), "--help"]));
     let help: String = commands.iter().filter(|command| *command != "help").map(of).collect();
     let mut wrong = Vec::new();
@@ -297,7 +288,7 @@ fn commands_name_what_there_is() {
 /// `volta` alone is another program on many machines.
 #[test]
 fn every_text_calls_the_program_by_its_name() {
-    let commands = own_commands();
+    let commands = commands_in(&printed(&["--help"]));
     let mut wrong = Vec::new();
     for extension in ["md", "rs", "toml", "snap", "json", "py", "sh", "txt", "yml"] {
         for path in files(&root(), extension) {
@@ -423,7 +414,7 @@ fn rules_have_a_section_and_a_short_form() {
     let titles =
         page.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
     let stated: BTreeSet<&str> = titles.filter(is_rule).collect();
-    let explained: BTreeSet<&str> = rules::ENTRIES.iter().map(|entry| entry.name).filter(is_rule).collect();
+    let explained: BTreeSet<&str> = rules::RULES.iter().map(|rule| rule.name).collect();
     assert_eq!(stated, explained, "docs/semantics.md on the left, `cargo volta explain` on the right");
 }
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use volta_case::{
-    About, CASE, Contains, Element, Expectation, FIELD, KERNEL, Key, Launch, MEMBER, NamedContents, Options, PARAM,
-    Role, Section, Sign, Target, TensorMap, VerdictName, spellings,
+    About, CASE, Contains, Element, Expectation, FIELD, Hint, KERNEL, Key, Launch, MEMBER, NamedContents,
+    Options, PARAM, Reason, Role, Section, Sign, Target, TensorMap, VerdictName, spellings,
 };
 use volta_suite::modules::{self, IMPORTS};
 use volta_suite::tree::{files, read, root};
@@ -161,6 +161,37 @@ fn the_page_on_cases_says_what_the_schema_says() {
         ("keys of options", table(Options::keys())),
     ];
     volta_suite::page::hold("docs/cases.md", &parts).expect("the page is as the schema");
+}
+
+/// `VOLTA_WRITE_DOCS=1` writes it.
+#[test]
+fn the_page_on_reasons_has_them_all() {
+    let sentence = |text: &str| text.trim().trim_end_matches('.').to_owned();
+    let mut reasons = "\n| reason | verdict | meaning | hint |\n|---|---|---|---|\n".to_owned();
+    for reason in Reason::all() {
+        let hint = reason.hint().map_or(String::new(), |hint| format!("`{}`", hint.name()));
+        let (code, verdict, meaning) = (reason.code(), reason.verdict().name(), sentence(&reason.meaning()));
+        reasons += &format!("| `{code}` | `{verdict}` | {meaning} | {hint} |\n");
+    }
+    let mut hints = "\n| hint | what to do |\n|---|---|\n".to_owned();
+    for (hint, text) in Hint::ALL {
+        hints += &format!("| `{}` | {} |\n", hint.name(), sentence(text));
+    }
+    let parts = [("reasons", reasons + "\n"), ("hints", hints + "\n")];
+    volta_suite::page::hold("docs/reasons.md", &parts).expect("the page is as the tables");
+}
+
+/// `VOLTA_WRITE_DOCS=1` writes it.
+#[test]
+fn the_schema_of_documents_is_that_of_cases() {
+    let schema = volta_suite::case_schema::case_schema();
+    let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
+    let path = root().join("docs/case.schema.json");
+    if std::env::var_os("VOLTA_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &text).expect("the schema is written");
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == text, "VOLTA_WRITE_DOCS=1 writes docs/case.schema.json anew");
 }
 
 /// Texts of cases that stand in no table: frames, separators, numbers at the edges.

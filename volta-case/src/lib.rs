@@ -7,6 +7,7 @@
 mod element;
 mod key;
 mod limit;
+mod reason;
 mod section;
 mod verdict;
 mod word;
@@ -14,9 +15,10 @@ mod word;
 pub use element::{Element, Format, NamedContents, Role, Sign, Swizzle, Which, WmmaLayout};
 pub use key::{Effect, Field, Key, Section, Takes, Value, duration};
 pub use limit::{Limit, Limits};
+pub use reason::{DifferenceKind, Hint, InputProblem, Reason, UnknownReason};
 pub use section::{
-    About, CASE, Contains, Expectation, FIELD, FILL, KERNEL, Launch, MEMBER, Options, PARAM, Rules, Run,
-    TYPE, Target, TensorMap, source_problem, split_source,
+    About, CASE, Contains, DOCUMENT, Expectation, FIELD, FILL, FORMAT_VERSION, KERNEL, Launch, MEMBER,
+    Options, PARAM, Rules, Run, TYPE, Target, TensorMap, source_problem, split_source,
 };
 pub use verdict::{FaultKind, UnknownCause, VerdictName};
 pub use word::{Word, Wrong, choose, nearest, spellings};

@@ -10,8 +10,12 @@ use crate::limit::Limits;
 use crate::verdict::VerdictName;
 use crate::word::{Wrong, choose};
 
+/// The version of the format of `volta.toml`, which a case may give. A change that older programs would misread raises it.
+pub const FORMAT_VERSION: u64 = 1;
+
 /// The top level.
 pub const CASE: &[Key] = &[
+    Key::own("version", "the version of the format of this file: 1, as where it is not given"),
     Key::own("description", "a text for people: what the case is about"),
     Key::own("params", "tensors and scalars, below"),
     Key::own("globals", "variables of the module, below"),
@@ -25,6 +29,15 @@ pub const CASE: &[Key] = &[
         "contains",
         "`[[contains]]`, as often as wanted: a text that a side's PTX must contain, below. The case fails once a \
          compiler removes what it was written for",
+    ),
+];
+
+/// What a document has besides, that brings its sources along.
+pub const DOCUMENT: &[Key] = &[
+    Key::own("name", "what the case is called; default `stdin`"),
+    Key::own(
+        "sources",
+        "the texts of all sources and what they include, by the names that `source` calls them",
     ),
 ];
 
@@ -72,7 +85,8 @@ pub const KERNEL: &[Key] = &[
     Key::own(
         "source",
         "`\"file.cu\"` or `\"file.ptx\"`, relative to the case; `\"file.cu::name\"` where the file has several kernels. \
-         `name` may be mangled or as in the source, template arguments included: `\"scale.cu::scale<float>\"`",
+         `name` may be mangled or as in the source or as `cu++filt` prints it, with all template arguments or, where \
+         that says which, without the last: `\"scale.cu::scale<float, 128u, true>\"`",
     ),
     Key::own(
         "args",

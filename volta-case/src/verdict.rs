@@ -104,6 +104,123 @@ impl VerdictName {
         found.map_or("unknown(internal)", |(name, _)| name)
     }
 
+    /// What it means, one sentence for the end of a message: lowercase, no period.
+    pub const fn meaning(self) -> &'static str {
+        self.about().0
+    }
+
+    /// More, for who asks.
+    pub const fn more(self) -> &'static str {
+        self.about().1
+    }
+
+    const fn about(self) -> (&'static str, &'static str) {
+        match self {
+            VerdictName::Equivalent => (
+                "a proof that both kernels write the same values to the output tensors, for every input",
+                "Floating-point values are taken as real numbers. The assumptions printed below the verdict are part of it.",
+            ),
+            VerdictName::EquivalentWhere => (
+                "a proof that holds under the printed conditions, which the reference does not need",
+                "The optimized kernel divides by something, takes a root, or uses a constant that the reference does not. \
+         Where the conditions hold, both are equal. It is not `equivalent`.",
+            ),
+            VerdictName::Different => (
+                "the kernels write different values, and the message says for which input and element",
+                "Both values were computed at that input with exact error bounds, so it is no artefact of rounding. An element \
+         that only one kernel writes is a difference as well.",
+            ),
+            VerdictName::Clean => (
+                "one kernel alone ran without any fault",
+                "For cases with a single kernel: no race, no deadlock, no access out of bounds or before a write.",
+            ),
+            VerdictName::Unknown(UnknownCause::Budget) => (
+                "a limit was reached before there was an answer",
+                "Limits count steps and bytes, never time, so the same case always ends at the same place. The message names \
+         the option that raises the limit.",
+            ),
+            VerdictName::Unknown(UnknownCause::Timeout) => (
+                "the case's timeout passed before there was an answer",
+                "There is no timeout unless `timeout = \"10s\"` in the case, `--timeout` or VOLTA_TIMEOUT sets one. Where it \
+         ends a case depends on the machine; limits of steps do not.",
+            ),
+            VerdictName::Unknown(UnknownCause::Undecided) => (
+                "neither a proof nor a counterexample was found",
+                "Volta makes no claim. The reason says what was tried.",
+            ),
+            VerdictName::Unknown(UnknownCause::Internal) => (
+                "an error in Volta",
+                "It contradicts itself, or it panicked: nothing is claimed about the kernels.",
+            ),
+            VerdictName::InputError => (
+                "the case or the PTX is wrong",
+                "A kernel that is not in the file, arguments that do not fit its parameters, or text that is not PTX.",
+            ),
+            VerdictName::Fault(FaultKind::Race) => (
+                "two threads access the same bytes, one of them writes, and nothing orders the accesses",
+                "Rules Y1 and Y2. Writing the same value twice is a race too; `volatile` changes nothing.",
+            ),
+            VerdictName::Fault(FaultKind::Deadlock) => {
+                ("no thread can go on, and not all have returned", "Rule Y5.")
+            }
+            VerdictName::Fault(FaultKind::BarrierDivergence) => (
+                "threads of one warp stand at different instructions when a barrier releases them",
+                "Rule Y3: the aligned barriers (all of `bar.*`, so `__syncthreads()`) must be the same instruction for a warp.",
+            ),
+            VerdictName::Fault(FaultKind::AmbiguousBarrier) => (
+                "which threads meet at a barrier depends on the schedule",
+                "Rule Y3: every arrival of the next generation must come after somebody's release from the one before.",
+            ),
+            VerdictName::Fault(FaultKind::BarrierMisuse) => (
+                "a barrier in memory is used as nobody may: before `mbarrier.init`, more often than it counts, by plain accesses",
+                "Rule Y9.",
+            ),
+            VerdictName::Fault(FaultKind::ProxyRace) => (
+                "an asynchronous operation accesses what a thread wrote before it, and no proxy fence lies between",
+                "Rule Y10: `fence.proxy.async` by the thread that writes, before the barrier that orders the two, or by the one \
+         that starts the operation, behind it.",
+            ),
+            VerdictName::Fault(FaultKind::InFlight) => (
+                "an asynchronous operation is under way when it must be over",
+                "Rule Y11: a CTA must not return while its shared memory is read or written.",
+            ),
+            VerdictName::Fault(FaultKind::OutOfBounds) => {
+                ("an access outside of the tensor, variable or window that it belongs to", "Rule M1.")
+            }
+            VerdictName::Fault(FaultKind::Misaligned) => {
+                ("an address that is not a multiple of the access's width", "Rule M1.")
+            }
+            VerdictName::Fault(FaultKind::Uninitialised) => ("a value that nobody wrote is used", "Rule V6."),
+            VerdictName::Fault(FaultKind::Undefined) => (
+                "a value that has no meaning reaches an output, a branch, an address or a barrier",
+                "Rules V3 and V6: `inf - inf`, `0 * inf`, `x / 0`, and what is computed from them.",
+            ),
+            VerdictName::Fault(FaultKind::TypeMismatch) => {
+                ("a value of one kind is used as another without a conversion", "Rules V1 and V5.")
+            }
+            VerdictName::Fault(FaultKind::DependsOnRounding) => (
+                "a float decides a branch, an index or an integer, and rounding decides the float",
+                "Rule V10.",
+            ),
+            VerdictName::Fault(FaultKind::InputDependentControl) => {
+                ("a branch or an address depends on input values", "Rule S1.")
+            }
+            VerdictName::Fault(FaultKind::Unsupported) => {
+                ("a thread reached an instruction that Volta does not know", "Rule S2: nothing is skipped.")
+            }
+            VerdictName::Fault(FaultKind::Assertion) => (
+                "a thread reached a trap or a failed assertion",
+                "`__trap()`, `assert(…)` and `__builtin_unreachable()`.",
+            ),
+            VerdictName::Fault(FaultKind::ReadOnly) => {
+                ("a kernel writes a tensor that the case declares as input", "Rule M4.")
+            }
+            VerdictName::Fault(FaultKind::Nondeterministic) => {
+                ("a value that depends on the schedule is used", "Rule S4.")
+            }
+        }
+    }
+
     /// The verdict that a case has when it passes, if it expects nothing else.
     pub const fn passing(is_pair: bool) -> VerdictName {
         if is_pair { VerdictName::Equivalent } else { VerdictName::Clean }

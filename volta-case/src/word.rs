@@ -89,6 +89,14 @@ macro_rules! words {
                 }
             }
 
+            /// What it means; of one without a word, nothing.
+            pub const fn description(self) -> &'static str {
+                match self {
+                    $($name::$unnamed => "",)?
+                    $($name::$variant => concat!($($doc),+),)+
+                }
+            }
+
             /// What the word stands for.
             pub fn parse(word: &str) -> Option<$name> {
                 <$name as $crate::Word>::WORDS.iter().find(|(known, _)| *known == word).map(|(_, meant)| *meant)

@@ -1,6 +1,52 @@
 //! Volta's verifier: PTX in, verdicts out.
 //!
 //! No files, no processes, no terminal: strings and data come in, data goes out.
+//!
+//! ```
+//! use volta_core::case::{Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign};
+//! use volta_core::verdict::Verdict;
+//!
+//! /// A kernel in which each thread loads a float, computes, and stores the result.
+//! fn side(computes: &str) -> Side {
+//!     let ptx = format!(
+//!         ".version 8.0
+//!         .target sm_80
+//!         .address_size 64
+//!         .visible .entry k(.param .u64 x, .param .u64 y) {{
+//!             .reg .b32 %r;  .reg .f32 %f;  .reg .b64 %x, %y, %at;
+//!             ld.param.u64 %x, [x];
+//!             ld.param.u64 %y, [y];
+//!             mov.u32 %r, %tid.x;
+//!             mul.wide.u32 %at, %r, 4;
+//!             add.s64 %x, %x, %at;
+//!             add.s64 %y, %y, %at;
+//!             ld.global.f32 %f, [%x];
+//!             {computes}
+//!             st.global.f32 [%y], %f;
+//!             ret;
+//!         }}"
+//!     );
+//!     Side { ptx, path: "k.ptx".into(), kernel: None, arguments: None, launch: Launch::of_threads(64) }
+//! }
+//!
+//! /// 64 floats.
+//! fn tensor(name: &str, role: Role) -> Param {
+//!     let float = Element::parse("f32").expect("it is a type");
+//!     let contents = Contents::of_role(role);
+//!     let kind =
+//!         ParamKind::Tensor { reference: float, opt: float, shape: vec![64], role, contents, sign: Sign::Any };
+//!     Param { name: name.into(), kind, binding: Binding::Argument }
+//! }
+//!
+//! let case = |opt| Case {
+//!     params: vec![tensor("x", Role::In), tensor("y", Role::Out)],
+//!     reference: Some(side("add.f32 %f, %f, %f;")),
+//!     opt: side(opt),
+//!     options: Options::default(),
+//! };
+//! assert!(matches!(volta_core::verify(&case("mul.f32 %f, %f, 0f40000000;")).verdict, Verdict::Equivalent)); // 2
+//! assert!(matches!(volta_core::verify(&case("mul.f32 %f, %f, 0f40400000;")).verdict, Verdict::Different(_))); // 3
+//! ```
 
 pub mod algebra;
 pub mod base;
@@ -11,8 +57,10 @@ mod element_map;
 pub mod formula;
 mod given;
 pub mod library;
+pub mod lint;
 pub mod machine;
 pub mod number;
+mod precision;
 pub mod program;
 mod progress;
 pub mod ptx;

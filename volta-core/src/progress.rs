@@ -7,7 +7,7 @@ use crate::decide;
 use crate::machine;
 use crate::program;
 use crate::term::{InputId, Store, TermId, View, expression, spell_element};
-use crate::verdict::{Progress, Unknown, UnknownCause, ValuePair, Verdict};
+use crate::verdict::{Progress, Unknown, UnknownReason, ValuePair, Verdict};
 use crate::verify::read;
 
 /// Of a proof that was not found, so many pairs of values that were proved equal are told.
@@ -28,7 +28,7 @@ pub(crate) fn undecided(
     let reason = format!("{name}: {reason}");
     let progress = progress(case, conditions, element, name);
     Verdict::Unknown(Unknown {
-        cause: UnknownCause::Undecided,
+        kind: UnknownReason::Undecided,
         reason,
         help: Some(undecided_help(progress.as_ref()).into()),
         progress: progress.map(Box::new),
@@ -37,13 +37,13 @@ pub(crate) fn undecided(
 
 /// No claim, since a limit was reached.
 pub(crate) fn ended(exhausted: Exhausted, reason: String) -> Verdict {
-    let cause = if exhausted.limit.is_none() { UnknownCause::Timeout } else { UnknownCause::Budget };
+    let kind = exhausted.limit.map_or(UnknownReason::Timeout, UnknownReason::of_limit);
     let help = (exhausted.limit == Some(Limit::AlgebraSteps)).then(|| {
         "try a smaller size first: steps mostly grow faster than sizes, and more of them may not be enough. Where the \
          kernels are far apart, verify one between the two, each half by a case of its own"
             .into()
     });
-    Verdict::Unknown(Unknown { cause, reason, progress: None, help })
+    Verdict::Unknown(Unknown { kind, reason, progress: None, help })
 }
 
 /// How far the proof of an element comes.

@@ -21,8 +21,8 @@ use crate::progress::{ended, undecided};
 use crate::ptx;
 use crate::term::{Store, TermId, element_index, spell_element};
 use crate::verdict::{
-    CasePart, Difference, Explanation, Fault, FaultKind, FormsDigest, How, InputError, MOST_FINDINGS, Place,
-    Report, SideStats, Unknown, UnknownCause, Verdict, Witness,
+    CasePart, Difference, Explanation, Fault, FaultKind, FormsDigest, How, InputError, InputProblem,
+    MOST_FINDINGS, Place, Report, SideStats, Unknown, UnknownReason, Verdict, Witness,
 };
 
 /// Verifies a case: two kernels for equivalence and both for faults, or one kernel for faults.
@@ -40,11 +40,8 @@ pub fn verify(case: &Case) -> Report {
 pub fn conditions(case: &Case) -> Result<Conditions, Verdict> {
     if case.reference.is_none() {
         return Err(Verdict::InputError(InputError {
-            side: None,
-            message: "a case with one kernel has nothing to compare".into(),
-            place: None,
-            part: None,
             help: Some("name the kernel that is right under [reference]".into()),
+            ..InputError::new(InputProblem::NothingToCompare, "a case with one kernel has nothing to compare")
         }));
     }
     let work = || {
@@ -301,7 +298,7 @@ impl<'c> Verification<'c> {
                     ended(exhausted, format!("while looking for where {name} is defined, {exhausted}"))
                 }
                 Failure::Unknown { reason } => Verdict::Unknown(Unknown {
-                    cause: UnknownCause::Undecided,
+                    kind: UnknownReason::Undecided,
                     reason: format!("{name}: {reason}"),
                     progress: None,
                     help: None,
@@ -370,14 +367,13 @@ impl<'c> Verification<'c> {
     fn pair(&mut self, reference: Outcome, opt: Outcome) -> Result<Conditions, Verdict> {
         for (which, outcome) in [(Which::Reference, &reference), (Which::Opt, &opt)] {
             if let Some((name, help)) = outcome.undeclared.first_key_value() {
+                let message = format!(
+                    "the variable `{name}` is written, and the case does not say whether it is compared (M5)"
+                );
                 return Err(Verdict::InputError(InputError {
                     side: Some(which),
-                    message: format!(
-                        "the variable `{name}` is written, and the case does not say whether it is compared (M5)"
-                    ),
-                    place: None,
-                    part: None,
                     help: Some(help.clone()),
+                    ..InputError::new(InputProblem::Variable, message)
                 }));
             }
         }
@@ -400,13 +396,13 @@ impl<'c> Verification<'c> {
         }
         if pairs.is_empty() {
             return Err(Verdict::InputError(InputError {
-                side: None,
-                message: "nothing was compared: no output element is written".into(),
-                place: None,
-                part: None,
                 help: Some(
                     "declare what the kernels write as `out` or `inout`, and run CTAs that write it".into(),
                 ),
+                ..InputError::new(
+                    InputProblem::NothingToCompare,
+                    "nothing was compared: no output element is written",
+                )
             }));
         }
         let options = self.decide_options(reference.held.and(&opt.held));
@@ -647,7 +643,7 @@ fn difference(param: &Param, element: u64, how: How) -> Verdict {
 
 fn check_names(params: &[Param]) -> Result<(), InputError> {
     let mut seen = BTreeSet::new();
-    let error = |message: String| InputError { side: None, message, place: None, part: None, help: None };
+    let error = |message: String| InputError::new(InputProblem::WrongValue, message);
     for param in params {
         if !seen.insert(param.name.as_str()) {
             return Err(error(format!("parameter `{}` is declared twice", param.name)));
@@ -675,12 +671,10 @@ fn check_variables<'l>(
                 .map(|name| format!("`{}`", program::variable_name(name)))
                 .collect();
             let names: Vec<String> = names.into_iter().collect();
+            let message = format!("no kernel's module has a variable `{}`", param.name);
             return Err(InputError {
-                side: None,
-                message: format!("no kernel's module has a variable `{}`", param.name),
-                place: None,
-                part: None,
                 help: (!names.is_empty()).then(|| format!("there are: {}", names.join(", "))),
+                ..InputError::new(InputProblem::Variable, message)
             });
         }
     }
@@ -739,6 +733,7 @@ pub(crate) fn read(which: Which, side: &Side) -> Result<Program, InputError> {
             cuda: None,
         };
         InputError {
+            kind: InputProblem::InvalidPtx,
             side: Some(which),
             message: format!("{} is no valid PTX: {}", side.path, error.message),
             place: Some(place),
@@ -747,6 +742,7 @@ pub(crate) fn read(which: Which, side: &Side) -> Result<Program, InputError> {
         }
     })?;
     program::lower(&parsed, &side.ptx, side.kernel.as_deref()).map_err(|error| InputError {
+        kind: if error.span().is_some() { InputProblem::InvalidPtx } else { InputProblem::KernelNotFound },
         side: Some(which),
         message: error.to_string(),
         place: error.span().map(|span| place_of(&side.ptx, span)),
@@ -767,9 +763,10 @@ fn place_of(text: &str, span: Span) -> Place {
     }
 }
 
-fn run_verdict(which: Which, error: RunError) -> Verdict {
+pub(crate) fn run_verdict(which: Which, error: RunError) -> Verdict {
     match error {
         RunError::Bind(error) => Verdict::InputError(InputError {
+            kind: InputProblem::DoesNotFit,
             side: Some(which),
             message: error.message,
             place: error.place,
@@ -780,7 +777,7 @@ fn run_verdict(which: Which, error: RunError) -> Verdict {
         RunError::Defect(reason) => Verdict::Unknown(Unknown::internal(reason)),
         RunError::Exhausted(exhausted) => ended(exhausted, exhausted.to_string()),
         RunError::Endless(endless) => Verdict::Unknown(Unknown {
-            cause: UnknownCause::Budget,
+            kind: UnknownReason::EndlessWait,
             reason: endless.to_string(),
             progress: None,
             help: Some("raising a limit does not help: nothing in the loop changes what it waits for".into()),

@@ -14,7 +14,7 @@ use crate::decode::{Parameter, Program, decode};
 use crate::layout::Swizzle;
 use crate::memory::{Object, Objects, TENSORS};
 use crate::random::Random;
-use crate::tensor_map::{Dimension, TensorMap};
+use crate::tensor_map::{self, Dimension, TensorMap};
 
 /// More instructions than this are no kernel of a case.
 const BUDGET: u64 = 4_000_000_000;
@@ -193,18 +193,57 @@ fn is_called(name: &str, wanted: &str) -> bool {
     name == wanted || name.starts_with("_Z") && name.trim_end_matches('E').ends_with(&mangled)
 }
 
+/// A kernel's parameters as they lie in memory, but for the addresses of tensors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// All bytes; those of addresses are zero.
+    pub bytes: Vec<u8>,
+    /// What whoever places the tensors writes, and at which byte.
+    pub addresses: Vec<(usize, Address)>,
+}
+
+/// What depends on where a tensor lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// The address of a parameter of the case, in 8 bytes.
+    Tensor(usize),
+    /// A map of a parameter of the case, as [`TensorMap::encode`] and as CUDA's driver spell it.
+    Map(usize, TensorMap),
+}
+
+/// A part of the parameters.
+struct Laid {
+    bytes: Vec<u8>,
+    /// What its place is a multiple of.
+    align: usize,
+    addresses: Vec<(usize, Address)>,
+}
+
+impl Laid {
+    fn word(bits: u64, bytes: u32) -> Laid {
+        let bytes = bits.to_le_bytes()[..(bytes as usize).min(8)].to_vec();
+        Laid { align: bytes.len().max(1), bytes, addresses: Vec::new() }
+    }
+}
+
 impl Ready<'_> {
-    /// Where a tensor of the case lies: what the module declares lies where the module has it.
-    fn base(&self, param: usize) -> u64 {
+    /// The variable of the module that a parameter of the case stands for, by its name in the PTX, and the byte of it that
+    /// the parameter begins with; `None` for a parameter of the kernel.
+    pub fn variable(&self, param: usize) -> Option<(&str, u64)> {
         let held = &self.case.params[param];
         // A field is given as `variable+offset`.
         let (called, offset) = held.name.split_once('+').unwrap_or((&held.name, "0"));
-        let of_module = || {
-            let at = self.program.names.iter().position(|name| is_called(name, called))?;
-            Some(self.program.objects[at].base + offset.parse::<u64>().ok()?)
-        };
-        let variable = (held.binding == Binding::Variable).then(of_module).flatten();
-        variable.unwrap_or_else(|| base(self.named(held.argument()).unwrap_or(param)))
+        let name = self.program.names.iter().find(|name| is_called(name, called))?;
+        (held.binding == Binding::Variable).then_some((name.as_str(), offset.parse().ok()?))
+    }
+
+    /// Where a tensor of the case lies: what the module declares lies where the module has it.
+    fn base(&self, param: usize) -> u64 {
+        let variable = self.variable(param).and_then(|(name, offset)| {
+            let at = self.program.names.iter().position(|known| known == name)?;
+            Some(self.program.objects[at].base + offset)
+        });
+        variable.unwrap_or_else(|| base(self.named(self.case.params[param].argument()).unwrap_or(param)))
     }
 
     /// Runs the side on inputs, one for each parameter of the case.
@@ -329,66 +368,86 @@ impl Ready<'_> {
         Ok(TensorMap { base: self.base(at), element, swizzle, dimensions })
     }
 
-    /// The kernel's parameter memory.
-    fn memory(&self, inputs: &Inputs) -> Result<Vec<u8>, String> {
+    /// What the kernel's parameters hold at the beginning.
+    ///
+    /// # Errors
+    /// When an argument has no value.
+    pub fn parameters(&self, inputs: &Inputs) -> Result<Parameters, String> {
         let end = self.program.parameters.iter().map(|param| param.offset + param.bytes).max().unwrap_or(0);
-        let mut memory = vec![0; end as usize];
+        let mut all = Parameters { bytes: vec![0; end as usize], addresses: Vec::new() };
         for (argument, parameter) in self.arguments.iter().zip(&self.program.parameters) {
             let at = parameter.offset as usize;
-            let bytes = match argument {
+            let held = match argument {
                 Argument::Literal(value) => {
-                    literal(values::constant(value)?, parameter).to_le_bytes().to_vec()
+                    Laid::word(literal(values::constant(value)?, parameter), parameter.bytes as u32)
                 }
                 Argument::Named(_) | Argument::Map { .. } | Argument::Struct(_) => {
-                    self.bytes(inputs, argument)?.0
+                    self.laid(inputs, argument)?
                 }
             };
-            let most = (bytes.len() as u64).min(parameter.bytes) as usize;
-            memory[at..][..most].copy_from_slice(&bytes[..most]);
+            let most = held.bytes.len().min(parameter.bytes as usize);
+            all.bytes[at..][..most].copy_from_slice(&held.bytes[..most]);
+            let inside = held.addresses.into_iter().filter(|(offset, _)| *offset < most);
+            all.addresses.extend(inside.map(|(offset, address)| (at + offset, address)));
         }
-        Ok(memory)
+        Ok(all)
     }
 
-    /// What an argument or a member is in memory, and what its place is a multiple of.
-    fn bytes(&self, inputs: &Inputs, argument: &Argument) -> Result<(Vec<u8>, usize), String> {
-        let word = |bits: u64, bytes: u32| (bits.to_le_bytes()[..bytes as usize].to_vec(), bytes as usize);
+    /// The kernel's parameter memory.
+    fn memory(&self, inputs: &Inputs) -> Result<Vec<u8>, String> {
+        let Parameters { mut bytes, addresses } = self.parameters(inputs)?;
+        for (at, address) in addresses {
+            match address {
+                Address::Tensor(param) => bytes[at..][..8].copy_from_slice(&base(param).to_le_bytes()),
+                Address::Map(_, map) => bytes[at..][..tensor_map::BYTES].copy_from_slice(&map.encode()?),
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// What an argument or a member is in memory.
+    fn laid(&self, inputs: &Inputs, argument: &Argument) -> Result<Laid, String> {
         Ok(match argument {
             Argument::Literal(_) => return Err("a member without a type".into()),
-            Argument::Map { map, .. } => (self.tensor_map(map)?.encode()?.to_vec(), 64),
+            Argument::Map { map, .. } => {
+                let address = Address::Map(self.named(&map.of)?, self.tensor_map(map)?);
+                Laid { bytes: vec![0; tensor_map::BYTES], align: 64, addresses: vec![(0, address)] }
+            }
             Argument::Named(name) => {
                 let at = self.named(name)?;
                 match &self.case.params[at].kind {
-                    ParamKind::Tensor { .. } => word(base(at), 8),
+                    ParamKind::Tensor { .. } => {
+                        Laid { addresses: vec![(0, Address::Tensor(at))], ..Laid::word(0, 8) }
+                    }
                     ParamKind::Scalar { element, .. } => {
                         let value = inputs[at].at(0).ok_or_else(|| format!("`{name}` has no value"))?;
-                        word(values::encode(value, *element), element.bytes())
+                        Laid::word(values::encode(value, *element), element.bytes())
                     }
                 }
             }
             Argument::Struct(members) => {
-                let (mut all, mut most) = (Vec::new(), 1);
+                let mut all = Laid { bytes: Vec::new(), align: 1, addresses: Vec::new() };
                 for member in members {
-                    let (bytes, align) = match member {
+                    let held = match member {
                         Member::Offset(offset) => {
-                            all.resize(*offset as usize, 0);
+                            all.bytes.resize(*offset as usize, 0);
                             continue;
                         }
                         Member::Number(element, value) => {
                             let value = Number::Real(values::constant(value)?);
-                            word(values::encode(value, *element), element.bytes())
+                            Laid::word(values::encode(value, *element), element.bytes())
                         }
-                        Member::Argument(argument) => self.bytes(inputs, argument)?,
+                        Member::Argument(argument) => self.laid(inputs, argument)?,
                     };
-                    while all.len() % align != 0 {
-                        all.push(0);
-                    }
-                    all.extend(bytes);
-                    most = most.max(align);
+                    let at = all.bytes.len().next_multiple_of(held.align);
+                    all.bytes.resize(at, 0);
+                    all.bytes.extend(held.bytes);
+                    let inside = held.addresses.into_iter();
+                    all.addresses.extend(inside.map(|(offset, address)| (at + offset, address)));
+                    all.align = all.align.max(held.align);
                 }
-                while all.len() % most != 0 {
-                    all.push(0);
-                }
-                (all, most)
+                all.bytes.resize(all.bytes.len().next_multiple_of(all.align), 0);
+                all
             }
         })
     }

@@ -49,7 +49,13 @@ pub enum HeaderError {
     /// A line of it cannot be read.
     #[error("its header cannot be read: `{0}`")]
     Malformed(String),
+    /// It is in another version of the format.
+    #[error("its header is in version {0} of the format, and this program reads version {HEADER_VERSION}")]
+    Version(String),
 }
+
+/// The version of the format of headers, which a header may give as `// volta-version: 1`.
+const HEADER_VERSION: u32 = 1;
 
 const MARK: &str = "// volta-";
 
@@ -84,6 +90,8 @@ impl Header {
                 "arch" => header.target.arch = value.into(),
                 "flag" => header.target.flags.push(value.into()),
                 "compiler" => header.compiler = value.into(),
+                "version" if value == HEADER_VERSION.to_string() => {}
+                "version" => return Err(HeaderError::Version(value.chars().take(20).collect())),
                 _ => return Err(malformed()),
             }
         }

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 use volta_core::case::Case;
-use volta_core::verdict::{Report, UnknownCause, Verdict};
+use volta_core::verdict::{Report, UnknownReason, Verdict};
 
 use crate::beside::hex;
 use crate::files;
@@ -172,7 +172,7 @@ impl Cache {
     /// Keeps what was said, unless it may be otherwise the next time.
     pub(crate) fn keep(&self, key: &str, report: &Report) {
         if let Verdict::Unknown(unknown) = &report.verdict
-            && matches!(unknown.cause, UnknownCause::Timeout | UnknownCause::Internal)
+            && matches!(unknown.kind, UnknownReason::Timeout | UnknownReason::Internal)
         {
             return;
         }
@@ -269,7 +269,7 @@ mod tests {
     use volta_core::case::{Launch, Options, Side, Which};
     use volta_core::verdict::{
         CasePart, Coverage, CudaPlace, Difference, Explanation, Fault, FaultKind, FormsDigest, How,
-        InputError, Place, Progress, SideStats, Site, Thread, Unknown, ValuePair, Witness,
+        InputError, InputProblem, Place, Progress, SideStats, Site, Thread, Unknown, ValuePair, Witness,
     };
 
     use super::*;
@@ -326,6 +326,7 @@ mod tests {
             |how| Verdict::Different(Difference { tensor: "y".into(), element: 3, index: vec![1, 1], how });
         let wrong = |side| {
             Verdict::InputError(InputError {
+                kind: InputProblem::DoesNotFit,
                 side,
                 message: "no".into(),
                 place: Some(place.clone()),
@@ -336,7 +337,7 @@ mod tests {
         let pair =
             ValuePair { terms: ["a".into(), "b".into()], places: [None, Some(Box::new(place.clone()))] };
         let undecided = Unknown {
-            cause: UnknownCause::Undecided,
+            kind: UnknownReason::Undecided,
             reason: "open".into(),
             progress: Some(Box::new(Progress {
                 element: "y[3]".into(),
@@ -388,10 +389,10 @@ mod tests {
     #[test]
     fn what_chance_decides_is_not_kept() {
         let cache = cache("chance");
-        for cause in [UnknownCause::Timeout, UnknownCause::Internal] {
-            let unknown = Unknown { cause, ..Unknown::internal("") };
+        for kind in [UnknownReason::Timeout, UnknownReason::Internal] {
+            let unknown = Unknown { kind, ..Unknown::internal("") };
             cache.keep("key", &Report::of(Verdict::Unknown(unknown)));
-            assert_eq!(cache.report("key"), None, "{cause:?}");
+            assert_eq!(cache.report("key"), None, "{kind:?}");
         }
     }
 

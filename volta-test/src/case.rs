@@ -2,11 +2,14 @@
 //!
 //! A case names files; it does not read them. [`crate::run`] does.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use volta_case::{About, Key, Launch, Options, Section, Target, Value, Wrong, split_source};
 pub use volta_case::{Contains, Expectation};
 use volta_core::case::{Argument, Param, Which};
+
+use crate::prepare::shown;
 
 /// One verification: one or two kernels, what they are launched with, and what is expected of them.
 #[derive(Clone, Debug)]
@@ -36,6 +39,12 @@ pub struct Case {
 }
 
 impl Case {
+    /// Its kernels.
+    pub fn sides(&self) -> impl Iterator<Item = (Which, &Kernel)> {
+        let reference = self.reference.iter().map(|kernel| (Which::Reference, kernel));
+        reference.chain([(Which::Opt, &self.opt)])
+    }
+
     /// The kernel of a side.
     pub fn side(&self, side: Which) -> &Kernel {
         match (side, &self.reference) {
@@ -50,6 +59,9 @@ impl Case {
 pub struct Home {
     /// The `volta.toml`, or the Rust file with the attribute.
     pub file: PathBuf,
+    /// The text of a case that is in no file: its sources lie in `root` as long as it runs, and are called by their names
+    /// there.
+    pub document: Option<Arc<str>>,
     /// The line of the attribute.
     pub line: Option<u32>,
     /// The folder to which paths are relative.
@@ -60,6 +72,17 @@ pub struct Home {
     pub snapshot_dir: PathBuf,
     /// The name of its snapshot, without `.snap`.
     pub snapshot_name: String,
+}
+
+impl Home {
+    /// A path as one would write it here.
+    pub fn shown(&self, path: &Path) -> PathBuf {
+        match (&self.document, path.strip_prefix(&self.root)) {
+            (None, _) => shown(path),
+            (Some(_), Ok(name)) => name.into(),
+            (Some(_), Err(_)) => path.into(),
+        }
+    }
 }
 
 /// One side: a kernel and how it is launched.

@@ -5,10 +5,11 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use volta_case::InputProblem;
 use volta_core::case::Which;
 
 use crate::beside::{self, Header, normalized};
-use crate::case::{Case, Kernel};
+use crate::case::{Case, Home, Kernel};
 use crate::files;
 use crate::manifest;
 use crate::nvcc::{self, CompileError, Target, Toolchain};
@@ -19,6 +20,8 @@ pub(crate) const MAX_PTX_BYTES: u64 = 256 << 20;
 /// Why a case could not be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
+    /// What it is, as programs know it.
+    pub kind: InputProblem,
     /// One sentence.
     pub message: String,
     /// What another program said.
@@ -29,8 +32,8 @@ pub struct Obstacle {
 
 impl Obstacle {
     /// An obstacle without detail.
-    pub fn new(message: impl Into<String>, help: Option<String>) -> Obstacle {
-        Obstacle { message: message.into(), detail: None, help }
+    pub fn new(kind: InputProblem, message: impl Into<String>, help: Option<String>) -> Obstacle {
+        Obstacle { kind, message: message.into(), detail: None, help }
     }
 }
 
@@ -138,23 +141,32 @@ pub struct Offer {
 /// When it does not exist, or lies outside the case's root.
 pub fn locate(case: &Case, kernel: &Kernel) -> Result<PathBuf, Obstacle> {
     let root = &case.home.root;
-    let source = locate_path(&case.home.dir, root, &kernel.source)?;
+    let source = locate_path(&case.home, &kernel.source)?;
     if kernel.source.ends_with(".cu")
         && let Some((message, help)) = nvcc::refusal(&source, &kernel.target, root)
     {
-        return Err(Obstacle::new(format!("{}: {message}", kernel.source), Some(help)));
+        return Err(Obstacle::new(
+            InputProblem::RefusedFlag,
+            format!("{}: {message}", kernel.source),
+            Some(help),
+        ));
     }
     Ok(source)
 }
 
-fn locate_path(dir: &Path, root: &Path, source: &str) -> Result<PathBuf, Obstacle> {
+fn locate_path(home: &Home, source: &str) -> Result<PathBuf, Obstacle> {
+    let Home { dir, root, .. } = home;
     if let Some(message) = volta_case::source_problem(source) {
-        return Err(Obstacle::new(message, None));
+        return Err(Obstacle::new(InputProblem::WrongValue, message, None));
     }
     let path = normalized(&dir.join(source));
     let outside = || {
         let help = format!("cases read files below {} only", root.display());
-        Err(Obstacle::new(format!("{source} is outside of the case's folder"), Some(help)))
+        Err(Obstacle::new(
+            InputProblem::FileOutside,
+            format!("{source} is outside of the case's folder"),
+            Some(help),
+        ))
     };
     let absolute = |path: &Path| normalized(&std::path::absolute(path).unwrap_or_else(|_| path.into()));
     if !absolute(&path).starts_with(absolute(root)) {
@@ -162,7 +174,8 @@ fn locate_path(dir: &Path, root: &Path, source: &str) -> Result<PathBuf, Obstacl
     }
     let Ok(real) = path.canonicalize() else {
         let help = nearest_file(&path).map(|near| format!("did you mean `{near}`?"));
-        return Err(Obstacle::new(format!("there is no file {}", beside::slashed(&shown(&path))), help));
+        let message = format!("there is no file {}", beside::slashed(&home.shown(&path)));
+        return Err(Obstacle::new(InputProblem::FileNotFound, message, help));
     };
     // A link must not lead out either.
     if root.canonicalize().is_ok_and(|root| !real.starts_with(root)) {
@@ -187,7 +200,7 @@ pub fn prepare(case: &Case, kernel: &Kernel, toolchain: &Toolchain) -> Result<Of
     if kernel.source.ends_with(".ptx") {
         if !kernel.target.flags.is_empty() {
             let message = format!("{} is PTX already: `flags` have no effect on it", kernel.source);
-            return Err(Obstacle::new(message, None));
+            return Err(Obstacle::new(InputProblem::WrongValue, message, None));
         }
         let ptx = Ptx { text: read(&source)?, path: kernel.source.clone(), made_by: MadeBy::Given };
         return Ok(Offer { ptx, checked_in: None, notes: Vec::new() });
@@ -199,21 +212,31 @@ pub fn prepare(case: &Case, kernel: &Kernel, toolchain: &Toolchain) -> Result<Of
     let refresh = refresh_command(case, &source, target);
     if beside.exists() && !files::lies_below(&beside, &case.home.root) {
         let help = format!("cases read files below {} only", case.home.root.display());
-        return Err(Obstacle::new(format!("{path} is outside of the case's folder"), Some(help)));
+        return Err(Obstacle::new(
+            InputProblem::FileOutside,
+            format!("{path} is outside of the case's folder"),
+            Some(help),
+        ));
     }
     let checked_in = match beside.is_file() {
         true => Some(read_checked_in(&beside, &source, target, &path, &refresh)?),
         false => None,
     };
-    let compiler = toolchain.compiler().map_err(|missing| Obstacle::new(missing.to_string(), None))?;
+    let compiler = toolchain
+        .compiler()
+        .map_err(|missing| Obstacle::new(InputProblem::NoCompiler, missing.to_string(), None))?;
     let mut notes = Vec::new();
     let Some(nvcc) = compiler else {
         let Some(ptx) = checked_in else {
             let message = format!("there is no nvcc here, and no {path} beside {}", kernel.source);
-            let help = format!(
-                "where there is an nvcc, `{refresh}` makes the file, to be checked in; VOLTA_NVCC names a compiler"
+            let help = refresh.map_or_else(
+                || format!("{NO_FOLDER}; VOLTA_NVCC names a compiler"),
+                |refresh| {
+                    let made = "makes the file, to be checked in; VOLTA_NVCC names a compiler";
+                    format!("where there is an nvcc, `{refresh}` {made}")
+                },
             );
-            return Err(Obstacle::new(message, Some(help)));
+            return Err(Obstacle::new(InputProblem::NoCompiler, message, Some(help)));
         };
         return Ok(Offer { ptx, checked_in: None, notes });
     };
@@ -230,7 +253,7 @@ pub fn prepare(case: &Case, kernel: &Kernel, toolchain: &Toolchain) -> Result<Of
         (Err(error), _) => return Err(compile_obstacle(&error)),
     };
     let (compiled, checked_in) = compiled;
-    if checked_in.is_none() {
+    if let (None, Some(refresh)) = (&checked_in, refresh) {
         notes.push(format!("{path} is not checked in: without nvcc this case fails; `{refresh}` makes it"));
     }
     let is_other = |ptx: &Ptx| beside::comparable(&ptx.text) != beside::comparable(&compiled.text);
@@ -246,13 +269,16 @@ fn compile_obstacle(error: &CompileError) -> Obstacle {
     let text = error.to_string();
     let (message, detail) = text.split_once('\n').unwrap_or((&text, ""));
     let detail = Some(detail.to_owned()).filter(|detail| !detail.is_empty());
-    Obstacle { message: message.into(), detail, help: None }
+    Obstacle { kind: InputProblem::DoesNotCompile, message: message.into(), detail, help: None }
 }
 
 /// Reads a file, if it is not too long.
 fn read(path: &Path) -> Result<String, Obstacle> {
-    files::read_text(path, MAX_PTX_BYTES)
-        .map_err(|error| Obstacle::new(format!("{}: {error}", path.display()), None))
+    files::read_text(path, MAX_PTX_BYTES).map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Obstacle {
+    Obstacle::new(InputProblem::FileUnreadable, format!("{}: {error}", path.display()), None)
 }
 
 fn read_checked_in(
@@ -260,27 +286,38 @@ fn read_checked_in(
     source: &Path,
     target: &Target,
     path: &str,
-    refresh: &str,
+    refresh: &Option<String>,
 ) -> Result<Ptx, Obstacle> {
     let text = read(beside)?;
-    let stale =
-        |why: String| Obstacle::new(format!("{path} is stale: {why}"), Some(format!("run `{refresh}`")));
+    let stale = |why: String| {
+        Obstacle::new(
+            InputProblem::StalePtx,
+            format!("{path} is stale: {why}"),
+            Some(refresh.clone().map_or_else(|| NO_FOLDER.into(), |refresh| format!("run `{refresh}`"))),
+        )
+    };
     let header = Header::parse(&text).map_err(|error| stale(error.to_string()))?;
     let reason = header.stale(source, target);
-    match reason.map_err(|error| Obstacle::new(format!("{}: {error}", source.display()), None))? {
+    match reason.map_err(|error| unreadable(source, &error))? {
         Some(reason) => Err(stale(reason)),
         None => Ok(Ptx { text, path: path.into(), made_by: MadeBy::CheckedIn(header.compiler) }),
     }
 }
 
-/// The command that compiles a source's PTX again.
-fn refresh_command(case: &Case, source: &Path, target: &Target) -> String {
+/// What to do about the PTX of a source that lies in no folder.
+const NO_FOLDER: &str = "give the PTX itself among the sources, and name it";
+
+/// The command that compiles a source's PTX again; of one that lies in no folder, there is none.
+fn refresh_command(case: &Case, source: &Path, target: &Target) -> Option<String> {
+    if case.home.document.is_some() {
+        return None;
+    }
     let shown = |path: &Path| shell_word(&shown(path).to_string_lossy());
     if case.home.file.file_name().is_some_and(|name| name == manifest::FILE_NAME) {
-        return format!("cargo volta refresh {}", shown(&case.home.dir));
+        return Some(format!("cargo volta refresh {}", shown(&case.home.dir)));
     }
     let flags = target.flags.iter().map(|flag| format!(" --flag={}", shell_word(flag))).collect::<String>();
-    format!("cargo volta refresh {} --arch {}{flags}", shown(source), target.arch)
+    Some(format!("cargo volta refresh {} --arch {}{flags}", shown(source), target.arch))
 }
 
 /// A path as one would write it here.

@@ -49,6 +49,7 @@ impl Registered {
         let file = self.source_file();
         let dir = file.parent().map(PathBuf::from).unwrap_or_default();
         let home = Home {
+            document: None,
             line: Some(self.line),
             snapshot_dir: dir.join("snapshots"),
             snapshot_name: name.replace("::", "__"),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use volta_case::Options;
+use volta_case::{InputProblem, Options, Reason};
 use volta_core::base::budget::{Budgets, Deadline};
 use volta_core::case as core;
 use volta_core::verdict::CudaPlace;
@@ -76,6 +76,12 @@ impl Run {
             Some(report) => report.verdict.name(),
             None => "could-not-run".into(),
         }
+    }
+
+    /// Why it has its verdict, or could not run.
+    pub fn reason(&self) -> Option<Reason> {
+        let verdict = self.report.as_ref().map(|report| report.verdict.reason());
+        verdict.or(self.obstacle.as_ref().map(|obstacle| Reason::Input(obstacle.kind)))
     }
 
     /// Compares the snapshot of a run that is as expected.
@@ -150,7 +156,7 @@ fn offers(case: &Case, toolchain: &Toolchain) -> Result<(Option<Offer>, Offer), 
 /// When the PTX of a side is not to be had.
 pub fn ready(case: &Case, toolchain: &Toolchain) -> Result<core::Case, Obstacle> {
     let texts = texts_of(case, toolchain)?;
-    core_case(case, &texts).ok_or_else(|| Obstacle::new("there is no PTX", None))
+    core_case(case, &texts).ok_or_else(|| Obstacle::new(InputProblem::FileNotFound, "there is no PTX", None))
 }
 
 fn run_offers(

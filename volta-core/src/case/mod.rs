@@ -177,4 +177,6 @@ pub struct Options {
     pub forms: bool,
     /// Where the kernels differ, find out in which elements.
     pub maps: bool,
+    /// Note what accesses of warps to shared and global memory cost. The verdict does not depend on it.
+    pub access_patterns: bool,
 }

@@ -4,6 +4,7 @@
 //! [`super::schedule`]: as a rule, warps in order, each until it can take no step, and in a warp the lanes at the lowest
 //! instruction, which brings diverged lanes together again.
 
+use super::access_pattern::AccessPatterns;
 use super::barrier::Barriers;
 use super::bind::{BindError, Launch};
 use super::endless::{Endless, Watch};
@@ -152,6 +153,8 @@ pub(super) struct Cta<'l> {
     pub(super) unwritten: UnwrittenReads,
     /// Under vector clocks, who met where.
     pub(super) meetings: Meetings,
+    /// What its accesses cost, if that was asked for.
+    pub(super) patterns: Option<Box<AccessPatterns>>,
 }
 
 /// For each instruction, a read of what nobody had written.
@@ -181,6 +184,8 @@ impl<'l> Cta<'l> {
             .collect();
         let (registers, predicates) = (launch.program.registers, launch.program.predicates);
         let lockstep = match mode {
+            // In lockstep, accesses of several warps are one.
+            Mode::Lockstep if options.access_patterns => None,
             Mode::Lockstep => Lockstep::new(threads, registers, predicates, options),
             Mode::WarpByWarp | Mode::VectorClocks => None,
         };
@@ -230,6 +235,7 @@ impl<'l> Cta<'l> {
             survey: None,
             unwritten: UnwrittenReads::new(),
             meetings: Meetings::default(),
+            patterns: options.access_patterns.then(Box::default),
         })
     }
 

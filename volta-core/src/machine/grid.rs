@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::access_pattern::AccessPatterns;
 use super::advice::{origin_site, undefined_help};
 use super::bind::{BindError, Launch, Tensor};
 use super::cta::{Beside, Counts, Cta, Detector, Mode, Stop, Taken, UnwrittenReads};
@@ -85,6 +86,8 @@ pub struct Outcome {
     /// Variables of the module that were written and that the case does not give (rule M5), by name, each with what to
     /// declare.
     pub undeclared: BTreeMap<String, String>,
+    /// What accesses cost, if that was asked for.
+    pub patterns: AccessPatterns,
 }
 
 /// Why a run gives no outcome.
@@ -232,6 +235,7 @@ pub(super) struct Ran {
     written_variables: BTreeSet<u32>,
     counts: Counts,
     exact: bool,
+    patterns: Option<Box<AccessPatterns>>,
 }
 
 /// A CTA that ran, to its end or not.
@@ -262,6 +266,7 @@ impl Outcome {
         self.barriers += ran.counts.barriers;
         self.warp_syncs += ran.counts.warp_syncs;
         self.exact_ctas += u64::from(ran.exact);
+        ran.patterns.iter().for_each(|patterns| self.patterns.merge(patterns));
         if ran.outputs.is_empty() {
             self.count_terms(&ran.store);
         } else {
@@ -317,7 +322,7 @@ fn attempt<'l>(
     run.relied = std::mem::take(&mut cta.relied);
     run.raced = cta.raced;
     done?;
-    let Cta { mut store, mut packed, mut ranges, memory, counts, order, unwritten, .. } = cta;
+    let Cta { mut store, mut packed, mut ranges, memory, counts, order, unwritten, patterns, .. } = cta;
     let (pages, contributions) = memory.into_parts();
     let (mut outputs, mut written_variables) = (Vec::new(), BTreeSet::new());
     for ((number, page), content) in &pages {
@@ -368,6 +373,7 @@ fn attempt<'l>(
         written_variables,
         counts,
         exact: mode == Mode::VectorClocks,
+        patterns,
     })
 }
 

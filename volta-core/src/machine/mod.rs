@@ -8,6 +8,7 @@
 //! depend on the number of threads, on the layout of memory, or on which race detector ran; who goes first (the
 //! schedule) decides at most which of several faults is found.
 
+mod access_pattern;
 mod advice;
 mod arguments;
 mod barrier;
@@ -43,6 +44,7 @@ mod timeline;
 mod value;
 mod warp;
 
+pub use access_pattern::{AccessPattern, AccessPatterns, Traffic};
 pub(crate) use arguments::parameter_element;
 pub use bind::{BindError, signature};
 pub use endless::Endless;

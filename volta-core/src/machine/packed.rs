@@ -194,13 +194,17 @@ impl PackedValues {
     pub(super) fn half(&self, value: Value, which: usize) -> Option<Value> {
         match value {
             Value::Bits(bits) => Some(Value::Bits(bits >> (16 * which) & 0xffff)),
-            Value::Sym(sym) if let Some(halves) = sym.as_pair() => Some(Value::Sym(halves[which])),
-            Value::Sym(sym) => match self.packs[sym.as_packed()?].as_slice() {
-                halves @ [PackedPart { bytes: 2, .. }, PackedPart { bytes: 2, .. }] => {
-                    Some(halves[which].value)
+            Value::Sym(sym) => {
+                if let Some(halves) = sym.as_pair() {
+                    return Some(Value::Sym(halves[which]));
                 }
-                _ => None,
-            },
+                match self.packs[sym.as_packed()?].as_slice() {
+                    halves @ [PackedPart { bytes: 2, .. }, PackedPart { bytes: 2, .. }] => {
+                        Some(halves[which].value)
+                    }
+                    _ => None,
+                }
+            }
             Value::Undefined(_) => None,
         }
     }

@@ -17,6 +17,11 @@ pub struct Binade {
     pub unit: Rational,
 }
 
+/// Binary digits of a format's fraction: what rounding to it keeps.
+pub fn mantissa_bits(format: Format) -> u32 {
+    Layout::of(format).mantissa_bits
+}
+
 /// The binade of an encoding; `None` where not all of it are normal numbers.
 pub fn binade(format: Format, bits: u64) -> Option<Binade> {
     let layout = Layout::of(format);

@@ -3,6 +3,7 @@
 use super::code::LaunchBounds;
 use super::error::{DeclarationProblem, LowerError};
 use super::layout;
+use crate::ptx::SourceName;
 use crate::ptx::tree::{Function, Item, LiteralValue, Module, Operand};
 use volta_case::nearest;
 
@@ -11,7 +12,7 @@ use volta_case::nearest;
 pub struct KernelInfo {
     /// Its name as PTX has it, mangled if the compiler did.
     pub name: String,
-    /// Its name in the source, template arguments included where they are integers or booleans.
+    /// Its name in the source, template arguments included.
     pub source_name: String,
     /// Its parameters in order.
     pub parameters: Vec<KernelParameter>,
@@ -86,9 +87,9 @@ pub(super) fn choose<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m F
     if let Some(exact) = all.iter().find(|function| function.name.text == name) {
         return Ok(exact);
     }
-    let wanted: String = name.chars().filter(|c| !c.is_whitespace()).collect();
-    let answers =
-        |function: &&&Function| demangle(&function.name.text).is_some_and(|parts| parts.answers_to(&wanted));
+    let answers = |function: &&&Function| {
+        SourceName::of(&function.name.text).is_some_and(|source| source.answers_to(name))
+    };
     let candidates: Vec<&Function> = all.iter().filter(answers).copied().collect();
     match candidates.as_slice() {
         [only] => Ok(only),
@@ -97,7 +98,7 @@ pub(super) fn choose<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m F
             Err(LowerError::UnknownKernel {
                 name: name.to_owned(),
                 known: names(&all),
-                nearest: nearest(&wanted, sources.iter().map(String::as_str))
+                nearest: nearest(name, sources.iter().map(String::as_str))
                     .or_else(|| nearest(name, all.iter().map(|function| function.name.text.as_str())))
                     .map(str::to_owned),
             })
@@ -113,139 +114,7 @@ fn shown(name: &str) -> String {
 }
 
 pub(super) fn source_name(name: &str) -> String {
-    demangle(name).map_or_else(|| name.to_owned(), |parts| parts.full())
-}
-
-/// What a mangled name says, as far as it is needed to choose a kernel or a variable.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct SourceName<'n> {
-    /// Namespaces and the name itself.
-    path: Vec<&'n str>,
-    /// Template arguments of the last part, where all are understood.
-    arguments: Option<Vec<String>>,
-    /// The last part has template arguments.
-    template: bool,
-}
-
-impl SourceName<'_> {
-    /// `tk`, `tk<4>`, `space::tk`, `space::tk<4>`.
-    pub(super) fn answers_to(&self, wanted: &str) -> bool {
-        let path = self.path.join("::");
-        let last = self.path.last().copied().unwrap_or_default();
-        let matches = |name: &str| wanted == name || wanted == self.with_arguments(name);
-        matches(&path) || matches(last)
-    }
-
-    pub(super) fn full(&self) -> String {
-        self.with_arguments(&self.path.join("::"))
-    }
-
-    fn with_arguments(&self, name: &str) -> String {
-        match &self.arguments {
-            Some(arguments) => format!("{name}<{}>", arguments.join(",")),
-            None if self.template => format!("{name}<…>"),
-            None => name.to_owned(),
-        }
-    }
-}
-
-/// Reads the name in an Itanium-mangled name; `None` when it is none, or one we do not understand.
-pub(super) fn demangle(mangled: &str) -> Option<SourceName<'_>> {
-    demangle_encoding(mangled.strip_prefix("_Z")?)
-}
-
-/// What stands behind `_Z`.
-pub(super) fn demangle_encoding(rest: &str) -> Option<SourceName<'_>> {
-    // `L` says that the name is not seen elsewhere.
-    let part = |text| identifier(str::strip_prefix(text, 'L').unwrap_or(text));
-    let (mut path, rest) = match rest.strip_prefix('N') {
-        None => {
-            let (name, rest) = part(rest)?;
-            (vec![name], rest)
-        }
-        Some(nested) => {
-            let mut rest = nested.trim_start_matches(['r', 'V', 'K']);
-            let mut path = Vec::new();
-            while let Some((name, after)) = part(rest) {
-                path.push(name);
-                rest = after;
-            }
-            (path, rest)
-        }
-    };
-    // `nvcc` keeps what several sources may declare apart by a namespace of its own.
-    path.retain(|part| !part.starts_with("_INTERNAL_"));
-    if path.is_empty() {
-        return None;
-    }
-    let path =
-        path.into_iter().map(|part| if part.starts_with("_GLOBAL__N_") { "(anonymous)" } else { part });
-    let template = rest.starts_with('I');
-    let arguments = rest.strip_prefix('I').and_then(template_arguments);
-    Some(SourceName { path: path.collect(), arguments, template })
-}
-
-/// `3foo…`: a length and that many bytes.
-pub(super) fn identifier(text: &str) -> Option<(&str, &str)> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (length, rest) = text.split_at_checked(digits)?;
-    rest.split_at_checked(length.parse().ok()?)
-}
-
-/// Arguments up to the closing `E`; `None` when one of them is not understood.
-fn template_arguments(mut text: &str) -> Option<Vec<String>> {
-    let mut arguments = Vec::new();
-    loop {
-        if text.starts_with('E') {
-            return Some(arguments);
-        }
-        let (argument, rest) = template_argument(text)?;
-        arguments.push(argument);
-        text = rest;
-    }
-}
-
-fn template_argument(text: &str) -> Option<(String, &str)> {
-    if let Some(literal) = text.strip_prefix('L') {
-        let (kind, rest) = literal.split_at_checked(1)?;
-        let (negative, rest) = match rest.strip_prefix('n') {
-            Some(rest) => ("-", rest),
-            None => ("", rest),
-        };
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let (value, rest) = rest.split_at_checked(digits)?;
-        let rest = rest.strip_prefix('E')?;
-        let value = match (kind, value) {
-            ("b", "0") => "false".to_owned(),
-            ("b", "1") => "true".to_owned(),
-            ("i" | "j" | "l" | "m" | "s" | "t" | "x" | "y" | "a" | "h" | "c", value) if !value.is_empty() => {
-                format!("{negative}{value}")
-            }
-            _ => return None,
-        };
-        return Some((value, rest));
-    }
-    let builtin = match text.chars().next()? {
-        'f' => "float",
-        'd' => "double",
-        'i' => "int",
-        'j' => "unsignedint",
-        'b' => "bool",
-        'c' => "char",
-        'a' => "signedchar",
-        'h' => "unsignedchar",
-        's' => "short",
-        't' => "unsignedshort",
-        'l' => "long",
-        'm' => "unsignedlong",
-        'x' => "longlong",
-        'y' => "unsignedlonglong",
-        _ => {
-            let (name, rest) = identifier(text)?;
-            return Some((name.to_owned(), rest));
-        }
-    };
-    Some((builtin.to_owned(), text.get(1..)?))
+    SourceName::of(name).map_or_else(|| name.to_owned(), |source| source.to_string())
 }
 
 /// Reads the directives that say how an entry is launched; the others (`.minnctapersm`, …) advise the compiler.
@@ -326,9 +195,9 @@ mod tests {
     fn names_of_functions_are_read() {
         assert_eq!(source_name("_Z4namePf"), "name");
         assert_eq!(source_name("_Z2tkILi4EEvPf"), "tk<4>");
-        assert_eq!(source_name("_Z2tkILin4ELb1EfEvPf"), "tk<-4,true,float>");
-        assert_eq!(source_name("_ZN2ns5innerILj8EEEvPf"), "ns::inner<8>");
-        assert_eq!(source_name("_Z4gemmI6ConfigIiEEvPf"), "gemm<…>");
+        assert_eq!(source_name("_Z2tkILin4ELb1EfEvPf"), "tk<-4, true, float>");
+        assert_eq!(source_name("_ZN2ns5innerILj8EEEvPf"), "ns::inner<8u>");
+        assert_eq!(source_name("_Z4gemmI6ConfigIiEEvPf"), "gemm<Config<int>>");
         assert_eq!(source_name("plain"), "plain");
         assert_eq!(source_name("_Zgarbage"), "_Zgarbage");
         assert_eq!(source_name("_Z99short"), "_Z99short");

@@ -1,8 +1,9 @@
 //! Which variable of a module a name means, and which of them a host program can name (rule M5).
 
 use super::code::Variable;
-use super::kernel::{demangle, demangle_encoding, identifier, source_name};
+use super::kernel::source_name;
 use super::op::Space;
+use crate::ptx::{SourceName, identifier, without_file};
 
 impl Variable {
     /// Whether it is memory of the module, which outlives the launch: a `.const` or `.global` variable.
@@ -18,8 +19,8 @@ impl Variable {
 pub fn variable_name(name: &str) -> String {
     let name = without_file(name);
     match local(name) {
-        Some((function, own)) => match demangle_encoding(function) {
-            Some(function) => format!("{}::{own}", function.full()),
+        Some((function, own)) => match SourceName::of_encoding(function) {
+            Some(function) => format!("{function}::{own}"),
             None => own.to_owned(),
         },
         None => source_name(name),
@@ -28,14 +29,14 @@ pub fn variable_name(name: &str) -> String {
 
 /// Whether a variable of a module is meant by `wanted`: its name in PTX, in the source, or the last part of that.
 pub fn is_variable_called(name: &str, wanted: &str) -> bool {
-    let wanted: String = wanted.chars().filter(|c| !c.is_whitespace()).collect();
+    let wanted = wanted.trim();
     let own = without_file(name);
     if name == wanted || own == wanted {
         return true;
     }
     match local(own) {
         Some((_, last)) => last == wanted || variable_name(name) == wanted,
-        None => demangle(own).is_some_and(|parts| parts.answers_to(&wanted)),
+        None => SourceName::of(own).is_some_and(|source| source.answers_to(wanted)),
     }
 }
 
@@ -44,17 +45,6 @@ pub fn is_variable_called(name: &str, wanted: &str) -> bool {
 /// dots, which are `_$_` in PTX. Other names may be a program's, even those that are not for programs to declare.
 pub fn is_made_by_compiler(name: &str) -> bool {
     ["$str", "__unnamed_", "__cudart_"].iter().any(|start| name.starts_with(start)) || name.contains("_$_")
-}
-
-/// `C` of `__nv_static_19__3527c692_4_a_cu_CI_C`: a variable of one file, where several files make a program.
-fn without_file(name: &str) -> &str {
-    let own = || {
-        let rest = name.strip_prefix("__nv_static_")?;
-        let (digits, rest) = rest.split_once('_')?;
-        let (_, rest) = rest.split_at_checked(digits.parse().ok()?)?;
-        rest.strip_prefix('_')
-    };
-    own().unwrap_or(name)
 }
 
 /// The function, without `_Z`, and the own name of a variable that a function declares: `_ZZ1kPfE5count` is `count` in
@@ -86,7 +76,7 @@ mod tests {
             ("__nv_static_19__3527c692_4_a_cu_CI_SC", "SC"),
             (
                 "_ZN29_INTERNAL_80f9531d_5_a1_cu_CI2ns31_GLOBAL__N__80f9531d_5_a1_cu_CI2ANE",
-                "ns::(anonymous)::AN",
+                "ns::(anonymous namespace)::AN",
             ),
         ] {
             assert_eq!(variable_name(name), source, "{name}");

@@ -49,11 +49,14 @@ mod lexer;
 mod operand;
 mod parse;
 mod print;
+mod source_name;
 mod statement;
 mod token;
 
 pub use error::ParseError;
 pub use print::print;
+pub use source_name::SourceName;
+pub(crate) use source_name::{identifier, without_file};
 
 use tree::Module;
 

@@ -5,7 +5,7 @@ mod fault;
 mod stored;
 
 pub use fault::{CudaPlace, Fault, MOST_FINDINGS, Meeting, Place, Rule, Site, Thread, Timeline};
-pub use volta_case::{FaultKind, UnknownCause, VerdictName, Which};
+pub use volta_case::{DifferenceKind, FaultKind, InputProblem, Reason, UnknownReason, VerdictName, Which};
 
 use crate::base::assumption::Assumption;
 
@@ -32,14 +32,19 @@ pub enum Verdict {
 impl Verdict {
     /// Which one it is.
     pub fn kind(&self) -> VerdictName {
+        self.reason().verdict()
+    }
+
+    /// Why it is this one, as programs know it.
+    pub fn reason(&self) -> Reason {
         match self {
-            Verdict::Equivalent => VerdictName::Equivalent,
-            Verdict::EquivalentWhere(_) => VerdictName::EquivalentWhere,
-            Verdict::Different(_) => VerdictName::Different,
-            Verdict::Fault(fault) => VerdictName::Fault(fault.kind),
-            Verdict::Unknown(unknown) => VerdictName::Unknown(unknown.cause),
-            Verdict::InputError(_) => VerdictName::InputError,
-            Verdict::Clean => VerdictName::Clean,
+            Verdict::Equivalent => Reason::Equivalent,
+            Verdict::EquivalentWhere(_) => Reason::EquivalentWhere,
+            Verdict::Different(difference) => Reason::Different(difference.how.kind()),
+            Verdict::Fault(fault) => Reason::Fault(fault.kind),
+            Verdict::Unknown(unknown) => Reason::Unknown(unknown.kind),
+            Verdict::InputError(error) => Reason::Input(error.kind),
+            Verdict::Clean => Reason::Clean,
         }
     }
 
@@ -79,6 +84,17 @@ pub enum How {
     NobodyWrites,
 }
 
+impl How {
+    /// What it is, as programs know it.
+    pub const fn kind(&self) -> DifferenceKind {
+        match self {
+            How::Values(_) => DifferenceKind::Values,
+            How::Unwritten { .. } => DifferenceKind::OneSided,
+            How::NobodyWrites => DifferenceKind::Unwritten,
+        }
+    }
+}
+
 /// Concrete inputs and both values. Inputs not listed may have any value (zero, say).
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -114,9 +130,9 @@ pub struct Explanation {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Unknown {
-    /// The kind of cause.
+    /// What ended, as programs know it.
     #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
-    pub cause: UnknownCause,
+    pub kind: UnknownReason,
     /// One sentence.
     pub reason: String,
     /// How far a proof came.
@@ -155,7 +171,7 @@ impl Unknown {
     /// The verifier contradicts itself, or it panicked: this is no statement about the kernels.
     pub fn internal(reason: impl Into<String>) -> Unknown {
         Unknown {
-            cause: UnknownCause::Internal,
+            kind: UnknownReason::Internal,
             reason: reason.into(),
             progress: None,
             help: Some(
@@ -183,6 +199,9 @@ pub enum CasePart {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InputError {
+    /// What is wrong, as programs know it.
+    #[cfg_attr(feature = "serde", serde(with = "stored::word"))]
+    pub kind: InputProblem,
     /// In which kernel, when it is about one.
     #[cfg_attr(feature = "serde", serde(with = "stored::optional_word"))]
     pub side: Option<Which>,
@@ -194,6 +213,13 @@ pub struct InputError {
     pub part: Option<CasePart>,
     /// What to do about it; may have several lines.
     pub help: Option<String>,
+}
+
+impl InputError {
+    /// One about the case as a whole.
+    pub fn new(kind: InputProblem, message: impl Into<String>) -> InputError {
+        InputError { kind, side: None, message: message.into(), place: None, part: None, help: None }
+    }
 }
 
 /// Which inputs a proof, or a clean run, speaks of.

@@ -15,6 +15,7 @@ mod warpgroup;
 
 use std::collections::HashMap;
 
+use volta_core::ptx::SourceName;
 use volta_core::ptx::tree::{Item, Linking, Module, Statement, TableKind, Variable};
 use volta_core::ptx::{self, tree};
 
@@ -143,21 +144,9 @@ pub fn decode(text: &str, entry: Option<&str>) -> Result<Program, String> {
     Ok(decoder.program)
 }
 
-/// Whether a kernel is the one that was asked for: by its own name, or as C++ writes it, with template arguments that are
-/// integers.
+/// Whether a kernel is the one that was asked for: by its own name, or as C++ writes it.
 fn answers_to(name: &str, wanted: &str) -> bool {
-    if name == wanted {
-        return true;
-    }
-    let (base, arguments) = wanted.split_once('<').unwrap_or((wanted, ""));
-    let arguments = arguments.trim_end_matches('>').split(',').map(str::trim).filter(|one| !one.is_empty());
-    let mut mangled = format!("_Z{}{base}", base.len());
-    let literals: String = arguments.map(|one| format!("Li{one}E")).collect();
-    if !literals.is_empty() {
-        mangled += &format!("I{literals}E");
-    }
-    // What follows a name without arguments are parameters.
-    name.strip_prefix(&mangled).is_some_and(|rest| !literals.is_empty() || !rest.starts_with('I'))
+    name == wanted || SourceName::of(name).is_some_and(|source| source.answers_to(wanted))
 }
 
 /// The state of decoding.

@@ -18,6 +18,11 @@ fn headers_are_read_as_they_are_written() {
     assert_eq!(body(&text), "//\n.version 8.0\n");
     assert_eq!(Header::parse(".version 8.0\n"), Err(HeaderError::Missing));
     assert!(matches!(Header::parse("// volta-what: x\n"), Err(HeaderError::Malformed(_))));
+    assert_eq!(Header::parse(&format!("// volta-version: 1\n{text}")), Ok(header()));
+    let newer =
+        Header::parse(&format!("// volta-version: 2\n{text}")).expect_err("nobody knows what it means");
+    let message = "its header is in version 2 of the format, and this program reads version 1";
+    assert_eq!(newer.to_string(), message);
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! `cargo volta check`
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
+use volta_case::InputProblem;
 
 use super::report::{self, Checked, Summary};
 use super::select::{Folder, Selected, select};
@@ -21,6 +23,12 @@ use crate::run::{Run, Settings, run};
 use crate::runner::slow_is_wanted;
 use crate::snapshot::Policy;
 
+/// What messages call a document that came from standard input.
+const STDIN: &str = "stdin";
+
+/// A longer document is no case: PTX is most of it.
+const MAX_DOCUMENT: u64 = 256 << 20;
+
 /// What takes less time shows no progress.
 const QUIET: Duration = Duration::from_secs(2);
 
@@ -33,13 +41,21 @@ pub(super) fn check(arguments: &CheckArgs, out: &mut dyn Write) -> io::Result<Ex
             return Ok(Exit::CouldNotRun);
         }
     };
-    let selected = select(&arguments.selection);
+    let selected = if arguments.stdin { Vec::new() } else { select(&arguments.selection) };
     let progress = Progress::start(selected.len());
-    let names: Vec<&str> = selected.iter().map(name_of).collect();
+    let mut names: Vec<&str> = selected.iter().map(name_of).collect();
+    if arguments.stdin {
+        names.push(STDIN);
+    }
     let mut reporter = report::of(arguments, &names);
     let mut summary = Summary::default();
     let begin = Instant::now();
     progress.print(|| reporter.begin(out))?;
+    if arguments.stdin {
+        let checked = wishes.check_document()?;
+        summary.add(&checked);
+        reporter.case(&checked, out)?;
+    }
     for (at, selected) in selected.iter().enumerate() {
         progress.begin(name_of(selected));
         forget_peak_memory();
@@ -83,22 +99,46 @@ impl<'a> Wishes<'a> {
         let folder = match selected {
             Selected::Case(folder) => folder,
             Selected::Wrong { name, message } => {
-                let run = Run::stopped(Obstacle::new(message.clone(), None));
+                let run = Run::stopped(Obstacle::new(InputProblem::NoCase, message.clone(), None));
                 return Checked::new(name, None, run);
             }
         };
         let file = Some(folder.dir.join(FILE_NAME));
-        let mut case = match load(folder) {
+        let case = match load(folder) {
             Ok(case) => case,
-            Err(unreadable) => {
-                let run = Run::stopped(Obstacle::new(problems(&unreadable), None));
-                return Checked { unreadable: Some(unreadable), ..Checked::new(&folder.name, file, run) };
-            }
+            Err(unreadable) => return wrong(&folder.name, file, unreadable),
         };
         if case.options.run.slow && !self.run_slow && !folder.alone {
-            let run = Run::stopped(Obstacle::new("slow: --slow runs it", None));
+            let run = Run::stopped(Obstacle::new(InputProblem::NoCase, "slow: --slow runs it", None));
             return Checked { skipped: true, case: Some(case), ..Checked::new(&folder.name, file, run) };
         }
+        self.run(case, file, folder.alone)
+    }
+
+    /// Runs the case whose document is on standard input.
+    fn check_document(&self) -> io::Result<Checked> {
+        let mut text = String::new();
+        io::stdin().lock().take(MAX_DOCUMENT + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > MAX_DOCUMENT {
+            return Err(io::Error::other(format!("a document of more than {MAX_DOCUMENT} bytes is no case")));
+        }
+        let folder = tempfile::tempdir()?;
+        let root = folder.path().canonicalize()?;
+        let document = match manifest::parse_document(&text, &root) {
+            Ok(document) => document,
+            Err(problems) => {
+                return Ok(wrong(STDIN, None, Unreadable { path: STDIN.into(), text, problems }));
+            }
+        };
+        for (name, text) in &document.sources {
+            let path = root.join(name);
+            path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            std::fs::write(path, text)?;
+        }
+        Ok(self.run(document.case, None, true))
+    }
+
+    fn run(&self, mut case: Case, file: Option<PathBuf>, alone: bool) -> Checked {
         let arguments = self.arguments;
         case.options.run.timeout = case.options.run.timeout.into_iter().chain(arguments.timeout).min();
         case.recheck = arguments.recheck.unwrap_or(case.recheck);
@@ -106,15 +146,23 @@ impl<'a> Wishes<'a> {
         let settings = Settings {
             cache: self.cache,
             threads: arguments.threads,
-            snapshot: self.policy.concerns(&case),
+            snapshot: case.home.document.is_none() && self.policy.concerns(&case),
             formulas,
-            maps: formulas || arguments.verbose || folder.alone,
-            fixes: formulas || arguments.verbose || folder.alone,
+            maps: formulas || arguments.format == Format::Json || arguments.verbose || alone,
+            fixes: formulas || arguments.verbose || alone,
         };
         let mut run = median(arguments.repeat, || run(&case, &self.toolchain, settings));
         run.compare(&case, self.policy);
-        Checked { case: Some(case), ..Checked::new(&folder.name, file, run) }
+        let name = case.name.clone();
+        Checked { case: Some(case), ..Checked::new(&name, file, run) }
     }
+}
+
+/// A case whose document is wrong.
+fn wrong(name: &str, file: Option<PathBuf>, unreadable: Unreadable) -> Checked {
+    let kind = unreadable.problems.first().map_or(InputProblem::Syntax, |problem| problem.kind);
+    let run = Run::stopped(Obstacle::new(kind, problems(&unreadable), None));
+    Checked { unreadable: Some(unreadable), ..Checked::new(name, file, run) }
 }
 
 /// The run whose time is the median of `repeat` runs. All runs of a case say the same.

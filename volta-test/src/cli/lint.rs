@@ -1,28 +1,34 @@
-//! `cargo volta lint`: what a kernel does for nothing.
+//! `cargo volta lint`: what a kernel does for nothing, what it pays too much for, and what precision it gives away.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use clap::Args;
 use volta_core::case::Which;
+use volta_core::lint::{access_costs, precision_lost};
+use volta_core::machine::{AccessPattern, Traffic};
+use volta_core::verdict::Place;
 
 use super::select::{Folder, Selected, select};
 use super::{Exit, Selection, complain};
-use crate::attempt::{Synchronisation, redundant};
+use crate::attempt::redundant;
 use crate::case::Case;
 use crate::manifest;
 use crate::nvcc::Toolchain;
 use crate::prepare::Texts;
-use crate::render::source::locate;
+use crate::render::source::{Excerpt, excerpt, locate};
 use crate::render::{self, Paint};
-use crate::run::{Settings, texts_of, verdict_of};
+use crate::run::{Settings, core_case, texts_of, verdict_of};
 
 /// Arguments of `cargo volta lint`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each barrier and fence is taken out by itself, and the kernel is verified again: those are named without which it is as \
-clean as it was. Only kernels that are clean are looked at, at the sizes of the case. Two barriers that are each redundant \
-may not be so together.
+clean as it was. Two barriers that are each redundant may not be so together.
+
+Accesses to shared memory are named whose lanes want different words of one bank, and accesses to global memory that \
+take at least twice as many sectors of 32 bytes as they need. Of two kernels, it is said what only one of them gives \
+away in precision. Only kernels that are clean are looked at, at the sizes of the case.
 
 Examples:
   cargo volta lint fixtures/softmax/two_barriers
@@ -66,33 +72,56 @@ fn one(folder: &Folder, toolchain: &Toolchain) -> Result<String, String> {
         format!("{} cannot be read\n{text}", folder.name)
     })?;
     let texts = texts_of(&case, toolchain).map_err(|obstacle| format!("{}: {obstacle}", folder.name))?;
+    let ready = core_case(&case, &texts).ok_or_else(|| format!("{}: there is no PTX", folder.name))?;
     let mut text = String::new();
     let reference = case.reference.as_ref().map(|_| Which::Reference);
     for side in reference.into_iter().chain([Which::Opt]) {
+        let unclean =
+            || format!("{}: {} is not clean, and not looked at", folder.name, case.side(side).shown());
         let verify = |case: &Case, texts: &Texts| verdict_of(case, texts, Settings::default());
-        let found = redundant(&case, &texts, side, verify).ok_or_else(|| {
-            format!("{}: {} is not clean, and not looked at", folder.name, case.side(side).shown())
-        })?;
+        let found = redundant(&case, &texts, side, verify).ok_or_else(unclean)?;
+        let mut add = |place: &Place, copies, what: &str| {
+            let _ = writeln!(text, "{}", line(&case, &texts, side, (place, copies), what));
+        };
         for synchronisation in found {
-            let _ = writeln!(text, "{}", line(&case, &texts, side, &synchronisation));
+            add(&synchronisation.place, synchronisation.count, "redundant, the kernel is clean without it");
+        }
+        for cost in access_costs(&ready, side).map_err(|_| unclean())? {
+            add(&cost.place, cost.copies, &cost_of(cost.traffic, &cost.pattern));
+        }
+        let lost = precision_lost(&ready).map_err(|error| format!("{}: {}", folder.name, error.message))?;
+        for loss in lost.iter().filter(|loss| loss.which == side) {
+            add(&loss.place, 1, &loss.what);
         }
     }
     Ok(text)
 }
 
-fn line(case: &Case, texts: &Texts, side: Which, found: &Synchronisation) -> String {
+fn cost_of(traffic: Traffic, pattern: &AccessPattern) -> String {
+    let AccessPattern { accesses, costly, taken, least, worst: [worst, needed] } = pattern;
+    let how_often = format!("in {costly} of {accesses} accesses by warps");
+    match traffic {
+        Traffic::Banks => {
+            format!("{worst}-way bank conflict, {how_often}: {taken} passes, where {least} are possible")
+        }
+        Traffic::Sectors => format!(
+            "uncoalesced, {worst} sectors of 32 bytes where {needed} would do, {how_often}: {taken} sectors, where \
+             {least} are possible"
+        ),
+    }
+}
+
+fn line(case: &Case, texts: &Texts, side: Which, (place, copies): (&Place, usize), what: &str) -> String {
     let kernel = case.side(side);
-    let at = locate(&case.home, kernel, texts.of(side), &found.place);
-    let place = at.map_or(format!("PTX line {}", found.place.line), |at| {
+    let at = locate(&case.home, kernel, texts.of(side), place);
+    let shown = at.map_or(format!("PTX line {}", place.line), |at| {
         format!("{}:{}", crate::beside::slashed(&at.path), at.line)
     });
-    let copies = match found.count {
+    let source = excerpt(&case.home, kernel, texts.of(side), place);
+    let text = source.as_ref().map_or(place.text.as_str(), Excerpt::line);
+    let copies = match copies {
         1 => String::new(),
         count => format!(", in {count} copies"),
     };
-    let text = &found.place.text;
-    render::clean_line(&format!(
-        "{place}: `{text}`{copies} in {}: redundant, the kernel is clean without it",
-        kernel.shown()
-    ))
+    render::clean_line(&format!("{shown}: `{text}`{copies} in {}: {what}", kernel.shown()))
 }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod describe;
 mod export;
 mod lint;
 mod refresh;
@@ -19,7 +20,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex_lite::Regex;
-use volta_case::nearest;
+use volta_case::{Reason, nearest};
 
 use crate::limits;
 use crate::render::{Paint, rules};
@@ -39,6 +40,8 @@ Examples:
   cargo volta check fixtures --filter '^(softmax|norm)::' --exclude '_128$'
                                                     run the cases whose names match, and others do not
   cargo volta check fixtures --format json | jq .   one JSON object a case
+  cargo volta check --stdin --format json <case.json
+                                                    run a case that brings its sources along
   cargo volta check fixtures --format sarif         for code scanning; github and junit: for build servers
   cargo volta report fixtures/softmax               a page about a run, with formulas and pictures
   cargo volta check fixtures --accept               write snapshots, to be compared from then on
@@ -91,6 +94,10 @@ enum Command {
         /// A rule such as Y1, or a verdict such as race
         name: Option<String>,
     },
+    /// Print the script with which a shell completes arguments
+    Completions(describe::CompletionsArgs),
+    /// Print a page of the manual, for man
+    Man(describe::ManArgs),
 }
 
 /// Which cases.
@@ -116,12 +123,17 @@ struct Selection {
 
 /// Arguments of `cargo volta check`.
 #[derive(Debug, Args)]
+#[command(mut_arg("paths", |paths| paths.required(false).required_unless_present("stdin")))]
 struct CheckArgs {
     #[command(flatten)]
     selection: Selection,
     /// What is printed
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    /// Run the case that is on standard input instead: a document with the keys of a volta.toml and the texts of its
+    /// sources, JSON or TOML, as docs/case.schema.json describes it. It has no snapshot
+    #[arg(long, conflicts_with_all = ["paths", "exact", "filter", "exclude", "root", "list", "accept"])]
+    stdin: bool,
     /// List the names of the cases instead of running them
     #[arg(long)]
     list: bool,
@@ -260,6 +272,8 @@ pub fn main() -> ExitCode {
         Command::Replay(arguments) => replay::replay(&arguments, &mut out),
         Command::Show(arguments) => show::show(&arguments, &mut out),
         Command::Explain { name } => explain(name.as_deref(), &mut out),
+        Command::Completions(arguments) => describe::completions(&arguments, &mut out),
+        Command::Man(arguments) => describe::man(&arguments, &mut out),
     };
     match exit {
         Ok(exit) => ExitCode::from(exit as u8),
@@ -319,7 +333,7 @@ fn report_to_file(mut arguments: ReportArgs, out: &mut impl Write) -> io::Result
 
 fn explain(name: Option<&str>, out: &mut impl Write) -> io::Result<Exit> {
     let Some(name) = name else {
-        for entry in rules::ENTRIES {
+        for entry in rules::entries() {
             writeln!(out, "{:<20} {}", entry.name, entry.meaning)?;
         }
         return Ok(Exit::Good);
@@ -328,7 +342,8 @@ fn explain(name: Option<&str>, out: &mut impl Write) -> io::Result<Exit> {
         writeln!(out, "{}: {}.\n{}", entry.name, entry.meaning, entry.more)?;
         return Ok(Exit::Good);
     }
-    let names = rules::ENTRIES.iter().map(|entry| entry.name);
+    let names = rules::entries().into_iter().map(|entry| entry.name);
+    let names = names.chain(Reason::all().into_iter().map(Reason::code));
     let help = match nearest(name, names) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`cargo volta explain` lists all there are".into(),

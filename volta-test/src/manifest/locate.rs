@@ -7,10 +7,11 @@ use toml::de::{DeTable, DeValue};
 use volta_core::case::Which;
 use volta_core::verdict::CasePart;
 
+use super::document;
+
 /// The bytes of a part: of that kernel, where it is about one. What is not written is where it would stand.
 pub fn locate(text: &str, side: Option<Which>, part: &CasePart) -> Option<Range<usize>> {
-    let document = DeTable::parse(text).ok()?;
-    let top = document.get_ref();
+    let top = &document::parse(text).ok()?;
     let kernel = || {
         let own = match side {
             Some(Which::Reference) => "reference",
@@ -67,5 +68,7 @@ mod tests {
         assert_eq!(at(Which::Opt, CasePart::Argument(1)), Some("\"x\""));
         assert_eq!(at(Which::Opt, CasePart::Argument(2)), None);
         assert_eq!(at(Which::Opt, CasePart::Parameter("x".into())), Some("x"));
+        let json = r#"{ "params": { "x": {} }, "kernel": { "block": 64 } }"#;
+        assert_eq!(locate(json, None, &key("block")).map(|span| &json[span]), Some("64"));
     }
 }

@@ -3,17 +3,19 @@
 //! Reading is strict: what is not understood is an error at its place, never ignored.
 
 mod args;
+mod document;
 mod locate;
 mod reader;
 mod structs;
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 use volta_case::{
-    About, CASE, FILL, KERNEL, NamedContents, Options, PARAM, Section, TYPE, TensorMap, Value as Given,
-    VerdictName, Word, Wrong, choose, source_problem, spellings, split_source,
+    About, CASE, DOCUMENT, FILL, FORMAT_VERSION, InputProblem, KERNEL, NamedContents, Options, PARAM,
+    Section, TYPE, TensorMap, Value as Given, VerdictName, Word, Wrong, choose, source_problem, spellings,
+    split_source,
 };
 use volta_core::case::{
     Binding, Contents, Element, Param, ParamKind, Role, ScalarValue, Sign, Which, bits_of,
@@ -25,6 +27,7 @@ pub use reader::Problem;
 use reader::{Problems, Table, Value, as_integer, as_number};
 
 use volta_core::number::Extended;
+use volta_core::verdict::CasePart;
 
 use crate::case::{Case, Contains, Expectation, Home, Kernel};
 use crate::files;
@@ -52,6 +55,7 @@ pub fn load(name: &str, dir: &Path, root: &Path) -> Result<Case, Unreadable> {
     let path = dir.join(FILE_NAME);
     let home = Home {
         file: path.clone(),
+        document: None,
         line: None,
         dir: dir.into(),
         root: root.into(),
@@ -59,7 +63,7 @@ pub fn load(name: &str, dir: &Path, root: &Path) -> Result<Case, Unreadable> {
         snapshot_name: name.rsplit("::").next().unwrap_or(name).into(),
     };
     let unreadable = |text, message: String| {
-        let problem = Problem { span: 0..0, message, help: None };
+        let problem = Problem { span: 0..0, kind: InputProblem::FileUnreadable, message, help: None };
         Unreadable { path: path.clone(), text, problems: vec![problem] }
     };
     // Its lines are shown where they are wrong, and snapshots are written beside it: links must not lead out.
@@ -84,56 +88,99 @@ pub fn is_slow(dir: &Path) -> bool {
 
 /// Reads the text of a `volta.toml`.
 pub fn parse(name: &str, home: Home, text: &str) -> Result<Case, Vec<Problem>> {
-    let document = DeTable::parse(text).map_err(|error| {
-        let span = error.span().unwrap_or(0..0);
-        if let Some(problem) = bare_word(text, span.start) {
-            return vec![problem];
-        }
-        let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
-        vec![Problem { span, message, help: None }]
-    })?;
+    let document = document::parse(text)?;
     let problems = Problems::default();
-    let case = read_case(name, home, document.get_ref(), &problems);
+    let top = Table::new(&document, 0..0, "a case", CASE.iter().chain(About::keys()), &problems);
+    let case = read_case(name, home, top, &problems);
+    finished(case, problems)
+}
+
+/// A case that brings its sources along, as `cargo volta check --stdin` reads it.
+pub struct Document {
+    /// The case; its sources are files below its root once they are written there.
+    pub case: Case,
+    /// The sources, by the paths that the case gives them.
+    pub sources: Vec<(String, String)>,
+}
+
+/// Reads such a document, whose sources will lie in the folder `root`: TOML, or JSON of the same keys.
+pub fn parse_document(text: &str, root: &Path) -> Result<Document, Vec<Problem>> {
+    let document = document::parse(text)?;
+    let problems = Problems::default();
+    let keys = CASE.iter().chain(About::keys()).chain(DOCUMENT);
+    let top = Table::new(&document, 0..0, "a case with its sources", keys, &problems);
+    let name = top.string("name").unwrap_or_else(|| DOCUMENT_NAME.into());
+    let sources = match top.table("sources", []) {
+        Some(table) => read_sources(&table, &problems),
+        None if top.get("sources").is_some() => Vec::new(),
+        None => {
+            let help =
+                "\"sources\": { \"kernel.ptx\": \"…\" }, the texts by the names that `source` calls them";
+            problems.add_missing(0..0, "a document needs its sources", Some(help.into()));
+            Vec::new()
+        }
+    };
+    let home = Home {
+        file: DOCUMENT_NAME.into(),
+        document: Some(text.into()),
+        dir: root.into(),
+        root: root.into(),
+        ..Home::default()
+    };
+    let names_are_good = problems.is_empty();
+    let case = read_case(&name, home, top, &problems);
+    for (side, kernel) in case.iter().flat_map(Case::sides).filter(|_| names_are_good) {
+        let file = &kernel.source;
+        if !sources.iter().any(|(name, _)| name == file) {
+            let names: Vec<&str> = sources.iter().map(|(name, _)| name.as_str()).collect();
+            let Wrong { message, help } =
+                Wrong::unknown(format!("there is no source `{file}`"), file, &names);
+            let span = locate(text, Some(side), &CasePart::Key("source".into())).unwrap_or(0..0);
+            problems.add(span, message, help);
+        }
+    }
+    Ok(Document { case: finished(case, problems)?, sources })
+}
+
+/// What a document is called that has no name.
+const DOCUMENT_NAME: &str = "stdin";
+
+fn read_sources(table: &Table<'_>, problems: &Problems) -> Vec<(String, String)> {
+    let mut sources = Vec::new();
+    for (name, span, value) in table.entries() {
+        let is_plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        if name.is_empty() || !is_plain || name.contains(['\\', '\0']) {
+            let message = format!("`{name}` is no name for a source");
+            let help = "a path without `..` that does not begin with `/`, such as kernel.ptx";
+            problems.add(span, message, Some(help.into()));
+            continue;
+        }
+        match value.get_ref().as_str() {
+            Some(text) => sources.push((name.to_owned(), text.to_owned())),
+            None => table.wrong_type(value, &format!("the source `{name}`"), "a text"),
+        }
+    }
+    sources
+}
+
+/// A case without problems.
+fn finished(case: Option<Case>, problems: Problems) -> Result<Case, Vec<Problem>> {
     // A case may be about what the verifier says to input that makes no sense.
     let wants_error = case.as_ref().is_some_and(|case| case.expect.verdict == VerdictName::InputError);
     let problems = problems.into_sorted(wants_error);
     case.filter(|_| problems.is_empty()).ok_or(problems)
 }
 
-/// A word that stands where a value is wanted.
-fn bare_word(text: &str, near: usize) -> Option<Problem> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let before = text.get(..near)?;
-    let other = before.char_indices().rev().find(|(_, c)| !is_part(*c));
-    let start = other.map_or(0, |(at, c)| at + c.len_utf8());
-    let word: String = text[start..].chars().take_while(|c| is_part(*c)).collect();
-    let line = &text[..start][text[..start].rfind('\n').map_or(0, |at| at + 1)..];
-    let is_value = line.contains('=') && line.trim_end().ends_with(['=', '[', ',']);
-    let is_known = ["true", "false", "inf", "nan"].contains(&word.as_str());
-    if !is_value || is_known || !word.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        return None;
-    }
-    let help = match line.rsplit_once("shape") {
-        Some((_, rest)) if !rest.contains(']') => SIZES.into(),
-        _ => format!("texts are quoted: \"{word}\""),
-    };
-    Some(Problem {
-        span: start..start + word.len(),
-        message: format!("`{word}` is no value"),
-        help: Some(help),
-    })
-}
-
 /// What sizes are.
 const SIZES: &str = "sizes are numbers, since a case is verified at one size: shape = [128]";
 
-fn read_case(name: &str, home: Home, document: &DeTable<'_>, problems: &Problems) -> Option<Case> {
-    let top = Table::new(document, 0..0, "a case", CASE.iter().chain(About::keys()), problems);
+fn read_case(name: &str, home: Home, top: Table<'_>, problems: &Problems) -> Option<Case> {
+    read_version(&top, problems)?;
     let table = top.table("params", []);
     let names: Vec<&str> = table.iter().flat_map(Table::entries).map(|(name, _, _)| name).collect();
     let params = table.map(|table| read_params(&table, Binding::Argument, problems));
     if params.is_none() && top.get("params").is_none() && top.get("globals").is_none() {
-        problems.add(0..0, "a case needs a table [params]", None);
+        problems.add_missing(0..0, "a case needs a table [params]", None);
     }
     let mut params = params.unwrap_or_default();
     if let Some(globals) = top.table("globals", []) {
@@ -152,14 +199,14 @@ fn read_case(name: &str, home: Home, document: &DeTable<'_>, problems: &Problems
     let side =
         |key| top.table(key, kernel_keys()).and_then(|table| read_kernel(table, &names, &maps, problems));
     let (reference, opt, kernel) = (side("reference"), side("opt"), side("kernel"));
-    let has = |key| document.iter().any(|(name, _)| name.get_ref() == key);
+    let has = |key| top.get(key).is_some();
     if has("kernel") && (has("opt") || has("reference")) {
         let message = "[kernel] stands alone: a pair is [reference] and [opt]";
         problems.add(top.key_span("kernel"), message, None);
     } else if !has("kernel") && (!has("opt") || !has("reference")) {
         let span = if has("opt") { top.key_span("opt") } else { top.key_span("reference") };
         let message = "a case needs [reference] and [opt], or [kernel] for one kernel alone";
-        problems.add(span, message, None);
+        problems.add_missing(span, message, None);
     }
     let is_pair = has("reference");
     let expect = read_expectation(&top, is_pair, problems);
@@ -243,12 +290,12 @@ fn read_param(table: &Table<'_>, name: &str, binding: Binding, problems: &Proble
     };
     let Some(role) = role else {
         let help = Some("role = \"in\", \"out\", \"inout\", \"scratch\" or \"ignored\"".into());
-        problems.add(table.span.clone(), format!("the tensor `{name}` needs a role"), help);
+        problems.add_missing(table.span.clone(), format!("the tensor `{name}` needs a role"), help);
         return None;
     };
     let Some(shape) = shape else {
         let help = Some("shape = [128] (outermost dimension first; [] is one element)".into());
-        problems.add(table.span.clone(), format!("the tensor `{name}` needs a shape"), help);
+        problems.add_missing(table.span.clone(), format!("the tensor `{name}` needs a shape"), help);
         return None;
     };
     let shape = read_shape(table, shape, problems)?;
@@ -300,7 +347,11 @@ fn read_scalar(
         (None, _) => {
             let help =
                 Some("a tensor needs `role` and `shape`, a scalar `value` (or `symbolic = true`)".to_owned());
-            problems.add(table.span.clone(), format!("`{name}` is neither a tensor nor a scalar"), help);
+            problems.add_missing(
+                table.span.clone(),
+                format!("`{name}` is neither a tensor nor a scalar"),
+                help,
+            );
             return None;
         }
     };
@@ -317,7 +368,7 @@ fn read_scalar(
 fn read_types(table: &Table<'_>, name: &str, problems: &Problems) -> Option<(Element, Element)> {
     let Some(value) = table.get("type") else {
         let help = Some(format!("type = \"f32\"; there are: {}", spellings::<Element>().join(", ")));
-        problems.add(table.span.clone(), format!("`{name}` needs a type"), help);
+        problems.add_missing(table.span.clone(), format!("`{name}` needs a type"), help);
         return None;
     };
     let element = |value: Value<'_>| {
@@ -337,7 +388,7 @@ fn read_types(table: &Table<'_>, name: &str, problems: &Problems) -> Option<(Ele
         (Some(reference), Some(opt)) => Some((element(reference)?, element(opt)?)),
         _ => {
             let help = Some("type = { ref = \"f32\", opt = \"f16\" }".into());
-            problems.add(value.span(), "a type by side needs both sides", help);
+            problems.add_missing(value.span(), "a type by side needs both sides", help);
             None
         }
     }
@@ -447,7 +498,7 @@ fn read_maps(table: &Table<'_>, names: &[&str], problems: &Problems) -> Vec<(Str
         for (key, help) in [("of", "of = \"a\""), ("box", "box = [64, 64]")] {
             if table.get(key).is_none() {
                 let message = format!("the tensor map `{name}` needs `{key}`");
-                problems.add(table.span.clone(), message, Some(help.into()));
+                problems.add_missing(table.span.clone(), message, Some(help.into()));
             }
         }
         if let Some(of) = table.get("of").filter(|_| !names.contains(&map.of.as_str())) {
@@ -469,7 +520,7 @@ fn read_kernel(
     let source = table.string("source");
     if source.is_none() && table.get("source").is_none() {
         let help = Some("source = \"kernel.cu\", or \"kernel.cu::name\" when it has several kernels".into());
-        problems.add(table.span.clone(), "a kernel needs a source", help);
+        problems.add_missing(table.span.clone(), "a kernel needs a source", help);
     }
     if let Some(source) = &source {
         let (file, _) = split_source(source);
@@ -481,7 +532,7 @@ fn read_kernel(
     let mut kernel = Kernel::new(source.as_deref().unwrap_or_default());
     if table.get("block").is_none() {
         let help = Some("block = 128, or [16, 16]".into());
-        problems.add(table.span.clone(), "a kernel needs a block", help);
+        problems.add_missing(table.span.clone(), "a kernel needs a block", help);
     }
     table.section(&mut kernel);
     for (key, sizes) in [("block", kernel.launch.block), ("grid", kernel.launch.grid)] {
@@ -493,6 +544,25 @@ fn read_kernel(
     kernel.args = Known { names, maps, problems }.arguments(&table);
     table.finish();
     source.map(|_| kernel)
+}
+
+/// What another version of the format means, nobody here knows: nothing else is read then.
+fn read_version(top: &Table<'_>, problems: &Problems) -> Option<()> {
+    let Some(value) = top.get("version") else { return Some(()) };
+    match as_integer(value.get_ref()) {
+        Some(FORMAT_VERSION) => return Some(()),
+        Some(newer @ FORMAT_VERSION..) => {
+            let message =
+                format!("this case is in version {newer} of the format, which this program does not know");
+            let help = format!(
+                "install a newer Volta: this one, {}, reads version {FORMAT_VERSION}",
+                env!("CARGO_PKG_VERSION")
+            );
+            problems.add(value.span(), message, Some(help));
+        }
+        Some(_) | None => top.wrong_type(value, "`version`", &FORMAT_VERSION.to_string()),
+    }
+    None
 }
 
 fn read_expectation(top: &Table<'_>, is_pair: bool, problems: &Problems) -> Expectation {
@@ -508,7 +578,7 @@ fn read_expectation(top: &Table<'_>, is_pair: bool, problems: &Problems) -> Expe
         DeValue::Table(entries) => {
             let table = Table::new(entries, value.span(), "`expect`", Expectation::keys(), problems);
             if table.get("verdict").is_none() {
-                problems.add(value.span(), "`expect` needs a verdict", None);
+                problems.add_missing(value.span(), "`expect` needs a verdict", None);
             }
             table.section(&mut expect);
             if let Err(wrong) = expect.verdict.check(is_pair) {
@@ -540,7 +610,7 @@ fn read_contains(top: &Table<'_>, is_pair: bool, problems: &Problems) -> Vec<Con
         let mut wanted = Contains::default();
         table.section(&mut wanted);
         if table.get("text").is_none() {
-            problems.add(item.span(), "[[contains]] needs a text", None);
+            problems.add_missing(item.span(), "[[contains]] needs a text", None);
         }
         if wanted.side == Which::Reference && !is_pair {
             problems.add(table.key_span("side"), "this case has no reference", None);

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use volta_case::{Key, Section, Takes, Value as Given, Wrong};
+use volta_case::{InputProblem, Key, Section, Takes, Value as Given, Wrong};
 use volta_core::number::Extended;
 
 use crate::number;
@@ -17,6 +17,8 @@ use crate::number;
 pub struct Problem {
     /// Bytes of the text.
     pub span: Range<usize>,
+    /// What it is, as programs know it.
+    pub kind: InputProblem,
     /// One sentence: lowercase, no period.
     pub message: String,
     /// What to do about it.
@@ -33,14 +35,30 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Adds one.
+    /// Adds one about a value.
     pub(super) fn add(&self, span: Range<usize>, message: impl Into<String>, help: Option<String>) {
-        self.all.borrow_mut().push(Problem { span, message: message.into(), help });
+        self.add_of(InputProblem::WrongValue, span, message, help);
+    }
+
+    /// Adds one about what is not there.
+    pub(super) fn add_missing(&self, span: Range<usize>, message: impl Into<String>, help: Option<String>) {
+        self.add_of(InputProblem::MissingKey, span, message, help);
+    }
+
+    fn add_of(
+        &self,
+        kind: InputProblem,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) {
+        self.all.borrow_mut().push(Problem { span, kind, message: message.into(), help });
     }
 
     /// Adds one about what could be read, and makes no sense: a case that expects `input-error` passes it on.
     pub(super) fn add_senseless(&self, span: Range<usize>, message: impl Into<String>, help: Option<String>) {
-        self.senseless.borrow_mut().push(Problem { span, message: message.into(), help });
+        let kind = InputProblem::WrongValue;
+        self.senseless.borrow_mut().push(Problem { span, kind, message: message.into(), help });
     }
 
     /// Says what to do about the problem at a place.
@@ -48,6 +66,11 @@ impl Problems {
         let mut all = self.all.borrow_mut();
         let here = all.iter_mut().find(|problem| problem.span == span && problem.help.is_none());
         here.into_iter().for_each(|problem| problem.help = Some(help.into()));
+    }
+
+    /// Whether nothing was found wrong yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.borrow().is_empty()
     }
 
     /// All of them, in the order of the text.
@@ -248,7 +271,7 @@ impl<'a> Table<'a> {
             if !known.contains(&name) {
                 let message = format!("unknown key `{name}` in {}", self.what);
                 let Wrong { message, help } = Wrong::unknown(message, name, &known);
-                self.problems.add(key.span(), message, help);
+                self.problems.add_of(InputProblem::UnknownKey, key.span(), message, help);
             }
         }
     }

@@ -226,6 +226,25 @@ fn slowness_is_known_without_reading_the_case() {
 }
 
 #[test]
+fn another_version_of_the_format_is_all_that_is_told() {
+    let given = read(&format!("version = 1\n{PAIR}")).expect("it is this one");
+    assert_eq!(format!("{given:?}"), format!("{:?}", read(PAIR).expect("it is read")));
+    let text = "unheard-of = true\nversion = 2\n[kernels]\n";
+    let own = env!("CARGO_PKG_VERSION");
+    assert_eq!(
+        problems(text),
+        [format!(
+            "2:11: this case is in version 2 of the format, which this program does not know | \
+             install a newer Volta: this one, {own}, reads version 1"
+        )]
+    );
+    for (version, found) in [("0", "0"), ("\"1\"", "\"1\""), ("1.0", "1.0")] {
+        let text = format!("version = {version}\n{PAIR}");
+        assert_eq!(problems(&text), [format!("1:11: `version` is 1, not {found}")]);
+    }
+}
+
+#[test]
 fn no_key_is_passed_over() {
     let tensor = [("role", "\"in\""), ("type", "\"f32\""), ("shape", "[1]"), ("contents", "\"iota\"")];
     let sections: Vec<(&str, &[_], Vec<_>)> = vec![
@@ -330,7 +349,9 @@ args = ["y", "x"]
     let change = |from: &str, to: &str| problems(&text.replace(from, to));
     assert_eq!(
         change("shape = [4], type = {", "shape = [4], contents = \"iota\", type = {"),
-        ["3:33: `x` holds structs, and has no `contents` | say it of a field: { type = \"f16\", contents = … }"]
+        [
+            "3:33: `x` holds structs, and has no `contents` | say it of a field: { type = \"f16\", contents = … }"
+        ]
     );
     assert_eq!(change("role = \"in\", ", "").len(), 1);
     assert_eq!(change("shape = [4], type = { d", "type = { d").len(), 1);

@@ -25,7 +25,7 @@ use volta_core::verdict::{Fault, Report, SideStats, Verdict};
 
 use crate::beside::slashed;
 use crate::case::Case;
-use crate::prepare::{Texts, shown};
+use crate::prepare::Texts;
 use crate::run::{Outcome, Run};
 use crate::snapshot::State;
 
@@ -200,7 +200,7 @@ pub fn run(case: &Case, run: &Run, paint: Paint) -> String {
 
 /// Where a case is written.
 fn place(case: &Case) -> String {
-    let file = clean_line(&slashed(&shown(&case.home.file)));
+    let file = clean_line(&slashed(&case.home.shown(&case.home.file)));
     case.home.line.map_or(file.clone(), |line| format!("{file}:{line}"))
 }
 

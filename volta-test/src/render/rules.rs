@@ -1,11 +1,22 @@
-//! What the rules and verdicts mean, in a few words: for messages and for `cargo volta explain`.
+//! What the rules, verdicts and reasons mean, in a few words: for messages and for `cargo volta explain`.
 
-use volta_case::{VerdictName, choose};
+use volta_case::{Reason, VerdictName, Word, choose};
 
-/// A rule or a verdict.
-#[derive(Clone, Copy, Debug)]
+/// A rule, a verdict or a reason.
+#[derive(Clone, Debug)]
 pub struct Entry {
     /// What cases and messages call it.
+    pub name: &'static str,
+    /// One sentence, for the end of a message.
+    pub meaning: String,
+    /// More, for who asks.
+    pub more: String,
+}
+
+/// A rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// What messages call it.
     pub name: &'static str,
     /// One sentence, for the end of a message.
     pub meaning: &'static str,
@@ -15,129 +26,48 @@ pub struct Entry {
 
 /// The sentence for a rule.
 pub fn meaning(rule: &str) -> Option<&'static str> {
-    find(rule).map(|entry| entry.meaning)
+    RULES.iter().find(|known| known.name == rule).map(|rule| rule.meaning)
 }
 
 /// The entry of that name, in any case of letters. A verdict may be called by any of its words.
-pub fn find(name: &str) -> Option<&'static Entry> {
+pub fn find(name: &str) -> Option<Entry> {
     let name = name.to_ascii_lowercase();
-    let name = choose::<VerdictName>(&name, String::new).map_or(&*name, |verdict| verdict.name());
-    ENTRIES.iter().find(|entry| entry.name.eq_ignore_ascii_case(name))
-}
-
-const fn entry(name: &'static str, meaning: &'static str, more: &'static str) -> Entry {
-    Entry { name, meaning, more }
+    let verdict = choose::<VerdictName>(&name, String::new).ok().map(of_verdict);
+    let rule = || RULES.iter().find(|rule| rule.name.eq_ignore_ascii_case(&name)).map(of_rule);
+    verdict.or_else(rule).or_else(|| Reason::parse(&name).map(of_reason))
 }
 
 /// Every verdict, then every rule.
-pub const ENTRIES: &[Entry] = &[
-    entry(
-        "equivalent",
-        "a proof that both kernels write the same values to the output tensors, for every input",
-        "Floating-point values are taken as real numbers. The assumptions printed below the verdict are part of it.",
-    ),
-    entry(
-        "equivalent-where",
-        "a proof that holds under the printed conditions, which the reference does not need",
-        "The optimized kernel divides by something, takes a root, or uses a constant that the reference does not. \
-         Where the conditions hold, both are equal. It is not `equivalent`.",
-    ),
-    entry(
-        "different",
-        "the kernels write different values, and the message says for which input and element",
-        "Both values were computed at that input with exact error bounds, so it is no artefact of rounding. An element \
-         that only one kernel writes is a difference as well.",
-    ),
-    entry(
-        "clean",
-        "one kernel alone ran without any fault",
-        "For cases with a single kernel: no race, no deadlock, no access out of bounds or before a write.",
-    ),
-    entry(
-        "unknown(budget)",
-        "a limit was reached before there was an answer",
-        "Limits count steps and bytes, never time, so the same case always ends at the same place. The message names \
-         the option that raises the limit.",
-    ),
-    entry(
-        "unknown(timeout)",
-        "the case's timeout passed before there was an answer",
-        "There is no timeout unless `timeout = \"10s\"` in the case, `--timeout` or VOLTA_TIMEOUT sets one. Where it \
-         ends a case depends on the machine; limits of steps do not.",
-    ),
-    entry(
-        "unknown(undecided)",
-        "neither a proof nor a counterexample was found",
-        "Volta makes no claim. The reason says what was tried.",
-    ),
-    entry(
-        "input-error",
-        "the case or the PTX is wrong",
-        "A kernel that is not in the file, arguments that do not fit its parameters, or text that is not PTX.",
-    ),
-    entry(
-        "race",
-        "two threads access the same bytes, one of them writes, and nothing orders the accesses",
-        "Rules Y1 and Y2. Writing the same value twice is a race too; `volatile` changes nothing.",
-    ),
-    entry("deadlock", "no thread can go on, and not all have returned", "Rule Y5."),
-    entry(
-        "barrier-divergence",
-        "threads of one warp stand at different instructions when a barrier releases them",
-        "Rule Y3: the aligned barriers (all of `bar.*`, so `__syncthreads()`) must be the same instruction for a warp.",
-    ),
-    entry(
-        "ambiguous-barrier",
-        "which threads meet at a barrier depends on the schedule",
-        "Rule Y3: every arrival of the next generation must come after somebody's release from the one before.",
-    ),
-    entry(
-        "barrier-misuse",
-        "a barrier in memory is used as nobody may: before `mbarrier.init`, more often than it counts, by plain accesses",
-        "Rule Y9.",
-    ),
-    entry(
-        "proxy-race",
-        "an asynchronous operation accesses what a thread wrote before it, and no proxy fence lies between",
-        "Rule Y10: `fence.proxy.async` by the thread that writes, before the barrier that orders the two, or by the one \
-         that starts the operation, behind it.",
-    ),
-    entry(
-        "in-flight",
-        "an asynchronous operation is under way when it must be over",
-        "Rule Y11: a CTA must not return while its shared memory is read or written.",
-    ),
-    entry(
-        "out-of-bounds",
-        "an access outside of the tensor, variable or window that it belongs to",
-        "Rule M1.",
-    ),
-    entry("misaligned", "an address that is not a multiple of the access's width", "Rule M1."),
-    entry("uninitialised", "a value that nobody wrote is used", "Rule V6."),
-    entry(
-        "undefined",
-        "a value that has no meaning reaches an output, a branch, an address or a barrier",
-        "Rules V3 and V6: `inf - inf`, `0 * inf`, `x / 0`, and what is computed from them.",
-    ),
-    entry("type-mismatch", "a value of one kind is used as another without a conversion", "Rules V1 and V5."),
-    entry(
-        "depends-on-rounding",
-        "a float decides a branch, an index or an integer, and rounding decides the float",
-        "Rule V10.",
-    ),
-    entry("input-dependent-control", "a branch or an address depends on input values", "Rule S1."),
-    entry(
-        "unsupported",
-        "a thread reached an instruction that Volta does not know",
-        "Rule S2: nothing is skipped.",
-    ),
-    entry(
-        "assertion",
-        "a thread reached a trap or a failed assertion",
-        "`__trap()`, `assert(…)` and `__builtin_unreachable()`.",
-    ),
-    entry("read-only", "a kernel writes a tensor that the case declares as input", "Rule M4."),
-    entry("nondeterministic", "a value that depends on the schedule is used", "Rule S4."),
+pub fn entries() -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for (word, verdict) in VerdictName::WORDS {
+        if *word == verdict.name() {
+            entries.push(of_verdict(*verdict));
+        }
+    }
+    entries.extend(RULES.iter().map(of_rule));
+    entries
+}
+
+fn of_verdict(verdict: VerdictName) -> Entry {
+    Entry { name: verdict.name(), meaning: verdict.meaning().into(), more: verdict.more().into() }
+}
+
+fn of_rule(rule: &Rule) -> Entry {
+    Entry { name: rule.name, meaning: rule.meaning.into(), more: rule.more.into() }
+}
+
+fn of_reason(reason: Reason) -> Entry {
+    let more = reason.hint().map_or(String::new(), |hint| format!("{}: {}.", hint.name(), hint.text()));
+    Entry { name: reason.code(), meaning: reason.meaning(), more }
+}
+
+const fn entry(name: &'static str, meaning: &'static str, more: &'static str) -> Rule {
+    Rule { name, meaning, more }
+}
+
+/// Every rule.
+pub const RULES: &[Rule] = &[
     entry(
         "V1",
         "bits and reals are different kinds of values, and only explicit conversions lead from one to the other",
@@ -314,10 +244,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_verdict_is_explained() {
-        for name in volta_case::spellings::<VerdictName>() {
-            assert!(find(name).is_some(), "{name}");
+    fn every_verdict_and_reason_is_explained() {
+        let words = volta_case::spellings::<VerdictName>().into_iter();
+        for name in words.chain(Reason::all().into_iter().map(Reason::code)) {
+            assert!(find(name).is_some_and(|entry| !entry.meaning.is_empty()), "{name}");
         }
+        assert_eq!(entries().len(), 8 + volta_case::FaultKind::ALL.len() + RULES.len());
     }
 
     #[test]

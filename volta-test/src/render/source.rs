@@ -10,7 +10,7 @@ use crate::beside::{normalized, slashed};
 use crate::case::{Home, Kernel};
 use crate::files;
 use crate::manifest;
-use crate::prepare::{MadeBy, Ptx, shown};
+use crate::prepare::{MadeBy, Ptx};
 
 /// Longer sources are not shown.
 const MAX_BYTES: u64 = 1 << 20;
@@ -86,7 +86,7 @@ pub struct Location {
 /// A part of a case in its `volta.toml`; a case that is written elsewhere has no such parts.
 pub fn excerpt_of_case(home: &Home, side: Option<Which>, part: &CasePart) -> Option<Excerpt> {
     let (text, span) = in_manifest(home, side, part)?;
-    let path = slashed(&shown(&home.file));
+    let path = slashed(&home.shown(&home.file));
     Some(Excerpt { text: super::in_place(&text), path, first_line: 1, span, is_ptx: false })
 }
 
@@ -94,14 +94,17 @@ pub fn excerpt_of_case(home: &Home, side: Option<Which>, part: &CasePart) -> Opt
 pub fn locate_in_case(home: &Home, side: Option<Which>, part: &CasePart) -> Option<Location> {
     let (text, span) = in_manifest(home, side, part)?;
     let (line, column) = manifest::position(&text, &span);
-    Some(Location { path: shown(&home.file), line: line as u32, column: column as u32 })
+    Some(Location { path: home.shown(&home.file), line: line as u32, column: column as u32 })
 }
 
 fn in_manifest(home: &Home, side: Option<Which>, part: &CasePart) -> Option<(String, Range<usize>)> {
-    if home.file.file_name().is_none_or(|name| name != manifest::FILE_NAME) {
-        return None;
-    }
-    let text = files::read_text(&home.file, MAX_BYTES).ok()?;
+    let text = match &home.document {
+        Some(text) => text.to_string(),
+        None if home.file.file_name().is_some_and(|name| name == manifest::FILE_NAME) => {
+            files::read_text(&home.file, MAX_BYTES).ok()?
+        }
+        None => return None,
+    };
     let span = manifest::locate(&text, side, part)?;
     Some((text, span))
 }
@@ -111,12 +114,12 @@ fn in_manifest(home: &Home, side: Option<Which>, part: &CasePart) -> Option<(Str
 pub fn locate(home: &Home, kernel: &Kernel, ptx: Option<&Ptx>, place: &Place) -> Option<Location> {
     let in_cuda = chain(place).find_map(|cuda| {
         let (near, _) = cuda_path(home, kernel, cuda)?;
-        let path = shown(&normalized(&home.dir.join(near)));
+        let path = home.shown(&normalized(&home.dir.join(near)));
         Some(Location { path, line: cuda.line, column: cuda.column.max(1) })
     });
     in_cuda.or_else(|| {
         let ptx = ptx.filter(|ptx| !matches!(ptx.made_by, MadeBy::Here(_)))?;
-        let path = shown(&normalized(&home.dir.join(&ptx.path)));
+        let path = home.shown(&normalized(&home.dir.join(&ptx.path)));
         Some(Location { path, line: place.line, column: place.column.max(1) })
     })
 }

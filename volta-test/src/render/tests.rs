@@ -4,7 +4,7 @@ use volta_case::{About, Options};
 use volta_core::base::assumption::Assumption;
 use volta_core::case::{Binding, Contents, Element, Param, ParamKind, Role, Sign, Which};
 use volta_core::verdict::{
-    Coverage, Difference, Explanation, How, InputError, Scope, Unknown, UnknownCause, Witness,
+    Coverage, Difference, Explanation, How, InputError, InputProblem, Scope, Unknown, UnknownReason, Witness,
 };
 use volta_core::verdict::{CudaPlace, Fault, FaultKind, Place, Site, Thread};
 
@@ -89,7 +89,7 @@ fn told_of(case: &Case, report: Report) -> String {
 }
 
 fn nothing() -> Run {
-    Run { obstacle: None, ..Run::stopped(crate::prepare::Obstacle::new("", None)) }
+    Run { obstacle: None, ..Run::stopped(crate::prepare::Obstacle::new(InputProblem::NoCase, "", None)) }
 }
 
 fn race(cuda: Option<u32>) -> Fault {
@@ -196,7 +196,7 @@ fn sources_outside_of_the_case_are_not_read() {
 fn what_is_no_claim_says_why() {
     let case = case("unknown");
     let unknown = Unknown {
-        cause: UnknownCause::Budget,
+        kind: UnknownReason::Instructions,
         reason: "the budget of 5 steps is used up".into(),
         progress: None,
         help: Some("raise it".into()),
@@ -204,6 +204,7 @@ fn what_is_no_claim_says_why() {
     assert_told("unknown", &told(&case, Verdict::Unknown(unknown)));
     let place = race(None).sites[0].place.clone();
     let error = InputError {
+        kind: InputProblem::DoesNotFit,
         side: Some(Which::Opt),
         message: "no such kernel".into(),
         place,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use volta_core::case::Which;
-use volta_core::verdict::{Place, Progress, Unknown, UnknownCause, ValuePair};
+use volta_core::verdict::{Place, Progress, Unknown, ValuePair, VerdictName};
 
 use super::source::excerpt;
 use super::{Paint, clean, clean_line, wrapped};
@@ -11,12 +11,7 @@ use crate::case::Case;
 use crate::prepare::Texts;
 
 pub(super) fn render(case: &Case, texts: &Texts, unknown: &Unknown, paint: Paint) -> String {
-    let what = match unknown.cause {
-        UnknownCause::Budget => "a limit was reached before there was an answer",
-        UnknownCause::Timeout => "its time was over before there was an answer",
-        UnknownCause::Undecided => "neither a proof nor a counterexample was found",
-        UnknownCause::Internal => "an error in Volta",
-    };
+    let what = VerdictName::Unknown(unknown.kind.cause()).meaning();
     let claim = format!("no claim about {}: {what}", clean_line(&case.opt.shown()));
     let mut text = format!("{} {}\n", paint.doubtful("unknown:"), wrapped(&claim, 9, 2));
     let _ = writeln!(text, "  {}", wrapped(&clean(&unknown.reason), 2, 4));

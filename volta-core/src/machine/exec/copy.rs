@@ -109,6 +109,8 @@ impl Cta<'_> {
         size: Option<Src>,
         ignore: Option<PredSrc>,
     ) -> Result<(), Stop> {
+        self.observe(warp, mask, pc, (Space::Shared, to), bytes);
+        self.observe(warp, mask, pc, (Space::Global, from), bytes);
         let targets = self.addresses(warp, mask, to, pc)?;
         // Where nothing is wanted, there need not be an address.
         let sources = self.addresses(warp, mask, from, pc).ok();

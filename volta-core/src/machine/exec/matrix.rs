@@ -433,6 +433,7 @@ impl Cta<'_> {
         d: &[RegId],
     ) -> Result<(), Stop> {
         let needed = u32::MAX >> (32 - 8 * d.len());
+        self.observe(warp, needed, pc, (space, address), 16);
         let addresses = self.addresses(warp, needed, address, pc)?;
         for (number, d) in d.iter().enumerate() {
             let mut cells = [[Value::Bits(0); 4]; 8];
@@ -482,6 +483,7 @@ impl Cta<'_> {
         a: &[Src],
     ) -> Result<(), Stop> {
         let needed = u32::MAX >> (32 - 8 * a.len());
+        self.observe(warp, needed, pc, (space, address), 16);
         let addresses = self.addresses(warp, needed, address, pc)?;
         for (number, source) in a.iter().enumerate() {
             let mut spots = Vec::with_capacity(8);

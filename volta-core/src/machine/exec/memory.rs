@@ -33,12 +33,14 @@ impl<'l> Cta<'l> {
     pub(super) fn access(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
         let mask = mask & !self.load_by_choice(warp, mask, inst, pc)?;
         let evenly = if let Op::Load { space, address, width, d, .. } = &inst.op {
+            self.observe(warp, mask, pc, (*space, *address), width.bytes() * d.len() as u32);
             if mask.is_power_of_two() {
                 self.load_alone(warp, mask.trailing_zeros() as usize, (*space, *address), *width, d)
             } else {
                 mask == u32::MAX && self.load_affine(warp, (*space, *address), *width, d)?
             }
         } else if let Op::Store { space, address, width, a, .. } = &inst.op {
+            self.observe(warp, mask, pc, (*space, *address), width.bytes() * a.len() as u32);
             mask == u32::MAX && self.store_affine(warp, (*space, *address), *width, a)?
         } else {
             false
@@ -782,7 +784,7 @@ fn epoch_write(
 
 /// A space and an address in it, from an address as the instruction has it.
 #[inline]
-pub(super) fn locate(space: Space, address: u64) -> (Space, u64) {
+pub(in super::super) fn locate(space: Space, address: u64) -> (Space, u64) {
     if space == Space::Generic { from_generic(address) } else { (space, address) }
 }
 

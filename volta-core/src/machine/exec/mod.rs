@@ -32,6 +32,7 @@ mod wmma;
 pub(super) use access_fault::pretty_name;
 pub(super) use copy::Copies;
 pub(super) use known::Knowns;
+pub(super) use memory::locate;
 pub(super) use warpgroup::Products;
 pub(super) use wmma::Fragments;
 

@@ -1,12 +1,12 @@
 //! What is wrong with a case, each with its place: for formats that point into files.
 
 use volta_core::case::Which;
-use volta_core::verdict::{Fault, Verdict};
+use volta_core::verdict::{Fault, InputError, Verdict};
 
 use super::Checked;
 use crate::case::Case;
 use crate::manifest::position;
-use crate::prepare::shown;
+use crate::prepare::{Texts, shown};
 use crate::render::source::{Location, locate, locate_in_case};
 use crate::render::{clean, headline};
 
@@ -50,7 +50,6 @@ pub(super) fn findings(checked: &Checked) -> Vec<Finding> {
         return vec![one("could-not-run", &message, None)];
     };
     let reason = run.failures.join("\n");
-    let place_of = |side: Which, place| locate(&case.home, case.side(side), run.texts.of(side), place);
     let verdict = &report.verdict;
     let detail = headline(case, verdict);
     let message = detail.map_or(reason.clone(), |detail| format!("{reason}\n{detail}"));
@@ -67,18 +66,25 @@ pub(super) fn findings(checked: &Checked) -> Vec<Finding> {
         }
         Verdict::InputError(error) => {
             let help = error.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
-            let at = match (&error.place, &error.part) {
-                (Some(place), _) => place_of(error.side.unwrap_or(Which::Opt), place),
-                (None, Some(part)) => locate_in_case(&case.home, error.side, part),
-                (None, None) => None,
-            };
-            vec![one("input-error", &format!("{message}{help}"), at)]
+            vec![one("input-error", &format!("{message}{help}"), place_of_error(case, &run.texts, error))]
         }
         Verdict::Equivalent
         | Verdict::EquivalentWhere(_)
         | Verdict::Different(_)
         | Verdict::Unknown(_)
         | Verdict::Clean => vec![one(&verdict.name(), &message, None)],
+    }
+}
+
+/// Where the case or its PTX is wrong.
+pub(super) fn place_of_error(case: &Case, texts: &Texts, error: &InputError) -> Option<Location> {
+    match (&error.place, &error.part) {
+        (Some(place), _) => {
+            let side = error.side.unwrap_or(Which::Opt);
+            locate(&case.home, case.side(side), texts.of(side), place)
+        }
+        (None, Some(part)) => locate_in_case(&case.home, error.side, part),
+        (None, None) => None,
     }
 }
 

@@ -282,6 +282,8 @@ fn mathematics(formula: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use volta_case::InputProblem;
+
     use super::*;
     use crate::prepare::Obstacle;
     use crate::run::Run;
@@ -318,7 +320,7 @@ mod tests {
     #[test]
     fn nothing_of_a_case_is_markup() {
         let mut html = Html::default();
-        let stopped = Run::stopped(Obstacle::new("<b id='x'>", None));
+        let stopped = Run::stopped(Obstacle::new(InputProblem::NoCase, "<b id='x'>", None));
         let checked = Checked::new("a<script>b", None, stopped);
         let mut page = Vec::new();
         html.case(&checked, &mut page).expect("a string can be written to");

@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
+use volta_case::{Hint, Reason};
 use volta_core::case::Which;
-use volta_core::verdict::{Difference, Fault, How, Place, Verdict};
+use volta_core::verdict::{Difference, ElementMap, Fault, How, Place, Verdict};
 
+use super::finding::place_of_error;
 use super::table::Figures;
 use super::{Checked, Reporter};
 use crate::beside::slashed;
 use crate::cli::check::json_line;
+use crate::manifest::{Problem, position};
 use crate::prepare::shown;
+use crate::render;
 use crate::render::source::locate;
 use crate::run::Outcome;
 use crate::snapshot::Compared;
@@ -41,6 +45,12 @@ struct Line<'r> {
     outcome: &'static str,
     expected: Option<String>,
     verdict: Option<String>,
+    /// Why it has the verdict, or could not run: a code of docs/reasons.md.
+    reason: Option<&'static str>,
+    /// What to do about it.
+    hints: Vec<HintLine>,
+    /// What is wrong with the case, its files or its PTX.
+    problems: Vec<ProblemLine>,
     failures: &'r [String],
     error: Option<String>,
     assumptions: Vec<&'r str>,
@@ -50,6 +60,8 @@ struct Line<'r> {
     /// Where the reference, or the only kernel, is defined, where that is not everywhere.
     domain: &'r [String],
     witness: Option<Witness<'r>>,
+    /// Where the kernels differ: for each output, which of its elements do at some of a few trial points.
+    maps: Vec<MapLine<'r>>,
     fault: Option<FaultLine<'r>>,
     /// What else was found, where there is a fault.
     also: Vec<FaultLine<'r>>,
@@ -75,6 +87,45 @@ struct Line<'r> {
     barriers: u64,
     term_bytes: u64,
     peak_memory_bytes: Option<u64>,
+}
+
+/// What to do.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
+struct HintLine {
+    /// A code of docs/reasons.md.
+    code: &'static str,
+    text: String,
+}
+
+/// Something wrong with a case, its files or its PTX.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
+struct ProblemLine {
+    /// A code of docs/reasons.md.
+    reason: &'static str,
+    message: String,
+    help: Option<String>,
+    /// The file, as it would be opened from here; `stdin` is the document on standard input, and its sources have the
+    /// names that it gives them.
+    path: Option<String>,
+    line: Option<u32>,
+    column: Option<u32>,
+}
+
+/// Which elements of an output differ.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
+struct MapLine<'r> {
+    tensor: &'r str,
+    /// Its extents, outermost first.
+    shape: &'r [u64],
+    /// How many elements were looked at: those that the kernels write.
+    looked_at: u64,
+    /// How many of these differ.
+    elements_differing: u64,
+    /// Those that do, as runs of row-major element numbers, ascending: the first one, and how many.
+    differing: &'r [(u64, u64)],
 }
 
 #[derive(Debug, Serialize)]
@@ -129,9 +180,11 @@ impl<'r> LineOf<'r> {
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(deny_unknown_fields, inline))]
 struct FaultLine<'r> {
     side: &'static str,
+    /// A code of docs/reasons.md.
     kind: &'static str,
     rule: &'static str,
     message: &'r str,
+    help: Option<&'r str>,
     sites: Vec<SiteLine<'r>>,
 }
 
@@ -163,6 +216,9 @@ impl<'r> Line<'r> {
             },
             expected: checked.case.as_ref().map(|case| case.expect.verdict.name().to_owned()),
             verdict: Some(run.verdict_name()).filter(|_| !checked.skipped),
+            reason: run.reason().filter(|_| !checked.skipped).map(Reason::code),
+            hints: hints(checked),
+            problems: problems(checked),
             failures: &run.failures,
             error: match (&run.obstacle, verdict) {
                 (Some(obstacle), _) => Some(obstacle.to_string()),
@@ -181,6 +237,7 @@ impl<'r> Line<'r> {
                 Some(Verdict::Different(difference)) => Some(witness(checked, difference)),
                 _ => None,
             },
+            maps: report.iter().flat_map(|report| &report.maps).map(map_line).collect(),
             fault: match verdict {
                 Some(Verdict::Fault(fault)) => Some(fault_line(checked, fault)),
                 _ => None,
@@ -241,6 +298,80 @@ fn witness<'r>(checked: &Checked, difference: &'r Difference) -> Witness<'r> {
     }
 }
 
+fn hints(checked: &Checked) -> Vec<HintLine> {
+    let run = &checked.run;
+    let verdict = run.report.as_ref().map(|report| &report.verdict);
+    let own = match (verdict, &run.obstacle) {
+        (Some(Verdict::Fault(fault)), _) => fault.help.clone(),
+        (Some(Verdict::Unknown(unknown)), _) => unknown.help.clone(),
+        (Some(Verdict::InputError(error)), _) => error.help.clone(),
+        (None, Some(obstacle)) => obstacle.help.clone(),
+        (
+            Some(Verdict::Equivalent | Verdict::EquivalentWhere(_) | Verdict::Different(_) | Verdict::Clean),
+            _,
+        )
+        | (None, None) => None,
+    };
+    let mut hints = Vec::new();
+    if let (Some(fix), Some(Verdict::Fault(fault)), Some(case)) = (&run.fix, verdict, &checked.case) {
+        let text = render::fix(case, &run.texts, fault.side, fix);
+        hints.push(HintLine { code: Hint::TriedBarrier.name(), text });
+    }
+    if let Some(hint) = run.reason().filter(|_| !checked.skipped).and_then(Reason::hint) {
+        hints.push(HintLine { code: hint.name(), text: own.unwrap_or_else(|| hint.text()) });
+    }
+    hints
+}
+
+fn problems(checked: &Checked) -> Vec<ProblemLine> {
+    if let Some(unreadable) = &checked.unreadable {
+        let path = slashed(&checked.file.as_deref().map_or_else(|| unreadable.path.clone(), shown));
+        let line = |problem: &Problem| {
+            let (line, column) = position(&unreadable.text, &problem.span);
+            ProblemLine {
+                reason: problem.kind.name(),
+                message: problem.message.clone(),
+                help: problem.help.clone(),
+                path: Some(path.clone()),
+                line: Some(line as u32),
+                column: Some(column as u32),
+            }
+        };
+        return unreadable.problems.iter().map(line).collect();
+    }
+    let run = &checked.run;
+    let (reason, message, help, at) = match (&run.obstacle, run.report.as_ref().map(|report| &report.verdict))
+    {
+        (Some(obstacle), _) if !checked.skipped => {
+            let detail = obstacle.detail.as_ref().map_or(String::new(), |detail| format!("\n{detail}"));
+            (obstacle.kind, format!("{}{detail}", obstacle.message), &obstacle.help, None)
+        }
+        (None, Some(Verdict::InputError(error))) => {
+            let at = checked.case.as_ref().and_then(|case| place_of_error(case, &run.texts, error));
+            (error.kind, error.message.clone(), &error.help, at)
+        }
+        _ => return Vec::new(),
+    };
+    vec![ProblemLine {
+        reason: reason.name(),
+        message,
+        help: help.clone(),
+        path: at.as_ref().map(|at| slashed(&at.path)),
+        line: at.as_ref().map(|at| at.line),
+        column: at.as_ref().map(|at| at.column),
+    }]
+}
+
+fn map_line(map: &ElementMap) -> MapLine<'_> {
+    MapLine {
+        tensor: &map.tensor,
+        shape: &map.shape,
+        looked_at: map.looked_at,
+        elements_differing: map.differing.iter().map(|(_, length)| length).sum(),
+        differing: &map.differing,
+    }
+}
+
 fn fault_line<'r>(checked: &Checked, fault: &'r Fault) -> FaultLine<'r> {
     let sites = fault.sites.iter().map(|site| SiteLine {
         action: &site.action,
@@ -252,6 +383,7 @@ fn fault_line<'r>(checked: &Checked, fault: &'r Fault) -> FaultLine<'r> {
         kind: fault.kind.name(),
         rule: fault.rule,
         message: &fault.message,
+        help: fault.help.as_deref(),
         sites: sites.collect(),
     }
 }

@@ -1,22 +1,23 @@
 //! Programs that show a difference by themselves: what both kernels compute for one element at the inputs of its witness, and
 //! both kernels on a GPU.
 
+mod cuda;
+
 use std::fmt::Write as _;
 
+pub use cuda::cuda;
 use rustc_hash::FxHashMap;
-use volta_core::case::{Argument, Case as CoreCase, ParamKind, Side};
+use volta_core::case::Case as CoreCase;
 use volta_core::term::{Store, TermId, TermOp, View, fill};
 use volta_core::verdict::{Difference, How};
-use volta_interpreter::launch::{Inputs, place, spelled, witness_inputs};
-use volta_interpreter::values::{self, Number};
+use volta_interpreter::launch::{spelled, witness_inputs};
+use volta_interpreter::values;
 
 use crate::case::Case;
 use crate::render::clean_line;
 
 /// More terms than this are no program to read.
 const MAX_TERMS: usize = 20_000;
-/// Larger tensors are not written out.
-const MAX_ELEMENTS: u64 = 1 << 22;
 
 /// A language for straight-line programs.
 struct Language {
@@ -137,14 +138,21 @@ fn about(case: &Case, element: &str) -> String {
 
 /// The statements of both sides, and the inputs that they read.
 fn both_sides(core: &CoreCase, difference: &Difference, language: &Language) -> Result<Sides, String> {
-    let How::Values(_) = difference.how else {
+    let How::Values(witness) = &difference.how else {
         return Err("only one kernel writes the element: there is nothing to compute".into());
     };
     let conditions = volta_core::conditions(core).map_err(|verdict| format!("it is {}", verdict.name()))?;
     let element = element_name(core, difference)?;
     let at = (0..conditions.len()).find(|at| conditions.name(*at) == element);
-    let found = at.and_then(|at| conditions.element(at));
-    let found = found.ok_or("both kernels store known integers")?;
+    let Some(found) = at.and_then(|at| conditions.element(at)) else {
+        // Both kernels store integers that depend on no input.
+        let known = |text: &String| {
+            let value = text.parse::<f64>().map_err(|_| format!("`{text}` is no number"))?;
+            Ok::<_, String>((String::new(), decimal(value)))
+        };
+        let (reference, opt) = (known(&witness.reference)?, known(&witness.opt)?);
+        return Ok(Sides { element, reference, opt, read: Vec::new() });
+    };
     let inputs = witness_inputs(core, difference)?;
     let read = std::cell::RefCell::new(std::collections::BTreeMap::<(usize, u64), f64>::new());
     let mut sides = Vec::new();
@@ -278,178 +286,6 @@ pub fn rust(case: &Case, core: &CoreCase, difference: &Difference) -> Result<Str
          println!(\"{} is {{a}} in the reference, {{b}} in the optimized kernel\");\n    \
          assert!(a != b, \"they do not differ here\");\n}}\n",
         clean_line(&sides.element)
-    );
-    Ok(text)
-}
-
-/// A CUDA program that launches both kernels, as the PTX that was verified, on the inputs, and compares the element;
-/// `entries` are their names in the PTX.
-///
-/// # Errors
-/// Why there is none.
-pub fn cuda(
-    case: &Case,
-    core: &CoreCase,
-    difference: &Difference,
-    entries: [&str; 2],
-) -> Result<String, String> {
-    let inputs = witness_inputs(core, difference)?;
-    let element = element_name(core, difference)?;
-    let (param, number) = place(core, &element).ok_or("the element has no place")?;
-    let reference = core.reference.as_ref().ok_or("there is no reference")?;
-    let mut text = format!(
-        "// {}\n// nvcc reproduction.cu -lcuda -o reproduction && ./reproduction\n\
-         #include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <string>\n\
-         #include <vector>\n#include <cuda.h>\n\n{CHECK}\n",
-        about(case, &element)
-    );
-    let names = [("reference", reference, 0), ("optimized", &core.opt, 1)];
-    for (name, side, at) in names {
-        let _ = write!(text, "\nstatic const char *const {name}_ptx[] = {{\n{}}};\n", quoted(&side.ptx));
-        text.push_str(&launched(core, side, (name, at), &inputs, entries[at], (param, number))?);
-    }
-    let kind = values::elements(&core.params[param]);
-    let shown = |at: usize| match kind[at].name() {
-        "f32" => "float",
-        "f64" => "double",
-        _ => "uint64_t",
-    };
-    let _ = write!(
-        text,
-        "\nint main()\n{{\n    check(cuInit(0));\n    CUdevice device;\n    check(cuDeviceGet(&device, 0));\n    \
-         CUcontext context;\n    check(cuDevicePrimaryCtxRetain(&context, device));\n    \
-         check(cuCtxSetCurrent(context));\n    uint64_t a = reference(), b = optimized();\n    \
-         printf(\"{} is %s in the reference, %s in the optimized kernel\\n\",\n           \
-         spelled<{}>(a).c_str(), spelled<{}>(b).c_str());\n    return a == b ? 1 : 0;\n}}\n",
-        clean_line(&element),
-        shown(0),
-        shown(1)
-    );
-    Ok(text)
-}
-
-const CHECK: &str = r#"static void check(CUresult result)
-{
-    if (result == CUDA_SUCCESS)
-        return;
-    const char *text = "an error";
-    cuGetErrorString(result, &text);
-    fprintf(stderr, "%s\n", text);
-    exit(2);
-}
-
-static CUdeviceptr upload(const std::vector<uint8_t> &bytes)
-{
-    CUdeviceptr at;
-    check(cuMemAlloc(&at, bytes.size()));
-    check(cuMemcpyHtoD(at, bytes.data(), bytes.size()));
-    return at;
-}
-
-static void put(std::vector<uint8_t> &bytes, size_t at, size_t size, uint64_t bits)
-{
-    memcpy(bytes.data() + at * size, &bits, size);
-}
-
-template <class T> static std::string spelled(uint64_t bits)
-{
-    T value;
-    memcpy(&value, &bits, sizeof value);
-    return std::to_string(value);
-}"#;
-
-/// A text as string literals, a line each.
-fn quoted(text: &str) -> String {
-    let mut out = String::new();
-    for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
-        let escaped: String = line
-            .chars()
-            .map(|c| match c {
-                '"' => "\\\"".into(),
-                '\\' => "\\\\".into(),
-                '\t' => "\\t".into(),
-                c if c.is_ascii() && !c.is_ascii_control() => c.to_string(),
-                _ => " ".into(),
-            })
-            .collect();
-        let _ = writeln!(out, "    \"{escaped}\\n\",");
-    }
-    out
-}
-
-/// A function that launches a side, and gives the bits of the element.
-fn launched(
-    core: &CoreCase,
-    side: &Side,
-    (name, which): (&str, usize),
-    inputs: &Inputs,
-    entry: &str,
-    (param, number): (usize, u64),
-) -> Result<String, String> {
-    let mut text = format!(
-        "\nstatic uint64_t {name}()\n{{\n    std::string text;\n    for (const char *line : {name}_ptx)\n        \
-         text += line;\n    CUmodule module;\n    check(cuModuleLoadData(&module, text.c_str()));\n    \
-         CUfunction kernel;\n    check(cuModuleGetFunction(&kernel, module, \"{entry}\"));\n"
-    );
-    let declared: Vec<Argument> =
-        core.params.iter().map(|param| Argument::Named(param.name.clone())).collect();
-    let mut arguments = Vec::new();
-    for (at, argument) in side.arguments.as_ref().unwrap_or(&declared).iter().enumerate() {
-        let name = match argument {
-            Argument::Named(name) => name,
-            Argument::Literal(value) => {
-                let value = values::constant(value)?;
-                let _ = writeln!(text, "    uint64_t a{at} = {}ull;", value as i128 as u64);
-                arguments.push(format!("&a{at}"));
-                continue;
-            }
-            Argument::Map { .. } => return Err("it takes tensor maps".into()),
-            Argument::Struct(_) => return Err("it takes a struct".into()),
-        };
-        let param =
-            core.params.iter().position(|param| param.name == *name).ok_or("an argument is missing")?;
-        let kind = values::elements(&core.params[param])[which];
-        let bits = |value: Option<Number>| value.map(|value| values::encode(value, kind));
-        if let ParamKind::Scalar { .. } = core.params[param].kind {
-            let value = bits(inputs[param].at(0)).unwrap_or(0);
-            let _ = writeln!(text, "    uint64_t a{at} = {value}ull; // {}", clean_line(name));
-        } else {
-            let count = values::count(&core.params[param]);
-            if count > MAX_ELEMENTS {
-                return Err(format!("`{name}` has {count} elements, too many to be written out"));
-            }
-            let size = kind.bytes();
-            let fill = if inputs[param].are_known() { 0 } else { 255 };
-            let _ = writeln!(
-                text,
-                "    std::vector<uint8_t> b{at}({}, {fill}); // {}",
-                count * u64::from(size),
-                clean_line(name)
-            );
-            let known = (0..count).filter_map(|number| Some((number, bits(inputs[param].at(number))?)));
-            for (number, bits) in known.filter(|(_, bits)| *bits != 0) {
-                let _ = writeln!(text, "    put(b{at}, {number}, {size}, {bits}ull);");
-            }
-            let _ = writeln!(text, "    CUdeviceptr a{at} = upload(b{at});");
-        }
-        arguments.push(format!("&a{at}"));
-    }
-    let named =
-        side.arguments.as_ref().unwrap_or(&declared).iter().position(
-            |argument| matches!(argument, Argument::Named(name) if *name == core.params[param].name),
-        );
-    let named = named.ok_or("the output is no argument")?;
-    let size = values::elements(&core.params[param])[which].bytes();
-    let [gx, gy, gz] = side.launch.grid;
-    let [bx, by, bz] = side.launch.block;
-    let shared = side.launch.shared;
-    let _ = write!(
-        text,
-        "    void *arguments[] = {{{}}};\n    check(cuLaunchKernel(kernel, {gx}, {gy}, {gz}, {bx}, {by}, {bz}, \
-         {shared}, nullptr, arguments, nullptr));\n    check(cuCtxSynchronize());\n    uint64_t bits = 0;\n    \
-         check(cuMemcpyDtoH(&bits, a{named} + {}, {size}));\n    return bits;\n}}\n",
-        arguments.join(", "),
-        number * u64::from(size)
     );
     Ok(text)
 }

@@ -1,0 +1,139 @@
+//! The JSON schema of a case that brings its sources along, made of the tables from which cases are read.
+
+use serde_json::{Map, Value, json};
+use volta_case::{
+    About, CASE, Contains, DOCUMENT, Element, Expectation, KERNEL, Key, Launch, NamedContents, Options,
+    PARAM, Role, Section, Sign, Takes, Target, TensorMap, VerdictName, spellings,
+};
+
+/// The schema.
+pub fn case_schema() -> Value {
+    let top =
+        object(CASE.iter().chain(About::keys()).chain(DOCUMENT), &["params", "sources"], |key| match key {
+            "name" | "description" => text(),
+            "sources" => named(text()),
+            "params" => named(reference("parameter")),
+            "globals" => named(reference("parameter")),
+            "tensor_maps" => named(reference("tensor_map")),
+            "reference" | "opt" | "kernel" => reference("kernel"),
+            "expect" => json!({ "anyOf": [verdict(), reference("expectation")] }),
+            "options" => reference("options"),
+            "contains" => list(reference("contains")),
+            _ => Value::Null,
+        });
+    let parameter = object(PARAM, &["type"], |key| match key {
+        "role" => word::<Role>(),
+        "type" => {
+            let element = word::<Element>;
+            let sides = object_of([("ref", element()), ("opt", element())], &["ref", "opt"]);
+            json!({ "anyOf": [element(), sides] })
+        }
+        "shape" => json!({ "anyOf": [count(), list(count())] }),
+        "contents" => {
+            let fill = object_of([("fill", number())], &["fill"]);
+            json!({ "anyOf": [word::<NamedContents>(), fill, list(number())] })
+        }
+        "value" => number(),
+        "symbolic" => json!({ "type": "boolean" }),
+        "assume" => word::<Sign>(),
+        _ => Value::Null,
+    });
+    let keys = KERNEL.iter().chain(Launch::keys()).chain(Target::keys());
+    let kernel = object(keys, &["source", "block"], |key| match key {
+        "source" => text(),
+        // Names, numbers, and structs of these.
+        "args" => json!({ "type": "array" }),
+        _ => Value::Null,
+    });
+    let mut expectation = object(Expectation::keys(), &["verdict"], |_| Value::Null);
+    expectation["properties"]["verdict"] = verdict();
+    let mut schema = top;
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!("A case for `cargo volta check --stdin`, with the texts of its sources");
+    schema["oneOf"] = json!([{ "required": ["reference", "opt"] }, { "required": ["kernel"] }]);
+    schema["$defs"] = json!({
+        "parameter": parameter,
+        "kernel": kernel,
+        "tensor_map": object(TensorMap::keys(), &["of", "box"], |_| Value::Null),
+        "expectation": expectation,
+        "options": object(Options::keys(), &[], |_| Value::Null),
+        "contains": object(Contains::keys(), &["text"], |_| Value::Null),
+    });
+    schema
+}
+
+/// An object of these keys and no others; `own` is what those take that each form of a case reads in its own way.
+fn object<'k>(
+    keys: impl IntoIterator<Item = &'k Key>,
+    required: &[&str],
+    own: impl Fn(&str) -> Value,
+) -> Value {
+    let property = |key: &Key| {
+        let mut value = match key.takes {
+            Takes::Flag => json!({ "type": "boolean" }),
+            Takes::Count | Takes::Size => count(),
+            Takes::Extent => json!({ "anyOf": [count(), list(count())] }),
+            Takes::Text => text(),
+            Takes::Number => json!({ "type": "number" }),
+            Takes::Counts => list(count()),
+            Takes::Texts => list(text()),
+            Takes::Own => own(key.name),
+        };
+        assert!(value.is_object(), "`{}` has no schema: say here what it takes", key.name);
+        value["description"] = json!(described(key));
+        (key.name, value)
+    };
+    object_of(keys.into_iter().map(property), required)
+}
+
+/// What the documents say of a key, without the marks that they replace.
+fn described(key: &Key) -> String {
+    let doc = key.doc.trim().replace("{default}", &(key.default)());
+    let doc = doc.replace("{roles}", &spellings::<Role>().join(", "));
+    let doc = doc.replace("{elements}", &spellings::<Element>().join(", "));
+    doc.replace("{signs}", &spellings::<Sign>().join(", "))
+}
+
+fn object_of<'k>(properties: impl IntoIterator<Item = (&'k str, Value)>, required: &[&str]) -> Value {
+    let properties: Map<String, Value> =
+        properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn named(value: Value) -> Value {
+    json!({ "type": "object", "additionalProperties": value })
+}
+
+fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("#/$defs/{name}") })
+}
+
+fn list(item: Value) -> Value {
+    json!({ "type": "array", "items": item })
+}
+
+fn text() -> Value {
+    json!({ "type": "string" })
+}
+
+fn count() -> Value {
+    json!({ "type": "integer", "minimum": 0 })
+}
+
+/// A number; infinities are quoted.
+fn number() -> Value {
+    json!({ "anyOf": [{ "type": "number" }, { "type": "boolean" }, { "enum": ["inf", "-inf"] }] })
+}
+
+fn word<W: volta_case::Word>() -> Value {
+    json!({ "enum": spellings::<W>() })
+}
+
+fn verdict() -> Value {
+    word::<VerdictName>()
+}

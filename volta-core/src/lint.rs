@@ -1,0 +1,93 @@
+//! What no verdict says of a kernel: accesses that cost more than they need, and precision that only one of two kernels
+//! gives away.
+
+use std::collections::BTreeMap;
+
+pub use crate::precision::{PrecisionLoss, precision_lost};
+
+use crate::case::{Case, Side, Which};
+use crate::library;
+use crate::machine::{self, AccessPattern, Traffic, place_in};
+use crate::program::Effect;
+use crate::verdict::{CudaPlace, Place, Verdict};
+use crate::verify::{read, run_verdict};
+
+/// A statement whose accesses cost more than they need.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AccessCost {
+    /// The first instruction that it became.
+    pub place: Place,
+    /// How many these are: copies in an unrolled loop, say.
+    pub copies: usize,
+    /// What is counted.
+    pub traffic: Traffic,
+    /// What all executions of all copies came to.
+    pub pattern: AccessPattern,
+}
+
+impl AccessCost {
+    /// Whether it is worth a word. A conflict is that takes half as many passes more as are needed, over the whole run;
+    /// sectors are that are twice as many as are needed, of accesses that take more than a few: rows that begin in the
+    /// middle of a sector, and the last lanes of a row, are neither.
+    fn is_notable(&self) -> bool {
+        let AccessPattern { taken, least, worst, .. } = self.pattern;
+        match self.traffic {
+            Traffic::Banks => 2 * taken >= 3 * least && worst[0] > 1,
+            Traffic::Sectors => taken >= 2 * least && worst[0] >= 4,
+        }
+    }
+}
+
+/// The statements of one kernel of a case whose accesses to shared and global memory cost notably more than they need, in
+/// the order of its PTX. Each is counted in a run of the whole launch.
+///
+/// # Errors
+/// The verdict of a kernel that does not run to its end.
+pub fn access_costs(case: &Case, which: Which) -> Result<Vec<AccessCost>, Verdict> {
+    let Some(side) = side_of(case, which) else { return Ok(Vec::new()) };
+    let program = read(which, side).map_err(Verdict::InputError)?;
+    let mut options = case.options.clone();
+    options.access_patterns = true;
+    let functions = library::of(&program);
+    let (outcome, _) = machine::run(which, &program, side, &case.params, &options, functions);
+    let outcome = outcome.map_err(|error| run_verdict(which, error))?;
+    // A statement that copies is a load and a store.
+    let mut costs: BTreeMap<(Statement, bool, Traffic), AccessCost> = BTreeMap::new();
+    for (inst, traffic, pattern) in outcome.patterns.iter() {
+        let Some(place) = place_in(&program, &side.ptx, inst) else { continue };
+        let writes = matches!(program.insts[inst.index()].op.effect(), Effect::Writes(_));
+        let new = AccessCost { place, copies: 0, traffic, pattern: AccessPattern::default() };
+        let cost = costs.entry((Statement::of(&new.place), writes, traffic)).or_insert(new);
+        cost.copies += 1;
+        cost.pattern = cost.pattern.and(pattern);
+    }
+    let mut costs: Vec<AccessCost> = costs.into_values().filter(AccessCost::is_notable).collect();
+    costs.sort_by_key(|cost| (cost.place.line, cost.place.column, cost.traffic));
+    Ok(costs)
+}
+
+pub(crate) fn side_of(case: &Case, which: Which) -> Option<&Side> {
+    match which {
+        Which::Reference => case.reference.as_ref(),
+        Which::Opt => Some(&case.opt),
+    }
+}
+
+/// Where instructions come from: those that one statement became have one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Statement {
+    /// In the CUDA source.
+    Cuda(CudaPlace),
+    /// In the PTX: line and column.
+    Ptx(u32, u32),
+}
+
+impl Statement {
+    /// That of an instruction at some place.
+    pub fn of(place: &Place) -> Statement {
+        match &place.cuda {
+            Some(cuda) => Statement::Cuda(cuda.clone()),
+            None => Statement::Ptx(place.line, place.column),
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What accesses of whole warps cost: passes over the banks of shared memory, and sectors of global memory. Looked at only
+//! in a run that asks for it ([`Options::access_patterns`](crate::case::Options)); no verdict depends on it.
+//!
+//! Shared memory has 32 banks of 4 bytes, each of which gives one word a pass; lanes that want the same word share it.
+//! Accesses of 8 and 16 bytes a lane are made by half and quarter warps. Global memory is moved in sectors of 32 bytes.
+//! (CUDA C++ Programming Guide, *Compute Capabilities*, *Shared Memory* and *Global Memory*.)
+
+use std::collections::BTreeMap;
+
+use super::cta::Cta;
+use super::exec::locate;
+use super::value::lanes;
+use super::warp::Warp;
+use crate::program::{Address, InstId, Space};
+
+const BANKS: u64 = 32;
+const BANK_BYTES: u64 = 4;
+const SECTOR_BYTES: u64 = 32;
+
+/// Which memory an access is to, and so what it is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Traffic {
+    /// Shared memory, in passes over its banks.
+    Banks,
+    /// Global memory, in sectors.
+    Sectors,
+}
+
+/// What all executions of an instruction by warps came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccessPattern {
+    /// How often a warp executed it.
+    pub accesses: u64,
+    /// How often it took more than is needed.
+    pub costly: u64,
+    /// Passes or sectors, of all together.
+    pub taken: u64,
+    /// The fewest that so many lanes with so many bytes can take, of all together.
+    pub least: u64,
+    /// The worst access: its passes or sectors, and the fewest for it. Of an access by parts of a warp, the worst part.
+    pub worst: [u32; 2],
+}
+
+impl AccessPattern {
+    fn of(parts: impl Iterator<Item = [u32; 2]>) -> AccessPattern {
+        let none = AccessPattern { accesses: 1, ..AccessPattern::default() };
+        parts.fold(none, |all, [taken, least]| AccessPattern {
+            accesses: 1,
+            costly: u64::from(all.costly == 1 || taken > least),
+            taken: all.taken + u64::from(taken),
+            least: all.least + u64::from(least),
+            worst: worse(all.worst, [taken, least]),
+        })
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: AccessPattern) -> AccessPattern {
+        AccessPattern {
+            accesses: self.accesses + other.accesses,
+            costly: self.costly + other.costly,
+            taken: self.taken + other.taken,
+            least: self.least + other.least,
+            worst: worse(self.worst, other.worst),
+        }
+    }
+}
+
+/// The one that takes more for what it needs; of equal ones the larger.
+fn worse(a: [u32; 2], b: [u32; 2]) -> [u32; 2] {
+    let times = |x: u32, y: u32| u64::from(x) * u64::from(y);
+    if (times(b[0], a[1]), b) > (times(a[0], b[1]), a) { b } else { a }
+}
+
+/// The passes over the banks that lanes take for some bytes each, at offsets in one array.
+fn passes(offsets: &[u64; 32], mask: u32, bytes: u32) -> AccessPattern {
+    let words = u64::from(bytes).div_ceil(BANK_BYTES).min(BANKS);
+    let together = (32 / words) as usize;
+    let parts = (0..32).step_by(together).filter_map(|first| {
+        let part = lanes(mask).filter(|lane| (first..first + together).contains(lane));
+        let mut wanted: Vec<u64> = part
+            .flat_map(|lane| {
+                offsets[lane] / BANK_BYTES..(offsets[lane] + u64::from(bytes)).div_ceil(BANK_BYTES)
+            })
+            .collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut banks = [0; BANKS as usize];
+        wanted.iter().for_each(|word| banks[(word % BANKS) as usize] += 1);
+        banks.into_iter().max().filter(|most| *most > 0).map(|most| [most, 1])
+    });
+    AccessPattern::of(parts)
+}
+
+/// The sectors that lanes touch with some bytes each, at offsets in one array that begins with a sector.
+fn sectors(offsets: &[u64; 32], mask: u32, bytes: u32) -> AccessPattern {
+    let sector_range =
+        |offset: u64| offset / SECTOR_BYTES..(offset + u64::from(bytes)).div_ceil(SECTOR_BYTES);
+    let mut touched: Vec<u64> = lanes(mask).flat_map(|lane| sector_range(offsets[lane])).collect();
+    touched.sort_unstable();
+    touched.dedup();
+    let least = (mask.count_ones() * bytes).div_ceil(SECTOR_BYTES as u32);
+    // Lanes that read the same take fewer.
+    let taken = touched.len() as u32;
+    AccessPattern::of(std::iter::once([taken, least.min(taken)]))
+}
+
+/// The patterns of a run, by instruction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AccessPatterns {
+    patterns: BTreeMap<(InstId, Traffic), AccessPattern>,
+}
+
+impl AccessPatterns {
+    /// Each instruction that accesses shared or global memory.
+    pub fn iter(&self) -> impl Iterator<Item = (InstId, Traffic, AccessPattern)> {
+        self.patterns.iter().map(|((inst, traffic), pattern)| (*inst, *traffic, *pattern))
+    }
+
+    fn add(&mut self, inst: InstId, traffic: Traffic, pattern: AccessPattern) {
+        let all = self.patterns.entry((inst, traffic)).or_default();
+        *all = all.and(pattern);
+    }
+
+    pub(super) fn merge(&mut self, other: &AccessPatterns) {
+        other.iter().for_each(|(inst, traffic, pattern)| self.add(inst, traffic, pattern));
+    }
+}
+
+impl Cta<'_> {
+    /// Notes an access by some lanes of a warp, if that was asked for.
+    #[inline]
+    pub(super) fn observe(&mut self, warp: &Warp, mask: u32, pc: u32, place: (Space, Address), bytes: u32) {
+        if self.patterns.is_some() {
+            self.observe_access(warp, mask, pc, place, bytes);
+        }
+    }
+
+    #[cold]
+    fn observe_access(
+        &mut self,
+        warp: &Warp,
+        mask: u32,
+        pc: u32,
+        (space, address): (Space, Address),
+        bytes: u32,
+    ) {
+        // Where arrays lie beside one another is not known: each is looked at by itself.
+        let mut arrays: BTreeMap<(u32, Traffic), ([u64; 32], u32)> = BTreeMap::new();
+        for lane in lanes(mask) {
+            let Some(base) = self.bits(warp, address.base, lane) else { continue };
+            let (own, inner) = locate(space, base.wrapping_add_signed(address.offset));
+            let Some((number, offset)) = self.launch.objects.find(own, inner) else { continue };
+            let traffic = match self.launch.objects.get(number).space {
+                Space::Shared => Traffic::Banks,
+                Space::Global => Traffic::Sectors,
+                Space::Local | Space::Const | Space::Param | Space::Generic => continue,
+            };
+            let Ok(offset) = u64::try_from(offset) else { continue };
+            let (offsets, mask) = arrays.entry((number, traffic)).or_default();
+            offsets[lane] = offset;
+            *mask |= 1 << lane;
+        }
+        let Some(patterns) = &mut self.patterns else { return };
+        for ((_, traffic), (offsets, mask)) in arrays {
+            let pattern = match traffic {
+                Traffic::Banks => passes(&offsets, mask, bytes),
+                Traffic::Sectors => sectors(&offsets, mask, bytes),
+            };
+            patterns.add(InstId(pc), traffic, pattern);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn every(stride: u64) -> [u64; 32] {
+        std::array::from_fn(|lane| lane as u64 * stride)
+    }
+
+    /// By hand: the words that each bank is asked for, of the worst part of a warp.
+    #[test]
+    fn passes_are_those_counted_by_hand() {
+        let degree = |offsets: [u64; 32], bytes| passes(&offsets, u32::MAX, bytes).worst[0];
+        // float: one word a bank; two; all 32 in one; a row of 33 words puts neighbours in neighbouring banks.
+        assert_eq!([4, 8, 16, 128, 132].map(|stride| degree(every(stride), 4)), [1, 2, 4, 32, 1]);
+        // The same word for all, or the same for half of them.
+        assert_eq!(degree([64; 32], 4), 1);
+        assert_eq!(degree(std::array::from_fn(|lane| lane as u64 / 16 * 128), 4), 2);
+        // Bytes and halves of one word are one word.
+        assert_eq!([(1, 1), (2, 2), (4, 1)].map(|(stride, bytes)| degree(every(stride), bytes)), [1, 1, 1]);
+        assert_eq!(degree(every(256), 2), 32);
+        // double, float2: half a warp has 32 words.
+        assert_eq!([8, 16, 256, 264].map(|stride| degree(every(stride), 8)), [1, 2, 16, 1]);
+        // float4: a quarter of a warp has 32 words.
+        assert_eq!([16, 32, 128, 144].map(|stride| degree(every(stride), 16)), [1, 2, 8, 1]);
+        let all = passes(&every(32), u32::MAX, 16);
+        assert_eq!((all.taken, all.least, all.costly), (8, 4, 1));
+        // Two lanes of a quarter warp that is otherwise idle.
+        let two = passes(&every(128), 0b11, 16);
+        assert_eq!((two.taken, two.least), (2, 1));
+    }
+
+    #[test]
+    fn sectors_are_those_counted_by_hand() {
+        let of = |offsets: [u64; 32], mask, bytes| sectors(&offsets, mask, bytes).worst;
+        assert_eq!(
+            [4, 8, 128, 132].map(|stride| of(every(stride), u32::MAX, 4)),
+            [[4, 4], [8, 4], [32, 4], [32, 4]]
+        );
+        assert_eq!(of(every(16), u32::MAX, 16), [16, 16]);
+        assert_eq!(of(every(32), u32::MAX, 16), [32, 16]);
+        // Shifted by an element, a row begins in the middle of a sector.
+        assert_eq!(of(every(4).map(|offset| offset + 4), u32::MAX, 4), [5, 4]);
+        // All lanes read one element: a sector is all there is.
+        assert_eq!(of([64; 32], u32::MAX, 4), [1, 1]);
+        assert_eq!(of(every(128), 0b101, 4), [2, 1]);
+        assert_eq!(of(every(2), u32::MAX, 2), [2, 2]);
+    }
+
+    #[test]
+    fn patterns_add_up_and_keep_the_worst() {
+        let [one, two] = [4, 128].map(|stride| passes(&every(stride), u32::MAX, 4));
+        let both = one.and(two).and(one);
+        let worst = [32, 1];
+        assert_eq!(both, AccessPattern { accesses: 3, costly: 1, taken: 34, least: 3, worst });
+        assert_eq!(AccessPattern::default().and(two), two);
+    }
+}
