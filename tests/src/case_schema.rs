@@ -2,14 +2,15 @@
 
 use serde_json::{Map, Value, json};
 use volta_case::{
-    About, CASE, Contains, DOCUMENT, Element, Expectation, KERNEL, Key, Launch, NamedContents, Options,
-    PARAM, Role, Section, Sign, Takes, Target, TensorMap, VerdictName, spellings,
+    About, CASE, Contains, DOCUMENT, Element, Expectation, FIELD, FORMAT_VERSION, KERNEL, Key, Launch,
+    NamedContents, Options, PARAM, Role, Section, Sign, Takes, Target, TensorMap, VerdictName, spellings,
 };
 
 /// The schema.
 pub fn case_schema() -> Value {
     let top =
         object(CASE.iter().chain(About::keys()).chain(DOCUMENT), &["params", "sources"], |key| match key {
+            "version" => json!({ "const": FORMAT_VERSION }),
             "name" | "description" => text(),
             "sources" => named(text()),
             "params" => named(reference("parameter")),
@@ -26,15 +27,18 @@ pub fn case_schema() -> Value {
         "type" => {
             let element = word::<Element>;
             let sides = object_of([("ref", element()), ("opt", element())], &["ref", "opt"]);
-            json!({ "anyOf": [element(), sides] })
+            json!({ "anyOf": [element(), sides, named(reference("field"))] })
         }
         "shape" => json!({ "anyOf": [count(), list(count())] }),
-        "contents" => {
-            let fill = object_of([("fill", number())], &["fill"]);
-            json!({ "anyOf": [word::<NamedContents>(), fill, list(number())] })
-        }
+        "contents" => contents(),
         "value" => number(),
         "symbolic" => json!({ "type": "boolean" }),
+        "assume" => word::<Sign>(),
+        _ => Value::Null,
+    });
+    let field = object(FIELD, &["type"], |key| match key {
+        "type" => field_type(),
+        "contents" => contents(),
         "assume" => word::<Sign>(),
         _ => Value::Null,
     });
@@ -53,6 +57,7 @@ pub fn case_schema() -> Value {
     schema["oneOf"] = json!([{ "required": ["reference", "opt"] }, { "required": ["kernel"] }]);
     schema["$defs"] = json!({
         "parameter": parameter,
+        "field": { "anyOf": [field_type(), field] },
         "kernel": kernel,
         "tensor_map": object(TensorMap::keys(), &["of", "box"], |_| Value::Null),
         "expectation": expectation,
@@ -132,6 +137,17 @@ fn number() -> Value {
 
 fn word<W: volta_case::Word>() -> Value {
     json!({ "enum": spellings::<W>() })
+}
+
+fn contents() -> Value {
+    let fill = object_of([("fill", number())], &["fill"]);
+    json!({ "anyOf": [word::<NamedContents>(), fill, list(number())] })
+}
+
+/// An element type, and behind it the extents of a field.
+fn field_type() -> Value {
+    let elements = spellings::<Element>().join("|");
+    json!({ "type": "string", "pattern": format!("^({elements})(\\[[0-9]+(x[0-9]+)*\\])?$") })
 }
 
 fn verdict() -> Value {
