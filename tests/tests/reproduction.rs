@@ -76,10 +76,11 @@ fn the_numpy_script_shows_the_difference() {
     }
 }
 
-/// Of these, only the launch is special: a struct by value, a variable of the module, tensor maps; and what only one side
+/// Of these, only the launch is special: a struct by value, a tensor of structs, a variable of the module, tensor maps; and what only one side
 /// writes.
-const LAUNCHES: [(&str, &str); 4] = [
+const LAUNCHES: [(&str, &str); 5] = [
     ("../fixtures/structs/wrong_stride", "    memcpy(parameters + 40, &d2, sizeof d2);\n"),
+    ("../fixtures/blocks/rows_off", "    put(b0.data(), 18, 2, 15360ull);\n"),
     ("../fixtures/globals/not_zero", "    CUdeviceptr d2 = set(module, \"coefficients\", 0, b2);\n"),
     (
         "../fixtures/pipeline/wgmma_descriptor_off",

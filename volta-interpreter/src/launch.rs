@@ -51,10 +51,24 @@ fn element_at(place: FieldPlace, element: Element, byte: u64) -> Option<(u64, us
     (inside / bytes < place.count).then_some((number, (inside % bytes) as usize))
 }
 
+/// The byte at which an element of a parameter begins: of the tensor, or of the structs that it is a field of.
+pub fn byte_of(param: &Param, element: Element, number: u64) -> u64 {
+    byte_at(place_of(param, element), element, number)
+}
+
+fn byte_at(FieldPlace { offset, count, stride }: FieldPlace, element: Element, number: u64) -> u64 {
+    number / count * stride + offset + number % count * u64::from(element.bytes())
+}
+
+/// The bytes of a tensor, or of the structs that a parameter is a field of.
+pub fn bytes_of(param: &Param, element: Element) -> u64 {
+    let FieldPlace { count, stride, .. } = place_of(param, element);
+    values::count(param) / count * stride
+}
+
 impl Output {
     fn offset(&self, at: u64) -> u64 {
-        let FieldPlace { offset, count, stride } = self.place;
-        at / count * stride + offset + at % count * u64::from(self.element.bytes())
+        byte_at(self.place, self.element, at)
     }
 
     /// The bits of an element.
@@ -310,8 +324,7 @@ impl Ready<'_> {
                 (place_of(&params[at], element), element, Rc::clone(&inputs[at]))
             })
             .collect();
-        let (place, length) = (fields[0].0, values::count(&params[first]));
-        let length = length / place.count * place.stride;
+        let length = bytes_of(&params[first], fields[0].1);
         let fill = move |begin: u64, to: &mut [u8]| {
             let mut noise = Random::new(!seed ^ begin);
             for (byte, to) in (begin..).zip(to) {

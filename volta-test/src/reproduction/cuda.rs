@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use volta_core::case::{Case as CoreCase, Element, ParamKind, Side};
+use volta_core::case::{Case as CoreCase, Element, Param, ParamKind, Side};
 use volta_core::number::format::Format;
 use volta_core::verdict::Difference;
-use volta_interpreter::launch::{Address, Inputs, Ready, place, ready, witness_inputs};
+use volta_interpreter::launch::{Address, Inputs, Ready, byte_of, bytes_of, place, ready, witness_inputs};
 use volta_interpreter::tensor_map::{Dimension, TensorMap};
 use volta_interpreter::values;
 
@@ -113,7 +113,7 @@ template <size_t Lines> static CUmodule load(const char *const (&ptx)[Lines])
 
 [[maybe_unused]] static void put(uint8_t *bytes, size_t at, size_t size, uint64_t bits)
 {
-    memcpy(bytes + at * size, &bits, size);
+    memcpy(bytes + at, &bits, size);
 }
 
 // Dimensions from the innermost one out; strides in bytes, of all but the innermost one.
@@ -193,7 +193,8 @@ impl Launch<'_> {
             .collect();
         placed.sort_unstable();
         placed.dedup();
-        if !placed.contains(&output) {
+        let place = self.place(output);
+        if !placed.contains(&place) {
             return Err("the output is neither an argument nor a variable of the kernel".into());
         }
         for param in placed {
@@ -205,7 +206,7 @@ impl Launch<'_> {
         for (word, bytes) in parameters.bytes.chunks(4).enumerate() {
             let bits = bytes.iter().rev().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
             if bits != 0 {
-                let _ = writeln!(text, "    put(parameters, {word}, 4, {bits}u);");
+                let _ = writeln!(text, "    put(parameters, {}, 4, {bits}u);", 4 * word);
             }
         }
         for (at, address) in &parameters.addresses {
@@ -220,38 +221,48 @@ impl Launch<'_> {
             }
         }
         let list = |extent: [u32; 3]| extent.map(|extent| extent.to_string()).join(", ");
-        let bytes = values::elements(&self.core.params[output])[self.which].bytes();
+        let element = values::elements(&self.core.params[output])[self.which];
+        let bytes = element.bytes();
         let _ = write!(
             text,
             "    launch(kernel, {{{}}}, {{{}}}, {}, parameters, {size});\n    uint64_t bits = 0;\n    \
-             check(cuMemcpyDtoH(&bits, d{output} + {}, {bytes}));\n    return bits;\n}}\n",
+             check(cuMemcpyDtoH(&bits, d{place} + {}, {bytes}));\n    return bits;\n}}\n",
             list(self.side.launch.grid),
             list(self.side.launch.block),
             self.side.launch.shared,
-            number * u64::from(bytes)
+            byte_of(&self.core.params[output], element, number)
         );
         Ok(text)
+    }
+
+    /// The parameter that stands for all that lies in one tensor: of structs, the first field.
+    fn place(&self, param: usize) -> usize {
+        let params = &self.core.params;
+        Param::called(params, params[param].argument()).next().unwrap_or(param)
     }
 
     /// Statements that place a tensor, or give a variable of the module what it holds.
     fn tensor(&self, param: usize) -> Result<String, String> {
         let held = &self.core.params[param];
-        let (kind, count) = (values::elements(held)[self.which], values::count(held));
-        let name = clean_line(&held.name);
-        if count > MAX_ELEMENTS {
-            return Err(format!("`{name}` has {count} elements, too many to be written out"));
-        }
-        let (size, values) = (kind.bytes(), &self.inputs[param]);
-        let is_output = matches!(held.kind, ParamKind::Tensor { .. }) && !values.are_known();
+        let name = clean_line(held.argument());
+        let is_output = matches!(held.kind, ParamKind::Tensor { .. }) && !self.inputs[param].are_known();
         let mut text = format!(
             "    std::vector<uint8_t> b{param}({}, {}); // {name}\n",
-            count * u64::from(size),
+            bytes_of(held, values::elements(held)[self.which]),
             if is_output { 255 } else { 0 }
         );
-        for number in 0..count {
-            let bits = values.at(number).map_or(0, |value| values::encode(value, kind));
-            if bits != 0 {
-                let _ = writeln!(text, "    put(b{param}.data(), {number}, {size}, {bits}ull);");
+        for field in Param::called(&self.core.params, held.argument()) {
+            let held = &self.core.params[field];
+            let (kind, count) = (values::elements(held)[self.which], values::count(held));
+            if count > MAX_ELEMENTS {
+                return Err(format!("`{name}` has {count} elements, too many to be written out"));
+            }
+            for number in 0..count {
+                let bits = self.inputs[field].at(number).map_or(0, |value| values::encode(value, kind));
+                if bits != 0 {
+                    let (at, size) = (byte_of(held, kind, number), kind.bytes());
+                    let _ = writeln!(text, "    put(b{param}.data(), {at}, {size}, {bits}ull);");
+                }
             }
         }
         let place = match self.ready.variable(param) {
