@@ -350,7 +350,7 @@ impl Marks {
         if let Some((mark, span)) = of_tensor.other() {
             return Err(Error::new(
                 span,
-                format!("`{mark}` is said of a field: `#[fields(#[{mark}…] x: f32)]`"),
+                format!("`{mark}` is said of a field: `#[fields(#[{mark}(…)] x: f32)]`"),
             ));
         }
         let mut outer = Vec::new();
