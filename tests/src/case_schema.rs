@@ -2,14 +2,15 @@
 
 use serde_json::{Map, Value, json};
 use volta_case::{
-    About, CASE, Contains, DOCUMENT, Element, Expectation, KERNEL, Key, Launch, NamedContents, Options,
-    PARAM, Role, Section, Sign, Takes, Target, TensorMap, VerdictName, spellings,
+    About, CASE, Contains, DOCUMENT, Element, Expectation, FORMAT_VERSION, KERNEL, Key, Launch,
+    NamedContents, Options, PARAM, Role, Section, Sign, Takes, Target, TensorMap, VerdictName, spellings,
 };
 
 /// The schema.
 pub fn case_schema() -> Value {
     let top =
         object(CASE.iter().chain(About::keys()).chain(DOCUMENT), &["params", "sources"], |key| match key {
+            "version" => json!({ "const": FORMAT_VERSION }),
             "name" | "description" => text(),
             "sources" => named(text()),
             "params" => named(reference("parameter")),
