@@ -18,7 +18,7 @@ use crate::case::Case;
 use crate::manifest::{self, FILE_NAME, Unreadable};
 use crate::nvcc::Toolchain;
 use crate::prepare::{Obstacle, shown};
-use crate::render;
+use crate::render::{self, Paint};
 use crate::run::{Run, Settings, run};
 use crate::runner::slow_is_wanted;
 use crate::snapshot::Policy;
@@ -52,7 +52,7 @@ pub(super) fn check(arguments: &CheckArgs, out: &mut dyn Write) -> io::Result<Ex
     let begin = Instant::now();
     progress.print(|| reporter.begin(out))?;
     if arguments.stdin {
-        let checked = wishes.check_document()?;
+        let checked = wishes.check_input()?;
         summary.add(&checked);
         reporter.case(&checked, out)?;
     }
@@ -73,6 +73,15 @@ pub(super) fn check(arguments: &CheckArgs, out: &mut dyn Write) -> io::Result<Ex
     progress.end();
     reporter.end(&summary, out)?;
     Ok(summary.exit())
+}
+
+/// Runs the case of a document: the line that `--format json` prints, and the message for people.
+pub(super) fn answer(arguments: &CheckArgs, document: String) -> io::Result<(String, String)> {
+    let checked = Wishes::of(arguments).map_err(io::Error::other)?.check_document(document)?;
+    let mut line = Vec::new();
+    report::of(arguments, &[STDIN]).case(&checked, &mut line)?;
+    let line = String::from_utf8(line).map_err(io::Error::other)?;
+    Ok((line, report::message(&checked, Paint::PLAIN)))
 }
 
 /// What is wanted of each case.
@@ -116,9 +125,14 @@ impl<'a> Wishes<'a> {
     }
 
     /// Runs the case whose document is on standard input.
-    fn check_document(&self) -> io::Result<Checked> {
+    fn check_input(&self) -> io::Result<Checked> {
         let mut text = String::new();
         io::stdin().lock().take(MAX_DOCUMENT + 1).read_to_string(&mut text)?;
+        self.check_document(text)
+    }
+
+    /// Runs a case that brings its sources along.
+    fn check_document(&self, text: String) -> io::Result<Checked> {
         if text.len() as u64 > MAX_DOCUMENT {
             return Err(io::Error::other(format!("a document of more than {MAX_DOCUMENT} bytes is no case")));
         }

@@ -283,6 +283,31 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// What `cargo volta check --stdin` says of a case that brings its sources along.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// An object, as docs/check.schema.json describes it.
+    pub json: String,
+    /// The same for people.
+    pub message: String,
+}
+
+/// Answers a document as `cargo volta check --stdin --format json` does, for programs that have Volta as a library.
+///
+/// No verdict is kept: those that are belong to the program that made them, and a library does not know its own.
+///
+/// # Errors
+/// When an answer cannot be found out: the document is too long, or no folder can be made for its sources.
+pub fn answer(document: String) -> io::Result<Answer> {
+    let words = ["cargo-volta", "check", "--stdin", "--format", "json", "--no-cache"];
+    let Command::Check(arguments) = Cli::try_parse_from(words).map_err(io::Error::other)?.command else {
+        return Err(io::Error::other("`check` is another command"));
+    };
+    limits::share_among(1);
+    let (json, message) = check::answer(&arguments, document)?;
+    Ok(Answer { json, message })
+}
+
 /// The arguments of the process, as `cargo-volta` has them: cargo puts the name of the command in front.
 fn arguments() -> Vec<OsString> {
     let mut arguments: Vec<OsString> = env::args_os().collect();

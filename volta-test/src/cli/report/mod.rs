@@ -114,7 +114,7 @@ impl Summary {
 }
 
 /// All that is known of a case.
-fn message(checked: &Checked, paint: Paint) -> String {
+pub(super) fn message(checked: &Checked, paint: Paint) -> String {
     let run = &checked.run;
     match (&checked.case, &checked.unreadable, &run.obstacle) {
         (Some(case), _, _) => render::run(case, run, paint),
