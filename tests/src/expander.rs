@@ -183,6 +183,7 @@ impl Expander<'_> {
                 let [zero, part] = [self.number(&Rational::ZERO), self.term(part, values)?];
                 self.apply(TermOp::Equal, &[zero, part])
             }
+            Expression::Marked(part) => self.term(part, values)?,
             Expression::Over(over, ranges, body) => {
                 let points = points(ranges, values.to_vec());
                 let parts: Option<Vec<TermId>> = points.iter().map(|point| self.term(body, point)).collect();

@@ -1,5 +1,6 @@
 //! Wrong kernels are refuted by evaluating a few elements at a point, before anything is brought to canonical form.
 
+use volta_core::case::FormsWanted;
 use volta_core::verdict::Report;
 use volta_suite::fixture;
 
@@ -7,7 +8,7 @@ fn report(name: &str) -> Report {
     let dir = fixture::root().join(name.replace("::", "/"));
     let mut case = fixture::load(name, &dir).expect("a fixture");
     // Those are for people, and would be made of a wrong kernel as well.
-    case.options.forms = false;
+    case.options.forms = FormsWanted::Never;
     volta_core::verify(&case)
 }
 

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use volta_core::base::ration::Ration;
 use volta_core::decide::forms::Forms;
 use volta_core::term::Store;
-use volta_suite::expander::{Said, expand};
+use volta_suite::expander::{self, expand};
 use volta_suite::fixture::{self, Size};
+use volta_suite::{Said, Scratch};
 
 /// Holds the digest of each expanded formula against that of the forms. Tells how many formulas there were, and adds
 /// those to `other` that have another digest.
@@ -27,9 +28,9 @@ fn check(name: &str, other: &mut Vec<String>) -> usize {
         let mut nothing = 0;
         for ((param, element), said) in elements {
             match said {
-                Said::Bits(bits) => forms.add_bits(param, element, bits),
-                Said::Term(term) => terms.push((param, element, term)),
-                Said::Nothing => nothing += 1,
+                expander::Said::Bits(bits) => forms.add_bits(param, element, bits),
+                expander::Said::Term(term) => terms.push((param, element, term)),
+                expander::Said::Nothing => nothing += 1,
             }
         }
         forms.add_terms(&store, &terms, &Rc::new(Ration::endless()));
@@ -69,4 +70,32 @@ fn formulas_of_fixtures_are_exact() {
     }
     assert_eq!(other, CHANGES, "expanded, these have forms of other digests");
     assert!(formulas > 100, "{formulas} formulas");
+}
+
+/// `cargo volta show` of a fixture.
+fn shown(arguments: &[&str]) -> String {
+    let scratch = Scratch::new(env!("CARGO_TARGET_TMPDIR"), "formulas-shown");
+    let mut command = scratch.command(env!("CARGO_BIN_EXE_volta-under-test"));
+    let said = Said::by(command.arg("show").arg(fixture::root().join("norm/rms_block")).args(arguments));
+    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
+    said.out
+}
+
+#[test]
+fn formulas_are_shown_in_notations() {
+    let text = shown(&[]);
+    let line: serde_json::Value = serde_json::from_str(&shown(&["--json"])).expect("it is an object");
+    assert_eq!((&line["version"], &line["name"]), (&1.into(), &"norm::rms_block".into()));
+    let side = &line["sides"][0];
+    assert!(
+        side["text"].as_str().is_some_and(|side| text.contains(side.lines().next().expect("a line"))),
+        "{side}"
+    );
+    let piece = &side["formula"]["pieces"][0];
+    assert_eq!(piece["ranges"][0]["from"], serde_json::json!({ "constant": 0, "terms": [] }), "{piece}");
+    assert!(piece["value"]["product"].is_array(), "{piece}");
+    let latex = shown(&["--latex"]);
+    assert!(latex.starts_with("% norm::rms_block\n% reference and opt\n\\begin{align*}\n"), "{latex}");
+    let depth = |open: char, close: char| latex.matches(open).count() - latex.matches(close).count();
+    assert_eq!((depth('{', '}'), latex.matches("\\left").count()), (0, latex.matches("\\right").count()));
 }

@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use volta_core::case::{Case, Layout, Schedule};
+use volta_core::case::{Case, FormsWanted, Layout, Schedule};
 use volta_core::verdict::{Report, SideStats, Verdict};
 use volta_suite::fixture::{self, Size};
 
@@ -60,7 +60,7 @@ type Variant<'v> = (&'static str, &'v dyn Fn(&mut Case), fn(&Report, &Report) ->
 fn check(name: &str, case: &Case, large: bool) -> Result<(), Failed> {
     let with = |forms: bool, change: &dyn Fn(&mut Case)| {
         let mut case = case.clone();
-        case.options.forms = forms;
+        case.options.forms = if forms { FormsWanted::Always } else { FormsWanted::Never };
         case.options.threads = 1;
         change(&mut case);
         volta_core::verify(&case)

@@ -31,7 +31,7 @@ fn the_page_tells_of_each_case_and_loads_nothing() {
         "<svg class=\"map\"",
         "tile[j][i] = x[16 * j + i];",
         "<code>tile</code>",
-        "<pre class=\"formula\">",
+        "<p><math displaystyle=\"true\">",
         "no GPU runs more than 1024 threads in a block",
         "prefers-color-scheme: dark",
     ] {

@@ -57,6 +57,9 @@ fn one_case_runs_by_its_exact_name() {
     let said = runner(&scratch, &["--exact", "copy::one", "--nocapture"]);
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     assert!(said.out.contains("test copy::one ... ok"), "{}", said.out);
+    // A verifier that is not compiled to be fast is told of, once a run.
+    let told = said.err.matches("\n[profile.dev.package.\"*\"]\nopt-level = 3\n").count();
+    assert_eq!(told, usize::from(volta_core::OPT_LEVEL == "0"), "{}", said.err);
     let said = runner(&scratch, &["--exact", "copy::one_more"]);
     assert_ne!(said.code, 0);
     assert!(said.out.contains("volta.toml:1:"), "{}", said.out);

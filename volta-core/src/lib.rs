@@ -70,3 +70,6 @@ mod verify;
 
 pub use conditions::Conditions;
 pub use verify::{Formulas, SideFormula, conditions, formulas, verify};
+
+/// The level at which this crate was compiled: `0` for a debug build, which takes many times as long as `3`.
+pub const OPT_LEVEL: &str = env!("VOLTA_OPT_LEVEL");

@@ -7,9 +7,9 @@ use std::time::Instant;
 use crate::base::assumption::{Assumption, AssumptionKind};
 use crate::base::budget::{Held, Limit};
 use crate::base::span::{LineTable, Span};
-use crate::case::{Binding, Case, Contents, Param, ParamKind, Role, Side, Which};
+use crate::case::{Binding, Case, Contents, FormsWanted, Param, ParamKind, Role, Side, Which};
 use crate::conditions::{Conditions, Pair, Valued, forms};
-use crate::decide::forms::Forms;
+use crate::decide::forms::{Forms, tell};
 use crate::decide::{self, Failure, InputInfo};
 use crate::element_map::element_maps;
 use crate::formula::Formula;
@@ -84,8 +84,8 @@ pub fn formulas(case: &Case) -> Result<Formulas, Verdict> {
         let outcomes = verification.execute().ok_or(verification.report.verdict.clone())?;
         let sides = [Which::Reference, Which::Opt];
         let sides = sides.into_iter().skip(2 - outcomes.len()).zip(&outcomes).map(|(side, outcome)| {
-            let forms = verification.forms(outcome);
-            SideFormula { side, digest: forms.digest(), formula: forms.formula() }
+            let (digest, formula) = verification.forms(outcome).told();
+            SideFormula { side, digest, formula }
         });
         Ok(Formulas { sides: sides.collect(), inputs: verification.inputs })
     };
@@ -257,10 +257,9 @@ impl<'c> Verification<'c> {
             }
         }
         self.defined(opt);
-        if self.case.options.forms && self.report.verdict == Verdict::Clean {
-            let (digest, formula) = tell(self.forms(opt));
-            self.report.form_digests.push(digest);
-            self.report.formulas.push(formula);
+        if self.case.options.forms == FormsWanted::Always && self.report.verdict == Verdict::Clean {
+            let told = vec![self.forms(opt).told()];
+            tell(&mut self.report, told);
         }
     }
 
@@ -491,10 +490,10 @@ impl<'c> Verification<'c> {
             }
         }
         // The reference's forms are wanted whatever the verdict; they and the proofs need nothing of each other.
-        let wanted = self.case.options.forms;
+        let wanted = self.case.options.forms == FormsWanted::Always;
         let (outcome, told) = rayon::join(
             || decide::decide(&elements, &conditions.inputs, &conditions.options),
-            || wanted.then(|| tell(conditions.forms(&conditions.reference, |pair| pair.reference))),
+            || wanted.then(|| conditions.forms(&conditions.reference, |pair| pair.reference).told()),
         );
         self.report.canonical_elements = Some(outcome.canonical as u64);
         let readings = outcome.readings.iter().map(|reading| Assumption::relied(reading.to_string()));
@@ -544,12 +543,17 @@ impl<'c> Verification<'c> {
         if self.case.options.maps && matches!(self.report.verdict, Verdict::Different(_)) {
             self.report.maps = element_maps(self.case, conditions);
         }
+        let is_different = matches!(self.report.verdict, Verdict::Different(_));
         let equal = matches!(self.report.verdict, Verdict::Equivalent | Verdict::EquivalentWhere(_));
-        let other = (wanted && !equal).then(|| tell(conditions.forms(&conditions.opt, |pair| pair.opt)));
-        for (digest, formula) in told.into_iter().chain(other) {
-            self.report.form_digests.push(digest);
-            self.report.formulas.push(formula);
-        }
+        let (reference, other) = match self.case.options.forms {
+            FormsWanted::Always => (false, !equal),
+            FormsWanted::OfDifferent => (is_different, is_different),
+            FormsWanted::Never => (false, false),
+        };
+        let reference =
+            reference.then(|| conditions.forms(&conditions.reference, |pair| pair.reference).told());
+        let other = other.then(|| conditions.forms(&conditions.opt, |pair| pair.opt).told());
+        tell(&mut self.report, told.into_iter().chain(reference).chain(other).collect());
     }
 
     /// Holds a proof against evaluation.
@@ -585,11 +589,6 @@ impl<'c> Verification<'c> {
             places: [ours, theirs].map(|place| place.map(Box::new)),
         }
     }
-}
-
-/// What is told of forms.
-fn tell(forms: Forms<'_>) -> (FormsDigest, String) {
-    (forms.digest(), forms.formula().to_string())
 }
 
 /// An instruction of a side's kernel in its text.

@@ -266,10 +266,10 @@ fn shrink(folder: &Path, most: u64) {
 #[cfg(test)]
 mod tests {
     use volta_core::base::assumption::Assumption;
-    use volta_core::case::{Launch, Options, Side, Which};
+    use volta_core::case::{FormsWanted, Launch, Options, Side, Which};
     use volta_core::verdict::{
-        CasePart, Coverage, CudaPlace, Difference, Explanation, Fault, FaultKind, FormsDigest, How,
-        InputError, InputProblem, Place, Progress, SideStats, Site, Thread, Unknown, ValuePair, Witness,
+        CasePart, Coverage, CudaPlace, Difference, Explanation, Fault, FaultKind, FormsDigest, FormulaText,
+        How, InputError, InputProblem, Place, Progress, SideStats, Site, Thread, Unknown, ValuePair, Witness,
     };
 
     use super::*;
@@ -367,7 +367,11 @@ mod tests {
             reference: Some(SideStats { ctas: (1, 2), seconds: 0.25, ..SideStats::default() }),
             canonical_elements: Some(7),
             rechecked: Some(3),
-            formulas: vec!["y[i] = x[i]      i < 4".into()],
+            formulas: vec![FormulaText {
+                text: "y[i] = x[i]      i < 4".into(),
+                marked: "y[i] = ⟦x[i]⟧      i < 4".into(),
+                mathml: "<math></math>".into(),
+            }],
             form_digests: vec![FormsDigest { digest: u128::MAX - 1, open: 1 }],
             ..Report::of(verdict)
         };
@@ -411,7 +415,7 @@ mod tests {
             |case| case.opt.launch.grid = [2, 1, 1],
             |case| case.options.rules.strict_stores = true,
             |case| case.options.recheck = 1,
-            |case| case.options.forms = true,
+            |case| case.options.forms = FormsWanted::Always,
         ];
         let mut keys = vec![key, cache.key(&case(), Some(Duration::from_secs(1)))];
         for edit in edits {

@@ -52,6 +52,7 @@ pub mod reproduction;
 pub mod run;
 pub mod runner;
 pub mod snapshot;
+mod speed;
 pub mod z3;
 
 pub use volta_macros::{verify_equiv, verify_kernel};

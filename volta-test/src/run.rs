@@ -129,6 +129,8 @@ pub struct Settings<'c> {
     pub formulas: bool,
     /// Where the kernels differ, it is wanted in which elements.
     pub maps: bool,
+    /// Where they differ, both formulas are.
+    pub differences: bool,
     /// Barriers are tried that may mend a race; each takes another verification.
     pub fixes: bool,
 }
@@ -180,7 +182,12 @@ fn run_offers(
     let texts = Texts { reference: reference.map(|offer| offer.ptx), opt: Some(opt.ptx) };
     let mut failures = missing_texts(case, &texts);
     // Two compilers must lead to the same forms.
-    let forms = case.options.run.snapshot && (settings.snapshot || settings.formulas || has_other);
+    let always = settings.snapshot || settings.formulas || has_other;
+    let forms = match (case.options.run.snapshot, always) {
+        (true, true) => core::FormsWanted::Always,
+        (true, false) if settings.differences => core::FormsWanted::OfDifferent,
+        (true, false) | (false, _) => core::FormsWanted::Never,
+    };
     let report = verify(case, &texts, settings, forms);
     let mut cached = report.as_ref().is_ok_and(|said| said.cached);
     let mut snapshot = None;
@@ -188,7 +195,8 @@ fn run_offers(
         Err(message) => failures.push(message.clone()),
         Ok(Said { report, .. }) => {
             failures.extend(unexpected(case, &texts, &report.verdict));
-            snapshot = forms.then(|| render::snapshot::text(case, report, &texts));
+            let wanted = forms == core::FormsWanted::Always;
+            snapshot = wanted.then(|| render::snapshot::text(case, report, &texts));
         }
     }
     if let (Some(other), Ok(Said { report, .. })) = (&other, &report) {
@@ -236,7 +244,7 @@ pub fn texts_of(case: &Case, toolchain: &Toolchain) -> Result<Texts, Obstacle> {
 /// The verdict of a case on some PTX, and nothing else; `None` where there is none.
 pub fn verdict_of(case: &Case, texts: &Texts, settings: Settings<'_>) -> Option<Verdict> {
     let settings = Settings { cache: settings.cache, threads: settings.threads, ..Settings::default() };
-    verify(case, texts, settings, false).ok().map(|said| said.report.verdict)
+    verify(case, texts, settings, core::FormsWanted::Never).ok().map(|said| said.report.verdict)
 }
 
 /// What the verifier says, now or before.
@@ -246,7 +254,12 @@ struct Said {
 }
 
 /// Calls the verifier, or finds what it said before.
-fn verify(case: &Case, texts: &Texts, settings: Settings<'_>, forms: bool) -> Result<Said, String> {
+fn verify(
+    case: &Case,
+    texts: &Texts,
+    settings: Settings<'_>,
+    forms: core::FormsWanted,
+) -> Result<Said, String> {
     let Some(mut core_case) = core_case(case, texts) else { return Err("there is no PTX".into()) };
     core_case.options.forms = forms;
     core_case.options.maps = settings.maps;

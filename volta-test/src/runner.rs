@@ -18,6 +18,7 @@ use crate::registry::{Registered, registered};
 use crate::render::{self, Paint};
 use crate::run::{Outcome, Settings, run};
 use crate::snapshot::Policy;
+use crate::speed;
 use crate::{beside::normalized, case::Case};
 
 /// What a test binary runs.
@@ -141,6 +142,7 @@ fn load(source: Source, name: &str) -> Result<Case, String> {
 /// # Errors
 /// The whole message, when it is not as expected.
 pub fn check(case: &Case, toolchain: &Toolchain) -> Result<(), String> {
+    speed::advise_once();
     let policy = Policy::Required;
     let settings =
         Settings { cache: Cache::of_process()?, snapshot: policy.concerns(case), ..Settings::default() };

@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use volta_core::case::Case;
+use volta_core::case::{Case, FormsWanted};
 use volta_core::ptx;
 use volta_test::manifest;
 
@@ -135,7 +135,7 @@ pub fn subjects(family: &str) -> Vec<Subject> {
         }
         let Some(mut case) = fixture::load(&name, &dir) else { continue };
         case.options.threads = 1;
-        case.options.forms = false;
+        case.options.forms = FormsWanted::Never;
         for reference in [true, false] {
             let side = if reference { case.reference.as_ref() } else { Some(&case.opt) };
             let Some(side) = side else { continue };

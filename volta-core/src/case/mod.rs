@@ -149,6 +149,18 @@ pub enum Schedule {
     Shuffled(u64),
 }
 
+/// Of which cases the canonical forms of all elements are made, as formulas and digests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FormsWanted {
+    /// Of none.
+    #[default]
+    Never,
+    /// Of those whose kernels differ.
+    OfDifferent,
+    /// Of all that have them.
+    Always,
+}
+
 /// What a case chooses, and ways to run it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
@@ -173,8 +185,8 @@ pub struct Options {
     pub schedule: Schedule,
     /// Do not look for further findings after the first fault (rule R2). The verdict does not depend on it.
     pub first_fault_only: bool,
-    /// Make the canonical forms of all elements, as a formula and a digest.
-    pub forms: bool,
+    /// Whether the canonical forms of all elements are made.
+    pub forms: FormsWanted,
     /// Where the kernels differ, find out in which elements.
     pub maps: bool,
     /// Note what accesses of warps to shared and global memory cost. The verdict does not depend on it.

@@ -10,10 +10,10 @@ use crate::algebra::{
     Analysis, Digest, Digests, NoOutline, Outlines, Place, Prover, TermRef, TranslationClasses, mix,
 };
 use crate::base::ration::Ration;
-use crate::formula::{Formula, Node, Shapes};
+use crate::formula::{Formula, Node, Shapes, marked};
 use crate::number::Rational;
 use crate::term::{InputId, Store, TermId};
-use crate::verdict::FormsDigest;
+use crate::verdict::{FormsDigest, FormulaText, Report, Verdict};
 
 /// What is gathered of one side's outputs.
 pub struct Forms<'i> {
@@ -109,11 +109,32 @@ impl<'i> Forms<'i> {
         self.digest
     }
 
+    /// The digest, and the formula of all elements.
+    pub fn told(self) -> (FormsDigest, Formula) {
+        (self.digest, self.formula())
+    }
+
     /// The formula of all elements.
     pub fn formula(mut self) -> Formula {
         let names: Vec<String> = self.inputs.iter().map(|input| input.name.clone()).collect();
         self.shapes.formula(&self.elements, &names)
     }
+}
+
+/// Adds what kernels compute to a report; of two that differ, with what differs marked.
+pub fn tell(report: &mut Report, told: Vec<(FormsDigest, Formula)>) {
+    let (digests, formulas): (Vec<FormsDigest>, Vec<Formula>) = told.into_iter().unzip();
+    let marked = match (formulas.as_slice(), &report.verdict) {
+        ([one, other], Verdict::Different(_)) => marked(one, other).into(),
+        (formulas, _) => formulas.to_vec(),
+    };
+    let text = |(formula, marked): (&Formula, Formula)| FormulaText {
+        text: formula.to_string(),
+        marked: marked.to_string(),
+        mathml: marked.mathml(),
+    };
+    report.form_digests = digests;
+    report.formulas = formulas.iter().zip(marked).map(text).collect();
 }
 
 /// A number for an element of an output.

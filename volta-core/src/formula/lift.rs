@@ -332,6 +332,7 @@ fn name_parts(formula: &mut Formula) {
             | Expression::Apply(..)
             | Expression::Positive(_)
             | Expression::Zero(_)
+            | Expression::Marked(_)
             | Expression::Over(Over::All, ..) => "part",
         };
         let mut names =
@@ -404,6 +405,7 @@ impl Naming {
             | Expression::Apply(..)
             | Expression::Positive(_)
             | Expression::Zero(_)
+            | Expression::Marked(_)
             | Expression::Over(..)) => {
                 let inner = depth + other.range_count();
                 let around = Around { open: false, listed: around.listed || is_over };
@@ -465,7 +467,8 @@ impl Expression {
             | Expression::Exp(_)
             | Expression::Apply(..)
             | Expression::Positive(_)
-            | Expression::Zero(_) => {}
+            | Expression::Zero(_)
+            | Expression::Marked(_) => {}
         }
         self.each_part(&mut |part| part.each_index(&mut *each));
     }
@@ -496,6 +499,7 @@ impl Expression {
             Expression::Exp(part)
             | Expression::Positive(part)
             | Expression::Zero(part)
+            | Expression::Marked(part)
             | Expression::Over(_, _, part) => each(part),
         }
     }
@@ -514,6 +518,7 @@ impl Expression {
             Expression::Exp(part)
             | Expression::Positive(part)
             | Expression::Zero(part)
+            | Expression::Marked(part)
             | Expression::Over(_, _, part) => each(part),
         }
     }
@@ -538,7 +543,8 @@ impl Expression {
             | Expression::Exp(_)
             | Expression::Apply(..)
             | Expression::Positive(_)
-            | Expression::Zero(_) => {}
+            | Expression::Zero(_)
+            | Expression::Marked(_) => {}
         }
         self.each_part_mut(&mut |part| part.renumber(by));
     }

@@ -6,16 +6,21 @@
 //! comes out is a [`Formula`], a tree, and exact: put in the numbers for the indices, and each element's form is back.
 
 mod build;
+mod compare;
+#[cfg(feature = "serde")]
+mod json;
 mod lift;
+mod notation;
 mod number;
 mod run;
 pub mod shape;
 #[cfg(test)]
 mod tests;
-mod text;
 mod tree;
+mod write;
 
 pub(crate) use build::{Addend, Factor, root_of};
+pub use compare::marked;
 pub use lift::Element;
 pub use shape::{Node, Shapes, TooLarge};
 pub use tree::{Affine, Definition, Expression, Formula, Over, Piece, Range, Variable};

@@ -10,17 +10,8 @@ const LONG: u32 = 1_000_000;
 /// Literals of more characters are none that anybody wrote.
 const MAX_LITERAL: usize = 10;
 
-/// A number: an integer, a fraction, or where it has many digits, the f32 literal that it is: `1e-6f` rather than
-/// `8796093 / 8796093022208`.
-pub(super) fn text(value: &Rational) -> String {
-    let (above, below) = parts(value);
-    match below {
-        None => above,
-        Some(below) => format!("{above}/{below}"),
-    }
-}
-
-/// The number as what stands above and below a line.
+/// A number as what stands above and below a line: an integer, a fraction, or where it has many digits, the f32 literal
+/// that it is: `1e-6f` rather than `8796093 / 8796093022208`.
 pub(super) fn parts(value: &Rational) -> (String, Option<String>) {
     if let Some(literal) = as_f32(value) {
         return (literal, None);

@@ -328,6 +328,8 @@ impl Shapes {
 
     /// How much text the number is, in which none is best.
     pub(super) fn cost(value: &Rational) -> usize {
-        if value.abs().is_one() { 0 } else { number::text(&value.abs()).len() }
+        let (above, below) = number::parts(&value.abs());
+        let line = |below: String| 1 + below.len();
+        if value.abs().is_one() { 0 } else { above.len() + below.map_or(0, line) }
     }
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
+use super::marked;
 use super::shape::{Node, Shapes};
-use super::tree::{Expression, Formula, Range};
+use super::tree::{Affine, Definition, Expression, Formula, Over, Piece, Range, Variable};
 use crate::number::Rational;
 use crate::term::{InputId, TermOp};
 
@@ -79,9 +80,9 @@ fn read(expression: &Expression, point: &[i64]) -> Vec<Vec<i64>> {
             // Ranges stand behind the variables around them.
             let around: Vec<Range> = (0..point.len())
                 .map(|at| Range {
-                    variable: super::Variable(at as u32),
-                    from: super::Affine::constant(point[at]),
-                    to: super::Affine::constant(point[at] + 1),
+                    variable: Variable(at as u32),
+                    from: Affine::constant(point[at]),
+                    to: Affine::constant(point[at] + 1),
                 })
                 .collect();
             let all = [&around[..], ranges].concat();
@@ -95,7 +96,8 @@ fn read(expression: &Expression, point: &[i64]) -> Vec<Vec<i64>> {
         | Expression::Exp(_)
         | Expression::Apply(..)
         | Expression::Positive(_)
-        | Expression::Zero(_)) => panic!("{other:?}"),
+        | Expression::Zero(_)
+        | Expression::Marked(_)) => panic!("{other:?}"),
     };
     list.sort_unstable();
     list
@@ -237,4 +239,89 @@ fn what_has_a_name_is_called_by_it() {
     };
     assert_eq!(remainder(-8), "(x[3] mod 8)");
     assert_eq!(remainder(-4), "x[3] - 4·floor(x[3] / 8)");
+}
+
+/// `y[i] = (x[i] - shift) / sqrt(part) + exp(x[i])`, where a part is a mean of squares.
+fn normalised(shift: i64, squares: i32) -> Formula {
+    let i = || vec![Affine::variable(Variable(0))];
+    let ranges = |variable: u32| {
+        let (from, to) = (Affine::constant(0), Affine::constant(8));
+        vec![Range { variable: Variable(variable), from, to }]
+    };
+    let x = Expression::Element("x".into(), i());
+    let squared = Expression::Product(vec![(x.clone(), squares)]);
+    let mean = Expression::Over(Over::Mean, ranges(0), Box::new(squared));
+    let number = |value: i64| Expression::Number(Rational::from_integer(value));
+    let shifted = Expression::Sum(vec![(Rational::ONE, x.clone()), (Rational::MINUS_ONE, number(shift))]);
+    let scaled = Expression::Product(vec![(shifted, 2), (Expression::Name(0, Vec::new()), -1)]);
+    let value = Expression::Sum(vec![(Rational::ONE, scaled), (Rational::ONE, Expression::Exp(Box::new(x)))]);
+    Formula {
+        pieces: vec![Piece { output: "y".into(), index: i(), ranges: ranges(0), elements: 8, value }],
+        definitions: vec![Definition { name: "mean_x".into(), parameters: 0, value: mean }],
+        tensors: vec!["x".into(), "y".into()],
+        ..Formula::default()
+    }
+}
+
+#[test]
+fn one_formula_is_written_in_several_notations() {
+    let formula = normalised(3, 4);
+    assert_eq!(
+        formula.to_string(),
+        "y[i] = (x[i] - 3) / sqrt(mean_x) + exp(x[i])      i < 8\n  mean_x = mean{i<8}(x[i]^2)"
+    );
+    assert_eq!(
+        formula.latex(),
+        "\\begin{align*}\n\
+         y_{i} &= \\frac{x_{i} - 3}{\\sqrt{\\mathit{mean\\_x}}} + \\exp\\left(x_{i}\\right) && i < 8 \\\\\n\
+         \\quad \\mathit{mean\\_x} &= \\operatorname*{mean}_{i < 8}\\left({x_{i}}^{2}\\right)\n\
+         \\end{align*}"
+    );
+    let x = "<msub><mi>x</mi><mrow><mrow><mi>i</mi></mrow></mrow></msub>";
+    let range = "<mrow><mrow><mi>i</mi></mrow><mo>&lt;</mo><mrow><mn>8</mn></mrow></mrow>";
+    let lines: Vec<String> = formula.mathml().lines().map(str::to_owned).collect();
+    assert_eq!(
+        lines[0],
+        format!(
+            "<p><math displaystyle=\"true\">{}<mo>=</mo><mrow><mfrac><mrow><mrow>{x}<mo>−</mo><mn>3</mn></mrow></mrow>\
+             <mrow><msqrt><mi>mean_x</mi></msqrt></mrow></mfrac><mo>+</mo><mrow><mi>exp</mi><mrow>\
+             <mo fence=\"true\">(</mo>{x}<mo fence=\"true\">)</mo></mrow></mrow></mrow>\
+             <mspace width=\"2em\"/>{range}</math></p>",
+            x.replace(">x<", ">y<")
+        )
+    );
+    assert_eq!(lines.len(), 2);
+}
+
+#[test]
+fn of_two_formulas_what_is_not_the_same_is_marked() {
+    let texts = |one: &Formula, other: &Formula| marked(one, other).map(|formula| formula.to_string());
+    let first = normalised(3, 4);
+    assert_eq!(texts(&first, &first), [first.to_string(), first.to_string()]);
+    let [one, other] = texts(&first, &normalised(4, 4));
+    assert!(one.starts_with("y[i] = (x[i] - ⟦3⟧) / sqrt(mean_x) + exp(x[i]) "), "{one}");
+    assert!(other.starts_with("y[i] = (x[i] - ⟦4⟧) / sqrt(mean_x) + exp(x[i]) "), "{other}");
+    // What stands behind a name is compared, not the name.
+    let mut renamed = normalised(3, 6);
+    renamed.definitions[0].name = "other".into();
+    let [one, other] = texts(&first, &renamed);
+    assert!(one.ends_with(" i < 8\n  mean_x = mean{i<8}(⟦x[i]^2⟧)"), "{one}");
+    assert!(other.ends_with(" i < 8\n  other = mean{i<8}(⟦x[i]^3⟧)"), "{other}");
+    renamed.definitions[0].value = first.definitions[0].value.clone();
+    assert!(texts(&first, &renamed).iter().all(|text| !text.contains('⟦')));
+    // Elements of which the other kernel says nothing by themselves.
+    let mut longer = first.clone();
+    longer.pieces[0].ranges[0].to = Affine::constant(9);
+    assert!(texts(&first, &longer).iter().all(|text| text.starts_with("y[i] = ⟦(x[i] - 3)")), "{longer}");
+    // A mark holds nothing together.
+    let product = |inner: Expression| {
+        let mut formula = first.clone();
+        let one =
+            Expression::Sum(vec![(Rational::ONE, inner), (Rational::ONE, first.pieces[0].value.clone())]);
+        formula.pieces[0].value = Expression::Product(vec![(one, 2), (Expression::Constant("c".into()), 2)]);
+        formula
+    };
+    let [one, _] =
+        texts(&product(Expression::Constant("a".into())), &product(Expression::Constant("b".into())));
+    assert!(one.starts_with("y[i] = ((x[i] - 3) / sqrt(mean_x) + exp(x[i]) + ⟦a⟧)·c "), "{one}");
 }

@@ -14,6 +14,7 @@ index_type!(
 
 /// What is put together over a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub enum Over {
     /// The sum.
     Sum,
@@ -31,6 +32,7 @@ pub enum Over {
 
 /// `constant + Σ coefficient · variable`
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub struct Affine {
     /// The constant.
     pub constant: i64,
@@ -40,6 +42,7 @@ pub struct Affine {
 
 /// `from ≤ variable < to`
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub struct Range {
     /// What runs.
     pub variable: Variable,
@@ -51,6 +54,7 @@ pub struct Range {
 
 /// An expression in indices and elements of inputs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub enum Expression {
     /// A number.
     Number(Rational),
@@ -76,10 +80,13 @@ pub enum Expression {
     Zero(Box<Expression>),
     /// Over ranges, the first outermost.
     Over(Over, Vec<Range>, Box<Expression>),
+    /// What another formula has otherwise; no formula of one kernel has such a part.
+    Marked(Box<Expression>),
 }
 
 /// Elements of an output that are one expression in their indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub struct Piece {
     /// The output.
     pub output: Arc<str>,
@@ -95,6 +102,7 @@ pub struct Piece {
 
 /// A name for what stands in several places, or is long.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub struct Definition {
     /// What it is called.
     pub name: String,
@@ -106,6 +114,7 @@ pub struct Definition {
 
 /// What a kernel computes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub struct Formula {
     /// In the order of outputs and of their elements.
     pub pieces: Vec<Piece>,

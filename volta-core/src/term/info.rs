@@ -194,6 +194,11 @@ impl Info {
         Info { landmark: Some(landmark), ..self }
     }
 
+    /// The word or sign that stands between two operands in messages.
+    pub fn between(&self) -> Option<&'static str> {
+        self.text.strip_prefix("({0} ")?.strip_suffix(" {1})")
+    }
+
     /// The word that calls it in messages; `None` where it is written with signs.
     pub fn name(&self) -> Option<&'static str> {
         let (name, _) = self.text.split_once('(')?;

@@ -303,7 +303,7 @@ pub struct Report {
     pub maps: Vec<ElementMap>,
     /// What the kernels compute, as formulas of all elements, for snapshots: the reference's, the only kernel's or the
     /// common one, and the other side's where a proof does not say that it is the same.
-    pub formulas: Vec<String>,
+    pub formulas: Vec<FormulaText>,
     /// Digests of the canonical forms of all compared elements, for snapshots: the reference's or the common one, and
     /// the other side's where a proof does not say that it is the same.
     pub form_digests: Vec<FormsDigest>,
@@ -342,6 +342,18 @@ pub struct ElementMap {
     pub differing: Vec<(u64, u64)>,
     /// How many elements were looked at: those that the kernels write.
     pub looked_at: u64,
+}
+
+/// What a kernel computes, for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct FormulaText {
+    /// As plain text.
+    pub text: String,
+    /// As plain text, with what the other kernel's formula has otherwise between `⟦` and `⟧`.
+    pub marked: String,
+    /// The same as MathML, where it is of the class `marked`.
+    pub mathml: String,
 }
 
 /// What the normal forms of many elements say together.

@@ -34,6 +34,16 @@ const QUIET: Duration = Duration::from_secs(2);
 
 /// Runs the selected cases one after the other, each on all threads, so that times and memory are its own.
 pub(super) fn check(arguments: &CheckArgs, out: &mut dyn Write) -> io::Result<Exit> {
+    let selected = if arguments.stdin { Vec::new() } else { select(&arguments.selection) };
+    check_selected(arguments, &selected, out)
+}
+
+/// The same of these cases, whatever the selection is.
+pub(super) fn check_selected(
+    arguments: &CheckArgs,
+    selected: &[Selected],
+    out: &mut dyn Write,
+) -> io::Result<Exit> {
     let wishes = match Wishes::of(arguments) {
         Ok(wishes) => wishes,
         Err(message) => {
@@ -41,7 +51,6 @@ pub(super) fn check(arguments: &CheckArgs, out: &mut dyn Write) -> io::Result<Ex
             return Ok(Exit::CouldNotRun);
         }
     };
-    let selected = if arguments.stdin { Vec::new() } else { select(&arguments.selection) };
     let progress = Progress::start(selected.len());
     let mut names: Vec<&str> = selected.iter().map(name_of).collect();
     if arguments.stdin {
@@ -163,6 +172,7 @@ impl<'a> Wishes<'a> {
             snapshot: case.home.document.is_none() && self.policy.concerns(&case),
             formulas,
             maps: formulas || arguments.format == Format::Json || arguments.verbose || alone,
+            differences: formulas || arguments.verbose || alone,
             fixes: formulas || arguments.verbose || alone,
         };
         let mut run = median(arguments.repeat, || run(&case, &self.toolchain, settings));

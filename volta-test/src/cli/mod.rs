@@ -10,6 +10,7 @@ mod replay;
 mod report;
 mod select;
 mod show;
+mod watch;
 
 use std::env;
 use std::ffi::OsString;
@@ -51,6 +52,7 @@ Examples:
   cargo volta lint fixtures/softmax/two_barriers    barriers that nothing needs
   cargo volta replay fixtures/softmax/no_rescale_4  run its kernels on the counterexample's inputs
   cargo volta show fixtures/norm/layer_block        what its kernels compute, as formulas
+  cargo volta watch kernels                         run cases again whenever their files change
   cargo volta bench fixtures --published --z3       published figures, ours and a solver's beside them
 
 A case is a folder with a volta.toml:
@@ -83,6 +85,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Write what is to be proved of a case for another solver
     Export(export::ExportArgs),
+    /// Run cases, and again those of which a file has changed
+    Watch(watch::WatchArgs),
     /// Name the barriers and fences without which a kernel is clean as well
     Lint(lint::LintArgs),
     /// Run both kernels of a case on the inputs of its counterexample, in IEEE arithmetic, and say where they part
@@ -260,6 +264,7 @@ pub fn main() -> ExitCode {
     let exit = match cli.command {
         Command::Check(arguments) if arguments.list => list(&arguments.selection, &mut out),
         Command::Check(arguments) => check::check(&arguments, &mut out),
+        Command::Watch(arguments) => watch::watch(&arguments, &mut out),
         Command::Report(arguments) => report_to_file(arguments, &mut out),
         Command::List(arguments) => list(&arguments.selection, &mut out),
         Command::Refresh(arguments) => refresh::refresh(&arguments, &mut out),

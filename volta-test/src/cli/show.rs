@@ -3,8 +3,11 @@
 use std::io::{self, Write};
 
 use clap::Args;
+use serde::Serialize;
 use volta_core::Formulas;
+use volta_core::formula::Formula;
 
+use super::check::json_line;
 use super::select::{Folder, Selected, select};
 use super::{Exit, Selection, complain};
 use crate::manifest;
@@ -21,6 +24,7 @@ not depend on how it is computed. All elements of an output that are one express
 Examples:
   cargo volta show fixtures/softmax/online_4
   cargo volta show fixtures/norm/layer_block
+  cargo volta show fixtures/norm/layer_block --latex
 
 Exit codes: 0 shown, 2 not.")]
 pub(super) struct ShowArgs {
@@ -29,6 +33,43 @@ pub(super) struct ShowArgs {
     /// Use the checked-in PTX, even if there is a compiler
     #[arg(long)]
     no_nvcc: bool,
+    /// As LaTeX: the lines of an align*, for amsmath
+    #[arg(long, conflicts_with = "json")]
+    latex: bool,
+    /// As JSON: an object for each case and line, with the formulas as trees, as docs/formulas.md describes them
+    #[arg(long)]
+    json: bool,
+}
+
+/// A case in JSON.
+#[derive(Serialize)]
+struct Line<'f> {
+    /// Of the format: another one where a reader of this one would be misled.
+    version: u32,
+    name: &'f str,
+    sides: Vec<SideLine<'f>>,
+}
+
+/// What one kernel computes.
+#[derive(Serialize)]
+struct SideLine<'f> {
+    side: &'static str,
+    /// Of the forms of all elements.
+    digest: String,
+    text: String,
+    formula: &'f Formula,
+}
+
+impl<'f> Line<'f> {
+    fn new(name: &'f str, formulas: &'f Formulas) -> Line<'f> {
+        let sides = formulas.sides.iter().map(|side| SideLine {
+            side: side.side.name(),
+            digest: format!("{:032x}", side.digest.digest),
+            text: side.formula.to_string(),
+            formula: &side.formula,
+        });
+        Line { version: 1, name, sides: sides.collect() }
+    }
 }
 
 pub(super) fn show(arguments: &ShowArgs, out: &mut impl Write) -> io::Result<Exit> {
@@ -41,8 +82,17 @@ pub(super) fn show(arguments: &ShowArgs, out: &mut impl Write) -> io::Result<Exi
         };
         match (formulas, &selected) {
             (Ok(formulas), Selected::Case(folder)) => {
+                if arguments.json {
+                    json_line(&Line::new(&folder.name, &formulas), out)?;
+                    continue;
+                }
                 let space = if at == 0 { "" } else { "\n" };
-                write!(out, "{space}{}\n{}", render::clean_line(&folder.name), text(&formulas))?;
+                let name = render::clean_line(&folder.name);
+                if arguments.latex {
+                    write!(out, "{space}% {name}\n{}", latex(&formulas))?;
+                } else {
+                    write!(out, "{space}{name}\n{}", text(&formulas))?;
+                }
             }
             (Err(message), _) => {
                 complain(&message);
@@ -71,13 +121,33 @@ fn formulas(folder: &Folder, toolchain: &Toolchain) -> Result<Formulas, String> 
 
 /// The formulas of a case; one, if they are the same.
 fn text(formulas: &Formulas) -> String {
-    let texts: Vec<String> = formulas.sides.iter().map(|side| side.formula.to_string()).collect();
     let shown =
         |text: &str| text.lines().map(|line| format!("  {}\n", render::clean_line(line))).collect::<String>();
+    told(formulas, Formula::to_string, |sides, text| match sides {
+        "" => shown(text),
+        sides => format!("{sides}:\n{}", shown(text)),
+    })
+}
+
+/// The same as LaTeX.
+fn latex(formulas: &Formulas) -> String {
+    told(formulas, Formula::latex, |sides, text| match sides {
+        "" => format!("{}\n", render::clean(text)),
+        sides => format!("% {sides}\n{}\n", render::clean(text)),
+    })
+}
+
+/// What is shown of both sides, with their names.
+fn told(
+    formulas: &Formulas,
+    write: impl Fn(&Formula) -> String,
+    shown: impl Fn(&str, &str) -> String,
+) -> String {
+    let texts: Vec<String> = formulas.sides.iter().map(|side| write(&side.formula)).collect();
     match texts.as_slice() {
-        [one] => shown(one),
-        [one, other] if one == other => format!("reference and opt:\n{}", shown(one)),
-        [one, other] => format!("reference:\n{}opt:\n{}", shown(one), shown(other)),
+        [one] => shown("", one),
+        [one, other] if one == other => shown("reference and opt", one),
+        [one, other] => shown("reference", one) + &shown("opt", other),
         _ => String::new(),
     }
 }

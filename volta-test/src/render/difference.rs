@@ -11,6 +11,10 @@ use crate::case::Case;
 
 /// A witness with more inputs is cut.
 const MAX_INPUTS: usize = 24;
+/// Of each formula, so many lines are shown.
+const MAX_LINES: usize = 6;
+/// Of longer lines, so many characters before and behind the first mark.
+const NEAR: usize = 200;
 /// Neighbours of one value share a line from so many on.
 const MIN_RUN: usize = 4;
 
@@ -48,8 +52,47 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
             let _ = writeln!(text, "  {} {help}", paint.bold("help:"));
         }
     }
+    text.push_str(&formulas(report));
     let _ = writeln!(text, "  {}", proof::coverage(case, report));
     text
+}
+
+/// Of what both kernels compute, the lines that are not the same.
+fn formulas(report: &Report) -> String {
+    let mut text = String::new();
+    if report.formulas.len() < 2 {
+        return text;
+    }
+    for (side, formula) in ["the reference", "the optimized kernel"].iter().zip(&report.formulas) {
+        let lines: Vec<&str> = formula.marked.lines().filter(|line| line.contains('⟦')).collect();
+        if lines.is_empty() {
+            continue;
+        }
+        let mark = if text.is_empty() { "; what is not the same stands between ⟦ and ⟧" } else { "" };
+        let _ = writeln!(text, "  in all, {side} computes{mark}");
+        for line in lines.iter().take(MAX_LINES) {
+            let indent = 4 + line.len() - line.trim_start().len();
+            let line = clean_line(&near_mark(line.trim_start()));
+            let _ = writeln!(text, "{}{}", " ".repeat(indent), wrapped(&line, indent, indent + 2));
+        }
+        if lines.len() > MAX_LINES {
+            let _ = writeln!(text, "    … {} more lines that are not the same …", lines.len() - MAX_LINES);
+        }
+    }
+    text
+}
+
+/// A long line around its first mark.
+fn near_mark(line: &str) -> String {
+    let characters: Vec<char> = line.chars().collect();
+    if characters.len() <= 2 * NEAR {
+        return line.into();
+    }
+    let mark = characters.iter().position(|c| *c == '⟦').unwrap_or(0);
+    let (from, to) = (mark.saturating_sub(NEAR), (mark + NEAR).min(characters.len()));
+    let cut = |is_cut: bool| if is_cut { "…" } else { "" };
+    let shown: String = characters[from..to].iter().collect();
+    format!("{}{shown}{}", cut(from > 0), cut(to < characters.len()))
 }
 
 /// Where an instruction stands, in brackets: the CUDA line if there is one.

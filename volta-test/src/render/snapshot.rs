@@ -49,7 +49,7 @@ pub fn text(case: &Case, report: &Report, texts: &Texts) -> String {
     }
     for (side, formula) in ["", " of opt"].iter().zip(&report.formulas) {
         let _ = writeln!(text, "\nformula{side}:");
-        for line in formula.lines() {
+        for line in formula.text.lines() {
             let _ = writeln!(text, "{}", bounded(&clean_line(line)));
         }
     }

@@ -4,7 +4,8 @@ use volta_case::{About, Options};
 use volta_core::base::assumption::Assumption;
 use volta_core::case::{Binding, Contents, Element, Param, ParamKind, Role, Sign, Which};
 use volta_core::verdict::{
-    Coverage, Difference, Explanation, How, InputError, InputProblem, Scope, Unknown, UnknownReason, Witness,
+    Coverage, Difference, Explanation, FormulaText, How, InputError, InputProblem, Scope, Unknown,
+    UnknownReason, Witness,
 };
 use volta_core::verdict::{CudaPlace, Fault, FaultKind, Place, Site, Thread};
 
@@ -48,6 +49,12 @@ fn case(name: &str) -> Case {
     }
 }
 
+/// A formula whose right side is not the other kernel's.
+fn formula(text: &str) -> FormulaText {
+    let marked = text.replacen("= ", "= ⟦", 1).replacen("      i", "⟧      i", 1);
+    FormulaText { text: text.into(), marked, mathml: String::new() }
+}
+
 fn report(verdict: Verdict) -> Report {
     let stats =
         SideStats { kernel: "k".into(), threads: 2, ctas: (1, 1), barriers: 1, ..SideStats::default() };
@@ -70,7 +77,7 @@ fn report(verdict: Verdict) -> Report {
         rechecked: None,
         maps: Vec::new(),
         form_digests: Vec::new(),
-        formulas: vec!["y[i] = x[0] + x[1]      i < 4".into(), "y[i] = x[1]\u{1b}      i < 4".into()],
+        formulas: ["y[i] = x[0] + x[1]      i < 4", "y[i] = x[1]\u{1b}      i < 4"].map(formula).into(),
     }
 }
 

@@ -1,0 +1,7 @@
+//! Keeps the level at which this crate is compiled, for those who run it.
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let level = std::env::var("OPT_LEVEL").unwrap_or_default();
+    println!("cargo:rustc-env=VOLTA_OPT_LEVEL={level}");
+}
