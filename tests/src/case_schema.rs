@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 use volta_case::{
     About, CASE, Contains, DOCUMENT, Element, Expectation, FIELD, FORMAT_VERSION, KERNEL, Key, Launch,
-    NamedContents, Options, PARAM, Role, Section, Sign, Takes, Target, TensorMap, VerdictName, spellings,
+    NamedContents, Options, PARAM, Region, Role, Section, Sign, Takes, Target, TensorMap, VerdictName,
+    spellings,
 };
 
 /// The schema.
@@ -96,6 +97,7 @@ fn described(key: &Key) -> String {
     let doc = key.doc.trim().replace("{default}", &(key.default)());
     let doc = doc.replace("{roles}", &spellings::<Role>().join(", "));
     let doc = doc.replace("{elements}", &spellings::<Element>().join(", "));
+    let doc = doc.replace("{regions}", &spellings::<Region>().join(", "));
     doc.replace("{signs}", &spellings::<Sign>().join(", "))
 }
 
@@ -140,7 +142,7 @@ fn word<W: volta_case::Word>() -> Value {
 }
 
 fn contents() -> Value {
-    let fill = object_of([("fill", number())], &["fill"]);
+    let fill = object_of([("fill", number()), ("symbolic", word::<Region>())], &["fill"]);
     json!({ "anyOf": [word::<NamedContents>(), fill, list(number())] })
 }
 

@@ -164,6 +164,35 @@ words! {
 }
 
 words! {
+    /// A part of a matrix.
+    pub enum Region {
+        /// row ≥ column
+        Lower = "lower",
+        /// row > column
+        StrictlyLower = "strictly_lower",
+        /// row ≤ column
+        Upper = "upper",
+        /// row < column
+        StrictlyUpper = "strictly_upper",
+        /// row = column
+        Diagonal = "diagonal",
+    }
+}
+
+impl Region {
+    /// Whether an element lies in it, by row and column.
+    pub fn has(self, row: u64, column: u64) -> bool {
+        match self {
+            Region::Lower => row >= column,
+            Region::StrictlyLower => row > column,
+            Region::Upper => row <= column,
+            Region::StrictlyUpper => row < column,
+            Region::Diagonal => row == column,
+        }
+    }
+}
+
+words! {
     /// Which of the two kernels.
     pub enum Which {
         /// The reference.

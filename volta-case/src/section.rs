@@ -56,7 +56,8 @@ pub const PARAM: &[Key] = &[
     Key::own(
         "contents",
         "of a tensor before the launch: `\"symbolic\"` (any reals; default of `in` and `inout`), `\"undefined\"` \
-         (default of the others), `{ fill = 0 }`, `{ fill = \"-inf\" }`, `\"iota\"` (element *i* is *i*), \
+         (default of the others), `{ fill = 0 }`, `{ fill = \"-inf\" }`, `{ fill = 0, symbolic = \"lower\" }` (any reals in a part of \
+         the last two dimensions, {regions}), `\"iota\"` (element *i* is *i*), \
          `\"lower_triangular\"` (1 on and below the diagonal, else 0), or a list of all elements",
     ),
     Key::own("value", "of a scalar: what it is launched with"),
@@ -78,7 +79,7 @@ pub const FIELD: &[Key] = &[
 ];
 
 /// Contents that are the same in every element.
-pub const FILL: &[Key] = &[Key::own("fill", "")];
+pub const FILL: &[Key] = &[Key::own("fill", ""), Key::own("symbolic", "")];
 
 /// What a kernel has besides [`Launch`] and [`Target`].
 pub const KERNEL: &[Key] = &[

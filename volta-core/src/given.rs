@@ -4,8 +4,8 @@ use volta_case::{Effect, Key};
 
 use crate::base::assumption::Assumption;
 use crate::case::{
-    Argument, Binding, Case, Contents, Element, Param, ParamKind, Role, Rules, ScalarValue, Seen, Side, Sign,
-    Swizzle, TensorMap,
+    Argument, Binding, Case, Contents, Element, Param, ParamKind, Region, Role, Rules, ScalarValue, Seen,
+    Side, Sign, Swizzle, TensorMap,
 };
 use crate::decide::witness::decimal;
 use crate::machine;
@@ -190,6 +190,16 @@ fn of_contents(contents: &Contents, types: &[Element; 2]) -> Option<String> {
         Contents::Fill(value) => Some(format!("{} in every element", spelled(value, types))),
         Contents::Iota => Some("the number of each element in it".into()),
         Contents::LowerTriangular => Some("1 on and below the diagonal and 0 above".into()),
+        Contents::Partly(region, value) => {
+            let beside = match region {
+                Region::Lower => "above the diagonal",
+                Region::StrictlyLower => "on and above the diagonal",
+                Region::Upper => "below the diagonal",
+                Region::StrictlyUpper => "on and below the diagonal",
+                Region::Diagonal => "beside the diagonal",
+            };
+            Some(format!("{} {beside}", spelled(value, types)))
+        }
         Contents::List(values) => {
             let shown: Vec<String> = values.iter().take(LISTED).map(|value| spelled(value, types)).collect();
             let more = match values.len().saturating_sub(LISTED) {

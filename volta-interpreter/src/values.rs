@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rug::{Float as Big, Rational};
-use volta_core::case::{Contents, Element, Param, ParamKind, ScalarValue, Sign};
+use volta_core::case::{Contents, Element, Param, ParamKind, Region, ScalarValue, Sign};
 use volta_core::number::Extended;
 
 use crate::float::{self, Format, Round};
@@ -146,8 +146,8 @@ enum Source {
     Iota,
     /// These.
     List(Vec<Number>),
-    /// 1 up to the diagonal of a matrix with so many rows and columns, and 0 behind it.
-    LowerTriangular(u64, u64),
+    /// In a part of matrices with so many rows and columns the one, and beside it the other.
+    Partly(Region, [u64; 2], Box<[Source; 2]>),
     /// Anything: nobody may read it.
     Undefined,
 }
@@ -186,8 +186,12 @@ impl Values {
                 Contents::Iota => Source::Iota,
                 Contents::List(list) => Source::List(list.iter().map(exact).collect::<Result<_, String>>()?),
                 Contents::LowerTriangular => {
-                    let [.., rows, cols] = shape.as_slice() else { return Err("no triangle".into()) };
-                    Source::LowerTriangular(*rows, *cols)
+                    let numbers = [1.0, 0.0].map(|number| Source::Fill(known(is_float, number)));
+                    Source::Partly(Region::Lower, last_two(shape)?, Box::new(numbers))
+                }
+                Contents::Partly(region, value) => {
+                    let held = [symbolic, Source::Fill(exact(value)?)];
+                    Source::Partly(*region, last_two(shape)?, Box::new(held))
                 }
             },
             ParamKind::Scalar { value: ScalarValue::Number(value), .. } => Source::Fill(exact(value)?),
@@ -218,8 +222,12 @@ impl Values {
         if let Some(chosen) = self.chosen.get(&element) {
             return Some(*chosen);
         }
+        self.held(&self.source, element)
+    }
+
+    fn held(&self, source: &Source, element: u64) -> Option<Number> {
         let is_float = format(elements(&self.param)[0]).is_some();
-        match &self.source {
+        match source {
             Source::Random(seed, signs) => {
                 let mut mixed = Random::new(seed ^ element.wrapping_mul(0x9e37_79b9_7f4a_7c15));
                 Some(random(&self.param, *signs, &mut Random::new(mixed.bits())))
@@ -227,8 +235,9 @@ impl Values {
             Source::Fill(value) => Some(*value),
             Source::Iota => Some(known(is_float, element as f64)),
             Source::List(list) => list.get(element as usize).copied(),
-            Source::LowerTriangular(rows, cols) => {
-                Some(known(is_float, f64::from(u8::from(element % cols <= element / cols % rows))))
+            Source::Partly(region, [rows, columns], held) => {
+                let inside = region.has(element / columns % rows, element % columns);
+                self.held(&held[usize::from(!inside)], element)
             }
             Source::Undefined => None,
         }
@@ -238,6 +247,12 @@ impl Values {
     pub fn are_known(&self) -> bool {
         !matches!(self.source, Source::Undefined)
     }
+}
+
+/// The extents of matrices.
+fn last_two(shape: &[u64]) -> Result<[u64; 2], String> {
+    let [.., rows, columns] = shape else { return Err("no matrix has a diagonal here".into()) };
+    Ok([*rows, *columns])
 }
 
 fn known(is_float: bool, value: f64) -> Number {

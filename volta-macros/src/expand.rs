@@ -131,6 +131,10 @@ fn contents_value(contents: &Contents) -> TokenStream {
             let value = number(value);
             quote!(::volta_test::__private::Contents::Fill(#value))
         }
+        Contents::Partly(region, value) => {
+            let (region, value) = (variant("Region", region), number(value));
+            quote!(::volta_test::__private::Contents::Partly(#region, #value))
+        }
         Contents::List(values) => {
             let values = values.iter().map(number);
             quote!(::volta_test::__private::Contents::List(::std::vec![#(#values),*]))

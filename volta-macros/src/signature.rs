@@ -10,7 +10,7 @@ use syn::{
 };
 
 use crate::attribute::{Set, tensor_map};
-use volta_case::{Element, NamedContents, Role, Sign, Wrong, choose};
+use volta_case::{Element, NamedContents, Region, Role, Sign, Wrong, choose};
 
 /// The function under the attribute.
 pub(crate) struct Function {
@@ -60,6 +60,7 @@ pub(crate) enum Kind {
 pub(crate) enum Contents {
     Named(NamedContents),
     Fill(Number),
+    Partly(Region, Number),
     List(Vec<Number>),
 }
 
@@ -480,8 +481,36 @@ impl Parse for Init {
     }
 }
 
+/// `0, symbolic = lower`, or contents alone.
+struct Filled {
+    contents: Expr,
+    region: Option<Region>,
+}
+
+impl Parse for Filled {
+    fn parse(input: ParseStream<'_>) -> Result<Filled> {
+        let contents = input.parse()?;
+        if input.is_empty() {
+            return Ok(Filled { contents, region: None });
+        }
+        input.parse::<Token![,]>()?;
+        let key: Ident = input.parse()?;
+        if key != "symbolic" {
+            return Err(Error::new(key.span(), "only `symbolic = …` may stand here"));
+        }
+        input.parse::<Token![=]>()?;
+        let name: Ident = input.parse()?;
+        let region = choose(&name.to_string(), || format!("unknown part `{name}`"))
+            .map_err(|wrong: Wrong| Error::new(name.span(), wrong))?;
+        Ok(Filled { contents, region: Some(region) })
+    }
+}
+
 fn contents(tokens: TokenStream, is_float: bool) -> Result<Contents> {
-    let expression: Expr = syn::parse2(tokens)?;
+    let Filled { contents: expression, region } = syn::parse2(tokens)?;
+    if let Some(region) = region {
+        return Ok(Contents::Partly(region, number(&expression, is_float)?));
+    }
     if let Expr::Array(list) = &expression {
         return Ok(Contents::List(
             list.elems.iter().map(|item| number(item, is_float)).collect::<Result<_>>()?,

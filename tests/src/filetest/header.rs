@@ -4,7 +4,7 @@ use std::path::Path;
 
 use volta_case::{Launch, Limits, NamedContents, Section, Takes, Value};
 use volta_core::case::{
-    Argument, Binding, Case, Contents, Element, FieldType, Member, Options, Param, ParamKind, Role,
+    Argument, Binding, Case, Contents, Element, FieldType, Member, Options, Param, ParamKind, Region, Role,
     ScalarValue, Side, Sign, TensorMap, tensor_of_structs,
 };
 use volta_core::number::Extended;
@@ -155,6 +155,10 @@ fn param(text: &str, binding: Binding) -> Result<Param, String> {
             let (contents, sign) = match rest {
                 [] => (Contents::of_role(role), Sign::Any),
                 ["fill", value] => (Contents::Fill(number(value)?), Sign::Any),
+                ["fill", value, "symbolic", region] => {
+                    let region = Region::parse(region).ok_or_else(|| format!("`{region}` is no part"))?;
+                    (Contents::Partly(region, number(value)?), Sign::Any)
+                }
                 ["list", values @ ..] => (Contents::List(numbers(values)?), Sign::Any),
                 [word] => match (NamedContents::parse(word), Sign::parse(word)) {
                     (Some(named), _) => (named.into(), Sign::Any),

@@ -2,7 +2,7 @@
 
 use volta_case::NamedContents;
 
-use super::{Element, FieldPlace, Role, Sign};
+use super::{Element, FieldPlace, Region, Role, Sign};
 use crate::number::format::Formats;
 use crate::number::{Extended, Rational};
 use crate::term::Integers;
@@ -20,8 +20,10 @@ pub enum Contents {
     Iota,
     /// The elements, row-major.
     List(Vec<Extended>),
-    /// A square last pair of dimensions: 1 on and below the diagonal, 0 above.
+    /// In the last two dimensions 1 on and below the diagonal, 0 above.
     LowerTriangular,
+    /// In the last two dimensions one unknown an element of this part, and beside it the same value in every element.
+    Partly(Region, Extended),
 }
 
 impl Contents {

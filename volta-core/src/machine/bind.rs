@@ -13,7 +13,9 @@ use super::warp::Warp;
 use crate::base::assumption::Assumption;
 use crate::base::budget::Exhausted;
 use crate::base::span::LineTable;
-use crate::case::{Binding, Contents, Element, Options, Param, ParamKind, Role, ScalarValue, Side, Which};
+use crate::case::{
+    Binding, Contents, Element, Options, Param, ParamKind, Region, Role, ScalarValue, Side, Which,
+};
 use crate::case::{bits_of, has_iota, number_bits};
 use crate::number::{Extended, Rational};
 use crate::program::{Inst, InstId, Joins, Program, Space, Variable};
@@ -37,8 +39,8 @@ pub(super) enum Initial {
     Fill(u64),
     List(Vec<u64>),
     Iota,
-    /// 1 where column ≤ row in the last two dimensions, whose extents are given.
-    Triangle(u64, u64),
+    /// In a part of the last two dimensions, whose extents are given, it holds one thing, and another beside it.
+    Partly(Region, [u64; 2], Box<[Initial; 2]>),
     /// The bytes of a variable.
     Bytes(Vec<u8>),
     /// The fields of structs.
@@ -96,8 +98,11 @@ impl Tensor {
 
     /// The value of an element before the launch.
     pub(super) fn value(&self, element: u64, reader: InstId) -> Value {
-        let one = |element: Element| number_bits(element, &Rational::ONE);
-        match &self.initial {
+        self.value_of(&self.initial, element, reader)
+    }
+
+    fn value_of(&self, initial: &Initial, element: u64, reader: InstId) -> Value {
+        match initial {
             Initial::Symbolic(input) => {
                 let term = TermId::input(*input, element);
                 Value::Sym(match self.element {
@@ -111,9 +116,9 @@ impl Tensor {
             Initial::Fill(bits) => Value::Bits(*bits),
             Initial::List(list) => Value::Bits(list.get(element as usize).copied().unwrap_or(0)),
             Initial::Iota => Value::Bits(number_bits(self.element, &Rational::from_u64(element))),
-            Initial::Triangle(rows, columns) => {
-                let (row, column) = (element / columns % rows, element % columns);
-                Value::Bits(if column <= row { one(self.element) } else { 0 })
+            Initial::Partly(region, [rows, columns], held) => {
+                let is_beside = !region.has(element / columns % rows, element % columns);
+                self.value_of(&held[usize::from(is_beside)], element, reader)
             }
             Initial::Bytes(bytes) => {
                 Value::Bits(u64::from(bytes.get(element as usize).copied().unwrap_or(0)))
@@ -409,16 +414,25 @@ fn tensor_of(which: Which, at: usize, param: &Param) -> Result<Option<Tensor>, B
             }
             Initial::List(list.iter().map(bits).collect::<Result<_, _>>()?)
         }
-        Contents::LowerTriangular => match shape {
-            [.., rows, columns] => Initial::Triangle(*rows, *columns),
-            _ => {
-                let message = format!("tensor `{}` needs two dimensions to be triangular", param.name);
-                return Err(BindError::new(message, None));
-            }
-        },
+        Contents::LowerTriangular => {
+            let one = Initial::Fill(number_bits(element, &Rational::ONE));
+            partly(param, shape, Region::Lower, [one, Initial::Fill(0)])?
+        }
+        Contents::Partly(region, value) => {
+            let symbolic = Initial::Symbolic(InputId::from_index(at));
+            partly(param, shape, *region, [symbolic, Initial::Fill(bits(value)?)])?
+        }
     };
     let name = param.name.clone();
     Ok(Some(Tensor { name, element, elements, role, initial, param: Some(at) }))
+}
+
+fn partly(param: &Param, shape: &[u64], region: Region, held: [Initial; 2]) -> Result<Initial, BindError> {
+    let [.., rows, columns] = shape else {
+        let message = format!("tensor `{}` needs two dimensions to have a diagonal", param.name);
+        return Err(BindError::new(message, None));
+    };
+    Ok(Initial::Partly(region, [*rows, *columns], Box::new(held)))
 }
 
 pub(super) struct Builder<'a> {

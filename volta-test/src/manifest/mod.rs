@@ -442,7 +442,7 @@ fn read_contents(
             let table = Table::new(table, value.span(), "`contents`", FILL, problems);
             let fill =
                 table.read("fill", "a number, \"inf\" or \"-inf\"", |value| as_number(value.get_ref()));
-            let missing = table.get("fill").is_none();
+            let (missing, region) = (table.get("fill").is_none(), table.get("symbolic"));
             table.finish();
             match fill {
                 None if missing => wrong("contents are a name, a list or { fill = … }".into(), None),
@@ -450,7 +450,15 @@ fn read_contents(
                     if let Some(number) = &fill {
                         check(number, &value);
                     }
-                    fill.map(Contents::Fill)
+                    match region {
+                        Some(_) if shape.len() < 2 => {
+                            wrong("a part of a matrix needs two dimensions or more".into(), None)
+                        }
+                        Some(region) => {
+                            Some(Contents::Partly(read_word(region, "`symbolic`", problems)?, fill?))
+                        }
+                        None => fill.map(Contents::Fill),
+                    }
                 }
             }
         }

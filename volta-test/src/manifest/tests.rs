@@ -1,5 +1,5 @@
 use super::*;
-use volta_core::case::{Argument, FieldPlace, Member};
+use volta_core::case::{Argument, FieldPlace, Member, Region};
 
 use crate::number;
 
@@ -328,6 +328,22 @@ args = [["x", ["n", { type = "f16", value = 0.5 }], { offset = 24 }], 7]
     assert_eq!(change("offset = 24", "offset = -1").len(), 1);
     assert_eq!(change("offset = 24", "byte = 24").len(), 2);
     assert_eq!(change("value = 0.5", "value = 70000").len(), 1);
+}
+
+#[test]
+fn a_part_of_a_matrix_may_be_known() {
+    let text = |contents: &str| {
+        format!(
+            "[params]\nx = {{ role = \"in\", type = \"f32\", shape = [4, 4], contents = {contents} }}\n\
+             [kernel]\nsource = \"k.ptx\"\nblock = 1\n"
+        )
+    };
+    let case = read(&text("{ fill = \"-inf\", symbolic = \"strictly_upper\" }")).expect("the case is right");
+    let ParamKind::Tensor { contents, .. } = &case.params[0].kind else { panic!("{case:?}") };
+    assert_eq!(*contents, Contents::Partly(Region::StrictlyUpper, Extended::NegInf));
+    assert_eq!(problems(&text("{ symbolic = \"lower\" }")).len(), 1);
+    assert_eq!(problems(&text("{ fill = 0, symbolic = \"left\" }")).len(), 1);
+    assert_eq!(problems(&text("{ fill = 0, symbolic = \"lower\" }").replace("[4, 4]", "[4]")).len(), 1);
 }
 
 #[test]
