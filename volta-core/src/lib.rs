@@ -72,4 +72,4 @@ pub use conditions::Conditions;
 pub use verify::{Formulas, SideFormula, conditions, formulas, verify};
 
 /// The level at which this crate was compiled: `0` for a debug build, which takes many times as long as `3`.
-pub const OPT_LEVEL: &str = env!("VOLTA_OPT_LEVEL");
+pub const OPT_LEVEL: &str = env!("COMPILED_AT_LEVEL");

@@ -314,14 +314,16 @@ fn of_two_formulas_what_is_not_the_same_is_marked() {
     longer.pieces[0].ranges[0].to = Affine::constant(9);
     assert!(texts(&first, &longer).iter().all(|text| text.starts_with("y[i] = ⟦(x[i] - 3)")), "{longer}");
     // A mark holds nothing together.
-    let product = |inner: Expression| {
+    let constant = |name: &str| Expression::Constant(name.into());
+    let times_c = |factor: Expression| {
         let mut formula = first.clone();
-        let one =
-            Expression::Sum(vec![(Rational::ONE, inner), (Rational::ONE, first.pieces[0].value.clone())]);
-        formula.pieces[0].value = Expression::Product(vec![(one, 2), (Expression::Constant("c".into()), 2)]);
+        formula.pieces[0].value = Expression::Product(vec![(factor, 2), (constant("c"), 2)]);
         formula
     };
-    let [one, _] =
-        texts(&product(Expression::Constant("a".into())), &product(Expression::Constant("b".into())));
-    assert!(one.starts_with("y[i] = ((x[i] - 3) / sqrt(mean_x) + exp(x[i]) + ⟦a⟧)·c "), "{one}");
+    let sum = Expression::Sum(vec![(Rational::ONE, constant("a")), (Rational::ONE, constant("b"))]);
+    let [one, other] = texts(&times_c(sum), &times_c(Expression::Exp(Box::new(constant("a")))));
+    assert!(
+        one.starts_with("y[i] = (⟦a + b⟧)·c ") && other.starts_with("y[i] = ⟦exp(a)⟧·c "),
+        "{one}\n{other}"
+    );
 }

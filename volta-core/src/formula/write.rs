@@ -56,10 +56,16 @@ fn letters(formula: &Formula) -> Vec<&'static str> {
 /// Marks change nothing in the order of what is written.
 fn unmarked(expression: &Expression) -> &Expression {
     let Expression::Marked(inner) = expression else { return expression };
-    match &**inner {
-        Expression::Sum(one) if one.len() == 1 => &one[0].1,
-        Expression::Product(one) if one.len() == 1 => &one[0].0,
-        inner => inner,
+    if let Expression::Sum(one) = &**inner
+        && let [(_, one)] = one.as_slice()
+    {
+        one
+    } else if let Expression::Product(one) = &**inner
+        && let [(one, _)] = one.as_slice()
+    {
+        one
+    } else {
+        inner
     }
 }
 

@@ -38,6 +38,7 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
                 let _ = writeln!(text, "  {}", wrapped(&line, 2, 4));
             }
             text.push_str(&inputs(witness, paint));
+            text.push_str(&formulas(report));
         }
         How::Unwritten { by } => {
             let (silent, writes) = match by {
@@ -52,7 +53,6 @@ pub(super) fn render(case: &Case, report: &Report, difference: &Difference, pain
             let _ = writeln!(text, "  {} {help}", paint.bold("help:"));
         }
     }
-    text.push_str(&formulas(report));
     let _ = writeln!(text, "  {}", proof::coverage(case, report));
     text
 }
