@@ -16,7 +16,8 @@ crates=()
 patches=
 for archive in "$target"/package/*.crate; do
     name=$(basename "$archive" .crate)
-    tar -xf "$archive" -C "$home"
+    # With the time of now: Cargo goes by it, and all packages give the same.
+    tar -xmf "$archive" -C "$home"
     crates+=("\"$name\"")
     patches+="${name%-*} = { path = \"$name\" }"$'\n'
     printf '%6d KiB  %s\n' "$(($(stat -c %s "$archive") / 1024))" "$(basename "$archive")"

@@ -113,8 +113,13 @@ fn packages_hold_what_their_code_needs_and_nothing_else() {
         let folder = Path::new(text(krate, "manifest_path")).parent().expect("it lies in a folder");
         let listed = cargo(&["package", "--list", "--allow-dirty", "--offline", "--locked", "-p", name]);
         let packed: BTreeSet<PathBuf> = listed.lines().map(|path| plain(&folder.join(path))).collect();
-        for always in ["README.md", "LICENSE-MIT", "LICENSE-APACHE", "Cargo.toml"] {
-            assert!(packed.contains(&folder.join(always)), "{name} lacks {always}");
+        let licences = ["LICENSE-MIT", "LICENSE-APACHE"].map(|name| folder.join(name));
+        let script = folder.join("build.rs");
+        let script = script.exists().then_some(script);
+        for always in
+            [folder.join("README.md"), folder.join("Cargo.toml")].iter().chain(&licences).chain(&script)
+        {
+            assert!(packed.contains(always), "{name} lacks {}", always.display());
         }
         let is_test = |path: &Path| {
             path.strip_prefix(folder)

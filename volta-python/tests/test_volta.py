@@ -60,12 +60,14 @@ def test_what_differs_fails_with_the_whole_message():
     assert (answer.verdict, answer.reason) == ("different", "values-differ")
     with pytest.raises(AssertionError) as failed:
         volta.assert_equivalent(**sides, params=PARAMS)
-    assert str(failed.value) == f"the kernels are not equivalent\n\n{answer.message}"
-    assert "help:" in answer.message
+    said = str(failed.value)
+    assert said.startswith("failed: expected equivalent, got different\n\ndifferent: the kernels compute different values")
+    untimed = [line for line in answer.message.splitlines() if " in 0." not in line]
+    assert all(line in said for line in untimed)
 
 
 def test_a_race_fails():
-    with pytest.raises(AssertionError, match=r"the kernels are not clean\n\nerror\[Y1\]: race"):
+    with pytest.raises(AssertionError, match=r"expected clean, got race\n\nerror\[Y1\]: race"):
         volta.assert_clean(volta.Kernel(ONE_PLACE, block=64), params=PARAMS)
     assert volta.assert_clean(volta.Kernel(ONE_PLACE, block=1), params={"x": floats("in", 1), "y": floats("out", 1)})
 
@@ -73,10 +75,11 @@ def test_a_race_fails():
 def test_wrong_input_is_an_error_with_its_place():
     with pytest.raises(volta.InputError, match="unknown key `rolle`") as raised:
         volta.check(volta.Kernel(TWICE, block=64), params={"x": {"rolle": "in", "type": "f32", "shape": [64]}})
-    assert raised.value.problems[0]["reason"] == "unknown-key"
+    assert "unknown-key" in [problem["reason"] for problem in raised.value.problems]
     with pytest.raises(volta.InputError) as raised:
-        volta.check(volta.Kernel(TWICE.replace("ret;", "rett;"), block=64), params=PARAMS)
-    assert raised.value.problems[0]["line"] == 1 + TWICE.split("ret;")[0].count("\n")
+        volta.check(volta.Kernel(TWICE.replace("ret;", "ret"), block=64), params=PARAMS)
+    assert raised.value.problems[0]["reason"] == "invalid-ptx"
+    assert raised.value.problems[0]["line"] == TWICE.count("\n")
     with pytest.raises(volta.InputError, match="no kernel"):
         volta.check(volta.Kernel(TWICE, name="thrice", block=64), params=PARAMS)
     with pytest.raises(TypeError, match="needs a block"):
@@ -96,7 +99,10 @@ def test_files_options_and_arguments(tmp_path):
     opt = volta.Kernel(backwards, block=64, args=["y", "x"])
     answer = volta.assert_equivalent(opt, volta.Kernel(path, name="twice", block=64), params=PARAMS)
     assert "twice.ptx::twice" in answer.message
-    answer = volta.check(opt, volta.Kernel(str(path), block=64), params=PARAMS, options={"max_instructions": 100})
+    # Parameters stand in the order of the kernel's.
+    swapped = {"y": PARAMS["y"], "x": PARAMS["x"]}
+    assert volta.check(volta.Kernel(backwards, block=64), params=swapped).verdict == "clean"
+    answer = volta.check(opt, volta.Kernel(str(path), block=64), params=PARAMS, options={"max_instructions": 5})
     assert answer.verdict == "unknown(budget)" and answer.data["hints"]
     part = volta.Kernel(TWICE, block=64, grid=2, more={"ctas": [0]})
     answer = volta.check(part, params=PARAMS)
@@ -120,8 +126,8 @@ def test_other_threads_go_on():
             ticks.append(time.monotonic())
             time.sleep(0.001)
 
-    loop = kernel("loop", ".reg .pred %p; .reg .b32 %i; mov.u32 %i, 0; again: add.u32 %i, %i, 1; "
-                          "setp.lt.u32 %p, %i, 200000; @%p bra again;")  # fmt: skip
+    again = "again: add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 200000; @%p bra again;"
+    loop = kernel("loop", f".reg .pred %p; .reg .b32 %i; mov.u32 %i, 0; {again}")
     clock = threading.Thread(target=tick)
     clock.start()
     begin = time.monotonic()
@@ -129,8 +135,8 @@ def test_other_threads_go_on():
     end = time.monotonic()
     done.set()
     clock.join()
-    within = sum(begin < at < end for at in ticks)
-    assert within > 0.2 * (end - begin) / 0.001 or within > 20, (within, end - begin)
+    # A tick before it and one behind it would be all, if the other thread had to wait.
+    assert sum(begin < at < end for at in ticks) > 10, end - begin
 
 
 class Metadata:
@@ -158,7 +164,7 @@ def test_a_compiled_kernel_brings_its_launch():
 
 
 def test_triton():
-    """A row's softmax as Triton compiles it, against one that goes over the row in CUDA; needs no GPU."""
+    """A softmax that subtracts the maximum, against one that does not, as Triton compiles them for a GPU that is not here."""
     triton = pytest.importorskip("triton")
     from triton.backends.compiler import GPUTarget
     from triton_kernels import softmax, softmax_without_max
@@ -173,7 +179,7 @@ def test_triton():
     opt = volta.Kernel(compiled(softmax), grid=4)
     answer = volta.assert_equivalent(opt, volta.Kernel(compiled(softmax_without_max), grid=4), params=params)
     assert answer.data["elements_compared"] == 512
-    with pytest.raises(AssertionError, match="out of bounds"):
+    with pytest.raises(AssertionError, match="out-of-bounds in kernel.ptx::softmax: reads element 512"):
         volta.assert_clean(volta.Kernel(compiled(softmax), grid=5), params=params)
 
 

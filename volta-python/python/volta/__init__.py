@@ -206,5 +206,5 @@ def assert_clean(kernel: Kernel, **case: Any) -> Answer:
 def _expect(verdict: str, answer: Answer) -> Answer:
     __tracebackhide__ = True
     if answer.verdict != verdict:
-        raise AssertionError(f"the kernels are not {verdict}\n\n{answer.message}")
+        raise AssertionError(answer.message)
     return answer
