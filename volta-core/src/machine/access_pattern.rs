@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use super::cta::Cta;
 use super::exec::locate;
+use super::objects::Backing;
 use super::value::lanes;
 use super::warp::Warp;
 use crate::program::{Address, InstId, Space};
@@ -109,12 +110,24 @@ fn sectors(offsets: &[u64; 32], mask: u32, bytes: u32) -> AccessPattern {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessPatterns {
     patterns: BTreeMap<(InstId, Traffic), AccessPattern>,
+    /// By parameter of the case: the byte behind the last one that was accessed.
+    ends: BTreeMap<usize, u64>,
 }
 
 impl AccessPatterns {
     /// Each instruction that accesses shared or global memory.
     pub fn iter(&self) -> impl Iterator<Item = (InstId, Traffic, AccessPattern)> {
         self.patterns.iter().map(|((inst, traffic), pattern)| (*inst, *traffic, *pattern))
+    }
+
+    /// How many bytes of the parameters of the case are accessed, from their first one on.
+    pub fn ends(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.ends.iter().map(|(param, end)| (*param, *end))
+    }
+
+    fn reach(&mut self, param: usize, end: u64) {
+        let known = self.ends.entry(param).or_default();
+        *known = end.max(*known);
     }
 
     fn add(&mut self, inst: InstId, traffic: Traffic, pattern: AccessPattern) {
@@ -124,6 +137,7 @@ impl AccessPatterns {
 
     pub(super) fn merge(&mut self, other: &AccessPatterns) {
         other.iter().for_each(|(inst, traffic, pattern)| self.add(inst, traffic, pattern));
+        other.ends().for_each(|(param, end)| self.reach(param, end));
     }
 }
 
@@ -162,7 +176,13 @@ impl Cta<'_> {
             *mask |= 1 << lane;
         }
         let Some(patterns) = &mut self.patterns else { return };
-        for ((_, traffic), (offsets, mask)) in arrays {
+        for ((number, traffic), (offsets, mask)) in arrays {
+            let last = lanes(mask).map(|lane| offsets[lane]).max().unwrap_or(0);
+            if let Backing::Tensor(tensor) = self.launch.objects.get(number).backing
+                && let Some(param) = self.launch.tensors[tensor as usize].param
+            {
+                patterns.reach(param, last + u64::from(bytes));
+            }
             let pattern = match traffic {
                 Traffic::Banks => passes(&offsets, mask, bytes),
                 Traffic::Sectors => sectors(&offsets, mask, bytes),

@@ -4,7 +4,9 @@ mod bench;
 mod check;
 mod describe;
 mod export;
+mod inspect;
 mod lint;
+mod new;
 mod refresh;
 mod replay;
 mod report;
@@ -49,7 +51,10 @@ Examples:
   cargo volta refresh fixtures/softmax              compile sources, for checking in their PTX
   cargo volta explain Y1                            what a rule or a verdict means
   cargo volta export --smt2 fixtures/matmul/small   what is to be proved, for an SMT solver
-  cargo volta lint fixtures/softmax/two_barriers    barriers that nothing needs
+  cargo volta lint fixtures/softmax/two_barriers    barriers that nothing needs, accesses that cost too much
+  cargo volta inspect softmax.cu                    its kernels, and what they take
+  cargo volta new softmax.cu::naive softmax.cu::online
+                                                    a case for them, with guesses that are marked
   cargo volta replay fixtures/softmax/no_rescale_4  run its kernels on the counterexample's inputs
   cargo volta show fixtures/norm/layer_block        what its kernels compute, as formulas
   cargo volta watch kernels                         run cases again whenever their files change
@@ -89,6 +94,10 @@ enum Command {
     Watch(watch::WatchArgs),
     /// Name the barriers and fences without which a kernel is clean as well
     Lint(lint::LintArgs),
+    /// Say what kernels take, and guess how they are launched
+    Inspect(inspect::InspectArgs),
+    /// Write a case for kernels, with guesses that are marked
+    New(new::NewArgs),
     /// Run both kernels of a case on the inputs of its counterexample, in IEEE arithmetic, and say where they part
     Replay(replay::ReplayArgs),
     /// Say what the kernels of cases compute, as formulas; nothing is proved
@@ -273,6 +282,8 @@ pub fn main() -> ExitCode {
             bench::bench(&arguments)
         }
         Command::Export(arguments) => export::export(&arguments, &mut out),
+        Command::Inspect(arguments) => inspect::run(&arguments, &mut out),
+        Command::New(arguments) => new::new(&arguments, &mut out),
         Command::Lint(arguments) => lint::lint(&arguments, &mut out),
         Command::Replay(arguments) => replay::replay(&arguments, &mut out),
         Command::Show(arguments) => show::show(&arguments, &mut out),

@@ -1,0 +1,86 @@
+//! `cargo volta inspect` and `cargo volta new`: what is told of kernels before there is a case, and a case made of that.
+
+use std::process::Command;
+
+use volta_suite::{Said, Scratch};
+
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures");
+
+fn volta(scratch: &Scratch, arguments: &[&str]) -> Said {
+    let mut command: Command = scratch.command(env!("CARGO_BIN_EXE_volta-under-test"));
+    Said::by(command.current_dir(FIXTURES).args(arguments))
+}
+
+fn scratch(name: &str) -> Scratch {
+    Scratch::new(env!("CARGO_TARGET_TMPDIR"), &format!("inspect-{name}"))
+}
+
+#[test]
+fn parameters_have_names_types_roles_and_extents() {
+    let said = volta(&scratch("table"), &["inspect", "norm/norm.cu::layer_norm_block"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    // A row and a half of two blocks, which begin a block's width apart: `n` is 256 there.
+    let expected = "norm/norm.cu::layer_norm_block\n\
+        \x20 parameters   x      in, f32, 384 elements   const float *\n\
+        \x20              gamma  in, f32, 128 elements   const float *\n\
+        \x20              beta   in, f32, 128 elements   const float *\n\
+        \x20              y      out, f32, 384 elements   float *\n\
+        \x20              eps    number, f32   float\n\
+        \x20              n      number, i32   int\n\
+        \x20 launch guess block 128, grid 2\n\
+        \x20 shared       128 bytes\n";
+    assert!(said.out.ends_with(expected), "{}", said.out);
+}
+
+#[test]
+fn kernels_are_told_as_json_with_what_is_not_supported() {
+    let said = volta(&scratch("json"), &["inspect", "--format", "json", "outside/outside.cu::texture"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let kernels: Vec<serde_json::Value> =
+        said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let texture = kernels.iter().find(|kernel| kernel["name"] == "texture").expect("it has one");
+    let unsupported = texture["unsupported"][0].as_str().expect("a text");
+    assert!(unsupported.starts_with("line ") && unsupported.contains("tex"), "{unsupported}");
+    let said = volta(&scratch("none"), &["inspect", "norm/norm.cu::layer_nrom"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("no kernel is called `layer_nrom`"), "{}", said.err);
+}
+
+/// Cases that run at once, by kernels alone: with the verdict that their own cases have.
+#[test]
+fn a_new_case_runs_at_once() {
+    let scratch = scratch("new");
+    for (reference, opt, verdict) in [
+        ("softmax_naive", "softmax_online", "equivalent"),
+        ("softmax_naive", "softmax_no_rescale", "different"),
+    ] {
+        let folder = scratch.path().join(format!("cases/{opt}"));
+        let folder = folder.to_str().expect("a path");
+        let kernel = |name: &str| format!("softmax/softmax.cu::{name}");
+        let said = volta(&scratch, &["new", &kernel(reference), &kernel(opt), "--output", folder]);
+        assert_eq!(said.code, 0, "{}", said.err);
+        let text = std::fs::read_to_string(format!("{folder}/volta.toml")).expect("it is written");
+        for line in text.lines().filter(|line| line.contains(" = {") || line.starts_with("block")) {
+            assert!(line.contains("# guess"), "{line}");
+        }
+        let said = volta(&scratch, &["check", folder, "--root", "/"]);
+        assert!(said.out.contains(verdict), "{}\n{text}", said.all());
+        let said = volta(&scratch, &["new", &kernel(reference), &kernel(opt), "--output", folder]);
+        assert_eq!(said.code, 2);
+        assert!(said.err.contains("is there already"), "{}", said.err);
+    }
+}
+
+#[test]
+fn what_cannot_be_guessed_is_said() {
+    let scratch = scratch("struct");
+    let said = volta(&scratch, &["new", "structs/structs.cu::problem"]);
+    assert_eq!(said.code, 2);
+    assert!(
+        said.err.contains("of which nothing is guessed") && said.err.contains("help: write the case"),
+        "{}",
+        said.err
+    );
+    let said = volta(&scratch, &["new", "softmax/softmax.cu"]);
+    assert!(said.err.contains("has several kernels") && said.err.contains("softmax_online"), "{}", said.err);
+}

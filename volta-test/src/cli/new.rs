@@ -1,0 +1,302 @@
+//! `cargo volta new`: a case for two kernels, with what can be guessed of it.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+
+use clap::Args;
+use volta_core::case::{Element, Role};
+use volta_core::inspect::Kind;
+
+use super::inspect::{Compiled, Look, extent, looked_at, reason};
+use super::{Exit, complain};
+use crate::beside::slashed;
+use crate::files;
+use crate::manifest::FILE_NAME;
+use crate::nvcc::Target;
+use crate::prepare::shown;
+use crate::render;
+
+/// Arguments of `cargo volta new`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What is guessed is marked so in the file: roles, types and extents of tensors, values of numbers, blocks and grids. \
+Look at each, and take the mark away.
+
+Examples:
+  cargo volta new softmax.cu::naive softmax.cu::online
+  cargo volta new softmax.cu::online --output cases/online
+
+Exit codes: 0 written, 2 not.")]
+pub(super) struct NewArgs {
+    /// The kernels, as FILE::KERNEL: the reference and the optimized one, or one kernel alone
+    #[arg(required = true, num_args = 1..=2, value_name = "FILE::KERNEL")]
+    kernels: Vec<String>,
+    /// The folder of the case [default: one with the name of the last kernel, beside its file]
+    #[arg(long, short, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    compiled: Compiled,
+}
+
+pub(super) fn new(arguments: &NewArgs, out: &mut impl Write) -> io::Result<Exit> {
+    match written(arguments) {
+        Ok(path) => {
+            let folder = path.parent().unwrap_or(Path::new("."));
+            let folder = slashed(&shown(folder));
+            writeln!(out, "written    {}", render::clean_line(&slashed(&shown(&path))))?;
+            writeln!(
+                out,
+                "next       look at its guesses, then `cargo volta check {}`",
+                render::clean_line(&folder)
+            )?;
+            Ok(Exit::Good)
+        }
+        Err(message) => {
+            complain(&message);
+            Ok(Exit::CouldNotRun)
+        }
+    }
+}
+
+fn written(arguments: &NewArgs) -> Result<PathBuf, String> {
+    let looks = arguments.kernels.iter().map(|kernel| only(kernel, &arguments.compiled));
+    let mut looks = looks.collect::<Result<Vec<Look>, String>>()?;
+    // The parameters are those of both: what one needs must do for the other.
+    let most = looks.iter().map(|look| look.guess.integer).max().unwrap_or(1);
+    for look in looks.iter_mut().filter(|look| look.guess.integer != most) {
+        look.guess_with(most)?;
+    }
+    let last = looks.last().ok_or("no kernel is named")?;
+    let absolute =
+        |path: &Path| std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()));
+    let folder = match &arguments.output {
+        Some(folder) => absolute(folder)?,
+        None => absolute(&last.file)?.with_file_name(folder_name(&last.kernel.source_name)),
+    };
+    let path = folder.join(FILE_NAME);
+    if path.exists() {
+        let shown = slashed(&shown(&path));
+        return Err(format!("{shown} is there already\nhelp: `--output FOLDER` writes another one"));
+    }
+    let target = Target { arch: arguments.compiled.arch.clone(), flags: arguments.compiled.flags.clone() };
+    let sources = looks.iter().map(|look| Ok(source(&folder, &absolute(&look.file)?, look)));
+    let text = manifest(&looks, &sources.collect::<Result<Vec<_>, String>>()?, &target)?;
+    let failed = |error: io::Error| format!("{} cannot be written: {error}", path.display());
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    files::write(&path, text.as_bytes()).map_err(failed)?;
+    Ok(path)
+}
+
+/// The one kernel that is named.
+fn only(kernel: &str, compiled: &Compiled) -> Result<Look, String> {
+    let mut looks = looked_at(kernel, compiled)?;
+    match (looks.pop(), looks.as_slice()) {
+        (Some(look), []) => Ok(look),
+        (last, rest) => {
+            let names =
+                rest.iter().chain(&last).map(|look| format!("`{kernel}::{}`", look.kernel.source_name));
+            Err(format!(
+                "{kernel} has several kernels\nhelp: name one: {}",
+                names.collect::<Vec<_>>().join(", ")
+            ))
+        }
+    }
+}
+
+/// A kernel's name as that of a folder.
+fn folder_name(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { ' ' };
+    let words: String = name.chars().map(plain).collect();
+    words.split_whitespace().collect::<Vec<_>>().join("_")
+}
+
+/// `../softmax.cu::online`, from a folder.
+fn source(folder: &Path, file: &Path, look: &Look) -> String {
+    let (mut up, mut shared) = (folder.components().peekable(), file.components().peekable());
+    while let (Some(one), Some(other)) = (up.peek(), shared.peek()) {
+        if one != other {
+            break;
+        }
+        up.next();
+        shared.next();
+    }
+    let path: PathBuf = up.map(|_| Component::ParentDir).chain(shared).collect();
+    format!("{}::{}", slashed(&path), look.kernel.source_name)
+}
+
+/// A parameter of the case, and what it is on each side.
+struct Entry {
+    name: String,
+    kinds: Vec<Kind>,
+    extent: Option<u64>,
+    integer: u32,
+}
+
+fn manifest(looks: &[Look], sources: &[String], target: &Target) -> Result<String, String> {
+    let (entries, arguments) = entries(looks)?;
+    let names: Vec<&str> = looks.iter().map(|look| look.kernel.source_name.as_str()).collect();
+    let about = names.iter().rev().copied().collect::<Vec<_>>().join(" against ");
+    let mut text = format!(
+        "# Written by `cargo volta new`. What it guessed is marked: look at it, and take the mark away.\n\
+         description = {}\n\n[params]\n",
+        quoted(&about)
+    );
+    for entry in &entries {
+        let _ = writeln!(text, "{}", line(entry));
+    }
+    let tables: &[&str] = if looks.len() == 2 { &["reference", "opt"] } else { &["kernel"] };
+    for (at, (look, table)) in looks.iter().zip(tables).enumerate() {
+        let launch = &look.guess.launch;
+        let _ = writeln!(text, "\n[{table}]\nsource = {}", quoted(&sources[at]));
+        if let Some(list) = &arguments[at] {
+            let list: Vec<String> = list.iter().map(|name| quoted(name)).collect();
+            let _ = writeln!(text, "args = [{}] # guess: by their names in the source", list.join(", "));
+        }
+        let block = extent(launch.block);
+        let _ = match look.kernel.bounds.required_block {
+            Some(_) => writeln!(text, "block = {block}"),
+            None => writeln!(text, "block = {block} # guess"),
+        };
+        let asks = look.kernel.asks[1].contains(&true);
+        let _ = match asks {
+            true => writeln!(text, "grid = {} # guess", extent(launch.grid)),
+            false => writeln!(text, "grid = 1 # it does not ask for the number of its block"),
+        };
+        if look.kernel.dynamic_shared {
+            let _ = writeln!(text, "shared = {} # guess: bytes of its array without a size", launch.shared);
+        }
+        if target.arch != Target::default().arch {
+            let _ = writeln!(text, "arch = {}", quoted(&target.arch));
+        }
+        if !target.flags.is_empty() {
+            let list: Vec<String> = target.flags.iter().map(|flag| quoted(flag)).collect();
+            let _ = writeln!(text, "flags = [{}]", list.join(", "));
+        }
+        if let Err(verdict) = &look.guess.extents {
+            let why = render::clean_line(&reason(verdict));
+            let _ = writeln!(text, "# With these guesses it does not run, so that no extent is known: {why}");
+        }
+    }
+    Ok(text)
+}
+
+/// The arguments of a kernel, where they are not all parameters in their order.
+type Arguments = Option<Vec<String>>;
+
+/// The parameters of both kernels as one list, and the arguments of a kernel that does not take just these.
+fn entries(looks: &[Look]) -> Result<(Vec<Entry>, Vec<Arguments>), String> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut arguments: Vec<Vec<String>> = Vec::new();
+    // Where both take as much, they take the same in the same order.
+    let by_position =
+        looks.iter().all(|look| look.kernel.parameters.len() == looks[0].kernel.parameters.len())
+            && !same_names(looks);
+    for (side, look) in looks.iter().enumerate() {
+        let threads: u64 = [look.guess.launch.block, look.guess.launch.grid]
+            .iter()
+            .flatten()
+            .map(|n| u64::from(*n))
+            .product();
+        let mut own = Vec::new();
+        for (at, kind) in look.guess.kinds.iter().enumerate() {
+            if let Kind::Map | Kind::Struct = kind {
+                let name = look.name(at);
+                return Err(format!(
+                    "{} takes a struct or a tensor map as `{name}`, of which nothing is guessed\nhelp: write the case by \
+                     hand: docs/cases.md says how members and maps are given",
+                    look.source()
+                ));
+            }
+            let name = if by_position { looks[0].name(at) } else { look.name(at) };
+            let is_tensor = matches!(kind, Kind::Tensor { .. });
+            let reach = match &look.guess.extents {
+                Ok(extents) => extents[at],
+                Err(_) => is_tensor.then_some(threads),
+            };
+            let known = if by_position && side == 1 {
+                entries.get_mut(at)
+            } else {
+                entries.iter_mut().find(|entry| entry.name == name)
+            };
+            match known {
+                Some(entry) => {
+                    entry.kinds.push(*kind);
+                    entry.extent = entry.extent.max(reach);
+                    entry.integer = entry.integer.max(look.guess.integer);
+                }
+                None => entries.push(Entry {
+                    name: name.clone(),
+                    kinds: vec![*kind],
+                    extent: reach,
+                    integer: look.guess.integer,
+                }),
+            }
+            own.push(name);
+        }
+        arguments.push(own);
+    }
+    let all: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
+    let arguments = arguments.into_iter().map(|own| (own != all).then_some(own));
+    Ok((entries, arguments.collect()))
+}
+
+/// Whether each kernel takes parameters of the same names, in any order.
+fn same_names(looks: &[Look]) -> bool {
+    let names = |look: &Look| {
+        let mut names: Vec<String> = (0..look.kernel.parameters.len()).map(|at| look.name(at)).collect();
+        names.sort();
+        names
+    };
+    looks.iter().all(|look| look.declared.is_some() && names(look) == names(&looks[0]))
+}
+
+fn line(entry: &Entry) -> String {
+    let name = &entry.name;
+    let elements: Vec<Element> = entry
+        .kinds
+        .iter()
+        .filter_map(|kind| match kind {
+            Kind::Tensor { element, .. } | Kind::Scalar(element) => Some(*element),
+            Kind::Map | Kind::Struct => None,
+        })
+        .collect();
+    let roles = entry
+        .kinds
+        .iter()
+        .filter_map(|kind| if let Kind::Tensor { role, .. } = kind { Some(*role) } else { None });
+    let role = roles.reduce(|one, other| match (one, other) {
+        (one, other) if one == other => one,
+        (Role::Out, Role::In) | (Role::In, Role::Out) => Role::InOut,
+        (Role::In, other) => other,
+        (one, _) => one,
+    });
+    let ty = match elements.as_slice() {
+        [one, other] if one != other => format!("{{ ref = \"{}\", opt = \"{}\" }}", one.name(), other.name()),
+        [one, ..] => format!("\"{}\"", one.name()),
+        [] => "\"f32\"".into(),
+    };
+    match role {
+        Some(role) => {
+            let (role, extent) = (role.name(), entry.extent.unwrap_or(1));
+            format!(
+                "{name} = {{ role = \"{role}\", type = {ty}, shape = [{extent}] }} # guess: role, type, extent"
+            )
+        }
+        None if matches!(elements.first(), Some(Element::Float(_))) => {
+            format!("{name} = {{ type = {ty}, symbolic = true }} # guess: any number")
+        }
+        None => {
+            let value = if matches!(elements.first(), Some(Element::Int { bytes: 1, .. } | Element::Bool)) {
+                1
+            } else {
+                entry.integer
+            };
+            format!("{name} = {{ type = {ty}, value = {value} }} # guess: the value")
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
