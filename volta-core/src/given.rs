@@ -43,7 +43,7 @@ impl Mentions {
                     let mut named = false;
                     argument.visit(&mut |seen| match seen {
                         Seen::Named(name) => named |= *name == param.argument(),
-                        Seen::Map(_, map) => named |= map.of == param.name,
+                        Seen::Map(_, map) => named |= map.of == param.argument(),
                         Seen::Number(..) => {}
                     });
                     *mentioned && named
@@ -155,7 +155,12 @@ fn of_param(param: &Param, compared: bool) -> Vec<String> {
         Sign::NonPositive => "not positive",
         Sign::Nonzero => "not zero",
     };
-    texts.push(format!("`{name}` is {sign}"));
+    texts.push(match &param.kind {
+        ParamKind::Tensor { contents: Contents::Partly(..), .. } => {
+            format!("the other elements of `{name}` are {sign}")
+        }
+        ParamKind::Tensor { .. } | ParamKind::Scalar { .. } => format!("`{name}` is {sign}"),
+    });
     texts
 }
 

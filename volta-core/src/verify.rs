@@ -120,10 +120,13 @@ struct Ran {
     assumptions: BTreeSet<Assumption>,
     stats: SideStats,
     mentioned: Mentions,
+    program: Program,
 }
 
 struct Verification<'c> {
     case: &'c Case,
+    /// Of the reference, if there is one, and of the optimized kernel; once they have run.
+    programs: Vec<Program>,
     inputs: Vec<InputInfo>,
     report: Report,
 }
@@ -137,7 +140,12 @@ impl<'c> Verification<'c> {
             integers: param.integers(),
             formats: param.formats(),
         });
-        Verification { case, inputs: inputs.collect(), report: Report::of(Verdict::Clean) }
+        Verification {
+            case,
+            programs: Vec::new(),
+            inputs: inputs.collect(),
+            report: Report::of(Verdict::Clean),
+        }
     }
 
     fn run(mut self) -> Report {
@@ -173,10 +181,10 @@ impl<'c> Verification<'c> {
             self.report.verdict = Verdict::InputError(error);
             return None;
         }
-        let opt = || opt.map(|loaded| run_side(Which::Opt, &loaded, &case.opt, case));
+        let opt = || opt.map(|loaded| run_side(Which::Opt, loaded, &case.opt, case));
         let (reference, opt) = match case.reference.as_ref().zip(reference) {
             Some((side, loaded)) => {
-                let reference = || loaded.map(|loaded| run_side(Which::Reference, &loaded, side, case));
+                let reference = || loaded.map(|loaded| run_side(Which::Reference, loaded, side, case));
                 let (reference, opt) = rayon::join(reference, opt);
                 (Some(reference), opt)
             }
@@ -186,13 +194,14 @@ impl<'c> Verification<'c> {
         let (mut failed, mut faults) = (None, Vec::new());
         for (which, ran) in [(Which::Reference, reference), (Which::Opt, Some(opt))] {
             let Some(ran) = ran else { continue };
-            let Ran { outcome, assumptions, stats, mentioned } = match ran {
+            let Ran { outcome, assumptions, stats, mentioned, program } = match ran {
                 Ok(ran) => ran,
                 Err(error) => {
                     failed = failed.or(Some(Verdict::InputError(error)));
                     continue;
                 }
             };
+            self.programs.push(program);
             mentions.push(mentioned);
             relied.extend(assumptions);
             match which {
@@ -579,9 +588,12 @@ impl<'c> Verification<'c> {
 
     fn explained(&self, on_the_way: decide::localize::Explanation) -> Explanation {
         let [ours, theirs] = on_the_way.sites;
+        let place = |program: Option<&Program>, side: &Side, site: u32| {
+            machine::place_in(program?, &side.ptx, program::InstId(site))
+        };
         let ours = ours.zip(self.case.reference.as_ref());
-        let ours = ours.and_then(|(site, side)| place_of_site(Which::Reference, side, site));
-        let theirs = theirs.and_then(|site| place_of_site(Which::Opt, &self.case.opt, site));
+        let ours = ours.and_then(|(site, side)| place(self.programs.first(), side, site));
+        let theirs = theirs.and_then(|site| place(self.programs.last(), &self.case.opt, site));
         Explanation {
             what: on_the_way.what.to_string(),
             reference: on_the_way.reference,
@@ -589,12 +601,6 @@ impl<'c> Verification<'c> {
             places: [ours, theirs].map(|place| place.map(Box::new)),
         }
     }
-}
-
-/// An instruction of a side's kernel in its text.
-fn place_of_site(which: Which, side: &Side, site: u32) -> Option<Place> {
-    let program = read(which, side).ok()?;
-    machine::place_in(&program, &side.ptx, program::InstId(site))
 }
 
 pub(crate) fn shape(param: &Param) -> &[u64] {
@@ -680,7 +686,7 @@ fn check_variables<'l>(
     Ok(())
 }
 
-fn run_side(which: Which, loaded: &Loaded, side: &Side, case: &Case) -> Ran {
+fn run_side(which: Which, loaded: Loaded, side: &Side, case: &Case) -> Ran {
     let Loaded { program, seconds } = loaded;
     let started = Instant::now();
     let mut options = case.options.clone();
@@ -689,7 +695,7 @@ fn run_side(which: Which, loaded: &Loaded, side: &Side, case: &Case) -> Ran {
         options.budgets[Limit::MemoryBytes] /= 2;
     }
     let (outcome, assumptions) =
-        machine::run(which, program, side, &case.params, &options, library::of(program));
+        machine::run(which, &program, side, &case.params, &options, library::of(&program));
     let mut stats = SideStats {
         kernel: program.name.clone(),
         ptx_lines: u64::from(program.lines),
@@ -705,8 +711,8 @@ fn run_side(which: Which, loaded: &Loaded, side: &Side, case: &Case) -> Ran {
         stats.term_nodes = outcome.term_nodes;
     }
     stats.seconds = seconds + started.elapsed().as_secs_f64();
-    let mentioned = Mentions::of(program, side, &case.params);
-    Ran { outcome, assumptions, stats, mentioned }
+    let mentioned = Mentions::of(&program, side, &case.params);
+    Ran { outcome, assumptions, stats, mentioned, program }
 }
 
 /// A kernel that was read, and how long that took.

@@ -97,6 +97,7 @@ impl Builder {
         let (mut types, mut outer) = (Vec::new(), None);
         for Param { name, kind, .. } in fields {
             let ParamKind::Tensor { reference: element, shape, role, contents, sign, .. } = kind else {
+                self.errors.push(format!("the field `{name}` is no tensor"));
                 continue;
             };
             let (structs, inner) = shape.split_at(rank.min(shape.len()));

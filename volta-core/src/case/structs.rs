@@ -30,7 +30,7 @@ impl FieldType {
                     rest.strip_suffix(']').map(|list| list.split('x').map(|n| n.trim().parse()).collect());
                 let shape: Option<Result<Vec<u64>, _>> = list;
                 let shape = shape.and_then(Result::ok);
-                (name, shape.ok_or_else(|| format!("`{text}` has no size: `u8[16]`, or `u8[4x8]`"))?)
+                (name, shape.ok_or_else(|| format!("`{text}` has no size: write `u8[16]`, or `u8[4x8]`"))?)
             }
         };
         let element = Element::parse(name.trim()).ok_or_else(|| format!("unknown element type `{name}`"))?;
@@ -61,6 +61,10 @@ pub fn tensor_of_structs(
     role: Role,
     fields: Vec<FieldType>,
 ) -> Result<Vec<Param>, String> {
+    if let Some(field) = fields.iter().find(|field| field.name.is_empty() || field.name.contains(['.', '[']))
+    {
+        return Err(format!("`{}` is no name of a field", field.name));
+    }
     if name.contains('.') {
         return Err(format!("the name `{name}` of a tensor of structs has a point in it"));
     }
@@ -145,7 +149,7 @@ mod tests {
             (&[][..], "a struct has a field at least"),
             (&[("a", "u8[0]")], "the field `a` has no elements, or too many"),
             (&[("a", "u9")], "unknown element type `u9`"),
-            (&[("a", "u8[]")], "`u8[]` has no size: `u8[16]`, or `u8[4x8]`"),
+            (&[("a", "u8[]")], "`u8[]` has no size: write `u8[16]`, or `u8[4x8]`"),
             (&[("a", "u8[4294967296x4294967296]")], "the field `a` has no elements, or too many"),
         ] {
             assert_eq!(laid_out(fields), Err(what.to_string()));

@@ -156,6 +156,10 @@ pub fn element_name(info: Option<&InputInfo>, input: InputId, element: u64) -> S
 
 /// Numbers of more characters are not written out.
 const EXACT_LENGTH: usize = 24;
+/// Fractions of more characters have a decimal beside them.
+const FRACTION_LENGTH: usize = 12;
+/// It has so many digits.
+const BESIDE_DIGITS: u32 = 6;
 
 /// `value` as an integer, a decimal or a fraction, if that is short.
 fn exactly(value: &Rational) -> Option<String> {
@@ -169,11 +173,13 @@ fn exactly(value: &Rational) -> Option<String> {
     });
     let decimals = digits.map(|digits| decimal(value, digits + EXACT_LENGTH as u32 * 2));
     if value.is_integer() {
-        Some(value.to_string())
-    } else {
-        decimals.filter(is_short).or(Some(value.to_string()))
+        return Some(value.to_string()).filter(is_short);
     }
-    .filter(is_short)
+    let fraction = Some(value.to_string()).filter(is_short).map(|text| match text.len() {
+        ..=FRACTION_LENGTH => text,
+        _ => format!("{text} (≈{})", decimal(value, BESIDE_DIGITS)),
+    });
+    decimals.filter(is_short).or(fraction)
 }
 
 /// `value` as a decimal of at most `digits` significant digits, rounded to nearest.
@@ -271,7 +277,7 @@ mod tests {
             (ratio(12_345_678, 1000), "12345.678"),
             (Rational::from_u64(u64::MAX), "18446744073709551615"),
             (Rational::power_of_two(100), "≈1.26765e30"),
-            (Rational::power_of_two(-40), "1/1099511627776"),
+            (Rational::power_of_two(-40), "1/1099511627776 (≈9.09495e-13)"),
         ] {
             assert_eq!(text(&value).as_deref(), Some(expected));
         }

@@ -118,14 +118,11 @@ pub(super) fn argument_help(
 /// The argument with which a wrong one may have changed places.
 fn exchanged(params: &[Param], parameters: &[Parameter], given: &[Argument], at: usize) -> Option<String> {
     let fits = |from: usize, to: usize| match &given[from] {
-        Argument::Named(name) => params.iter().any(|param| {
-            param.name == *name
-                && match &param.kind {
-                    ParamKind::Tensor { .. } => parameters[to].pointer,
-                    ParamKind::Scalar { element, .. } => {
-                        parameter_element(&parameters[to]).map(same_class) == Some(same_class(*element))
-                    }
-                }
+        Argument::Named(name) => Param::called(params, name).any(|at| match &params[at].kind {
+            ParamKind::Tensor { .. } => parameters[to].pointer,
+            ParamKind::Scalar { element, .. } => {
+                parameter_element(&parameters[to]).map(same_class) == Some(same_class(*element))
+            }
         }),
         Argument::Literal(_) | Argument::Map { .. } | Argument::Struct(_) => false,
     };

@@ -426,6 +426,22 @@ impl Cta<'_> {
         }
     }
 
+    /// A lane that is not in its own mask, beside all that came with it.
+    #[cold]
+    pub(super) fn left_out_of_mask(
+        &self,
+        warp: &Warp,
+        (lane, mask, here): (usize, u32, u32),
+        pc: u32,
+    ) -> Stop {
+        let message = format!("lane {lane} is not in the mask {mask:#010x} that it names");
+        let site = self.site("arrives here".into(), warp, lane, pc);
+        let help = format!(
+            "each lane that comes here must be in its mask: {here:#010x} came together; or keep it away by a branch"
+        );
+        self.fault_at(FaultKind::BarrierDivergence, "Y4", message, vec![site], Some(help))
+    }
+
     /// Lanes reach a warp barrier.
     pub(super) fn wait_for_warp(
         &mut self,
@@ -437,8 +453,7 @@ impl Cta<'_> {
         for lane in lanes(active) {
             let value = self.concrete(warp, mask, lane, pc, "a warp barrier's mask")? as u32;
             if value >> lane & 1 == 0 {
-                let message = format!("lane {lane} is not in the mask {value:#010x} that it waits with");
-                return Err(self.fault(FaultKind::BarrierDivergence, "Y4", message, warp, lane, pc));
+                return Err(self.left_out_of_mask(warp, (lane, value, active), pc));
             }
             warp.sync_masks[lane] = value;
         }

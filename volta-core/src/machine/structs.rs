@@ -103,6 +103,9 @@ pub(super) fn tensor(which: Which, at: usize, params: &[Param]) -> Result<Option
         if fields.is_empty() && own != at {
             return Ok(None);
         }
+        if own != at + fields.len() {
+            return Err(wrong(format!("the fields of `{name}` do not stand one behind the other")));
+        }
         let Some(tensor) = field_of(which, own, &params[own])? else {
             return Err(wrong(format!("`{}` is no tensor", params[own].name)));
         };
@@ -119,6 +122,9 @@ pub(super) fn tensor(which: Which, at: usize, params: &[Param]) -> Result<Option
         return Err(wrong(format!("the field `{field}` {what}")));
     }
     for Field { count, tensor, .. } in &fields.fields {
+        if tensor.role != role {
+            return Err(wrong(format!("the field `{}` has another role than the first", tensor.name)));
+        }
         if tensor.elements != structs * count || !stride.is_multiple_of(u64::from(tensor.element.bytes())) {
             return Err(wrong(format!(
                 "the field `{}` does not lie in each struct in the same way",

@@ -43,6 +43,12 @@ impl Map {
         let number = tensors.iter().position(|tensor| tensor.name == map.of && tensor.param.is_some());
         let number = number.ok_or_else(|| format!("`{}` is no tensor of the case", map.of))?;
         let tensor = &tensors[number];
+        if tensor.has_fields() {
+            return Err(format!(
+                "`{}` holds structs, and the elements of a tensor map are of one type",
+                map.of
+            ));
+        }
         let element = u64::from(tensor.element.bytes());
         let shape = if map.shape.is_empty() { shape } else { &map.shape };
         let rank = shape.len();

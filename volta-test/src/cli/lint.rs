@@ -76,8 +76,12 @@ fn one(folder: &Folder, toolchain: &Toolchain) -> Result<String, String> {
     let mut text = String::new();
     let reference = case.reference.as_ref().map(|_| Which::Reference);
     for side in reference.into_iter().chain([Which::Opt]) {
-        let unclean =
-            || format!("{}: {} is not clean, and not looked at", folder.name, case.side(side).shown());
+        let unclean = || {
+            let (name, kernel, dir) = (&folder.name, case.side(side).shown(), folder.dir.display());
+            format!(
+                "{name}: {kernel} is not clean, and not looked at\nhelp: `cargo volta check {dir}` says why"
+            )
+        };
         let verify = |case: &Case, texts: &Texts| verdict_of(case, texts, Settings::default());
         let found = redundant(&case, &texts, side, verify).ok_or_else(unclean)?;
         let mut add = |place: &Place, copies, what: &str| {

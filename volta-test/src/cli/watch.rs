@@ -11,7 +11,7 @@ use clap::Args;
 
 use super::check::{check_selected, load, name_of};
 use super::select::{Folder, Selected, select};
-use super::{CheckArgs, Exit, complain};
+use super::{CheckArgs, Exit, Format, complain};
 use crate::beside::{self, normalized, slashed};
 use crate::case::Case;
 use crate::manifest::FILE_NAME;
@@ -64,13 +64,17 @@ pub(super) fn watch(arguments: &WatchArgs, out: &mut dyn Write) -> io::Result<Ex
                 .into_iter()
                 .filter(|one| known.get(name_of(one)) != seen.get(name_of(one)))
                 .collect();
+            // Between documents stands nothing else.
+            let is_text = arguments.format == Format::Human;
+            let mut aside = io::stderr();
             if !first && !changed.is_empty() {
-                announce(&known, &seen, out)?;
+                announce(&known, &seen, if is_text { &mut *out } else { &mut aside })?;
             }
             known.clone_from(&seen);
             if first || !changed.is_empty() {
                 check_selected(arguments, &changed, out)?;
-                writeln!(out, "watching {} for changes", count(known.len()))?;
+                let to: &mut dyn Write = if is_text { &mut *out } else { &mut aside };
+                writeln!(to, "watching {} for changes", count(known.len()))?;
                 out.flush()?;
             }
         }

@@ -39,9 +39,10 @@ pub fn locate(text: &str, side: Option<Which>, part: &CasePart) -> Option<Range<
             keys.into_iter().nth(*at)
         }
         CasePart::Parameter(name) => {
-            let tables = ["params", "globals"].into_iter().filter_map(|key| entry(top, key));
-            let mut found = tables.filter_map(|(_, table)| entry(table.get_ref().as_table()?, name));
-            found.next().map(|(span, _)| span)
+            // A field stands in its tensor of structs.
+            let names = [name.as_str(), name.split('.').next().unwrap_or(name)];
+            let mut tables = names.iter().flat_map(|name| ["params", "globals"].map(|key| (key, *name)));
+            tables.find_map(|(key, name)| Some(entry(entry(top, key)?.1.get_ref().as_table()?, name)?.0))
         }
     }
 }
@@ -68,6 +69,7 @@ mod tests {
         assert_eq!(at(Which::Opt, CasePart::Argument(1)), Some("\"x\""));
         assert_eq!(at(Which::Opt, CasePart::Argument(2)), None);
         assert_eq!(at(Which::Opt, CasePart::Parameter("x".into())), Some("x"));
+        assert_eq!(at(Which::Opt, CasePart::Parameter("x.field".into())), Some("x"));
         let json = r#"{ "params": { "x": {} }, "kernel": { "block": 64 } }"#;
         assert_eq!(locate(json, None, &key("block")).map(|span| &json[span]), Some("64"));
     }

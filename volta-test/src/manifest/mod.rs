@@ -18,7 +18,7 @@ use volta_case::{
     split_source,
 };
 use volta_core::case::{
-    Binding, Contents, Element, Param, ParamKind, Role, ScalarValue, Sign, Which, bits_of,
+    Binding, Contents, Element, Param, ParamKind, Region, Role, ScalarValue, Sign, Which, bits_of,
 };
 
 use args::Known;
@@ -432,6 +432,10 @@ fn read_contents(
     match value.get_ref() {
         DeValue::String(text) => {
             let named = choose(text, || format!("unknown contents `{text}`"));
+            if Region::parse(text).is_some() {
+                let help = format!("contents = {{ fill = 0, symbolic = \"{text}\" }}");
+                return wrong(format!("`{text}` is a part of a matrix"), Some(help));
+            }
             let named: NamedContents = read_choice(named, &value, problems)?;
             if named == NamedContents::LowerTriangular && shape.len() < 2 {
                 return wrong("`lower_triangular` needs two dimensions or more".into(), None);
@@ -445,6 +449,10 @@ fn read_contents(
             let (missing, region) = (table.get("fill").is_none(), table.get("symbolic"));
             table.finish();
             match fill {
+                None if missing && region.is_some() => {
+                    let help = "what lies beside it: { fill = 0, symbolic = \"lower\" }".into();
+                    wrong("`symbolic` needs a `fill`".into(), Some(help))
+                }
                 None if missing => wrong("contents are a name, a list or { fill = … }".into(), None),
                 fill => {
                     if let Some(number) = &fill {

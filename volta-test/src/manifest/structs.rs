@@ -1,19 +1,19 @@
 //! Tensors of structs: `type = { d = "f16", qs = "u8[16]" }`.
 
-use volta_case::{FIELD, TYPE};
-use volta_core::case::{Binding, Contents, FieldType, Param, Role, Sign, tensor_of_structs};
+use volta_case::{FIELD, TYPE, spellings};
+use volta_core::case::{Binding, Contents, Element, FieldType, Param, Role, Sign, tensor_of_structs};
 
 use super::reader::{Problems, Table, Value};
 use super::{read_contents, read_shape, read_word};
 
-const EXPECTED: &str = "a type such as \"u8[16]\", or a table with a `type`";
+const EXPECTED: &str = "a type such as \"u8[16]\", the same on both sides, or a table with a `type`";
 
 /// The fields of a parameter whose type is a struct; `None` for one type, and for one type a side.
 pub(super) fn fields<'a>(param: &Table<'a>, problems: &'a Problems) -> Option<Table<'a>> {
     let value = param.get("type")?;
     let fields = value.get_ref().as_table()?;
     let is_side = fields.iter().any(|(key, _)| TYPE.iter().any(|side| side.name == key.get_ref()));
-    (!is_side && !fields.is_empty()).then(|| Table::new(fields, value.span(), "`type`", [], problems))
+    (!is_side).then(|| Table::new(fields, value.span(), "`type`", [], problems))
 }
 
 /// The parameters that a tensor of structs is, one for each field.
@@ -27,12 +27,16 @@ pub(super) fn read(
     if binding != Binding::Argument {
         let help =
             format!("give its fields, each by its byte: \"{name}+0\" = {{ type = \"f32\", shape = [4] }}");
-        problems.add(table.span.clone(), format!("the variable `{name}` is a struct"), Some(help));
+        let message = format!("the variable `{name}` is a struct, which only parameters are");
+        problems.add(table.key_span("type"), message, Some(help));
         return None;
     }
     for key in ["contents", "assume", "value", "symbolic"] {
         if table.get(key).is_some() {
-            let help = format!("say it of a field: {{ type = \"f16\", {key} = … }}");
+            let help = match key {
+                "contents" | "assume" => format!("say it of a field: {{ type = \"f16\", {key} = … }}"),
+                _ => "a field has `contents`: { type = \"f16\", contents = { fill = 0.5 } }".into(),
+            };
             problems.add(
                 table.key_span(key),
                 format!("`{name}` holds structs, and has no `{key}`"),
@@ -89,7 +93,9 @@ fn read_field(
     let (element, shape) = match FieldType::parse_type(text) {
         Ok(parsed) => parsed,
         Err(message) => {
-            problems.add(ty.span(), message, None);
+            let elements = spellings::<Element>().join(", ");
+            let help = format!("such as \"f16\", \"u8[16]\" or \"f16[4x8]\"; element types: {elements}");
+            problems.add(ty.span(), message, Some(help));
             return None;
         }
     };

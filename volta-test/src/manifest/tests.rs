@@ -371,12 +371,12 @@ args = ["y", "x"]
     );
     assert_eq!(change("role = \"in\", ", "").len(), 1);
     assert_eq!(change("shape = [4], type = { d", "type = { d").len(), 1);
-    assert_eq!(change("\"f16\"", "\"half\""), ["3:46: unknown element type `half`"]);
+    assert!(change("\"f16\"", "\"half\"")[0].starts_with("3:46: unknown element type `half` | such as"));
     assert_eq!(change("u8[2x3]", "u8[]").len(), 1);
     assert_eq!(change("\"f16\"", "7").len(), 1);
     assert_eq!(change("\"iota\"", "[1, 2]").len(), 1);
     assert_eq!(change("[\"y\", \"x\"]", "[\"y\", \"x.d\"]").len(), 1);
-    assert_eq!(change("[params]", "[globals]").len(), 2);
+    assert!(change("[params]", "[globals]")[0].contains("the variable `x` is a struct"));
 }
 
 #[test]

@@ -186,7 +186,7 @@ pub fn run(case: &Case, run: &Run, paint: Paint) -> String {
         text.push_str(&verdict(case, run, report, paint));
     }
     for line in run.texts.provenance() {
-        let _ = writeln!(text, "{} {}", paint.dim("verified:"), wrapped(&clean_line(&line), 10, 2));
+        let _ = writeln!(text, "{} {}", paint.dim("PTX:"), wrapped(&clean_line(&line), 5, 2));
     }
     for note in &run.notes {
         let _ = writeln!(text, "{} {}", paint.dim("note:"), wrapped(&clean(note), 6, 2));

@@ -192,9 +192,14 @@ impl Cta<'_> {
             return self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc);
         };
         let object = objects.get(number);
+        let has_fields = match object.backing {
+            Backing::Tensor(number) => self.launch.tensors[number as usize].has_fields(),
+            Backing::Shared(_) | Backing::Local(_) => false,
+        };
         let width = object.element.map(Element::bytes).or_else(|| self.element_bytes(InstId(pc)));
         let width = width.filter(|width| {
-            offset % i64::from(*width) == 0
+            !has_fields
+                && offset % i64::from(*width) == 0
                 && object.size.is_multiple_of(u64::from(*width))
                 && bytes >= *width
         });
@@ -322,7 +327,10 @@ impl Cta<'_> {
     ) -> String {
         let name = pretty_name(&object.name);
         if let Backing::Tensor(number) = object.backing
-            && let Some(at) = self.launch.tensors[number as usize].element_at(offset)
+            && let tensor = &self.launch.tensors[number as usize]
+            && let Some(at) = tensor.element_at(offset)
+            // Of structs, what lies behind the element is another field, or none.
+            && (!tensor.has_fields() || at.byte + u64::from(bytes) <= u64::from(at.tensor.element.bytes()))
             && let Some(name) = self.launch.spell(at)
         {
             return name;

@@ -30,8 +30,7 @@ impl Cta<'_> {
             for lane in lanes(rest) {
                 let own = self.concrete(warp, mask, lane, pc, "a collective's mask")? as u32;
                 if own >> lane & 1 == 0 {
-                    let message = format!("lane {lane} is not in the mask {own:#010x} that it names");
-                    return Err(self.fault(FaultKind::BarrierDivergence, "Y4", message, warp, lane, pc));
+                    return Err(self.left_out_of_mask(warp, (lane, own, rest), pc));
                 }
                 if own == members {
                     same |= 1 << lane;
