@@ -140,12 +140,8 @@ impl<'c> Verification<'c> {
             integers: param.integers(),
             formats: param.formats(),
         });
-        Verification {
-            case,
-            programs: Vec::new(),
-            inputs: inputs.collect(),
-            report: Report::of(Verdict::Clean),
-        }
+        let (inputs, report) = (inputs.collect(), Report::of(Verdict::Clean));
+        Verification { case, programs: Vec::new(), inputs, report }
     }
 
     fn run(mut self) -> Report {

@@ -31,7 +31,7 @@ take at least twice as many sectors of 32 bytes as they need. Of two kernels, it
 away in precision. Only kernels that are clean are looked at, at the sizes of the case.
 
 Examples:
-  cargo volta lint fixtures/softmax/two_barriers
+  cargo volta lint fixtures/softmax/online_128
 
 Exit codes: 0 nothing found, 1 something found, 2 a case could not be looked at.")]
 pub(super) struct LintArgs {

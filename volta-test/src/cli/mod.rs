@@ -39,7 +39,7 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   cargo volta check fixtures                        run every case below a folder
-  cargo volta check fixtures/softmax/online         run one case, and say all that is known about it
+  cargo volta check fixtures/softmax/online_128     run one case, and say all that is known about it
   cargo volta check fixtures --filter '^(softmax|norm)::' --exclude '_128$'
                                                     run the cases whose names match, and others do not
   cargo volta check fixtures --format json | jq .   one JSON object a case
@@ -51,9 +51,9 @@ Examples:
   cargo volta refresh fixtures/softmax              compile sources, for checking in their PTX
   cargo volta explain Y1                            what a rule or a verdict means
   cargo volta export --smt2 fixtures/matmul/small   what is to be proved, for an SMT solver
-  cargo volta lint fixtures/softmax/two_barriers    barriers that nothing needs, accesses that cost too much
+  cargo volta lint fixtures/softmax/online_128      barriers that nothing needs, accesses that cost too much
   cargo volta inspect softmax.cu                    its kernels, and what they take
-  cargo volta new softmax.cu::naive softmax.cu::online
+  cargo volta new softmax.cu::softmax_naive softmax.cu::softmax_online
                                                     a case for them, with guesses that are marked
   cargo volta replay fixtures/softmax/no_rescale_4  run its kernels on the counterexample's inputs
   cargo volta show fixtures/norm/layer_block        what its kernels compute, as formulas

@@ -24,8 +24,8 @@ What is guessed is marked so in the file: roles, types and extents of tensors, v
 Look at each, and take the mark away.
 
 Examples:
-  cargo volta new softmax.cu::naive softmax.cu::online
-  cargo volta new softmax.cu::online --output cases/online
+  cargo volta new softmax.cu::softmax_naive softmax.cu::softmax_online
+  cargo volta new softmax.cu::softmax_online --output cases/online
 
 Exit codes: 0 written, 2 not.")]
 pub(super) struct NewArgs {
