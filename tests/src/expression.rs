@@ -4,10 +4,11 @@
 //! and `ln` are what compilers make of them: `ex2` and `lg2` with the literals of rule V9. `let f(x) = …` defines a
 //! function for the statements behind it. `mod(n, 8)` is a remainder, `and(n, m)` has the binary digits that both have.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use volta_core::number::format::{Format, decode};
 use volta_core::number::{Extended, Rational, Rounded};
+use volta_core::program::InstId;
 use volta_core::term::{Constant, InputId, Integers, Sign, Store, TermId, TermOp};
 
 /// A term, or a condition.
@@ -45,6 +46,15 @@ impl Expression {
             Expression::Input(other, element) => other == name && *element > 0,
             Expression::Number(_) | Expression::Literal(_) => false,
             Expression::Apply(_, operands) => operands.iter().any(|operand| operand.has_elements_of(name)),
+        }
+    }
+
+    /// The names of the inputs that occur.
+    pub fn inputs(&self) -> BTreeSet<String> {
+        match self {
+            Expression::Input(name, _) => BTreeSet::from([name.clone()]),
+            Expression::Number(_) | Expression::Literal(_) => BTreeSet::new(),
+            Expression::Apply(_, operands) => operands.iter().flat_map(Expression::inputs).collect(),
         }
     }
 }
@@ -410,8 +420,8 @@ impl Reader<'_> {
     }
 }
 
-/// A definition's body with its parameters replaced.
-fn replaced(body: &Expression, values: &HashMap<String, Expression>) -> Expression {
+/// A term with inputs replaced, by their names.
+pub fn replaced(body: &Expression, values: &HashMap<String, Expression>) -> Expression {
     match body {
         Expression::Input(name, 0) if values.contains_key(name) => values[name].clone(),
         Expression::Input(..) | Expression::Number(_) | Expression::Literal(_) => body.clone(),
@@ -436,7 +446,7 @@ pub fn build(expression: &Expression, store: &mut Store, inputs: &mut Inputs) ->
         Expression::Apply(op, operands) => {
             let operands: Vec<u64> =
                 operands.iter().map(|operand| build(operand, store, inputs).raw()).collect();
-            TermId::from_raw(store.push_uniform(*op, &operands, 0))
+            TermId::from_raw(store.push_uniform(*op, &operands, InstId(0)))
         }
     }
 }

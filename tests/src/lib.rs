@@ -8,6 +8,7 @@ pub mod expression;
 pub mod filetest;
 pub mod fixture;
 pub mod fuzz;
+pub mod laws;
 pub mod modules;
 pub mod mutation;
 pub mod page;

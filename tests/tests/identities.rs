@@ -1,16 +1,19 @@
 //! The statements of `identities/`, one test a line: two terms, and what is to be found out about them. And the laws of
 //! the algebra, each proved, evaluated, and held against what is almost the same.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use volta_core::algebra::laws::LAWS;
+use volta_core::algebra::laws::{self, Group, LAWS};
 use volta_core::decide::counterexample::{SearchBudget, refute};
 use volta_core::decide::{Element, Failure, InputInfo, Options, Outcome, decide};
 use volta_core::term::{Store, TermId};
 use volta_suite::expression::{Input, Relation, Statement, build, statements};
+use volta_suite::laws::Instances;
 use volta_suite::page;
 
 fn main() -> ExitCode {
@@ -35,13 +38,54 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
+/// So many instances of each law are drawn.
+const INSTANCES: u64 = 10;
+/// Of so many of them, one at least is proved: equal wherever it has a value.
+const PROVED: u64 = 3;
+
 /// Points at which both sides of a law are evaluated.
 const POINTS: u32 = 400;
+
+/// The statements of all laws.
+static STATEMENTS: LazyLock<Vec<Statement>> = LazyLock::new(|| {
+    laws::laws()
+        .flat_map(|law| statements(law.statement).expect("the test of the law says why not"))
+        .collect()
+});
+
+/// Instances of a law in which its letters are terms, themselves equal by laws: none may be refuted. What is left open is
+/// told with `--nocapture`.
+fn drawn(law: usize) -> Result<(), Failed> {
+    let count = std::env::var("VOLTA_LAW_INSTANCES").ok().and_then(|count| count.parse().ok());
+    let count = count.unwrap_or(INSTANCES);
+    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    for seed in 0..count {
+        let instance = Instances::new(&STATEMENTS, seed << 16 | law as u64).of(law);
+        let outcome = decided(&instance);
+        let what = match &outcome.first_failure {
+            None if outcome.conditions.is_empty() => "equal",
+            None => "equal under conditions",
+            Some((_, Failure::Unknown { .. })) => "open",
+            Some((_, Failure::Undefined { .. })) => "undefined",
+            Some((_, Failure::Exhausted(_))) => "exhausted",
+            Some((_, Failure::Different(witness))) => {
+                return Err(format!("{:?} and {:?}: {witness:?}", instance.left, instance.right).into());
+            }
+        };
+        *found.entry(what).or_default() += 1;
+    }
+    println!("{:60} {found:?}", STATEMENTS[law].text);
+    let proved = found.get("equal").copied().unwrap_or_default() as u64;
+    if proved * PROVED < count { Err(format!("too few are proved: {found:?}").into()) } else { Ok(()) }
+}
 
 /// The laws of the algebra, their limits, and what evaluation says of them.
 fn laws() -> Vec<Trial> {
     let mut trials = Vec::new();
-    for law in LAWS.iter().flat_map(|(_, laws)| laws.iter()) {
+    for (at, law) in STATEMENTS.iter().enumerate() {
+        trials.push(Trial::test(format!("laws::drawn: {}", law.text), move || drawn(at)));
+    }
+    for law in laws::laws() {
         let read = |text: &str| {
             statements(text).map_err(Failed::from)?.pop().ok_or_else(|| Failed::from("no statement"))
         };
@@ -67,8 +111,12 @@ fn documented() -> Result<(), Failed> {
 fn table() -> String {
     let code = |text: &str| format!("`{}`", text.replace('|', "\\|"));
     let mut out = String::new();
-    for (group, laws) in LAWS {
-        out += &format!("\n### {group}\n\n| law | holds | statement | limits |\n|---|---|---|---|\n");
+    for Group { title, applied, laws } in LAWS {
+        out += &format!("\n### {title}\n\n");
+        for (file, why) in *applied {
+            out += &format!("- [`{file}`](../volta-core/src/algebra/{file}): {why}.\n");
+        }
+        out += "\n| law | holds | statement | limits |\n|---|---|---|---|\n";
         for law in laws.iter() {
             let limits: Vec<String> = law.limits.iter().map(|limit| code(limit)).collect();
             let name = law.law.replace('|', "\\|");
@@ -106,11 +154,15 @@ fn terms(statement: &Statement, left: &mut Store, right: &mut Store) -> (TermId,
     (reference, opt, described.collect())
 }
 
-fn check(statement: &Statement) -> Result<(), Failed> {
+fn decided(statement: &Statement) -> Outcome {
     let (mut left, mut right) = (Store::new(), Store::new());
     let (reference, opt, inputs) = terms(statement, &mut left, &mut right);
     let element = Element { reference: (&left, reference), opt: (&right, opt) };
-    let outcome = decide(&[element], &inputs, &Options::default());
+    decide(&[element], &inputs, &Options::default())
+}
+
+fn check(statement: &Statement) -> Result<(), Failed> {
+    let outcome = decided(statement);
     let found = relation(&outcome);
     if found == Ok(statement.relation.clone()) { Ok(()) } else { Err(told(&outcome).into()) }
 }

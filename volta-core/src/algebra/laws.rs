@@ -1,4 +1,9 @@
-//! The laws that canonical forms rest on: one line each, for the documentation and for the tests.
+//! The laws that canonical forms rest on: one line each, for the documentation and for the tests, which also draw random
+//! instances of them.
+//!
+//! They are no rewrite rules that are tried one after the other: a form is made in one walk over a term, and most laws
+//! hold by what a form *is* (a sum is a sorted list, so that sums commute). [`Group::applied`] says of each group which
+//! code that is, and why it is code.
 //!
 //! Terms range over reals where every partial operation below them is defined (V8; [`super::obligation`] reads those
 //! off the term as it was executed), and [`super::extended_value`] decides beforehand what is infinite or undefined (V3, V6),
@@ -30,16 +35,82 @@ const fn law(
     Law { law, holds, statement, limits }
 }
 
+/// Laws of some functions.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    /// Of which functions.
+    pub title: &'static str,
+    /// What applies them: files of `algebra/`, and why laws are code there.
+    pub applied: &'static [(&'static str, &'static str)],
+    /// One line each.
+    pub laws: &'static [Law],
+}
+
 /// All of them, function by function.
-pub const LAWS: &[(&str, &[Law])] = &[
-    ("Sums, products, quotients", SUMS),
-    ("Exponentials and logarithms", EXPONENTIALS),
-    ("Roots", ROOTS),
-    ("Maxima, minima, magnitudes", MAXIMA),
-    ("Choices", CHOICES),
-    ("Whole numbers and their binary digits", WHOLE),
-    ("Other functions", FUNCTIONS),
+pub const LAWS: &[Group] = &[
+    Group {
+        title: "Sums, products, quotients",
+        applied: &[
+            (
+                "polynomial.rs",
+                "a sum is a list of monomials, sorted and added up: laws of rings hold by construction",
+            ),
+            ("product.rs", "products are multiplied out, or kept as factors, by what that costs"),
+            ("ratio.rs", "quotients get common denominators where a proof needs them, as late as it can be"),
+            ("polarization.rs", "which products are squares of long sums is a search"),
+        ],
+        laws: SUMS,
+    },
+    Group {
+        title: "Exponentials and logarithms",
+        applied: &[
+            ("exponent.rs", "a monomial has one exponent of two, to which factors add"),
+            ("function.rs", "a logarithm is taken apart by the factors and the signs of its operand"),
+            ("constant_readings.rs", "which constant a literal stands for depends on where it is met"),
+        ],
+        laws: EXPONENTIALS,
+    },
+    Group {
+        title: "Roots",
+        applied: &[("root.rs", "factors leave a root by their signs, and numbers by their primes")],
+        laws: ROOTS,
+    },
+    Group {
+        title: "Maxima, minima, magnitudes",
+        applied: &[
+            ("maximum.rs", "a maximum is a set of sums, of which what all share is taken out"),
+            ("cases.rs", "orders of what is compared are cases, which are searched"),
+        ],
+        laws: MAXIMA,
+    },
+    Group {
+        title: "Choices",
+        applied: &[
+            ("comparison.rs", "a comparison has one form, a sum above zero"),
+            ("function.rs", "arms are compared with one another"),
+            ("cases.rs", "as for maxima"),
+        ],
+        laws: CHOICES,
+    },
+    Group {
+        title: "Whole numbers and their binary digits",
+        applied: &[("integer.rs", "whether a law applies is decided by ranges, which are computed")],
+        laws: WHOLE,
+    },
+    Group {
+        title: "Other functions",
+        applied: &[(
+            "function.rs",
+            "a function is replaced by its definition, or its operand by one with a sign",
+        )],
+        laws: FUNCTIONS,
+    },
 ];
+
+/// All of them.
+pub fn laws() -> impl Iterator<Item = &'static Law> {
+    LAWS.iter().flat_map(|group| group.laws)
+}
 
 const SUMS: &[Law] = &[
     law(
