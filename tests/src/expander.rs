@@ -6,6 +6,7 @@ use volta_core::decide::InputInfo;
 use volta_core::formula::{Affine, Expression, Formula, Over, Range};
 use volta_core::number::Rational;
 use volta_core::number::format::{Format, decode};
+use volta_core::program::InstId;
 use volta_core::term::{Constant, InputId, Store, TermId, TermOp};
 
 /// An element of an output, as a formula says.
@@ -102,7 +103,7 @@ impl Expander<'_> {
     }
 
     fn apply(&mut self, op: TermOp, operands: &[TermId]) -> TermId {
-        self.store.apply(op, operands, 0)
+        self.store.apply(op, operands, InstId(0))
     }
 
     fn fold(&mut self, op: TermOp, terms: impl IntoIterator<Item = TermId>) -> Option<TermId> {

@@ -13,6 +13,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use volta_core::decide::smt::{Refusal, Settings, script};
 use volta_core::decide::{Element, InputInfo};
 use volta_core::number::Rational;
+use volta_core::program::InstId;
 use volta_core::term::{Constant, InputId, Store, TermId, TermOp};
 use volta_core::verdict::{Difference, How, Verdict};
 use volta_core::{Conditions, conditions, verify};
@@ -160,19 +161,20 @@ fn check_fact((op, operands, result): Fact, z3: &Z3) -> Result<(), Failed> {
         };
         let symbols: Vec<TermId> =
             (0..operands.len() as u64).map(|at| TermId::input(InputId(0), at)).collect();
-        let mut applied = store.apply(op, &symbols, 0);
+        let mut applied = store.apply(op, &symbols, InstId(0));
         let (zero, one) = (number(&mut store, (0, 1)), number(&mut store, (1, 1)));
         if op.is_condition() {
-            applied = store.apply(TermOp::Select, &[applied, one, zero], 0);
+            applied = store.apply(TermOp::Select, &[applied, one, zero], InstId(0));
         }
-        let mut is_there = store.apply(TermOp::Equal, &[zero, zero], 0);
+        let mut is_there = store.apply(TermOp::Equal, &[zero, zero], InstId(0));
         for (symbol, value) in symbols.iter().zip(operands) {
             let value = number(&mut store, *value);
-            let same = store.apply(TermOp::Equal, &[*symbol, value], 0);
-            is_there = store.apply(TermOp::And, &[is_there, same], 0);
+            let same = store.apply(TermOp::Equal, &[*symbol, value], InstId(0));
+            is_there = store.apply(TermOp::And, &[is_there, same], InstId(0));
         }
         let result = number(&mut store, (result.0 + shift, result.1));
-        let there = [applied, result].map(|term| store.apply(TermOp::Select, &[is_there, term, zero], 0));
+        let there =
+            [applied, result].map(|term| store.apply(TermOp::Select, &[is_there, term, zero], InstId(0)));
         let element = Element { reference: (&store, there[0]), opt: (&store, there[1]) };
         let question =
             script(&[("y[0]".into(), element)], std::slice::from_ref(&input), Settings::default())?;

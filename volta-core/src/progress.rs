@@ -1,11 +1,11 @@
 //! Where there is no claim: why, how far a proof came that was not found, and what to try.
 
 use crate::base::budget::{Exhausted, Limit};
+use crate::base::index::InstId;
 use crate::case::{Case, Which};
 use crate::conditions::Conditions;
 use crate::decide;
 use crate::machine;
-use crate::program;
 use crate::term::{InputId, Store, TermId, View, expression, spell_element};
 use crate::verdict::{Progress, Unknown, UnknownReason, ValuePair, Verdict};
 use crate::verify::read;
@@ -70,7 +70,7 @@ fn progress(
         let place = |side: usize| {
             let (program, text) = programs[side].as_ref()?;
             let site = nearest_site(stores[side], terms[side])?;
-            machine::place_in(program, &text.ptx, program::InstId(site)).map(Box::new)
+            machine::place_in(program, &text.ptx, site).map(Box::new)
         };
         ValuePair { terms: [words(0), words(1)], places: [place(0), place(1)] }
     };
@@ -98,7 +98,7 @@ fn undecided_help(progress: Option<&Progress>) -> &'static str {
 }
 
 /// The instruction that makes a term, or else the last one below it that is known.
-fn nearest_site(store: &Store, term: TermId) -> Option<u32> {
+fn nearest_site(store: &Store, term: TermId) -> Option<InstId> {
     let mut layer = vec![term];
     for _ in 0..TOLD_DEPTH {
         if let Some(site) = layer.iter().find_map(|term| store.site(*term)) {

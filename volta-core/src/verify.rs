@@ -1,5 +1,6 @@
 //! From a case to a report: both kernels run side by side, then their outputs are compared element by element.
 
+use crate::base::index::InstId;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -584,8 +585,8 @@ impl<'c> Verification<'c> {
 
     fn explained(&self, on_the_way: decide::localize::Explanation) -> Explanation {
         let [ours, theirs] = on_the_way.sites;
-        let place = |program: Option<&Program>, side: &Side, site: u32| {
-            machine::place_in(program?, &side.ptx, program::InstId(site))
+        let place = |program: Option<&Program>, side: &Side, site: InstId| {
+            machine::place_in(program?, &side.ptx, site)
         };
         let ours = ours.zip(self.case.reference.as_ref());
         let ours = ours.and_then(|(site, side)| place(self.programs.first(), side, site));

@@ -2,6 +2,7 @@
 
 use volta_core::number::format::{Format, decode};
 use volta_core::number::{Extended, Rational, Rounded};
+use volta_core::program::InstId;
 use volta_core::term::{Constant, InputId, Store, TermId, TermOp};
 
 /// `log₂ e` as f32, by which compilers make `ex2` of `exp`.
@@ -55,7 +56,7 @@ impl Terms {
     /// An operation.
     pub(super) fn op(&mut self, op: TermOp, operands: &[TermId]) -> TermId {
         let raw: Vec<u64> = operands.iter().map(|operand| operand.raw()).collect();
-        TermId::from_raw(self.store.push_uniform(op, &raw, 0))
+        TermId::from_raw(self.store.push_uniform(op, &raw, InstId(0)))
     }
 
     /// `a + b`

@@ -14,6 +14,7 @@ use super::exponent::Prefactor;
 use super::linear_sum::{LinearSum, NONE, Products, by_coefficient, inputs_of, pack, pack_single};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
+use super::tactic::Named;
 use crate::number::Rational;
 use crate::term::TermId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -43,7 +44,7 @@ impl Prover<'_> {
         let mut terms = flat.terms.clone();
         if !flat.products.is_empty() {
             for products in &flat.products {
-                if self.names_sums {
+                if self.tactic.named != Named::Nothing {
                     self.name_products(products, &mut terms)?;
                 } else {
                     self.spread_products(products, &mut terms)?;
@@ -189,7 +190,7 @@ impl Prover<'_> {
 
     /// Names what is long in a sum without lazy atoms, and puts names in order.
     pub(super) fn fold(&mut self, mut terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
-        if !self.folds {
+        if self.tactic.named != Named::Sums {
             return Ok(terms);
         }
         let most = 2 * terms.len() + SHORT_LIST;

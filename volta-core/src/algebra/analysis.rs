@@ -498,6 +498,7 @@ fn transfer(op: TermOp, a: u8, b: u8, c: u8) -> u8 {
 mod tests {
     use super::super::translation::tests::{Draw, append, draws};
     use super::*;
+    use crate::base::index::InstId;
     use crate::term::View;
     use proptest::prelude::*;
     use std::collections::HashMap;
@@ -523,8 +524,8 @@ mod tests {
         if infinite {
             let exact = Extended::NegInf;
             let infinity = store.intern(Constant { exact, literal: None, rounded: None });
-            last = store.apply(TermOp::Add, &[last, infinity], 0);
-            last = store.apply(TermOp::Log2, &[last], 0);
+            last = store.apply(TermOp::Add, &[last, infinity], InstId(0));
+            last = store.apply(TermOp::Log2, &[last], InstId(0));
         }
         let roots = [last, lane(nodes[0])];
         let (some, all) = (Analysis::new(&store, &roots), Analysis::of_all(&store));
@@ -567,7 +568,7 @@ mod tests {
     fn nothing_is_told_of_other_terms() {
         let mut store = Store::new();
         let x = TermId::input(crate::term::InputId(0), 0);
-        let [one, other] = [TermOp::Neg, TermOp::Abs].map(|op| store.apply(op, &[x], 0));
+        let [one, other] = [TermOp::Neg, TermOp::Abs].map(|op| store.apply(op, &[x], InstId(0)));
         let analysis = Analysis::new(&store, &[one]);
         assert_eq!(analysis.uses(one), 0);
         analysis.uses(other);

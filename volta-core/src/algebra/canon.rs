@@ -27,6 +27,7 @@ use super::magnitude::InputRange;
 use super::monomial::MonomialId;
 use super::polarization::Made;
 use super::polynomial::{Key, PolynomialId, Term, collect};
+use super::tactic::Tactic;
 use crate::base::ration::{Account, Ration};
 use crate::number::Rational;
 use crate::number::signs::Signs;
@@ -43,8 +44,6 @@ const SHARED: u8 = 4;
 const LONG: usize = 64;
 /// Sums of up to this many terms are copied rather than named.
 const SHORT: usize = 4;
-/// Products of sums are multiplied out at once up to this many terms.
-const SHORT_PRODUCT: usize = 16;
 /// Lists of packed products shorter than this are turned into terms.
 pub(super) const SHORT_LIST: usize = 8;
 
@@ -106,12 +105,9 @@ pub struct Prover<'s> {
     /// Names that share no terms.
     pub(super) apart: FxHashSet<Box<[AtomId]>>,
     spare_walks: Vec<Walk>,
-    /// Whether long sums are named, and whether any was.
-    pub(super) names_sums: bool,
-    /// Whether names are given to what was not a list, and are joined.
-    pub(super) folds: bool,
+    pub(super) tactic: Tactic,
+    /// Whether anything was named.
     pub(super) has_named: bool,
-    pub(super) short_product: usize,
     missing: Vec<Need>,
     depth: u32,
     account: Account,
@@ -150,7 +146,7 @@ fn nothing_missing() -> Stop {
 
 impl<'s> Prover<'s> {
     /// A prover that knows nothing yet. `inputs[i]` is what is known of the elements of input `i`.
-    pub fn new(inputs: Vec<InputRange>) -> Prover<'s> {
+    pub fn new(inputs: Vec<InputRange>, tactic: Tactic) -> Prover<'s> {
         Prover {
             stores: Vec::new(),
             ranges: Vec::new(),
@@ -167,10 +163,8 @@ impl<'s> Prover<'s> {
             tensors: FxHashMap::default(),
             apart: FxHashSet::default(),
             spare_walks: Vec::new(),
-            names_sums: true,
-            folds: true,
+            tactic,
             has_named: false,
-            short_product: SHORT_PRODUCT,
             missing: Vec::new(),
             depth: 0,
             account: Account::new(Rc::new(Ration::endless())),
@@ -178,22 +172,6 @@ impl<'s> Prover<'s> {
             readings: BTreeSet::new(),
             case: Case::default(),
         }
-    }
-
-    /// A prover that looks into every sum: slower, and it also proves equal what is equal only across sums that
-    /// were put together differently.
-    pub fn thorough(inputs: Vec<InputRange>) -> Prover<'s> {
-        Prover { names_sums: false, folds: false, ..Prover::new(inputs) }
-    }
-
-    /// A prover that names lists of products only: what it leaves of a sum is spelled out where people read it.
-    pub fn spelling_out(inputs: Vec<InputRange>) -> Prover<'s> {
-        Prover { folds: false, ..Prover::new(inputs) }
-    }
-
-    /// A thorough prover that multiplies nothing out of itself: it proves equal what is one product, grouped in two ways.
-    pub fn factoring(inputs: Vec<InputRange>) -> Prover<'s> {
-        Prover { short_product: 1, ..Prover::thorough(inputs) }
     }
 
     /// Whether a thorough prover might find more.

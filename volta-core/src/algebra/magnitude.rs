@@ -58,7 +58,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::super::tests::Side;
-    use super::super::{Analysis, Equality, Prover, Stage, TermRef};
+    use super::super::{Analysis, Equality, Prover, Stage, Tactic, TermRef};
     use super::*;
     use crate::term::TermId;
 
@@ -70,7 +70,7 @@ mod tests {
         let maximum = side.max(term, number);
         let analysis = Analysis::of_all(&side.store);
         let known = InputRange { signs: Signs::ANY, largest: Some(Rational::from_integer(44800)) };
-        let mut prover = Prover::thorough(vec![known, InputRange::from(Signs::ANY)]);
+        let mut prover = Prover::new(vec![known, InputRange::from(Signs::ANY)], Tactic::THOROUGH);
         prover.set_budget(1_000_000);
         let store = prover.add_store(&side.store, &analysis);
         let [left, right] = [maximum, term].map(|term| TermRef { store, term });

@@ -32,7 +32,6 @@ mod exponent;
 mod extended_value;
 mod field;
 mod function;
-mod identical;
 mod integer;
 mod interner;
 mod lattice;
@@ -55,11 +54,11 @@ mod ratio;
 mod reachability;
 mod root;
 mod sign;
+mod tactic;
 #[cfg(test)]
 mod tests;
 mod tower;
 mod translation;
-mod translation_match;
 
 pub use analysis::Analysis;
 pub use atom::{TermRef, mix};
@@ -70,13 +69,12 @@ pub use digest::{Digest, Digests};
 pub use equal::{Equality, Stage};
 pub use extended_value::Class;
 pub use field::Agreement;
-pub use identical::Identity;
 pub use magnitude::InputRange;
 pub use obligation::{Obligations, Requirement};
 pub use outline::{NoOutline, Outlines};
 pub use print::Names;
-pub use translation::{Place, TranslationClasses};
-pub use translation_match::{Located, Renaming};
+pub use tactic::Tactic;
+pub use translation::{Place, SharedClasses, TranslationClasses};
 
 /// Why work on a term ended without a result.
 #[derive(Clone, Debug, PartialEq, Eq)]

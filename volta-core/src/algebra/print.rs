@@ -16,6 +16,7 @@ use super::linear_sum::inputs_of;
 use super::monomial::MonomialId;
 use super::obligation::Requirement;
 use super::polynomial::{Key, PolynomialId, Term, add};
+use super::tactic::Named;
 use crate::number::format::{Format, Rounding, decode, encode};
 use crate::number::value::Demand;
 use crate::number::{Extended, Rational};
@@ -141,7 +142,9 @@ impl Prover<'_> {
 
     /// A sum as one scale: numerator and denominator named, common factors gone.
     fn whole(&mut self, terms: &[Term]) -> Result<Prefactor, Stop> {
-        if !self.folds && terms.iter().any(|term| self.table.monomials.contents(term.monomial()).named) {
+        if self.tactic.named != Named::Sums
+            && terms.iter().any(|term| self.table.monomials.contents(term.monomial()).named)
+        {
             let terms = self.without_named_products(terms.to_vec())?;
             let terms = self.expand(terms)?;
             return self.one_fraction(&terms);

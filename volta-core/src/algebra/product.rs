@@ -224,7 +224,11 @@ impl Prover<'_> {
             if let ([single], []) = (flat.terms.as_slice(), flat.products.as_slice()) {
                 let single = Prefactor { coefficient: single.coefficient.clone(), key: single.key };
                 parts.push(self.table.prefactor_power(&single, *power)?);
-            } else if *power > 0 && !divided && size <= self.short_product && !self.names_long_sums(&flat) {
+            } else if *power > 0
+                && !divided
+                && size <= self.tactic.short_product
+                && !self.names_long_sums(&flat)
+            {
                 let terms = self.spread(&flat)?;
                 for _ in 0..*power {
                     expanded = self.multiply(&expanded, &terms)?.into();

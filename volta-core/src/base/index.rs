@@ -38,3 +38,34 @@ macro_rules! index_type {
         }
     };
 }
+
+index_type!(
+    /// A position in a program: of an instruction, or of what a program counter comes to.
+    InstId,
+    "@"
+);
+
+/// Where programs begin.
+impl Default for InstId {
+    fn default() -> InstId {
+        InstId::FIRST
+    }
+}
+
+impl InstId {
+    /// The first position.
+    pub const FIRST: InstId = InstId(0);
+    /// A position that is in no program.
+    pub const NOWHERE: InstId = InstId(u32::MAX);
+
+    /// The position behind this one.
+    #[must_use]
+    pub fn next(self) -> InstId {
+        InstId(self.0 + 1)
+    }
+
+    /// The position before this one, if it is not the first.
+    pub fn before(self) -> Option<InstId> {
+        self.0.checked_sub(1).map(InstId)
+    }
+}

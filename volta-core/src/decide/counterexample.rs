@@ -598,6 +598,7 @@ mod tests {
     use super::super::evaluate::tests::{Expr, build, expr};
     use super::super::witness::Outcome;
     use super::*;
+    use crate::base::index::InstId;
     use crate::number::format::{Decoded, Format, decode};
     use crate::term::{Constant, TermOp};
     use proptest::prelude::*;
@@ -636,8 +637,8 @@ mod tests {
     #[test]
     fn near_misses_are_told_apart() {
         use TermOp::*;
-        let sum = |store: &mut Store| store.apply(Add, &[x(65), y(0)], 0);
-        let difference = |store: &mut Store| store.apply(Sub, &[x(65), y(0)], 0);
+        let sum = |store: &mut Store| store.apply(Add, &[x(65), y(0)], InstId(0));
+        let difference = |store: &mut Store| store.apply(Sub, &[x(65), y(0)], InstId(0));
         let Some(found) = search(Sign::Any, sum, difference) else { panic!("a witness") };
         let text: Vec<_> =
             found.inputs.iter().map(|input| format!("{} = {}", input.name, input.value)).collect();
@@ -645,21 +646,25 @@ mod tests {
         assert_eq!((found.reference.to_string(), found.opt.to_string()), ("1".into(), "-1".into()));
         assert_eq!(found.kind, WitnessKind::Values);
 
-        let exp = |store: &mut Store, a| store.apply(Exp2, &[a], 0);
+        let exp = |store: &mut Store, a| store.apply(Exp2, &[a], InstId(0));
         let exp_of_sum = |store: &mut Store| {
-            let sum = store.apply(Add, &[x(0), y(0)], 0);
+            let sum = store.apply(Add, &[x(0), y(0)], InstId(0));
             exp(store, sum)
         };
         let sum_of_exps = |store: &mut Store| {
             let (a, b) = (exp(store, x(0)), exp(store, y(0)));
-            store.apply(Add, &[a, b], 0)
+            store.apply(Add, &[a, b], InstId(0))
         };
         assert!(search(Sign::Any, exp_of_sum, sum_of_exps).is_some());
         for (left, right) in [(Max, Min), (Add, Mul), (Less, LessEqual)] {
             let pick = |op: TermOp| {
                 move |store: &mut Store| {
-                    let value = store.apply(op, &[x(0), y(0)], 0);
-                    if op.is_condition() { store.apply(Select, &[value, x(1), y(1)], 0) } else { value }
+                    let value = store.apply(op, &[x(0), y(0)], InstId(0));
+                    if op.is_condition() {
+                        store.apply(Select, &[value, x(1), y(1)], InstId(0))
+                    } else {
+                        value
+                    }
                 }
             };
             let found = search(Sign::Any, pick(left), pick(right));
@@ -670,8 +675,8 @@ mod tests {
     #[test]
     fn where_only_one_side_is_defined_the_reference_decides() {
         let fraction = |store: &mut Store| {
-            let square = store.apply(TermOp::Mul, &[x(0), x(0)], 0);
-            store.apply(TermOp::Div, &[square, x(0)], 0)
+            let square = store.apply(TermOp::Mul, &[x(0), x(0)], InstId(0));
+            store.apply(TermOp::Div, &[square, x(0)], InstId(0))
         };
         // x·x/x is x wherever it is defined.
         assert_eq!(search(Sign::Any, fraction, |_| x(0)), None);
@@ -679,11 +684,11 @@ mod tests {
         assert_eq!((found.kind, found.opt), (WitnessKind::Undefined, Outcome::Undefined));
         assert_eq!(search(Sign::Nonzero, |_| x(0), fraction), None);
 
-        let root = |store: &mut Store| store.apply(TermOp::Sqrt, &[x(0)], 0);
+        let root = |store: &mut Store| store.apply(TermOp::Sqrt, &[x(0)], InstId(0));
         assert!(search(Sign::Any, |_| x(1), root).is_some());
         let power = |store: &mut Store| {
-            let root = store.apply(TermOp::Sqrt, &[x(0)], 0);
-            store.apply(TermOp::Mul, &[root, root], 0)
+            let root = store.apply(TermOp::Sqrt, &[x(0)], InstId(0));
+            store.apply(TermOp::Mul, &[root, root], InstId(0))
         };
         assert_eq!(search(Sign::Any, power, |_| x(0)), None);
         assert_eq!(search(Sign::NonNegative, |_| x(0), power), None);
@@ -697,12 +702,12 @@ mod tests {
                 literal: None,
                 rounded: None,
             });
-            store.apply(TermOp::Add, &[x(0), mask], 0)
+            store.apply(TermOp::Add, &[x(0), mask], InstId(0))
         };
         let masked = |store: &mut Store| {
             let mask = infinite(store);
-            let weight = store.apply(TermOp::Exp2, &[mask], 0);
-            store.apply(TermOp::Add, &[weight, x(1)], 0)
+            let weight = store.apply(TermOp::Exp2, &[mask], InstId(0));
+            store.apply(TermOp::Add, &[weight, x(1)], InstId(0))
         };
         let Some(found) = search(Sign::Any, |_| x(0), infinite) else { panic!("a witness") };
         assert_eq!((found.kind, found.opt), (WitnessKind::Infinite, Outcome::NegInf));
@@ -716,12 +721,12 @@ mod tests {
         let exp = |hi: u32, lo: Option<u32>| {
             move |store: &mut Store| {
                 let hi = f32_literal(store, hi);
-                let mut product = store.apply(TermOp::Mul, &[x(0), hi], 0);
+                let mut product = store.apply(TermOp::Mul, &[x(0), hi], InstId(0));
                 if let Some(lo) = lo {
                     let lo = f32_literal(store, lo);
-                    product = store.apply(TermOp::Fma, &[x(0), lo, product], 0);
+                    product = store.apply(TermOp::Fma, &[x(0), lo, product], InstId(0));
                 }
-                store.apply(TermOp::Exp2, &[product], 0)
+                store.apply(TermOp::Exp2, &[product], InstId(0))
             }
         };
         for other in [(0x3fb8_aa3b, Some(0x32a5_7060)), (0x3fb8_aa3c, None)] {
@@ -732,9 +737,9 @@ mod tests {
         let folded = exp(0x3e02_93ee, None);
         let stepwise = |store: &mut Store| {
             let (scale, log2e) = (f32_literal(store, 0x3db5_04f3), f32_literal(store, 0x3fb8_aa3b));
-            let scaled = store.apply(TermOp::Mul, &[x(0), scale], 0);
-            let product = store.apply(TermOp::Mul, &[scaled, log2e], 0);
-            store.apply(TermOp::Exp2, &[product], 0)
+            let scaled = store.apply(TermOp::Mul, &[x(0), scale], InstId(0));
+            let product = store.apply(TermOp::Mul, &[scaled, log2e], InstId(0));
+            store.apply(TermOp::Exp2, &[product], InstId(0))
         };
         assert_eq!(search(Sign::Any, folded, stepwise), None);
     }
@@ -744,17 +749,20 @@ mod tests {
         // 2^(xL − ⌊xL⌋) · 2^⌊xL⌋
         let reduced = |store: &mut Store| {
             let log2e = f32_literal(store, 0x3fb8_aa3b);
-            let product = store.apply(TermOp::Mul, &[x(0), log2e], 0);
-            let whole = store.apply(TermOp::Floor, &[product], 0);
-            let rest = store.apply(TermOp::Sub, &[product, whole], 0);
-            let (a, b) = (store.apply(TermOp::Exp2, &[rest], 0), store.apply(TermOp::Exp2, &[whole], 0));
-            store.apply(TermOp::Mul, &[a, b], 0)
+            let product = store.apply(TermOp::Mul, &[x(0), log2e], InstId(0));
+            let whole = store.apply(TermOp::Floor, &[product], InstId(0));
+            let rest = store.apply(TermOp::Sub, &[product, whole], InstId(0));
+            let (a, b) = (
+                store.apply(TermOp::Exp2, &[rest], InstId(0)),
+                store.apply(TermOp::Exp2, &[whole], InstId(0)),
+            );
+            store.apply(TermOp::Mul, &[a, b], InstId(0))
         };
         let plain = |factor: u32| {
             move |store: &mut Store| {
                 let factor = f32_literal(store, factor);
-                let product = store.apply(TermOp::Mul, &[x(0), factor], 0);
-                store.apply(TermOp::Exp2, &[product], 0)
+                let product = store.apply(TermOp::Mul, &[x(0), factor], InstId(0));
+                store.apply(TermOp::Exp2, &[product], InstId(0))
             }
         };
         assert_eq!(search(Sign::Any, plain(0x3fb8_aa3b), reduced), None);
@@ -767,11 +775,11 @@ mod tests {
             move |store: &mut Store| {
                 let nudge = Rational::power_of_two(exp);
                 let nudge = store.intern(Constant { exact: nudge.into(), literal: None, rounded: None });
-                let power = store.apply(TermOp::Exp2, &[x(0)], 0);
-                store.apply(TermOp::Fma, &[power, nudge, power], 0)
+                let power = store.apply(TermOp::Exp2, &[x(0)], InstId(0));
+                store.apply(TermOp::Fma, &[power, nudge, power], InstId(0))
             }
         };
-        let plain = |store: &mut Store| store.apply(TermOp::Exp2, &[x(0)], 0);
+        let plain = |store: &mut Store| store.apply(TermOp::Exp2, &[x(0)], InstId(0));
         let Some(found) = search(Sign::Any, plain, nudged(-90)) else { panic!("a witness") };
         assert_ne!(found.reference.to_string(), found.opt.to_string());
         assert_eq!(search(Sign::Any, plain, nudged(-1000)), None);
@@ -783,15 +791,15 @@ mod tests {
             move |store: &mut Store| {
                 let mask = Rational::from_integer(mask);
                 let mask = store.intern(Constant { exact: mask.into(), literal: None, rounded: None });
-                let score = store.apply(TermOp::Add, &[y(element), mask], 0);
-                store.apply(TermOp::Max, &[x(element), score], 0)
+                let score = store.apply(TermOp::Add, &[y(element), mask], InstId(0));
+                store.apply(TermOp::Max, &[x(element), score], InstId(0))
             }
         };
         for mask in [-1_000_000_000, -1_000_000_000_000] {
             let found = |element| search(Sign::Any, masked(element, mask), |_| x(element)).is_some();
             assert!((0..8).any(found), "{mask}");
         }
-        let swapped = |store: &mut Store| store.apply(TermOp::Max, &[y(0), x(0)], 0);
+        let swapped = |store: &mut Store| store.apply(TermOp::Max, &[y(0), x(0)], InstId(0));
         assert_eq!(search(Sign::Any, masked(0, 0), swapped), None);
     }
 
@@ -801,8 +809,8 @@ mod tests {
         let power = |store: &mut Store| {
             let factor = Rational::power_of_two(29);
             let factor = store.intern(Constant { exact: factor.into(), literal: None, rounded: None });
-            let product = store.apply(TermOp::Mul, &[x(0), factor], 0);
-            store.apply(TermOp::Exp2, &[product], 0)
+            let product = store.apply(TermOp::Mul, &[x(0), factor], InstId(0));
+            store.apply(TermOp::Exp2, &[product], InstId(0))
         };
         let Some(found) = search(Sign::Negative, power, |_| y(0)) else { panic!("a witness") };
         assert_eq!(found.reference.to_string(), "about 2^-536870911");
@@ -816,7 +824,7 @@ mod tests {
                     store.intern(Constant { exact: Rational::ZERO.into(), literal: None, rounded: None });
                 (0..4096).fold(zero, |sum, at| {
                     let other = if swapped && at == 777 { 778 } else { at };
-                    store.apply(TermOp::Fma, &[x(at), y(other), sum], 0)
+                    store.apply(TermOp::Fma, &[x(at), y(other), sum], InstId(0))
                 })
             }
         };
@@ -835,7 +843,7 @@ mod tests {
             for at in 0..100 {
                 let other =
                     std::array::from_fn(|lane| y(at + u64::from(wrong && at == 50 && lane == 7)).raw());
-                let node = store.push(TermOp::Fma, u32::MAX, &[&row, &other, &sum], 0);
+                let node = store.push(TermOp::Fma, u32::MAX, &[&row, &other, &sum], InstId(0));
                 sum = std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw());
             }
             sum.map(TermId::from_raw)

@@ -7,8 +7,6 @@ use smallvec::SmallVec;
 /// What elements have in common that come from one another by moving inputs.
 #[derive(PartialEq, Eq, Hash)]
 struct Kind {
-    /// TranslationClasses are numbers within a store.
-    sides: [usize; 2],
     classes: [u32; 2],
     /// For each input of both sides, how far apart they read it.
     apart: SmallVec<[i64; 4]>,
@@ -19,27 +17,31 @@ struct Kind {
 pub(super) struct EquivalenceClasses {
     /// For each element the first one that it is, or itself.
     first: Vec<usize>,
-    /// Whether both terms of an element have classes.
-    told: Vec<bool>,
+    /// Whether both terms of an element are the same operations on the same operands: they are equal, whatever they
+    /// compute. No form is made of them, so that what no form can be made of (a power with a billion factors) is equal
+    /// to itself.
+    identical: Vec<bool>,
 }
 
 impl EquivalenceClasses {
-    /// Elements of which nothing is known.
-    pub(super) fn unknown(elements: usize) -> EquivalenceClasses {
-        EquivalenceClasses { first: (0..elements).collect(), told: vec![false; elements] }
-    }
-
     /// Takes where the terms of elements are of their classes: for each store, that of its terms in the order of
-    /// elements. `sides` says which stores an element's terms lie in.
-    pub(super) fn new(sides: &[[usize; 2]], places: Vec<Vec<Option<Place>>>) -> EquivalenceClasses {
-        let mut alike = EquivalenceClasses::unknown(sides.len());
+    /// elements. `sides` says which stores an element's terms lie in; `each_alone`, that no element is another one.
+    pub(super) fn new(
+        sides: &[[usize; 2]],
+        places: Vec<Vec<Option<Place>>>,
+        each_alone: bool,
+    ) -> EquivalenceClasses {
+        let mut alike =
+            EquivalenceClasses { first: (0..sides.len()).collect(), identical: vec![false; sides.len()] };
         let mut first: FxHashMap<Kind, usize> = FxHashMap::default();
         let mut places: Vec<_> = places.into_iter().map(Vec::into_iter).collect();
         for (at, sides) in sides.iter().enumerate() {
             let [reference, opt] = sides.map(|side| places[side].next().flatten());
             if let (Some(reference), Some(opt)) = (reference, opt) {
-                alike.told[at] = true;
-                alike.first[at] = *first.entry(kind(*sides, &reference, &opt)).or_insert(at);
+                alike.identical[at] = reference == opt;
+                if !each_alone {
+                    alike.first[at] = *first.entry(kind(&reference, &opt)).or_insert(at);
+                }
             }
         }
         alike
@@ -55,15 +57,15 @@ impl EquivalenceClasses {
         self.first[at] == at
     }
 
-    /// Whether two elements of the same stores are known to be no renamings of one another.
-    pub(super) fn surely_differ(&self, a: usize, b: usize) -> bool {
-        self.told[a] && self.told[b] && self.first[a] != self.first[b]
+    /// Whether both sides of an element are surely the same operations on the same operands.
+    pub(super) fn is_identical(&self, at: usize) -> bool {
+        self.identical[at]
     }
 }
 
-fn kind(sides: [usize; 2], reference: &Place, opt: &Place) -> Kind {
+fn kind(reference: &Place, opt: &Place) -> Kind {
     let apart = reference.elements().flat_map(|(input, element)| {
         opt.elements().filter(move |(other, _)| *other == input).map(move |(_, other)| other - element)
     });
-    Kind { sides, classes: [reference.class, opt.class], apart: apart.collect() }
+    Kind { classes: [reference.class, opt.class], apart: apart.collect() }
 }

@@ -423,6 +423,7 @@ pub fn leaves(sides: [(&Store, TermId); 2], limit: usize) -> Option<Leaves> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::base::index::InstId;
     use crate::number::Extended;
     use crate::number::interval::{Narrow, Wide};
     use crate::term::{Constant, TermOp};
@@ -449,7 +450,7 @@ pub(super) mod tests {
             }
             Expr::Apply(op, operands) => {
                 let operands: Vec<_> = operands.iter().map(|operand| build(operand, store)).collect();
-                store.apply(*op, &operands, 0)
+                store.apply(*op, &operands, InstId(0))
             }
         }
     }
@@ -608,7 +609,7 @@ pub(super) mod tests {
         let mut store = Store::new();
         let mut sum = TermId::input(InputId(0), 0);
         for element in 1..1_000_000 {
-            sum = store.apply(TermOp::Add, &[sum, TermId::input(InputId(0), element)], 0);
+            sum = store.apply(TermOp::Add, &[sum, TermId::input(InputId(0), element)], InstId(0));
         }
         let point = |_: InputId, element: u64| Rational::from_u64(element);
         let mut evaluator = Evaluator::<Narrow, _>::new(&store, point, 53, 1 << 20);
@@ -626,10 +627,10 @@ pub(super) mod tests {
         let mut store = Store::new();
         let mut total = TermId::input(InputId(0), 0);
         for element in 1..1000 {
-            total = store.apply(TermOp::Add, &[total, TermId::input(InputId(0), element)], 0);
+            total = store.apply(TermOp::Add, &[total, TermId::input(InputId(0), element)], InstId(0));
         }
         let lanes: [u64; 32] = std::array::from_fn(|lane| TermId::input(InputId(0), lane as u64).raw());
-        let row = store.push(TermOp::Div, u32::MAX, &[&lanes, &[total.raw(); 32]], 0);
+        let row = store.push(TermOp::Div, u32::MAX, &[&lanes, &[total.raw(); 32]], InstId(0));
         let terms: Vec<_> = (0..32).map(|lane| TermId::lane(row, lane)).collect();
         let point = |_: InputId, element: u64| Rational::from_u64(element + 1);
         let mut together = Evaluator::<Narrow, _>::new(&store, point, 53, 1 << 20);
@@ -645,9 +646,9 @@ pub(super) mod tests {
     fn what_is_assumed_is_assumed_of_one_lane() {
         let mut store = Store::new();
         let lanes: [u64; 32] = std::array::from_fn(|lane| TermId::input(InputId(0), lane as u64).raw());
-        let row = store.push(TermOp::Neg, u32::MAX, &[&lanes], 0);
+        let row = store.push(TermOp::Neg, u32::MAX, &[&lanes], InstId(0));
         let terms: Vec<_> = [4, 5].map(|lane| TermId::lane(row, lane)).into();
-        let sum = store.apply(TermOp::Add, &terms, 0);
+        let sum = store.apply(TermOp::Add, &terms, InstId(0));
         let point = |_: InputId, element: u64| Rational::from_u64(element);
         let mut evaluator = Evaluator::<Narrow, _>::new(&store, point, 53, 1 << 20);
         evaluator.assume(terms[1], Narrow::exact(&Rational::from_integer(100), 53).into());

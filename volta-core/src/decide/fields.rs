@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::prove::{ranges, terms_of};
 use super::{Element, InputInfo, Options, every, facts_of, stores_of};
-use crate::algebra::{Agreement, Analysis, Equality, Prover, Stage};
+use crate::algebra::{Agreement, Analysis, Equality, Prover, Stage, Tactic};
 use crate::base::budget::Limit;
 use crate::base::ration::Ration;
 use std::rc::Rc;
@@ -48,9 +48,11 @@ pub fn check(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) 
         .map(|((element, sides), at)| {
             let analysis = sides.map(|side| &analysis[side]);
             // What one prover leaves open or cannot evaluate, the other may.
-            [Prover::new, Prover::thorough]
+            [Tactic::QUICK, Tactic::THOROUGH]
                 .into_iter()
-                .map(|prover| agree(prover(ranges(inputs)), element, analysis, *at as u64, options))
+                .map(|tactic| {
+                    agree(Prover::new(ranges(inputs), tactic), element, analysis, *at as u64, options)
+                })
                 .find(|agreement| *agreement != Agreement::Unchecked)
                 .unwrap_or(Agreement::Unchecked)
         })
@@ -84,6 +86,7 @@ fn agree<'s>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::index::InstId;
     use crate::term::{InputId, Store, TermId, TermOp};
 
     #[test]
@@ -91,9 +94,9 @@ mod tests {
         let (mut left, mut right) = (Store::new(), Store::new());
         let x = |element| TermId::input(InputId(0), element);
         let inputs = [InputInfo { name: "x".into(), shape: vec![100], ..InputInfo::default() }];
-        let sums: Vec<_> = (0..100).map(|at| left.apply(TermOp::Add, &[x(at), x(0)], 0)).collect();
-        let turned: Vec<_> = (0..100).map(|at| right.apply(TermOp::Add, &[x(0), x(at)], 0)).collect();
-        let wrong = right.apply(TermOp::Sub, &[x(99), x(0)], 0);
+        let sums: Vec<_> = (0..100).map(|at| left.apply(TermOp::Add, &[x(at), x(0)], InstId(0))).collect();
+        let turned: Vec<_> = (0..100).map(|at| right.apply(TermOp::Add, &[x(0), x(at)], InstId(0))).collect();
+        let wrong = right.apply(TermOp::Sub, &[x(99), x(0)], InstId(0));
         let mut elements: Vec<Element<'_>> = sums
             .iter()
             .zip(&turned)

@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use super::InputInfo;
 use super::prove::{FORM_STEPS, drawing, ranges};
 use crate::algebra::{
-    Analysis, Digest, Digests, NoOutline, Outlines, Place, Prover, TermRef, TranslationClasses, mix,
+    Analysis, Digest, Digests, NoOutline, Outlines, Place, Prover, SharedClasses, Tactic, TermRef,
+    TranslationClasses, mix,
 };
 use crate::base::ration::Ration;
 use crate::formula::{Formula, Node, Shapes, marked};
@@ -21,6 +22,9 @@ pub struct Forms<'i> {
     digest: FormsDigest,
     shapes: Shapes,
     elements: Vec<(InputId, u64, Vec<Node>)>,
+    classes: SharedClasses,
+    /// Of each class of which an element was seen.
+    known: FxHashMap<u32, Known>,
 }
 
 /// What the elements of one class have in common.
@@ -35,7 +39,14 @@ impl<'i> Forms<'i> {
     /// Nothing yet.
     pub fn new(inputs: &'i [InputInfo]) -> Forms<'i> {
         let extents = inputs.iter().map(|input| input.shape.clone()).collect();
-        Forms { inputs, digest: FormsDigest::default(), shapes: Shapes::new(extents), elements: Vec::new() }
+        Forms {
+            inputs,
+            digest: FormsDigest::default(),
+            shapes: Shapes::new(extents),
+            elements: Vec::new(),
+            classes: SharedClasses::default(),
+            known: FxHashMap::default(),
+        }
     }
 
     /// Adds an element whose value is known.
@@ -53,14 +64,13 @@ impl<'i> Forms<'i> {
     pub fn add_terms(&mut self, store: &Store, elements: &[(InputId, u64, TermId)], ration: &Rc<Ration>) {
         let roots: Vec<TermId> = elements.iter().map(|(.., term)| *term).collect();
         let analysis = Analysis::new(store, &roots);
-        let classes = TranslationClasses::new(store, &roots);
+        let places = TranslationClasses::places(store, &roots, &self.classes);
         // One in which long sums have names: a digest is the same with and without them.
-        let mut prover = drawing(Prover::new(ranges(self.inputs)), ration);
+        let mut prover = drawing(Prover::new(ranges(self.inputs), Tactic::QUICK), ration);
         let number = prover.add_store(store, &analysis);
         let mut digests = Digests::default();
         let mut outlines = Outlines::default();
-        let mut known: FxHashMap<u32, Known> = FxHashMap::default();
-        for (param, element, term) in elements {
+        for ((param, element, term), place) in elements.iter().zip(places) {
             let at = TermRef { store: number, term: *term };
             let mut digest = |prover: &mut Prover<'_>| {
                 prover.set_budget(FORM_STEPS);
@@ -74,10 +84,10 @@ impl<'i> Forms<'i> {
                     Err(NoOutline::TooLarge) => Vec::new(),
                 }
             };
-            let (digest, outline) = match classes.place(*term) {
+            let (digest, outline) = match place {
                 None => (digest(&mut prover), outline(&mut prover, &mut self.shapes)),
                 Some(place) => {
-                    let known = known.entry(place.class).or_insert_with(|| Known {
+                    let known = self.known.entry(place.class).or_insert_with(|| Known {
                         place: place.clone(),
                         digest: digest(&mut prover),
                         outline: outline(&mut prover, &mut self.shapes),
@@ -156,6 +166,7 @@ fn translated(digest: &Digest, by: &[(InputId, i64)]) -> Digest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::index::InstId;
     use crate::number::Rational;
     use crate::term::{Constant, TermOp};
 
@@ -177,11 +188,11 @@ mod tests {
         for k in order {
             let weight = number(store, weights[k]);
             let element = x(row * N + k as u64);
-            let square = store.apply(TermOp::Mul, &[element, element], 0);
-            sum = store.apply(TermOp::Fma, &[square, weight, sum], 0);
+            let square = store.apply(TermOp::Mul, &[element, element], InstId(0));
+            sum = store.apply(TermOp::Fma, &[square, weight, sum], InstId(0));
         }
-        let root = store.apply(TermOp::Sqrt, &[sum], 0);
-        store.apply(TermOp::Add, &[root, x(row * N)], 0)
+        let root = store.apply(TermOp::Sqrt, &[sum], InstId(0));
+        store.apply(TermOp::Add, &[root, x(row * N)], InstId(0))
     }
 
     fn digest(store: &Store, terms: &[TermId]) -> FormsDigest {
@@ -253,7 +264,7 @@ mod tests {
     #[test]
     fn elements_that_change_places_change_the_digest() {
         let mut store = Store::new();
-        let terms = [x(0), x(1)].map(|at| store.apply(TermOp::Add, &[at, at], 0));
+        let terms = [x(0), x(1)].map(|at| store.apply(TermOp::Add, &[at, at], InstId(0)));
         store.close();
         assert_ne!(digest(&store, &terms), digest(&store, &[terms[1], terms[0]]));
     }
@@ -263,14 +274,14 @@ mod tests {
     fn what_elements_share_has_the_values_that_it_has_alone() {
         let term = |store: &mut Store, k: u64| {
             let sum = norm(store, 0, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], true);
-            let scaled = store.apply(TermOp::Mul, &[sum, TermId::input(InputId(1), k)], 0);
-            store.apply(TermOp::Add, &[scaled, x(k % 3)], 0)
+            let scaled = store.apply(TermOp::Mul, &[sum, TermId::input(InputId(1), k)], InstId(0));
+            store.apply(TermOp::Add, &[scaled, x(k % 3)], InstId(0))
         };
         let mut store = Store::new();
         let terms: Vec<TermId> = (0..9).map(|k| term(&mut store, k)).collect();
         store.close();
         let analysis = Analysis::new(&store, &terms);
-        let mut prover = Prover::new(Vec::new());
+        let mut prover = Prover::new(Vec::new(), Tactic::QUICK);
         prover.set_budget(FORM_STEPS);
         let number = prover.add_store(&store, &analysis);
         let mut together = Digests::default();

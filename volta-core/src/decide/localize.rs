@@ -3,6 +3,7 @@
 //! Two kernels compute the same function in different ways, so most intermediate values differ without being wrong. The
 //! value named here causes the difference: with the optimized kernel's value in its place, the reference computes what the optimized kernel does.
 
+use crate::base::index::InstId;
 use rustc_hash::FxHashSet;
 
 use super::evaluate::{Evaluator, Point};
@@ -30,7 +31,7 @@ pub struct Explanation {
     /// What the optimized kernel has there.
     pub opt: String,
     /// The instructions of both that take it, by the number that the machine gave them, where that is known.
-    pub sites: [Option<u32>; 2],
+    pub sites: [Option<InstId>; 2],
 }
 
 /// A value on the way that a function takes, or a choice.
@@ -165,17 +166,17 @@ mod tests {
         let x = |element| TermId::input(InputId(0), element);
         let share = |scaled: bool, wrong: bool| {
             let mut store = Store::new();
-            let factor = store.apply(TermOp::Add, &[x(0), x(1)], 0);
+            let factor = store.apply(TermOp::Add, &[x(0), x(1)], InstId(0));
             let mut above = x(2);
-            let mut below = store.apply(TermOp::Add, &[x(2), x(3)], 0);
+            let mut below = store.apply(TermOp::Add, &[x(2), x(3)], InstId(0));
             if wrong {
-                below = store.apply(TermOp::Add, &[below, x(3)], 0);
+                below = store.apply(TermOp::Add, &[below, x(3)], InstId(0));
             }
             if scaled {
-                above = store.apply(TermOp::Mul, &[above, factor], 0);
-                below = store.apply(TermOp::Mul, &[below, factor], 0);
+                above = store.apply(TermOp::Mul, &[above, factor], InstId(0));
+                below = store.apply(TermOp::Mul, &[below, factor], InstId(0));
             }
-            let share = store.apply(TermOp::Div, &[above, below], if wrong { 7 } else { 5 });
+            let share = store.apply(TermOp::Div, &[above, below], if wrong { InstId(7) } else { InstId(5) });
             (store, share)
         };
         let point = |_: InputId, element: u64| Rational::from_integer(element as i64 + 1);
@@ -183,7 +184,7 @@ mod tests {
         let (right, b) = share(false, true);
         let explained = explain((&left, a), (&right, b), &point).expect("there is a reason");
         assert_eq!((explained.what, &*explained.reference, &*explained.opt), ("divisor", "7", "11"));
-        assert_eq!(explained.sites, [Some(5), Some(7)]);
+        assert_eq!(explained.sites, [Some(InstId(5)), Some(InstId(7))]);
         // Both divisors differ, and neither is the reason.
         let (right, b) = share(true, true);
         assert_eq!(explain((&left, a), (&right, b), &point), None);

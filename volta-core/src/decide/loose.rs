@@ -176,6 +176,7 @@ fn number(constant: &Constant) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::index::InstId;
     use crate::number::format::{Decoded, decode};
     use crate::number::interval::Wide;
 
@@ -253,12 +254,12 @@ mod tests {
         let id = intern(&mut store, Format::F32, 0x3fb8_aa3b);
         let loose = Loose::of(&store, &store);
         let x = TermId::input(crate::term::InputId(0), 0);
-        let product = store.apply(TermOp::Mul, &[x, TermId::constant(id)], 0);
-        let power = store.apply(TermOp::Exp2, &[product], 0);
-        let other = store.apply(TermOp::Exp2, &[x], 0);
-        let scaled = store.apply(TermOp::Mul, &[other, TermId::constant(id)], 0);
-        let logarithm = store.apply(TermOp::Log2, &[x], 0);
-        let beside = store.apply(TermOp::Mul, &[logarithm, TermId::constant(id)], 0);
+        let product = store.apply(TermOp::Mul, &[x, TermId::constant(id)], InstId(0));
+        let power = store.apply(TermOp::Exp2, &[product], InstId(0));
+        let other = store.apply(TermOp::Exp2, &[x], InstId(0));
+        let scaled = store.apply(TermOp::Mul, &[other, TermId::constant(id)], InstId(0));
+        let logarithm = store.apply(TermOp::Log2, &[x], InstId(0));
+        let beside = store.apply(TermOp::Mul, &[logarithm, TermId::constant(id)], InstId(0));
         for (term, is_loose) in [(product, false), (power, true), (scaled, false), (beside, true)] {
             assert_eq!(loose.clone().below(&store, term, 100).0.contains(&id), is_loose);
         }

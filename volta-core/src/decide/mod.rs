@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::algebra::{Analysis, Reading, TranslationClasses};
+use crate::algebra::{Analysis, Reading, SharedClasses, TranslationClasses};
 use crate::base::budget::{Budgets, Exhausted, Held, Limit};
 use crate::base::ration::{Pool, Ration};
 use crate::number::Rational;
 use crate::number::format::Formats;
 use crate::term::{Integers, Store, TermId};
-use batch::{All, Batch, Example};
+use batch::{All, Batch};
 use equivalence_classes::EquivalenceClasses;
 
 mod batch;
@@ -123,10 +123,9 @@ impl Part {
 /// Decides all elements, in parallel; the outcome does not depend on the number of threads.
 ///
 /// Of elements that are one another with their inputs moved, the first is proved, and with it the others, unless it
-/// is equal under conditions only, which name its inputs. The very first is proved alone, since most others resemble
-/// it. The rest is taken in runs whose length depends on the number of elements and of terms only. Each run has a
-/// prover of its own, so what is shared, and every count of steps, is the same whoever works on it; and steps are for
-/// elements in order, as if one were decided after the other.
+/// is equal under conditions only, which name its inputs. What is to be proved is taken in runs whose length depends on
+/// the number of elements and of terms only. Each run has a prover of its own, so what is shared, and every count of
+/// steps, is the same whoever works on it; and steps are for elements in order, as if one were decided after the other.
 pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Outcome {
     if elements.is_empty() {
         return Outcome::default();
@@ -137,7 +136,7 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     let most = stores.iter().position(|store| store.len() > NODES_A_RUN && store.len() > nodes / 3 * 2);
     let roots = roots_of(elements, stores.len(), &sides, 0..elements.len());
     let (alike, early) = rayon::join(
-        || alike_of(elements, &stores, &sides, &roots, options),
+        || alike_of(&stores, &sides, &roots, options),
         || most.map(|most| (most, Analysis::of_most(stores[most], &roots[most]))),
     );
     if let Some((at, witness)) = refute_some(elements, &sides, (&alike, nodes), inputs, options) {
@@ -152,10 +151,7 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
         return Outcome { first_failure: Some((0, Failure::Exhausted(exhausted))), ..Outcome::default() };
     }
 
-    let (alone, others) = firsts.split_at(firsts.len().min(1));
-    let (first, example) = prove(all, alone, None, all.ration(0), &|| false);
-    let mut parts = vec![first];
-    parts.extend(prove_in_runs(all, others, nodes, (example, parts[0].steps()), elements.len()));
+    let mut parts = prove_in_runs(all, &firsts, nodes, 0, elements.len());
     let taken = end_in_order(&mut parts, 0, all);
     let end = |parts: &[Part]| {
         let failures = parts.iter().filter_map(|part| part.failure.as_ref());
@@ -168,11 +164,9 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
     let open: Vec<usize> =
         (0..end(&parts)).filter(|at| !alike.is_first(*at) && !settled[alike.first(*at)]).collect();
     if !open.is_empty() {
-        // With the example, which these are held against.
-        let known: Vec<usize> = firsts.iter().chain(&open).copied().collect();
-        let analysis = facts_of(elements, &stores, &sides, &known, None);
+        let analysis = facts_of(elements, &stores, &sides, &open, None);
         let all = All { analysis: &analysis, ..all };
-        let mut others = prove_in_runs(all, &open, nodes, (example, taken), end(&parts));
+        let mut others = prove_in_runs(all, &open, nodes, taken, end(&parts));
         end_in_order(&mut others, taken, all);
         parts.extend(others);
     }
@@ -209,16 +203,10 @@ fn end_in_order(parts: &mut Vec<Part>, mut taken: u64, all: All<'_, '_>) -> u64 
     taken
 }
 
-/// Decides the elements at some positions, in order, until one is not proved or `stop` says so; and tells an example.
-fn prove<'s, 'a>(
-    all: All<'s, 'a>,
-    positions: &[usize],
-    example: Option<Example>,
-    ration: Ration,
-    stop: &dyn Fn() -> bool,
-) -> (Part, Option<Example>) {
+/// Decides the elements at some positions, in order, until one is not proved or `stop` says so.
+fn prove(all: All<'_, '_>, positions: &[usize], ration: Ration, stop: &dyn Fn() -> bool) -> Part {
     let mut part = Part::default();
-    let mut run = Batch::new(all, example, ration);
+    let mut run = Batch::new(all, ration);
     for at in positions {
         if part.failure.is_some() || stop() {
             break;
@@ -230,17 +218,11 @@ fn prove<'s, 'a>(
         part.taken.push((*at, run.spent()));
     }
     part.readings = run.prover.readings();
-    (part, run.examples.first().copied())
+    part
 }
 
 /// Decides the elements at some positions in parallel. Runs behind one that failed, or behind `end`, end early.
-fn prove_in_runs(
-    all: All<'_, '_>,
-    positions: &[usize],
-    nodes: usize,
-    (example, taken): (Option<Example>, u64),
-    end: usize,
-) -> Vec<Part> {
+fn prove_in_runs(all: All<'_, '_>, positions: &[usize], nodes: usize, taken: u64, end: usize) -> Vec<Part> {
     let most = positions.len().div_ceil(FEW_RUNS).max(MAX_RUN);
     let length = positions.len().div_ceil(nodes / NODES_A_RUN + 1).clamp(1, most);
     let earliest = AtomicUsize::new(end);
@@ -251,7 +233,7 @@ fn prove_in_runs(
     let runs = positions.par_chunks(length).enumerate().map(|(run, positions)| {
         let stop = || positions[0] > earliest.load(Ordering::Relaxed);
         let ration = all.ration(taken).of_pool(&pool, run);
-        let (part, _) = prove(all, positions, example, ration, &stop);
+        let part = prove(all, positions, ration, &stop);
         if let Some((at, _)) = part.failure {
             earliest.fetch_min(at, Ordering::Relaxed);
         }
@@ -296,21 +278,16 @@ fn outcome_of(parts: Vec<Part>, elements: usize) -> Outcome {
 
 /// Which elements are others with their inputs moved.
 fn alike_of(
-    elements: &[Element<'_>],
     stores: &[&Store],
     sides: &[[usize; 2]],
     roots: &[Vec<TermId>],
     options: &Options,
 ) -> EquivalenceClasses {
-    if options.every_element || elements.len() < 2 {
-        return EquivalenceClasses::unknown(elements.len());
-    }
-    // The shapes of a store take more than its terms, and are gone once its roots have theirs.
-    let places = stores.par_iter().zip(roots).map(|(store, roots)| {
-        let shapes = TranslationClasses::new(store, roots);
-        roots.iter().map(|root| shapes.place(*root)).collect()
-    });
-    EquivalenceClasses::new(sides, places.collect())
+    // The classes of a store take more than its terms, and are gone once its roots have theirs.
+    let shared = SharedClasses::default();
+    let each = stores.par_iter().zip(roots);
+    let places = each.map(|(store, roots)| TranslationClasses::places(store, roots, &shared));
+    EquivalenceClasses::new(sides, places.collect(), options.every_element)
 }
 
 /// Decides elements one after the other on this thread, as a run of [`decide`] does, each with what the ones before
@@ -324,9 +301,9 @@ pub fn in_turn(
     let (stores, sides) = stores_of(elements);
     let analysis = facts_of(elements, &stores, &sides, &Vec::from_iter(0..elements.len()), None);
     let roots = roots_of(elements, stores.len(), &sides, 0..elements.len());
-    let alike = alike_of(elements, &stores, &sides, &roots, options);
+    let alike = alike_of(&stores, &sides, &roots, options);
     let all = All { elements, sides: &sides, analysis: &analysis, alike: &alike, inputs, options };
-    let mut run = Batch::new(all, None, all.ration(0));
+    let mut run = Batch::new(all, all.ration(0));
     for at in 0..elements.len() {
         let started = Instant::now();
         let result = run.decide(at);

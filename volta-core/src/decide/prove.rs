@@ -16,8 +16,8 @@ use super::sweep::Sweep;
 use super::witness::{Witness, WitnessKind, element_name};
 use super::{Element, InputInfo, Options, Sign};
 use crate::algebra::{
-    Analysis, Class, Equality, Hint, Identity, InputRange, Located, Obligations, Prover, Reading,
-    Requirement, Split, Stage, Stop, TermRef,
+    Analysis, Class, Equality, Hint, InputRange, Obligations, Prover, Reading, Requirement, Split, Stage,
+    Stop, Tactic, TermRef,
 };
 use crate::base::budget::Exhausted;
 use crate::base::ration::Ration;
@@ -76,6 +76,15 @@ pub(super) struct Learned<'s> {
     obligations: Obligations,
 }
 
+/// What is known of an element before it is decided.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Both sides are the same operations on the same operands.
+    pub identical: bool,
+    /// There is an input at which an element like it is defined.
+    pub defined: bool,
+}
+
 /// Proves elements one after the other, each with what the ones before taught it.
 pub struct ElementProver<'s, 'i> {
     quick: Learned<'s>,
@@ -83,10 +92,6 @@ pub struct ElementProver<'s, 'i> {
     thorough: Option<Learned<'s>>,
     /// The last element needed the thorough one.
     prefers_thorough: bool,
-    /// Terms that are the same on both sides.
-    identity: Identity,
-    /// Both sides of all elements so far were the same terms.
-    is_identity: bool,
     /// What proofs of the names of intermediate values have read.
     swept: BTreeSet<Reading>,
     /// For elements that are equal in one order of what they compare after the other.
@@ -161,8 +166,6 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             quick: Learned::new(inputs, &ration, false),
             thorough: None,
             prefers_thorough: false,
-            identity: Identity::default(),
-            is_identity: true,
             swept: BTreeSet::new(),
             cases: None,
             screen: None,
@@ -180,15 +183,21 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         read.chain(&self.swept).copied().collect()
     }
 
-    /// Decides one element. `is_known` says that there is an input at which an element like it is defined.
+    /// Decides one element.
     pub fn decide(
         &mut self,
         element: &Element<'s>,
         analysis: [&'s Analysis; 2],
-        is_known: bool,
+        known: Known,
     ) -> Result<Proof, Failure> {
-        let mut result = self.equal(element, analysis);
-        if !is_known && let Ok(proof) = result {
+        let mut result = if known.identical {
+            self.where_defined(element, analysis)
+        } else {
+            self.equal(element, analysis)
+        };
+        if !known.defined
+            && let Ok(proof) = result
+        {
             result = self.with_domain(element, analysis, proof);
         }
         let learned = std::iter::once(&mut self.quick).chain(&mut self.thorough);
@@ -199,18 +208,9 @@ impl<'s, 'i> ElementProver<'s, 'i> {
 
     /// Decides whether both sides of an element are equal wherever they are defined.
     fn equal(&mut self, element: &Element<'s>, analysis: [&'s Analysis; 2]) -> Result<Proof, Failure> {
-        // Kernels differ everywhere or nowhere, mostly: where one element showed that these do, the algebra comes first.
-        let identity_first = self.is_identity;
-        if identity_first && let Some(result) = self.identical(element, analysis) {
-            return result;
-        }
-        self.is_identity = false;
         let result = self.climb(element, analysis);
         match &result {
             Err(Failure::Exhausted(_) | Failure::Unknown { .. }) => {
-                if !identity_first && let Some(result) = self.identical(element, analysis) {
-                    return result;
-                }
                 let (inputs, effort) = (self.inputs, &self.options.effort);
                 match refute_further(element.reference, element.opt, inputs, effort) {
                     Some(witness) => Err(Failure::Different(witness)),
@@ -219,23 +219,6 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             }
             Ok(_) | Err(_) => result,
         }
-    }
-
-    /// What follows where both sides are the same terms: they are equal, and the optimized kernel requires what the
-    /// reference does.
-    fn identical(
-        &mut self,
-        element: &Element<'s>,
-        analysis: [&'s Analysis; 2],
-    ) -> Option<Result<Proof, Failure>> {
-        let sides = [element.reference, element.opt];
-        let located = std::array::from_fn(|side| {
-            let (store, term) = sides[side];
-            Located { store, analysis: analysis[side], term }
-        });
-        let same = self.identity.holds(located, self.ration.left());
-        self.ration.take(self.identity.steps());
-        same.then(|| self.where_defined(element, analysis))
     }
 
     /// What is told of an element that is equal wherever the reference is defined, the optimized kernel there too.
@@ -301,7 +284,8 @@ impl<'s, 'i> ElementProver<'s, 'i> {
             return Err(Failure::Undefined { side: Side::Reference, reason: why.to_string() });
         }
         let (inputs, ration) = (self.inputs, &self.ration);
-        let cases = self.cases.get_or_insert_with(|| drawing(Prover::thorough(ranges(inputs)), ration));
+        let cases =
+            self.cases.get_or_insert_with(|| drawing(Prover::new(ranges(inputs), Tactic::THOROUGH), ration));
         cases.set_budget(ration.left() / CASES_SHARE);
         let [reference, _] = terms_of(cases, element, analysis);
         match cases.undefined_by_cases(reference) {
@@ -405,8 +389,9 @@ impl<'s, 'i> ElementProver<'s, 'i> {
                 if is_one_product(element, analysis, inputs, ration) {
                     return learned.compare_requirements(reference, opt, inputs);
                 }
-                let cases =
-                    self.cases.get_or_insert_with(|| drawing(Prover::thorough(ranges(inputs)), ration));
+                let cases = self
+                    .cases
+                    .get_or_insert_with(|| drawing(Prover::new(ranges(inputs), Tactic::THOROUGH), ration));
                 cases.set_budget(ration.left() / CASES_SHARE);
                 let [first, second] = terms_of(cases, element, analysis);
                 match cases.equal_by_cases(first, second) {
@@ -476,7 +461,7 @@ fn is_one_product(
     inputs: &[InputInfo],
     ration: &Rc<Ration>,
 ) -> bool {
-    let mut prover = drawing(Prover::factoring(ranges(inputs)), ration);
+    let mut prover = drawing(Prover::new(ranges(inputs), Tactic::FACTORING), ration);
     prover.set_budget(ration.left() / CASES_SHARE);
     let [reference, opt] = terms_of(&mut prover, element, analysis);
     prover.equal(reference, opt, Stage::Lists) == Ok(Equality::Equal)
@@ -498,7 +483,8 @@ pub(super) fn terms_of<'s>(
 impl<'s> Learned<'s> {
     /// A prover that knows nothing yet, thorough or not.
     pub(super) fn new(inputs: &[InputInfo], ration: &Rc<Ration>, thorough: bool) -> Learned<'s> {
-        let prover = if thorough { Prover::thorough(ranges(inputs)) } else { Prover::new(ranges(inputs)) };
+        let tactic = if thorough { Tactic::THOROUGH } else { Tactic::QUICK };
+        let prover = Prover::new(ranges(inputs), tactic);
         Learned { prover: drawing(prover, ration), obligations: Obligations::default() }
     }
 

@@ -71,6 +71,7 @@ fn in_intervals(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::index::InstId;
     use crate::term::{InputId, Store, TermId, TermOp};
 
     #[test]
@@ -78,9 +79,9 @@ mod tests {
         let (mut left, mut right) = (Store::new(), Store::new());
         let x = |element| TermId::input(InputId(0), element);
         let inputs = [InputInfo { name: "x".into(), shape: vec![8], ..InputInfo::default() }];
-        let sums: Vec<_> = (0..8).map(|at| left.apply(TermOp::Add, &[x(at), x(0)], 0)).collect();
-        let turned: Vec<_> = (0..8).map(|at| right.apply(TermOp::Add, &[x(0), x(at)], 0)).collect();
-        let wrong = right.apply(TermOp::Sub, &[x(5), x(0)], 0);
+        let sums: Vec<_> = (0..8).map(|at| left.apply(TermOp::Add, &[x(at), x(0)], InstId(0))).collect();
+        let turned: Vec<_> = (0..8).map(|at| right.apply(TermOp::Add, &[x(0), x(at)], InstId(0))).collect();
+        let wrong = right.apply(TermOp::Sub, &[x(5), x(0)], InstId(0));
         let mut elements: Vec<Element<'_>> = sums
             .iter()
             .zip(&turned)

@@ -402,6 +402,7 @@ fn rounded(value: &Value<Narrow>) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::algebra::InputRange;
+    use crate::base::index::InstId;
     use crate::base::ration::Ration;
     use crate::number::{Extended, Rational};
     use crate::term::Constant;
@@ -412,7 +413,7 @@ mod tests {
 
     impl Side {
         fn op(&mut self, op: TermOp, operands: &[TermId]) -> TermId {
-            self.0.apply(op, operands, 0)
+            self.0.apply(op, operands, InstId(0))
         }
 
         fn int(&mut self, value: i64) -> TermId {

@@ -1,6 +1,7 @@
 //! All elements together.
 
 use super::*;
+use crate::base::index::InstId;
 use crate::number::format::{Format, Formats};
 use crate::number::{Extended, Rational};
 use crate::term::{Constant, InputId, TermOp};
@@ -15,14 +16,14 @@ fn inputs(elements: u64) -> Vec<InputInfo> {
 
 /// `x[0]·x[1]/x[1]`, which requires what `x[0]` does not.
 fn quotient(store: &mut Store) -> TermId {
-    let product = store.apply(TermOp::Mul, &[input(0), input(1)], 0);
-    store.apply(TermOp::Div, &[product, input(1)], 0)
+    let product = store.apply(TermOp::Mul, &[input(0), input(1)], InstId(0));
+    store.apply(TermOp::Div, &[product, input(1)], InstId(0))
 }
 
 /// What nobody asks for but by a lane each, of so many nodes of whole warps.
 fn rows(store: &mut Store, nodes: usize) -> TermId {
     let lanes = std::array::from_fn(|lane| input(lane as u64).raw());
-    let last = (0..nodes).map(|_| store.push(TermOp::Neg, u32::MAX, &[&lanes], 0)).last();
+    let last = (0..nodes).map(|_| store.push(TermOp::Neg, u32::MAX, &[&lanes], InstId(0))).last();
     TermId::lane(last.expect("a node"), 0)
 }
 
@@ -67,11 +68,11 @@ fn memory_ends_before_anything_is_proved() {
 fn root_and_logarithm(store: &mut Store, below: i64, argument: impl Fn(TermId) -> TermId) -> TermId {
     let exact = Extended::Finite(Rational::from_integer(below));
     let below = store.intern(Constant { exact, literal: None, rounded: None });
-    let difference = store.apply(TermOp::Sub, &[input(0), below], 0);
-    let root = store.apply(TermOp::Sqrt, &[difference], 0);
-    let negated = store.apply(TermOp::Neg, &[input(0)], 0);
-    let logarithm = store.apply(TermOp::Log2, &[argument(negated)], 0);
-    store.apply(TermOp::Add, &[root, logarithm], 0)
+    let difference = store.apply(TermOp::Sub, &[input(0), below], InstId(0));
+    let root = store.apply(TermOp::Sqrt, &[difference], InstId(0));
+    let negated = store.apply(TermOp::Neg, &[input(0)], InstId(0));
+    let logarithm = store.apply(TermOp::Log2, &[argument(negated)], InstId(0));
+    store.apply(TermOp::Add, &[root, logarithm], InstId(0))
 }
 
 #[test]

@@ -144,7 +144,14 @@ impl AccessPatterns {
 impl Cta<'_> {
     /// Notes an access by some lanes of a warp, if that was asked for.
     #[inline]
-    pub(super) fn observe(&mut self, warp: &Warp, mask: u32, pc: u32, place: (Space, Address), bytes: u32) {
+    pub(super) fn observe(
+        &mut self,
+        warp: &Warp,
+        mask: u32,
+        pc: InstId,
+        place: (Space, Address),
+        bytes: u32,
+    ) {
         if self.patterns.is_some() {
             self.observe_access(warp, mask, pc, place, bytes);
         }
@@ -155,7 +162,7 @@ impl Cta<'_> {
         &mut self,
         warp: &Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         (space, address): (Space, Address),
         bytes: u32,
     ) {
@@ -187,7 +194,7 @@ impl Cta<'_> {
                 Traffic::Banks => passes(&offsets, mask, bytes),
                 Traffic::Sectors => sectors(&offsets, mask, bytes),
             };
-            patterns.add(InstId(pc), traffic, pattern);
+            patterns.add(pc, traffic, pattern);
         }
     }
 }

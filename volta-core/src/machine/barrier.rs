@@ -5,7 +5,7 @@ use super::cta::{Cta, Detector, Stop};
 use super::exec::{Copies, Products};
 use super::value::{Truth, Value, lanes};
 use super::warp::Warp;
-use crate::program::{Barrier, Bool2, Effect, Op, PredSrc, Src, Wait};
+use crate::program::{Barrier, Bool2, Effect, InstId, Op, PredSrc, Src, Wait};
 use crate::verdict::{FaultKind, Site};
 
 /// How many threads a barrier waits for.
@@ -21,7 +21,7 @@ enum Count {
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     warp: usize,
-    pc: u32,
+    pc: InstId,
     waits: bool,
     reduces: bool,
 }
@@ -58,7 +58,7 @@ impl Cta<'_> {
             if same == Some(pc) {
                 continue;
             }
-            let Op::Barrier { kind, id, count, .. } = &self.launch.program.insts[pc as usize].op else {
+            let Op::Barrier { kind, id, count, .. } = &self.launch.program.insts[pc.index()].op else {
                 continue;
             };
             // What is no register is the same in all lanes.
@@ -317,7 +317,7 @@ impl Cta<'_> {
         &mut self,
         warp: &Warp,
         mask: u32,
-        (lane, pc): (usize, u32),
+        (lane, pc): (usize, InstId),
     ) -> Result<(), Stop> {
         let gone = mask & warp.exited;
         if gone == 0 {
@@ -335,14 +335,15 @@ impl Cta<'_> {
     /// The aligned forms require a warp's live lanes to meet at the same instruction.
     fn check_convergence(&self, warp: &Warp, id: usize) -> Result<(), Stop> {
         let first = warp.at_barrier.trailing_zeros() as usize;
-        let aligned =
-            |pc: u32| matches!(self.launch.program.insts[pc as usize].op, Op::Barrier { aligned: true, .. });
+        let aligned = |pc: InstId| {
+            matches!(self.launch.program.insts[pc.index()].op, Op::Barrier { aligned: true, .. })
+        };
         let other = lanes(warp.at_barrier).find(|lane| warp.pc[*lane] != warp.pc[first]);
         let Some(other) = other.filter(|other| aligned(warp.pc[first]) || aligned(warp.pc[*other])) else {
             return Ok(());
         };
         let waits = !matches!(
-            self.launch.program.insts[warp.pc[first] as usize].op,
+            self.launch.program.insts[warp.pc[first].index()].op,
             Op::Barrier { kind: Barrier::Arrive, .. }
         );
         let action = format!("{} at barrier {id}", if waits { "waits" } else { "arrives" });
@@ -368,7 +369,7 @@ impl Cta<'_> {
                 let pc = warp.pc[lane];
                 let Op::Barrier {
                     kind: Barrier::RedPopc(_, source) | Barrier::RedPred(_, _, source), ..
-                } = &self.launch.program.insts[pc as usize].op
+                } = &self.launch.program.insts[pc.index()].op
                 else {
                     continue;
                 };
@@ -382,7 +383,7 @@ impl Cta<'_> {
         for arrival in &state.arrivals {
             let warp = &mut warps[arrival.warp];
             for lane in lanes(warp.at_barrier) {
-                let Op::Barrier { kind, .. } = &self.launch.program.insts[warp.pc[lane] as usize].op else {
+                let Op::Barrier { kind, .. } = &self.launch.program.insts[warp.pc[lane].index()].op else {
                     return Err(Stop::Defect("a lane waits at a barrier where there is none"));
                 };
                 match kind {
@@ -410,7 +411,7 @@ impl Cta<'_> {
         warp: &Warp,
         source: PredSrc,
         lane: usize,
-        pc: u32,
+        pc: InstId,
     ) -> Result<bool, Stop> {
         match warp.predicates[source.pred.index()].get(lane) {
             Truth::Known(value) => Ok(value != source.negated),
@@ -432,7 +433,7 @@ impl Cta<'_> {
         &self,
         warp: &Warp,
         (lane, mask, here): (usize, u32, u32),
-        pc: u32,
+        pc: InstId,
     ) -> Stop {
         let message = format!("lane {lane} is not in the mask {mask:#010x} that it names");
         let site = self.site("arrives here".into(), warp, lane, pc);
@@ -448,7 +449,7 @@ impl Cta<'_> {
         warp: &mut Warp,
         active: u32,
         mask: Src,
-        pc: u32,
+        pc: InstId,
     ) -> Result<(), Stop> {
         for lane in lanes(active) {
             let value = self.concrete(warp, mask, lane, pc, "a warp barrier's mask")? as u32;
@@ -550,11 +551,11 @@ impl Cta<'_> {
         self.fault_at(FaultKind::Deadlock, "Y5", message, sites, None)
     }
 
-    fn waiting_for(&self, warps: &[Warp], warp: &Warp, group: u32, pc: u32) -> String {
+    fn waiting_for(&self, warps: &[Warp], warp: &Warp, group: u32, pc: InstId) -> String {
         let lane = group.trailing_zeros() as usize;
         let count = group.count_ones();
         let who = format!("{count} of {} lanes of warp {} wait", warp.exists.count_ones(), warp.index);
-        let op = &self.launch.program.insts[pc as usize].op;
+        let op = &self.launch.program.insts[pc.index()].op;
         if let Op::Barrier { id, count, .. } = op {
             let Ok(id) = self.concrete(warp, *id, lane, pc, "") else { return who };
             let arrived = self.barriers.states.get(id as usize).map_or(0, |state| state.arrivals.len());

@@ -123,7 +123,7 @@ pub(super) struct Cta<'l> {
     /// Which terms are the same to the last bit, as far as somebody asked.
     pub(super) congruence: Congruence,
     /// What branches on the input decide, by their place.
-    pub(super) hammocks: rustc_hash::FxHashMap<u32, Arc<Hammock>>,
+    pub(super) hammocks: rustc_hash::FxHashMap<InstId, Arc<Hammock>>,
     /// Matrices that warps hold for `wmma`.
     pub(super) fragments: Fragments,
     /// Asynchronous copies under way, by thread.
@@ -291,11 +291,11 @@ impl<'l> Cta<'l> {
     }
 
     /// Runs the lanes of `group`, all at `pc`, until they part, wait, return or reach `next`.
-    fn run_group(&mut self, warp: &mut Warp, group: u32, mut pc: u32, next: u32) -> Result<(), Stop> {
+    fn run_group(&mut self, warp: &mut Warp, group: u32, mut pc: InstId, next: InstId) -> Result<(), Stop> {
         let insts: &'l [Inst] = &self.launch.program.insts;
         let mut mask = group;
         loop {
-            let inst = &insts[pc as usize];
+            let inst = &insts[pc.index()];
             self.counts.warp_instructions += 1;
             self.counts.thread_instructions += if mask == u32::MAX { 32 } else { mask.count_ones().into() };
             if self.counts.warp_instructions & 0xfff == 0 {
@@ -307,7 +307,7 @@ impl<'l> Cta<'l> {
                     Guarded::Lanes(active) => active,
                     Guarded::Moved => return Ok(()),
                     Guarded::Done => {
-                        pc += 1;
+                        pc = pc.next();
                         if pc >= next {
                             warp.go(mask, pc);
                             return Ok(());
@@ -319,17 +319,17 @@ impl<'l> Cta<'l> {
             match inst.op.effect() {
                 Effect::Control(Control::Branch(target)) => {
                     if active == mask {
-                        pc = target.0;
+                        pc = *target;
                     } else if active == 0 {
-                        pc += 1;
+                        pc = pc.next();
                     } else {
-                        warp.go(active, target.0);
-                        warp.diverge(mask & !active, pc + 1);
+                        warp.go(active, *target);
+                        warp.diverge(mask & !active, pc.next());
                         return Ok(());
                     }
                 }
                 Effect::Control(Control::Table(index, targets)) => {
-                    warp.diverge(mask & !active, pc + 1);
+                    warp.diverge(mask & !active, pc.next());
                     let mut first = None;
                     for lane in lanes(active) {
                         let at = self.concrete(warp, index, lane, pc, "a branch table's index")?;
@@ -339,7 +339,7 @@ impl<'l> Cta<'l> {
                             return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
                         };
                         warp.diverged |= *first.get_or_insert(target.0) != target.0;
-                        warp.pc[lane] = target.0;
+                        warp.pc[lane] = *target;
                     }
                     warp.leave(active);
                     return Ok(());
@@ -350,13 +350,13 @@ impl<'l> Cta<'l> {
                     if mask == 0 {
                         return Ok(());
                     }
-                    pc += 1;
+                    pc = pc.next();
                 }
                 Effect::Waits(Wait::Barrier) => {
                     if active == 0 {
-                        pc += 1;
+                        pc = pc.next();
                     } else {
-                        warp.diverge(mask & !active, pc + 1);
+                        warp.diverge(mask & !active, pc.next());
                         warp.go(active, pc);
                         warp.at_barrier |= active;
                         return Ok(());
@@ -364,9 +364,9 @@ impl<'l> Cta<'l> {
                 }
                 Effect::Waits(Wait::Warp(operand)) => {
                     if active == 0 {
-                        pc += 1;
+                        pc = pc.next();
                     } else {
-                        warp.diverge(mask & !active, pc + 1);
+                        warp.diverge(mask & !active, pc.next());
                         warp.go(active, pc);
                         self.wait_for_warp(warp, active, operand, pc)?;
                         return Ok(());
@@ -377,11 +377,11 @@ impl<'l> Cta<'l> {
                     warp.diverged |= active != 0;
                     warp.scatter(active);
                     let (over, next) =
-                        if active == 0 { (0, pc + 1) } else { self.test_barrier(warp, active, pc)? };
+                        if active == 0 { (0, pc.next()) } else { self.test_barrier(warp, active, pc)? };
                     if active == 0 || over == mask {
                         pc = next;
                     } else {
-                        warp.diverge(mask & !active, pc + 1);
+                        warp.diverge(mask & !active, pc.next());
                         warp.diverge(over, next);
                         warp.diverge(active & !over, pc);
                         warp.at_phase |= active & !over;
@@ -390,17 +390,17 @@ impl<'l> Cta<'l> {
                 }
                 Effect::Collective(members) => {
                     if active == 0 {
-                        pc += 1;
+                        pc = pc.next();
                     } else {
                         let here = lanes(warp.at_collective).filter(|lane| warp.pc[*lane] == pc);
                         let group = here.fold(active, |group, lane| group | 1 << lane);
                         let done = self.try_collective(warp, group, inst, pc, members)?;
                         if done == mask && group == mask {
-                            pc += 1;
+                            pc = pc.next();
                         } else {
-                            warp.diverge(mask & !active, pc + 1);
+                            warp.diverge(mask & !active, pc.next());
                             warp.diverge(group & !done, pc);
-                            warp.go(done, pc + 1);
+                            warp.go(done, pc.next());
                             warp.at_collective = warp.at_collective & !done | group & !done;
                             return Ok(());
                         }
@@ -415,7 +415,7 @@ impl<'l> Cta<'l> {
                     if active != 0 {
                         self.execute(warp, active, inst, pc)?;
                     }
-                    pc += 1;
+                    pc = pc.next();
                 }
             }
             if pc >= next {
@@ -431,7 +431,7 @@ impl<'l> Cta<'l> {
         let mut waiting = warp.at_collective;
         while waiting != 0 {
             let (group, pc, _) = warp.lowest(waiting);
-            let inst = &insts[pc as usize];
+            let inst = &insts[pc.index()];
             let Effect::Collective(members) = inst.op.effect() else {
                 return Err(Stop::Defect("lanes wait for others at an operation that is no collective"));
             };
@@ -516,7 +516,7 @@ impl<'l> Cta<'l> {
         message: String,
         warp: &Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
     ) -> Stop {
         let site = self.site(format!("{} here", action(kind)), warp, lane, pc);
         self.fault_at(kind, rule, message, vec![site], None)
@@ -536,16 +536,12 @@ impl<'l> Cta<'l> {
         Stop::Fault(Box::new(Fault { side, kind, rule, message, sites, timeline: None, help }))
     }
 
-    pub(super) fn site(&self, action: String, warp: &Warp, lane: usize, pc: u32) -> Site {
+    pub(super) fn site(&self, action: String, warp: &Warp, lane: usize, pc: InstId) -> Site {
         self.site_of_thread(action, warp.thread(lane), pc)
     }
 
-    pub(super) fn site_of_thread(&self, action: String, thread: u32, pc: u32) -> Site {
-        Site {
-            action,
-            thread: Some(self.launch.thread(self.index, thread)),
-            place: self.launch.place(InstId(pc)),
-        }
+    pub(super) fn site_of_thread(&self, action: String, thread: u32, pc: InstId) -> Site {
+        Site { action, thread: Some(self.launch.thread(self.index, thread)), place: self.launch.place(pc) }
     }
 }
 

@@ -10,7 +10,6 @@ use rustc_hash::FxHasher;
 
 use super::cta::{Cta, Stop};
 use super::warp::Warp;
-use crate::program::InstId;
 use crate::verdict::Place;
 
 /// The first barrier after which a CTA is looked at; then those whose number is a power of two.
@@ -70,8 +69,8 @@ impl Cta<'_> {
         match self.watch.known {
             Some((before, known)) if known == state => {
                 let live = warps.iter().find(|warp| warp.live() != 0);
-                let pc = live.map(|warp| warp.pc[warp.live().trailing_zeros() as usize].saturating_sub(1));
-                let place = pc.and_then(|pc| self.launch.place(InstId(pc)));
+                let pc = live.and_then(|warp| warp.pc[warp.live().trailing_zeros() as usize].before());
+                let place = pc.and_then(|pc| self.launch.place(pc));
                 Err(Stop::Endless(Box::new(Endless { place, barriers: [before, barriers] })))
             }
             Some(_) | None => Ok(()),

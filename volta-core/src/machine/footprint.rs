@@ -213,7 +213,7 @@ impl Merged {
             for (store, sum) in &location.sums {
                 let known = known.entry(*store).or_default();
                 let by = imported(&mut cta.store, &outcome.stores[*store], *sum, known);
-                value = cta.updated(*update, value, by, 0).map_err(|held| {
+                value = cta.updated(*update, value, by, InstId(0)).map_err(|held| {
                     let message = format!("an atomic operation on {place}, `{update}`, reads {held}");
                     fault(FaultKind::TypeMismatch, "V1", message)
                 })?;
@@ -223,7 +223,7 @@ impl Merged {
             let value = output_value(
                 tensor,
                 value,
-                &mut IntTerms { packed, store, ranges, pc: 0 },
+                &mut IntTerms { packed, store, ranges, pc: InstId(0) },
                 &mut Masks::default(),
             );
             let value = value

@@ -337,7 +337,7 @@ fn attempt<'l>(
             let Some(param) = at.tensor.param else { continue };
             let value = element_value(at.tensor, content, first, &mut packed, &mut store);
             let mut residues =
-                IntTerms { packed: &mut packed, store: &mut store, ranges: &mut ranges, pc: 0 };
+                IntTerms { packed: &mut packed, store: &mut store, ranges: &mut ranges, pc: InstId(0) };
             let wrong = match output_value(at.tensor, value, &mut residues, &mut run.relied.masks) {
                 Ok(OutputValue::Real(term) | OutputValue::Integer(term)) if store.is_refused(term) => {
                     (FaultKind::TypeMismatch, "V5", UNEXPLAINED.to_string(), None)
@@ -587,7 +587,7 @@ pub fn initial_value(
     let tensor = super::bind::tensor(which, at, param).ok().flatten()?;
     let value = tensor.value(element, InstId(u32::MAX));
     let (mut packed, mut ranges) = (PackedValues::default(), Ranges::default());
-    let mut residues = IntTerms { packed: &mut packed, store, ranges: &mut ranges, pc: 0 };
+    let mut residues = IntTerms { packed: &mut packed, store, ranges: &mut ranges, pc: InstId(0) };
     output_value(&tensor, value, &mut residues, &mut Masks::new(rules)).ok()
 }
 

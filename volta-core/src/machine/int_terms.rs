@@ -9,7 +9,7 @@ use super::packed::{PackedPart, PackedParts, PackedValues, SplitsValue};
 use super::value::{Sym, SymKind, Value};
 use crate::number::format::Format;
 use crate::number::{Extended, Rational};
-use crate::program::Int;
+use crate::program::{InstId, Int};
 use crate::term::{Constant, Fold, Kind, Piecewise, Product, Ranges, Store, Sum, TermId, TermOp, View, fold};
 
 /// What building terms of integers takes.
@@ -18,7 +18,7 @@ pub(super) struct IntTerms<'t> {
     pub(super) store: &'t mut Store,
     pub(super) ranges: &'t mut Ranges,
     /// The instruction that computes.
-    pub(super) pc: u32,
+    pub(super) pc: InstId,
 }
 
 /// The number that a term is, if it is one.
@@ -35,7 +35,7 @@ pub(super) fn exactly(store: &mut Store, value: Rational) -> TermId {
 }
 
 /// `⌊term / 2^bits⌋`
-fn shifted(store: &mut Store, term: TermId, bits: u32, pc: u32) -> TermId {
+fn shifted(store: &mut Store, term: TermId, bits: u32, pc: InstId) -> TermId {
     if bits == 0 {
         return term;
     }
@@ -68,7 +68,7 @@ pub(super) fn slice(
                         while byte < end {
                             // Integers have 1, 2, 4 or 8 bytes.
                             let bytes = 1 << (end - byte).ilog2();
-                            let part = shifted(store, term, 8 * (byte - at), 0);
+                            let part = shifted(store, term, 8 * (byte - at), InstId(0));
                             parts.push(PackedPart { value: Value::Sym(Sym::int(bytes, part)), bytes });
                             byte += bytes;
                         }

@@ -5,6 +5,7 @@
 //! the phase is over races.
 
 use super::clock::{Clocks, Joined};
+use crate::program::InstId;
 use crate::verdict::FaultKind;
 use rustc_hash::FxHashMap;
 
@@ -16,14 +17,14 @@ const MOST_BYTES: i64 = (1 << 20) - 1;
 pub(super) struct Event {
     pub(super) thread: u32,
     pub(super) stamp: u32,
-    pub(super) pc: u32,
+    pub(super) pc: InstId,
 }
 
 /// A lane that waits for a phase.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) thread: u32,
-    pub(super) pc: u32,
+    pub(super) pc: InstId,
     pub(super) phase: i64,
 }
 
@@ -77,7 +78,7 @@ pub(super) struct Mbarriers {
 pub(super) struct Started {
     pub(super) copy: u32,
     pub(super) thread: u32,
-    pub(super) pc: u32,
+    pub(super) pc: InstId,
 }
 
 impl Mbarriers {
@@ -98,7 +99,7 @@ impl Mbarriers {
 }
 
 /// What is wrong with the use of a barrier.
-pub(super) type Wrong = (FaultKind, String, Vec<(u32, u32, &'static str)>);
+pub(super) type Wrong = (FaultKind, String, Vec<(u32, InstId, &'static str)>);
 
 impl Mbarrier {
     pub(super) fn new(agent: usize, count: u32) -> Mbarrier {
@@ -199,7 +200,8 @@ impl Mbarrier {
     pub(super) fn complete(&mut self) -> Result<Vec<u32>, Wrong> {
         let Current { mut released, arrived, last_arrival, expected, waits, copies } =
             std::mem::take(&mut self.current);
-        let last = last_arrival.map_or((0, 0, "arrives"), |event| (event.thread, event.pc, "arrives"));
+        let last =
+            last_arrival.map_or((0, InstId::FIRST, "arrives"), |event| (event.thread, event.pc, "arrives"));
         let is_past =
             |knowledge: &Joined, event: &Event| knowledge.is_past(event.thread as usize, event.stamp);
         if let Some(late) = expected.iter().find(|event| !is_past(&arrived, event)) {

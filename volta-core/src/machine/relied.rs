@@ -23,11 +23,11 @@ pub(super) struct Relied {
     /// By object, the alignment that its accesses needed, if they needed more than it is declared with (rule M1).
     alignments: Vec<Cell<u64>>,
     /// Instructions by which lanes stored the same value to one place (rule Y1).
-    stores: BTreeSet<u32>,
+    stores: BTreeSet<InstId>,
     /// By instruction, what PTX wants the rows of a matrix to be aligned to where they are not (rule M1).
-    rows: BTreeMap<u32, u64>,
+    rows: BTreeMap<InstId, u64>,
     /// An asynchronous write over what threads have read, without a proxy fence between (rule Y10).
-    unfenced: Option<u32>,
+    unfenced: Option<InstId>,
 }
 
 impl Relied {
@@ -45,17 +45,17 @@ impl Relied {
 
     /// Lanes stored the same value to one place.
     #[inline]
-    pub(super) fn on_same_store(&mut self, pc: u32) {
+    pub(super) fn on_same_store(&mut self, pc: InstId) {
         self.stores.insert(pc);
     }
 
     /// Rows of a matrix start at multiples of [`ROW_ALIGN`] bytes, and not of `bytes`.
-    pub(super) fn on_rows(&mut self, pc: u32, bytes: u64) {
+    pub(super) fn on_rows(&mut self, pc: InstId, bytes: u64) {
         self.rows.insert(pc, bytes);
     }
 
     /// An asynchronous operation writes over what threads have read, without a proxy fence between.
-    pub(super) fn on_unfenced_reads(&mut self, pc: u32) {
+    pub(super) fn on_unfenced_reads(&mut self, pc: InstId) {
         self.unfenced.get_or_insert(pc);
     }
 
@@ -111,8 +111,8 @@ impl Relied {
 pub(super) const ROW_ALIGN: u64 = 16;
 
 /// ``line 12 (`bar.sync 0`)``: an instruction, where a sentence begins with it.
-pub(super) fn instruction(launch: &Launch<'_>, pc: u32) -> String {
-    let place = launch.place(InstId(pc));
+pub(super) fn instruction(launch: &Launch<'_>, pc: InstId) -> String {
+    let place = launch.place(pc);
     let (line, text) = place
         .map_or((0, String::new()), |place| (place.cuda.map_or(place.line, |cuda| cuda.line), place.text));
     format!("line {line} (`{}`)", text.trim_end_matches(';'))

@@ -6,17 +6,18 @@ use super::bind::Launch;
 use super::relied::instruction;
 use super::value::lanes;
 use crate::base::assumption::Assumption;
+use crate::program::InstId;
 
 /// Warps of a CTA.
 const WARPS: usize = 32;
 
 /// By instruction, the threads that counted as arrived there in some CTA. It is the same under every schedule.
 #[derive(Debug, Default)]
-pub(super) struct Returned(BTreeMap<u32, [u32; WARPS]>);
+pub(super) struct Returned(BTreeMap<InstId, [u32; WARPS]>);
 
 impl Returned {
     /// Lanes of a warp had returned when others passed the barrier at `pc`.
-    pub(super) fn add(&mut self, pc: u32, warp: usize, exited: u32) {
+    pub(super) fn add(&mut self, pc: InstId, warp: usize, exited: u32) {
         self.0.entry(pc).or_default()[warp] |= exited;
     }
 

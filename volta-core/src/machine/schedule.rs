@@ -7,6 +7,7 @@
 use super::value::lanes;
 use super::warp::Warp;
 use crate::case::Schedule;
+use crate::program::InstId;
 
 /// Takes the decisions of a [`Schedule`] during one run of a CTA.
 #[derive(Debug)]
@@ -21,9 +22,9 @@ pub(super) struct Turns {
 pub(super) struct Turn {
     pub(super) group: u32,
     /// Where all of them stand.
-    pub(super) pc: u32,
+    pub(super) pc: InstId,
     /// They stop when they reach this instruction or one behind it.
-    pub(super) until: u32,
+    pub(super) until: InstId,
 }
 
 impl Turns {
@@ -70,8 +71,8 @@ impl Turns {
                 Turn { group, pc, until }
             }
             Schedule::Reversed => {
-                let pc = lanes(runnable).map(|lane| warp.pc[lane]).max().unwrap_or(0);
-                Turn { group: at(warp, runnable, pc), pc, until: u32::MAX }
+                let pc = lanes(runnable).map(|lane| warp.pc[lane]).max().unwrap_or(InstId::FIRST);
+                Turn { group: at(warp, runnable, pc), pc, until: InstId::NOWHERE }
             }
             Schedule::Shuffled(_) => {
                 let skipped = self.below(runnable.count_ones() as usize);
@@ -84,13 +85,13 @@ impl Turns {
                     warp.diverged |= group != runnable;
                     warp.leave(group);
                 }
-                Turn { group, pc, until: pc + 1 + self.below(6) as u32 }
+                Turn { group, pc, until: InstId(pc.next().0 + self.below(6) as u32) }
             }
         }
     }
 }
 
 /// The lanes of `mask` at `pc`.
-fn at(warp: &Warp, mask: u32, pc: u32) -> u32 {
+fn at(warp: &Warp, mask: u32, pc: InstId) -> u32 {
     lanes(mask).filter(|lane| warp.pc[*lane] == pc).fold(0, |group, lane| group | 1 << lane)
 }

@@ -239,7 +239,7 @@ fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
                 continue;
             }
             let (packed, store, ranges) = (&mut packed, &mut store, &mut ranges);
-            let mut residues = IntTerms { packed, store, ranges, pc: 0 };
+            let mut residues = IntTerms { packed, store, ranges, pc: InstId(0) };
             let Err(wrong) = output_value(at.tensor, value, &mut residues, &mut relied.masks) else {
                 continue;
             };

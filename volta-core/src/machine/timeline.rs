@@ -25,11 +25,11 @@ struct Met {
 
 impl Meetings {
     /// Notes a meeting of threads, each with its stamp afterwards.
-    pub(super) fn note(&mut self, place: Option<u32>, threads: impl Iterator<Item = (u32, u32)>) {
+    pub(super) fn note(&mut self, place: Option<InstId>, threads: impl Iterator<Item = (u32, u32)>) {
         if self.entries < MAX_ENTRIES {
             let threads: Vec<(u32, u32)> = threads.collect();
             self.entries += threads.len();
-            self.met.push(Met { place: place.map(InstId), threads });
+            self.met.push(Met { place, threads });
         }
     }
 

@@ -3,7 +3,7 @@
 use super::packed::Cell;
 use super::register::Register;
 use super::value::Predicate;
-use crate::program::{PredId, RegId};
+use crate::program::{InstId, PredId, RegId};
 
 /// A warp of a CTA.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(super) struct Warp {
     /// Whether its wait at the CTA barrier has been counted.
     pub(super) arrived: bool,
     /// Next instruction of each lane.
-    pub(super) pc: [u32; 32],
+    pub(super) pc: [InstId; 32],
     /// Masks that lanes at a warp barrier named.
     pub(super) sync_masks: [u32; 32],
     pub(super) registers: Vec<Register>,
@@ -71,8 +71,8 @@ impl Warp {
     }
 
     /// The lanes of `mask` at the lowest instruction, that instruction, and the lowest one of the others.
-    pub(super) fn lowest(&self, mask: u32) -> (u32, u32, u32) {
-        let (mut group, mut lowest, mut next) = (0u32, u32::MAX, u32::MAX);
+    pub(super) fn lowest(&self, mask: u32) -> (u32, InstId, InstId) {
+        let (mut group, mut lowest, mut next) = (0u32, InstId::NOWHERE, InstId::NOWHERE);
         for lane in super::value::lanes(mask) {
             let pc = self.pc[lane];
             if pc < lowest {
@@ -90,7 +90,7 @@ impl Warp {
     }
 
     /// Sends the lanes of `mask` to `pc` while others go elsewhere.
-    pub(super) fn diverge(&mut self, mask: u32, pc: u32) {
+    pub(super) fn diverge(&mut self, mask: u32, pc: InstId) {
         self.diverged |= mask != 0;
         self.go(mask, pc);
         self.leave(mask);
@@ -130,7 +130,7 @@ impl Warp {
     }
 
     /// Sends the lanes of `mask` to `pc`.
-    pub(super) fn go(&mut self, mask: u32, pc: u32) {
+    pub(super) fn go(&mut self, mask: u32, pc: InstId) {
         for lane in super::value::lanes(mask) {
             self.pc[lane] = pc;
         }
@@ -139,7 +139,7 @@ impl Warp {
     /// Lets waiting lanes continue behind the instruction they waited at.
     pub(super) fn advance(&mut self, mask: u32) {
         for lane in super::value::lanes(mask) {
-            self.pc[lane] += 1;
+            self.pc[lane] = self.pc[lane].next();
         }
     }
 

@@ -6,6 +6,7 @@
 
 use super::asynchronous::Async;
 use super::matrix::{Fragment, MatrixProduct};
+pub use crate::base::index::InstId;
 use crate::index_type;
 use crate::number::format::{Format, Rounding};
 
@@ -23,11 +24,6 @@ index_type!(
     /// A variable: shared, local, constant, global or parameter memory.
     VariableId,
     "v"
-);
-index_type!(
-    /// A position in a program.
-    InstId,
-    "@"
 );
 
 /// An integer's width in bits.

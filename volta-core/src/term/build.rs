@@ -1,6 +1,7 @@
 //! Appending to the arena.
 
 use super::id::{ConstantId, NodeId, TermId};
+use crate::base::index::InstId;
 use smallvec::SmallVec;
 
 use super::cse::Scalar;
@@ -80,20 +81,20 @@ impl Store {
     ///
     /// # Panics
     /// When there are 2³² nodes or more, which the term budget excludes.
-    pub fn push(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>, site: u32) -> NodeId {
+    pub fn push(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>, site: InstId) -> NodeId {
         let (modes, words) = self.encode_all(op, mask, operands);
         self.append(Node { op, modes, mask, operands: words }, site)
     }
 
     /// Appends one operation for the lanes of `mask`. Where all lanes read the same operands they share one scalar
     /// result, and with them every other instruction, of this warp or another, that applies `op` to the same terms.
-    pub fn push_shared(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>, site: u32) -> Results {
+    pub fn push_shared(&mut self, op: TermOp, mask: u32, operands: &Operands<'_>, site: InstId) -> Results {
         let (modes, words) = self.encode_all(op, mask, operands);
         self.append_shared(op, mask, (modes, words), site)
     }
 
     /// As [`Store::push_shared`] for all lanes, of operands whose patterns are known.
-    pub fn push_patterns(&mut self, op: TermOp, patterns: &[Pattern<'_>], site: u32) -> Results {
+    pub fn push_patterns(&mut self, op: TermOp, patterns: &[Pattern<'_>], site: InstId) -> Results {
         let mut operands = [Operand { mode: AFFINE, word: 0 }; 3];
         for (operand, pattern) in operands.iter_mut().zip(patterns) {
             *operand = self.intern_operand(*pattern);
@@ -110,7 +111,7 @@ impl Store {
 
     /// As [`Store::push_shared`] for all lanes, of operands that the store has taken in.
     #[inline]
-    pub fn push_operands(&mut self, op: TermOp, operands: &[Operand], site: u32) -> Results {
+    pub fn push_operands(&mut self, op: TermOp, operands: &[Operand], site: InstId) -> Results {
         debug_assert_eq!(operands.len(), op.arity());
         let mut words = [0; 3];
         let mut modes = 0;
@@ -131,7 +132,7 @@ impl Store {
         op: TermOp,
         operands: &[(Operand, BitStrides)],
         warps: usize,
-        site: u32,
+        site: InstId,
     ) -> Option<Results> {
         debug_assert_eq!(operands.len(), op.arity());
         let moves = |operand: &Operand| operand.mode == STEPS || operand.word >> TermId::BITS != 0;
@@ -158,7 +159,13 @@ impl Store {
         Some(Results { first: TermId::lane(first, 0).raw(), stride: 1 })
     }
 
-    fn append_shared(&mut self, op: TermOp, mask: u32, (modes, words): (u8, [u64; 3]), site: u32) -> Results {
+    fn append_shared(
+        &mut self,
+        op: TermOp,
+        mask: u32,
+        (modes, words): (u8, [u64; 3]),
+        site: InstId,
+    ) -> Results {
         let same = |at: usize| modes >> (2 * at) & 3 == AFFINE && words[at] >> TermId::BITS == 0;
         if !(0..op.arity()).all(same) {
             let node = self.append(Node { op, modes, mask, operands: words }, site);
@@ -170,7 +177,7 @@ impl Store {
     }
 
     /// As [`Store::push_shared`] where every lane is known to read the same operands: their raw ids.
-    pub fn push_uniform(&mut self, op: TermOp, operands: &[u64], site: u32) -> u64 {
+    pub fn push_uniform(&mut self, op: TermOp, operands: &[u64], site: InstId) -> u64 {
         debug_assert_eq!(operands.len(), op.arity());
         let word = |at: usize| operands.get(at).copied().unwrap_or(0);
         self.share(Scalar { op, a: word(0), b: word(1), c: word(2) }, site)
@@ -179,7 +186,7 @@ impl Store {
     /// The scalar result of an operation on terms, computed once. An operand that is the same in every lane is encoded
     /// as its raw id.
     #[inline]
-    fn share(&mut self, scalar: Scalar, site: u32) -> u64 {
+    fn share(&mut self, scalar: Scalar, site: InstId) -> u64 {
         let new = NodeId::from_index(self.nodes.len());
         if !self.only_lists
             && let Some(known) = self.shared.find_or_note(&self.nodes, scalar, new)
@@ -205,7 +212,7 @@ impl Store {
         (modes, words)
     }
 
-    fn append(&mut self, node: Node, site: u32) -> NodeId {
+    fn append(&mut self, node: Node, site: InstId) -> NodeId {
         let id = NodeId::from_index(self.nodes.len());
         self.nodes.push(node);
         if node.op.is_partial() {
@@ -219,7 +226,7 @@ impl Store {
 
     /// The node that stands for one: that of the function which it computes, if it is one that is looked for.
     #[inline]
-    fn meant(&mut self, node: NodeId, site: u32) -> NodeId {
+    fn meant(&mut self, node: NodeId, site: InstId) -> NodeId {
         if self.explainer.is_none() {
             return node;
         }
@@ -227,7 +234,7 @@ impl Store {
     }
 
     /// Appends one scalar operation.
-    pub fn apply(&mut self, op: TermOp, operands: &[TermId], site: u32) -> TermId {
+    pub fn apply(&mut self, op: TermOp, operands: &[TermId], site: InstId) -> TermId {
         let lanes: Vec<[u64; 32]> = operands.iter().map(|term| [term.raw(); 32]).collect();
         let refs: Vec<&[u64; 32]> = lanes.iter().collect();
         let node = self.push(op, 1, &refs, site);
@@ -436,12 +443,12 @@ mod tests {
             };
             let operands: Vec<(Operand, BitStrides)> =
                 (0..3).map(|at| (together.intern_operand(pattern(at, 0)), steps[at])).collect();
-            let results = together.push_warps(TermOp::Fma, &operands, 1 << bits, 7);
+            let results = together.push_warps(TermOp::Fma, &operands, 1 << bits, InstId(7));
             prop_assert_eq!(results.is_some(), lanes.iter().flatten().any(|step| *step != 0));
             let Some(results) = results else { return Ok(()) };
             for warp in 0..1u32 << bits {
                 let patterns: Vec<Pattern<'_>> = (0..3).map(|at| pattern(at, warp)).collect();
-                let own = apart.push_patterns(TermOp::Fma, &patterns, 7);
+                let own = apart.push_patterns(TermOp::Fma, &patterns, InstId(7));
                 prop_assert_eq!(own.lane(5), results.lane(5 + 32 * warp as usize));
             }
             for node in 0..together.len() {
@@ -456,7 +463,7 @@ mod tests {
 
     fn check(mask: u32, lanes: [u64; 32]) {
         for mut store in [Store::new(), Store::without_patterns()] {
-            let node = store.push(TermOp::Neg, mask, &[&lanes], 0);
+            let node = store.push(TermOp::Neg, mask, &[&lanes], InstId(0));
             for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
                 let View::Apply(TermOp::Neg, operands) = store.view(TermId::lane(node, lane)) else {
                     panic!("a node")
@@ -536,7 +543,7 @@ mod tests {
             [[0, 0, 4096, 8192, 16384], [2, 4, 0, 0, 0], [1, 2, 4096, 8192, -7], [0, 0, 0, 0, 1 << 20]];
         for steps in several {
             let before = store.nodes.len();
-            store.push(TermOp::Neg, u32::MAX, &[&lanes_of(steps)], 0);
+            store.push(TermOp::Neg, u32::MAX, &[&lanes_of(steps)], InstId(0));
             assert_eq!((store.nodes.len(), store.lists.len()), (before + 1, 0));
             let node = store.node(before);
             assert!(
@@ -547,7 +554,7 @@ mod tests {
         for stride in 0..600 {
             check(u32::MAX, lanes_of([0, stride, 0, 5, 1]));
             let lanes = lanes_of([0, stride, 0, 5, 1]);
-            let node = store.push(TermOp::Neg, u32::MAX, &[&lanes], 0);
+            let node = store.push(TermOp::Neg, u32::MAX, &[&lanes], InstId(0));
             for lane in 0..32 {
                 let View::Apply(_, [own, ..]) = store.view(TermId::lane(node, lane)) else {
                     panic!("a node")
@@ -564,7 +571,7 @@ mod tests {
         let at = |element: u64| TermId::input(InputId(0), element * element).raw();
         let rows: [u64; 32] = std::array::from_fn(|lane| at(lane as u64 / 4));
         let columns: [u64; 32] = std::array::from_fn(|lane| at(lane as u64 % 4));
-        store.push(TermOp::Mul, u32::MAX, &[&rows, &columns], 0);
+        store.push(TermOp::Mul, u32::MAX, &[&rows, &columns], InstId(0));
         assert_eq!(store.bytes(), 32 + 8 * (8 + 4));
     }
 
@@ -572,7 +579,7 @@ mod tests {
     fn neighbouring_elements_cost_one_node() {
         let mut store = Store::new();
         let row: [u64; 32] = std::array::from_fn(|lane| TermId::input(InputId(0), lane as u64).raw());
-        store.push(TermOp::Fma, u32::MAX, &[&row, &row, &row], 0);
+        store.push(TermOp::Fma, u32::MAX, &[&row, &row, &row], InstId(0));
         assert_eq!(store.bytes(), 32);
     }
 }

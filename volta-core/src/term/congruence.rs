@@ -94,6 +94,7 @@ fn ordered(op: TermOp, [a, b, c]: [Class; 3]) -> [Class; 3] {
 mod tests {
     use super::super::InputId;
     use super::*;
+    use crate::base::index::InstId;
 
     fn x(element: u64) -> TermId {
         TermId::input(InputId(0), element)
@@ -103,7 +104,8 @@ mod tests {
     fn butterfly(store: &mut Store, op: TermOp, steps: &[usize]) -> Vec<TermId> {
         let mut lanes: Vec<TermId> = (0..8).map(x).collect();
         for step in steps {
-            lanes = (0..8).map(|lane| store.apply(op, &[lanes[lane], lanes[lane ^ step]], 0)).collect();
+            lanes =
+                (0..8).map(|lane| store.apply(op, &[lanes[lane], lanes[lane ^ step]], InstId(0))).collect();
         }
         lanes
     }
@@ -126,11 +128,11 @@ mod tests {
     #[test]
     fn groupings_operations_and_leaves_count() {
         let (mut store, mut congruence) = (Store::new(), Congruence::default());
-        let mut add = |a, b| store.apply(TermOp::Add, &[a, b], 0);
+        let mut add = |a, b| store.apply(TermOp::Add, &[a, b], InstId(0));
         let (left, right) = (add(x(0), x(1)), add(x(1), x(2)));
         let (left, right) = (add(left, x(2)), add(x(0), right));
         let fused = [[0, 1, 2], [1, 0, 2], [0, 2, 1]]
-            .map(|[a, b, c]| store.apply(TermOp::Fma, &[x(a), x(b), x(c)], 0));
+            .map(|[a, b, c]| store.apply(TermOp::Fma, &[x(a), x(b), x(c)], InstId(0)));
         let mut same = |a, b| congruence.same(&store, a, b);
         assert!(!same(left, right), "rounding tells them apart");
         assert!(same(fused[0], fused[1]) && !same(fused[0], fused[2]));

@@ -126,6 +126,7 @@ fn spread(digest: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::super::{InputId, Store, TermId, TermOp};
+    use crate::base::index::InstId;
     use proptest::prelude::*;
     use rustc_hash::FxHashMap;
 
@@ -142,7 +143,7 @@ mod tests {
                 let op = [TermOp::Neg, TermOp::Add, TermOp::Fma][op];
                 // Nodes of other operations lie between, pages of them or none.
                 for _ in 0..if gap == 0 { 700 } else { 0 } {
-                    store.push(TermOp::Neg, u32::MAX, &[&[terms[0]; 32]], 0);
+                    store.push(TermOp::Neg, u32::MAX, &[&[terms[0]; 32]], InstId(0));
                 }
                 // Of the first terms, which many use, and of the last.
                 let pick = |draw: usize| match draw {
@@ -150,7 +151,7 @@ mod tests {
                     _ => terms[terms.len() - 1 - (draw - 6).min(terms.len() - 1)],
                 };
                 let operands: Vec<u64> = operands[..op.arity()].iter().map(|draw| pick(*draw)).collect();
-                let result = store.push_uniform(op, &operands, 0);
+                let result = store.push_uniform(op, &operands, InstId(0));
                 let first = *known.entry((op, operands)).or_insert(result);
                 prop_assert_eq!(result, first);
                 if !terms.contains(&result) {

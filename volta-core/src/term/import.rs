@@ -1,5 +1,6 @@
 //! Terms of one store in another one.
 
+use crate::base::index::InstId;
 use rustc_hash::FxHashMap;
 
 use super::id::TermId;
@@ -29,7 +30,7 @@ impl Store {
                         continue;
                     }
                     let copied: Vec<TermId> = operands.iter().map(|operand| known[operand]).collect();
-                    self.apply(op, &copied, from.site(next).unwrap_or_default())
+                    self.apply(op, &copied, from.site(next).unwrap_or(InstId::FIRST))
                 }
             };
             known.insert(next, here);
@@ -51,18 +52,18 @@ mod tests {
         let x = TermId::input(InputId(0), 3);
         let two = Extended::Finite(Rational::from_integer(2));
         let two = from.intern(Constant { exact: two, literal: None, rounded: None });
-        let quotient = from.apply(TermOp::Div, &[x, two], 7);
-        let sum = from.apply(TermOp::Add, &[quotient, quotient], 8);
+        let quotient = from.apply(TermOp::Div, &[x, two], InstId(7));
+        let sum = from.apply(TermOp::Add, &[quotient, quotient], InstId(8));
 
         let (mut to, mut known) = (Store::new(), Imported::default());
-        to.apply(TermOp::Neg, &[x], 0);
+        to.apply(TermOp::Neg, &[x], InstId(0));
         let copy = to.import(&from, sum, &mut known);
         let View::Apply(TermOp::Add, [left, right, _]) = to.view(copy) else { panic!("a sum") };
         assert_eq!(left, right);
         let View::Apply(TermOp::Div, [numerator, denominator, _]) = to.view(left) else {
             panic!("a quotient")
         };
-        assert_eq!((numerator, to.site(left)), (x, Some(7)), "with the place of its obligation");
+        assert_eq!((numerator, to.site(left)), (x, Some(InstId(7))), "with the place of its obligation");
         assert!(matches!(to.view(denominator), View::Constant(_)));
         assert_eq!(to.import(&from, sum, &mut known), copy);
         assert_eq!(to.len(), 3);

@@ -8,6 +8,7 @@ use super::cse::Shared;
 use super::id::{ConstantId, InputId, Integers, NodeId, TermId, TermKind};
 use super::info::TermOp;
 use super::template::Explainer;
+use crate::base::index::InstId;
 use crate::number::format::Format;
 use crate::number::{Extended, Rounded};
 
@@ -273,7 +274,7 @@ pub struct Store {
     /// Some constant is an infinity.
     pub(super) infinite: bool,
     /// The instruction of each node whose operation is partial, in node order (obligations, rule V8).
-    pub(super) sites: Vec<(NodeId, u32)>,
+    pub(super) sites: Vec<(NodeId, InstId)>,
     /// Switches lane-pattern detection off, for tests: every operand becomes a list.
     pub(super) only_lists: bool,
     /// For each input, the integers that its elements are; `None` for reals.
@@ -450,7 +451,7 @@ impl Store {
     }
 
     /// The instruction (a number that the machine chose) of a term whose operation is partial.
-    pub fn site(&self, term: TermId) -> Option<u32> {
+    pub fn site(&self, term: TermId) -> Option<InstId> {
         let TermKind::Lane(node, _) = term.kind() else { return None };
         let at = self.sites.binary_search_by_key(&node, |(at, _)| *at).ok()?;
         Some(self.sites[at].1)

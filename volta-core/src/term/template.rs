@@ -12,6 +12,7 @@ use super::fold::{Fold, fold};
 use super::id::{ConstantId, NodeId, TermId, TermKind};
 use super::info::{Kind, Predicate, TermOp};
 use super::node::{Constant, Store, View};
+use crate::base::index::InstId;
 use crate::number::Extended;
 use crate::number::interval::Function;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -328,10 +329,10 @@ impl Explainer {
     }
 
     /// Takes note of a new node.
-    fn note(&mut self, store: &Store, node: NodeId, site: u32) {
+    fn note(&mut self, store: &Store, node: NodeId, site: InstId) {
         self.rounds.resize(node.index(), 0);
         let parts = store.node(node.index());
-        let rounds = self.instructions.get(site as usize).copied().unwrap_or_default();
+        let rounds = self.instructions.get(site.index()).copied().unwrap_or_default();
         self.rounds.push(if is_encoding(parts.op) { 0 } else { rounds });
         let operands = &parts.operands[..parts.op.arity()];
         let (mut covered, mut unexplained) = (is_encoding(parts.op), is_encoding(parts.op));
@@ -550,9 +551,9 @@ impl Store {
     /// Whether an instruction rounds as that of a node does, as far as functions are looked for: otherwise the two are
     /// the same over the reals only, and a template is one of them.
     #[inline]
-    pub(super) fn rounds_alike(&self, node: NodeId, site: u32) -> bool {
+    pub(super) fn rounds_alike(&self, node: NodeId, site: InstId) -> bool {
         self.explainer.as_ref().is_none_or(|explainer| {
-            let own = explainer.instructions.get(site as usize).copied().unwrap_or_default();
+            let own = explainer.instructions.get(site.index()).copied().unwrap_or_default();
             is_encoding(self.nodes[node.index()].op) || explainer.rounds[node.index()] == own
         })
     }
@@ -575,7 +576,7 @@ impl Store {
 
     /// Takes note of a new node.
     #[cold]
-    pub(super) fn note_function(&mut self, node: NodeId, site: u32) {
+    pub(super) fn note_function(&mut self, node: NodeId, site: InstId) {
         if let Some(mut explainer) = self.explainer.take() {
             explainer.note(self, node, site);
             self.explainer = Some(explainer);
@@ -584,7 +585,7 @@ impl Store {
 
     /// The node of the function whose graph a node has in all lanes, if any.
     #[cold]
-    pub(super) fn function_of(&mut self, node: NodeId, site: u32) -> Option<NodeId> {
+    pub(super) fn function_of(&mut self, node: NodeId, site: InstId) -> Option<NodeId> {
         let explainer = self.explainer.as_ref()?;
         if !explainer.covered.contains_key(&node) {
             return None;
@@ -602,7 +603,7 @@ impl Store {
     }
 
     /// What a function means for the operands of each lane.
-    fn apply_function(&mut self, found: &Found, mask: u32, site: u32) -> Option<NodeId> {
+    fn apply_function(&mut self, found: &Found, mask: u32, site: InstId) -> Option<NodeId> {
         let template = self.explainer.as_ref()?.templates.list[found.template].clone();
         let results_of = |node| std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw());
         let mut results: Vec<[u64; 32]> = Vec::new();

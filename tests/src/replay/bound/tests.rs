@@ -1,4 +1,5 @@
 use volta_core::number::{Extended, Rational};
+use volta_core::program::InstId;
 use volta_core::term::{Constant, InputId};
 
 use super::*;
@@ -58,7 +59,7 @@ fn floats_are_within_the_bound_of_reals() {
                 (None, None) => unreachable!("a step is one or the other"),
             };
             let held: Vec<TermId> = picked[..op.arity()].iter().map(|at| terms[*at]).collect();
-            terms.push(store.apply(op, &held, 0));
+            terms.push(store.apply(op, &held, InstId(0)));
             floats.push(result);
         }
         let mut tape = Tape::new(&store);
@@ -86,12 +87,12 @@ fn exact_steps_stay_exact_and_literals_stand_for_their_neighbours() {
     };
     let x = TermId::input(InputId::from_index(0), 0);
     let large = constant(&mut store, 12_582_912, 0);
-    let sum = store.apply(TermOp::Add, &[x, large], 0);
-    let back = store.apply(TermOp::Sub, &[sum, large], 0);
+    let sum = store.apply(TermOp::Add, &[x, large], InstId(0));
+    let back = store.apply(TermOp::Sub, &[sum, large], InstId(0));
     let third = constant(&mut store, 11_184_811, -25);
-    let part = store.apply(TermOp::Mul, &[x, third], 0);
-    let nothing = store.apply(TermOp::Sub, &[x, x], 0);
-    let divided = store.apply(TermOp::Div, &[x, nothing], 0);
+    let part = store.apply(TermOp::Mul, &[x, third], InstId(0));
+    let nothing = store.apply(TermOp::Sub, &[x, x], InstId(0));
+    let divided = store.apply(TermOp::Div, &[x, nothing], InstId(0));
     let mut tape = Tape::new(&store);
     let [back, part, divided] = [back, part, divided].map(|term| tape.add(term).expect("a term"));
     let single = precision(Format::F32);

@@ -3,15 +3,13 @@
 use super::*;
 use crate::algebra::{Digest, Digests};
 
-type New = fn(Vec<InputRange>) -> Prover<'static>;
-
 /// Provers that name all long sums, lists of products only, and nothing.
-pub(super) const WAYS: [New; 3] = [Prover::new, Prover::spelling_out, Prover::thorough];
+pub(super) const WAYS: [Tactic; 3] = [Tactic::QUICK, Tactic::SPELLING_OUT, Tactic::THOROUGH];
 
 /// The digest of a term's form; `None` where a prover has none.
-pub(super) fn digest(side: &Side, term: TermId, new: New) -> Option<Digest> {
+pub(super) fn digest(side: &Side, term: TermId, tactic: Tactic) -> Option<Digest> {
     let analysis = Analysis::of_all(&side.store);
-    let mut prover: Prover<'_> = new(Vec::new());
+    let mut prover = Prover::new(Vec::new(), tactic);
     prover.set_budget(5_000_000);
     let store = prover.add_store(&side.store, &analysis);
     Digests::default().digest(&mut prover, TermRef { store, term }).ok()
@@ -22,7 +20,7 @@ pub(super) fn digest(side: &Side, term: TermId, new: New) -> Option<Digest> {
 fn the_digest(build: impl FnOnce(&mut Side) -> TermId) -> Digest {
     let mut side = Side::new();
     let term = build(&mut side);
-    let [named, lists, nothing] = WAYS.map(|new| digest(&side, term, new).expect("a digest"));
+    let [named, lists, nothing] = WAYS.map(|tactic| digest(&side, term, tactic).expect("a digest"));
     assert_eq!(named, lists);
     assert_eq!(named, nothing);
     named

@@ -521,7 +521,7 @@ proptest! {
         let term = build(&mut side, &steps);
         let range = Ranges::default().of(&side.store, term);
         let analysis = Analysis::of_all(&side.store);
-        let mut prover = Prover::thorough(Vec::new());
+        let mut prover = Prover::new(Vec::new(), Tactic::THOROUGH);
         prover.set_budget(300_000);
         let at = TermRef { store: prover.add_store(&side.store, &analysis), term };
         let form = prover.settle(|prover| prover.argument(at));
@@ -548,7 +548,7 @@ proptest! {
 fn only_whole_numbers_have_bounds() {
     let side = integers();
     let analysis = Analysis::of_all(&side.store);
-    let mut prover = Prover::thorough(Vec::new());
+    let mut prover = Prover::new(Vec::new(), Tactic::THOROUGH);
     prover.add_store(&side.store, &analysis);
     let bytes = [0, 1].map(|element| {
         let atom = prover.table.intern(Atom::Input(InputId(0), element));

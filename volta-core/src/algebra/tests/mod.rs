@@ -12,8 +12,10 @@ mod variances;
 
 use super::magnitude::InputRange;
 use super::{
-    Agreement, Analysis, Equality, Obligations, Outlines, Prover, Requirement, Split, Stage, Stop, TermRef,
+    Agreement, Analysis, Equality, Obligations, Outlines, Prover, Requirement, Split, Stage, Stop, Tactic,
+    TermRef,
 };
+use crate::base::index::InstId;
 use crate::formula::Shapes;
 use crate::number::format::{Format, decode};
 use crate::number::signs::Signs;
@@ -66,7 +68,7 @@ impl Side {
     }
 
     pub(super) fn op(&mut self, op: TermOp, operands: &[TermId]) -> TermId {
-        self.store.apply(op, operands, 0)
+        self.store.apply(op, operands, InstId(0))
     }
 
     pub(super) fn add(&mut self, a: TermId, b: TermId) -> TermId {
@@ -168,7 +170,8 @@ pub(super) fn compare_within(a: (&Side, TermId), b: (&Side, TermId), steps: u64)
     let analysis = facts_of(a.0, b.0);
     // As `decide` does: what the quick prover leaves open, the thorough one decides.
     let mut result = Ok(Equality::Open(String::new()));
-    for mut prover in [Prover::new(Vec::new()), Prover::thorough(Vec::new())] {
+    for tactic in [Tactic::QUICK, Tactic::THOROUGH] {
+        let mut prover = Prover::new(Vec::new(), tactic);
         prover.set_budget(steps);
         let first = TermRef { store: prover.add_store(&a.0.store, &analysis[0]), term: a.1 };
         let second = TermRef { store: prover.add_store(&b.0.store, &analysis[1]), term: b.1 };
@@ -187,7 +190,7 @@ pub(super) fn compare_by_cases(a: (&Side, TermId), b: (&Side, TermId)) -> Result
         other => return other,
     }
     let analysis = facts_of(a.0, b.0);
-    let mut prover = Prover::thorough(Vec::new());
+    let mut prover = Prover::new(Vec::new(), Tactic::THOROUGH);
     prover.set_budget(1_000_000);
     let first = TermRef { store: prover.add_store(&a.0.store, &analysis[0]), term: a.1 };
     let second = TermRef { store: prover.add_store(&b.0.store, &analysis[1]), term: b.1 };
@@ -231,7 +234,8 @@ pub(super) fn open(a: impl FnOnce(&mut Side) -> TermId, b: impl FnOnce(&mut Side
 pub(super) fn agreement(a: (&Side, TermId), b: (&Side, TermId)) -> (Agreement, bool) {
     let analysis = facts_of(a.0, b.0);
     let mut last = (Agreement::Unchecked, false);
-    for mut prover in [Prover::new(Vec::new()), Prover::thorough(Vec::new())] {
+    for tactic in [Tactic::QUICK, Tactic::THOROUGH] {
+        let mut prover = Prover::new(Vec::new(), tactic);
         prover.set_budget(5_000_000);
         let first = TermRef { store: prover.add_store(&a.0.store, &analysis[0]), term: a.1 };
         let second = TermRef { store: prover.add_store(&b.0.store, &analysis[1]), term: b.1 };
@@ -247,7 +251,7 @@ pub(super) fn agreement(a: (&Side, TermId), b: (&Side, TermId)) -> (Agreement, b
 /// The normal form of a term, called out; inputs are called x, y and z.
 pub(super) fn normal_form(side: &Side, term: TermId) -> String {
     let analysis = Analysis::of_all(&side.store);
-    let mut prover = Prover::new(Vec::new());
+    let mut prover = Prover::new(Vec::new(), Tactic::QUICK);
     prover.set_budget(50_000_000);
     let store = prover.add_store(&side.store, &analysis);
     let names = ["x", "y", "z", "out"].map(String::from);
@@ -261,7 +265,7 @@ pub(super) fn normal_form(side: &Side, term: TermId) -> String {
 /// The requirements of a term as text, under assumed signs.
 pub(super) fn requirements(side: &Side, term: TermId, signs: &[Signs]) -> Result<Vec<String>, Stop> {
     let analysis = Analysis::of_all(&side.store);
-    let mut prover = Prover::new(signs.iter().copied().map(InputRange::from).collect());
+    let mut prover = Prover::new(signs.iter().copied().map(InputRange::from).collect(), Tactic::QUICK);
     prover.set_budget(50_000_000);
     let store = prover.add_store(&side.store, &analysis);
     let found = prover.requirements(&mut Obligations::default(), TermRef { store, term })?;
@@ -272,7 +276,7 @@ pub(super) fn requirements(side: &Side, term: TermId, signs: &[Signs]) -> Result
 /// Whether it is proved that wherever `a` has a value, `b` has the same.
 pub(super) fn refines(a: (&Side, TermId), b: (&Side, TermId)) -> bool {
     let analysis = facts_of(a.0, b.0);
-    let mut prover = Prover::thorough(Vec::new());
+    let mut prover = Prover::new(Vec::new(), Tactic::THOROUGH);
     prover.set_budget(50_000_000);
     let first = TermRef { store: prover.add_store(&a.0.store, &analysis[0]), term: a.1 };
     let second = TermRef { store: prover.add_store(&b.0.store, &analysis[1]), term: b.1 };

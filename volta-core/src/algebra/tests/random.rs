@@ -373,7 +373,7 @@ proptest! {
         let power = side.exp(b);
         let terms = [side.op(TermOp::Floor, &[a]), side.div(a, c), side.mul(power, c), side.op(TermOp::Sin, &[c])];
         let term = side.sum(&terms);
-        let found = WAYS.map(|new| digest(&side, term, new));
+        let found = WAYS.map(|tactic| digest(&side, term, tactic));
         let known: Vec<_> = found.iter().flatten().collect();
         prop_assert!(known.windows(2).all(|pair| pair[0] == pair[1]));
     }

@@ -4,7 +4,7 @@ use super::*;
 
 fn steps(a: (&Side, TermId), b: (&Side, TermId)) -> u64 {
     let analysis = [Analysis::of_all(&a.0.store), Analysis::of_all(&b.0.store)];
-    let mut prover = Prover::new(Vec::new());
+    let mut prover = Prover::new(Vec::new(), Tactic::QUICK);
     prover.set_budget(u64::MAX);
     let first = TermRef { store: prover.add_store(&a.0.store, &analysis[0]), term: a.1 };
     let second = TermRef { store: prover.add_store(&b.0.store, &analysis[1]), term: b.1 };

@@ -93,7 +93,7 @@ fn two_passes(side: &mut Side, count: u64) -> TermId {
 /// What the quick prover alone says, and the steps that it took.
 fn quick(a: (&Side, TermId), b: (&Side, TermId)) -> (Result<Equality, Stop>, u64) {
     let analysis = facts_of(a.0, b.0);
-    let mut prover = Prover::new(Vec::new());
+    let mut prover = Prover::new(Vec::new(), Tactic::QUICK);
     prover.set_budget(u64::MAX);
     let first = TermRef { store: prover.add_store(&a.0.store, &analysis[0]), term: a.1 };
     let second = TermRef { store: prover.add_store(&b.0.store, &analysis[1]), term: b.1 };
@@ -201,7 +201,7 @@ fn a_running_mean_of_a_long_row_is_not_spelled_out() {
 /// `(x₀ + x₀ + x₁ + … + x₈)²` beside a product of two other sums, which is written in squares.
 #[test]
 fn squares_count_what_is_there_twice() {
-    let mut prover = Prover::new(Vec::new());
+    let mut prover = Prover::new(Vec::new(), Tactic::QUICK);
     let keys = |elements: std::ops::Range<u64>| elements.map(|at| pack_single(TermId::input(X, at).raw()));
     let doubled = prover.name(keys(0..1).chain(keys(0..9)).collect());
     let [a, b] = [20..40, 40..60].map(|elements| prover.name(keys(elements).collect()));

@@ -6,7 +6,7 @@ use crate::base::index::number_of;
 use crate::term::{Lanes, TermOp};
 use smallvec::SmallVec;
 
-impl TranslationClasses {
+impl<'c> TranslationClasses<'c> {
     /// The form of a node whose lanes have none together, as far as they are wanted: one for lanes of the same class,
     /// found for those of them together whose operands have the same classes, or else one by one.
     pub(super) fn in_parts(&mut self, op: TermOp, mask: u32, wanted: u32, operands: &[Lanes<'_>]) -> Form {
@@ -22,7 +22,7 @@ impl TranslationClasses {
             self.anchors.truncate(mark);
             for lane in bits(lanes) {
                 let mark = self.anchors.len();
-                let scalar = |classes: &mut TranslationClasses, which: usize| {
+                let scalar = |classes: &mut TranslationClasses<'c>, which: usize| {
                     classes.scalar(operands[which].term(lane, mask))
                 };
                 match self.apply_each(op, scalar) {

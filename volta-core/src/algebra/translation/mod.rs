@@ -9,15 +9,22 @@
 //! are found in one pass over a store, mostly for all lanes of a node at once: the offsets then follow one of a few
 //! patterns over the lanes, mostly affine in the bits of the lane id. Where lanes differ, only lanes that are asked for
 //! are examined: fragments of a matrix have rows on which no output depends.
+//!
+//! Classes have numbers within a store, which a pass works with, and [shared](SharedClasses) ones, which hold across stores.
 
 mod lane_partition;
+mod shared;
 mod template_match;
+#[cfg(test)]
+pub(super) mod tests;
+
+pub use shared::SharedClasses;
 
 use super::interner::Lists;
 use super::operand_cache::{Read, Recall};
 use super::reachability::{Reached, bits, each_term, whole_node};
 use crate::base::index::number_of;
-use crate::term::{BitStrides, Lanes, Store, TermId, TermKind, TermOp, rank};
+use crate::term::{BitStrides, ConstantId, Lanes, Store, TermId, TermKind, TermOp, rank};
 use smallvec::SmallVec;
 use template_match::Template;
 
@@ -31,7 +38,13 @@ const FEW_PARTS: usize = 1 << 19;
 
 /// The classes of a store's terms.
 #[derive(Debug)]
-pub struct TranslationClasses {
+pub struct TranslationClasses<'c> {
+    store: &'c Store,
+    shared: &'c SharedClasses,
+    /// The shared numbers of classes.
+    numbers: Vec<u32>,
+    /// The shared numbers of the store's constants, as far as they were asked for.
+    constants: Vec<Option<u32>>,
     /// Of each node.
     forms: Vec<Form>,
     /// Of those nodes that have no form for all of their lanes, forms for some of them each.
@@ -63,7 +76,7 @@ pub struct TranslationClasses {
 /// Where a term is of its class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The class's number; terms of one store with the same number have the same class.
+    /// The class's shared number: terms with the same one have the same class, whichever stores they are in.
     pub class: u32,
     /// The inputs that the term depends on, as bits.
     pub inputs: u32,
@@ -113,6 +126,8 @@ struct LanePart {
 const NONE: u32 = u32::MAX;
 /// In place of a class: there are parts, as many as the strides says.
 const IN_PARTS: u32 = u32::MAX - 1;
+/// The class of the first constant. That of the next one is below it, and those of operations count from zero.
+const FIRST_CONSTANT: u32 = u32::MAX - 2;
 /// The strides of terms that are the same in every lane, and the steps of inputs that are.
 const STILL: u32 = 0;
 /// An operand of a node, in all lanes or in one.
@@ -171,13 +186,23 @@ impl Applied {
     };
 }
 
-impl TranslationClasses {
-    /// Reads a store, of which only `roots` will be asked for.
+impl<'c> TranslationClasses<'c> {
+    /// The places of some terms of a store.
     ///
     /// # Cost
     /// A look-up or two for each node whose operands are one class each; of others, for the lanes that are alike.
-    pub fn new(store: &Store, roots: &[TermId]) -> TranslationClasses {
+    pub fn places(store: &'c Store, roots: &[TermId], shared: &'c SharedClasses) -> Vec<Option<Place>> {
+        let mut classes = TranslationClasses::new(store, roots, shared);
+        roots.iter().map(|root| classes.place(*root)).collect()
+    }
+
+    /// Reads a store, of which only `roots` will be asked for.
+    fn new(store: &'c Store, roots: &[TermId], shared: &'c SharedClasses) -> TranslationClasses<'c> {
         let mut classes = TranslationClasses {
+            store,
+            shared,
+            numbers: shared.inputs(MAX_INPUTS),
+            constants: vec![None; store.constant_count()],
             forms: Vec::with_capacity(store.len()),
             parts: Vec::new(),
             wanted: None,
@@ -198,28 +223,27 @@ impl TranslationClasses {
             classes.classes.number(&[-1, input as i64], 1 << input);
         }
         for at in 0..store.len() {
-            let form = classes.form(store, roots, at);
+            let form = classes.form(roots, at);
             classes.forms.push(form);
         }
         classes
     }
 
-    /// The class of one of the roots, if it has one.
-    pub fn place(&self, term: TermId) -> Option<Place> {
-        let (class, inputs, base_offset) = match term.kind() {
-            TermKind::Input { input, element } if input.index() < MAX_INPUTS => {
-                (input.index() as u32, 1 << input.index(), SmallVec::from_slice(&[element as i64]))
-            }
-            TermKind::Input { .. } => return None,
-            // Classes of constants are their numbers from the front.
-            TermKind::Constant(id) => (IN_PARTS - 1 - id.0, 0, SmallVec::new()),
-            TermKind::Lane(node, lane) => {
-                let form = self.form_of_lane(node.index(), lane)?;
-                let (inputs, base_offset) = self.base_offset(form, lane);
-                (form.class, inputs, base_offset)
-            }
-        };
-        Some(Place { class, inputs, base_offset })
+    /// Where one of the roots is of its class, if it has one.
+    fn place(&mut self, term: TermId) -> Option<Place> {
+        let operand = self.scalar(term)?;
+        let base_offset = SmallVec::from_slice(self.elements(&operand));
+        Some(Place { class: self.shared_number(operand.class), inputs: operand.inputs, base_offset })
+    }
+
+    /// The shared number of a class.
+    fn shared_number(&mut self, class: u32) -> u32 {
+        if let Some(number) = self.numbers.get(class as usize) {
+            return *number;
+        }
+        let id = ConstantId(FIRST_CONSTANT - class);
+        let constant = || self.shared.constant(self.store.constant(id));
+        *self.constants[id.index()].get_or_insert_with(constant)
     }
 
     /// The form of a node.
@@ -244,7 +268,7 @@ impl TranslationClasses {
     fn class(&self, term: TermId) -> Option<u32> {
         match term.kind() {
             TermKind::Input { input, .. } => (input.index() < MAX_INPUTS).then_some(input.0),
-            TermKind::Constant(id) => Some(IN_PARTS - 1 - id.0),
+            TermKind::Constant(id) => Some(FIRST_CONSTANT - id.0),
             TermKind::Lane(node, lane) => self.form_of_lane(node.index(), lane).map(|form| form.class),
         }
     }
@@ -280,24 +304,25 @@ impl TranslationClasses {
     }
 
     /// The form of a node whose operands have theirs.
-    fn form(&mut self, store: &Store, roots: &[TermId], at: usize) -> Form {
+    fn form(&mut self, roots: &[TermId], at: usize) -> Form {
         let none = Form { class: NONE, strides: STILL, base_offset: 0 };
         let unwanted = self.wanted.as_ref().is_some_and(|wanted| wanted.lanes(at) == 0);
-        if unwanted || self.classes.len() > FEW_CLASSES.max(store.len() / 8) {
+        if unwanted || self.classes.len() > FEW_CLASSES.max(self.store.len() / 8) {
             return none;
         }
-        let node = store.node_ref(at);
+        let node = self.store.node_ref(at);
         if let Some(form) = self.matched(node) {
             return form;
         }
-        let form = self.form_anew(store, roots, at);
+        let form = self.form_anew(roots, at);
         self.learn(node, form);
         form
     }
 
     /// The same for a node that does what no other one lately did.
-    fn form_anew(&mut self, store: &Store, roots: &[TermId], at: usize) -> Form {
+    fn form_anew(&mut self, roots: &[TermId], at: usize) -> Form {
         let none = Form { class: NONE, strides: STILL, base_offset: 0 };
+        let store = self.store;
         let node = store.node_ref(at);
         let (op, mask) = (node.op(), node.mask());
         let in_parts = |which| self.whole(node.operand(which)).is_some_and(|form| form.class == IN_PARTS);
@@ -330,7 +355,7 @@ impl TranslationClasses {
     fn apply_each(
         &mut self,
         op: TermOp,
-        mut read: impl FnMut(&mut TranslationClasses, usize) -> Option<Operand>,
+        mut read: impl FnMut(&mut TranslationClasses<'c>, usize) -> Option<Operand>,
     ) -> Option<Operand> {
         let mut operands = [Operand::NOTHING; 3];
         for (which, operand) in operands[..op.arity()].iter_mut().enumerate() {
@@ -585,10 +610,8 @@ impl TranslationClasses {
                 let (class, inputs, element) = (input.0, 1 << input.0, element as i64);
                 return Some(Operand { class, inputs, strides: STILL, base_offset: HERE, element });
             }
-            TermKind::Input { .. } | TermKind::Constant(_) => {
-                let Place { class, inputs, base_offset } = self.place(term)?;
-                (class, inputs, self.list(&base_offset))
-            }
+            TermKind::Input { .. } => return None,
+            TermKind::Constant(id) => (FIRST_CONSTANT - id.0, 0, 0),
         };
         Some(Operand { class, inputs, strides: STILL, base_offset, element: 0 })
     }
@@ -635,8 +658,13 @@ impl TranslationClasses {
         if op.info().commutes {
             let [first, second] = [&operands[0], &operands[1]];
             // Operands of one class are told apart by where they lie to one another.
-            let order = first.class.cmp(&second.class);
-            swapped = order.then_with(|| self.elements(first).cmp(self.elements(second))).is_gt();
+            swapped = if first.class == second.class {
+                self.elements(first) > self.elements(second)
+            } else {
+                // In the same order in every store.
+                let [first, second] = [first.class, second.class].map(|class| self.shared_number(class));
+                first > second
+            };
             if swapped {
                 operands.swap(0, 1);
             }
@@ -664,6 +692,13 @@ impl TranslationClasses {
         let applies = self.spell(op, operands, main, &result, &mut key);
         if applies {
             result.class = self.classes.number(&key, inputs);
+            if result.class as usize == self.numbers.len() {
+                let shared = std::array::from_fn(|at| {
+                    operands.get(at).map_or(0, |operand| self.shared_number(operand.class))
+                });
+                key[..2].copy_from_slice(&head(op, shared));
+                self.numbers.push(self.shared.operation(&key));
+            }
         }
         self.key = key;
         let main = if swapped && main < 2 { 1 - main } else { main };
@@ -680,9 +715,8 @@ impl TranslationClasses {
         result: &Operand,
         key: &mut Vec<i64>,
     ) -> bool {
-        let class = |at: usize| operands.get(at).map_or(0, |operand| i64::from(operand.class));
         key.clear();
-        key.extend([(op as i64) << 32 | class(0), class(1) << 32 | class(2)]);
+        key.extend(head(op, std::array::from_fn(|at| operands.get(at).map_or(0, |operand| operand.class))));
         let origin = self.from(result);
         for (which, operand) in operands.iter().enumerate() {
             if which == main {
@@ -714,6 +748,11 @@ impl TranslationClasses {
     fn steps_of(&self, operand: &Operand) -> Option<&[i64]> {
         (operand.strides != STILL).then(|| self.motions.content(operand.strides))
     }
+}
+
+/// What the content of a class begins with: an operation, and the classes of its operands.
+fn head(op: TermOp, [first, second, third]: [u32; 3]) -> [i64; 2] {
+    [(op as i64) << 32 | i64::from(first), i64::from(second) << 32 | i64::from(third)]
 }
 
 /// Appends a list to others, and tells where it begins.
@@ -750,199 +789,4 @@ fn along(steps: &[i64], lane: u32) -> i64 {
         return steps[lane as usize];
     }
     bits(lane).map(|bit| steps[bit as usize]).sum()
-}
-
-#[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use crate::term::{InputId, NodeId, View};
-    use proptest::prelude::*;
-
-    /// A term with every element counted from the base offset, commutative operands in the order of their spelling: what a
-    /// class stands for.
-    fn spelled(store: &Store, term: TermId, place: &Place) -> String {
-        match store.view(term) {
-            View::Input { input, element } => {
-                let (_, from) =
-                    place.elements().find(|(bit, _)| *bit == input.0).expect("an input of the term");
-                format!("{}[{}]", input.0, element as i64 - from)
-            }
-            View::Constant(constant) => format!("{:?}", constant.exact),
-            View::Apply(op, operands) => {
-                let mut parts: Vec<String> =
-                    operands[..op.arity()].iter().map(|operand| spelled(store, *operand, place)).collect();
-                if op.info().commutes {
-                    parts[..2].sort();
-                }
-                format!("{op:?}({})", parts.join(", "))
-            }
-        }
-    }
-
-    /// A fingerprint of the lanes of an operand, from pseudo-random numbers.
-    fn lanes(draw: [u64; 4], nodes: &[(NodeId, u32)], constant: TermId) -> [u64; 32] {
-        let [what, base, stride, row] = draw;
-        let input = |element: u64| TermId::input(InputId((what % 3) as u32), element).raw();
-        let node =
-            nodes.get((base % (nodes.len() as u64 + 1)) as usize).filter(|(_, mask)| *mask == u32::MAX);
-        std::array::from_fn(|lane| {
-            let lane = lane as u64;
-            match (what / 3 % 8, node) {
-                (0, _) => input(100 + base + stride * lane),
-                (1, _) => input(100 + base + row * (lane / 4) + stride * (lane % 4)),
-                (2, _) => input(100 + base * (lane ^ stride)),
-                (3, _) => input(100 + lane * lane % 7),
-                (4, _) => constant.raw(),
-                (5, Some((node, _))) => TermId::lane(*node, (lane ^ stride) as u32 & 31).raw(),
-                (6, Some((node, _))) => TermId::lane(*node, (lane / 4 * stride) as u32 & 31).raw(),
-                (_, Some((node, _))) => TermId::lane(*node, lane as u32).raw(),
-                (_, None) => input(base),
-            }
-        })
-    }
-
-    /// An operation, the lanes that it is applied in, and numbers for its operands.
-    pub(in super::super) type Draw = (u8, u32, [[u64; 4]; 3]);
-
-    /// Some nodes at random.
-    pub(in super::super) fn draws() -> impl Strategy<Value = Vec<Draw>> {
-        let operand = || [0u64..24, 0u64..6, 0u64..4, 0u64..9];
-        let mask = prop_oneof![3 => Just(u32::MAX), 1 => 1u32.., 1 => Just(1)];
-        prop::collection::vec((any::<u8>(), mask, [operand(), operand(), operand()]), 1..7)
-    }
-
-    /// Appends what was drawn to a store: the nodes, and their lanes.
-    pub(in super::super) fn append(draws: &[Draw], store: &mut Store) -> Vec<(NodeId, u32)> {
-        let ops = [TermOp::Add, TermOp::Sub, TermOp::Fma, TermOp::Max, TermOp::Exp2, TermOp::Select];
-        let constant = store.intern(crate::term::Constant {
-            exact: crate::number::Extended::Finite(crate::number::Rational::ONE),
-            literal: None,
-            rounded: None,
-        });
-        let mut nodes: Vec<(NodeId, u32)> = Vec::new();
-        for (op, mask, operands) in draws {
-            let op = ops[usize::from(*op) % ops.len()];
-            let operands: Vec<[u64; 32]> =
-                operands[..op.arity()].iter().map(|draw| lanes(*draw, &nodes, constant)).collect();
-            let operands: Vec<&[u64; 32]> = operands.iter().collect();
-            nodes.push((store.push(op, *mask, &operands, 0), *mask));
-        }
-        nodes
-    }
-
-    fn check(draws: &[Draw], mut store: Store) -> Result<(), TestCaseError> {
-        // Twice, so that what was applied before is applied again.
-        let nodes = append(&[draws, draws].concat(), &mut store);
-        // All lanes of some nodes, and one of the last.
-        let (rest, last) = nodes.split_at(nodes.len() - 1);
-        let asked = rest.iter().filter(|(node, _)| node.index() % 2 == 0).copied();
-        let asked = asked.chain(last.iter().map(|(node, mask)| (*node, 1 << mask.trailing_zeros())));
-        let each = |(node, lanes): (NodeId, u32)| bits(lanes).map(move |lane| TermId::lane(node, lane));
-        check_roots(&store, &asked.flat_map(each).collect::<Vec<_>>())?;
-        check_roots(&store, &nodes.iter().copied().flat_map(each).collect::<Vec<_>>())
-    }
-
-    fn check_roots(store: &Store, roots: &[TermId]) -> Result<(), TestCaseError> {
-        let classes = TranslationClasses::new(store, roots);
-        let mut spellings: std::collections::HashMap<u32, String> = std::collections::HashMap::new();
-        let mut numbers: std::collections::HashMap<String, u32> = std::collections::HashMap::new();
-        for term in roots {
-            let place = classes.place(*term).expect("few enough");
-            let spelling = spelled(store, *term, &place);
-            let known = spellings.entry(place.class).or_insert_with(|| spelling.clone());
-            prop_assert_eq!(&*known, &spelling);
-            prop_assert_eq!(*numbers.entry(spelling).or_insert(place.class), place.class);
-        }
-        Ok(())
-    }
-
-    /// A row of an input: the element of lane 0, what separates lanes, and what warps and rounds of a loop add.
-    type Row = [u64; 4];
-
-    fn row((input, [base, stride, of_warp, of_round]): (u32, Row), warp: u64, round: u64) -> [u64; 32] {
-        let first = 100 + base + of_warp * warp + of_round * round;
-        std::array::from_fn(|lane| TermId::input(InputId(input), first + stride * lane as u64).raw())
-    }
-
-    fn through_node(store: &mut Store, op: TermOp, mask: u32, operand: &[u64; 32]) -> [u64; 32] {
-        let node = store.push(op, mask, &[operand], 0);
-        std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw())
-    }
-
-    proptest! {
-        /// Warps that go round a loop, each some elements further on, but for one of them in one round, where another
-        /// element is multiplied or added, or another number; as whole warps and as threads alone.
-        #[test]
-        fn what_is_done_again_is_known(
-            rows in prop::array::uniform3([0u64..9, 0u64..3, 0u64..5, 0u64..5]),
-            op in prop::sample::select(vec![TermOp::Fma, TermOp::Select]),
-            sum in prop::sample::select(vec![TermOp::Add, TermOp::Sub, TermOp::Max]),
-            (odd_warp, odd_round, by) in (0u64..4, 0u64..5, 0u64..6),
-            (alone, through, number) in any::<(bool, bool, bool)>(),
-        ) {
-            let mut store = Store::new();
-            let numbers = [1, 2].map(|number| {
-                let exact = crate::number::Extended::Finite(crate::number::Rational::from_integer(number));
-                store.intern(crate::term::Constant { exact, literal: None, rounded: None }).raw()
-            });
-            let mask = if alone { 1 } else { u32::MAX };
-            let mut totals: Vec<[u64; 32]> = (0..4).map(|warp| row((2, rows[2]), warp, 0)).collect();
-            let mut nodes = Vec::new();
-            for round in 0..5 {
-                for warp in 0..4u64 {
-                    let odd = (warp, round) == (odd_warp, odd_round);
-                    let mut x = row((0, rows[0]), warp, if odd { round + by % 4 / 2 } else { round });
-                    if through {
-                        let function = if odd && by == 1 { TermOp::Abs } else { TermOp::Neg };
-                        x = through_node(&mut store, function, mask, &x);
-                    }
-                    let y = row((1, rows[1]), warp, round);
-                    let total = &mut totals[warp as usize];
-                    let product = store.push(op, mask, &[&x, &y, total], 0);
-                    let result = TermId::lane(product, 0).raw();
-                    let lanes: [u64; 32] = std::array::from_fn(|lane| result + lane as u64);
-                    let other = odd && by > 3;
-                    let added = if number {
-                        [numbers[usize::from(other)]; 32]
-                    } else {
-                        row((1, rows[1]), warp, round + u64::from(other))
-                    };
-                    let added = if through { through_node(&mut store, TermOp::Neg, mask, &added) } else { added };
-                    let next = store.push(sum, mask, &[&lanes, &added], 0);
-                    *total = std::array::from_fn(|lane| TermId::lane(next, lane as u32).raw());
-                    nodes.extend([(product, mask), (next, mask)]);
-                }
-            }
-            let each = |(node, lanes): (NodeId, u32)| bits(lanes).step_by(5).map(move |lane| TermId::lane(node, lane));
-            check_roots(&store, &nodes.into_iter().flat_map(each).collect::<Vec<_>>())?;
-        }
-    }
-
-    proptest! {
-        /// Terms of one class are one another with their inputs moved, and the other way round, whatever lanes do.
-        #[test]
-        fn shapes_are_terms_up_to_moving_inputs(draws in draws()) {
-            check(&draws, Store::new())?;
-            check(&draws, Store::without_patterns())?;
-        }
-    }
-
-    #[test]
-    fn rows_of_a_product_have_one_shape_for_all_lanes() {
-        let mut store = Store::new();
-        let element = |input: u32, at: u64| TermId::input(InputId(input), at).raw();
-        let mut sum = [store.apply(TermOp::Neg, &[TermId::input(InputId(2), 0)], 0).raw(); 32];
-        for k in 0..64 {
-            let rows = std::array::from_fn(|lane| element(0, 100 * (lane as u64 / 4) + k));
-            let columns = std::array::from_fn(|lane| element(1, 8 * k + lane as u64 % 4));
-            let node = store.push(TermOp::Fma, u32::MAX, &[&rows, &columns, &sum], 0);
-            sum = std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw());
-        }
-        let classes = TranslationClasses::new(&store, &sum.map(TermId::from_raw));
-        assert!(classes.parts.is_empty());
-        assert_eq!(classes.anchors.len(), 1 + 3, "long sums share a base offset");
-        let [first, other] = [0, 13].map(|lane| classes.place(TermId::from_raw(sum[lane])).expect("a class"));
-        assert_eq!(first.class, other.class);
-        assert_eq!(other.base_offset.as_slice(), [300, 1, 0]);
-    }
 }

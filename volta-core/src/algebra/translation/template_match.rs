@@ -47,7 +47,7 @@ const MOST_INPUTS: usize = 3;
 /// Of so many classes, the first ones, there are templates.
 const MOST_TEMPLATES: usize = 1 << 14;
 
-impl TranslationClasses {
+impl TranslationClasses<'_> {
     /// The form of the node whose lanes an operand is, in order, or of one that is the same in all lanes.
     #[inline]
     fn form_at(&self, node: NodeRef<'_>, which: usize, base: u64) -> Option<Form> {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::base::index::InstId;
 use crate::number::{Extended, Rational};
 use crate::term::{Constant, Store, TermOp};
 
@@ -37,9 +38,9 @@ fn written(store: &Store, reference: TermId, opt: TermId, axioms: Axioms) -> Res
 fn a_term_is_bound_once_however_often_it_is_used() {
     let mut store = Store::new();
     let half = ratio(&mut store, -1, 2);
-    let sum = store.apply(TermOp::Add, &[x(0), half], 0);
-    let square = store.apply(TermOp::Mul, &[sum, sum], 0);
-    let scaled = store.apply(TermOp::Fma, &[square, TermId::input(InputId(1), 0), sum], 0);
+    let sum = store.apply(TermOp::Add, &[x(0), half], InstId(0));
+    let square = store.apply(TermOp::Mul, &[sum, sum], InstId(0));
+    let scaled = store.apply(TermOp::Fma, &[square, TermId::input(InputId(1), 0), sum], InstId(0));
     let text = written(&store, square, scaled, Axioms::Addition).expect("it can be written");
     let expected = "\
 (set-logic QF_NRA)
@@ -59,9 +60,9 @@ fn a_term_is_bound_once_however_often_it_is_used() {
 fn where_the_reference_is_defined_the_other_side_must_be() {
     let mut store = Store::new();
     let one = ratio(&mut store, 1, 1);
-    let reference = store.apply(TermOp::Div, &[one, x(0)], 0);
-    let root = store.apply(TermOp::Sqrt, &[x(0)], 0);
-    let opt = store.apply(TermOp::Div, &[one, root], 0);
+    let reference = store.apply(TermOp::Div, &[one, x(0)], InstId(0));
+    let root = store.apply(TermOp::Sqrt, &[x(0)], InstId(0));
+    let opt = store.apply(TermOp::Div, &[one, root], InstId(0));
     let text = written(&store, reference, opt, Axioms::None).expect("it can be written");
     let expected = "\
 (set-logic QF_NRA)
@@ -84,9 +85,9 @@ r.2
 fn an_arm_that_is_not_taken_need_not_be_defined() {
     let mut store = Store::new();
     let zero = ratio(&mut store, 0, 1);
-    let inverse = store.apply(TermOp::Div, &[x(1), x(0)], 0);
-    let test = store.apply(TermOp::Equal, &[x(0), zero], 0);
-    let chosen = store.apply(TermOp::Select, &[test, zero, inverse], 0);
+    let inverse = store.apply(TermOp::Div, &[x(1), x(0)], InstId(0));
+    let test = store.apply(TermOp::Equal, &[x(0), zero], InstId(0));
+    let chosen = store.apply(TermOp::Select, &[test, zero, inverse], InstId(0));
     let text = written(&store, chosen, zero, Axioms::None).expect("it can be written");
     assert!(text.contains("(let ((r.5 (ite r.3 true r.2)))\n(and r.5\n"), "{text}");
 }
@@ -94,7 +95,7 @@ fn an_arm_that_is_not_taken_need_not_be_defined() {
 #[test]
 fn exponentials_are_functions_of_which_axioms_may_say_more() {
     let mut store = Store::new();
-    let power = store.apply(TermOp::Exp2, &[x(0)], 0);
+    let power = store.apply(TermOp::Exp2, &[x(0)], InstId(0));
     let text = written(&store, power, x(1), Axioms::None).expect("it can be written");
     assert!(text.contains("(set-logic QF_UFNRA)\n(declare-fun real.exp2 (Real) Real)"), "{text}");
     assert!(!text.contains("forall"), "{text}");
@@ -113,21 +114,21 @@ fn exponentials_are_functions_of_which_axioms_may_say_more() {
 fn infinities_fold_or_are_refused() {
     let mut store = Store::new();
     let low = constant(&mut store, Extended::NegInf);
-    let high = store.apply(TermOp::Max, &[low, x(0)], 0);
+    let high = store.apply(TermOp::Max, &[low, x(0)], InstId(0));
     let text = written(&store, high, x(0), Axioms::None).expect("it folds");
     assert!(text.ends_with("(assert\n(not (= |x[0]| |x[0]|)))\n(check-sat)"), "{text}");
-    let masked = store.apply(TermOp::Sub, &[low, x(0)], 0);
-    let vanished = store.apply(TermOp::Exp2, &[masked], 0);
+    let masked = store.apply(TermOp::Sub, &[low, x(0)], InstId(0));
+    let vanished = store.apply(TermOp::Exp2, &[masked], InstId(0));
     let text = written(&store, vanished, x(0), Axioms::None).expect("it folds");
     assert!(text.contains("(assert\n(not (= 0.0 |x[0]|)))"), "{text}");
-    let test = store.apply(TermOp::Less, &[x(1), x(2)], 0);
-    let chosen = store.apply(TermOp::Select, &[test, low, x(0)], 0);
-    let product = store.apply(TermOp::Mul, &[low, x(0)], 0);
+    let test = store.apply(TermOp::Less, &[x(1), x(2)], InstId(0));
+    let chosen = store.apply(TermOp::Select, &[test, low, x(0)], InstId(0));
+    let product = store.apply(TermOp::Mul, &[low, x(0)], InstId(0));
     for refused in [low, masked, chosen, product] {
         let refusal = Refusal::Infinite { element: "y[0]".into() };
         assert_eq!(written(&store, refused, x(0), Axioms::None), Err(refusal));
     }
-    let unknown = store.apply(TermOp::Sub, &[low, low], 0);
+    let unknown = store.apply(TermOp::Sub, &[low, low], InstId(0));
     assert_eq!(
         written(&store, x(0), unknown, Axioms::None),
         Err(Refusal::Undefined { element: "y[0]".into() })
@@ -139,7 +140,7 @@ fn a_long_chain_needs_neither_stack_nor_tree() {
     let mut store = Store::new();
     let mut sum = x(0);
     for _ in 0..200_000 {
-        sum = store.apply(TermOp::Add, &[sum, sum], 0);
+        sum = store.apply(TermOp::Add, &[sum, sum], InstId(0));
     }
     let element = Element { reference: (&store, sum), opt: (&store, sum) };
     let elements = [("y[0]".to_string(), element)];
@@ -154,10 +155,10 @@ fn a_long_chain_needs_neither_stack_nor_tree() {
 #[test]
 fn each_element_has_a_question_of_its_own() {
     let mut store = Store::new();
-    let sum = store.apply(TermOp::Add, &[x(0), x(1)], 0);
+    let sum = store.apply(TermOp::Add, &[x(0), x(1)], InstId(0));
     let elements: Vec<_> = (0..3)
         .map(|at| {
-            let own = store.apply(TermOp::Mul, &[sum, x(at)], 0);
+            let own = store.apply(TermOp::Mul, &[sum, x(at)], InstId(0));
             (format!("y[{at}]"), own)
         })
         .collect();

@@ -29,7 +29,7 @@ impl Cta<'_> {
         self.raced = Some(at.number);
         let same = content.filter(|_| conflict.is_of_writes()).is_some_and(|content| {
             let old = self.peek(warp, lane, at, cell);
-            self.is_same_cell(old, content, InstId(at.pc))
+            self.is_same_cell(old, content, at.pc)
         });
         self.race(at.object, cell, conflict, same)
     }
@@ -42,7 +42,7 @@ impl Cta<'_> {
         let width = widths[0].filter(|_| widths[0] == widths[1]);
         let place = self.spell_by(object, (first, shared.count_ones()), width);
         let site = |access: race::Access, writes| {
-            self.site_of_thread(format!("{} {place}", access.verb(writes)), access.thread, access.inst.0)
+            self.site_of_thread(format!("{} {place}", access.verb(writes)), access.thread, access.inst)
         };
         let is_copy = matches!(conflict.earlier.agent, Agent::Copy { proxy: None, .. });
         let is_bulk = matches!(conflict.earlier.agent, Agent::Copy { proxy: Some(_), .. });
@@ -128,7 +128,7 @@ impl Cta<'_> {
         (offset, bytes): (u64, u32),
         value: Value,
     ) {
-        let reader = InstId(at.pc);
+        let reader = at.pc;
         if self.packed.undefined_part(value) == Some(Origin::Unwritten(reader))
             && !self.unwritten.contains_key(&reader)
         {
@@ -171,7 +171,7 @@ impl Cta<'_> {
         &self,
         warp: &Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         space: Space,
         address: u64,
         bytes: u32,
@@ -196,7 +196,7 @@ impl Cta<'_> {
             Backing::Tensor(number) => self.launch.tensors[number as usize].has_fields(),
             Backing::Shared(_) | Backing::Local(_) => false,
         };
-        let width = object.element.map(Element::bytes).or_else(|| self.element_bytes(InstId(pc)));
+        let width = object.element.map(Element::bytes).or_else(|| self.element_bytes(pc));
         let width = width.filter(|width| {
             !has_fields
                 && offset % i64::from(*width) == 0
@@ -267,7 +267,7 @@ impl Cta<'_> {
         &self,
         warp: &Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         object: &Object,
         offsets: &[u64; 32],
         total: u32,
@@ -292,7 +292,7 @@ impl Cta<'_> {
         };
         let site = self.site(format!("accesses {total} bytes"), warp, lane, pc);
         let is_of_a_matrix = matches!(
-            self.launch.program.insts[pc as usize].op,
+            self.launch.program.insts[pc.index()].op,
             Op::LoadFragment { .. }
                 | Op::StoreFragment { .. }
                 | Op::LoadMatrix { .. }

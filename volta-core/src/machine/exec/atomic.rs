@@ -19,7 +19,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         (update, scope): (Update, Scope),
         (space, address, alignment): (Space, Address, u32),
         d: Option<RegId>,
@@ -56,7 +56,7 @@ impl Cta<'_> {
             }
             if let Some(d) = d {
                 // Who was here before is the schedule's business (rule S4).
-                let old = Value::Undefined(Origin::Unpredictable(InstId(pc)));
+                let old = Value::Undefined(Origin::Unpredictable(pc));
                 warp.register_mut(d).set(lane, old);
             }
         }
@@ -85,7 +85,7 @@ impl Cta<'_> {
     }
 
     /// An operand as bits, an integer or a real, or undefined; an error in words when it is nothing of the sort.
-    fn updating(&mut self, update: Update, by: Value, pc: u32) -> Result<Value, String> {
+    fn updating(&mut self, update: Update, by: Value, pc: InstId) -> Result<Value, String> {
         if let Some(origin) = self.taint(&[by]) {
             return Ok(Value::Undefined(origin));
         }
@@ -93,7 +93,7 @@ impl Cta<'_> {
             Update::Real(format) => {
                 let real = self.read_real(by, format)?;
                 // NaN, which rule V2 leaves out.
-                let nan = Value::Undefined(Origin::Invalid(InstId(pc)));
+                let nan = Value::Undefined(Origin::Invalid(pc));
                 Ok(real.map_or(nan, |term| Value::Sym(Sym::real(format, term))))
             }
             Update::Integer(_, ty) => {
@@ -113,7 +113,7 @@ impl Cta<'_> {
         update: Update,
         old: Value,
         by: Value,
-        pc: u32,
+        pc: InstId,
     ) -> Result<Value, String> {
         if let Some(origin) = self.taint(&[old, by]) {
             return Ok(Value::Undefined(origin));
@@ -121,7 +121,7 @@ impl Cta<'_> {
         match update {
             Update::Real(format) => {
                 let (Some(x), Some(y)) = (self.read_real(old, format)?, self.read_real(by, format)?) else {
-                    return Ok(Value::Undefined(Origin::Invalid(InstId(pc))));
+                    return Ok(Value::Undefined(Origin::Invalid(pc)));
                 };
                 // In which order it is rounded nobody knows (rule V10).
                 let precision = Precision { approximate: true, ..Precision::NEAREST };

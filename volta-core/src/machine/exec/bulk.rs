@@ -9,7 +9,7 @@ use super::super::objects::Backing;
 use super::super::race::Agent;
 use super::super::value::lanes;
 use super::super::warp::Warp;
-use crate::program::{Far, Place, Src};
+use crate::program::{Far, InstId, Place, Src};
 use crate::verdict::FaultKind;
 use std::collections::VecDeque;
 
@@ -42,7 +42,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         (to, from): (Place, &Far),
         barrier: Place,
     ) -> Result<(), Stop> {
@@ -70,7 +70,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         (to, from): (&Far, Place),
     ) -> Result<(), Stop> {
         for lane in lanes(mask) {
@@ -105,7 +105,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         (to, from): (Place, Place),
         bytes: Src,
         (writer, reader): (Agent, Agent),

@@ -7,7 +7,7 @@ use super::super::warp::Warp;
 use super::int::scalar2;
 use super::packed_int::NotRepresentable;
 use crate::base::assumption::Assumption;
-use crate::program::{Inst, Int, Int2, Members, PredId, PredSrc, RegId, Shuffle, Src, Vote, Width};
+use crate::program::{Inst, InstId, Int, Int2, Members, PredId, PredSrc, RegId, Shuffle, Src, Vote, Width};
 use crate::verdict::FaultKind;
 
 impl Cta<'_> {
@@ -17,7 +17,7 @@ impl Cta<'_> {
         warp: &mut Warp,
         group: u32,
         inst: &Inst,
-        pc: u32,
+        pc: InstId,
         members: Members,
     ) -> Result<u32, Stop> {
         let Members::Mask(mask) = members else { return self.try_matrix(warp, group, inst, pc) };
@@ -53,7 +53,7 @@ impl Cta<'_> {
     }
 
     /// Matrix instructions need all 32 lanes.
-    fn try_matrix(&mut self, warp: &mut Warp, group: u32, inst: &Inst, pc: u32) -> Result<u32, Stop> {
+    fn try_matrix(&mut self, warp: &mut Warp, group: u32, inst: &Inst, pc: InstId) -> Result<u32, Stop> {
         if warp.live() != u32::MAX {
             let lane = group.trailing_zeros() as usize;
             let missing = (!warp.live()).trailing_zeros();
@@ -79,7 +79,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         members: u32,
-        pc: u32,
+        pc: InstId,
         mode: Shuffle,
         (d, p): (Option<RegId>, Option<PredId>),
         [a, b, c]: [Src; 3],
@@ -113,7 +113,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         members: u32,
-        pc: u32,
+        pc: InstId,
         vote: Vote,
         p: PredId,
         a: PredSrc,
@@ -133,7 +133,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         members: u32,
-        pc: u32,
+        pc: InstId,
         d: RegId,
         a: PredSrc,
     ) -> Result<(), Stop> {
@@ -149,7 +149,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         members: u32,
-        pc: u32,
+        pc: InstId,
         d: RegId,
         a: Src,
         width: Width,
@@ -168,7 +168,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         members: u32,
-        pc: u32,
+        pc: InstId,
         (d, p): (Option<RegId>, Option<PredId>),
         a: Src,
         width: Width,
@@ -192,7 +192,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         members: u32,
-        pc: u32,
+        pc: InstId,
         (op, signed): (Int2, bool),
         d: RegId,
         a: Src,
@@ -233,7 +233,14 @@ impl Cta<'_> {
     }
 
     /// The values of lanes combined, which is the same in any order.
-    fn reduced(&mut self, warp: &Warp, op: Int2, ty: Int, values: &[Value], pc: u32) -> Result<Value, Stop> {
+    fn reduced(
+        &mut self,
+        warp: &Warp,
+        op: Int2,
+        ty: Int,
+        values: &[Value],
+        pc: InstId,
+    ) -> Result<Value, Stop> {
         let (first, rest) = values.split_first().unwrap_or((&Value::Bits(0), &[]));
         rest.iter().try_fold(*first, |sum, value| {
             let words = [sum, *value];
@@ -246,7 +253,7 @@ impl Cta<'_> {
         })
     }
 
-    fn lanes_where(&mut self, warp: &Warp, members: u32, a: PredSrc, pc: u32) -> Result<u32, Stop> {
+    fn lanes_where(&mut self, warp: &Warp, members: u32, a: PredSrc, pc: InstId) -> Result<u32, Stop> {
         lanes(members)
             .try_fold(0, |ballot, lane| Ok(ballot | u32::from(self.known_truth(warp, a, lane, pc)?) << lane))
     }
@@ -257,7 +264,7 @@ impl Cta<'_> {
         members: u32,
         a: Src,
         width: Width,
-        pc: u32,
+        pc: InstId,
     ) -> Result<[u64; 32], Stop> {
         let mut out = [0; 32];
         for lane in lanes(members) {

@@ -47,7 +47,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         d: RegId,
         a: Src,
         from: Int,
@@ -91,7 +91,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         d: RegId,
         a: Src,
         from: Int,
@@ -131,7 +131,7 @@ impl Cta<'_> {
         value: Value,
         to: Format,
         rounding: Rounding,
-        pc: u32,
+        pc: InstId,
         number: &impl Fn(u64) -> Extended,
     ) -> Option<Value> {
         if let Value::Bits(bits) = value {
@@ -153,7 +153,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         d: RegId,
         a: Src,
         (from, flush): (Format, bool),
@@ -162,7 +162,7 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         for lane in lanes(mask) {
             let Some(term) = self.real(warp, self.value(warp, a, lane), from, lane, pc)? else {
-                let origin = self.taint(&[self.value(warp, a, lane)]).unwrap_or(Origin::Invalid(InstId(pc)));
+                let origin = self.taint(&[self.value(warp, a, lane)]).unwrap_or(Origin::Invalid(pc));
                 warp.register_mut(d).set(lane, Value::Undefined(origin));
                 continue;
             };
@@ -188,7 +188,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         d: RegId,
         a: Src,
         cast: FloatCast,
@@ -223,7 +223,7 @@ impl Cta<'_> {
         for lane in lanes(known | undefined) {
             let value = if undefined >> lane & 1 == 1 {
                 let origin = self.taint(&[self.value(warp, a, lane)]);
-                Value::Undefined(origin.unwrap_or(Origin::Invalid(InstId(pc))))
+                Value::Undefined(origin.unwrap_or(Origin::Invalid(pc)))
             } else {
                 let value = self.cast(TermId::from_raw(terms.ids[lane]), cast, pc);
                 value.map_err(|what| self.depends_on_rounding(warp, lane, pc, what))?
@@ -248,7 +248,7 @@ impl Cta<'_> {
     }
 
     /// A known value in another format, rounded to an integer and clamped.
-    fn cast(&mut self, term: TermId, cast: FloatCast, pc: u32) -> Result<Value, Undecided> {
+    fn cast(&mut self, term: TermId, cast: FloatCast, pc: InstId) -> Result<Value, Undecided> {
         let undecided = Undecided("rounding to an integer");
         let FloatCast { from, to, integral: towards, precision, clamp, finite } = cast;
         let Some(known) = self.known.of(&self.store, term) else { return Err(undecided) };
@@ -327,7 +327,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         d: &[Option<RegId>],
         a: Src,
         part: Width,
@@ -352,7 +352,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         d: RegId,
         a: Src,
         space: Space,
@@ -395,7 +395,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         p: PredId,
         a: Src,
         space: Space,

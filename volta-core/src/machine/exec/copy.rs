@@ -57,7 +57,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         operation: &Async,
     ) -> Result<(), Stop> {
         match operation {
@@ -103,7 +103,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         (to, from): (Address, Address),
         bytes: u32,
         size: Option<Src>,
@@ -172,7 +172,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         source: Option<u64>,
         (wanted, bytes): (u32, u32),
         agent: Agent,
@@ -191,7 +191,7 @@ impl Cta<'_> {
                 for (step, cell) in cells.iter_mut().enumerate().take(bytes as usize / 4) {
                     let place = offset / 4 + step as u64;
                     let tables = (&mut self.packed, &mut self.store);
-                    *cell = initial_cell(tensor, place, tables, InstId(pc));
+                    *cell = initial_cell(tensor, place, tables, pc);
                 }
                 return Ok(Brought::Cells(cells));
             }

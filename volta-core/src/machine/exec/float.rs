@@ -138,7 +138,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         shape: Shape,
         d: RegId,
         sources: &[Src],
@@ -168,7 +168,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         shape: Shape,
         d: RegId,
         [sign, magnitude]: [Src; 2],
@@ -214,7 +214,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         shape: Shape,
         d: RegId,
         sources: &[Src],
@@ -237,7 +237,7 @@ impl Cta<'_> {
         }
         for lane in lanes(undefined) {
             let values: Vec<Value> = sources.iter().map(|source| self.value(warp, *source, lane)).collect();
-            let origin = self.taint(&values).unwrap_or(Origin::Invalid(InstId(pc)));
+            let origin = self.taint(&values).unwrap_or(Origin::Invalid(pc));
             warp.register_mut(d).set(lane, Value::Undefined(origin));
         }
         Ok(())
@@ -250,7 +250,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         shape: Shape,
         d: RegId,
         sources: &[Src],
@@ -289,7 +289,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         shape: Shape,
         d: RegId,
         sources: &[Src],
@@ -342,7 +342,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         shape: Shape,
         d: RegId,
         sources: &[Src],
@@ -388,7 +388,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         rest: u32,
-        pc: u32,
+        pc: InstId,
         shape: Shape,
         d: RegId,
         operands: &[Terms],
@@ -414,7 +414,7 @@ impl Cta<'_> {
     }
 
     /// Clamped values of a warp.
-    pub(super) fn clamp_all(&mut self, clamp: Clamp, mask: u32, results: Results, pc: u32) -> Results {
+    pub(super) fn clamp_all(&mut self, clamp: Clamp, mask: u32, results: Results, pc: InstId) -> Results {
         if clamp == Clamp::None {
             return results;
         }
@@ -422,7 +422,13 @@ impl Cta<'_> {
     }
 
     /// Clamped values of a warp; `None` where nothing is to be done.
-    pub(super) fn clamp_ids(&mut self, clamp: Clamp, mask: u32, ids: &[u64; 32], pc: u32) -> Option<Results> {
+    pub(super) fn clamp_ids(
+        &mut self,
+        clamp: Clamp,
+        mask: u32,
+        ids: &[u64; 32],
+        pc: InstId,
+    ) -> Option<Results> {
         match clamp {
             Clamp::None => None,
             Clamp::Saturate => Some(self.store.push_shared(TermOp::Saturate, mask, &[ids], pc)),
@@ -434,7 +440,7 @@ impl Cta<'_> {
     }
 
     /// A clamped term.
-    pub(super) fn clamp(&mut self, clamp: Clamp, term: TermId, pc: u32) -> TermId {
+    pub(super) fn clamp(&mut self, clamp: Clamp, term: TermId, pc: InstId) -> TermId {
         match clamp {
             Clamp::None => term,
             Clamp::Saturate => TermId::from_raw(self.store.push_uniform(TermOp::Saturate, &[term.raw()], pc)),
@@ -451,7 +457,7 @@ impl Cta<'_> {
         &mut self,
         warp: &Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         format: Format,
         source: Src,
         out: &mut Terms,
@@ -548,7 +554,7 @@ impl Cta<'_> {
         value: Value,
         format: Format,
         lane: usize,
-        pc: u32,
+        pc: InstId,
     ) -> Result<Option<TermId>, Stop> {
         if let Value::Sym(sym) = value
             && sym.raw() & !LOW == Sym::real_tag(format)
@@ -597,7 +603,11 @@ impl Cta<'_> {
                     let then = self.read_real(choice.then, format)?;
                     let otherwise = self.read_real(choice.otherwise, format)?;
                     let (Some(then), Some(otherwise)) = (then, otherwise) else { return Ok(None) };
-                    Ok(Some(self.store.apply(TermOp::Select, &[choice.condition, then, otherwise], 0)))
+                    Ok(Some(self.store.apply(
+                        TermOp::Select,
+                        &[choice.condition, then, otherwise],
+                        InstId(0),
+                    )))
                 }
                 SymKind::Half64(..)
                 | SymKind::Int(..)
@@ -607,7 +617,7 @@ impl Cta<'_> {
                     if self.packed.undefined_part(value).is_some() {
                         return Ok(None);
                     }
-                    let mut residues = self.int_terms(0);
+                    let mut residues = self.int_terms(InstId(0));
                     let number = residues.spelled(value, format).or_else(|| residues.decoding(value, format));
                     if number.is_some() {
                         return Ok(number);
@@ -645,7 +655,7 @@ impl Cta<'_> {
     }
 
     /// An operation on known values.
-    pub(super) fn fold_float(&mut self, shape: Shape, ids: &[TermId], pc: u32) -> Value {
+    pub(super) fn fold_float(&mut self, shape: Shape, ids: &[TermId], pc: InstId) -> Value {
         if let Some(value) = self.known_floor_step(shape, ids, pc) {
             return value;
         }
@@ -663,7 +673,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         op: FloatCompare,
         (format, flush): (Format, bool),
         [a, b]: [Src; 2],
@@ -677,7 +687,7 @@ impl Cta<'_> {
                 (Some(x), Some(y)) => self.compare_reals(warp, op, (format, flush), [x, y], lane, pc)?,
                 _ => {
                     let words = [a, b].map(|source| self.value(warp, source, lane));
-                    Truth::Undefined(self.taint(&words).unwrap_or(Origin::Invalid(InstId(pc))))
+                    Truth::Undefined(self.taint(&words).unwrap_or(Origin::Invalid(pc)))
                 }
             };
             self.set_predicates(warp, lane, pc, truth, targets, combine);
@@ -692,7 +702,7 @@ impl Cta<'_> {
         (format, flush): (Format, bool),
         [x, y]: [TermId; 2],
         lane: usize,
-        pc: u32,
+        pc: InstId,
     ) -> Result<Truth, Stop> {
         let FloatCompare::Order(op, unordered) = op else {
             self.relied.others.insert(Assumption::relied(NAN));
@@ -723,7 +733,7 @@ impl Cta<'_> {
         &self,
         warp: &Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         Undecided(what): Undecided,
     ) -> Stop {
         let message =

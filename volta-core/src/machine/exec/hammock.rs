@@ -13,7 +13,7 @@ const MAX_STEPS: u32 = 4096;
 /// A branch that the input decides.
 struct DecidedByInput<'p> {
     inst: &'p Inst,
-    pc: u32,
+    pc: InstId,
     guard: PredSrc,
 }
 
@@ -24,9 +24,9 @@ impl Cta<'_> {
         warp: &mut Warp,
         symbolic: u32,
         inst: &Inst,
-        pc: u32,
+        pc: InstId,
         guard: PredSrc,
-    ) -> Result<u32, Stop> {
+    ) -> Result<InstId, Stop> {
         self.choose_sides_within(warp, symbolic, inst, pc, guard, &mut 0)?.ok_or_else(|| {
             let why = format!("its sides run more than {MAX_STEPS} operations");
             self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why))
@@ -39,10 +39,10 @@ impl Cta<'_> {
         warp: &mut Warp,
         symbolic: u32,
         inst: &Inst,
-        pc: u32,
+        pc: InstId,
         guard: PredSrc,
         steps: &mut u32,
-    ) -> Result<Option<u32>, Stop> {
+    ) -> Result<Option<InstId>, Stop> {
         let Some(Control::Branch(target)) = inst.op.control() else {
             return Err(Stop::Defect("the sides of an operation that is no branch"));
         };
@@ -55,17 +55,17 @@ impl Cta<'_> {
         };
         // A long kernel with many branches is looked through once for each of them.
         self.check_budgets()?;
-        let join = hammock.join.0;
+        let join = hammock.join;
         let conditions = self.conditions(warp, symbolic, guard, pc);
         let contents = |warp: &Warp| Snapshot::new(warp, &hammock.live);
         let before = Snapshot::new(warp, &hammock.written);
         let branch = DecidedByInput { inst, pc, guard };
-        if !self.run_side(warp, symbolic, target.0, join, &branch, steps)? {
+        if !self.run_side(warp, symbolic, *target, join, &branch, steps)? {
             return Ok(None);
         }
         let taken = contents(warp);
         before.restore(warp, symbolic);
-        if !self.run_side(warp, symbolic, pc + 1, join, &branch, steps)? {
+        if !self.run_side(warp, symbolic, pc.next(), join, &branch, steps)? {
             return Ok(None);
         }
         let passed = contents(warp);
@@ -78,8 +78,8 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        mut pc: u32,
-        join: u32,
+        mut pc: InstId,
+        join: InstId,
         branch: &DecidedByInput<'_>,
         steps: &mut u32,
     ) -> Result<bool, Stop> {
@@ -91,8 +91,8 @@ impl Cta<'_> {
             }
             self.counts.warp_instructions += 1;
             self.counts.thread_instructions += u64::from(mask.count_ones());
-            let inst = &insts[pc as usize];
-            let Op::Branch { target } = inst.op else {
+            let inst = &insts[pc.index()];
+            let Op::Branch { target } = &inst.op else {
                 let active = match inst.guard {
                     None => mask,
                     Some(guard) => match self.guarded(warp, mask, inst, pc, guard)? {
@@ -102,17 +102,17 @@ impl Cta<'_> {
                 };
                 if active != 0 {
                     if let Err(why) = self.is_harmless(warp, active, &inst.op) {
-                        let why = format!("one of its sides {why}{}", self.where_is(InstId(pc)));
+                        let why = format!("one of its sides {why}{}", self.where_is(pc));
                         let DecidedByInput { inst, pc, guard } = *branch;
                         return Err(self.decided_by_input(warp, mask, inst, pc, guard, Some(why)));
                     }
                     self.execute(warp, active, inst, pc)?;
                 }
-                pc += 1;
+                pc = pc.next();
                 continue;
             };
             let Some(guard) = inst.guard else {
-                pc = target.0;
+                pc = *target;
                 continue;
             };
             let (taken, symbolic) = self.guard_lanes(warp, mask, pc, guard)?;
@@ -124,7 +124,7 @@ impl Cta<'_> {
                     None => return Ok(false),
                 }
             }
-            parts.extend([(taken, target.0), (passed, pc + 1)].into_iter().filter(|part| part.0 != 0));
+            parts.extend([(taken, *target), (passed, pc.next())].into_iter().filter(|part| part.0 != 0));
             if let [(_, only)] = parts.as_slice() {
                 pc = *only;
                 continue;
@@ -139,11 +139,11 @@ impl Cta<'_> {
         Ok(true)
     }
 
-    fn hammock(&mut self, pc: u32) -> Result<Arc<Hammock>, NoHammock> {
+    fn hammock(&mut self, pc: InstId) -> Result<Arc<Hammock>, NoHammock> {
         if let Some(known) = self.hammocks.get(&pc) {
             return Ok(known.clone());
         }
-        let found = Arc::new(self.launch.program.hammock(self.launch.joins(), InstId(pc))?);
+        let found = Arc::new(self.launch.program.hammock(self.launch.joins(), pc)?);
         self.looked_at += found.looked_at;
         self.hammocks.insert(pc, found.clone());
         Ok(found)

@@ -13,7 +13,7 @@ use super::known::{Exact, Known};
 use super::packed_int::PackedInts;
 use crate::number::format::Format;
 use crate::number::{Extended, Rational};
-use crate::program::{Clamp, Width};
+use crate::program::{Clamp, InstId, Width};
 use crate::term::{Constant, NodeId, Results, Store, TermId, TermKind, TermOp, View};
 
 /// A constant term of a whole number.
@@ -48,7 +48,12 @@ fn bias((lowest, highest): (i64, i64)) -> Option<i64> {
 impl Cta<'_> {
     /// `fma.rm(s, b, c)` for `s` in [0, 1] where every result is an integer of f32 with unit spacing:
     /// `c + ⌊s·b⌋`. `None` when it is not that in every lane of `mask`.
-    pub(super) fn floor_step(&mut self, mask: u32, [s, b, c]: [&[u64; 32]; 3], pc: u32) -> Option<Results> {
+    pub(super) fn floor_step(
+        &mut self,
+        mask: u32,
+        [s, b, c]: [&[u64; 32]; 3],
+        pc: InstId,
+    ) -> Option<Results> {
         let first = mask.trailing_zeros() as usize;
         let same = |ids: &[u64; 32]| lanes(mask).all(|lane| ids[lane] == ids[first]);
         let saturated = |lane: usize| self.store.op(TermId::from_raw(s[lane])) == Some(TermOp::Saturate);
@@ -73,7 +78,7 @@ impl Cta<'_> {
     }
 
     /// The same step on known values: `None` where it is another operation, or where `s` may lie elsewhere.
-    pub(super) fn known_floor_step(&mut self, shape: Shape, ids: &[TermId], pc: u32) -> Option<Value> {
+    pub(super) fn known_floor_step(&mut self, shape: Shape, ids: &[TermId], pc: InstId) -> Option<Value> {
         let [s, b, c] = ids else { return None };
         let is_step = shape.op == TermOp::Fma
             && shape.rounds_down()
@@ -116,7 +121,7 @@ impl Cta<'_> {
     }
 
     /// `bits(m) << 23` for all lanes of `mask` at once, where [`Cta::floor_step`] made every `m`.
-    pub(super) fn exponent_fields(&mut self, mask: u32, register: &Register, pc: u32) -> Option<Results> {
+    pub(super) fn exponent_fields(&mut self, mask: u32, register: &Register, pc: InstId) -> Option<Results> {
         if register.sym & mask != mask {
             return None;
         }

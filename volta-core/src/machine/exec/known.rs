@@ -171,12 +171,12 @@ impl Knowns {
     }
 
     /// An operation on known values.
-    pub(super) fn fold(&mut self, store: &mut Store, shape: Shape, ids: &[TermId], pc: u32) -> Value {
+    pub(super) fn fold(&mut self, store: &mut Store, shape: Shape, ids: &[TermId], pc: InstId) -> Value {
         let unbounded = || Known { exact: Exact::Between(Enclosed::Unresolved), rounded: None };
         let operands: SmallVec<[Known; 3]> =
             ids.iter().map(|id| self.of(store, *id).unwrap_or_else(unbounded)).collect();
         let rounded = self.rounded(shape, ids, &operands);
-        let undefined = Value::Undefined(Origin::Invalid(InstId(pc)));
+        let undefined = Value::Undefined(Origin::Invalid(pc));
         let numbers: Option<SmallVec<[&Extended; 3]>> =
             operands.iter().map(|operand| operand.exact.number()).collect();
         let folded = numbers.map(|numbers| clamp_fold(shape.clamp, fold(shape.op, &numbers)));
@@ -228,7 +228,7 @@ impl Knowns {
         (from, to): (TermId, Format),
         exact: Exact,
         rounded: Option<Rounded>,
-        pc: u32,
+        pc: InstId,
     ) -> Value {
         if let Exact::Number(number) = exact {
             return self.constant(store, to, number, rounded);
@@ -413,7 +413,7 @@ impl Exact {
 }
 
 /// A clamped term, of a node of its own.
-pub(super) fn clamp_term(store: &mut Store, clamp: Clamp, term: TermId, pc: u32) -> TermId {
+pub(super) fn clamp_term(store: &mut Store, clamp: Clamp, term: TermId, pc: InstId) -> TermId {
     match clamp {
         Clamp::None => term,
         Clamp::Saturate => store.apply(TermOp::Saturate, &[term], pc),

@@ -30,7 +30,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        (inst, pc): (&Inst, u32),
+        (inst, pc): (&Inst, InstId),
         stop: Stop,
     ) -> Result<(), Stop> {
         self.note(stop)?;
@@ -73,7 +73,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        (inst, pc): (&Inst, u32),
+        (inst, pc): (&Inst, InstId),
         stop: Stop,
     ) -> Result<(), Stop> {
         let (Stop::Doubtful, Op::Load { address, .. }) = (&stop, &inst.op) else { return Err(stop) };
@@ -102,7 +102,7 @@ impl Cta<'_> {
         touched: u8,
         content: Option<Cell>,
     ) -> bool {
-        let (place, inst) = ((at.number, cell), InstId(at.pc));
+        let (place, inst) = ((at.number, cell), at.pc);
         let Detector::VectorClock(exact) = &mut self.order else { return false };
         let threads: SmallVec<[u32; 1]> = match at.agent {
             Agent::Thread | Agent::Atomic { .. } | Agent::Copy { .. } | Agent::Barrier => {
@@ -134,20 +134,20 @@ impl Cta<'_> {
     }
 
     /// What the lanes of `mask` would have loaded is in doubt.
-    fn load_nothing(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) {
+    fn load_nothing(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: InstId) {
         let Op::Load { d, .. } = &inst.op else { return };
         if let Some(survey) = &mut self.survey {
             survey.lacks_load();
         }
         for target in d.iter().flatten() {
             for lane in lanes(mask) {
-                warp.register_mut(*target).set(lane, Value::Undefined(Origin::Doubtful(InstId(pc))));
+                warp.register_mut(*target).set(lane, Value::Undefined(Origin::Doubtful(pc)));
             }
         }
     }
 }
 
 /// What is read from a cell of which nobody knows what it holds.
-pub(super) fn doubtful_cell(pc: u32) -> Cell {
-    Cell::of(Value::Undefined(Origin::Doubtful(InstId(pc))))
+pub(super) fn doubtful_cell(pc: InstId) -> Cell {
+    Cell::of(Value::Undefined(Origin::Doubtful(pc)))
 }

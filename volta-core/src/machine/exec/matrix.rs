@@ -102,7 +102,7 @@ impl Cta<'_> {
     pub(super) fn mma(
         &mut self,
         warp: &mut Warp,
-        pc: u32,
+        pc: InstId,
         product: MatrixProduct,
         d: &[RegId],
         [a, b, c]: [&[Src]; 3],
@@ -136,7 +136,7 @@ impl Cta<'_> {
     /// `sum[p] + Σ left[row][k] · right[k][column]` for 32 places from one on; undefined where an operand is.
     pub(super) fn dot_products(
         &mut self,
-        pc: u32,
+        pc: InstId,
         factors: &mut Factors<'_>,
         first: (usize, usize),
     ) -> [u64; 32] {
@@ -147,7 +147,12 @@ impl Cta<'_> {
         totals
     }
 
-    fn dot_product_terms(&mut self, pc: u32, factors: &mut Factors<'_>, first: (usize, usize)) -> [u64; 32] {
+    fn dot_product_terms(
+        &mut self,
+        pc: InstId,
+        factors: &mut Factors<'_>,
+        first: (usize, usize),
+    ) -> [u64; 32] {
         let Factors { left, right, sum, places, complete, of_left, of_right, .. } = factors;
         let total: [u64; 32] = std::array::from_fn(|lane| {
             let (row, column) = places.of_lane(first, lane);
@@ -195,7 +200,7 @@ impl Cta<'_> {
     /// The same where some operands are undefined.
     fn defined_dot_products(
         &mut self,
-        pc: u32,
+        pc: InstId,
         factors: &Factors<'_>,
         first: (usize, usize),
         mut total: [u64; 32],
@@ -229,7 +234,7 @@ impl Cta<'_> {
     pub(super) fn read_matrix(
         &mut self,
         warp: &Warp,
-        pc: u32,
+        pc: InstId,
         element: MatrixElement,
         registers: &[Src],
         out: &mut Terms,
@@ -277,7 +282,7 @@ impl Cta<'_> {
         value: Value,
         (which, bytes): (usize, u32),
         lane: usize,
-        pc: u32,
+        pc: InstId,
     ) -> Result<Value, Stop> {
         if bytes == 2
             && let Some(half) = self.packed.half(value, which)
@@ -300,7 +305,7 @@ impl Cta<'_> {
     fn integer_mma(
         &mut self,
         warp: &mut Warp,
-        pc: u32,
+        pc: InstId,
         product: MatrixProduct,
         d: &[RegId],
         [a, b, c]: [&[Src]; 3],
@@ -353,7 +358,7 @@ impl Cta<'_> {
     fn integer_mma_of_terms(
         &mut self,
         warp: &mut Warp,
-        pc: u32,
+        pc: InstId,
         product: MatrixProduct,
         d: &[RegId],
         [a, b, c]: [&[Src]; 3],
@@ -405,7 +410,7 @@ impl Cta<'_> {
         source: Src,
         at: usize,
         lane: usize,
-        pc: u32,
+        pc: InstId,
     ) -> Result<TermId, Stop> {
         let value = self.value(warp, source, lane);
         let signed = element == (MatrixElement::Int8 { signed: true });
@@ -415,7 +420,7 @@ impl Cta<'_> {
 
     /// The fault of an operand that is undefined, or no integer.
     #[cold]
-    pub(super) fn no_integer(&self, warp: &Warp, value: Value, lane: usize, pc: u32) -> Stop {
+    pub(super) fn no_integer(&self, warp: &Warp, value: Value, lane: usize, pc: InstId) -> Stop {
         match value {
             Value::Undefined(_) => self.not_concrete(warp, value, lane, pc, "an integer of a matrix"),
             Value::Bits(_) | Value::Sym(_) => self.computes_with_encoding(warp, &[value], lane, pc),
@@ -427,7 +432,7 @@ impl Cta<'_> {
     pub(super) fn load_matrix(
         &mut self,
         warp: &mut Warp,
-        pc: u32,
+        pc: InstId,
         (space, address): (Space, Address),
         transposed: bool,
         d: &[RegId],
@@ -477,7 +482,7 @@ impl Cta<'_> {
     pub(super) fn store_matrix(
         &mut self,
         warp: &mut Warp,
-        pc: u32,
+        pc: InstId,
         (space, address): (Space, Address),
         transposed: bool,
         a: &[Src],
@@ -517,7 +522,7 @@ impl Cta<'_> {
     pub(super) fn transpose_matrix(
         &mut self,
         warp: &mut Warp,
-        pc: u32,
+        pc: InstId,
         d: RegId,
         a: Src,
     ) -> Result<(), Stop> {
@@ -558,9 +563,9 @@ pub(super) fn sum_of_products(
 }
 
 /// A term as a value of a format.
-pub(super) fn real_or_undefined(format: Format, raw: u64, pc: u32) -> Value {
+pub(super) fn real_or_undefined(format: Format, raw: u64, pc: InstId) -> Value {
     if raw == UNDEFINED {
-        Value::Undefined(Origin::Invalid(InstId(pc)))
+        Value::Undefined(Origin::Invalid(pc))
     } else {
         Value::Sym(Sym::real(format, TermId::from_raw(raw)))
     }

@@ -27,7 +27,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         place: Place,
         action: &BarrierAction,
     ) -> Result<(), Stop> {
@@ -41,7 +41,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         place: Place,
         action: &BarrierAction,
     ) -> Result<(), Stop> {
@@ -141,7 +141,7 @@ impl Cta<'_> {
         &mut self,
         warp: &Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         key: (u32, u64),
         bytes: i64,
         copy: Option<u32>,
@@ -158,7 +158,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         place: Place,
         bytes: u32,
         copy: u32,
@@ -172,7 +172,7 @@ impl Cta<'_> {
         &mut self,
         warp: &Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         key: (u32, u64),
         act: impl FnOnce(&mut Mbarrier, &mut Clocks, Event) -> Result<(), Wrong>,
     ) -> Result<(), Stop> {
@@ -189,7 +189,7 @@ impl Cta<'_> {
     }
 
     /// Ends the current phase of a barrier if nothing is missing; tells whether it did.
-    fn end_phase(&mut self, warp: &Warp, lane: usize, pc: u32, key: (u32, u64)) -> Result<bool, Stop> {
+    fn end_phase(&mut self, warp: &Warp, lane: usize, pc: InstId, key: (u32, u64)) -> Result<bool, Stop> {
         let mut ended = None;
         self.at_barrier(warp, lane, pc, key, |barrier, _, _| {
             if barrier.is_complete() {
@@ -211,7 +211,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         place: Place,
         action: &BarrierAction,
     ) -> Result<(u32, u64), Stop> {
@@ -256,7 +256,7 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         let (place, who) = ((at.number, cell), (warp.thread(lane), at.agent));
-        match exact.access(place, who, 0xf, InstId(at.pc), true) {
+        match exact.access(place, who, 0xf, at.pc, true) {
             Ok(()) => Ok(()),
             Err(conflict) => Err(self.race_at(warp, lane, at, cell, conflict, None)),
         }
@@ -268,10 +268,10 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
-    ) -> Result<(u32, u32), Stop> {
+        pc: InstId,
+    ) -> Result<(u32, InstId), Stop> {
         let BarrierTest { place, p, phase, acquires } = self.test_at(pc)?;
-        let Some(polling) = self.launch.program.polling(InstId(pc)) else {
+        let Some(polling) = self.launch.program.polling(pc) else {
             let lane = mask.trailing_zeros() as usize;
             let message =
                 "whether a phase of a barrier is over is asked once, and the answer depends on the schedule";
@@ -293,7 +293,7 @@ impl Cta<'_> {
                 over |= 1 << lane;
             }
         }
-        let next = polling.first.as_ref().map_or(pc + 1, |first| first.join.0);
+        let next = polling.first.as_ref().map_or(pc.next(), |first| first.join);
         if over != 0 {
             self.poll(warp, over, pc, p, &polling)?;
         }
@@ -305,7 +305,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         p: PredId,
         polling: &Polling,
     ) -> Result<(), Stop> {
@@ -324,17 +324,17 @@ impl Cta<'_> {
         let asked = self.asked_at(warp, mask, pc)?;
         warp.predicate_mut(p).merge_bits(mask, 0);
         self.compute(warp, mask, pc, &first.enters)?;
-        if self.asked_at(warp, mask, first.last.0)? != asked {
+        if self.asked_at(warp, mask, first.last)? != asked {
             let lane = mask.trailing_zeros() as usize;
             let message = "a test of a barrier is followed by a loop over a test of another barrier or phase"
                 .to_string();
             return Err(self.fault(FaultKind::Nondeterministic, "Y9", message, warp, lane, pc));
         }
-        let again = self.test_at(first.last.0)?.p;
-        self.ask_again(warp, mask, first.last.0, again, polling)?;
+        let again = self.test_at(first.last)?.p;
+        self.ask_again(warp, mask, first.last, again, polling)?;
         warp.predicate_mut(again).merge_bits(mask, u32::MAX);
         self.compute(warp, mask, pc, &first.leaves)?;
-        skipped.forget_differences(warp, mask, &polling.written, Origin::Unpredictable(InstId(pc)));
+        skipped.forget_differences(warp, mask, &polling.written, Origin::Unpredictable(pc));
         Ok(())
     }
 
@@ -343,7 +343,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         p: PredId,
         polling: &Polling,
     ) -> Result<(), Stop> {
@@ -354,7 +354,7 @@ impl Cta<'_> {
             warp.predicate_mut(p).merge_bits(mask, 0);
             self.compute(warp, mask, pc, &polling.path)?;
             warp.predicate_mut(p).merge_bits(mask, 0);
-            if !before.forget_differences(warp, mask, written, Origin::Unpredictable(InstId(pc))) {
+            if !before.forget_differences(warp, mask, written, Origin::Unpredictable(pc)) {
                 break;
             }
         }
@@ -362,7 +362,7 @@ impl Cta<'_> {
     }
 
     /// Executes operations that do nothing but compute.
-    fn compute(&mut self, warp: &mut Warp, mask: u32, pc: u32, path: &[InstId]) -> Result<(), Stop> {
+    fn compute(&mut self, warp: &mut Warp, mask: u32, pc: InstId, path: &[InstId]) -> Result<(), Stop> {
         let program = self.launch.program;
         for at in path {
             let inst = &program.insts[at.index()];
@@ -372,20 +372,20 @@ impl Cta<'_> {
             };
             let active = lanes(mask).filter(runs).fold(0, |active, lane| active | 1 << lane);
             if active != 0 {
-                self.execute(warp, active, inst, at.0)?;
+                self.execute(warp, active, inst, *at)?;
             }
         }
         Ok(())
     }
 
     /// The test at an instruction.
-    fn test_at(&self, pc: u32) -> Result<BarrierTest, Stop> {
-        let test = self.launch.program.insts[pc as usize].op.barrier_test();
+    fn test_at(&self, pc: InstId) -> Result<BarrierTest, Stop> {
+        let test = self.launch.program.insts[pc.index()].op.barrier_test();
         test.ok_or(Stop::Defect("lanes wait for a phase at an operation that asks for none"))
     }
 
     /// Which phase of which barrier each lane asks for at a test.
-    fn asked_at(&self, warp: &Warp, mask: u32, pc: u32) -> Result<Vec<(u64, Value, bool)>, Stop> {
+    fn asked_at(&self, warp: &Warp, mask: u32, pc: InstId) -> Result<Vec<(u64, Value, bool)>, Stop> {
         let BarrierTest { place, phase, acquires, .. } = self.test_at(pc)?;
         let (Phase::State(source) | Phase::Parity(source)) = phase;
         let addresses = self.addresses(warp, mask, place.address, pc)?;
@@ -398,7 +398,7 @@ impl Cta<'_> {
         &mut self,
         warp: &Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         key: (u32, u64),
         phase: Phase,
         acquires: bool,
@@ -439,7 +439,7 @@ impl Cta<'_> {
     }
 
     #[cold]
-    fn misuse(&self, message: String, warp: &Warp, lane: usize, pc: u32) -> Stop {
+    fn misuse(&self, message: String, warp: &Warp, lane: usize, pc: InstId) -> Stop {
         self.fault(FaultKind::BarrierMisuse, "Y9", message, warp, lane, pc)
     }
 
@@ -447,7 +447,7 @@ impl Cta<'_> {
     fn wrong(&self, key: (u32, u64), (kind, message, sites): Wrong) -> Stop {
         let object = self.launch.objects.get(key.0);
         let message = format!("{message} ({})", self.spell(object, key.1 * 4, BYTES));
-        let site = |(thread, pc, action): (u32, u32, &str)| self.site_of_thread(action.into(), thread, pc);
+        let site = |(thread, pc, action): (u32, InstId, &str)| self.site_of_thread(action.into(), thread, pc);
         let sites: Vec<Site> = sites.into_iter().map(site).collect();
         self.fault_at(kind, "Y9", message, sites, None)
     }
@@ -475,14 +475,14 @@ impl Cta<'_> {
     /// Nothing is left that writes or reads the shared memory of a CTA that has returned.
     pub(in super::super) fn end_asynchronous(&mut self) -> Result<(), Stop> {
         let Detector::VectorClock(exact) = &self.order else { return Ok(()) };
-        if let Some(InstId(pc)) = exact.unfenced {
+        if let Some(pc) = exact.unfenced {
             self.relied.on_unfenced_reads(pc);
         }
         let mut copies = self.mbarriers.copies.iter();
         let Some(Started { thread, pc, .. }) = copies.find(|started| !exact.is_awaited(started.copy)) else {
             return Ok(());
         };
-        let inst = &self.launch.program.insts[*pc as usize];
+        let inst = &self.launch.program.insts[pc.index()];
         let (what, rule, help) = if let Op::Async(Async::Multiply(_)) = inst.op {
             (
                 "product",

@@ -22,7 +22,7 @@ pub(super) struct WarpAccess<'o> {
     /// Byte offsets of the lanes of the mask.
     pub(super) offsets: &'o [u64; 32],
     pub(super) mask: u32,
-    pub(super) pc: u32,
+    pub(super) pc: InstId,
     pub(super) access: Access,
     pub(super) agent: Agent,
 }
@@ -30,7 +30,7 @@ pub(super) struct WarpAccess<'o> {
 impl<'l> Cta<'l> {
     /// Executes a load or a store.
     #[inline]
-    pub(super) fn access(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
+    pub(super) fn access(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: InstId) -> Result<(), Stop> {
         let mask = mask & !self.load_by_choice(warp, mask, inst, pc)?;
         let evenly = if let Op::Load { space, address, width, d, .. } = &inst.op {
             self.observe(warp, mask, pc, (*space, *address), width.bytes() * d.len() as u32);
@@ -50,7 +50,7 @@ impl<'l> Cta<'l> {
 
     /// The same of lanes that access memory wherever they do.
     #[inline(never)] // Its room on the stack is not made for nothing.
-    fn access_by_lanes(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
+    fn access_by_lanes(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: InstId) -> Result<(), Stop> {
         let (space, address, width, count, writes) =
             if let Op::Load { space, address, width, d, .. } = &inst.op {
                 (*space, *address, *width, d.len(), false)
@@ -155,7 +155,7 @@ impl<'l> Cta<'l> {
         &self,
         warp: &Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         (space, address): (Space, u64),
         (bytes, alignment): (u32, u32),
         agent: Agent,
@@ -209,7 +209,7 @@ impl<'l> Cta<'l> {
         warp: &Warp,
         mask: u32,
         address: Address,
-        pc: u32,
+        pc: InstId,
     ) -> Result<[u64; 32], Stop> {
         let mut scratch = None;
         let base = self.operand(warp, address.base, &mut scratch);
@@ -350,7 +350,7 @@ impl<'l> Cta<'l> {
         offset: u64,
         bytes: u32,
     ) -> Result<Value, Stop> {
-        let reader = InstId(at.pc);
+        let reader = at.pc;
         if let Backing::Tensor(number) = at.object.backing {
             let tensor = &self.launch.tensors[number as usize];
             if tensor.is_read_only()
@@ -414,7 +414,7 @@ impl<'l> Cta<'l> {
         bytes: u32,
         mut read: impl FnMut(&mut Self, &mut Warp, usize, &WarpAccess<'_>, u64, u8) -> Result<Cell, Stop>,
     ) -> Result<Value, Stop> {
-        let reader = InstId(at.pc);
+        let reader = at.pc;
         let start = (offset % 4) as u32;
         let value = if start + bytes <= 4 {
             let content = read(self, warp, lane, at, offset / 4, WHOLE >> (4 - bytes) << start)?;
@@ -450,7 +450,7 @@ impl<'l> Cta<'l> {
         content: Cell,
         (start, bytes): (u32, u32),
     ) -> Result<Value, Stop> {
-        let reader = InstId(at.pc);
+        let reader = at.pc;
         if bytes == 4
             && let Some(value) = content.whole(reader)
         {
@@ -483,7 +483,7 @@ impl<'l> Cta<'l> {
 
     /// Part of a value is taken that is no integer.
     #[cold]
-    fn cuts(&self, message: String, value: Value, warp: &Warp, lane: usize, pc: u32) -> Stop {
+    fn cuts(&self, message: String, value: Value, warp: &Warp, lane: usize, pc: InstId) -> Stop {
         let what = self.describe_value(value);
         self.fault(FaultKind::TypeMismatch, "M3", format!("{message}: {what}"), warp, lane, pc)
     }
@@ -519,7 +519,7 @@ impl<'l> Cta<'l> {
             }
             Backing::Tensor(number) => {
                 let tensor = &self.launch.tensors[number as usize];
-                let reader = InstId(at.pc);
+                let reader = at.pc;
                 if !tensor.is_given() {
                     self.is_known(at, cell, touched)?;
                 }
@@ -594,7 +594,7 @@ impl<'l> Cta<'l> {
         if bytes == 2 && offset.is_multiple_of(2) {
             let (cell, which) = (offset / 4, (offset / 2 % 2) as usize);
             let old = self.peek(warp, lane, at, cell);
-            if let Some(content) = self.packed.with_half(old, which, value, InstId(at.pc)) {
+            if let Some(content) = self.packed.with_half(old, which, value, at.pc) {
                 return self.write_cell(warp, lane, at, cell, 0b11 << (2 * which), content);
             }
         }
@@ -617,7 +617,7 @@ impl<'l> Cta<'l> {
             let content = if touched == 0xf {
                 Cell::from_pieces(&new, &mut self.packed)
             } else {
-                let old = old.pieces(&self.packed, InstId(at.pc));
+                let old = old.pieces(&self.packed, at.pc);
                 let first = touched.trailing_zeros();
                 let (Ok(mut pieces), Ok(after)) = (
                     int_terms::slice(&old, 0, first, &mut self.store),
@@ -642,13 +642,8 @@ impl<'l> Cta<'l> {
             Backing::Shared(first) => self.memory.shared[first as usize + cell as usize],
             Backing::Tensor(number) => {
                 let tensor = &self.launch.tensors[number as usize];
-                let (page, _) = self.memory.page(
-                    number,
-                    cell,
-                    tensor,
-                    (&mut self.packed, &mut self.store),
-                    InstId(at.pc),
-                );
+                let (page, _) =
+                    self.memory.page(number, cell, tensor, (&mut self.packed, &mut self.store), at.pc);
                 page.cells[(cell % PAGE as u64) as usize]
             }
         }
@@ -688,13 +683,8 @@ impl<'l> Cta<'l> {
                 let tensor = &self.launch.tensors[number as usize];
                 let now = self.now(warp);
                 let by_epochs = matches!(self.order, Detector::Epoch(_));
-                let (page, parts) = self.memory.page(
-                    number,
-                    cell,
-                    tensor,
-                    (&mut self.packed, &mut self.store),
-                    InstId(at.pc),
-                );
+                let (page, parts) =
+                    self.memory.page(number, cell, tensor, (&mut self.packed, &mut self.store), at.pc);
                 let slot = (cell % PAGE as u64) as usize;
                 if by_epochs && epoch_write(parts, (&mut page.epochs[slot], touched), now, lane, at.agent) {
                     return Err(Stop::NeedVectorClocks);
@@ -733,7 +723,7 @@ impl<'l> Cta<'l> {
         }
         let writes = content.is_some();
         let Detector::VectorClock(exact) = &mut self.order else { return Ok(false) };
-        let (place, inst) = ((at.number, cell), InstId(at.pc));
+        let (place, inst) = ((at.number, cell), at.pc);
         let recorded = match at.agent {
             Agent::Thread | Agent::Atomic { .. } | Agent::Copy { .. } | Agent::Barrier => {
                 exact.access(place, (warp.thread(lane), at.agent), touched, inst, writes)

@@ -71,7 +71,13 @@ impl Cta<'_> {
     /// Executes an operation that neither branches nor waits, for the lanes of `mask`: those that have met, for one at which
     /// lanes meet.
     #[inline]
-    pub(super) fn execute(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: u32) -> Result<(), Stop> {
+    pub(super) fn execute(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        inst: &Inst,
+        pc: InstId,
+    ) -> Result<(), Stop> {
         if !self.products.is_empty() {
             self.touches_products(warp, mask, &inst.op, pc)?;
         }
@@ -258,7 +264,7 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: u32,
         inst: &Inst,
-        pc: u32,
+        pc: InstId,
         guard: PredSrc,
     ) -> Result<Guarded, Stop> {
         let (holds, symbolic) = self.guard_lanes(warp, mask, pc, guard)?;
@@ -268,8 +274,8 @@ impl Cta<'_> {
         if let Some(Control::Branch(target)) = inst.op.control() {
             let join = self.choose_sides(warp, symbolic, inst, pc, guard)?;
             warp.go(symbolic, join);
-            warp.go(holds, target.0);
-            warp.diverge(mask & !symbolic & !holds, pc + 1);
+            warp.go(holds, *target);
+            warp.diverge(mask & !symbolic & !holds, pc.next());
             warp.leave(holds);
             // Each of them takes the side that the input tells it to.
             warp.scatter(symbolic);
@@ -286,7 +292,7 @@ impl Cta<'_> {
     }
 
     /// The lanes of `mask` for which a guard is known to hold, and those for which it depends on the input.
-    fn guard_lanes(&self, warp: &Warp, mask: u32, pc: u32, guard: PredSrc) -> Result<(u32, u32), Stop> {
+    fn guard_lanes(&self, warp: &Warp, mask: u32, pc: InstId, guard: PredSrc) -> Result<(u32, u32), Stop> {
         let predicate = &warp.predicates[guard.pred.index()];
         if predicate.undefined & mask != 0 {
             let lane = (predicate.undefined & mask).trailing_zeros() as usize;
@@ -343,7 +349,7 @@ impl Cta<'_> {
         warp: &Warp,
         src: Src,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         what: &str,
     ) -> Result<u64, Stop> {
         match self.value(warp, src, lane) {
@@ -356,7 +362,14 @@ impl Cta<'_> {
 
     /// The fault of a value that steers the run but is not known (rules S1, V6).
     #[cold]
-    pub(super) fn not_concrete(&self, warp: &Warp, value: Value, lane: usize, pc: u32, what: &str) -> Stop {
+    pub(super) fn not_concrete(
+        &self,
+        warp: &Warp,
+        value: Value,
+        lane: usize,
+        pc: InstId,
+        what: &str,
+    ) -> Stop {
         if self.packed.undefined_part(value).is_some_and(|origin| self.is_in_doubt(origin)) {
             return Stop::Doubtful;
         }
@@ -389,7 +402,7 @@ impl Cta<'_> {
         origin: Origin,
         message: &str,
         lane: usize,
-        pc: u32,
+        pc: InstId,
     ) -> Stop {
         if self.is_in_doubt(origin) {
             return Stop::Doubtful;
@@ -416,7 +429,7 @@ impl Cta<'_> {
         origin: Origin,
         warp: &Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
     ) -> Stop {
         let use_site = self.site("uses the value".into(), warp, lane, pc);
         let sites = std::iter::once(use_site).chain(origin_site(self.launch, origin)).collect();
@@ -515,7 +528,7 @@ impl Cta<'_> {
     }
 
     /// The value of a predicate source in one lane.
-    pub(super) fn truth(&mut self, warp: &Warp, src: PredSrc, lane: usize, pc: u32) -> Truth {
+    pub(super) fn truth(&mut self, warp: &Warp, src: PredSrc, lane: usize, pc: InstId) -> Truth {
         let truth = warp.predicates[src.pred.index()].get(lane);
         if !src.negated {
             return truth;
@@ -531,7 +544,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         op: Bool2,
         p: PredId,
         a: PredSrc,
@@ -558,7 +571,7 @@ impl Cta<'_> {
     }
 
     /// Two truth values combined; a known one may decide alone.
-    pub(super) fn combine(&mut self, op: Bool2, x: Truth, y: Truth, pc: u32) -> Truth {
+    pub(super) fn combine(&mut self, op: Bool2, x: Truth, y: Truth, pc: InstId) -> Truth {
         use Truth::{Condition, Known, Undefined};
         match (op, x, y) {
             (Bool2::And, Known(false), _) | (Bool2::And, _, Known(false)) => Known(false),
@@ -614,7 +627,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         d: RegId,
         special: Special,
         width: Width,
@@ -646,7 +659,7 @@ impl Cta<'_> {
             } & width.mask();
         }
         if special == Special::Unpredictable {
-            let pc = InstId(pc);
+            let pc = pc;
             for lane in lanes(mask) {
                 warp.register_mut(d).set(lane, Value::Undefined(Origin::Unpredictable(pc)));
             }

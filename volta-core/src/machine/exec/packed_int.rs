@@ -12,7 +12,7 @@ use super::int::{compare, scalar_insert, scalar1, scalar2, scalar3, selector_of}
 use super::known::Knowns;
 use crate::number::format::Format;
 use crate::program::{
-    Bool2, Clamp, Compare, Int, Int1, Int2, Int3, Precision, PredId, PredSrc, RegId, Src, Width,
+    Bool2, Clamp, Compare, InstId, Int, Int1, Int2, Int3, Precision, PredId, PredSrc, RegId, Src, Width,
 };
 use crate::term::{NodeId, Ranges, Store, TermId, TermOp};
 use crate::verdict::FaultKind;
@@ -24,7 +24,7 @@ pub(super) struct PackedInts<'t> {
     pub(super) ranges: &'t mut Ranges,
     pub(super) reductions: &'t rustc_hash::FxHashMap<NodeId, i64>,
     pub(super) known: &'t mut Knowns,
-    pub(super) pc: u32,
+    pub(super) pc: InstId,
 }
 
 /// The operation has no meaning on these values.
@@ -340,7 +340,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         d: RegId,
         sources: &[Src],
         f: impl Fn(&mut PackedInts<'_>, &[Value]) -> Outcome,
@@ -366,7 +366,7 @@ impl Cta<'_> {
 
     pub(super) fn apply_table(
         &mut self,
-        pc: u32,
+        pc: InstId,
         words: &[Value],
         f: &impl Fn(&mut PackedInts<'_>, &[Value]) -> Outcome,
     ) -> Outcome {
@@ -375,7 +375,7 @@ impl Cta<'_> {
     }
 
     /// A choice between integers of 8 bytes, as two of 4.
-    pub(super) fn halves_of_choice(&mut self, value: Value, pc: u32) -> Option<PackedParts> {
+    pub(super) fn halves_of_choice(&mut self, value: Value, pc: InstId) -> Option<PackedParts> {
         self.packed.as_choice(value)?;
         [0, 32]
             .into_iter()
@@ -389,13 +389,19 @@ impl Cta<'_> {
     }
 
     /// Terms of integers.
-    pub(super) fn int_terms(&mut self, pc: u32) -> IntTerms<'_> {
+    pub(super) fn int_terms(&mut self, pc: InstId) -> IntTerms<'_> {
         let Cta { packed, store, ranges, .. } = self;
         IntTerms { packed, store, ranges, pc }
     }
 
     #[cold]
-    pub(super) fn computes_with_encoding(&self, warp: &Warp, words: &[Value], lane: usize, pc: u32) -> Stop {
+    pub(super) fn computes_with_encoding(
+        &self,
+        warp: &Warp,
+        words: &[Value],
+        lane: usize,
+        pc: InstId,
+    ) -> Stop {
         let symbolic = words.iter().find(|value| matches!(value, Value::Sym(_))).copied();
         let Some(value) = symbolic else {
             let message = "an integer is divided by zero".to_string();
@@ -420,7 +426,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         op: Compare,
         ty: Int,
         [a, b]: [Src; 2],
@@ -458,7 +464,7 @@ impl Cta<'_> {
         &mut self,
         warp: &Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         (subtract, width): (bool, Width),
         words: [Value; 2],
         carry: Truth,
@@ -499,7 +505,7 @@ fn choose_truth(
     condition: TermId,
     then: Truth,
     otherwise: Truth,
-    pc: u32,
+    pc: InstId,
 ) -> Truth {
     let mut apply = |op, terms: &[TermId]| store.apply(op, terms, pc);
     Truth::Condition(match (then, otherwise) {

@@ -8,7 +8,7 @@ use super::super::value::{Sym, lanes};
 use super::super::warp::Warp;
 use super::memory::{WarpAccess, locate};
 use crate::case::Element;
-use crate::program::{InstId, Op, RegId, Width};
+use crate::program::{Op, RegId, Width};
 use crate::term::TermId;
 
 impl Cta<'_> {
@@ -97,7 +97,7 @@ impl Cta<'_> {
         if tensor.is_given() || self.memory.is_written((number, cell), touched & !of_fields) {
             return Ok(());
         }
-        let place = self.launch.place(InstId(at.pc));
+        let place = self.launch.place(at.pc);
         Err(Stop::Missing(Box::new(self.launch.not_given(tensor, place))))
     }
 }

@@ -6,7 +6,7 @@ use super::super::register::Register;
 use super::super::value::{Predicate, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
 use crate::number::format::Format;
-use crate::program::{Control, Effect, Inst, PredId, PredSrc, RegId, Src, Width, Writes, Written};
+use crate::program::{Control, Effect, Inst, InstId, PredId, PredSrc, RegId, Src, Width, Writes, Written};
 use crate::term::{TermId, TermOp};
 use crate::verdict::FaultKind;
 
@@ -44,7 +44,7 @@ impl Cta<'_> {
         warp: &Warp,
         symbolic: u32,
         inst: &Inst,
-        pc: u32,
+        pc: InstId,
         guard: PredSrc,
     ) -> Result<(), Stop> {
         let why = match self.is_harmless(warp, symbolic, &inst.op) {
@@ -62,7 +62,7 @@ impl Cta<'_> {
         warp: &Warp,
         symbolic: u32,
         inst: &Inst,
-        pc: u32,
+        pc: InstId,
         guard: PredSrc,
         why: Option<String>,
     ) -> Stop {
@@ -106,7 +106,7 @@ impl Cta<'_> {
         warp: &mut Warp,
         symbolic: u32,
         inst: &Inst,
-        pc: u32,
+        pc: InstId,
         guard: PredSrc,
     ) -> Result<(), Stop> {
         self.choice_allowed(warp, symbolic, inst, pc, guard)?;
@@ -124,7 +124,7 @@ impl Cta<'_> {
         warp: &Warp,
         mask: u32,
         guard: PredSrc,
-        pc: u32,
+        pc: InstId,
     ) -> Vec<(usize, Truth)> {
         lanes(mask).map(|lane| (lane, self.truth(warp, guard, lane, pc))).collect()
     }
@@ -136,7 +136,7 @@ impl Cta<'_> {
         conditions: &[(usize, Truth)],
         then: &Snapshot,
         otherwise: &Snapshot,
-        pc: u32,
+        pc: InstId,
     ) -> Result<(), Stop> {
         for ((d, then), (_, otherwise)) in then.registers.iter().zip(&otherwise.registers) {
             for (lane, truth) in conditions {
@@ -154,7 +154,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    fn select_truth(&mut self, condition: Truth, then: Truth, otherwise: Truth, pc: u32) -> Truth {
+    fn select_truth(&mut self, condition: Truth, then: Truth, otherwise: Truth, pc: InstId) -> Truth {
         use crate::program::Bool2;
         match condition {
             Truth::Known(true) => then,
@@ -175,7 +175,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         width: Width,
         d: RegId,
         [a, b]: [Src; 2],
@@ -236,7 +236,7 @@ impl Cta<'_> {
         then: Value,
         otherwise: Value,
         lane: usize,
-        pc: u32,
+        pc: InstId,
     ) -> Result<Value, Stop> {
         let term = match condition {
             Truth::Known(true) => return Ok(then),
@@ -297,7 +297,7 @@ impl Cta<'_> {
                 let x = self.real(warp, then, format, lane, pc)?;
                 let y = self.real(warp, otherwise, format, lane, pc)?;
                 let (Some(x), Some(y)) = (x, y) else {
-                    return Ok(Value::Undefined(super::Origin::Invalid(crate::program::InstId(pc))));
+                    return Ok(Value::Undefined(super::Origin::Invalid(pc)));
                 };
                 let chosen: TermId = self.store.apply(TermOp::Select, &[term, x, y], pc);
                 Ok(Value::Sym(Sym::real(format, chosen)))

@@ -7,7 +7,7 @@ use super::super::race::Agent;
 use super::super::value::{Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::memory::locate;
-use crate::program::{Inst, Op, Space, Src, Width};
+use crate::program::{Inst, InstId, Op, Space, Src, Width};
 
 /// Addresses that one lane may choose from.
 const MAX_ADDRESSES: u32 = 64;
@@ -19,7 +19,7 @@ struct Wanted {
     offset: i64,
     width: Width,
     count: usize,
-    pc: u32,
+    pc: InstId,
 }
 
 impl Cta<'_> {
@@ -31,7 +31,7 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: u32,
         inst: &Inst,
-        pc: u32,
+        pc: InstId,
     ) -> Result<u32, Stop> {
         let Op::Load { space, address, width, d, .. } = &inst.op else { return Ok(0) };
         let Src::Reg(base) = address.base else { return Ok(0) };

@@ -7,7 +7,7 @@ use super::super::tensor_map::{Map, PIECE, swizzled};
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
-use crate::program::{Place, Space, Src};
+use crate::program::{InstId, Place, Space, Src};
 use crate::verdict::FaultKind;
 
 /// What a box in shared memory begins at a multiple of, in bytes (ISA, Bounding Box).
@@ -26,7 +26,7 @@ impl<'l> Cta<'l> {
         &mut self,
         warp: &Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         map: Place,
         at: &[Src],
     ) -> Result<Tile<'l>, Stop> {
@@ -65,7 +65,7 @@ impl<'l> Cta<'l> {
         &mut self,
         warp: &mut Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         near: Place,
         tile: &Tile<'_>,
         (writer, reader): (Agent, Agent),
@@ -121,7 +121,7 @@ impl<'l> Cta<'l> {
         &self,
         warp: &Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         map: &Map,
         elements: &[Option<u64>],
     ) -> Result<(), Stop> {
@@ -149,7 +149,7 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    fn box_address(&self, warp: &Warp, lane: usize, pc: u32, at: Place) -> Result<u64, Stop> {
+    fn box_address(&self, warp: &Warp, lane: usize, pc: InstId, at: Place) -> Result<u64, Stop> {
         let address = self.addresses(warp, 1 << lane, at.address, pc)?[lane];
         if !address.is_multiple_of(BOX_ALIGN) {
             let message =
@@ -164,7 +164,7 @@ impl<'l> Cta<'l> {
         &self,
         warp: &Warp,
         lane: usize,
-        pc: u32,
+        pc: InstId,
         tile: &Tile<'_>,
         agent: Agent,
         writes: bool,

@@ -20,7 +20,7 @@ use super::memory::WarpAccess;
 use crate::case::Swizzle;
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixShape};
-use crate::program::{Adds, Async, Factor, Op, RegId, Space, Src, VariableId, WarpgroupProduct};
+use crate::program::{Adds, Async, Factor, InstId, Op, RegId, Space, Src, VariableId, WarpgroupProduct};
 use crate::term::{TermId, TermOp};
 use crate::verdict::FaultKind;
 use std::collections::VecDeque;
@@ -44,7 +44,7 @@ struct Running {
 struct Use {
     /// By so many that are under way, and the last of them.
     running: u32,
-    last: u32,
+    last: InstId,
     /// It holds a result of products of this shape, or else a part of a left factor.
     result: Option<MatrixShape>,
     /// A thread read or wrote it since `wgmma.fence`.
@@ -66,7 +66,7 @@ pub(in super::super) struct Products {
 /// An operation on products that a warp executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Done {
-    pc: u32,
+    pc: InstId,
     /// Of a product: matrix descriptors, and whether it is added to what its result held.
     operands: [u64; 3],
 }
@@ -137,7 +137,13 @@ impl Layout {
 
 impl Cta<'_> {
     /// Whether a thread touches a register that a product under way has (rule Y12).
-    pub(super) fn touches_products(&mut self, warp: &Warp, mask: u32, op: &Op, pc: u32) -> Result<(), Stop> {
+    pub(super) fn touches_products(
+        &mut self,
+        warp: &Warp,
+        mask: u32,
+        op: &Op,
+        pc: InstId,
+    ) -> Result<(), Stop> {
         if let Op::Async(Async::Multiply(_)) = op {
             return Ok(());
         }
@@ -157,7 +163,7 @@ impl Cta<'_> {
     }
 
     #[cold]
-    fn in_flight(&self, warp: &Warp, mask: u32, pc: u32, used: Use, what: &str) -> Stop {
+    fn in_flight(&self, warp: &Warp, mask: u32, pc: InstId, used: Use, what: &str) -> Stop {
         let lane = mask.trailing_zeros() as usize;
         let part = if used.result.is_some() { "of the result" } else { "of the left factor" };
         let message = format!("a register {part} of a product {what} while the product is under way");
@@ -170,14 +176,14 @@ impl Cta<'_> {
     }
 
     /// `wgmma.fence`: what threads did with registers comes before products.
-    pub(super) fn fence_registers(&mut self, warp: &Warp, pc: u32) -> Result<(), Stop> {
+    pub(super) fn fence_registers(&mut self, warp: &Warp, pc: InstId) -> Result<(), Stop> {
         let products = self.products_of(warp, pc)?;
         products.uses.iter_mut().for_each(|used| used.touched = false);
         products.fenced = true;
         Ok(())
     }
 
-    pub(super) fn commit_products(&mut self, warp: &Warp, pc: u32) -> Result<(), Stop> {
+    pub(super) fn commit_products(&mut self, warp: &Warp, pc: InstId) -> Result<(), Stop> {
         let products = self.products_of(warp, pc)?;
         let group = std::mem::take(&mut products.open);
         products.groups.push_back(group);
@@ -185,7 +191,7 @@ impl Cta<'_> {
     }
 
     /// Waits until at most `pending` groups are under way.
-    pub(super) fn wait_for_products(&mut self, warp: &Warp, pc: u32, pending: u32) -> Result<(), Stop> {
+    pub(super) fn wait_for_products(&mut self, warp: &Warp, pc: InstId, pending: u32) -> Result<(), Stop> {
         let products = self.products_of(warp, pc)?;
         let ended = products.groups.len().saturating_sub(pending as usize);
         let over: Vec<Running> = products.groups.drain(..ended).flatten().collect();
@@ -200,7 +206,7 @@ impl Cta<'_> {
     }
 
     /// The products of a warp, which executes an operation on them.
-    fn products_of(&mut self, warp: &Warp, pc: u32) -> Result<&mut Products, Stop> {
+    fn products_of(&mut self, warp: &Warp, pc: InstId) -> Result<&mut Products, Stop> {
         match &self.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
             Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
@@ -247,7 +253,7 @@ impl Cta<'_> {
     pub(super) fn multiply_async(
         &mut self,
         warp: &mut Warp,
-        pc: u32,
+        pc: InstId,
         product: &WarpgroupProduct,
     ) -> Result<(), Stop> {
         self.products_of(warp, pc)?;
@@ -321,7 +327,7 @@ impl Cta<'_> {
     }
 
     /// The registers of a product are free, and what threads did with them comes before it.
-    fn take_registers(&mut self, warp: &Warp, pc: u32, product: &WarpgroupProduct) -> Result<(), Stop> {
+    fn take_registers(&mut self, warp: &Warp, pc: InstId, product: &WarpgroupProduct) -> Result<(), Stop> {
         let products = &self.products[warp.index];
         for (register, result) in product.uses() {
             let used = products.uses[register.index()];
@@ -356,7 +362,12 @@ impl Cta<'_> {
     }
 
     /// A predicate that is the same for all lanes.
-    fn known_by_all(&self, warp: &Warp, predicate: crate::program::PredSrc, pc: u32) -> Result<bool, Stop> {
+    fn known_by_all(
+        &self,
+        warp: &Warp,
+        predicate: crate::program::PredSrc,
+        pc: InstId,
+    ) -> Result<bool, Stop> {
         let first = self.known_truth(warp, predicate, 0, pc)?;
         for lane in 1..32 {
             if self.known_truth(warp, predicate, lane, pc)? != first {
@@ -367,12 +378,12 @@ impl Cta<'_> {
     }
 
     #[cold]
-    fn not_uniform(&self, warp: &Warp, lane: usize, pc: u32) -> Stop {
+    fn not_uniform(&self, warp: &Warp, lane: usize, pc: InstId) -> Stop {
         let message = "an operand of a product is not the same in all lanes".to_string();
         self.fault(FaultKind::Undefined, "Y12", message, warp, lane, pc)
     }
 
-    fn same_in_all_lanes(&self, warp: &Warp, pc: u32, descriptor: Src) -> Result<u64, Stop> {
+    fn same_in_all_lanes(&self, warp: &Warp, pc: InstId, descriptor: Src) -> Result<u64, Stop> {
         let bits = self.concrete(warp, descriptor, 0, pc, "a matrix descriptor")?;
         for lane in 1..32 {
             if self.concrete(warp, descriptor, lane, pc, "a matrix descriptor")? != bits {
@@ -382,7 +393,7 @@ impl Cta<'_> {
         Ok(bits)
     }
 
-    fn layout(&self, warp: &Warp, pc: u32, bits: u64, k_major: bool) -> Result<Layout, Stop> {
+    fn layout(&self, warp: &Warp, pc: InstId, bits: u64, k_major: bool) -> Result<Layout, Stop> {
         Layout::of(bits, k_major).ok_or_else(|| {
             let message = "matrix descriptors with a base offset are not supported".to_string();
             self.fault(FaultKind::Unsupported, "S2", message, warp, 0, pc)
@@ -393,7 +404,7 @@ impl Cta<'_> {
     fn read_factor(
         &mut self,
         warp: &mut Warp,
-        pc: u32,
+        pc: InstId,
         (layout, of): (&Layout, Option<VariableId>),
         element: MatrixElement,
         (rows, k): (usize, usize),
@@ -489,7 +500,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    fn negate(&mut self, terms: &mut Terms, pc: u32) {
+    fn negate(&mut self, terms: &mut Terms, pc: InstId) {
         for chunk in terms.raw.chunks_mut(32) {
             let mut operands = [UNDEFINED; 32];
             operands[..chunk.len()].copy_from_slice(chunk);
@@ -512,7 +523,7 @@ impl Cta<'_> {
     fn write_result(
         &mut self,
         warp: &mut Warp,
-        pc: u32,
+        pc: InstId,
         product: &WarpgroupProduct,
         (left, right, sum): (&Terms, &Terms, &Terms),
     ) {
@@ -536,7 +547,7 @@ impl Cta<'_> {
         d: RegId,
         format: Format,
         results: &[[u64; 32]],
-        pc: u32,
+        pc: InstId,
     ) {
         if let [alone] = results
             && !alone.contains(&UNDEFINED)

@@ -79,7 +79,7 @@ impl Cta<'_> {
     pub(super) fn load_fragment(
         &mut self,
         warp: &mut Warp,
-        pc: u32,
+        pc: InstId,
         (fragment, column_major): (Fragment, bool),
         (space, address, stride): (Space, Address, Option<Src>),
         d: &[RegId],
@@ -142,7 +142,7 @@ impl Cta<'_> {
     pub(super) fn store_fragment(
         &mut self,
         warp: &mut Warp,
-        pc: u32,
+        pc: InstId,
         (fragment, column_major): (Fragment, bool),
         (space, address, stride): (Space, Address, Option<Src>),
         a: &[Src],
@@ -185,7 +185,7 @@ impl Cta<'_> {
     pub(super) fn multiply_fragments(
         &mut self,
         warp: &mut Warp,
-        pc: u32,
+        pc: InstId,
         (product, column_major): (MatrixProduct, [bool; 2]),
         d: &[RegId],
         [a, b, c]: [&[Src]; 3],
@@ -209,7 +209,7 @@ impl Cta<'_> {
     }
 
     /// `D = A·B + C`
-    fn products(&mut self, pc: u32, [left, right, sum]: [&Terms; 3]) -> Terms {
+    fn products(&mut self, pc: InstId, [left, right, sum]: [&Terms; 3]) -> Terms {
         let (rows, columns) = (sum.raw.len() / sum.columns, sum.columns);
         let mut out = Terms::new(rows, columns);
         let is_known = |raw| self.known.contains(raw);
@@ -222,7 +222,7 @@ impl Cta<'_> {
     }
 
     /// `D = A·B + C` of integers: numbers where all are known, as they may steer the run.
-    fn integer_products(&mut self, pc: u32, product: MatrixProduct, operands: [&Terms; 3]) -> Terms {
+    fn integer_products(&mut self, pc: InstId, product: MatrixProduct, operands: [&Terms; 3]) -> Terms {
         let [left, right, sum] = operands;
         if let [Some(x), Some(y), Some(z)] = operands.map(|terms| known_integers(&self.store, terms)) {
             let mut out = Terms::new(z.len() / sum.columns, sum.columns);
@@ -250,7 +250,7 @@ impl Cta<'_> {
 
     fn each_defined(
         &mut self,
-        pc: u32,
+        pc: InstId,
         terms: &Terms,
         f: impl Fn(&mut IntTerms<'_>, TermId) -> TermId,
     ) -> Terms {
@@ -264,7 +264,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         mask: u32,
-        pc: u32,
+        pc: InstId,
         shape: Shape,
         d: RegId,
         sources: &[Src],
@@ -373,7 +373,7 @@ impl Cta<'_> {
         true
     }
 
-    fn map_elements(&mut self, fragment: Fragment, operands: &[Operand], shape: Shape, pc: u32) -> Terms {
+    fn map_elements(&mut self, fragment: Fragment, operands: &[Operand], shape: Shape, pc: InstId) -> Terms {
         let (rows, columns) = fragment.extent();
         let mut out = Terms::new(rows, columns);
         let sources: Vec<Result<Rc<Terms>, u64>> = operands
@@ -431,7 +431,7 @@ impl Cta<'_> {
     fn hold(
         &mut self,
         warp: &mut Warp,
-        pc: u32,
+        pc: InstId,
         fragment: Fragment,
         column_major: Option<bool>,
         terms: Terms,
@@ -466,7 +466,7 @@ impl Cta<'_> {
     }
 
     /// A factor must be multiplied in the layout that it was loaded in (PTX ISA, wmma.mma).
-    fn check_layout(&self, warp: &Warp, pc: u32, a: &[Src], column_major: bool) -> Result<(), Stop> {
+    fn check_layout(&self, warp: &Warp, pc: InstId, a: &[Src], column_major: bool) -> Result<(), Stop> {
         let Some(Src::Reg(id)) = a.first() else { return Ok(()) };
         let Some((matrix, _)) = whole_register(warp.register(*id)) else { return Ok(()) };
         let held = self.fragments.matrices[matrix as usize].column_major;
@@ -483,7 +483,7 @@ impl Cta<'_> {
     }
 
     /// The matrix that registers hold: their elements, that of their handles, or one value everywhere.
-    fn held(&mut self, warp: &Warp, pc: u32, fragment: Fragment, a: &[Src]) -> Result<Rc<Terms>, Stop> {
+    fn held(&mut self, warp: &Warp, pc: InstId, fragment: Fragment, a: &[Src]) -> Result<Rc<Terms>, Stop> {
         if self.is_laid_out(fragment, a.len()) {
             let (rows, columns) = fragment.extent();
             let mut terms = Terms::new(rows, columns);
@@ -516,7 +516,7 @@ impl Cta<'_> {
     }
 
     /// A matrix of one value everywhere (`fill_fragment`).
-    fn filled(&mut self, warp: &Warp, pc: u32, fragment: Fragment, a: &[Src]) -> Result<Rc<Terms>, Stop> {
+    fn filled(&mut self, warp: &Warp, pc: InstId, fragment: Fragment, a: &[Src]) -> Result<Rc<Terms>, Stop> {
         let value = |source: &Src| match source {
             Src::Reg(id) => warp.register(*id).uniform(u32::MAX),
             Src::Imm(bits) => Some(Value::Bits(*bits)),
@@ -550,7 +550,7 @@ impl Cta<'_> {
     fn raw_element(
         &mut self,
         warp: &Warp,
-        pc: u32,
+        pc: InstId,
         element: MatrixElement,
         value: Value,
         lane: usize,
@@ -570,11 +570,11 @@ impl Cta<'_> {
     }
 
     /// An element of a matrix as a value.
-    fn element_value(&mut self, element: MatrixElement, raw: u64, pc: u32) -> Value {
+    fn element_value(&mut self, element: MatrixElement, raw: u64, pc: InstId) -> Value {
         match element {
             MatrixElement::Float(format) => real_or_undefined(format, raw, pc),
             MatrixElement::Int8 { .. } | MatrixElement::Int32 if raw == UNDEFINED => {
-                Value::Undefined(Origin::Invalid(InstId(pc)))
+                Value::Undefined(Origin::Invalid(pc))
             }
             MatrixElement::Int8 { .. } | MatrixElement::Int32 => {
                 self.int_terms(pc).value(TermId::from_raw(raw), element.bytes())
@@ -586,7 +586,7 @@ impl Cta<'_> {
     fn element_offsets(
         &mut self,
         warp: &Warp,
-        pc: u32,
+        pc: InstId,
         fragment: Fragment,
         column_major: bool,
         stride: Option<Src>,
@@ -636,7 +636,7 @@ impl Cta<'_> {
     }
 
     /// The address that all lanes give.
-    fn common_address(&self, warp: &Warp, pc: u32, address: Address) -> Result<u64, Stop> {
+    fn common_address(&self, warp: &Warp, pc: InstId, address: Address) -> Result<u64, Stop> {
         let addresses = self.addresses(warp, u32::MAX, address, pc)?;
         if addresses.iter().any(|other| *other != addresses[0]) {
             let message = "lanes give different addresses for one matrix".to_string();
@@ -655,7 +655,7 @@ impl Cta<'_> {
     }
 
     #[cold]
-    fn out_of_place(&self, warp: &Warp, pc: u32, what: &str) -> Stop {
+    fn out_of_place(&self, warp: &Warp, pc: InstId, what: &str) -> Stop {
         let site = self.site("uses a fragment".into(), warp, 0, pc);
         let but = match self.options.rules.wmma_layout {
             WmmaLayout::Unspecified => "which lane and register holds which element is not specified",

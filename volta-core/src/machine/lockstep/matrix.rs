@@ -10,7 +10,7 @@ use super::super::warp::Warp;
 use super::{CtaLockstep, LANE_BITS, intern_operand};
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
-use crate::program::{RegId, Src};
+use crate::program::{InstId, RegId, Src};
 use crate::term::{BitStrides, Operand, TermOp};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -130,7 +130,7 @@ impl Cta<'_> {
         &mut self,
         lockstep: &mut CtaLockstep<B>,
         warps: &[Warp],
-        pc: u32,
+        pc: InstId,
         product: MatrixProduct,
         d: &[RegId],
         [a, b, c]: [&[Src]; 3],

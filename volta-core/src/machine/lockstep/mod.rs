@@ -22,8 +22,8 @@ use super::value::{Sym, Value, lanes};
 use super::warp::Warp;
 use crate::case::{Options, Schedule};
 use crate::program::{
-    Address, Clamp, Control, Divides, Effect, Inst, Members, Op, PredId, PredSrc, RegId, Space, Src, Wait,
-    Width,
+    Address, Clamp, Control, Divides, Effect, Inst, InstId, Members, Op, PredId, PredSrc, RegId, Space, Src,
+    Wait, Width,
 };
 use crate::term::{BitStrides, Operand, Pattern, Store, TermOp};
 use smallvec::SmallVec;
@@ -134,7 +134,7 @@ const FALLBACK_AFTER: u64 = 1000;
 /// What became of an instruction.
 enum Step {
     /// All warps go on there.
-    To(u32),
+    To(InstId),
     /// Each warp goes on by itself, from where it stands.
     Diverged,
 }
@@ -315,7 +315,7 @@ fn write_back_predicate(uniform: &mut Option<GroupPredicate>, warps: &mut [Warp]
 }
 
 /// Where all threads of all warps stand, if nobody waits or has returned.
-fn common_pc(warps: &[Warp]) -> Option<u32> {
+fn common_pc(warps: &[Warp]) -> Option<InstId> {
     let pc = warps[0].pc[0];
     let there =
         |warp: &Warp| warp.runnable() == warp.exists && lanes(warp.exists).all(|lane| warp.pc[lane] == pc);
@@ -353,7 +353,7 @@ impl Cta<'_> {
                 warps.iter_mut().for_each(|warp| warp.go(lockstep.mask, pc));
                 return Ok(false);
             }
-            match self.step_lockstep(lockstep, warps, &insts[pc as usize], pc)? {
+            match self.step_lockstep(lockstep, warps, &insts[pc.index()], pc)? {
                 Step::To(next) => pc = next,
                 Step::Diverged => {
                     lockstep.flush(warps);
@@ -370,7 +370,7 @@ impl Cta<'_> {
         lockstep: &mut CtaLockstep<B>,
         warps: &mut [Warp],
         inst: &Inst,
-        pc: u32,
+        pc: InstId,
     ) -> Result<Step, Stop> {
         let uniform = match inst.guard {
             None => Some(true),
@@ -392,11 +392,11 @@ impl Cta<'_> {
             self.check_budgets()?;
         }
         if uniform == Some(false) {
-            return Ok(Step::To(pc + 1));
+            return Ok(Step::To(pc.next()));
         }
         if inst.divides != Divides::Never {
             if let Effect::Control(Control::Branch(target)) = inst.op.effect() {
-                return Ok(Step::To(target.0));
+                return Ok(Step::To(*target));
             }
             if let Effect::Waits(Wait::Barrier) = inst.op.effect() {
                 return self.synchronize(lockstep, warps, inst, pc);
@@ -404,7 +404,7 @@ impl Cta<'_> {
         }
         if uniform.is_some() && self.execute_lockstep(lockstep, warps, inst, pc)? {
             lockstep.together += 1;
-            return Ok(Step::To(pc + 1));
+            return Ok(Step::To(pc.next()));
         }
         lockstep.apart += 1;
         lockstep.unprofitable = lockstep.apart > FALLBACK_AFTER + 4 * lockstep.together;
@@ -424,7 +424,7 @@ impl Cta<'_> {
                 self.execute(warp, active, inst, pc)?;
             }
         }
-        Ok(Step::To(pc + 1))
+        Ok(Step::To(pc.next()))
     }
 
     /// All warps arrive at a barrier.
@@ -433,7 +433,7 @@ impl Cta<'_> {
         lockstep: &mut CtaLockstep<B>,
         warps: &mut [Warp],
         inst: &Inst,
-        pc: u32,
+        pc: InstId,
     ) -> Result<Step, Stop> {
         if self.watch.looks_at(self.counts.barriers + 1) {
             // All that the threads hold is looked at.
@@ -457,17 +457,17 @@ impl Cta<'_> {
         lockstep: &CtaLockstep<B>,
         warps: &mut [Warp],
         (inst, members): (&Inst, Members),
-        pc: u32,
+        pc: InstId,
     ) -> Result<Step, Stop> {
         let mut all = true;
         for warp in warps.iter_mut() {
             let done = self.try_collective(warp, lockstep.mask, inst, pc, members)?;
             all &= done == lockstep.mask;
             warp.diverge(lockstep.mask & !done, pc);
-            warp.go(done, pc + 1);
+            warp.go(done, pc.next());
             warp.at_collective |= lockstep.mask & !done;
         }
-        Ok(if all { Step::To(pc + 1) } else { Step::Diverged })
+        Ok(if all { Step::To(pc.next()) } else { Step::Diverged })
     }
 
     /// Executes an operation for all warps at once. False where it has to be done by one after the other; then nothing
@@ -477,7 +477,7 @@ impl Cta<'_> {
         lockstep: &mut CtaLockstep<B>,
         warps: &[Warp],
         inst: &Inst,
-        pc: u32,
+        pc: InstId,
     ) -> Result<bool, Stop> {
         let concrete =
             |cta: &Self, lockstep: &mut CtaLockstep<B>, source| cta.concrete_words(lockstep, warps, source);
@@ -622,7 +622,7 @@ impl Cta<'_> {
         &mut self,
         lockstep: &mut CtaLockstep<B>,
         warps: &[Warp],
-        pc: u32,
+        pc: InstId,
         shape: Shape,
         d: RegId,
         sources: &[Src],

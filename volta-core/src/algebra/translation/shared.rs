@@ -1,0 +1,56 @@
+//! Numbers of classes that hold across stores.
+
+use super::super::interner::Lists;
+use crate::base::index::number_of;
+use crate::term::Constant;
+use rustc_hash::FxHashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// The classes of all stores whose terms are compared with one another: what computes the same has one number,
+/// whichever store it is in, and whichever thread came first.
+///
+/// Numbers are given by content, compared in full. Which number a content has depends on the order in which stores are
+/// read; whether two contents have the same one does not.
+#[derive(Debug, Default)]
+pub struct SharedClasses {
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    contents: Lists,
+    constants: FxHashMap<Constant, u32>,
+}
+
+/// In place of an operation: an input, or a constant.
+const INPUT: i64 = -1;
+const CONSTANT: i64 = -2;
+
+impl SharedClasses {
+    /// The number of each of so many inputs.
+    pub(super) fn inputs(&self, count: usize) -> Vec<u32> {
+        self.with(|known| (0..count).map(|input| known.contents.number(&[INPUT, input as i64], 0)).collect())
+    }
+
+    /// The number of a constant.
+    pub(super) fn constant(&self, constant: &Constant) -> u32 {
+        self.with(|known| {
+            let new = number_of(known.constants.len());
+            let at = match known.constants.get(constant) {
+                Some(at) => *at,
+                None => *known.constants.entry(constant.clone()).or_insert(new),
+            };
+            known.contents.number(&[CONSTANT, at.into()], 0)
+        })
+    }
+
+    /// The number of an operation on classes, spelled with their numbers.
+    pub(super) fn operation(&self, content: &[i64]) -> u32 {
+        self.with(|known| known.contents.number(content, 0))
+    }
+
+    fn with<T>(&self, tell: impl FnOnce(&mut Known) -> T) -> T {
+        // What is inserted is whole before anything can go wrong.
+        tell(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
