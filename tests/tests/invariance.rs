@@ -15,22 +15,11 @@ fn main() -> ExitCode {
         let case = fixture::load(&name, &dir)?;
         // Of large ones the lanes are too many for the exact detector and for plain terms in a test's time.
         let large = fixture::size(&name) != Size::Small;
-        // Of those there are many: one in two is drawn by its name.
-        let skipped = match fixture::size(&name) {
-            Size::Small => false,
-            Size::Large => drawn(&name) % 2 == 1,
-            Size::Huge => true,
-        };
-        let skipped = skipped && std::env::var_os("VOLTA_SLOW").is_none();
+        let skipped = !fixture::runs_every_time(fixture::size(&name), &name);
         let own = name.clone();
         Some(Trial::test(name, move || check(&own, &case, large)).with_ignored_flag(skipped))
     });
     libtest_mimic::run(&arguments, trials.collect()).exit_code()
-}
-
-/// A number that depends on a fixture's name.
-fn drawn(name: &str) -> usize {
-    name.bytes().fold(0, |hash: usize, byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)))
 }
 
 /// What must stay the same. How much was stored is about patterns (without them, equal operations are not shared), how
@@ -94,7 +83,7 @@ fn check(name: &str, case: &Case, large: bool) -> Result<(), Failed> {
     }
     let count = variants.len();
     let some = if all { count } else { 1 };
-    variants.rotate_left(drawn(name) % count);
+    variants.rotate_left(fixture::drawn(name) % count);
     for (what, change, differs) in variants.into_iter().take(some) {
         let other = run(change);
         if DEARER.contains(&what) && other.verdict.name() == "unknown(budget)" {

@@ -1,7 +1,8 @@
 //! Fixtures on numbers: both kernels run in a plain interpreter of PTX, which shares nothing with the verifier but the
 //! parser, and what they compute must be what the verdict says.
 //!
-//! Large fixtures run on two inputs, and those that take minutes not at all. With `VOLTA_SLOW` each runs on fifty;
+//! Of large fixtures one in two runs, on two inputs, and those that take minutes not at all. With `VOLTA_SLOW` each runs
+//! on fifty;
 //! `VOLTA_INPUTS` is another number for those that are not small.
 
 use std::process::ExitCode;
@@ -71,7 +72,7 @@ fn main() -> ExitCode {
         }
         let size = fixture::size(&name);
         let long = size == Size::Large && LONG.iter().any(|start| name.starts_with(start));
-        let skipped = (long || size == Size::Huge) && !inputs.slow;
+        let skipped = long && !inputs.slow || !fixture::runs_every_time(size, &name);
         let trial = Trial::test(name.clone(), move || {
             let case = fixture::load(&name, &dir).ok_or("it cannot be loaded")?;
             let replayed = replay(&name, &case, verdict, inputs.of(size), loosest(size));

@@ -283,10 +283,16 @@ fn alike_of(
     roots: &[Vec<TermId>],
     options: &Options,
 ) -> EquivalenceClasses {
+    // A single element can be no other one, and is hardly the same on both sides where these do not store as much.
+    let pays = match sides {
+        [[reference, opt]] => stores[*reference].len() == stores[*opt].len(),
+        _ => true,
+    };
     // The classes of a store take more than its terms, and are gone once its roots have theirs.
     let shared = SharedClasses::default();
-    let each = stores.par_iter().zip(roots);
-    let places = each.map(|(store, roots)| TranslationClasses::places(store, roots, &shared));
+    let places = stores.par_iter().zip(roots).map(|(store, roots)| {
+        if pays { TranslationClasses::places(store, roots, &shared) } else { vec![None; roots.len()] }
+    });
     EquivalenceClasses::new(sides, places.collect(), options.every_element)
 }
 

@@ -318,6 +318,9 @@ impl<'l> Cta<'l> {
             };
             match inst.op.effect() {
                 Effect::Control(Control::Branch(target)) => {
+                    if *target <= pc && active != 0 && self.watch.turns() {
+                        self.look_for_turn(std::slice::from_ref(warp), pc)?;
+                    }
                     if active == mask {
                         pc = *target;
                     } else if active == 0 {

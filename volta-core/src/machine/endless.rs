@@ -1,8 +1,9 @@
-//! Loops over barriers that do not end.
+//! Loops that do not end.
 //!
 //! A CTA that is after one barrier what it was after an earlier one, in all registers and all memory, is so for ever:
-//! nothing else decides what its threads do, if none races. Looking at all of that takes time, so it is looked at after few barriers,
-//! ever further apart: at first when there were more than kernels have that end.
+//! nothing else decides what its threads do, if none races. The same holds of a warp that turns back in a loop, as long as
+//! no other thread writes what it reads. Looking at all of that takes time, so it is looked at few times, ever further
+//! apart: at first when there were more barriers, or turns, than kernels have that end.
 
 use std::hash::{Hash, Hasher};
 
@@ -10,47 +11,78 @@ use rustc_hash::FxHasher;
 
 use super::cta::{Cta, Stop};
 use super::warp::Warp;
+use crate::program::InstId;
 use crate::verdict::Place;
 
 /// The first barrier after which a CTA is looked at; then those whose number is a power of two.
 const FIRST: u64 = 1 << 12;
 /// So many barriers behind each of these, it is compared with what it was there.
 const LONGEST: u64 = 64;
+/// The same of turns of loops, of which there are more.
+const FIRST_TURN: u64 = 1 << 16;
+const MOST_TURNS: u64 = 4;
 
 /// A loop that does not end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Endless {
-    /// A barrier in it.
+    /// A barrier in it, or where it turns back.
     pub place: Option<Place>,
+    /// What comes again.
+    pub repeats: Repeats,
+}
+
+/// Between what everything is what it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeats {
     /// Barriers that the CTA had met, both times.
-    pub barriers: [u64; 2],
+    Barriers([u64; 2]),
+    /// So many turns of a warp alone, or of all together.
+    Turns(u64),
 }
 
 impl std::fmt::Display for Endless {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [first, second] = self.barriers;
-        f.write_str("a loop does not end: ")?;
-        if let Some(place) = &self.place {
-            write!(
-                f,
-                "at the barrier in line {}, ",
-                place.cuda.as_ref().map_or(place.line, |cuda| cuda.line)
-            )?;
+        let line = self.place.as_ref().map(|place| place.cuda.as_ref().map_or(place.line, |cuda| cuda.line));
+        match self.repeats {
+            Repeats::Barriers([first, second]) => {
+                f.write_str("a loop does not end: ")?;
+                if let Some(line) = line {
+                    write!(f, "at the barrier in line {line}, ")?;
+                }
+                write!(f, "registers and memory are after {second} barriers what they were after {first}")
+            }
+            Repeats::Turns(turns) => {
+                f.write_str("a loop does not end by itself: ")?;
+                if let Some(line) = line {
+                    write!(f, "where it turns back in line {line}, ")?;
+                }
+                let turns = if turns == 1 { "a turn".into() } else { format!("{turns} turns") };
+                write!(f, "registers and memory are what they were {turns} before")?;
+                f.write_str("; what it waits for, another warp or CTA would have to write")
+            }
         }
-        write!(f, "registers and memory are after {second} barriers what they were after {first}")
     }
 }
 
-/// What a CTA was after a barrier.
+/// What a CTA was after a barrier, and where a loop turned back.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Watch {
     known: Option<(u64, u64)>,
+    turns: u64,
+    turned: Option<(u64, u64)>,
 }
 
 impl Watch {
     /// Whether a CTA is looked at after so many barriers.
     pub(super) fn looks_at(&self, barriers: u64) -> bool {
         barriers >= FIRST && barriers - (1 << barriers.ilog2()) <= LONGEST
+    }
+
+    /// Counts a turn; says whether what makes it is looked at.
+    #[inline]
+    pub(super) fn turns(&mut self) -> bool {
+        self.turns += 1;
+        self.turns >= FIRST_TURN && self.turns - (1 << self.turns.ilog2()) <= MOST_TURNS
     }
 }
 
@@ -71,7 +103,32 @@ impl Cta<'_> {
                 let live = warps.iter().find(|warp| warp.live() != 0);
                 let pc = live.and_then(|warp| warp.pc[warp.live().trailing_zeros() as usize].before());
                 let place = pc.and_then(|pc| self.launch.place(pc));
-                Err(Stop::Endless(Box::new(Endless { place, barriers: [before, barriers] })))
+                Err(Stop::Endless(Box::new(Endless {
+                    place,
+                    repeats: Repeats::Barriers([before, barriers]),
+                })))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Looks for an earlier time at which warps that turn back at `pc` were what they are.
+    #[cold]
+    pub(super) fn look_for_turn(&mut self, warps: &[Warp], pc: InstId) -> Result<(), Stop> {
+        if !self.is_nothing_under_way() {
+            return Ok(());
+        }
+        let mut hasher = FxHasher::default();
+        (self.digest(warps), warps[0].index, pc).hash(&mut hasher);
+        let (turns, state) = (self.watch.turns, hasher.finish());
+        match self.watch.turned {
+            Some((before, known)) if known == state && !turns.is_power_of_two() => {
+                let repeats = Repeats::Turns(turns - before);
+                Err(Stop::Endless(Box::new(Endless { place: self.launch.place(pc), repeats })))
+            }
+            _ if turns.is_power_of_two() => {
+                self.watch.turned = Some((turns, state));
+                Ok(())
             }
             Some(_) | None => Ok(()),
         }

@@ -28,6 +28,8 @@ use crate::term::{BitStrides, ConstantId, Lanes, Store, TermId, TermKind, TermOp
 use smallvec::SmallVec;
 use template_match::Template;
 
+/// Fewer terms than this leave most of a large store aside.
+const FEW_ROOTS: usize = 32;
 /// Inputs from this one on have no classes, nor has what depends on them: a bit each.
 const MAX_INPUTS: usize = 31;
 /// A store may have so many classes, or one for eight nodes. Beyond that, few of its terms are like others, and terms
@@ -49,7 +51,8 @@ pub struct TranslationClasses<'c> {
     forms: Vec<Form>,
     /// Of those nodes that have no form for all of their lanes, forms for some of them each.
     parts: Vec<LanePart>,
-    /// The lanes of each node that anybody asks for, once there was a node whose lanes have no form together.
+    /// The lanes of each node that anybody asks for: where few terms are asked for, or once there was a node whose lanes
+    /// have no form together.
     wanted: Option<Reached>,
     classes: Lists,
     /// How the elements of one input move from lane to lane: by a constant for each bit of the lane's number, or else
@@ -205,7 +208,7 @@ impl<'c> TranslationClasses<'c> {
             constants: vec![None; store.constant_count()],
             forms: Vec::with_capacity(store.len()),
             parts: Vec::new(),
-            wanted: None,
+            wanted: (roots.len() < FEW_ROOTS).then(|| Reached::new(store, roots)),
             classes: Lists::default(),
             steps: Lists::default(),
             motions: Lists::default(),

@@ -659,7 +659,6 @@ impl Cta<'_> {
             } & width.mask();
         }
         if special == Special::Unpredictable {
-            let pc = pc;
             for lane in lanes(mask) {
                 warp.register_mut(d).set(lane, Value::Undefined(Origin::Unpredictable(pc)));
             }

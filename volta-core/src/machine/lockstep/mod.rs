@@ -396,6 +396,10 @@ impl Cta<'_> {
         }
         if inst.divides != Divides::Never {
             if let Effect::Control(Control::Branch(target)) = inst.op.effect() {
+                if *target <= pc && self.watch.turns() {
+                    lockstep.flush(warps);
+                    self.look_for_turn(warps, pc)?;
+                }
                 return Ok(Step::To(*target));
             }
             if let Effect::Waits(Wait::Barrier) = inst.op.effect() {
