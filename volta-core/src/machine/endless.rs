@@ -19,8 +19,8 @@ const FIRST: u64 = 1 << 12;
 /// So many barriers behind each of these, it is compared with what it was there.
 const LONGEST: u64 = 64;
 /// The same of turns of loops, of which there are more.
-const FIRST_TURN: u64 = 1 << 16;
-const MOST_TURNS: u64 = 4;
+const FIRST_TURN: u64 = 1 << 14;
+const MOST_TURNS: u64 = 2;
 
 /// A loop that does not end.
 #[derive(Clone, Debug, PartialEq)]
