@@ -51,6 +51,11 @@ fn exact(function: &Function, operands: &[f32]) -> Option<Float> {
                     TermOp::Sqrt => Some(pop()).filter(|a| *a >= 0)?.sqrt(),
                     TermOp::Rsqrt => Some(pop()).filter(|a| *a > 0)?.recip_sqrt(),
                     TermOp::Tanh => pop().tanh(),
+                    TermOp::Sin => pop().sin(),
+                    TermOp::Cos => pop().cos(),
+                    TermOp::Erf => pop().erf(),
+                    TermOp::Atan => pop().atan(),
+                    TermOp::Cbrt => pop().cbrt(),
                     TermOp::Add => pop() + pop(),
                     TermOp::Sub => -(pop() - pop()),
                     TermOp::Mul => pop() * pop(),
@@ -64,8 +69,6 @@ fn exact(function: &Function, operands: &[f32]) -> Option<Float> {
                     | TermOp::Max
                     | TermOp::Min
                     | TermOp::Saturate
-                    | TermOp::Sin
-                    | TermOp::Cos
                     | TermOp::Floor
                     | TermOp::Ceil
                     | TermOp::Trunc
