@@ -3,6 +3,9 @@
 //!
 //! `VOLTA_SAMPLES=4294967296` runs functions of one f32 on all of them.
 
+#[path = "library/decided.rs"]
+mod decided;
+
 use rug::Float;
 use rug::ops::Pow;
 use volta_core::library::{FUNCTIONS, Function, Step};

@@ -267,6 +267,21 @@ impl Cta<'_> {
         }
     }
 
+    /// A real that is chosen. A NaN where functions are looked for, some of which have arms for arguments without a
+    /// value, is what its bits spell: nothing, but by a function that is found.
+    fn arm(
+        &mut self,
+        warp: &Warp,
+        value: Value,
+        format: Format,
+        lane: usize,
+        pc: InstId,
+    ) -> Result<Option<TermId>, Stop> {
+        let real = self.real(warp, value, format, lane, pc)?;
+        let Value::Bits(bits) = value else { return Ok(real) };
+        Ok(real.or_else(|| self.int_terms(pc).spelling(bits, format)))
+    }
+
     /// `then` where the condition holds, else `otherwise`.
     pub(super) fn select_value(
         &mut self,
@@ -333,8 +348,8 @@ impl Cta<'_> {
                     );
                     return Err(self.fault(FaultKind::Unsupported, "V7", message, warp, lane, pc));
                 };
-                let x = self.real(warp, then, format, lane, pc)?;
-                let y = self.real(warp, otherwise, format, lane, pc)?;
+                let x = self.arm(warp, then, format, lane, pc)?;
+                let y = self.arm(warp, otherwise, format, lane, pc)?;
                 let (Some(x), Some(y)) = (x, y) else {
                     return Ok(Value::Undefined(super::Origin::Invalid(pc)));
                 };
