@@ -3,6 +3,9 @@
 //!
 //! `VOLTA_SAMPLES=4294967296` runs functions of one f32 on all of them.
 
+#[path = "library/decided.rs"]
+mod decided;
+
 use rug::Float;
 use rug::ops::Pow;
 use volta_core::library::{FUNCTIONS, Function, Step};
@@ -51,6 +54,11 @@ fn exact(function: &Function, operands: &[f32]) -> Option<Float> {
                     TermOp::Sqrt => Some(pop()).filter(|a| *a >= 0)?.sqrt(),
                     TermOp::Rsqrt => Some(pop()).filter(|a| *a > 0)?.recip_sqrt(),
                     TermOp::Tanh => pop().tanh(),
+                    TermOp::Sin => pop().sin(),
+                    TermOp::Cos => pop().cos(),
+                    TermOp::Erf => pop().erf(),
+                    TermOp::Atan => pop().atan(),
+                    TermOp::Cbrt => pop().cbrt(),
                     TermOp::Add => pop() + pop(),
                     TermOp::Sub => -(pop() - pop()),
                     TermOp::Mul => pop() * pop(),
@@ -64,8 +72,6 @@ fn exact(function: &Function, operands: &[f32]) -> Option<Float> {
                     | TermOp::Max
                     | TermOp::Min
                     | TermOp::Saturate
-                    | TermOp::Sin
-                    | TermOp::Cos
                     | TermOp::Floor
                     | TermOp::Ceil
                     | TermOp::Trunc

@@ -369,6 +369,9 @@ impl<'s> Tape<'s> {
             | TermOp::Sin
             | TermOp::Cos
             | TermOp::Tanh
+            | TermOp::Erf
+            | TermOp::Atan
+            | TermOp::Cbrt
             | TermOp::EncodeF32
             | TermOp::EncodeF64
             | TermOp::DecodeF32
@@ -534,6 +537,12 @@ fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f
         Sin => Value::Real(a.sin(), ea + 4.0 * precision.round(1.0)),
         Cos => Value::Real(a.cos(), ea + 4.0 * precision.round(1.0)),
         Tanh => function(a.tanh(), ea),
+        // Its slope is at most 2/√π.
+        Erf => function(rug::Float::with_val(64, a).erf().to_f64(), 1.13 * ea),
+        Atan => function(a.atan(), ea),
+        Cbrt if a.abs() > ea => function(a.cbrt(), a.abs().cbrt() - (a.abs() - ea).cbrt()),
+        // Furthest apart are the roots of numbers on both sides of zero.
+        Cbrt => function(a.cbrt(), 2.0 * ea.cbrt()),
         Floor => Value::Real(a.floor(), 0.0),
         Ceil => Value::Real(a.ceil(), 0.0),
         Trunc => Value::Real(a.trunc(), 0.0),
@@ -645,7 +654,8 @@ fn with_infinities(precision: &Precision, op: TermOp, [a, b, c]: [Value; 3]) -> 
                 Value::Undefined
             }
         }
-        (Tanh, Infinite(a), _) => Real(a.signum(), 0.0),
+        (Tanh | Erf, Infinite(a), _) => Real(a.signum(), 0.0),
+        (Cbrt, Infinite(a), _) => Infinite(a),
         (Floor | Ceil | Trunc | RoundEven, Infinite(a), _) => Infinite(a),
         (Less | LessEqual | Equal, a, b) => {
             let place =

@@ -417,6 +417,12 @@ const FUNCTIONS: &[Law] = &[
         &["sin(-a) != sin(a)"],
     ),
     law(
+        "f(−a) = −f(a) for erf, atan and cbrt",
+        "always",
+        "erf(a - b)*atan(b - a)*cbrt(a - b) == -erf(a - b)*atan(a - b)*cbrt(a - b)",
+        &["erf(-a) != erf(a)", "atan(-a) != atan(a)", "cbrt(-a) != cbrt(a)"],
+    ),
+    law(
         "cos² a = 1 − sin² a",
         "always",
         "sin(a)^2 + cos(a)^2 == 1",

@@ -465,8 +465,10 @@ pub(super) mod tests {
     /// Terms of all operations, of small depth.
     pub(in super::super) fn expr() -> impl Strategy<Value = Expr> {
         use TermOp::*;
-        let unary =
-            [Neg, Abs, Saturate, Exp2, Log2, Sqrt, Rsqrt, Sin, Cos, Tanh, Floor, Ceil, Trunc, RoundEven];
+        let unary = [
+            Neg, Abs, Saturate, Exp2, Log2, Sqrt, Rsqrt, Sin, Cos, Tanh, Erf, Atan, Cbrt, Floor, Ceil, Trunc,
+            RoundEven,
+        ];
         let binary = [Add, Sub, Mul, Div, Max, Min, CopySign];
         let comparison = [Less, LessEqual, Equal];
         let apply = |op, operands| Expr::Apply(op, operands);

@@ -51,7 +51,7 @@ pub struct Function {
 }
 
 use Step::{Apply, Literal, Operand, Whole};
-use TermOp::{Add, Div, Exp2, Log2, Mul, Rsqrt, Sqrt, Sub, Tanh};
+use TermOp::{Add, Atan, Cbrt, Cos, Div, Erf, Exp2, Log2, Mul, Rsqrt, Sin, Sqrt, Sub, Tanh};
 
 const X: Step = Operand(0);
 const Y: Step = Operand(1);
@@ -62,10 +62,11 @@ const LOG2_E: Step = Literal(0x3FB8_AA3B);
 const MINUS_LOG2_E: Step = Literal(0xBFB8_AA3B);
 
 macro_rules! function {
-    ($name:literal, $operands:literal, $mark:literal, $real:literal, $ulps:literal, [$($step:expr),* $(,)?]) => {
+    ($name:literal, $($rest:tt)*) => { function!($name of $name, $($rest)*) };
+    ($name:literal of $file:literal, $operands:literal, $mark:literal, $real:literal, $ulps:literal, [$($step:expr),* $(,)?]) => {
         Function {
             name: $name,
-            ptx: include_str!(concat!($name, ".ptx")),
+            ptx: include_str!(concat!($file, ".ptx")),
             operands: $operands,
             mark: $mark,
             real: $real,
@@ -154,16 +155,173 @@ pub static FUNCTIONS: [Function; COUNT] = [
         6,
         [X, X, Apply(Mul), Y, Y, Apply(Mul), Apply(Add), Z, Z, Apply(Mul), Apply(Add), Apply(Rsqrt),]
     ),
+    function!("erff", 1, 0x3BA8_86C1, "erf x", 2, [X, Apply(Erf)]),
+    function!("erfcf", 1, 0x3A69_A091, "1 - erf x", 4, [Whole(1), X, Apply(Erf), Apply(Sub)]),
+    function!("atanf", 1, 0x3B20_90AA, "arctan x", 2, [X, Apply(Atan)]),
+    function!(
+        "asinf",
+        1,
+        0x3D4D_D2F7,
+        "arcsin x = 2 arctan(x/(1 + sqrt(1 - x^2)))",
+        2,
+        [
+            X,
+            Whole(1),
+            Whole(1),
+            X,
+            X,
+            Apply(Mul),
+            Apply(Sub),
+            Apply(Sqrt),
+            Apply(Add),
+            Apply(Div),
+            Apply(Atan),
+            Whole(2),
+            Apply(Mul),
+        ]
+    ),
+    function!(
+        "acosf",
+        1,
+        0x3D10_ECEF,
+        "arccos x = 2 arctan 1 - arcsin x",
+        2,
+        [
+            Whole(1),
+            Apply(Atan),
+            Whole(2),
+            Apply(Mul),
+            X,
+            Whole(1),
+            Whole(1),
+            X,
+            X,
+            Apply(Mul),
+            Apply(Sub),
+            Apply(Sqrt),
+            Apply(Add),
+            Apply(Div),
+            Apply(Atan),
+            Whole(2),
+            Apply(Mul),
+            Apply(Sub),
+        ]
+    ),
+    function!(
+        "atan2f",
+        2,
+        0x3B33_710B,
+        "2 arctan(x/(sqrt(x^2 + y^2) + y))",
+        3,
+        [
+            X,
+            X,
+            X,
+            Apply(Mul),
+            Y,
+            Y,
+            Apply(Mul),
+            Apply(Add),
+            Apply(Sqrt),
+            Y,
+            Apply(Add),
+            Apply(Div),
+            Apply(Atan),
+            Whole(2),
+            Apply(Mul),
+        ]
+    ),
+    function!("cbrtf", 1, 0xBF2A_AAAB, "the cube root of x", 1, [X, Apply(Cbrt)]),
+    function!(
+        "rcbrtf",
+        1,
+        0xBEAA_AAAB,
+        "1 over the cube root of x",
+        1,
+        [Whole(1), X, Apply(Cbrt), Apply(Div)]
+    ),
+    function!("powf", 2, 0x3A2C_32E4, "x^y for positive x", 4, [X, Apply(Log2), Y, Apply(Mul), Apply(Exp2)]),
+    function!("sinf", 1, 0x37CB_AC00, "sin x", 2, [X, Apply(Sin)]),
+    function!("cosf", 1, 0x37CB_AC00, "cos x", 2, [X, Apply(Cos)]),
+    // One reduction of the argument for both, and code of its own for each.
+    function!("sincosf" of "sincosf_sine", 1, 0x37CB_AC00, "sin x", 2, [X, Apply(Sin)]),
+    function!("sincosf" of "sincosf_cosine", 1, 0x37CB_AC00, "cos x", 2, [X, Apply(Cos)]),
+    function!("tanf", 1, 0x3EAA_AA88, "tan x", 4, [X, Apply(Sin), X, Apply(Cos), Apply(Div)]),
+    function!(
+        "sinpif",
+        1,
+        0x3E68_4E12,
+        "sin(4x arctan 1)",
+        2,
+        [X, Whole(1), Apply(Atan), Whole(4), Apply(Mul), Apply(Mul), Apply(Sin)]
+    ),
+    function!(
+        "cospif",
+        1,
+        0x3E68_4E12,
+        "cos(4x arctan 1)",
+        2,
+        [X, Whole(1), Apply(Atan), Whole(4), Apply(Mul), Apply(Mul), Apply(Cos)]
+    ),
+    function!(
+        "rhypotf",
+        2,
+        0x7E80_0000,
+        "1/sqrt(x^2 + y^2)",
+        2,
+        [X, X, Apply(Mul), Y, Y, Apply(Mul), Apply(Add), Apply(Rsqrt)]
+    ),
+    function!(
+        "norm3df",
+        3,
+        0x7E80_0000,
+        "sqrt(x^2 + y^2 + z^2)",
+        3,
+        [X, X, Apply(Mul), Y, Y, Apply(Mul), Apply(Add), Z, Z, Apply(Mul), Apply(Add), Apply(Sqrt)]
+    ),
+    function!(
+        "acoshf",
+        1,
+        0xBF80_0001,
+        "ln(x + sqrt(x^2 - 1))",
+        4,
+        [X, X, X, Apply(Mul), Whole(1), Apply(Sub), Apply(Sqrt), Apply(Add), Apply(Log2), LN_2, Apply(Mul),]
+    ),
+    function!(
+        "atanhf",
+        1,
+        0xBD39_BF78,
+        "ln((1 + x)/(1 - x))/2",
+        3,
+        [
+            Whole(1),
+            X,
+            Apply(Add),
+            Whole(1),
+            X,
+            Apply(Sub),
+            Apply(Div),
+            Apply(Log2),
+            LN_2,
+            Apply(Mul),
+            Whole(2),
+            Apply(Div),
+        ]
+    ),
 ];
 
-const COUNT: usize = 10;
+const COUNT: usize = 30;
 
 /// Templates that were made already.
 static MADE: [OnceLock<Option<Arc<Template>>>; COUNT] = [const { OnceLock::new() }; COUNT];
 
-/// The numbers that mark a function.
-static MARKS: LazyLock<Arc<FxHashSet<Extended>>> =
-    LazyLock::new(|| Arc::new(FUNCTIONS.iter().filter_map(|function| value(function.mark)).collect()));
+/// The sign of an f32.
+const SIGN: u32 = 1 << 31;
+
+/// The numbers that mark a function, without their signs.
+static MARKS: LazyLock<Arc<FxHashSet<Extended>>> = LazyLock::new(|| {
+    Arc::new(FUNCTIONS.iter().filter_map(|function| value(function.mark & !SIGN)).collect())
+});
 
 /// The number that bits spell as an f32.
 fn value(bits: u32) -> Option<Extended> {

@@ -296,6 +296,21 @@ impl IntTerms<'_> {
 
     /// The real that an integer spells which is computed from encodings.
     pub(super) fn decoding(&mut self, value: Value, format: Format) -> Option<TermId> {
+        if !self.store.explains() {
+            return None;
+        }
+        let term = self.residue(value, format.bytes()).filter(|term| self.store.is_unexplained(*term))?;
+        let term = self.unsigned(term, 8 * format.bytes());
+        self.decoded(term, format)
+    }
+
+    /// What bits spell that spell no real, where functions are looked for.
+    pub(super) fn spelling(&mut self, bits: u64, format: Format) -> Option<TermId> {
+        let term = self.whole(bits.into());
+        self.decoded(term, format)
+    }
+
+    fn decoded(&mut self, term: TermId, format: Format) -> Option<TermId> {
         let op = match format {
             Format::F32 => TermOp::DecodeF32,
             Format::F64 => TermOp::DecodeF64,
@@ -304,8 +319,6 @@ impl IntTerms<'_> {
         if !self.store.explains() {
             return None;
         }
-        let term = self.residue(value, format.bytes()).filter(|term| self.store.is_unexplained(*term))?;
-        let term = self.unsigned(term, 8 * format.bytes());
         Some(TermId::from_raw(self.store.push_uniform(op, &[term.raw()], self.pc)))
     }
 

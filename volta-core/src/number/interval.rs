@@ -102,6 +102,12 @@ pub enum Function {
     Cos,
     /// `tanh a`
     Tanh,
+    /// The error function, `2/√π · ∫₀ᵃ e^(−t²) dt`
+    Erf,
+    /// `arctan a`
+    Atan,
+    /// The cube root of `a`
+    Cbrt,
     /// `a` rounded to an integer
     Round(Towards),
     /// The integer that spells `a` in a format. Which one that is depends on rounding: no real function
@@ -426,7 +432,13 @@ impl Enclosure for Narrow {
             Function::Sqrt if self.lo < 0.0 => None,
             Function::Sqrt => self.ascending(sqrt),
             Function::Rsqrt => Narrow { lo: 1.0, hi: 1.0 }.div(&self.apply(Function::Sqrt)?),
-            Function::Log2 | Function::Sin | Function::Cos | Function::Tanh => self.through(function),
+            Function::Log2
+            | Function::Sin
+            | Function::Cos
+            | Function::Tanh
+            | Function::Erf
+            | Function::Atan
+            | Function::Cbrt => self.through(function),
             Function::Round(towards) => Some(self.to_integer(towards)),
             Function::Encode(_) | Function::Decode(_) => None,
         }
@@ -647,6 +659,18 @@ impl Enclosure for Wide {
                 let lo = rounded!(precision, self.lo.tanh_ref(), Down);
                 Wide::new(lo, rounded!(precision, self.hi.tanh_ref(), Up))
             }
+            Function::Erf => {
+                let lo = rounded!(precision, self.lo.erf_ref(), Down);
+                Wide::new(lo, rounded!(precision, self.hi.erf_ref(), Up))
+            }
+            Function::Atan => {
+                let lo = rounded!(precision, self.lo.atan_ref(), Down);
+                Wide::new(lo, rounded!(precision, self.hi.atan_ref(), Up))
+            }
+            Function::Cbrt => {
+                let lo = rounded!(precision, self.lo.cbrt_ref(), Down);
+                Wide::new(lo, rounded!(precision, self.hi.cbrt_ref(), Up))
+            }
             Function::Round(towards) => Some(self.to_integer(towards)),
             Function::Encode(_) | Function::Decode(_) => None,
         }
@@ -774,6 +798,9 @@ mod tests {
         check(x.apply(Function::Sqrt), point.clone().sqrt(), "sqrt");
         check(x.apply(Function::Rsqrt), point.clone().recip_sqrt(), "rsqrt");
         check(x.apply(Function::Tanh), point.clone().tanh(), "tanh");
+        check(x.apply(Function::Erf), point.clone().erf(), "erf");
+        check(x.apply(Function::Atan), point.clone().atan(), "atan");
+        check(x.apply(Function::Cbrt), point.clone().cbrt(), "cbrt");
         if point.clone().abs() < 1e30 {
             check(x.apply(Function::Sin), point.clone().sin(), "sin");
             check(x.apply(Function::Cos), point.clone().cos(), "cos");

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// More operations than this on the two sides of a branch are not turned into a choice.
 const MAX_OPERATIONS: usize = 512;
 
-/// A branch whose two sides do nothing but load, and compute in registers, until they meet.
+/// A branch whose two sides do nothing but load, and compute in registers and memory of their thread, until they meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hammock {
     /// The first operation that all ways from the branch reach: its immediate post-dominator.
@@ -31,7 +31,7 @@ pub struct Joins(Vec<Option<u32>>);
 pub enum NoHammock {
     /// They do not meet: one returns or never ends.
     Apart,
-    /// This operation on one of them does more than load, and compute in registers.
+    /// This operation on one of them does more than load, and compute in registers and memory of its thread.
     Effect(InstId),
     /// A side runs in circles.
     Loop,
@@ -46,12 +46,14 @@ pub struct Written {
     pub registers: Vec<RegId>,
     /// Predicate registers.
     pub predicates: Vec<PredId>,
+    /// Whether it writes memory of its thread.
+    pub local: bool,
 }
 
 impl Op {
-    /// The registers that it writes.
+    /// What it writes that only its thread has.
     pub fn written(&self) -> Written {
-        let mut written = Written::default();
+        let mut written = Written { local: self.stores_locally(), ..Written::default() };
         self.visit(&mut |named| match named {
             Named::Write(d) => written.registers.push(d),
             Named::WritePredicate(p) => written.predicates.push(p),
@@ -81,6 +83,7 @@ impl Program {
                 let own = op.written();
                 written.registers.extend(own.registers);
                 written.predicates.extend(own.predicates);
+                written.local |= own.local;
             } else if !matches!(op.control(), Some(Control::Branch(_))) {
                 effect = Some(effect.map_or(at, |first: u32| first.min(at)));
             }

@@ -204,9 +204,14 @@ impl Op {
     }
 
     /// Whether it may be done where it is not wanted, as far as can be told before it is executed: it computes in
-    /// registers, or loads.
+    /// registers, loads, or stores where no other thread looks, which can be taken back.
     pub fn may_be_tried(&self) -> bool {
-        matches!(self.effect(), Effect::Computes | Effect::Reads)
+        matches!(self.effect(), Effect::Computes | Effect::Reads) || self.stores_locally()
+    }
+
+    /// Whether it stores to memory of its thread.
+    pub fn stores_locally(&self) -> bool {
+        matches!(self, Op::Store { space: Space::Local, .. })
     }
 
     /// In which format and how an operation on floats rounds, if it does.

@@ -519,6 +519,45 @@ operations! {
     DecodeF32 = decoding("float32({0})", Format::F32, 13);
     /// The f64 that an integer spells, likewise
     DecodeF64 = decoding("float64({0})", Format::F64, 14);
+    /// The error function, `2/√π · ∫₀ᵃ e^(−t²) dt`
+    Erf = function("erf({0})", Smt::Uninterpreted("erf"), FunctionInfo {
+        function: Function::Erf,
+        limits: [Limit::Number(-1), Limit::Number(1)],
+        signs: [Signs::NEGATIVE, Signs::ZERO, Signs::POSITIVE],
+        between: Some((-1, 1)),
+        points: &[(0, 0)],
+        parity: Parity::Odd,
+        keeps_negative_zero: true,
+        reads: Reads::Nothing,
+        rank: 15,
+    })
+    .landmark(OF_FUNCTION);
+    /// `arctan a`. At the infinities it is irrational, so there it counts as having no value
+    Atan = function("atan({0})", Smt::Uninterpreted("atan"), FunctionInfo {
+        function: Function::Atan,
+        limits: [Limit::Undefined("the arc tangent of an infinity"); 2],
+        signs: [Signs::NEGATIVE, Signs::ZERO, Signs::POSITIVE],
+        between: Some((-2, 2)),
+        points: &[(0, 0)],
+        parity: Parity::Odd,
+        keeps_negative_zero: true,
+        reads: Reads::Nothing,
+        rank: 16,
+    })
+    .landmark(OF_FUNCTION);
+    /// The cube root of `a`
+    Cbrt = function("cbrt({0})", Smt::Defined("(= (* {3} {3} {3}) {0})"), FunctionInfo {
+        function: Function::Cbrt,
+        limits: [Limit::NegInf, Limit::PosInf],
+        signs: [Signs::NEGATIVE, Signs::ZERO, Signs::POSITIVE],
+        between: None,
+        points: &[(0, 0), (1, 1), (8, 2), (27, 3), (64, 4)],
+        parity: Parity::Odd,
+        keeps_negative_zero: true,
+        reads: Reads::Nothing,
+        rank: 17,
+    })
+    .landmark(OF_FUNCTION);
 }
 
 impl TermOp {

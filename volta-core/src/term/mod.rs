@@ -37,5 +37,5 @@ pub use node::{
     BitStrides, Constant, Lanes, Motion, Moves, NodeParts, NodeRef, Store, View, at_lane, min_max, rank,
 };
 pub use print::{element_index, expression, spell_element};
-pub use range::{Range, Ranges};
+pub use range::{Bound, Range, Ranges};
 pub use template::{MAX_OPERANDS, Piece, Rounds, Template, Templates};

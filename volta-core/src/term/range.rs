@@ -6,8 +6,9 @@
 use rustc_hash::FxHashMap;
 
 use super::id::{TermId, TermKind};
-use super::info::{FunctionInfo, Kind, Piecewise, Product, Sum, TermOp};
+use super::info::{FunctionInfo, Kind, Piecewise, Predicate, Product, Sum, TermOp};
 use super::node::{Store, View};
+use crate::number::format::{Format, Rounding, is_exact, round};
 use crate::number::interval::{Function, Towards};
 use crate::number::value::Demand;
 use crate::number::{Extended, Rational};
@@ -182,13 +183,87 @@ pub struct Ranges {
     known: FxHashMap<TermId, Range>,
     /// Whether terms have values at all inputs, as far as somebody asked.
     total: FxHashMap<TermId, bool>,
+    /// What is supposed, and the ranges without it.
+    supposed: Option<(Bound, Box<Ranges>)>,
+}
+
+/// A real is at least so large, in magnitude.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound {
+    real: TermId,
+    least: Rational,
+}
+
+impl Bound {
+    /// What a condition says where it holds, or where it does not.
+    pub fn of(store: &Store, mut condition: TermId, mut holds: bool) -> Option<Bound> {
+        loop {
+            let View::Apply(op, [a, b, _]) = store.view(condition) else { return None };
+            let (number, magnitude) = match (op.kind(), holds) {
+                (Kind::Condition(Predicate::Not), _) => {
+                    (condition, holds) = (a, !holds);
+                    continue;
+                }
+                (Kind::Condition(Predicate::Less | Predicate::LessEqual), true) => (a, b),
+                (Kind::Condition(Predicate::Less | Predicate::LessEqual), false) => (b, a),
+                (
+                    Kind::Condition(Predicate::Equal | Predicate::And | Predicate::Or | Predicate::Xor)
+                    | Kind::Sum(_)
+                    | Kind::Product(_)
+                    | Kind::Exponential
+                    | Kind::Function(_)
+                    | Kind::Piecewise(_),
+                    _,
+                ) => return None,
+            };
+            let least = finite(store, number).filter(Rational::is_positive)?;
+            let View::Apply(TermOp::Abs, [real, ..]) = store.view(magnitude) else { return None };
+            return Some(Bound { real, least });
+        }
+    }
+
+    /// The binary digits that the encoding of such a real surely has: those with which the encodings of the least and of
+    /// the greatest magnitude both begin.
+    fn sure(&self, format: Format) -> u64 {
+        if !is_exact(&self.least, format) {
+            return 0;
+        }
+        let sign = 1 << (8 * format.bytes() - 1);
+        let least = round(&self.least, format, Rounding::Zero);
+        let greatest = sign - 1;
+        least & !digits(least ^ greatest)
+    }
 }
 
 impl Ranges {
     /// Bytes that the table holds.
     pub fn bytes(&self) -> u64 {
         let total = self.total.capacity() * size_of::<(TermId, bool)>();
-        (self.known.capacity() * size_of::<(TermId, Range)>() + total) as u64
+        let own = (self.known.capacity() * size_of::<(TermId, Range)>() + total) as u64;
+        own + self.supposed.as_ref().map_or(0, |(_, without)| without.bytes())
+    }
+
+    /// From now on, ranges are those that terms have where a bound holds.
+    pub fn suppose(&mut self, bound: Bound) {
+        let mut without = std::mem::take(self);
+        // A bound gives no term a value.
+        self.total = std::mem::take(&mut without.total);
+        self.supposed = Some((bound, Box::new(without)));
+    }
+
+    /// Takes back the bound that was supposed last, and what followed from it.
+    pub fn suppose_no_more(&mut self) {
+        if let Some((_, without)) = self.supposed.take() {
+            let total = std::mem::take(&mut self.total);
+            *self = Ranges { total, ..*without };
+        }
+    }
+
+    /// Binary digits that the encoding of a real surely has.
+    fn sure_digits(&self, real: TermId, format: Format) -> u64 {
+        let Some((bound, without)) = &self.supposed else { return 0 };
+        let own = if bound.real == real { bound.sure(format) } else { 0 };
+        own | without.sure_digits(real, format)
     }
 
     /// The range of a term of `store`, which is the same at each call.
@@ -264,7 +339,11 @@ impl Ranges {
                 Extended::Finite(value) => Range::number(value),
                 Extended::PosInf | Extended::NegInf => Range::REAL,
             }),
-            TermKind::Lane(..) => self.known.get(&term).copied(),
+            TermKind::Lane(..) => self.known.get(&term).copied().or_else(|| match &self.supposed {
+                // What is computed from an encoding may have another range where a bound is supposed.
+                Some((_, without)) if !store.is_unexplained(term) => without.known(store, term),
+                Some(_) | None => None,
+            }),
         }
     }
 
@@ -300,9 +379,10 @@ impl Ranges {
                 let of = at(0);
                 Range::whole(of.low, of.high)
             }
-            Kind::Function(FunctionInfo { function: Function::Encode(_), between, .. }) => {
+            Kind::Function(FunctionInfo { function: Function::Encode(format), between, .. }) => {
                 let (low, high) = between.unzip();
-                Range::whole(low, high)
+                let sure = self.sure_digits(operands[0], *format);
+                Range { sure, ..Range::whole(low, high) }.tight()
             }
             Kind::Function(function) => {
                 let (low, high) = function.between.unzip();

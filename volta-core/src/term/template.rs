@@ -70,6 +70,10 @@ pub struct Templates {
     by_digest: FxHashMap<u64, Vec<usize>>,
     /// Of those whose result is a choice between a number and something else, by the digest of that.
     by_arm: FxHashMap<u64, Vec<usize>>,
+    /// Of those whose result is a product, by the digest of its factors.
+    by_factors: FxHashMap<u64, Vec<usize>>,
+    /// Of those whose result is a choice between a number and a product, by the digest of its factors.
+    by_arm_factors: FxHashMap<u64, Vec<usize>>,
     marks: Arc<FxHashSet<Extended>>,
     /// Whether what was found is kept when a store is closed.
     keep: bool,
@@ -80,13 +84,22 @@ impl Templates {
     pub fn new(list: Vec<Arc<Template>>, marks: Arc<FxHashSet<Extended>>) -> Templates {
         let mut by_digest: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
         let mut by_arm = by_digest.clone();
+        let (mut by_factors, mut by_arm_factors) = (by_digest.clone(), by_digest.clone());
         for (at, template) in list.iter().enumerate() {
             by_digest.entry(template.digest()).or_default().push(at);
             if let Some(arm) = template.arm() {
                 by_arm.entry(arm.digest).or_default().push(at);
             }
+            let digest =
+                |factors: [u32; 2]| digest_of_factors(factors.map(|factor| template.digest_at(factor)));
+            if let Some(factors) = template.factors(template.graph.len() as u32 - 1) {
+                by_factors.entry(digest(factors)).or_default().push(at);
+            }
+            if let Some(factors) = template.arm().and_then(|arm| template.factors(arm.other)) {
+                by_arm_factors.entry(digest(factors)).or_default().push(at);
+            }
         }
-        Templates { list, by_digest, by_arm, marks, keep: false }
+        Templates { list, by_digest, by_arm, by_factors, by_arm_factors, marks, keep: false }
     }
 
     /// The same, in stores of which templates will be made.
@@ -159,6 +172,19 @@ struct Found {
     outer: Vec<Outer>,
 }
 
+/// Where in a term the graph of a template is.
+#[derive(Clone, Copy)]
+enum Place {
+    /// It is the whole term.
+    Whole,
+    /// So many operations were moved into the arms of its last choice.
+    Arm(usize),
+    /// Likewise, and the first of them is a sum that was fused with the last product.
+    FusedArm(usize),
+    /// Its last product was fused with a sum behind it.
+    Fused,
+}
+
 /// As many operations are looked for in the arms of choices.
 const MAX_OUTER: usize = 4;
 
@@ -208,9 +234,22 @@ impl Template {
 
     /// What the graph must have for a digest.
     fn digest(&self) -> u64 {
-        match self.graph.last() {
-            Some(Piece::Apply { digest, .. }) => *digest,
-            Some(Piece::Operand(_) | Piece::Number(_)) | None => ANYTHING,
+        self.graph.len().checked_sub(1).map_or(ANYTHING, |last| self.digest_at(last as u32))
+    }
+
+    fn digest_at(&self, at: u32) -> u64 {
+        match &self.graph[at as usize] {
+            Piece::Apply { digest, .. } => *digest,
+            Piece::Number(number) => hash(magnitude(&number.exact)),
+            Piece::Operand(_) => ANYTHING,
+        }
+    }
+
+    /// The factors of a piece, if it is a product.
+    fn factors(&self, at: u32) -> Option<[u32; 2]> {
+        match self.graph.get(at as usize)? {
+            Piece::Apply { op: TermOp::Mul, operands: [a, b, _], .. } => Some([*a, *b]),
+            Piece::Apply { .. } | Piece::Operand(_) | Piece::Number(_) => None,
         }
     }
 
@@ -271,6 +310,52 @@ fn hash(value: impl Hash) -> u64 {
     hasher.finish() | 1
 }
 
+/// The digest of an operation whose operands have these. It is the same for all [ways](ways) to write the operation.
+fn digest_of(op: TermOp, rounds: Rounds, mut digests: [u64; 3]) -> u64 {
+    digests[op.arity()..].fill(ANYTHING);
+    let op = if op == TermOp::Sub { TermOp::Add } else { op };
+    if digests[0] > digests[1] && ways(op, op).len() > 1 {
+        digests.swap(0, 1);
+    }
+    hash((op, rounds, digests))
+}
+
+/// The digest of a product of factors that have these, however it is rounded.
+fn digest_of_factors([a, b]: [u64; 2]) -> u64 {
+    digest_of(TermOp::Mul, 0, [a, b, ANYTHING])
+}
+
+/// A number without its sign.
+fn magnitude(number: &Extended) -> Extended {
+    match number {
+        Extended::Finite(value) => Extended::Finite(value.abs()),
+        Extended::PosInf | Extended::NegInf => Extended::PosInf,
+    }
+}
+
+/// Which operand of a piece is which of a term, and whether it is its negation.
+type Way = [(usize, bool); 3];
+
+/// The ways in which a term of one operation may be written as a piece of another. What commutes may be exchanged. Signs
+/// may have been moved, as compilers do where an operand is a negation: that changes no result, nor how it is rounded.
+fn ways(piece: TermOp, term: TermOp) -> &'static [Way] {
+    const PLAIN: Way = [(0, false), (1, false), (2, false)];
+    const SWAPPED: Way = [(1, false), (0, false), (2, false)];
+    const BOTH: Way = [(0, true), (1, true), (2, false)];
+    const BOTH_SWAPPED: Way = [(1, true), (0, true), (2, false)];
+    const SECOND: Way = [(0, false), (1, true), (2, false)];
+    const SECOND_SWAPPED: Way = [(1, true), (0, false), (2, false)];
+    match (piece, term) {
+        (TermOp::Mul | TermOp::Fma, _) if piece == term => &[PLAIN, SWAPPED, BOTH, BOTH_SWAPPED],
+        (TermOp::Less | TermOp::LessEqual, _) if piece == term => &[PLAIN, BOTH_SWAPPED],
+        (TermOp::Add, TermOp::Sub) => &[SECOND, SECOND_SWAPPED],
+        (TermOp::Sub, TermOp::Add) => &[SECOND, [(1, false), (0, true), (2, false)]],
+        _ if piece != term => &[],
+        _ if piece.info().commutes => &[PLAIN, SWAPPED],
+        _ => &[PLAIN],
+    }
+}
+
 fn is_encoding(op: TermOp) -> bool {
     op.function().is_some_and(|info| matches!(info.function, Function::Encode(_) | Function::Decode(_)))
 }
@@ -307,7 +392,7 @@ impl Explainer {
     fn digest(&self, store: &Store, term: TermId) -> u64 {
         match term.kind() {
             TermKind::Lane(node, _) => self.covered.get(&node).map_or(ANYTHING, |covered| covered.digest),
-            TermKind::Constant(id) => hash(&store.constant(id).exact),
+            TermKind::Constant(id) => hash(magnitude(&store.constant(id).exact)),
             TermKind::Input { .. } => ANYTHING,
         }
     }
@@ -341,7 +426,9 @@ impl Explainer {
                 let term = operand.term(lane, parts.mask);
                 if let TermKind::Constant(id) = term.kind() {
                     let marks = &self.templates.marks;
-                    self.marks.entry(id).or_insert_with(|| marks.contains(&store.constant(id).exact));
+                    self.marks
+                        .entry(id)
+                        .or_insert_with(|| marks.contains(&magnitude(&store.constant(id).exact)));
                 }
                 covered |= self.is_covered(term);
                 unexplained |= self.is_unexplained(term);
@@ -352,49 +439,64 @@ impl Explainer {
         }
         let first = TermId::lane(node, parts.mask.trailing_zeros());
         let Some((op, operands)) = normal(store, first) else { return };
-        let mut digests = operands.map(|operand| self.digest(store, operand));
-        digests[op.arity()..].fill(ANYTHING);
-        if op.info().commutes && digests[0] > digests[1] {
-            digests.swap(0, 1);
-        }
-        let digest = hash((op, self.rounds_of(first), digests));
+        let digests = operands.map(|operand| self.digest(store, operand));
+        let digest = digest_of(op, self.rounds_of(first), digests);
         self.covered.insert(node, Covered { digest, unexplained });
     }
 
     /// The template whose graph the term of each lane has, and the operands of each.
     fn find(&self, store: &Store, node: NodeId, mask: u32) -> Option<Found> {
         let covered = self.covered.get(&node)?;
-        let all = |templates: Option<&Vec<usize>>, outer: usize| {
-            templates?.iter().find_map(|template| self.find_as(store, node, mask, *template, outer))
+        let all = |templates: Option<&Vec<usize>>, place: Place| {
+            templates?.iter().find_map(|template| self.find_as(store, node, mask, *template, place))
         };
-        if let Some(found) = all(self.templates.by_digest.get(&covered.digest), 0) {
+        if let Some(found) = all(self.templates.by_digest.get(&covered.digest), Place::Whole) {
             return Some(found);
         }
         let first = TermId::lane(node, mask.trailing_zeros());
-        let (TermOp::Select, [_, then, otherwise]) = normal(store, first)? else { return None };
+        let (op, [condition, then, otherwise]) = normal(store, first)?;
+        if op == TermOp::Fma {
+            let factors = [condition, then].map(|factor| self.digest(store, factor));
+            return all(self.templates.by_factors.get(&digest_of_factors(factors)), Place::Fused);
+        }
+        if op != TermOp::Select {
+            return None;
+        }
         let is_number = |term: TermId| matches!(term.kind(), TermKind::Constant(_));
         let mut inner = if is_number(then) { otherwise } else { then };
         (1..=MAX_OUTER).find_map(|outer| {
+            if let Some((TermOp::Fma, [a, b, _])) = normal(store, inner) {
+                let factors = digest_of_factors([a, b].map(|factor| self.digest(store, factor)));
+                let found = all(self.templates.by_arm_factors.get(&factors), Place::FusedArm(outer - 1));
+                if found.is_some() {
+                    return found;
+                }
+            }
             inner = step_in(store, inner)?.1;
             let digest = self.digest(store, inner);
-            all(self.templates.by_arm.get(&digest), outer)
+            all(self.templates.by_arm.get(&digest), Place::Arm(outer))
         })
     }
 
-    /// The operands of each lane, if its term has the graph of one template under so many operations.
+    /// The operands of each lane, if its term has the graph of one template at that place.
     fn find_as(
         &self,
         store: &Store,
         node: NodeId,
         mask: u32,
         template: usize,
-        outer: usize,
+        place: Place,
     ) -> Option<Found> {
         let mut found = Found { template, operands: [[0; 32]; MAX_OPERANDS], outer: Vec::new() };
         for lane in super::node::active(mask) {
             let root = TermId::lane(node, lane);
             let mut own = Match::new(store, self, &self.templates.list[template]);
-            let fits = if outer == 0 { own.has_graph(root) } else { own.has_arm(root, outer) };
+            let fits = match place {
+                Place::Whole => own.has_graph(root),
+                Place::Arm(outer) => own.has_arm(root, outer, false),
+                Place::FusedArm(outer) => own.has_arm(root, outer, true),
+                Place::Fused => own.is_fused(root),
+            };
             if !fits {
                 return None;
             }
@@ -447,8 +549,8 @@ impl<'s> Match<'s> {
     }
 
     /// Whether a term is so many operations on numbers and the template's result, a choice, of which each was moved
-    /// into both arms.
-    fn has_arm(&mut self, root: TermId, outer: usize) -> bool {
+    /// into both arms; and one more that was fused with a product there.
+    fn has_arm(&mut self, root: TermId, outer: usize, fused: bool) -> bool {
         let Some((TermOp::Select, operands)) = normal(self.store, root) else { return false };
         let Some(arm) = self.template.arm() else { return false };
         let mut inner = operands[3 - arm.which];
@@ -456,6 +558,14 @@ impl<'s> Match<'s> {
             let Some((which, next, op, all)) = step_in(self.store, inner) else { return false };
             self.outer.push((op, which, all));
             inner = next;
+        }
+        let mut factors = None;
+        if fused {
+            let Some((TermOp::Fma, [a, b, c])) = normal(self.store, inner) else { return false };
+            // The product is added to itself, or to a number.
+            let twice = matches!(self.store.view(c), View::Apply(TermOp::Mul, [x, y, _]) if [x, y] == [a, b]);
+            self.outer.push((TermOp::Add, if twice { 3 } else { 1 }, [c; 3]));
+            factors = Some([a, b, c]);
         }
         let mut number = arm.number.clone();
         for (op, which, operands) in self.outer.iter().rev() {
@@ -467,9 +577,26 @@ impl<'s> Match<'s> {
             let Some(Fold::Value(value)) = numbers.map(|numbers| fold(*op, &numbers)) else { return false };
             number = value;
         }
-        self.number(operands[arm.which]) == Some(&number)
-            && self.fits(arm.condition, operands[0])
-            && self.fits(arm.other, inner)
+        if self.number(operands[arm.which]) != Some(&number) || !self.fits(arm.condition, operands[0]) {
+            return false;
+        }
+        match factors {
+            Some(terms) => self.fits_factors(arm.other, &terms),
+            None => self.fits(arm.other, inner),
+        }
+    }
+
+    /// Whether a term is a sum whose product is the template's result. It is rounded once less so.
+    fn is_fused(&mut self, root: TermId) -> bool {
+        let Some((TermOp::Fma, terms)) = normal(self.store, root) else { return false };
+        self.outer.push((TermOp::Add, 1, [terms[2]; 3]));
+        self.fits_factors(self.template.graph.len() as u32 - 1, &terms)
+    }
+
+    /// Whether the first two terms are the factors of a piece.
+    fn fits_factors(&mut self, at: u32, terms: &[TermId; 3]) -> bool {
+        let factors = self.template.factors(at);
+        factors.is_some_and(|factors| self.fits_some_way(ways(TermOp::Mul, TermOp::Mul), &factors, terms))
     }
 
     fn number(&self, term: TermId) -> Option<&'s Extended> {
@@ -504,23 +631,41 @@ impl<'s> Match<'s> {
                     return false;
                 }
                 let Some((own, terms)) = normal(self.store, term) else { return false };
-                if own != *op {
+                if !self.fits_some_way(ways(*op, own), &operands[..op.arity()], &terms) {
                     return false;
                 }
-                let before = self.trail.len();
-                let arity = op.arity();
-                let orders: &[[usize; 3]] =
-                    if op.info().commutes { &[[0, 1, 2], [1, 0, 2]] } else { &[[0, 1, 2]] };
-                for order in orders {
-                    if (0..arity).all(|which| self.fits(operands[which], terms[order[which]])) {
-                        self.seen.insert((at, term));
-                        self.trail.push(Undo::Seen(at, term));
-                        return true;
-                    }
-                    self.undo(before);
-                }
-                false
+                self.seen.insert((at, term));
+                self.trail.push(Undo::Seen(at, term));
+                true
             }
+        }
+    }
+
+    /// Whether terms fit the operands of a piece in one of some ways.
+    fn fits_some_way(&mut self, ways: &[Way], operands: &[u32], terms: &[TermId; 3]) -> bool {
+        let before = self.trail.len();
+        ways.iter().any(|way| {
+            let fits = operands.iter().zip(way).all(|(at, (which, negated))| {
+                if *negated { self.fits_negated(*at, terms[*which]) } else { self.fits(*at, terms[*which]) }
+            });
+            if !fits {
+                self.undo(before);
+            }
+            fits
+        })
+    }
+
+    /// Whether a term is the negation of what fits a piece: of an operand that is a negation itself, or of a number.
+    fn fits_negated(&self, at: u32, term: TermId) -> bool {
+        match &self.template.graph[at as usize] {
+            Piece::Operand(which) => self.operands[*which].is_some_and(|bound| {
+                matches!(self.store.view(bound), View::Apply(TermOp::Neg, [inner, ..]) if inner == term)
+            }),
+            Piece::Number(number) => {
+                let negated = fold(TermOp::Neg, &[&number.exact]);
+                self.number(term).is_some_and(|own| negated == Fold::Value(own.clone()))
+            }
+            Piece::Apply { .. } => false,
         }
     }
 

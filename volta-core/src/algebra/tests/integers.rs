@@ -440,6 +440,9 @@ fn executed(side: &Side, term: TermId, point: &[i128]) -> Rational {
         | TermOp::Sin
         | TermOp::Cos
         | TermOp::Tanh
+        | TermOp::Erf
+        | TermOp::Atan
+        | TermOp::Cbrt
         | TermOp::EncodeF32
         | TermOp::EncodeF64
         | TermOp::DecodeF32

@@ -1,9 +1,11 @@
 //! Branches on the input (rule S1): both sides are executed, and what they leave behind is a choice.
 
 use super::super::cta::{Cta, Stop};
+use super::super::value::Truth;
 use super::super::warp::Warp;
 use super::{Guarded, select::Snapshot};
 use crate::program::{Control, Hammock, Inst, InstId, NoHammock, Op, PredSrc};
+use crate::term::{Bound, TermId};
 use std::sync::Arc;
 
 /// Operations that one branch may execute, those of branches inside its sides included: sides that are shared
@@ -57,20 +59,71 @@ impl Cta<'_> {
         self.check_budgets()?;
         let join = hammock.join;
         let conditions = self.conditions(warp, symbolic, guard, pc);
-        let contents = |warp: &Warp| Snapshot::new(warp, &hammock.live);
-        let before = Snapshot::new(warp, &hammock.written);
         let branch = DecidedByInput { inst, pc, guard };
-        if !self.run_side(warp, symbolic, *target, join, &branch, steps)? {
-            return Ok(None);
+        let contents = |warp: &Warp| Snapshot::new(warp, &hammock.live);
+        let so_far = *steps;
+        for (mask, condition) in self.together(&conditions) {
+            let bound = |holds| Bound::of(&self.store, condition?, holds);
+            let (if_taken, if_passed) = (bound(true), bound(false));
+            let before = Snapshot::new(warp, &hammock.written);
+            let mut own = so_far;
+            if !self.run_supposing(if_taken, warp, mask, *target, join, &branch, &mut own)? {
+                return Ok(None);
+            }
+            let taken = contents(warp);
+            before.restore(warp, mask);
+            if !self.run_supposing(if_passed, warp, mask, pc.next(), join, &branch, &mut own)? {
+                return Ok(None);
+            }
+            let passed = contents(warp);
+            *steps = own.max(*steps);
+            let conditions = conditions.iter().copied().filter(|(lane, _)| mask >> lane & 1 == 1);
+            self.choose(warp, &conditions.collect::<Vec<_>>(), &taken, &passed, pc)?;
         }
-        let taken = contents(warp);
-        before.restore(warp, symbolic);
-        if !self.run_side(warp, symbolic, pc.next(), join, &branch, steps)? {
-            return Ok(None);
-        }
-        let passed = contents(warp);
-        self.choose(warp, &conditions, &taken, &passed, pc)?;
         Ok(Some(join))
+    }
+
+    /// As [`Cta::run_side`] where a bound holds.
+    fn run_supposing(
+        &mut self,
+        bound: Option<Bound>,
+        warp: &mut Warp,
+        mask: u32,
+        pc: InstId,
+        join: InstId,
+        branch: &DecidedByInput<'_>,
+        steps: &mut u32,
+    ) -> Result<bool, Stop> {
+        let Some(bound) = bound else { return self.run_side(warp, mask, pc, join, branch, steps) };
+        self.ranges.suppose(bound);
+        let done = self.run_side(warp, mask, pc, join, branch, steps);
+        self.ranges.suppose_no_more();
+        done
+    }
+
+    /// The lanes whose sides are executed together: those that have one condition, where it says of an encoding what
+    /// does not hold for other lanes, and all of them otherwise.
+    fn together(&self, conditions: &[(usize, Truth)]) -> Vec<(u32, Option<TermId>)> {
+        let all = conditions.iter().fold(0, |all, (lane, _)| all | 1 << lane);
+        let bounding = |truth: Truth| match truth {
+            Truth::Condition(term) => {
+                let says = |holds| Bound::of(&self.store, term, holds).is_some();
+                (says(true) || says(false)).then_some(term)
+            }
+            Truth::Known(_) | Truth::Undefined(_) => None,
+        };
+        if !self.store.explains() || !conditions.iter().any(|(_, truth)| bounding(*truth).is_some()) {
+            return vec![(all, None)];
+        }
+        let mut groups: Vec<(u32, Option<TermId>)> = Vec::new();
+        for (lane, truth) in conditions {
+            let own = bounding(*truth);
+            match groups.iter_mut().find(|(_, condition)| *condition == own) {
+                Some((mask, _)) => *mask |= 1 << lane,
+                None => groups.push((1 << lane, own)),
+            }
+        }
+        groups
     }
 
     /// Executes one side for the lanes of `mask`. False when it takes too many steps.
@@ -101,7 +154,7 @@ impl Cta<'_> {
                     },
                 };
                 if active != 0 {
-                    if let Err(why) = self.is_harmless(warp, active, &inst.op) {
+                    if let Err(why) = self.is_harmless(warp, active, &inst.op, pc) {
                         let why = format!("one of its sides {why}{}", self.where_is(pc));
                         let DecidedByInput { inst, pc, guard } = *branch;
                         return Err(self.decided_by_input(warp, mask, inst, pc, guard, Some(why)));

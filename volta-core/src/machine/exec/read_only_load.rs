@@ -8,43 +8,69 @@ use super::super::value::{Sym, lanes};
 use super::super::warp::Warp;
 use super::memory::{WarpAccess, locate};
 use crate::case::Element;
-use crate::program::{Op, RegId, Width};
+use crate::program::{InstId, Op, RegId, Space, Width};
 use crate::term::TermId;
 
 impl Cta<'_> {
-    /// Whether some lanes may execute an operation though they need not: it only computes, or loads what is there and
-    /// nobody writes, so that whether they do makes no difference.
+    /// Whether some lanes may execute an operation though they need not: it only computes, loads what is there and no
+    /// other thread writes, or stores where no other thread looks, so that whether they do makes no difference.
     ///
     /// # Errors
     /// What it does that may matter.
-    pub(super) fn is_harmless(&self, warp: &Warp, mask: u32, op: &Op) -> Result<bool, &'static str> {
+    pub(super) fn is_harmless(
+        &mut self,
+        warp: &Warp,
+        mask: u32,
+        op: &Op,
+        pc: InstId,
+    ) -> Result<bool, &'static str> {
         if op.only_computes() {
             return Ok(true);
         }
-        let Op::Load { space, address, width, d, .. } = op else { return Ok(false) };
-        let bytes = u64::from(width.bytes()) * d.len() as u64;
-        for lane in lanes(mask) {
-            let base = self
-                .bits(warp, address.base, lane)
-                .ok_or("loads from an address that depends on the input")?;
-            let (own, inner) = locate(*space, base.wrapping_add_signed(address.offset));
-            let (number, offset) =
-                self.launch.objects.find(own, inner).ok_or("loads from no variable or tensor")?;
-            let object = self.launch.objects.get(number);
-            let offset =
-                u64::try_from(offset).ok().filter(|offset| offset.saturating_add(bytes) <= object.size);
-            let offset = offset.ok_or("loads from outside of a variable or tensor")?;
-            if !offset.is_multiple_of(bytes) || object.align < bytes {
-                return Err("loads from a misaligned address");
+        if let Op::Load { space, address, width, d, .. } = op {
+            let bytes = u64::from(width.bytes()) * d.len() as u64;
+            for lane in lanes(mask) {
+                let base = self.value(warp, address.base, lane);
+                let places =
+                    self.places(base, pc).ok_or("loads from an address that depends on the input")?;
+                places.all(&mut |base| {
+                    self.is_harmless_load(*space, base.wrapping_add_signed(address.offset), bytes)
+                })?;
             }
-            let Backing::Tensor(tensor) = object.backing else {
-                return Err("loads from what may be written");
-            };
-            if !self.launch.tensors[tensor as usize].is_read_only() {
-                return Err("loads from a tensor that may be written");
-            }
+            return Ok(true);
         }
-        Ok(true)
+        if op.stores_locally()
+            && let Op::Store { space, address, width, a, .. } = op
+        {
+            let bytes = u64::from(width.bytes()) * a.len() as u64;
+            for lane in lanes(mask) {
+                let base = self.bits(warp, address.base, lane);
+                let base = base.ok_or("stores to an address that depends on the input")?;
+                self.is_harmless_load(*space, base.wrapping_add_signed(address.offset), bytes)
+                    .map_err(|_| "stores to a place that is no variable of its thread")?;
+            }
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Whether so many bytes may be loaded where they need not be.
+    fn is_harmless_load(&self, space: Space, address: u64, bytes: u64) -> Result<(), &'static str> {
+        let (own, inner) = locate(space, address);
+        let (number, offset) =
+            self.launch.objects.find(own, inner).ok_or("loads from no variable or tensor")?;
+        let object = self.launch.objects.get(number);
+        let offset = u64::try_from(offset).ok().filter(|offset| offset.saturating_add(bytes) <= object.size);
+        let offset = offset.ok_or("loads from outside of a variable or tensor")?;
+        if !offset.is_multiple_of(bytes) || object.align < bytes {
+            return Err("loads from a misaligned address");
+        }
+        match object.backing {
+            Backing::Local(_) => Ok(()),
+            Backing::Tensor(tensor) if self.launch.tensors[tensor as usize].is_read_only() => Ok(()),
+            Backing::Tensor(_) => Err("loads from a tensor that may be written"),
+            Backing::Shared(_) => Err("loads from what may be written"),
+        }
     }
 
     /// Of an input that nobody writes, the word of its first element as a symbolic value, and the bytes of each.

@@ -1,7 +1,7 @@
 //! Choices by a condition on inputs (rules S1, V7).
 
 use super::super::cta::{Cta, Stop};
-use super::super::packed::{Choice, PackedPart};
+use super::super::packed::{Cell, Choice, PackedPart};
 use super::super::register::Register;
 use super::super::value::{Predicate, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
@@ -10,10 +10,11 @@ use crate::program::{Control, Effect, Inst, InstId, PredId, PredSrc, RegId, Src,
 use crate::term::{TermId, TermOp};
 use crate::verdict::FaultKind;
 
-/// The contents of some registers at one time.
+/// The contents of some registers, and of memory of the threads, at one time.
 pub(super) struct Snapshot {
     registers: Vec<(RegId, Register)>,
     predicates: Vec<(PredId, Predicate)>,
+    local: Vec<[Cell; 32]>,
 }
 
 impl Snapshot {
@@ -21,6 +22,7 @@ impl Snapshot {
         Snapshot {
             registers: of.registers.iter().map(|d| (*d, warp.register(*d).clone())).collect(),
             predicates: of.predicates.iter().map(|p| (*p, warp.predicates[p.index()].clone())).collect(),
+            local: if of.local { warp.local.clone() } else { Vec::new() },
         }
     }
 
@@ -34,20 +36,25 @@ impl Snapshot {
                 warp.predicate_mut(*p).set(lane, predicate.get(lane));
             }
         }
+        for (cells, old) in warp.local.iter_mut().zip(&self.local) {
+            for lane in lanes(mask) {
+                cells[lane] = old[lane];
+            }
+        }
     }
 }
 
 impl Cta<'_> {
     /// Refuses an operation that a condition on inputs must not decide.
     pub(super) fn choice_allowed(
-        &self,
+        &mut self,
         warp: &Warp,
         symbolic: u32,
         inst: &Inst,
         pc: InstId,
         guard: PredSrc,
     ) -> Result<(), Stop> {
-        let why = match self.is_harmless(warp, symbolic, &inst.op) {
+        let why = match self.is_harmless(warp, symbolic, &inst.op, pc) {
             Ok(true) => return Ok(()),
             Ok(false) => None,
             Err(why) => Some(format!("it {why}")),
@@ -129,7 +136,7 @@ impl Cta<'_> {
         lanes(mask).map(|lane| (lane, self.truth(warp, guard, lane, pc))).collect()
     }
 
-    /// Writes to each register the choice between two states of it.
+    /// Writes to each register, and each cell of memory, the choice between two states of it.
     pub(super) fn choose(
         &mut self,
         warp: &mut Warp,
@@ -151,7 +158,39 @@ impl Cta<'_> {
                 warp.predicate_mut(*p).set(*lane, truth);
             }
         }
+        for (at, (then, otherwise)) in then.local.iter().zip(&otherwise.local).enumerate() {
+            for (lane, truth) in conditions {
+                let (then, otherwise) = (then[*lane], otherwise[*lane]);
+                let chosen = if then == otherwise {
+                    then
+                } else {
+                    self.choose_cell(warp, *truth, then, otherwise, *lane, pc)?
+                };
+                warp.local[at][*lane] = chosen;
+            }
+        }
         Ok(())
+    }
+
+    /// A cell that holds one content or the other.
+    fn choose_cell(
+        &mut self,
+        warp: &Warp,
+        condition: Truth,
+        then: Cell,
+        otherwise: Cell,
+        lane: usize,
+        pc: InstId,
+    ) -> Result<Cell, Stop> {
+        // Which of both it holds is not known, so it may be what nobody wrote.
+        if matches!(condition, Truth::Condition(_)) && [then, otherwise].contains(&Cell::UNWRITTEN) {
+            return Ok(Cell::UNWRITTEN);
+        }
+        let [then, otherwise] = [then, otherwise].map(|cell| {
+            let pieces = cell.pieces(&self.packed, pc);
+            self.packed.join(&pieces)
+        });
+        Ok(Cell::of(self.select_value(warp, condition, then, otherwise, lane, pc)?))
     }
 
     fn select_truth(&mut self, condition: Truth, then: Truth, otherwise: Truth, pc: InstId) -> Truth {
@@ -228,6 +267,21 @@ impl Cta<'_> {
         }
     }
 
+    /// A real that is chosen. A NaN where functions are looked for, some of which have arms for arguments without a
+    /// value, is what its bits spell: nothing, but by a function that is found.
+    fn arm(
+        &mut self,
+        warp: &Warp,
+        value: Value,
+        format: Format,
+        lane: usize,
+        pc: InstId,
+    ) -> Result<Option<TermId>, Stop> {
+        let real = self.real(warp, value, format, lane, pc)?;
+        let Value::Bits(bits) = value else { return Ok(real) };
+        Ok(real.or_else(|| self.int_terms(pc).spelling(bits, format)))
+    }
+
     /// `then` where the condition holds, else `otherwise`.
     pub(super) fn select_value(
         &mut self,
@@ -294,8 +348,8 @@ impl Cta<'_> {
                     );
                     return Err(self.fault(FaultKind::Unsupported, "V7", message, warp, lane, pc));
                 };
-                let x = self.real(warp, then, format, lane, pc)?;
-                let y = self.real(warp, otherwise, format, lane, pc)?;
+                let x = self.arm(warp, then, format, lane, pc)?;
+                let y = self.arm(warp, otherwise, format, lane, pc)?;
                 let (Some(x), Some(y)) = (x, y) else {
                     return Ok(Value::Undefined(super::Origin::Invalid(pc)));
                 };

@@ -1,16 +1,82 @@
-//! Loads through one of several known addresses, by a condition on the input (rule S1): `c ? a[i] : b[j]` as compilers
-//! write it, who choose the pointer and load once. What is loaded is the choice between what lies there.
+//! Loads through one of several known addresses, which the input chooses (rule S1): `c ? a[i] : b[j]` as compilers write
+//! it, who choose the pointer and load once, and elements of an array by an index of which few values are possible. What
+//! is loaded is the choice between what lies there.
 
 use super::super::cta::{Cta, Stop};
 use super::super::objects::Backing;
 use super::super::race::Agent;
-use super::super::value::{Truth, Value, lanes};
+use super::super::value::{SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
+use super::idiom::whole;
 use super::memory::locate;
 use crate::program::{Inst, InstId, Op, Space, Src, Width};
+use crate::term::{Kind, Product, Store, Sum, TermId, TermOp, View};
 
 /// Addresses that one lane may choose from.
 const MAX_ADDRESSES: u32 = 64;
+
+/// Steps from an address to the index that it is computed from.
+const MAX_STEPS: u32 = 16;
+
+/// Where an address may lead.
+pub(super) enum Places {
+    /// There.
+    At(u64),
+    /// By a condition.
+    Choice(TermId, Box<[Places; 2]>),
+}
+
+impl Places {
+    /// Asks of all of them, until an error.
+    pub(super) fn all<E>(&self, ask: &mut impl FnMut(u64) -> Result<(), E>) -> Result<(), E> {
+        match self {
+            Places::At(address) => ask(*address),
+            Places::Choice(_, arms) => arms.iter().try_for_each(|arm| arm.all(ask)),
+        }
+    }
+}
+
+/// An integer that is `scale · index + offset`.
+struct Indexed {
+    index: TermId,
+    scale: i128,
+    offset: i128,
+}
+
+/// An integer as a multiple of one that is computed otherwise, and a number.
+fn indexed(store: &Store, term: TermId) -> Indexed {
+    let mut out = Indexed { index: term, scale: 1, offset: 0 };
+    let number = |term: TermId| match store.view(term) {
+        View::Constant(constant) => constant.exact.finite()?.to_i64().map(i128::from),
+        View::Input { .. } | View::Apply(..) => None,
+    };
+    for _ in 0..MAX_STEPS {
+        let View::Apply(op, [a, b, _]) = store.view(out.index) else { break };
+        let (left, right) = (number(a), if op.arity() > 1 { number(b) } else { None });
+        // What the index is of the next one: a factor and an addend.
+        let (index, factor, addend) = match (op.kind(), left, right) {
+            (Kind::Sum(Sum::Add), Some(number), None) => (b, 1, number),
+            (Kind::Sum(Sum::Add), None, Some(number)) => (a, 1, number),
+            (Kind::Sum(Sum::Sub), Some(number), None) => (b, -1, number),
+            (Kind::Sum(Sum::Sub), None, Some(number)) => (a, 1, -number),
+            (Kind::Product(Product::Mul), Some(number), None) => (b, number, 0),
+            (Kind::Product(Product::Mul), None, Some(number)) => (a, number, 0),
+            (
+                Kind::Sum(_)
+                | Kind::Product(_)
+                | Kind::Exponential
+                | Kind::Function(_)
+                | Kind::Piecewise(_)
+                | Kind::Condition(_),
+                ..,
+            ) => break,
+        };
+        let shifted = out.scale.checked_mul(addend).and_then(|shift| out.offset.checked_add(shift));
+        let (Some(scale), Some(offset)) = (out.scale.checked_mul(factor), shifted) else { break };
+        out = Indexed { index, scale, offset };
+    }
+    out
+}
 
 /// A load of some neighbours.
 #[derive(Clone, Copy)]
@@ -23,9 +89,59 @@ struct Wanted {
 }
 
 impl Cta<'_> {
+    /// Where an address may lead; `None` where that cannot be told, or there are too many.
+    pub(super) fn places(&mut self, address: Value, pc: InstId) -> Option<Places> {
+        let mut left = MAX_ADDRESSES;
+        self.places_within(address, pc, &mut left)
+    }
+
+    fn places_within(&mut self, address: Value, pc: InstId, left: &mut u32) -> Option<Places> {
+        if let Some(choice) = self.packed.as_choice(address) {
+            let then = self.places_within(choice.then, pc, left)?;
+            let otherwise = self.places_within(choice.otherwise, pc, left)?;
+            return Some(Places::Choice(choice.condition, Box::new([then, otherwise])));
+        }
+        match address {
+            Value::Bits(address) => {
+                *left = left.checked_sub(1)?;
+                Some(Places::At(address))
+            }
+            Value::Sym(sym) => match sym.kind() {
+                SymKind::Int(8, term) => self.places_by_index(term, pc, left),
+                SymKind::Int(..)
+                | SymKind::Real(..)
+                | SymKind::Half64(..)
+                | SymKind::Pair(..)
+                | SymKind::Packed(_)
+                | SymKind::Choice(_)
+                | SymKind::Fragment { .. } => None,
+            },
+            Value::Undefined(_) => None,
+        }
+    }
+
+    /// The same of an address that is computed from an index.
+    fn places_by_index(&mut self, address: TermId, pc: InstId, left: &mut u32) -> Option<Places> {
+        let Indexed { index, scale, offset } = indexed(&self.store, address);
+        let range = self.ranges.of(&self.store, index);
+        let (low, high) = (range.low.filter(|_| range.whole)?, range.high?);
+        let count = u32::try_from(high.checked_sub(low)?).ok()?.checked_add(1)?;
+        *left = left.checked_sub(count)?;
+        // Addresses wrap around at 2^64.
+        let at = |index: i128| scale.checked_mul(index)?.checked_add(offset).map(|at| Places::At(at as u64));
+        let mut places = at(high)?;
+        for value in (low..high).rev() {
+            let number = whole(&mut self.store, i64::try_from(value).ok()?);
+            let is_this = self.store.apply(TermOp::Equal, &[index, number], pc);
+            places = Places::Choice(is_this, Box::new([at(value)?, places]));
+        }
+        Some(places)
+    }
+
     /// Executes a load for the lanes whose address is a choice, and says which these are.
     ///
-    /// Only what nobody writes is read in this way: whether a read happens that may race must not depend on the input.
+    /// Only what no other thread writes is read in this way: whether a read happens that may race must not depend on the
+    /// input.
     pub(super) fn load_by_choice(
         &mut self,
         warp: &mut Warp,
@@ -43,11 +159,8 @@ impl Cta<'_> {
         let mut done = 0;
         for lane in lanes(symbolic) {
             let address = warp.register(base).get(lane);
-            if self.packed.as_choice(address).is_none() {
-                continue;
-            }
-            let mut left = MAX_ADDRESSES;
-            let Some(values) = self.chosen_from(warp, lane, address, wanted, &mut left)? else { continue };
+            let Some(places) = self.places(address, pc) else { continue };
+            let Some(values) = self.chosen_from(warp, lane, &places, wanted)? else { continue };
             for (target, value) in d.iter().zip(values) {
                 if let Some(target) = target {
                     warp.register_mut(*target).set(lane, value);
@@ -58,40 +171,39 @@ impl Cta<'_> {
         Ok(done)
     }
 
-    /// What is loaded through an address; `None` where that may not be done both ways.
+    /// What is loaded from one of some places; `None` where that may not be done from all of them.
     fn chosen_from(
         &mut self,
         warp: &mut Warp,
         lane: usize,
-        address: Value,
+        places: &Places,
         wanted: Wanted,
-        left: &mut u32,
     ) -> Result<Option<Vec<Value>>, Stop> {
-        if let Some(choice) = self.packed.as_choice(address) {
-            let Some(then) = self.chosen_from(warp, lane, choice.then, wanted, left)? else {
-                return Ok(None);
-            };
-            let Some(otherwise) = self.chosen_from(warp, lane, choice.otherwise, wanted, left)? else {
-                return Ok(None);
-            };
-            let condition = Truth::Condition(choice.condition);
-            let values = then.into_iter().zip(otherwise).map(|(then, otherwise)| {
-                self.select_value(warp, condition, then, otherwise, lane, wanted.pc)
-            });
-            return values.collect::<Result<_, _>>().map(Some);
-        }
-        let Value::Bits(address) = address else { return Ok(None) };
-        *left = left.saturating_sub(1);
-        let address = address.wrapping_add_signed(wanted.offset);
+        let address = match places {
+            Places::At(address) => address.wrapping_add_signed(wanted.offset),
+            Places::Choice(condition, arms) => {
+                let [then, otherwise] = &**arms;
+                let Some(then) = self.chosen_from(warp, lane, then, wanted)? else { return Ok(None) };
+                let Some(otherwise) = self.chosen_from(warp, lane, otherwise, wanted)? else {
+                    return Ok(None);
+                };
+                let condition = Truth::Condition(*condition);
+                let values = then.into_iter().zip(otherwise).map(|(then, otherwise)| {
+                    self.select_value(warp, condition, then, otherwise, lane, wanted.pc)
+                });
+                return values.collect::<Result<_, _>>().map(Some);
+            }
+        };
         let bytes = wanted.width.bytes();
         let total = bytes * wanted.count as u32;
         let (space, inner) = locate(wanted.space, address);
         let found = self.launch.objects.find(space, inner);
         let is_fixed = found.is_some_and(|(number, _)| match self.launch.objects.get(number).backing {
             Backing::Tensor(tensor) => self.launch.tensors[tensor as usize].is_read_only(),
-            Backing::Shared(_) | Backing::Local(_) => false,
+            Backing::Local(_) => true,
+            Backing::Shared(_) => false,
         });
-        if *left == 0 || !is_fixed {
+        if !is_fixed {
             return Ok(None);
         }
         let mut offsets = [0; 32];
