@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// What each module of `volta-core` may import. Data flows ptx → program → machine → term → algebra → decide → verdict;
 /// `machine` builds terms, so `number` and `term` lie below it. `case` and `verdict` are the data at both ends: they know
 /// none of what lies between.
-pub const IMPORTS: [(&str, &[&str]); 12] = [
+pub const IMPORTS: [(&str, &[&str]); 13] = [
     ("base", &[]),
     ("number", &["base"]),
     ("term", &["base", "number"]),
@@ -19,6 +19,7 @@ pub const IMPORTS: [(&str, &[&str]); 12] = [
     ("formula", &["base", "number", "term"]),
     ("algebra", &["base", "number", "term", "formula"]),
     ("decide", &["base", "number", "term", "formula", "algebra", "verdict"]),
+    ("inspect", &["base", "number", "ptx", "program", "library", "case", "machine", "verdict"]),
 ];
 
 const BOX: [i32; 2] = [110, 36];

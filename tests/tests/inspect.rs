@@ -71,10 +71,29 @@ fn a_new_case_runs_at_once() {
     }
 }
 
+/// What a kernel loads of a struct is told as parameters are, and given by its place in the struct.
+#[test]
+fn members_of_structs_are_told_and_given() {
+    let scratch = scratch("members");
+    let said = volta(&scratch, &["inspect", "structs/structs.cu::problem"]);
+    for line in ["struct, 48 bytes", "p_12  number, i32", "p_40  out, f32"] {
+        assert!(said.out.contains(line), "{line}: {}", said.out);
+    }
+    let folder = scratch.path().join("case");
+    let folder = folder.to_str().expect("a path");
+    let said = volta(&scratch, &["new", "structs/structs.cu::problem", "--output", folder]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let said = volta(&scratch, &["check", folder, "--root", "/"]);
+    assert!(said.out.contains("clean"), "{}", said.all());
+}
+
 #[test]
 fn what_cannot_be_guessed_is_said() {
     let scratch = scratch("struct");
-    let said = volta(&scratch, &["new", "structs/structs.cu::problem"]);
+    let folder = scratch.path().join("case");
+    let output = ["--output", folder.to_str().expect("a path")];
+    let new = ["new", "pipeline/wgmma.cu::wgmma", "--arch", "sm_90a"];
+    let said = volta(&scratch, &[&new[..], &output[..]].concat());
     assert_eq!(said.code, 2);
     assert!(
         said.err.contains("of which nothing is guessed") && said.err.contains("help: write the case"),

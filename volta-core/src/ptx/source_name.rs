@@ -49,8 +49,10 @@ impl fmt::Display for SourceName {
     }
 }
 
+/// As the source has it: without the namespace by which `nvcc` keeps apart what several sources may declare.
 fn joined(parts: &[Part]) -> String {
-    parts.iter().map(Part::to_string).collect::<Vec<_>>().join("::")
+    let own = parts.iter().filter(|part| !part.name.is_empty() && !part.name.starts_with("_INTERNAL_"));
+    own.map(Part::to_string).collect::<Vec<_>>().join("::")
 }
 
 impl SourceName {
@@ -67,10 +69,8 @@ impl SourceName {
     /// Reads what stands behind `_Z`.
     pub fn of_encoding(encoding: &str) -> Option<SourceName> {
         let mut reader = Reader { rest: encoding, known: Vec::new(), depth: 0 };
-        let mut parts = reader.name(true)?;
-        // `nvcc` keeps what several sources may declare apart by a namespace of its own.
-        parts.retain(|part| !part.name.starts_with("_INTERNAL_"));
-        (!parts.is_empty()).then_some(SourceName { parts })
+        let parts = reader.name(true)?;
+        (!joined(&parts).is_empty()).then_some(SourceName { parts })
     }
 
     /// Whether it may be called so: with or without its namespaces and its last template arguments, these spelled as people
@@ -691,6 +691,10 @@ mod tests {
                 &["hidden<float>"],
             ),
             ("__nv_static_19__3527c692_4_a_cu_CI_stat", &["stat"]),
+            (
+                "_Z15unary_op_kernelIXadL_ZN44_INTERNAL_666bdae6_8_unary_cu_849aa9b1_228046op_absEfEEfEvPKT0_PS2_i",
+                &["unary_op_kernel<&(op_abs(float)), float>", "unary_op_kernel"],
+            ),
             ("_Z4litsILln1ELm2ELxn3ELy4ELsn5ELt6ELc97ELan7ELh8EEvPf", &["lits<-1,2,-3,4,-5,6,97,-7,8>"]),
         ] {
             for spelling in spellings {

@@ -99,9 +99,19 @@ pub(super) struct Look {
 
 impl Look {
     /// What a parameter is called; PTX does not say.
-    pub(super) fn name(&self, at: usize) -> String {
+    fn parameter_name(&self, at: usize) -> String {
         let own = self.declared.as_ref().map(|list| list[at].name.clone());
         own.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("p{at}"))
+    }
+
+    /// What a value is called: as its parameter, and in a struct, by its byte too.
+    pub(super) fn name(&self, at: usize) -> String {
+        let value = &self.kernel.values[at];
+        let parameter = self.parameter_name(value.parameter);
+        match self.kernel.parameters[value.parameter].is_struct && value.kind != Kind::Map {
+            true => format!("{parameter}_{}", value.offset),
+            false => parameter,
+        }
     }
 
     /// Guesses again, with a value for all integers.
@@ -128,8 +138,11 @@ pub(super) fn looked_at(file: &str, compiled: &Compiled) -> Result<Vec<Look>, St
     let look = |mut found: Inspected| {
         let declared = source.as_deref().and_then(|text| declared(text, &found.source_name));
         let declared = declared.filter(|list| list.len() == found.parameters.len());
-        for (parameter, declared) in found.parameters.iter_mut().zip(declared.iter().flatten()) {
-            parameter.kind = as_declared(parameter.kind, &declared.ty);
+        for value in &mut found.values {
+            if let Some(declared) = declared.as_ref().filter(|_| !found.parameters[value.parameter].is_struct)
+            {
+                value.kind = as_declared(value.kind, &declared[value.parameter].ty);
+            }
         }
         let guess = guess_launch(&ptx.path, &ptx.text, &found, None).map_err(|error| message(&error))?;
         Ok(Look { file: kernel.source.clone().into(), kernel: found, guess, declared, ptx: Rc::clone(&ptx) })
@@ -143,7 +156,7 @@ fn as_declared(kind: Kind, ty: &str) -> Kind {
     match (kind, known) {
         (Kind::Tensor { element, role }, known) => Kind::Tensor { element: known.unwrap_or(element), role },
         (Kind::Scalar(element), Some(known)) if known.bytes() == element.bytes() => Kind::Scalar(known),
-        (kind @ (Kind::Scalar(_) | Kind::Map | Kind::Struct), _) => kind,
+        (kind @ (Kind::Scalar(_) | Kind::Map), _) => kind,
     }
 }
 
@@ -214,13 +227,12 @@ fn text_of(kernel: &Kernel, compiled: &Compiled) -> Result<Ptx, String> {
     Ok(offer.ptx)
 }
 
-/// What a parameter seems to be, in words.
-fn words(kind: Kind, size: u64) -> [String; 2] {
+/// What a value seems to be, in words.
+fn words(kind: Kind) -> [String; 2] {
     match kind {
         Kind::Tensor { element, role } => [role.name().into(), element.name().into()],
         Kind::Scalar(element) => ["number".into(), element.name().into()],
         Kind::Map => ["tensor map".into(), String::new()],
-        Kind::Struct => ["struct".into(), format!("{size} bytes")],
     }
 }
 
@@ -233,25 +245,63 @@ pub(super) fn extent([x, y, z]: [u32; 3]) -> String {
     }
 }
 
-fn table(look: &Look) -> String {
+/// What is told of a parameter, or of what a kernel loads of one that is a struct.
+struct Row<'l> {
+    name: String,
+    declared: Option<&'l str>,
+    role: String,
+    element: String,
+    bytes: u64,
+    extent: Option<u64>,
+}
+
+fn rows(look: &Look) -> Vec<Row<'_>> {
     let Look { kernel, guess, declared, .. } = look;
+    let mut rows = Vec::new();
+    for (at, parameter) in kernel.parameters.iter().enumerate() {
+        let declared = declared.as_ref().map(|list| list[at].ty.as_str());
+        let own: Vec<usize> =
+            (0..kernel.values.len()).filter(|v| kernel.values[*v].parameter == at).collect();
+        let is_struct = parameter.is_struct && own.iter().all(|own| guess.kinds[*own] != Kind::Map);
+        if is_struct {
+            let (name, bytes) = (look.parameter_name(at), parameter.size);
+            let element = format!("{bytes} bytes");
+            rows.push(Row { name, declared, role: "struct".into(), element, bytes, extent: None });
+        }
+        rows.extend(own.into_iter().map(|own| {
+            let [role, element] = words(guess.kinds[own]);
+            Row {
+                name: look.name(own),
+                declared: declared.filter(|_| !is_struct),
+                role,
+                element,
+                bytes: kernel.values[own].size,
+                extent: guess.extents.as_ref().ok().and_then(|extents| extents[own]),
+            }
+        }));
+    }
+    rows
+}
+
+fn table(look: &Look) -> String {
+    let Look { kernel, guess, .. } = look;
     let mut text = format!("{}\n", render::clean_line(&look.source()));
     if kernel.name != kernel.source_name {
         let _ = writeln!(text, "  {:<12} {}", "in PTX", render::clean_line(&kernel.name));
     }
-    let names: Vec<String> = (0..kernel.parameters.len()).map(|at| look.name(at)).collect();
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    for (at, (name, parameter)) in names.iter().zip(&kernel.parameters).enumerate() {
-        let [role, element] = words(guess.kinds[at], parameter.size);
-        let reach = guess.extents.as_ref().ok().and_then(|extents| extents[at]);
-        let reach = reach.map_or(String::new(), |count| format!(", {count} elements"));
-        let own = declared.as_ref().map_or(String::new(), |list| format!("   {}", list[at].ty));
+    let rows = rows(look);
+    let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    for (at, row) in rows.iter().enumerate() {
+        let reach = row.extent.map_or(String::new(), |count| format!(", {count} elements"));
+        let own = row.declared.map_or(String::new(), |own| format!("   {own}"));
         let _ = writeln!(
             text,
-            "  {:<12} {:<width$}  {role}{}{element}{reach}{}",
+            "  {:<12} {:<width$}  {}{}{}{reach}{}",
             if at == 0 { "parameters" } else { "" },
-            render::clean_line(name),
-            if element.is_empty() { "" } else { ", " },
+            render::clean_line(&row.name),
+            row.role,
+            if row.element.is_empty() { "" } else { ", " },
+            row.element,
             render::clean_line(&own)
         );
     }
@@ -329,7 +379,8 @@ struct ParameterLine {
     name: String,
     /// As the source declares it.
     declared: Option<String>,
-    /// `in`, `out`, `inout`, `number`, `tensor map` or `struct`: a guess.
+    /// `in`, `out`, `inout`, `number`, `tensor map`, or `struct`, behind which what the kernel loads of it follows: a
+    /// guess.
     role: String,
     /// A guess.
     element: Option<String>,
@@ -340,17 +391,14 @@ struct ParameterLine {
 
 impl Line {
     fn of(look: &Look) -> Line {
-        let Look { kernel, guess, declared, .. } = look;
-        let parameters = kernel.parameters.iter().enumerate().map(|(at, parameter)| {
-            let [role, element] = words(guess.kinds[at], parameter.size);
-            ParameterLine {
-                name: look.name(at),
-                declared: declared.as_ref().map(|list| list[at].ty.clone()),
-                role,
-                element: (!element.is_empty()).then_some(element),
-                bytes: parameter.size,
-                extent: guess.extents.as_ref().ok().and_then(|extents| extents[at]),
-            }
+        let Look { kernel, guess, .. } = look;
+        let parameters = rows(look).into_iter().map(|row| ParameterLine {
+            name: row.name,
+            declared: row.declared.map(str::to_owned),
+            role: row.role,
+            element: (!row.element.is_empty()).then_some(row.element),
+            bytes: row.bytes,
+            extent: row.extent,
         });
         Line {
             version: 1,

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
-use volta_core::case::{Element, Role};
-use volta_core::inspect::Kind;
+use volta_core::case::{Contents, Element, Role, ScalarValue};
+use volta_core::inspect::{Kind, Known, Parameter};
 
 use super::inspect::{Compiled, Look, extent, looked_at, reason};
 use super::{Exit, complain};
@@ -131,6 +131,7 @@ struct Entry {
     kinds: Vec<Kind>,
     extent: Option<u64>,
     integer: u32,
+    known: Known,
 }
 
 fn manifest(looks: &[Look], sources: &[String], target: &Target) -> Result<String, String> {
@@ -150,7 +151,6 @@ fn manifest(looks: &[Look], sources: &[String], target: &Target) -> Result<Strin
         let launch = &look.guess.launch;
         let _ = writeln!(text, "\n[{table}]\nsource = {}", quoted(&sources[at]));
         if let Some(list) = &arguments[at] {
-            let list: Vec<String> = list.iter().map(|name| quoted(name)).collect();
             let _ = writeln!(text, "args = [{}] # guess: by their names in the source", list.join(", "));
         }
         let block = extent(launch.block);
@@ -181,17 +181,16 @@ fn manifest(looks: &[Look], sources: &[String], target: &Target) -> Result<Strin
     Ok(text)
 }
 
-/// The arguments of a kernel, where they are not all parameters in their order.
+/// The arguments of a kernel as a case writes them, where they are not all parameters in their order.
 type Arguments = Option<Vec<String>>;
 
 /// The parameters of both kernels as one list, and the arguments of a kernel that does not take just these.
 fn entries(looks: &[Look]) -> Result<(Vec<Entry>, Vec<Arguments>), String> {
     let mut entries: Vec<Entry> = Vec::new();
-    let mut arguments: Vec<Vec<String>> = Vec::new();
+    let mut called: Vec<Vec<String>> = Vec::new();
     // Where both take as much, they take the same in the same order.
-    let by_position =
-        looks.iter().all(|look| look.kernel.parameters.len() == looks[0].kernel.parameters.len())
-            && !same_names(looks);
+    let by_position = looks.iter().all(|look| look.kernel.values.len() == looks[0].kernel.values.len())
+        && !same_names(looks);
     for (side, look) in looks.iter().enumerate() {
         let threads: u64 = [look.guess.launch.block, look.guess.launch.grid]
             .iter()
@@ -200,11 +199,11 @@ fn entries(looks: &[Look]) -> Result<(Vec<Entry>, Vec<Arguments>), String> {
             .product();
         let mut own = Vec::new();
         for (at, kind) in look.guess.kinds.iter().enumerate() {
-            if let Kind::Map | Kind::Struct = kind {
+            if let Kind::Map = kind {
                 let name = look.name(at);
                 return Err(format!(
-                    "{} takes a struct or a tensor map as `{name}`, of which nothing is guessed\nhelp: write the case by \
-                     hand: docs/cases.md says how members and maps are given",
+                    "{} takes a tensor map as `{name}`, of which nothing is guessed\nhelp: write the case by hand: \
+                     docs/cases.md says how maps are given",
                     look.source()
                 ));
             }
@@ -224,27 +223,52 @@ fn entries(looks: &[Look]) -> Result<(Vec<Entry>, Vec<Arguments>), String> {
                     entry.kinds.push(*kind);
                     entry.extent = entry.extent.max(reach);
                     entry.integer = entry.integer.max(look.guess.integer);
+                    entry.known = if entry.known == Known::Nothing { look.guess.known } else { entry.known };
                 }
                 None => entries.push(Entry {
                     name: name.clone(),
                     kinds: vec![*kind],
                     extent: reach,
                     integer: look.guess.integer,
+                    known: look.guess.known,
                 }),
             }
             own.push(name);
         }
-        arguments.push(own);
+        called.push(own);
     }
     let all: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
-    let arguments = arguments.into_iter().map(|own| (own != all).then_some(own));
-    Ok((entries, arguments.collect()))
+    let arguments = looks.iter().zip(&called).map(|(look, own)| {
+        let has_structs = look.kernel.parameters.iter().any(|parameter| parameter.is_struct);
+        (has_structs || *own != all).then(|| arguments(look, own))
+    });
+    let arguments = arguments.collect();
+    Ok((entries, arguments))
+}
+
+/// The arguments of a kernel, by what its values are called.
+fn arguments(look: &Look, names: &[String]) -> Vec<String> {
+    let argument = |(at, parameter): (usize, &Parameter)| {
+        let own = look.kernel.values.iter().zip(names).filter(|(value, _)| value.parameter == at);
+        if !parameter.is_struct {
+            return own.map(|(_, name)| quoted(name)).collect();
+        }
+        let (mut members, mut end) = (Vec::new(), 0);
+        for (value, name) in own {
+            members.extend((value.offset > end).then(|| format!("{{ offset = {} }}", value.offset)));
+            members.push(quoted(name));
+            end = value.offset + value.size;
+        }
+        members.extend((end < parameter.size).then(|| format!("{{ offset = {} }}", parameter.size)));
+        format!("[{}]", members.join(", "))
+    };
+    look.kernel.parameters.iter().enumerate().map(argument).collect()
 }
 
 /// Whether each kernel takes parameters of the same names, in any order.
 fn same_names(looks: &[Look]) -> bool {
     let names = |look: &Look| {
-        let mut names: Vec<String> = (0..look.kernel.parameters.len()).map(|at| look.name(at)).collect();
+        let mut names: Vec<String> = (0..look.kernel.values.len()).map(|at| look.name(at)).collect();
         names.sort();
         names
     };
@@ -258,7 +282,7 @@ fn line(entry: &Entry) -> String {
         .iter()
         .filter_map(|kind| match kind {
             Kind::Tensor { element, .. } | Kind::Scalar(element) => Some(*element),
-            Kind::Map | Kind::Struct => None,
+            Kind::Map => None,
         })
         .collect();
     let roles = entry
@@ -276,24 +300,34 @@ fn line(entry: &Entry) -> String {
         [one, ..] => format!("\"{}\"", one.name()),
         [] => "\"f32\"".into(),
     };
-    match role {
-        Some(role) => {
+    let element = elements.first().copied();
+    match (role, element) {
+        (Some(role), Some(element)) => {
+            let contents = match entry.known.contents(element, role) {
+                Contents::Fill(_) => ", contents = { fill = 1 }",
+                Contents::Iota => ", contents = \"iota\"",
+                Contents::Symbolic
+                | Contents::Undefined
+                | Contents::List(_)
+                | Contents::LowerTriangular
+                | Contents::Partly(..) => "",
+            };
+            let marks =
+                if contents.is_empty() { "role, type, extent" } else { "role, type, extent, contents" };
             let (role, extent) = (role.name(), entry.extent.unwrap_or(1));
             format!(
-                "{name} = {{ role = \"{role}\", type = {ty}, shape = [{extent}] }} # guess: role, type, extent"
+                "{name} = {{ role = \"{role}\", type = {ty}, shape = [{extent}]{contents} }} # guess: {marks}"
             )
         }
-        None if matches!(elements.first(), Some(Element::Float(_))) => {
-            format!("{name} = {{ type = {ty}, symbolic = true }} # guess: any number")
-        }
-        None => {
-            let value = if matches!(elements.first(), Some(Element::Int { bytes: 1, .. } | Element::Bool)) {
-                1
-            } else {
-                entry.integer
-            };
-            format!("{name} = {{ type = {ty}, value = {value} }} # guess: the value")
-        }
+        (None, Some(element)) => match entry.known.value(element, entry.integer) {
+            ScalarValue::Symbolic(_) => {
+                format!("{name} = {{ type = {ty}, symbolic = true }} # guess: any number")
+            }
+            ScalarValue::Number(value) => {
+                format!("{name} = {{ type = {ty}, value = {value} }} # guess: the value")
+            }
+        },
+        (_, None) => String::new(),
     }
 }
 

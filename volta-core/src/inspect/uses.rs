@@ -1,0 +1,485 @@
+//! What kernels do with what they take: through which pointers they load and store, and as what they compute with numbers.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::{Kind, Value};
+use crate::case::{Element, Role};
+use crate::number::format::Format;
+use crate::program::matrix::MatrixElement;
+use crate::program::{
+    self, Address, Async, Far, Int, Int2, Op, Parameter, Program, RegId, Space, Src, Update, VariableId,
+    Width,
+};
+
+/// The type of a parameter that PTX declares as a number with a meaning.
+fn declared(name: &str) -> Option<Element> {
+    let signed = name.strip_prefix('s').map(|bits| format!("i{bits}"));
+    Element::parse(signed.as_deref().unwrap_or(name))
+        .filter(|_| !name.starts_with('u') && !name.starts_with('b'))
+}
+
+/// What something of so many bytes may be, of which nothing is known.
+fn of_bytes(bytes: u32) -> Element {
+    match bytes {
+        1 => Element::Int { bytes: 1, signed: false },
+        2 => Element::Float(Format::F16),
+        8 => Element::Int { bytes: 8, signed: true },
+        _ => Element::Int { bytes: 4, signed: true },
+    }
+}
+
+/// What is done through a pointer.
+#[derive(Clone, Copy, Debug, Default)]
+struct TensorUse {
+    loads: bool,
+    stores: bool,
+    element: Option<Element>,
+    bytes: u32,
+    /// Bytes of what is accessed, and whether it is a float, an integer or not known, as bits.
+    sorts: u16,
+}
+
+impl TensorUse {
+    /// Whether what is accessed has several types, or one that does not show.
+    fn is_unsure(&self) -> bool {
+        self.sorts.count_ones() > 1 || self.element.is_none()
+    }
+
+    fn kind(&self) -> Kind {
+        let role = match (self.loads, self.stores) {
+            (_, false) => Role::In,
+            (false, true) => Role::Out,
+            (true, true) => Role::InOut,
+        };
+        let unknown = match self.bytes {
+            4 => Element::Float(Format::F32),
+            8 => Element::Float(Format::F64),
+            bytes => of_bytes(bytes),
+        };
+        Kind::Tensor { element: self.element.unwrap_or(unknown), role }
+    }
+
+    fn note(&mut self, element: Option<Element>, width: u32) {
+        let sort = match element {
+            None => 0,
+            Some(Element::Float(_)) => 1,
+            Some(Element::Int { .. } | Element::Bool) => 2,
+        };
+        self.sorts |= 1 << (3 * width.trailing_zeros().min(3) + sort);
+        let element = element.map(|element| match element {
+            // As many as the access has bytes: the operation may be wider.
+            Element::Int { signed, bytes } => Element::Int { bytes: width.min(bytes.max(width)), signed },
+            Element::Float(_) | Element::Bool => element,
+        });
+        if let (None, _) | (Some(Element::Int { .. }), Some(Element::Float(_))) = (self.element, element) {
+            self.element = element.or(self.element);
+        }
+        self.bytes = if self.bytes == 0 { width } else { self.bytes.min(width) };
+    }
+}
+
+/// Passes over a program after which what is not known stays unknown.
+const PASSES: usize = 32;
+
+/// Values beyond these are not looked at.
+const MOST_VALUES: usize = 128;
+
+/// Bytes of a tensor map.
+const MAP_BYTES: u64 = 128;
+
+/// Whether a parameter is an array of bytes: a struct, or a tensor map.
+pub(super) fn is_struct(parameter: &Parameter) -> bool {
+    parameter.element == "b8" && parameter.size > 1
+}
+
+/// What a program does with what it takes.
+pub(super) struct Uses {
+    /// What it takes: of structs, what it loads of them.
+    taken: Vec<Taken>,
+    /// By the number of the value.
+    tensors: BTreeMap<usize, TensorUse>,
+    numbers: BTreeMap<usize, Element>,
+}
+
+/// A parameter, or bytes of one that are loaded together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Taken {
+    parameter: usize,
+    offset: u64,
+    size: u64,
+}
+
+impl Uses {
+    pub(super) fn of(program: &Program) -> Uses {
+        let types = Types::of(program);
+        let pointers = Pointers::of(program);
+        let (mut tensors, mut numbers) = (BTreeMap::<usize, TensorUse>::new(), BTreeMap::new());
+        for (register, value) in &pointers.loaded {
+            if let Some(element) = types.0.get(register) {
+                numbers.insert(*value, *element);
+            }
+        }
+        for inst in &program.insts {
+            for Through { space, address, reads, writes, width, values } in through(&inst.op) {
+                if !matches!(space, Space::Global | Space::Generic) {
+                    continue;
+                }
+                let element = values.iter().find_map(|register| types.0.get(register)).copied();
+                for value in pointers.bases(address) {
+                    let tensor = tensors.entry(value).or_default();
+                    tensor.loads |= reads;
+                    tensor.stores |= writes;
+                    tensor.note(element, width);
+                }
+            }
+        }
+        Uses { taken: pointers.taken, tensors, numbers }
+    }
+
+    /// What it takes, with what that seems to be.
+    pub(super) fn values(&self, program: &Program) -> Vec<Value> {
+        let value = |(at, taken): (usize, &Taken)| {
+            let Taken { parameter, offset, size } = *taken;
+            let own = &program.parameters[parameter];
+            let kind = match self.tensors.get(&at) {
+                Some(tensor) => tensor.kind(),
+                None if is_struct(own) && size == MAP_BYTES => Kind::Map,
+                None => {
+                    let fits = |element: &Element| u64::from(element.bytes()) == size;
+                    let used = self.numbers.get(&at).copied().filter(fits);
+                    Kind::Scalar(used.or(declared(&own.element)).unwrap_or(of_bytes(size as u32)))
+                }
+            };
+            let is_unsure = self.tensors.get(&at).is_some_and(TensorUse::is_unsure);
+            Value { parameter, offset, size, kind, is_unsure }
+        };
+        self.taken.iter().enumerate().map(value).collect()
+    }
+}
+
+/// What a program takes by its parameters: of structs, what it loads of them, each byte once.
+fn taken(program: &Program, loads: &[(RegId, Taken)]) -> Vec<Taken> {
+    let mut all = Vec::new();
+    for (parameter, own) in program.parameters.iter().enumerate() {
+        if !is_struct(own) {
+            all.push(Taken { parameter, offset: 0, size: own.size });
+            continue;
+        }
+        let mut members: Vec<Taken> = loads.iter().map(|(_, taken)| *taken).collect();
+        members.retain(|member| member.parameter == parameter && member.offset + member.size <= own.size);
+        // Of several at a place, the longest is what lies there.
+        members.sort_by_key(|member| (member.offset, Reverse(member.size)));
+        if members.is_empty() && own.size == MAP_BYTES && own.align >= 64 {
+            all.push(Taken { parameter, offset: 0, size: own.size });
+        }
+        let mut end = 0;
+        for member in members {
+            if member.offset >= end {
+                end = member.offset + member.size;
+                all.push(member);
+            }
+        }
+    }
+    all
+}
+
+/// The registers that are loaded of parameters, and what of them.
+fn loads(program: &Program) -> Vec<(RegId, Taken)> {
+    let mut addresses: FxHashMap<RegId, (VariableId, i64)> = FxHashMap::default();
+    for inst in &program.insts {
+        if let Op::Mov { d, a: Src::Symbol(variable, offset), .. } = &inst.op {
+            addresses.insert(*d, (*variable, *offset));
+        } else if let Op::Int2 { op: Int2::Add, d, a: Src::Reg(a), b: Src::Imm(b), .. } = &inst.op
+            && let Some((variable, offset)) = addresses.get(a).copied()
+        {
+            addresses.insert(*d, (variable, offset.wrapping_add(*b as i64)));
+        }
+    }
+    let loaded = |op: &Op| -> Option<Vec<(RegId, Taken)>> {
+        let Op::Load { space: Space::Param, address, width, d, .. } = op else { return None };
+        let (variable, start) = match address.base {
+            Src::Symbol(variable, start) => (variable, start),
+            Src::Reg(register) => *addresses.get(&register)?,
+            Src::Imm(_) => return None,
+        };
+        let parameter = program.parameters.iter().position(|own| own.variable == variable)?;
+        let own = &program.parameters[parameter];
+        let bytes = width.bytes();
+        let places = d.iter().zip(0_i64..).filter_map(|(register, at)| {
+            let offset = u64::try_from(start + address.offset + at * i64::from(bytes)).ok()?;
+            let taken = match is_struct(own) {
+                true => Taken { parameter, offset, size: u64::from(bytes) },
+                false => Taken { parameter, offset: 0, size: own.size },
+            };
+            Some(((*register)?, taken))
+        });
+        Some(places.collect())
+    };
+    program.insts.iter().filter_map(|inst| loaded(&inst.op)).flatten().collect()
+}
+
+/// An access to memory.
+struct Through {
+    space: Space,
+    address: Address,
+    reads: bool,
+    writes: bool,
+    /// Bytes of a value.
+    width: u32,
+    /// What is loaded to, or stored.
+    values: Vec<RegId>,
+}
+
+fn registers(sources: &[Src]) -> Vec<RegId> {
+    sources
+        .iter()
+        .filter_map(|source| if let Src::Reg(register) = source { Some(*register) } else { None })
+        .collect()
+}
+
+/// The accesses to global memory that an operation makes.
+fn through(op: &Op) -> Vec<Through> {
+    let (reads, writes) = (true, true);
+    if let Op::Load { space, address, width, d, .. } = op {
+        let values = d.iter().flatten().copied().collect();
+        return vec![Through {
+            space: *space,
+            address: *address,
+            reads,
+            writes: false,
+            width: width.bytes(),
+            values,
+        }];
+    }
+    if let Op::Store { space, address, width, a, .. } = op {
+        let (width, values) = (width.bytes(), registers(a));
+        return vec![Through { space: *space, address: *address, reads: false, writes, width, values }];
+    }
+    if let Op::Atomic { update, space, address, a, .. } = op {
+        let (width, values) = (update.bytes(), registers(std::slice::from_ref(a)));
+        return vec![Through { space: *space, address: *address, reads, writes, width, values }];
+    }
+    if let Op::LoadFragment { fragment, space, address, .. } = op {
+        let width = if fragment.element.is_integer() { 1 } else { 2 };
+        return vec![Through {
+            space: *space,
+            address: *address,
+            reads,
+            writes: false,
+            width,
+            values: Vec::new(),
+        }];
+    }
+    if let Op::StoreFragment { space, address, .. } = op {
+        return vec![Through {
+            space: *space,
+            address: *address,
+            reads: false,
+            writes,
+            width: 4,
+            values: Vec::new(),
+        }];
+    }
+    let bulk = |place: program::Place, reads, writes| Through {
+        space: place.space,
+        address: place.address,
+        reads,
+        writes,
+        width: 4,
+        values: Vec::new(),
+    };
+    if let Op::Async(Async::Copy { from, .. }) = op {
+        return vec![bulk(program::Place { space: Space::Global, address: *from }, true, false)];
+    }
+    if let Op::Async(Async::BulkLoad { from: Far::Bytes { at, .. }, .. }) = op {
+        return vec![bulk(*at, true, false)];
+    }
+    if let Op::Async(Async::BulkStore { to: Far::Bytes { at, .. }, .. }) = op {
+        return vec![bulk(*at, false, true)];
+    }
+    Vec::new()
+}
+
+/// Which values the addresses in registers may be computed from, wherever in the code.
+struct Pointers {
+    taken: Vec<Taken>,
+    /// The value that a register is loaded from.
+    loaded: FxHashMap<RegId, usize>,
+    /// A bit for each value.
+    registers: FxHashMap<RegId, u128>,
+    /// Those of which addresses in global memory are made.
+    converted: u128,
+}
+
+impl Pointers {
+    fn of(program: &Program) -> Pointers {
+        let loads = loads(program);
+        let mut all = Pointers {
+            taken: taken(program, &loads),
+            loaded: FxHashMap::default(),
+            registers: FxHashMap::default(),
+            converted: 0,
+        };
+        for (register, taken) in loads {
+            if let Some(value) = all.taken.iter().take(MOST_VALUES).position(|value| *value == taken) {
+                all.loaded.insert(register, value);
+                all.registers.insert(register, 1 << value);
+            }
+        }
+        for _ in 0..PASSES {
+            let before = all.registers.clone();
+            for inst in &program.insts {
+                if let Some((d, sources)) = moved(&inst.op) {
+                    let bits = sources.iter().fold(0, |bits, source| bits | all.of_source(*source));
+                    *all.registers.entry(d).or_default() |= bits;
+                }
+                if let Op::Cvta { a, .. } = &inst.op {
+                    let own = all.of_source(*a);
+                    all.converted |= if own.is_power_of_two() { own } else { 0 };
+                }
+            }
+            if before == all.registers {
+                break;
+            }
+        }
+        all
+    }
+
+    fn of_source(&self, source: Src) -> u128 {
+        if let Src::Reg(register) = source { self.registers.get(&register).copied().unwrap_or(0) } else { 0 }
+    }
+
+    /// The values that an address is computed from, numbers left out where pointers are known.
+    fn bases(&self, address: Address) -> impl Iterator<Item = usize> + use<> {
+        let all = self.of_source(address.base);
+        let bits = if all & self.converted != 0 { all & self.converted } else { all };
+        (0..MOST_VALUES).filter(move |at| bits >> at & 1 == 1)
+    }
+}
+
+/// The result that is an address if its operands are, and these.
+fn moved(op: &Op) -> Option<(RegId, Vec<Src>)> {
+    if let Op::Mov { d, a, .. } | Op::Cvta { d, a, .. } = op {
+        return Some((*d, vec![*a]));
+    }
+    if let Op::Int2 { op: Int2::Add | Int2::Sub, d, a, b, .. } | Op::Select { d, a, b, .. } = op {
+        return Some((*d, vec![*a, *b]));
+    }
+    if let Op::Int3 { d, c, .. } = op { Some((*d, vec![*c])) } else { None }
+}
+
+/// As what registers are computed with: floats before integers.
+#[derive(Default)]
+struct Types(FxHashMap<RegId, Element>);
+
+impl Types {
+    fn of(program: &Program) -> Types {
+        let mut types = Types::default();
+        for inst in &program.insts {
+            types.computed(&inst.op);
+        }
+        for _ in 0..PASSES {
+            let before = types.0.len();
+            program.insts.iter().for_each(|inst| types.passed_on(&inst.op));
+            if types.0.len() == before {
+                break;
+            }
+        }
+        types
+    }
+
+    fn vote(&mut self, source: Src, element: Element) {
+        let Src::Reg(register) = source else { return };
+        let known = self.0.entry(register).or_insert(element);
+        if let (Element::Int { .. }, Element::Float(_)) = (*known, element) {
+            *known = element;
+        }
+    }
+
+    fn of_source(&self, source: Src) -> Option<Element> {
+        if let Src::Reg(register) = source { self.0.get(&register).copied() } else { None }
+    }
+
+    /// Operations that say what they compute with.
+    fn computed(&mut self, op: &Op) {
+        let matrix = |element: MatrixElement| {
+            if let MatrixElement::Float(format) = element { Some(Element::Float(format)) } else { None }
+        };
+        if let Op::Mma { product, d, a, b, c } = op {
+            let results: Vec<Src> = d.iter().map(|d| Src::Reg(*d)).collect();
+            for (sources, element) in [(&results, product.d), (a, product.a), (b, product.b), (c, product.c)]
+            {
+                if let Some(element) = matrix(element) {
+                    sources.iter().for_each(|source| self.vote(*source, element));
+                }
+            }
+        }
+        let int = |ty: &Int| Element::Int { bytes: ty.width.bytes(), signed: ty.signed };
+        if let Op::Float1 { format, d, a, .. } = op {
+            [Src::Reg(*d), *a].into_iter().for_each(|source| self.vote(source, Element::Float(*format)));
+        } else if let Op::Float2 { format, d, a, b, .. } = op {
+            [Src::Reg(*d), *a, *b].into_iter().for_each(|source| self.vote(source, Element::Float(*format)));
+        } else if let Op::Fma { format, d, a, b, c, .. } = op {
+            [Src::Reg(*d), *a, *b, *c]
+                .into_iter()
+                .for_each(|source| self.vote(source, Element::Float(*format)));
+        } else if let Op::SetpFloat { format, a, b, .. } = op {
+            [*a, *b].into_iter().for_each(|source| self.vote(source, Element::Float(*format)));
+        } else if let Op::CvtFloat { from, to, d, a, .. } = op {
+            self.vote(*a, Element::Float(*from));
+            self.vote(Src::Reg(*d), Element::Float(*to));
+        } else if let Op::IntToFloat { from, to, d, a, .. } = op {
+            self.vote(*a, int(from));
+            self.vote(Src::Reg(*d), Element::Float(*to));
+        } else if let Op::FloatToInt { from, to, d, a, .. } = op {
+            self.vote(*a, Element::Float(*from));
+            self.vote(Src::Reg(*d), int(to));
+        } else if let Op::Int2 { ty, d, a, b, .. } = op {
+            [Src::Reg(*d), *a, *b].into_iter().for_each(|source| self.vote(source, int(ty)));
+        } else if let Op::Int3 { ty, a, b, .. } = op {
+            [*a, *b].into_iter().for_each(|source| self.vote(source, int(ty)));
+        } else if let Op::SetpInt { ty, a, b, .. } = op {
+            [*a, *b].into_iter().for_each(|source| self.vote(source, int(ty)));
+        } else if let Op::CvtInt { from, to, d, a, .. } = op {
+            self.vote(*a, int(from));
+            self.vote(Src::Reg(*d), int(to));
+        } else if let Op::Atomic { update, a, .. } = op {
+            let element = match update {
+                Update::Real(format) => Element::Float(*format),
+                Update::Integer(_, ty) => int(ty),
+            };
+            self.vote(*a, element);
+        }
+    }
+
+    /// Operations whose results are of the type of their operands.
+    fn passed_on(&mut self, op: &Op) {
+        let list = if let Op::Mov { d, a, .. } | Op::Shuffle { d: Some(d), a, .. } = op {
+            vec![Src::Reg(*d), *a]
+        } else if let Op::Select { d, a, b, .. } = op {
+            vec![Src::Reg(*d), *a, *b]
+        } else if let Op::Pack { d, parts, part } = op {
+            let is_f32 = self.of_source(Src::Reg(*d)) == Some(Element::Float(Format::F32));
+            if let ([Src::Imm(0), high], Width::W16, true) = (parts.as_slice(), part, is_f32) {
+                self.vote(*high, Element::Float(Format::Bf16));
+                return;
+            }
+            std::iter::once(Src::Reg(*d)).chain(parts.iter().copied()).collect()
+        } else if let Op::Unpack { d, a, .. } = op {
+            std::iter::once(*a).chain(d.iter().flatten().map(|part| Src::Reg(*part))).collect()
+        } else {
+            return;
+        };
+        let known = list.iter().filter_map(|source| self.of_source(*source));
+        let best = known.reduce(|best, next| match (best, next) {
+            (Element::Int { .. }, Element::Float(_)) => next,
+            _ => best,
+        });
+        if let Some(best) = best {
+            list.into_iter().for_each(|source| self.vote(source, best));
+        }
+    }
+}
