@@ -3,7 +3,7 @@
 
 CUDA sources come from packages of crates.io and PyPI, by the registries' own clients, in pinned versions. Each is compiled
 as its own build does it, for one architecture. Of each kernel it is noted whether all of it is understood, and which verdict
-it has by itself, launched by guesses. Kernels of ggml are verified against plain ones of ours: the cases in corpus/ggml.
+it has by itself, launched by guesses. Kernels of ggml are verified against plain ones of ours: the cases in tests/corpus/ggml.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/corpus.md"
-CASES = ROOT / "corpus/ggml"
+CASES = ROOT / "tests/corpus/ggml"
 LONGEST_COMPILE = 900
 
 
@@ -238,7 +238,7 @@ def cell(text):
 
 
 def verified(arguments, home):
-    """What `cargo volta check` says of the cases in corpus/ggml, beside which the compiled kernels are laid."""
+    """What `cargo volta check` says of the cases in tests/corpus/ggml, beside which the compiled kernels are laid."""
     package = next(package for package in PACKAGES if package.name == "llama-cpp-python")
     folder = home / "ggml"
     shutil.rmtree(folder, ignore_errors=True)
@@ -264,7 +264,7 @@ def cases(found):
     proved = sum(case.get("verdict") == "equivalent" for case in found)
     yield (
         f"Kernels of {package.name} {package.version}, compiled as above, against those of ours in "
-        f"[corpus/ggml](../corpus/ggml): {proved} of {len(found)} are proved equivalent.\n"
+        f"[tests/corpus/ggml](../tests/corpus/ggml): {proved} of {len(found)} are proved equivalent.\n"
     )
     yield "| case | kernel | verdict | seconds | what it assumes, or why |"
     yield "|---|---|---|--:|---|"
