@@ -272,13 +272,16 @@ impl Cta<'_> {
         self.look_for_repetition(warps)
     }
 
-    /// Whether nobody has arrived at a barrier, and no asynchronous copy is to be waited for.
+    /// Whether nothing asynchronous is to be waited for.
     pub(super) fn is_nothing_under_way(&self) -> bool {
-        let states = &self.barriers.states;
-        states.iter().all(|state| state.arrivals.is_empty())
-            && self.copies.iter().all(Copies::is_empty)
+        self.copies.iter().all(Copies::is_empty)
             && self.products.iter().all(Products::is_empty)
             && self.mbarriers.is_empty()
+    }
+
+    /// How often warps have arrived at barriers that wait for others.
+    pub(super) fn arrivals(&self) -> usize {
+        self.barriers.states.iter().map(|state| state.arrivals.len()).sum()
     }
 
     /// Threads that returned count as arrived at a barrier without a count (rule Y3), and the verdict says so; if the

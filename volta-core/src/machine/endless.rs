@@ -90,7 +90,7 @@ impl Cta<'_> {
     /// Looks for an earlier time at which the CTA was what it is.
     pub(super) fn look_for_repetition(&mut self, warps: &[Warp]) -> Result<(), Stop> {
         let barriers = self.counts.barriers;
-        if !self.watch.looks_at(barriers) || !self.is_nothing_under_way() {
+        if !self.watch.looks_at(barriers) || self.arrivals() != 0 || !self.is_nothing_under_way() {
             return Ok(());
         }
         let state = self.digest(warps);
@@ -119,7 +119,7 @@ impl Cta<'_> {
             return Ok(());
         }
         let mut hasher = FxHasher::default();
-        (self.digest(warps), warps[0].index, pc).hash(&mut hasher);
+        (self.digest(warps), warps[0].index, self.arrivals(), pc).hash(&mut hasher);
         let (turns, state) = (self.watch.turns, hasher.finish());
         match self.watch.turned {
             Some((before, known)) if known == state && !turns.is_power_of_two() => {
