@@ -121,6 +121,8 @@ section! {
         block: [u32; 3] = [1; 3];
         /// CTAs, likewise; default {default}
         grid: [u32; 3] = [1; 3];
+        /// CTAs of a cluster, likewise; default: what the kernel is compiled for, else 1
+        cluster: Option<[u32; 3]> = None;
         /// bytes of dynamic shared memory
         shared: u32 = 0;
         /// run these CTAs only, by linear number: `[0]`

@@ -38,10 +38,11 @@ struct Meeting {
     count: Option<u64>,
 }
 
-/// A CTA while it runs.
+/// A CTA while it runs, or those of a cluster together.
 pub struct Cta<'r> {
     pub(super) program: &'r Program,
-    pub(super) launch: Launch,
+    /// What its CTAs are launched with, by their numbers in the cluster.
+    pub(super) launches: Vec<Launch>,
     pub(super) threads: Vec<Thread>,
     pub(super) shared: Objects,
     pub(super) global: &'r mut Objects,
@@ -50,7 +51,10 @@ pub struct Cta<'r> {
     pub(super) masks: Vec<u32>,
     /// Threads that can run.
     pub(super) ready: Vec<usize>,
+    /// Sixteen for each CTA.
     barriers: Vec<Meeting>,
+    /// The barrier of the cluster: phases that are over, and in which each thread arrived last and has not waited.
+    cluster: (u64, Vec<Option<u64>>),
     /// Barriers in shared memory, and bulk copies.
     pub(super) phases: Phases,
     /// Products of warpgroups, by warp.
@@ -60,36 +64,60 @@ pub struct Cta<'r> {
 }
 
 impl<'r> Cta<'r> {
-    /// A CTA before its first instruction. Shared memory holds anything.
+    /// The CTAs of a cluster before their first instruction. Shared memory holds anything.
     pub fn new(
         program: &'r Program,
-        launch: Launch,
+        launches: Vec<Launch>,
         arguments: &[u8],
         global: &'r mut Objects,
         random: &'r mut Random,
         budget: u64,
     ) -> Cta<'r> {
         let kernel = &program.functions[program.entry];
-        let threads = 0..launch.threads();
-        let threads: Vec<Thread> =
-            threads.map(|linear| Thread::new(linear, program.entry, kernel, arguments)).collect();
-        let fixed =
-            Object::new(STATIC_END - program.shared_bytes, random.bytes(program.shared_bytes as usize));
-        let dynamic = Object::new(DYNAMIC, random.bytes(launch.dynamic_shared as usize));
+        let (mut threads, mut shared) = (Vec::new(), Vec::new());
+        for (rank, launch) in launches.iter().enumerate() {
+            // Each CTA begins with a warp of its own; what lies between has returned.
+            let empty = threads.len().next_multiple_of(32) - threads.len();
+            threads.extend((0..empty).map(|_| Thread::absent()));
+            let own =
+                (0..launch.threads()).map(|linear| Thread::new(linear, program.entry, kernel, arguments));
+            threads.extend(own);
+            let fixed = random.bytes(program.shared_bytes as usize);
+            let dynamic = random.bytes(launch.dynamic_shared as usize);
+            let base = memory::shared_of(rank);
+            shared.push(Object::new(base + DYNAMIC, dynamic));
+            shared.push(Object::new(base + STATIC_END - program.shared_bytes, fixed));
+        }
         Cta {
             program,
-            launch,
-            shared: Objects(vec![dynamic, fixed]),
+            shared: Objects(shared),
             global,
             random,
             masks: vec![0; threads.len()],
-            ready: (0..threads.len()).collect(),
+            ready: (0..threads.len()).filter(|number| threads[*number].state == State::Ready).collect(),
+            barriers: vec![Meeting::default(); 16 * launches.len()],
+            cluster: (0, vec![None; threads.len()]),
+            launches,
             threads,
-            barriers: vec![Meeting::default(); 16],
             phases: Phases::default(),
             products: BTreeMap::new(),
             budget,
         }
+    }
+
+    /// Warps of each CTA.
+    fn warps(&self) -> usize {
+        self.launches[0].threads().div_ceil(32)
+    }
+
+    /// The number of a thread's CTA in the cluster.
+    pub(super) fn rank(&self, number: usize) -> usize {
+        number / 32 / self.warps()
+    }
+
+    /// What a thread's CTA is launched with.
+    pub(super) fn launch(&self, number: usize) -> Launch {
+        self.launches[self.rank(number)]
     }
 
     /// Runs all threads to their ends.
@@ -159,7 +187,7 @@ impl<'r> Cta<'r> {
     }
 
     fn execute(&mut self, number: usize, op: &Op) -> Result<Step, String> {
-        let launch = self.launch;
+        let launch = self.launch(number);
         let thread = &mut self.threads[number];
         match op {
             Op::Nothing => {}
@@ -186,6 +214,9 @@ impl<'r> Cta<'r> {
             }
             Op::Load { d, bytes, signed, from } => self.load(number, d, *bytes, *signed, *from)?,
             Op::Store { s, bytes, to } => self.store(number, s, *bytes, *to)?,
+            Op::StoreAsync { s, bytes, to, barrier } => {
+                self.store_async(number, s, *bytes, (*to, *barrier))?;
+            }
             Op::Setp { test, p, q } => {
                 let [a, b] = test.operands.map(|source| thread.get(source, &launch));
                 let value = thread::compare(test, a, b);
@@ -260,6 +291,39 @@ impl<'r> Cta<'r> {
                 let (held, _) = memory::place(thread.get(*a, &launch));
                 thread.set(*d, u64::from(held == *space));
             }
+            Op::MapToCta { d, a, rank, space } => {
+                let (address, rank) = (thread.get(*a, &launch), thread.get(*rank, &launch) & 0xffff_ffff);
+                let (held, at) =
+                    if *space == Space::Generic { memory::place(address) } else { (*space, address) };
+                if held != Space::Shared || rank as usize >= self.launches.len() {
+                    return Err("no address in the shared memory of the cluster".into());
+                }
+                let there = memory::in_cta(at, rank as usize);
+                let mapped = if *space == Space::Generic { memory::generic(held, there) } else { there };
+                thread.set(*d, mapped);
+            }
+            Op::CtaRank { d, a, space } => {
+                let address = thread.get(*a, &launch);
+                let (_, at) =
+                    if *space == Space::Generic { memory::place(address) } else { (*space, address) };
+                let at = memory::in_cluster(at, launch.rank());
+                thread.set(*d, memory::rank_at(at) as u64);
+            }
+            Op::ArriveAtCluster => {
+                let (phase, arrived) = &mut self.cluster;
+                if arrived[number].replace(*phase).is_some() {
+                    return Err("it arrives at the cluster's barrier twice".into());
+                }
+                self.complete_cluster();
+            }
+            Op::WaitForCluster => {
+                let (phase, arrived) = &mut self.cluster;
+                let of = arrived[number].ok_or("it has not arrived at the cluster's barrier")?;
+                if of == *phase {
+                    return Ok(Step::Wait(State::AtCluster));
+                }
+                arrived[number] = None;
+            }
             Op::ToGeneric { d, space, a } => {
                 let value = thread.get(*a, &launch);
                 thread.set(*d, memory::generic(*space, value));
@@ -333,12 +397,13 @@ impl<'r> Cta<'r> {
         bytes: u32,
     ) -> Result<(Space, u64), String> {
         let thread = &self.threads[number];
-        let at = thread.get(address.base, &self.launch).wrapping_add_signed(address.offset);
+        let at = thread.get(address.base, &self.launch(number)).wrapping_add_signed(address.offset);
         let (space, at) = match address.space {
             Space::Generic => memory::place(at),
             Space::Shared | Space::Local | Space::Param => (address.space, at & 0xffff_ffff),
             space @ (Space::Global | Space::Const) => (space, at),
         };
+        let at = if space == Space::Shared { memory::in_cluster(at, self.rank(number)) } else { at };
         if at % u64::from(bytes) != 0 {
             return Err(format!("{bytes} bytes at {at:#x} are not aligned"));
         }
@@ -394,7 +459,7 @@ impl<'r> Cta<'r> {
     fn store(&mut self, number: usize, s: &[Source], bytes: u32, to: Address) -> Result<(), String> {
         let (space, at) = self.address(number, to, bytes * s.len() as u32)?;
         for (index, source) in s.iter().enumerate() {
-            let value = self.threads[number].get(*source, &self.launch);
+            let value = self.threads[number].get(*source, &self.launch(number));
             self.write(number, space, at + u64::from(bytes) * index as u64, bytes, value)?;
         }
         Ok(())
@@ -409,7 +474,8 @@ impl<'r> Cta<'r> {
         at: Address,
         s: &[Source; 2],
     ) -> Result<(), String> {
-        let [a, b] = s.map(|source| self.threads[number].get(source, &self.launch) & float::mask(8 * bytes));
+        let [a, b] =
+            s.map(|source| self.threads[number].get(source, &self.launch(number)) & float::mask(8 * bytes));
         let (space, at) = self.address(number, at, bytes)?;
         let old = self.read(number, space, at, bytes)?;
         let new = match op {
@@ -490,7 +556,7 @@ impl<'r> Cta<'r> {
                     .map(<[u8]>::to_vec)
                     .ok_or_else(|| "no parameter".into())
             }
-            Passed::Source(source) => Ok(thread.get(*source, &self.launch).to_le_bytes().to_vec()),
+            Passed::Source(source) => Ok(thread.get(*source, &self.launch(number)).to_le_bytes().to_vec()),
         };
         list.iter().map(one).collect()
     }
@@ -540,7 +606,9 @@ impl<'r> Cta<'r> {
             State::Ready => Ok(()),
             State::AtCollective => self.gather(number),
             State::AtBarrier => self.arrive(warp),
+            State::AtCluster => Ok(()),
             State::Exited => {
+                self.complete_cluster();
                 for other in self.lanes_of(warp) {
                     if self.threads[other].state == State::AtCollective {
                         self.gather(other)?;
@@ -555,6 +623,24 @@ impl<'r> Cta<'r> {
     /// The threads of a warp.
     pub(super) fn lanes_of(&self, warp: usize) -> std::ops::Range<usize> {
         32 * warp..(32 * warp + 32).min(self.threads.len())
+    }
+
+    /// Ends the phase of the cluster's barrier, if all threads that have not exited have arrived in it.
+    fn complete_cluster(&mut self) {
+        let (phase, arrived) = &mut self.cluster;
+        let is_there =
+            |number: usize| self.threads[number].state == State::Exited || arrived[number] == Some(*phase);
+        if !(0..self.threads.len()).all(is_there) {
+            return;
+        }
+        *phase += 1;
+        let waiting: Vec<usize> = (0..self.threads.len())
+            .filter(|number| self.threads[*number].state == State::AtCluster)
+            .collect();
+        for number in waiting {
+            self.cluster.1[number] = None;
+            self.release(number);
+        }
     }
 
     pub(super) fn release(&mut self, number: usize) {
@@ -584,8 +670,9 @@ impl<'r> Cta<'r> {
             return Ok(());
         }
         let Some(barrier) = self.barrier_of(first) else { return Ok(()) };
-        let value =
-            |number: usize, source: Source| self.threads[number].get(source, &self.launch) & 0xffff_ffff;
+        let value = |number: usize, source: Source| {
+            self.threads[number].get(source, &self.launch(number)) & 0xffff_ffff
+        };
         let id = value(first, barrier.id);
         let count = barrier.count.map(|count| value(first, count));
         for other in &live {
@@ -599,7 +686,11 @@ impl<'r> Cta<'r> {
                 return Err("lanes of a warp are at different barrier instructions".into());
             }
         }
-        let meeting = self.barriers.get_mut(id as usize).ok_or("there are 16 barriers")?;
+        if id >= 16 {
+            return Err("there are 16 barriers".into());
+        }
+        let id = id + 16 * self.rank(first) as u64;
+        let meeting = &mut self.barriers[id as usize];
         if !meeting.arrived.is_empty() && meeting.count != count {
             return Err("warps do not agree on how many a barrier needs".into());
         }
@@ -623,7 +714,10 @@ impl<'r> Cta<'r> {
         let complete = match meeting.count {
             _ if meeting.arrived.is_empty() => false,
             Some(count) => meeting.arrived.len() as u64 * 32 >= count,
-            None => (0..self.threads.len().div_ceil(32)).all(is_there),
+            None => {
+                let first = id / 16 * self.warps();
+                (first..first + self.warps()).all(is_there)
+            }
         };
         if !complete {
             return Ok(());
@@ -634,7 +728,7 @@ impl<'r> Cta<'r> {
             waiting.filter(|number| self.threads[*number].state == State::AtBarrier).collect();
         let predicates = waiting.iter().filter_map(|number| {
             let (_, predicate, _) = self.barrier_of(*number)?.reduction?;
-            Some(self.threads[*number].get(predicate, &self.launch) & 1)
+            Some(self.threads[*number].get(predicate, &self.launch(*number)) & 1)
         });
         let predicates: Vec<u64> = predicates.collect();
         for number in waiting {

@@ -304,6 +304,7 @@ impl Ready<'_> {
             program: &self.program,
             grid: self.side.launch.grid,
             block: self.side.launch.block,
+            cluster: self.side.launch.cluster.or(self.program.cluster),
             dynamic_shared: self.side.launch.shared,
             ctas: self.side.launch.ctas.as_ref().unwrap_or(&all),
             arguments: &arguments,

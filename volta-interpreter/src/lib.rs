@@ -29,6 +29,7 @@ use cta::Cta;
 use decode::Program;
 use memory::Objects;
 use random::Random;
+use std::collections::BTreeMap;
 use thread::Launch;
 
 /// A kernel with what it is launched with.
@@ -40,6 +41,8 @@ pub struct Run<'r> {
     pub grid: [u32; 3],
     /// Threads in x, y, z.
     pub block: [u32; 3],
+    /// CTAs of a cluster in x, y, z, if anybody says so: they run together.
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
     /// Linear numbers of the CTAs to run.
@@ -57,16 +60,23 @@ impl Run<'_> {
     /// What went wrong, and where.
     pub fn execute(&self, global: &mut Objects, seed: u64) -> Result<u64, String> {
         let mut random = Random::new(seed);
-        let mut waiting: Vec<u64> = self.ctas.to_vec();
+        let Run { program, grid, block, cluster, dynamic_shared, .. } = *self;
+        let [x, y, _] = grid.map(u64::from);
+        let mut clusters: BTreeMap<[u32; 3], Vec<Launch>> = BTreeMap::new();
+        for number in self.ctas {
+            let cta = [number % x, number / x % y, number / (x * y)].map(|at| at as u32);
+            let launch = Launch { grid, block, cluster, cta, dynamic_shared };
+            let of = std::array::from_fn(|axis| cta[axis] / launch.in_cluster()[axis]);
+            clusters.entry(of).or_default().push(launch);
+        }
+        let mut waiting: Vec<Vec<Launch>> = clusters.into_values().collect();
         let mut budget = self.budget;
         while !waiting.is_empty() {
-            let number = waiting.swap_remove(random.below(waiting.len()));
-            let [x, y, _] = self.grid.map(u64::from);
-            let cta = [number % x, number / x % y, number / (x * y)].map(|at| at as u32);
-            let Run { program, grid, block, dynamic_shared, .. } = *self;
-            let launch = Launch { grid, block, cta, dynamic_shared };
-            let mut cta = Cta::new(program, launch, self.arguments, global, &mut random, budget);
-            cta.run().map_err(|error| format!("CTA {number}: {error}"))?;
+            let mut launches = waiting.swap_remove(random.below(waiting.len()));
+            launches.sort_by_key(Launch::rank);
+            let first = launches[0].cta;
+            let mut cta = Cta::new(program, launches, self.arguments, global, &mut random, budget);
+            cta.run().map_err(|error| format!("CTA {first:?}: {error}"))?;
             budget = cta.budget;
         }
         Ok(self.budget - budget)

@@ -49,6 +49,29 @@ fn windows() -> [(Space, u64); 3] {
     [(Space::Shared, SHARED), (Space::Local, LOCAL), (Space::Param, PARAMS)]
 }
 
+/// Bytes of the shared memory of a CTA, as addresses in a cluster go. The first such part is what a CTA calls its own.
+const CTA_WINDOW: u64 = 1 << 24;
+
+/// Where the shared memory of a CTA of the cluster begins.
+pub fn shared_of(rank: usize) -> u64 {
+    CTA_WINDOW * (rank as u64 + 1)
+}
+
+/// An address in shared memory, as a thread of a CTA has it, among those of the cluster.
+pub fn in_cluster(at: u64, rank: usize) -> u64 {
+    if at < CTA_WINDOW { at + shared_of(rank) } else { at }
+}
+
+/// The same place in a CTA of the cluster.
+pub fn in_cta(at: u64, rank: usize) -> u64 {
+    at % CTA_WINDOW + shared_of(rank)
+}
+
+/// The CTA that an address among those of the cluster is of.
+pub fn rank_at(at: u64) -> u64 {
+    at / CTA_WINDOW - 1
+}
+
 /// Bytes of a page.
 const PAGE: usize = 1 << 9;
 

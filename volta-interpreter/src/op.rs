@@ -112,6 +112,13 @@ pub enum Special {
     LanemaskGe,
     LanemaskGt,
     DynamicSharedSize,
+    ClusterId(usize),
+    NclusterId(usize),
+    ClusterCtaid(usize),
+    ClusterNctaid(usize),
+    ClusterCtarank,
+    ClusterNctarank,
+    IsExplicitCluster,
 }
 
 /// A state space that an access names.
@@ -449,6 +456,28 @@ pub enum Op {
         what: Class,
         a: Source,
     },
+    /// `mapa`
+    MapToCta {
+        d: Register,
+        a: Source,
+        rank: Source,
+        space: Space,
+    },
+    /// `getctarank`
+    CtaRank {
+        d: Register,
+        a: Source,
+        space: Space,
+    },
+    /// `st.async`
+    StoreAsync {
+        s: Vec<Source>,
+        bytes: u32,
+        to: Address,
+        barrier: Address,
+    },
+    ArriveAtCluster,
+    WaitForCluster,
     IsSpace {
         d: Register,
         space: Space,
@@ -587,6 +616,8 @@ pub enum PhaseOp {
 pub struct BulkCopy {
     pub moved: Moved,
     pub barrier: Option<Address>,
+    /// The CTAs of the cluster that it goes to, as bits; its own one if nothing is said.
+    pub ctas: Option<Source>,
 }
 
 /// What a bulk copy moves.

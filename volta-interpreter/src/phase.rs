@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cta::Cta;
+use super::memory;
 use super::op::{Address, BulkCopy, Moved, Phase, PhaseOp, Source, Space};
 use super::tensor_map::{Placed, TensorMap};
 
@@ -22,8 +23,17 @@ pub(super) struct PhaseBarrier {
 struct Piece {
     bytes: u32,
     to: (Space, u64),
-    /// `None` are zeros.
-    from: Option<(Space, u64)>,
+    from: From,
+}
+
+/// Where what is moved comes from.
+#[derive(Clone, Copy, Debug)]
+enum From {
+    /// It is zeros.
+    Nothing,
+    Memory(Space, u64),
+    /// It was in a register.
+    Value(u64),
 }
 
 /// A bulk copy that has not been done.
@@ -75,7 +85,7 @@ impl Cta<'_> {
 
     /// An operation on a barrier.
     pub(super) fn phase(&mut self, number: usize, at: Address, op: &PhaseOp) -> Result<(), String> {
-        let launch = self.launch;
+        let launch = self.launch(number);
         let at = self.barrier_place(number, at)?;
         let thread = &self.threads[number];
         let word = |source| thread.get(source, &launch) & 0xffff_ffff;
@@ -165,12 +175,12 @@ impl Cta<'_> {
     pub(super) fn start_bulk(&mut self, number: usize, copy: &BulkCopy) -> Result<(), String> {
         let pieces = match &copy.moved {
             Moved::Bytes { to, from, bytes } => {
-                let bytes = self.threads[number].get(*bytes, &self.launch) & 0xffff_ffff;
+                let bytes = self.threads[number].get(*bytes, &self.launch(number)) & 0xffff_ffff;
                 let (to, from) = (self.address(number, *to, 16)?, self.address(number, *from, 16)?);
                 let piece = |at: u64| Piece {
                     bytes: (bytes - at).min(8) as u32,
                     to: (to.0, to.1 + at),
-                    from: Some((from.0, from.1 + at)),
+                    from: From::Memory(from.0, from.1 + at),
                 };
                 (0..bytes).step_by(8).map(piece).collect()
             }
@@ -178,7 +188,41 @@ impl Cta<'_> {
         };
         let barrier = copy.barrier.map(|at| self.barrier_place(number, at)).transpose()?;
         let group = self.phases.groups.get(&number).copied().unwrap_or(0);
-        self.phases.copies.push(Bulk { thread: number, group, pieces, barrier });
+        let Some(ctas) = copy.ctas else {
+            self.phases.copies.push(Bulk { thread: number, group, pieces, barrier });
+            return Ok(());
+        };
+        let ctas = self.threads[number].get(ctas, &self.launch(number)) & 0xffff;
+        for rank in (0..16).filter(|rank| ctas >> rank & 1 == 1) {
+            if rank >= self.launches.len() {
+                return Err("a copy to a CTA that is not in the cluster".into());
+            }
+            let there =
+                |piece: &Piece| Piece { to: (piece.to.0, memory::in_cta(piece.to.1, rank)), ..*piece };
+            let pieces = pieces.iter().map(there).collect();
+            let barrier = barrier.map(|at| memory::in_cta(at, rank));
+            self.phases.copies.push(Bulk { thread: number, group, pieces, barrier });
+        }
+        Ok(())
+    }
+
+    /// Starts a store that completes on a barrier.
+    pub(super) fn store_async(
+        &mut self,
+        number: usize,
+        s: &[Source],
+        bytes: u32,
+        (to, barrier): (Address, Address),
+    ) -> Result<(), String> {
+        let (space, at) = self.address(number, to, bytes * s.len() as u32)?;
+        let barrier = Some(self.barrier_place(number, barrier)?);
+        let piece = |(index, source): (usize, &Source)| Piece {
+            bytes,
+            to: (space, at + u64::from(bytes) * index as u64),
+            from: From::Value(self.value(number, *source)),
+        };
+        let pieces = s.iter().enumerate().map(piece).collect();
+        self.phases.copies.push(Bulk { thread: number, group: 0, pieces, barrier });
         Ok(())
     }
 
@@ -196,11 +240,16 @@ impl Cta<'_> {
         };
         let (space, place) = self.address(number, map, 64)?;
         let map = TensorMap::decode(|word| self.read(number, space, place + 8 * word, 8))?;
-        let coordinate = |source: &Source| i64::from(self.threads[number].get(*source, &self.launch) as i32);
+        let coordinate =
+            |source: &Source| i64::from(self.threads[number].get(*source, &self.launch(number)) as i32);
         let first: Vec<i64> = at.iter().map(coordinate).collect();
         let piece = |placed: Placed| {
-            let (near, far) = ((Space::Shared, placed.shared), placed.global.map(|at| (Space::Global, at)));
-            let (to, from) = if loads { (near, far) } else { (far?, Some(near)) };
+            let far = placed.global.map(|at| From::Memory(Space::Global, at));
+            let (to, from) = if loads {
+                ((Space::Shared, placed.shared), far.unwrap_or(From::Nothing))
+            } else {
+                ((Space::Global, placed.global?), From::Memory(Space::Shared, placed.shared))
+            };
             Some(Piece { bytes: map.element, to, from })
         };
         Ok(map.elements(&first, near)?.into_iter().filter_map(piece).collect())
@@ -233,7 +282,11 @@ impl Cta<'_> {
     fn do_bulk(&mut self, at: usize) -> Result<(), String> {
         let Bulk { thread, pieces, barrier, .. } = self.phases.copies.swap_remove(at);
         for Piece { bytes, to, from } in &pieces {
-            let value = from.map_or(Ok(0), |(space, at)| self.read(thread, space, at, *bytes))?;
+            let value = match *from {
+                From::Nothing => 0,
+                From::Memory(space, at) => self.read(thread, space, at, *bytes)?,
+                From::Value(value) => value,
+            };
             self.write(thread, to.0, to.1, *bytes, value)?;
         }
         let bytes = pieces.iter().map(|piece| u64::from(piece.bytes)).sum();

@@ -30,6 +30,8 @@ pub enum State {
     Ready,
     /// It is at a barrier of the CTA.
     AtBarrier,
+    /// It waits at the barrier of the cluster.
+    AtCluster,
     /// It is at something that lanes do together.
     AtCollective,
     /// It returned.
@@ -58,6 +60,8 @@ pub struct Launch {
     pub grid: [u32; 3],
     /// Threads in x, y, z.
     pub block: [u32; 3],
+    /// CTAs of a cluster in x, y, z, if anybody says so.
+    pub cluster: Option<[u32; 3]>,
     /// Which CTA.
     pub cta: [u32; 3],
     /// Bytes of dynamic shared memory.
@@ -65,6 +69,18 @@ pub struct Launch {
 }
 
 impl Launch {
+    /// CTAs of a cluster.
+    pub fn in_cluster(&self) -> [u32; 3] {
+        self.cluster.unwrap_or([1; 3])
+    }
+
+    /// The number of the CTA in its cluster.
+    pub fn rank(&self) -> usize {
+        let [width, height, _] = self.in_cluster();
+        let [x, y, z] = std::array::from_fn(|axis| self.cta[axis] % self.in_cluster()[axis]);
+        (x + width * (y + height * z)) as usize
+    }
+
     /// Threads of a CTA.
     pub fn threads(&self) -> usize {
         self.block.iter().map(|extent| *extent as usize).product()
@@ -108,6 +124,20 @@ impl Thread {
         thread.enter(function, kernel);
         thread.params[..arguments.len()].copy_from_slice(arguments);
         thread
+    }
+
+    /// In place of a thread that there is none of.
+    pub fn absent() -> Thread {
+        Thread {
+            linear: 0,
+            state: State::Exited,
+            frames: Vec::new(),
+            local: Vec::new(),
+            params: Vec::new(),
+            copies: Vec::new(),
+            groups: 0,
+            carry: false,
+        }
     }
 
     /// Begins a call.
@@ -192,6 +222,13 @@ impl Thread {
             Special::LanemaskGe => u32::MAX << lane,
             Special::LanemaskGt => !(u32::MAX >> (31 - lane)),
             Special::DynamicSharedSize => launch.dynamic_shared,
+            Special::ClusterId(axis) => launch.cta[axis] / launch.in_cluster()[axis],
+            Special::NclusterId(axis) => launch.grid[axis] / launch.in_cluster()[axis],
+            Special::ClusterCtaid(axis) => launch.cta[axis] % launch.in_cluster()[axis],
+            Special::ClusterNctaid(axis) => launch.in_cluster()[axis],
+            Special::ClusterCtarank => launch.rank() as u32,
+            Special::ClusterNctarank => launch.in_cluster().iter().product(),
+            Special::IsExplicitCluster => u32::from(launch.cluster.is_some()),
         };
         u64::from(value)
     }

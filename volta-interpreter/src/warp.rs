@@ -18,7 +18,7 @@ impl<'r> Cta<'r> {
     }
 
     pub(super) fn value(&self, number: usize, source: Source) -> u64 {
-        self.threads[number].get(source, &self.launch)
+        self.threads[number].get(source, &self.launch(number))
     }
 
     /// Goes on with the collective that a thread is at, if all lanes of its mask that have not exited are there.

@@ -12,7 +12,7 @@ use super::cta::Cta;
 use super::float::Format;
 use super::layout::{self, Descriptor};
 use super::matrix::{self, Element, Elements, Role, Shape};
-use super::memory::{SHARED_BYTES, STATIC_END};
+use super::memory::{SHARED_BYTES, STATIC_END, shared_of};
 use super::op::{Register, Source, Space};
 
 /// Rows of a warp.
@@ -68,7 +68,9 @@ pub(super) struct Products<'r> {
 impl<'r> Cta<'r> {
     /// A warp starts a product.
     pub(super) fn start_product(&mut self, first: usize, product: &'r Product) -> Result<(), String> {
-        if self.threads.len() < (first / 128 + 1) * 128 {
+        let launch = self.launch(first);
+        let own = 32 * (first / 32 % launch.threads().div_ceil(32));
+        if launch.threads() < (own / 128 + 1) * 128 {
             return Err("a warpgroup has four warps".into());
         }
         let agreed = |source: Source| {
@@ -82,13 +84,14 @@ impl<'r> Cta<'r> {
             Factor::Shared { descriptor, k_major } => {
                 let mut descriptor = Descriptor::decode(agreed(*descriptor)?)?;
                 // What is static lies in the last of the parts that a descriptor reaches.
-                let dynamic = u64::from(self.launch.dynamic_shared);
+                let dynamic = u64::from(launch.dynamic_shared);
                 if self.program.shared_bytes + dynamic > SHARED_BYTES {
                     return Err("there is more shared memory than a descriptor reaches".to_string());
                 }
                 if descriptor.start >= dynamic {
                     descriptor.start += STATIC_END - SHARED_BYTES;
                 }
+                descriptor.start += shared_of(launch.rank());
                 Ok::<_, String>(Some(layout::Factor::new(descriptor, *k_major, u64::from(bits / 8))))
             }
         };
@@ -155,7 +158,7 @@ impl<'r> Cta<'r> {
             }
             (Factor::Shared { .. }, None) => return Err("a factor that lies nowhere".into()),
             (Factor::Shared { .. }, Some(place)) => {
-                let above = first % 128 / 32 * ROWS;
+                let above = first / 32 % self.launch(first).threads().div_ceil(32) % 4 * ROWS;
                 for (at, to) in left.iter_mut().enumerate() {
                     let address = place.address((above + at / k) as u64, (at % k) as u64);
                     *to = self.read(first, Space::Shared, address, a.bits() / 8)?;

@@ -173,7 +173,7 @@ impl Cta<'_> {
             let (own, inner) = locate(space, base.wrapping_add_signed(address.offset));
             let Some((number, offset)) = self.launch.objects.find(own, inner) else { continue };
             let traffic = match self.launch.objects.get(number).space {
-                Space::Shared => Traffic::Banks,
+                Space::Shared | Space::Cluster => Traffic::Banks,
                 Space::Global => Traffic::Sectors,
                 Space::Local | Space::Const | Space::Param | Space::Generic => continue,
             };

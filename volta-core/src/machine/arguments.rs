@@ -264,7 +264,7 @@ impl Builder<'_> {
                     argument_help(self.params, &self.program.parameters, &given, at),
                 )
             };
-            let address = objects.address(parameter.variable);
+            let address = objects.address(parameter.variable, 0);
             let Some((object, _)) = objects.find(Space::Param, address) else { continue };
             let Backing::Tensor(tensor) = objects.get(object).backing else { continue };
             let mut fields = Vec::new();

@@ -5,8 +5,9 @@ use super::cta::{Cta, Detector, Stop};
 use super::exec::{Copies, Products};
 use super::value::{Truth, Value, lanes};
 use super::warp::Warp;
-use crate::program::{Barrier, Bool2, Effect, InstId, Op, PredSrc, Src, Wait};
+use crate::program::{Async, Barrier, Bool2, Effect, InstId, Op, PredSrc, Src, Wait};
 use crate::verdict::{FaultKind, Site};
+use std::ops::Range;
 
 /// How many threads a barrier waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,10 +38,27 @@ struct State {
     completed: bool,
 }
 
-/// The 16 barriers of a CTA.
+/// The barriers of a CTA.
+const COUNT: usize = 16;
+
+/// The barriers of each CTA of a cluster.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Barriers {
-    states: [State; 16],
+    states: Vec<[State; COUNT]>,
+}
+
+impl Barriers {
+    pub(super) fn new(ranks: u32) -> Barriers {
+        Barriers { states: (0..ranks).map(|_| Default::default()).collect() }
+    }
+
+    fn of(&self, rank: u32, id: usize) -> &State {
+        &self.states[rank as usize][id]
+    }
+
+    fn of_mut(&mut self, rank: u32, id: usize) -> &mut State {
+        &mut self.states[rank as usize][id]
+    }
 }
 
 impl Cta<'_> {
@@ -96,7 +114,7 @@ impl Cta<'_> {
             }
         }
         let Some((id, count, waits, reduces)) = meeting else { return Ok(false) };
-        let all = warps.len() as u32 * 32;
+        let all = self.launch.warps() as u32 * 32;
         let everybody = count == Count::All || count == Count::Threads(all);
         if matches!(self.order, Detector::Epoch(_)) && !(everybody && waits) {
             return Err(Stop::NeedVectorClocks);
@@ -107,7 +125,7 @@ impl Cta<'_> {
         if !waits {
             self.check_convergence(&warps[at], id)?;
         }
-        let state = &mut self.barriers.states[id];
+        let state = self.barriers.of_mut(warps[at].rank, id);
         if let Detector::VectorClock(exact) = &mut self.order {
             for lane in lanes(live) {
                 exact.clocks.add_to(warps[at].thread(lane) as usize, &mut state.joined);
@@ -141,7 +159,7 @@ impl Cta<'_> {
         all: u32,
         arrival: Arrival,
     ) -> Result<(), Stop> {
-        let state = &self.barriers.states[id];
+        let state = self.barriers.of(warp.rank, id);
         let here =
             |action: &str| self.site(action.into(), warp, warp.live().trailing_zeros() as usize, arrival.pc);
         let ambiguous = |message: String, other: Option<Arrival>| {
@@ -173,7 +191,7 @@ impl Cta<'_> {
         }
         if let Some(other) = state.arrivals.iter().find(|other| other.warp == arrival.warp) {
             let message =
-                format!("warp {} uses barrier {id} again before its `arrive` is complete", arrival.warp);
+                format!("warp {} uses barrier {id} again before its `arrive` is complete", warp.number);
             return Err(ambiguous(message, Some(*other)));
         }
         if let Detector::VectorClock(exact) = &self.order
@@ -187,7 +205,7 @@ impl Cta<'_> {
             if !lanes(warp.live()).any(|lane| knows(warp.thread(lane))) {
                 let message = format!(
                     "whether warp {} joins this generation of barrier {id} or the one before depends on the schedule",
-                    arrival.warp
+                    warp.number
                 );
                 return Err(ambiguous(message, None));
             }
@@ -198,24 +216,30 @@ impl Cta<'_> {
     /// Releases every barrier at which all expected threads have arrived; true if one was.
     pub(super) fn complete_barriers(&mut self, warps: &mut [Warp]) -> Result<bool, Stop> {
         let mut any = false;
-        for id in 0..16 {
-            let state = &self.barriers.states[id];
+        let each = self.launch.warps();
+        for (rank, id) in (0..self.launch.ranks()).flat_map(|rank| (0..COUNT).map(move |id| (rank, id))) {
+            let state = self.barriers.of(rank, id);
             let Some(expected) = state.expected else { continue };
             let arrived = |warp: &Warp| state.arrivals.iter().any(|arrival| arrival.warp == warp.index);
             let complete = match expected {
-                Count::All => warps.iter().all(|warp| warp.live() == 0 || arrived(warp)),
+                Count::All => {
+                    let mut own = warps[each * rank as usize..][..each].iter();
+                    own.all(|warp| warp.live() == 0 || arrived(warp))
+                }
                 Count::Threads(threads) => state.arrivals.len() as u32 * 32 == threads,
             };
             if complete {
-                self.release_barrier(warps, id)?;
+                self.release_barrier(warps, rank, id)?;
                 any = true;
             }
         }
         Ok(any)
     }
 
-    fn release_barrier(&mut self, warps: &mut [Warp], id: usize) -> Result<(), Stop> {
-        let mut state = std::mem::take(&mut self.barriers.states[id]);
+    fn release_barrier(&mut self, warps: &mut [Warp], rank: u32, id: usize) -> Result<(), Stop> {
+        let mut state = std::mem::take(self.barriers.of_mut(rank, id));
+        let first = self.launch.warps() * rank as usize;
+        let own = first..first + self.launch.warps();
         for arrival in state.arrivals.iter().filter(|arrival| arrival.waits) {
             self.check_convergence(&warps[arrival.warp], id)?;
         }
@@ -223,10 +247,10 @@ impl Cta<'_> {
             self.reduce_at_barrier(warps, &state)?;
         }
         if state.expected == Some(Count::All) {
-            self.count_returned_threads(warps, &state, id)?;
+            self.count_returned_threads((warps, own.clone()), &state, id)?;
         }
         let everybody = warps.iter().all(|warp| warp.exited == 0)
-            && state.arrivals.iter().filter(|arrival| arrival.waits).count() == warps.len();
+            && state.arrivals.iter().filter(|arrival| arrival.waits).count() == own.len();
         self.counts.barriers += 1;
         match &mut self.order {
             Detector::Epoch(epoch) => {
@@ -237,7 +261,7 @@ impl Cta<'_> {
             }
             Detector::VectorClock(exact) => {
                 if state.expected == Some(Count::All) && self.options.rules.exit_orders_memory {
-                    for warp in warps.iter() {
+                    for warp in &warps[own] {
                         for lane in lanes(warp.exited) {
                             exact.clocks.add_to(warp.thread(lane) as usize, &mut state.joined);
                         }
@@ -268,7 +292,7 @@ impl Cta<'_> {
         state.joined = Joined::default();
         state.expected = None;
         state.completed = true;
-        self.barriers.states[id] = state;
+        *self.barriers.of_mut(rank, id) = state;
         self.look_for_repetition(warps)
     }
 
@@ -281,20 +305,26 @@ impl Cta<'_> {
 
     /// How often warps have arrived at barriers that wait for others.
     pub(super) fn arrivals(&self) -> usize {
-        self.barriers.states.iter().map(|state| state.arrivals.len()).sum()
+        self.barriers.states.iter().flatten().map(|state| state.arrivals.len()).sum()
     }
 
     /// Threads that returned count as arrived at a barrier without a count (rule Y3), and the verdict says so; if the
     /// case is strict, they are missing there.
-    fn count_returned_threads(&mut self, warps: &[Warp], state: &State, id: usize) -> Result<(), Stop> {
-        let Some(gone) = warps.iter().find(|warp| warp.exited != 0) else { return Ok(()) };
+    fn count_returned_threads(
+        &mut self,
+        (warps, own): (&[Warp], Range<usize>),
+        state: &State,
+        id: usize,
+    ) -> Result<(), Stop> {
+        let here = &warps[own];
+        let Some(gone) = here.iter().find(|warp| warp.exited != 0) else { return Ok(()) };
         let waiting = state.arrivals.iter().filter(|arrival| arrival.waits);
         if self.options.rules.strict_barriers
             && let Some(arrival) = waiting.clone().min_by_key(|arrival| arrival.warp)
         {
             let warp = &warps[arrival.warp];
             let lane = warp.at_barrier.trailing_zeros() as usize;
-            let thread = self.launch.thread(self.index, gone.thread(gone.exited.trailing_zeros() as usize));
+            let thread = self.launch.thread(self.linear, gone.thread(gone.exited.trailing_zeros() as usize));
             let message = format!("barrier {id} waits for all threads, and {thread} has returned");
             let help = "let all threads reach the barrier: guard what some of them leave out, not the rest of the kernel";
             let site = self.site(format!("waits at barrier {id}"), warp, lane, arrival.pc);
@@ -307,7 +337,7 @@ impl Cta<'_> {
             ));
         }
         for arrival in waiting {
-            for warp in warps {
+            for warp in here {
                 self.relied.returned.add(arrival.pc, warp.index, warp.exited);
             }
         }
@@ -356,7 +386,7 @@ impl Cta<'_> {
         ];
         let message = format!(
             "lanes of warp {} stand at different instructions when {}",
-            warp.index,
+            warp.number,
             if waits { format!("barrier {id} is complete") } else { format!("they arrive at barrier {id}") }
         );
         let help = "a `__syncthreads()` must be reached by all threads of a warp together; move it out of the branch";
@@ -557,18 +587,20 @@ impl Cta<'_> {
     fn waiting_for(&self, warps: &[Warp], warp: &Warp, group: u32, pc: InstId) -> String {
         let lane = group.trailing_zeros() as usize;
         let count = group.count_ones();
-        let who = format!("{count} of {} lanes of warp {} wait", warp.exists.count_ones(), warp.index);
+        let who = format!("{count} of {} lanes of warp {} wait", warp.exists.count_ones(), warp.number);
         let op = &self.launch.program.insts[pc.index()].op;
         if let Op::Barrier { id, count, .. } = op {
             let Ok(id) = self.concrete(warp, *id, lane, pc, "") else { return who };
-            let arrived = self.barriers.states.get(id as usize).map_or(0, |state| state.arrivals.len());
+            let state = self.barriers.states[warp.rank as usize].get(id as usize);
+            let arrived = state.map_or(0, |state| state.arrivals.len());
             let expected = match count {
                 Some(count) => match self.concrete(warp, *count, lane, pc, "") {
                     Ok(threads) => format!("{threads} threads"),
                     Err(_) => "its count".into(),
                 },
                 None => {
-                    let live = warps.iter().filter(|warp| warp.live() != 0).count();
+                    let own = |other: &&Warp| other.rank == warp.rank && other.live() != 0;
+                    let live = warps.iter().filter(own).count();
                     format!("all {live} warps that have not returned")
                 }
             };
@@ -578,6 +610,16 @@ impl Cta<'_> {
         if let Effect::Waits(Wait::Warp(_)) = op.effect() {
             let missing = warp.sync_masks[lane] & warp.live() & !warp.at_warp_sync;
             return format!("{who} at a warp barrier for lanes {missing:#010x}");
+        }
+        let meets_cluster = matches!(op, Op::Async(Async::ArriveAtCluster { .. } | Async::WaitForCluster));
+        if meets_cluster && group != warp.live() {
+            return format!(
+                "{who} for the others of the warp, with which they come to the cluster's barrier"
+            );
+        }
+        if meets_cluster {
+            let (arrived, live) = self.cluster.arrived();
+            return format!("{who} for the cluster's barrier; {arrived} of {live} threads have arrived");
         }
         if let Effect::Waits(Wait::Phase) = op.effect() {
             return match self.phase_waited_for(warp, lane) {

@@ -3,7 +3,7 @@
 use super::fits;
 use super::globals::{self, Given};
 use super::memory::Memory;
-use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, to_generic};
+use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, has_room, to_generic};
 use super::opaque::TENSOR_ALIGN;
 use super::place::place;
 use super::structs::{self, ElementAt, Fields, Rest};
@@ -22,6 +22,7 @@ use crate::program::{Inst, InstId, Joins, Program, Space, Variable};
 use crate::term::{InputId, Integers, Rounds, Templates, TermId, spell_element};
 use crate::verdict::{CasePart, Place, Thread};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Shared memory is taken to begin at a multiple of this many bytes (rule M1).
@@ -127,20 +128,21 @@ impl Tensor {
     }
 }
 
-/// The CTAs to run, by linear number. There may be billions of them, so all of them are not a list.
+/// The clusters to run, by linear number: CTAs, where clusters are of one. There may be billions of them, so all of them are
+/// not a list.
 #[derive(Debug)]
-pub(super) enum Ctas {
+pub(super) enum Clusters {
     /// So many, from 0 on.
     All(u64),
     /// These, ascending.
     Chosen(Vec<u64>),
 }
 
-impl Ctas {
+impl Clusters {
     pub(super) fn len(&self) -> u64 {
         match self {
-            Ctas::All(count) => *count,
-            Ctas::Chosen(list) => list.len() as u64,
+            Clusters::All(count) => *count,
+            Clusters::Chosen(list) => list.len() as u64,
         }
     }
 
@@ -148,8 +150,8 @@ impl Ctas {
     pub(super) fn window(&self, start: u64, count: u64) -> Vec<u64> {
         let end = start.saturating_add(count).min(self.len());
         match self {
-            Ctas::All(_) => (start..end).collect(),
-            Ctas::Chosen(list) => list[start as usize..end as usize].to_vec(),
+            Clusters::All(_) => (start..end).collect(),
+            Clusters::Chosen(list) => list[start as usize..end as usize].to_vec(),
         }
     }
 }
@@ -166,12 +168,16 @@ pub(super) struct Launch<'a> {
     pub(super) grid: [u32; 3],
     pub(super) block: [u32; 3],
     pub(super) dynamic_shared: u32,
-    pub(super) ctas: Ctas,
+    /// Which run.
+    pub(super) clusters: Clusters,
+    /// CTAs of a cluster in each dimension, and whether anybody says so.
+    pub(super) cluster: [u32; 3],
+    pub(super) is_explicit: bool,
     pub(super) objects: Objects,
     pub(super) tensors: Vec<Tensor>,
     /// Tensor maps, by the object that each lies in, and its byte there.
     pub(super) maps: FxHashMap<(u32, u64), Map>,
-    /// Cells of shared memory, and of each thread's memory.
+    /// Cells of the shared memory of a CTA, and of each thread's memory.
     pub(super) shared_cells: u32,
     pub(super) local_cells: u32,
     /// Names and shapes of the case's parameters, by input number.
@@ -241,7 +247,7 @@ impl<'a> Launch<'a> {
         options: &Options,
         functions: Option<Arc<Templates>>,
     ) -> Result<Launch<'a>, BindError> {
-        let ctas = fits::check(program, side, &options.budgets)?;
+        let (clusters, cluster) = fits::check(program, side, &options.budgets)?;
         let tensors: Vec<Tensor> = params
             .iter()
             .enumerate()
@@ -265,9 +271,17 @@ impl<'a> Launch<'a> {
             });
         }
         let variables = builder.variables(side, options.rules.strict_alignment)?;
-        let mut objects = Objects::place(std::mem::take(&mut builder.requests), options.layout);
-        let addresses = variables.objects.iter().map(|at| at.map_or(0, |at| objects.get(at).base)).collect();
-        objects.set_addresses(addresses);
+        let ranks: u32 = cluster.iter().product();
+        let shared = builder.requests.iter().filter(|request| request.space == Space::Shared).count() as u64;
+        if !has_room(ranks, shared) {
+            let message = format!(
+                "clusters of {ranks} CTAs with {shared} variables each in shared memory are more than the model has room for"
+            );
+            return Err(BindError::new(message, Some("make one variable of several".into())));
+        }
+        let requests = std::mem::take(&mut builder.requests);
+        let mut objects = Objects::place(requests, options.layout, ranks, variables.shared_cells);
+        objects.set_addresses(&variables.objects);
         builder.initial_addresses(&objects, &variables);
         let maps = builder.arguments(&objects, side)?;
         Ok(Launch {
@@ -279,7 +293,9 @@ impl<'a> Launch<'a> {
             grid: side.launch.grid,
             block: side.launch.block,
             dynamic_shared: side.launch.shared,
-            ctas,
+            clusters,
+            cluster,
+            is_explicit: side.launch.cluster.or(program.bounds.cluster).is_some(),
             objects,
             tensors: builder.tensors,
             maps,
@@ -317,22 +333,70 @@ impl<'a> Launch<'a> {
         self.joins.get_or_init(|| self.program.joins())
     }
 
-    /// Bytes that a CTA takes before its first step: registers, threads' own memory, shared memory.
-    pub(super) fn cta_bytes(&self) -> u64 {
+    /// Warps of one CTA.
+    pub(super) fn warps(&self) -> usize {
+        self.threads().div_ceil(32)
+    }
+
+    /// CTAs of a cluster.
+    pub(super) fn ranks(&self) -> u32 {
+        self.cluster.iter().product()
+    }
+
+    /// Room for the numbers of all threads of a cluster: each CTA begins with a warp of its own.
+    pub(super) fn thread_numbers(&self) -> usize {
+        32 * self.warps() * self.ranks() as usize
+    }
+
+    /// Numbers of the threads of a CTA of the cluster.
+    pub(super) fn numbers_of(&self, rank: u32) -> Range<usize> {
+        let first = 32 * self.warps() * rank as usize;
+        first..first + self.threads()
+    }
+
+    /// Bytes that a cluster takes before its first step: registers, threads' own memory, shared memory.
+    pub(super) fn cluster_bytes(&self) -> u64 {
         let Program { registers, predicates, .. } = *self.program;
         let warp = Warp::bytes(registers, predicates, self.local_cells);
-        let warps = self.threads().div_ceil(32) as u64;
-        warps.saturating_mul(warp).saturating_add(Memory::shared_bytes(self.shared_cells))
+        let shared = Memory::shared_bytes(self.shared_cells);
+        let cta = (self.warps() as u64).saturating_mul(warp).saturating_add(shared);
+        cta.saturating_mul(self.ranks().into())
     }
 
-    /// Index of a CTA by its linear number.
-    pub(super) fn cta(&self, linear: u64) -> [u32; 3] {
-        unravel(linear, self.grid)
+    /// Index of a cluster by its linear number.
+    pub(super) fn cluster_at(&self, linear: u64) -> [u32; 3] {
+        unravel(linear, self.clusters_of_grid())
     }
 
-    /// Names a thread by its linear number in a CTA.
-    pub(super) fn thread(&self, cta: [u32; 3], linear: u32) -> Thread {
-        Thread { cta, thread: unravel(u64::from(linear), self.block) }
+    /// Clusters of the grid in each dimension.
+    pub(super) fn clusters_of_grid(&self) -> [u32; 3] {
+        std::array::from_fn(|at| self.grid[at] / self.cluster[at])
+    }
+
+    /// Where a CTA lies in its cluster.
+    pub(super) fn cta_in_cluster(&self, rank: u32) -> [u32; 3] {
+        unravel(rank.into(), self.cluster)
+    }
+
+    /// Index of a CTA of the cluster of that linear number.
+    pub(super) fn cta(&self, linear: u64, rank: u32) -> [u32; 3] {
+        let (cluster, own) = (self.cluster_at(linear), self.cta_in_cluster(rank));
+        std::array::from_fn(|at| cluster[at] * self.cluster[at] + own[at])
+    }
+
+    /// The CTA of its cluster that a thread belongs to, by its number among the cluster's threads.
+    pub(super) fn rank_of(&self, number: u32) -> u32 {
+        number / (32 * self.warps() as u32)
+    }
+
+    /// A thread's index in its CTA.
+    pub(super) fn thread_index(&self, number: u32) -> [u32; 3] {
+        unravel((number % (32 * self.warps() as u32)).into(), self.block)
+    }
+
+    /// Names a thread by its number among those of the cluster of that linear number.
+    pub(super) fn thread(&self, linear: u64, number: u32) -> Thread {
+        Thread { cta: self.cta(linear, self.rank_of(number)), thread: self.thread_index(number) }
     }
 
     /// Where an instruction stands.
@@ -506,7 +570,12 @@ impl Builder<'_> {
                     out.local_cells += cells;
                     Backing::Local(out.local_cells - cells)
                 }
-                Space::Global | Space::Const | Space::Generic | Space::Param | Space::Local => {
+                Space::Global
+                | Space::Const
+                | Space::Generic
+                | Space::Cluster
+                | Space::Param
+                | Space::Local => {
                     self.tensors.push(given.unwrap_or_else(|| Tensor {
                         name: variable.name.clone(),
                         element: Element::Int { bytes: 1, signed: false },
@@ -535,7 +604,12 @@ impl Builder<'_> {
                 }
                 Space::Shared if is_dynamic => declared.max(DYNAMIC_ALIGN),
                 Space::Shared => declared.max(SHARED_ALIGN),
-                Space::Global | Space::Local | Space::Const | Space::Param | Space::Generic => declared,
+                Space::Global
+                | Space::Local
+                | Space::Const
+                | Space::Param
+                | Space::Generic
+                | Space::Cluster => declared,
             };
             self.requests.push(Request {
                 name: variable.name.clone(),

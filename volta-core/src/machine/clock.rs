@@ -10,6 +10,7 @@
 //! *past*: all that must have happened in time, whether or not its effects on memory can be seen. It is what decides which
 //! phase of a barrier an operation belongs to.
 
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// A state space that the async proxy accesses.
@@ -33,12 +34,15 @@ struct Knowledge {
     /// No entry is less than that of what is known.
     past: Stamps,
     published: [Stamps; 2],
+    /// Of which agents the initialisations of barriers can be seen (`fence.mbarrier_init`).
+    initialised: Stamps,
 }
 
 impl Knowledge {
     fn join(&mut self, other: &Knowledge) {
         join(&mut self.known, &other.known);
         join(&mut self.past, &other.past);
+        join(&mut self.initialised, &other.initialised);
         for (own, other) in self.published.iter_mut().zip(&other.published) {
             join(own, other);
         }
@@ -94,7 +98,7 @@ impl Joined {
     }
 }
 
-/// The clocks of all threads of a CTA.
+/// The clocks of all threads that run together.
 #[derive(Clone, Debug)]
 pub(super) struct Clocks {
     /// Each thread's own entry.
@@ -103,13 +107,16 @@ pub(super) struct Clocks {
     rows: Vec<Rc<Knowledge>>,
     /// Threads, and other agents behind them.
     agents: usize,
+    /// What a thread knew and had done at its last fence.
+    fenced: FxHashMap<usize, (Rc<Knowledge>, u32)>,
 }
 
 impl Clocks {
     pub(super) fn new(threads: usize) -> Clocks {
         let nothing =
             Rc::new(Knowledge { known: vec![0; threads], past: vec![0; threads], ..Knowledge::default() });
-        Clocks { own: vec![1; threads], rows: vec![nothing; threads], agents: threads }
+        let rows = vec![nothing; threads];
+        Clocks { own: vec![1; threads], rows, agents: threads, fenced: FxHashMap::default() }
     }
 
     /// An agent that is no thread; nobody knows anything of it.
@@ -146,11 +153,6 @@ impl Clocks {
         chosen
     }
 
-    /// Whether some thread knows of everything that `agent` did up to a stamp.
-    pub(super) fn somebody_knows(&self, agent: usize, stamp: u32) -> bool {
-        (0..self.own.len()).any(|thread| self.knows(thread, agent) >= stamp)
-    }
-
     /// Whether everything that `agent` did up to a stamp has happened when `thread` goes on.
     pub(super) fn is_past(&self, thread: usize, agent: usize, stamp: u32) -> bool {
         let past = if thread == agent { self.own[thread] } else { at(&self.rows[thread].past, agent) };
@@ -169,6 +171,34 @@ impl Clocks {
         let published = &mut row.published[space as usize];
         published.clone_from(&row.known);
         set(published, thread, self.own[thread]);
+    }
+
+    /// `thread` executes a fence: what it has done and knows is told by an arrival behind it that is relaxed.
+    pub(super) fn fence(&mut self, thread: usize) {
+        self.fenced.insert(thread, (Rc::clone(&self.rows[thread]), self.own[thread]));
+        self.release(thread);
+    }
+
+    /// `thread` executes a fence for the barriers that it has initialised.
+    pub(super) fn fence_barriers(&mut self, thread: usize) {
+        let row = Rc::make_mut(&mut self.rows[thread]);
+        set(&mut row.initialised, thread, self.own[thread]);
+        self.release(thread);
+    }
+
+    /// Up to which stamp of `agent` the barriers that it initialised can be seen by `thread`.
+    pub(super) fn sees_initialised(&self, thread: usize, agent: usize) -> u32 {
+        at(&self.rows[thread].initialised, agent)
+    }
+
+    /// Adds what `thread` knew at its last fence to `joined`, and that all it did has happened.
+    pub(super) fn add_fenced_to(&self, thread: usize, joined: &mut Joined) {
+        self.add_past_to(thread, joined);
+        join(&mut joined.all.initialised, &self.rows[thread].initialised);
+        if let Some((row, stamp)) = self.fenced.get(&thread) {
+            joined.all.join(row);
+            joined.set(thread, *stamp);
+        }
     }
 
     /// Adds what `thread` knows to `joined`.

@@ -1,4 +1,5 @@
-//! One CTA: its warps take turns until all have returned, one is at fault, or nobody can go on.
+//! One CTA, or those of a cluster, which run together (rule Y13): the warps take turns until all have returned, one is at
+//! fault, or nobody can go on.
 //!
 //! As long as all threads stand at one instruction, [`super::lockstep`] runs them together. Otherwise who goes first is up to
 //! [`super::schedule`]: as a rule, warps in order, each until it can take no step, and in a warp the lanes at the lowest
@@ -7,6 +8,7 @@
 use super::access_pattern::AccessPatterns;
 use super::barrier::Barriers;
 use super::bind::{BindError, Launch};
+use super::cluster::Cluster;
 use super::endless::{Endless, Watch};
 use super::exec::{Copies, Fragments, Guarded, Knowns, Products};
 use super::lockstep::Lockstep;
@@ -53,7 +55,7 @@ pub(super) enum Mode {
     Lockstep,
     /// One warp after the other; races by epochs.
     WarpByWarp,
-    /// One warp after the other; races by vector clocks.
+    /// One warp after the other; races by vector clocks. Clusters of several CTAs run in no other way.
     VectorClocks,
 }
 
@@ -99,11 +101,12 @@ pub(super) struct Counts {
     pub(super) warp_syncs: u64,
 }
 
-/// A CTA while it runs.
+/// A CTA while it runs, or a cluster of several.
 pub(super) struct Cta<'l> {
     pub(super) launch: &'l Launch<'l>,
     pub(super) options: &'l Options,
-    pub(super) index: [u32; 3],
+    /// The linear number of its cluster.
+    pub(super) linear: u64,
     pub(super) store: Store,
     /// Of terms of integers, as far as somebody asked.
     pub(super) ranges: Ranges,
@@ -113,6 +116,8 @@ pub(super) struct Cta<'l> {
     pub(super) barriers: Barriers,
     /// Those in shared memory.
     pub(super) mbarriers: Mbarriers,
+    /// What CTAs of a cluster have in common.
+    pub(super) cluster: Cluster,
     pub(super) counts: Counts,
     /// Nodes made by the range reduction of `exp` (see `exec::idiom`): the lowest exponent field and the offset.
     pub(super) reductions: rustc_hash::FxHashMap<NodeId, i64>,
@@ -171,15 +176,17 @@ impl<'l> Cta<'l> {
         linear: u64,
         mode: Mode,
     ) -> Result<Cta<'l>, Exhausted> {
-        let own_bytes = launch.cta_bytes();
+        let own_bytes = launch.cluster_bytes();
         options.budgets.check_held(&Held { state: own_bytes, ..Held::default() })?;
-        let threads = launch.threads();
-        let warps = (0..threads.div_ceil(32))
-            .map(|index| {
-                let count = (threads - 32 * index).min(32);
+        let (threads, ranks) = (launch.threads(), launch.ranks());
+        let warps = (0..ranks).flat_map(|rank| (0..launch.warps()).map(move |number| (rank, number)));
+        let warps = warps
+            .enumerate()
+            .map(|(index, (rank, number))| {
+                let count = (threads - 32 * number).min(32);
                 let exists = u32::MAX >> (32 - count);
-                let program = launch.program;
-                Warp::new(index, exists, program.registers, program.predicates, launch.local_cells)
+                let (program, local) = (launch.program, launch.local_cells);
+                Warp::new((index, rank, number), exists, program.registers, program.predicates, local)
             })
             .collect();
         let (registers, predicates) = (launch.program.registers, launch.program.predicates);
@@ -190,7 +197,7 @@ impl<'l> Cta<'l> {
             Mode::WarpByWarp | Mode::VectorClocks => None,
         };
         let multiplies = matches!(mode, Mode::VectorClocks) && launch.program.multiplies();
-        let warp_count = if multiplies { threads.div_ceil(32) } else { 0 };
+        let warp_count = if multiplies { launch.warps() * ranks as usize } else { 0 };
         let products = vec![Products::new(registers); warp_count];
         let mut store = if options.plain_terms { Store::without_patterns() } else { Store::new() };
         store.set_integers(launch.integers.clone());
@@ -205,20 +212,27 @@ impl<'l> Cta<'l> {
             most_held: Cell::default(),
             own_bytes,
             looked_at: 0,
-            index: launch.cta(linear),
+            linear,
             store,
             ranges: Ranges::default(),
             packed: PackedValues::default(),
-            memory: Memory::new(launch.shared_cells),
+            memory: Memory::new(launch.shared_cells * ranks),
             order: match mode {
                 Mode::VectorClocks => {
                     let strict = options.rules.strict_proxies;
-                    Detector::VectorClock(Box::new(VectorClockDetector::new(threads, strict)))
+                    let (all, of_cta) = (launch.thread_numbers(), 32 * launch.warps());
+                    Detector::VectorClock(Box::new(VectorClockDetector::new(all, of_cta, strict)))
                 }
                 Mode::Lockstep | Mode::WarpByWarp => Detector::Epoch(1),
             },
-            barriers: Barriers::default(),
+            barriers: Barriers::new(ranks),
             mbarriers: Mbarriers::default(),
+            cluster: match mode {
+                Mode::VectorClocks => {
+                    Cluster::new(launch.thread_numbers(), (0..ranks).map(|rank| launch.numbers_of(rank)))
+                }
+                Mode::Lockstep | Mode::WarpByWarp => Cluster::default(),
+            },
             counts: Counts::default(),
             reductions: rustc_hash::FxHashMap::default(),
             known: Knowns::default(),
@@ -261,7 +275,8 @@ impl<'l> Cta<'l> {
             progress |= self.complete_barriers(&mut warps)?;
             if warps.iter().all(|warp| warp.live() == 0) {
                 self.end_products()?;
-                return self.end_asynchronous();
+                self.end_asynchronous()?;
+                return self.end_reaches();
             }
             if !progress {
                 return Err(self.deadlock(&warps));
@@ -349,6 +364,7 @@ impl<'l> Cta<'l> {
                 }
                 Effect::Control(Control::Exit) => {
                     warp.exited |= active;
+                    self.leave_cluster(warp, active);
                     mask &= !active;
                     if mask == 0 {
                         return Ok(());
@@ -544,7 +560,7 @@ impl<'l> Cta<'l> {
     }
 
     pub(super) fn site_of_thread(&self, action: String, thread: u32, pc: InstId) -> Site {
-        Site { action, thread: Some(self.launch.thread(self.index, thread)), place: self.launch.place(pc) }
+        Site { action, thread: Some(self.launch.thread(self.linear, thread)), place: self.launch.place(pc) }
     }
 }
 

@@ -1,19 +1,24 @@
 //! Whether a launch is one that the hardware takes, and that the kernel was compiled for.
 
-use super::bind::{BindError, Ctas};
+use super::bind::{BindError, Clusters};
 use crate::base::budget::{Budgets, Limit};
 use crate::case::Side;
 use crate::program::{LaunchBounds, Program, Space};
+use std::collections::BTreeMap;
 
-/// Checks a launch, and says which CTAs it runs.
-pub(super) fn check(program: &Program, side: &Side, budgets: &Budgets) -> Result<Ctas, BindError> {
+/// Checks a launch, and says which clusters it runs, and of how many CTAs they are.
+pub(super) fn check(
+    program: &Program,
+    side: &Side,
+    budgets: &Budgets,
+) -> Result<(Clusters, [u32; 3]), BindError> {
     let threads = check_block(program, side, budgets).map_err(|error| error.of_key("block"))?;
     check_registers(program, threads)?;
     check_shared(program, side).map_err(|error| error.of_key("shared"))?;
     let key = if side.launch.ctas.is_some() { "ctas" } else { "grid" };
     let ctas = check_ctas(side, budgets).map_err(|error| error.of_key(key))?;
-    check_clusters(program, side).map_err(|error| error.of_key("grid"))?;
-    Ok(ctas)
+    let cluster = check_clusters(program, side)?;
+    Ok((clusters_of(ctas, side.launch.grid, cluster)?, cluster))
 }
 
 fn check_block(program: &Program, side: &Side, budgets: &Budgets) -> Result<u64, BindError> {
@@ -120,42 +125,104 @@ fn check_shared(program: &Program, side: &Side) -> Result<(), BindError> {
 /// CTAs of a cluster at most, where the kernel asks for more than the portable 8.
 const CLUSTER: u64 = 16;
 
-fn check_clusters(program: &Program, side: &Side) -> Result<(), BindError> {
-    let LaunchBounds { cluster, explicit_cluster, max_cluster, blocks_are_clusters, .. } = program.bounds;
-    let error = |message: &str, help: &str| {
-        Err(BindError::new(format!("kernel `{}` {message}", program.name), Some(help.into())))
+/// Says how many CTAs a cluster has in each dimension.
+fn check_clusters(program: &Program, side: &Side) -> Result<[u32; 3], BindError> {
+    let LaunchBounds {
+        cluster: required,
+        explicit_cluster,
+        max_cluster,
+        blocks_are_clusters,
+        architecture,
+        ..
+    } = program.bounds;
+    let wrong = |key: &str, message: &str, help: &str| {
+        let message = format!("kernel `{}` {message}", program.name);
+        Err(BindError::new(message, Some(help.into())).of_key(key))
     };
-    let Some(cluster) = cluster else {
+    let given = side.launch.cluster;
+    if let (Some(given), Some(required)) = (given, required)
+        && given != required
+    {
+        let message =
+            format!("is compiled for clusters of {required:?} CTAs (`.reqnctapercluster`), not {given:?}");
+        return wrong(
+            "cluster",
+            &message,
+            "leave `cluster` out of the case, or give what the kernel was compiled for",
+        );
+    }
+    let Some(cluster) = given.or(required) else {
         if explicit_cluster || blocks_are_clusters {
-            let help = "give it the clusters' extent by `.reqnctapercluster` (`__cluster_dims__`)";
-            return error("must be launched in clusters, and nothing says of how many CTAs", help);
+            let help = "give `cluster` in the case, or the kernel `__cluster_dims__`";
+            return wrong("cluster", "must be launched in clusters, and nothing says of how many CTAs", help);
         }
-        return Ok(());
+        return Ok([1; 3]);
     };
-    if max_cluster.is_some() {
+    if required.is_some() && max_cluster.is_some() {
         let help = "the two exclude each other (PTX ISA, `.maxclusterrank`)";
-        return error("has both `.reqnctapercluster` and `.maxclusterrank`", help);
+        return wrong("cluster", "has both `.reqnctapercluster` and `.maxclusterrank`", help);
     }
-    if cluster.iter().map(|n| u64::from(*n)).fold(1, u64::saturating_mul) > CLUSTER {
-        let message = format!("has clusters of {cluster:?} CTAs (`.reqnctapercluster`)");
-        return error(&message, "no GPU runs clusters of more than 16 CTAs");
+    let ctas = cluster.iter().map(|n| u64::from(*n)).fold(1, u64::saturating_mul);
+    if ctas == 0 {
+        return wrong(
+            "cluster",
+            &format!("has clusters of {cluster:?} CTAs"),
+            "each dimension is at least 1",
+        );
     }
-    if blocks_are_clusters && cluster != [1, 1, 1] {
+    if ctas > CLUSTER {
+        let message = format!("has clusters of {cluster:?} CTAs");
+        return wrong("cluster", &message, "no GPU runs clusters of more than 16 CTAs");
+    }
+    if let Some(most) = max_cluster.filter(|most| ctas > u64::from(*most)) {
+        let message =
+            format!("is compiled for clusters of at most {most} CTAs (`.maxclusterrank`), not {ctas}");
+        return wrong("cluster", &message, "give fewer in `cluster`");
+    }
+    if let Some(architecture) = architecture.filter(|architecture| ctas > 1 && *architecture < 90) {
+        let message = format!("has clusters of {cluster:?} CTAs, and is compiled for sm_{architecture}");
+        return wrong("cluster", &message, "clusters need sm_90 or newer");
+    }
+    if blocks_are_clusters && ctas > 1 {
         let help = "a case counts CTAs; compile the kernel without `.blocksareclusters`";
-        return error("is launched by clusters and not by CTAs (`.blocksareclusters`)", help);
+        return wrong("cluster", "is launched by clusters and not by CTAs (`.blocksareclusters`)", help);
     }
     if side.launch.grid.iter().zip(cluster).any(|(ctas, of_cluster)| !ctas.is_multiple_of(of_cluster)) {
         let message =
             format!("has clusters of {cluster:?} CTAs, which do not divide the grid {:?}", side.launch.grid);
-        return error(&message, "each dimension of `grid` must be a multiple of the clusters'");
+        return wrong("grid", &message, "each dimension of `grid` must be a multiple of the clusters'");
     }
-    Ok(())
+    Ok(cluster)
+}
+
+/// The clusters that hold the CTAs to run, which must be whole.
+fn clusters_of(ctas: Clusters, grid: [u32; 3], cluster: [u32; 3]) -> Result<Clusters, BindError> {
+    let size: u64 = cluster.iter().map(|n| u64::from(*n)).product();
+    match ctas {
+        ctas if size == 1 => Ok(ctas),
+        Clusters::All(count) => Ok(Clusters::All(count / size)),
+        Clusters::Chosen(list) => {
+            let (grid, cluster) = (grid.map(u64::from), cluster.map(u64::from));
+            let mut found: BTreeMap<u64, u64> = BTreeMap::new();
+            for cta in list {
+                let at = [cta % grid[0], cta / grid[0] % grid[1], cta / (grid[0] * grid[1])];
+                let [x, y, z] = std::array::from_fn(|dimension| at[dimension] / cluster[dimension]);
+                let (wide, high) = (grid[0] / cluster[0], grid[1] / cluster[1]);
+                *found.entry(x + wide * (y + high * z)).or_default() += 1;
+            }
+            if found.values().any(|count| *count != size) {
+                let message = format!("`ctas` names a part of a cluster of {size} CTAs, which run together");
+                return Err(BindError::new(message, Some("name all CTAs of a cluster".into())).of_key("ctas"));
+            }
+            Ok(Clusters::Chosen(found.into_keys().collect()))
+        }
+    }
 }
 
 /// The hardware's own limits on a grid.
 const MAX_GRID: [u32; 3] = [(1 << 31) - 1, 65_535, 65_535];
 
-fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Ctas, BindError> {
+fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Clusters, BindError> {
     let [x, y, z] = side.launch.grid;
     if [x, y, z].contains(&0) {
         let message = format!("a grid of {:?} CTAs is no grid", side.launch.grid);
@@ -174,7 +241,7 @@ fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Ctas, BindError> {
         // Footprints name CTAs by 32 bits.
         let most = budgets[Limit::Ctas].min(1 << 32);
         budgets.clone().with(Limit::Ctas, most).check(Limit::Ctas, total)?;
-        return Ok(Ctas::All(total));
+        return Ok(Clusters::All(total));
     };
     if let Some(missing) = chosen.iter().find(|cta| **cta >= total) {
         let help = Some(format!("its grid has CTAs 0 to {}", total - 1));
@@ -191,5 +258,5 @@ fn check_ctas(side: &Side, budgets: &Budgets) -> Result<Ctas, BindError> {
     let mut ctas = chosen.clone();
     ctas.sort_unstable();
     ctas.dedup();
-    Ok(Ctas::Chosen(ctas))
+    Ok(Clusters::Chosen(ctas))
 }

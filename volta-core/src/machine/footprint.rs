@@ -68,7 +68,7 @@ impl Merged {
         ran: &Ran,
         store: usize,
     ) -> Result<(), RunError> {
-        if launch.ctas.len() == 1 {
+        if launch.clusters.len() == 1 {
             return Ok(());
         }
         for ((tensor, number), page) in &ran.pages {
@@ -310,7 +310,7 @@ fn race_between_ctas(
     for ((access, writes), (run, cta)) in accesses.iter().zip(runs.iter().zip([first, second])) {
         let object = launch.objects.get(object);
         let place = run.spell(object, cell * 4 + u64::from(bytes.trailing_zeros()), bytes.count_ones());
-        let thread = launch.thread(launch.cta(cta), access.thread);
+        let thread = launch.thread(cta, access.thread);
         let what = format!("{} {place}", access.verb(*writes));
         names.push(format!("{thread} {what} ({})", names.len() + 1));
         sites.push(Site { action: what, thread: Some(thread), place: launch.place(access.inst) });

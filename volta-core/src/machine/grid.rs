@@ -146,14 +146,17 @@ pub fn run(
 fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Result<Outcome, RunError> {
     let mut outcome = Outcome {
         threads: launch.threads() as u64,
-        ctas: (launch.ctas.len(), launch.grid.iter().map(|n| u64::from(*n)).product()),
+        ctas: (
+            launch.clusters.len() * u64::from(launch.ranks()),
+            launch.grid.iter().map(|n| u64::from(*n)).product(),
+        ),
         ..Outcome::default()
     };
     let mut merged = Merged::default();
-    let count = if launch.ctas.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
+    let count = if launch.clusters.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
     let (mut next, mut taken) = (0, 0);
-    while next < launch.ctas.len() {
-        let (first, window) = (next, launch.ctas.window(next, count));
+    while next < launch.clusters.len() {
+        let (first, window) = (next, launch.clusters.window(next, count));
         next += count;
         options.budgets.deadline.check().map_err(RunError::Exhausted)?;
         let alone = Beside { instructions: taken, held: outcome.held, pool: None };
@@ -292,7 +295,7 @@ fn run_cta(launch: &Launch<'_>, options: &Options, cta: u64, beside: Beside<'_>)
         raced: None,
     };
     let attempt = |run: &mut CtaRun, mode| run.done = attempt(launch, options, cta, mode, (beside, run));
-    if !options.exact_clocks {
+    if !options.exact_clocks && launch.ranks() == 1 {
         attempt(&mut run, Mode::Lockstep);
         if let Err(Stop::Fault(_) | Stop::Missing(_)) = run.done {
             // Of several faults, the one that is told is the one that warps apart meet.
@@ -565,7 +568,7 @@ pub(super) fn sites_of(
     let written = object.and_then(|object| exact.history(object, cell).0.last().copied());
     let written = written.map(|access| Site {
         action: "writes it".into(),
-        thread: Some(launch.thread(launch.cta(linear), access.thread)),
+        thread: Some(launch.thread(linear, access.thread)),
         place: launch.place(access.inst),
     });
     let read = |origin: Origin| {

@@ -60,6 +60,8 @@ pub(super) struct Mbarrier {
     /// What the end of the phase before told.
     over: Joined,
     pub(super) waiting: Vec<Waiting>,
+    /// Another CTA of the cluster has used it.
+    pub(super) is_reached: bool,
 }
 
 /// The barriers in a CTA's memory.
@@ -79,6 +81,8 @@ pub(super) struct Started {
     pub(super) copy: u32,
     pub(super) thread: u32,
     pub(super) pc: InstId,
+    /// The CTA of the cluster whose shared memory it accesses.
+    pub(super) rank: u32,
 }
 
 impl Mbarriers {
@@ -112,6 +116,7 @@ impl Mbarrier {
             current: Current::default(),
             over: Joined::default(),
             waiting: Vec::new(),
+            is_reached: false,
         }
     }
 

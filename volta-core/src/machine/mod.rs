@@ -14,6 +14,7 @@ mod arguments;
 mod barrier;
 mod bind;
 mod clock;
+mod cluster;
 mod cta;
 mod endless;
 mod exec;

@@ -2,7 +2,8 @@
 //! every other, aligned as declared, or as is assumed of it, and no better.
 //!
 //! The high bits of an address name a slot, a slot holds one object. In the 32-bit spaces a slot is 2²⁴ bytes,
-//! in global memory 2⁴⁰. Generic addresses are global ones, or carry the space's window in their top bits.
+//! in global memory 2⁴⁰. Generic addresses are global ones, or carry the space's window in their top bits. Each CTA of a
+//! cluster has its own objects in shared memory, at a distance that is the same for all of them (rule Y13).
 
 use crate::base::index::number_of;
 use crate::case::{Element, Layout};
@@ -26,6 +27,8 @@ pub(super) struct Object {
     pub(super) backing: Backing,
     /// What its elements are, when the case says so.
     pub(super) element: Option<Element>,
+    /// In shared memory, the CTA of the cluster that it belongs to.
+    pub(super) rank: u32,
 }
 
 /// Where an object's contents are.
@@ -57,8 +60,12 @@ pub(super) struct Objects {
     /// Slot to object, for global memory and for the 32-bit spaces.
     global: Vec<Option<u32>>,
     narrow: [Vec<Option<u32>>; 4],
-    /// Variable to address in its own space.
-    addresses: Vec<u64>,
+    /// Variable to address in its own space, in the first CTA of the cluster, and how much further on it lies in each
+    /// CTA after that.
+    addresses: Vec<(u64, u64)>,
+    /// CTAs of the cluster, and the slots in shared memory of each.
+    ranks: u32,
+    slots: u64,
 }
 
 const GLOBAL_SHIFT: u32 = 40;
@@ -71,7 +78,7 @@ pub(super) const MAX_NARROW_SIZE: u64 = 1 << 23;
 
 fn narrow_index(space: Space) -> Option<usize> {
     match space {
-        Space::Shared => Some(0),
+        Space::Shared | Space::Cluster => Some(0),
         Space::Local => Some(1),
         Space::Const => Some(2),
         Space::Param => Some(3),
@@ -80,15 +87,18 @@ fn narrow_index(space: Space) -> Option<usize> {
 }
 
 impl Objects {
-    /// Places the requests; the result tells each one's object number, in order.
-    pub(super) fn place(requests: Vec<Request>, layout: Layout) -> Objects {
+    /// Places the requests, which are objects of the same number; those in shared memory once more for each further CTA of
+    /// the cluster, behind all others.
+    pub(super) fn place(requests: Vec<Request>, layout: Layout, ranks: u32, shared_cells: u32) -> Objects {
+        let count = |space: Space| requests.iter().filter(|request| request.space == space).count() as u64;
         let mut placed = Objects {
             objects: Vec::new(),
             global: Vec::new(),
             narrow: Default::default(),
             addresses: Vec::new(),
+            ranks,
+            slots: slots_of(count(Space::Shared)),
         };
-        let count = |space: Space| requests.iter().filter(|request| request.space == space).count() as u64;
         let spaces = [Space::Global, Space::Shared, Space::Local, Space::Const, Space::Param];
         let totals = spaces.map(|space| (space, count(space)));
         let mut seen = spaces.map(|space| (space, 0u64));
@@ -116,24 +126,75 @@ impl Objects {
             slots[slot as usize] = Some(at);
             let Request { name, size, declared, backing, element, .. } = request;
             let base = (slot << shift) + offset;
-            placed.objects.push(Object { name, space, base, size, declared, align, backing, element });
+            placed.objects.push(Object {
+                name,
+                space,
+                base,
+                size,
+                declared,
+                align,
+                backing,
+                element,
+                rank: 0,
+            });
         }
+        placed.repeat(shared_cells);
         placed
     }
 
-    /// Says at which address each variable of the program starts, in variable order.
-    pub(super) fn set_addresses(&mut self, addresses: Vec<u64>) {
-        self.addresses = addresses;
+    /// Places what lies in the shared memory of the further CTAs of the cluster.
+    fn repeat(&mut self, shared_cells: u32) {
+        let own: Vec<Object> =
+            self.objects.iter().filter(|object| object.space == Space::Shared).cloned().collect();
+        for rank in 1..self.ranks {
+            for object in &own {
+                let Backing::Shared(first) = object.backing else { continue };
+                let base = object.base + self.distance(rank);
+                let (slots, slot) = (&mut self.narrow[0], (base >> NARROW_SHIFT) as usize);
+                slots.resize(slots.len().max(slot + 1), None);
+                slots[slot] = Some(number_of(self.objects.len()));
+                let backing = Backing::Shared(first + rank * shared_cells);
+                self.objects.push(Object { base, backing, rank, ..object.clone() });
+            }
+        }
     }
 
-    /// The address of a variable in its own space.
-    pub(super) fn address(&self, variable: VariableId) -> u64 {
-        self.addresses[variable.index()]
+    /// How far the shared memory of a CTA lies behind that of the first one of its cluster.
+    fn distance(&self, rank: u32) -> u64 {
+        (u64::from(rank) * self.slots) << NARROW_SHIFT
+    }
+
+    /// The CTA of the cluster in whose shared memory an address lies, or would lie.
+    pub(super) fn rank_at(&self, address: u64) -> Option<u32> {
+        let rank = u32::try_from((address >> NARROW_SHIFT) / self.slots).ok()?;
+        (rank < self.ranks).then_some(rank)
+    }
+
+    /// An address in shared memory as that of the same place in another CTA of the cluster (`mapa`).
+    pub(super) fn in_cta(&self, address: u64, rank: u32) -> Option<u64> {
+        let own = self.rank_at(address)?;
+        (rank < self.ranks).then(|| address - self.distance(own) + self.distance(rank))
+    }
+
+    /// Says which object each variable of the program is, in variable order.
+    pub(super) fn set_addresses(&mut self, objects: &[Option<u32>]) {
+        let address = |object: &Option<u32>| match object.map(|object| self.get(object)) {
+            Some(object) if object.space == Space::Shared => (object.base, self.distance(1)),
+            Some(object) => (object.base, 0),
+            None => (0, 0),
+        };
+        self.addresses = objects.iter().map(address).collect();
+    }
+
+    /// The address of a variable in its own space, for threads of a CTA of the cluster.
+    pub(super) fn address(&self, variable: VariableId, rank: u32) -> u64 {
+        let (first, distance) = self.addresses[variable.index()];
+        first + u64::from(rank) * distance
     }
 
     /// Where a variable of each thread lies in its memory: the first of its cells, and how many there are.
     pub(super) fn local_cells(&self, variable: VariableId) -> Option<(usize, usize)> {
-        let address = self.address(variable);
+        let address = self.address(variable, 0);
         let [local, call] = [Space::Local, Space::Param].map(|space| self.find(space, address));
         [local, call].into_iter().flatten().map(|(at, _)| self.get(at)).find_map(|object| {
             match object.backing {
@@ -173,6 +234,16 @@ impl Objects {
         let at = (*slot?)?;
         Some((at, address.wrapping_sub(self.objects[at as usize].base) as i64))
     }
+}
+
+/// Slots that so many objects of a 32-bit space take, in any layout.
+fn slots_of(objects: u64) -> u64 {
+    2 * objects + 1
+}
+
+/// Whether a cluster of so many CTAs, with so many variables in the shared memory of each, has room in 32 bits.
+pub(super) fn has_room(ranks: u32, shared: u64) -> bool {
+    (u64::from(ranks) * slots_of(shared)) << NARROW_SHIFT <= 1 << 32
 }
 
 /// A generic address of an address in `space`.
@@ -217,7 +288,7 @@ mod tests {
             let spaces = [Space::Shared, Space::Global, Space::Shared, Space::Shared];
             let requests =
                 spaces.iter().enumerate().map(|(at, space)| request("v", *space, 64, 4 << at)).collect();
-            let objects = Objects::place(requests, layout);
+            let objects = Objects::place(requests, layout, 1, 0);
             for (at, object) in objects.iter() {
                 let align = 4u64 << at;
                 assert_eq!(object.base % align, 0);
@@ -226,6 +297,28 @@ mod tests {
                 assert_eq!(objects.find(object.space, object.base + 70), Some((at, 70)));
                 let (space, inner) = from_generic(to_generic(object.space, object.base));
                 assert_eq!((space, inner), (object.space, object.base));
+            }
+        }
+    }
+    #[test]
+    fn each_cta_of_a_cluster_has_objects_of_its_own() {
+        for layout in [Layout::Forward, Layout::Reverse] {
+            let requests =
+                [Space::Shared, Space::Global, Space::Shared].map(|space| request("v", space, 64, 16)).into();
+            let objects = Objects::place(requests, layout, 3, 40);
+            let shared: Vec<(u32, &Object)> =
+                objects.iter().filter(|(_, object)| object.space == Space::Shared).collect();
+            assert_eq!(shared.iter().map(|(_, object)| object.rank).collect::<Vec<_>>(), [0, 0, 1, 1, 2, 2]);
+            for (number, object) in shared {
+                assert_eq!(objects.find(Space::Cluster, object.base + 5), Some((number, 5)));
+                assert_eq!(objects.rank_at(object.base + 63), Some(object.rank));
+                for rank in 0..3 {
+                    let there = objects.in_cta(object.base + 7, rank).unwrap();
+                    let (other, offset) = objects.find(Space::Cluster, there).unwrap();
+                    assert_eq!((objects.get(other).rank, offset), (rank, 7));
+                    assert_eq!(objects.in_cta(there, object.rank), Some(object.base + 7));
+                }
+                assert_eq!(objects.in_cta(object.base, 3), None);
             }
         }
     }

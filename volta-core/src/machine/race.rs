@@ -12,8 +12,10 @@
 use crate::base::index::number_of;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 use super::clock::{AsyncSpace, Clocks};
+use super::cluster::one_knows;
 use crate::number::format::Format;
 use crate::program::{InstId, Int2, Scope, Update};
 
@@ -255,7 +257,9 @@ pub(super) enum Agent {
     /// The asynchronous copy of that number, which the thread started (rule Y6); one that accesses memory by the async
     /// proxy says in which space (rule Y10).
     Copy { number: u32, proxy: Option<AsyncSpace> },
-    /// The thread itself, of a barrier in memory (rule Y9): that is what these operations are for.
+    /// The thread itself, which makes a barrier in memory or ends one (rule Y9).
+    Maker,
+    /// The thread itself, of a barrier in memory: that is what these operations are for.
     Barrier,
 }
 
@@ -264,7 +268,7 @@ impl Agent {
     /// commute. Atomics of one width that overlap are of one address, since they are aligned.
     fn goes_with(self, other: Agent) -> bool {
         match (self, other) {
-            (Agent::Thread, _) => false,
+            (Agent::Thread | Agent::Maker, _) => false,
             (Agent::Atomic { update, .. }, Agent::Atomic { update: other, .. }) => update == other,
             (Agent::Copy { number, .. }, Agent::Copy { number: other, .. }) => number == other,
             _ => self == other,
@@ -274,7 +278,9 @@ impl Agent {
     /// Whether it accesses memory as ordinary instructions do.
     fn is_generic(self) -> bool {
         match self {
-            Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Barrier => true,
+            Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Maker | Agent::Barrier => {
+                true
+            }
             Agent::Copy { proxy, .. } => proxy.is_none(),
         }
     }
@@ -298,6 +304,7 @@ impl Access {
         match self.agent {
             Agent::Atomic { update, .. } => format!("atomically updates (`{update}`)"),
             Agent::Barrier => "uses the barrier at".into(),
+            Agent::Maker => "makes the barrier at".into(),
             Agent::Thread | Agent::AnyOf { .. } | Agent::Copy { .. } if writes => "writes".into(),
             Agent::Thread | Agent::AnyOf { .. } | Agent::Copy { .. } => "reads".into(),
         }
@@ -333,7 +340,7 @@ impl Conflict {
     pub(super) fn is_of_operations(&self) -> bool {
         match (self.earlier.agent, self.later.agent) {
             (Agent::Atomic { update, .. }, Agent::Atomic { update: other, .. }) => {
-                update.bytes() == other.bytes()
+                update != other && update.bytes() == other.bytes()
             }
             _ => false,
         }
@@ -352,6 +359,8 @@ pub(super) struct VectorClockDetector {
     entries: u64,
     copies: Vec<CopyEnds>,
     operations: u32,
+    /// Threads of a CTA of the cluster.
+    of_cta: u32,
     /// Reads need a proxy fence before the async proxy writes.
     strict_proxies: bool,
     /// The instruction of an asynchronous write that came without one.
@@ -359,8 +368,10 @@ pub(super) struct VectorClockDetector {
 }
 
 impl VectorClockDetector {
-    pub(super) fn new(threads: usize, strict_proxies: bool) -> VectorClockDetector {
+    /// For so many threads, of which so many are a CTA's.
+    pub(super) fn new(threads: usize, of_cta: usize, strict_proxies: bool) -> VectorClockDetector {
         VectorClockDetector {
+            of_cta: number_of(of_cta),
             clocks: Clocks::new(threads),
             cells: FxHashMap::default(),
             entries: 0,
@@ -387,10 +398,10 @@ impl VectorClockDetector {
         self.copies[copy as usize].push((agent, stamp));
     }
 
-    /// Whether somebody has waited for a copy.
-    pub(super) fn is_awaited(&self, copy: u32) -> bool {
+    /// Whether one of some threads has waited for a copy.
+    pub(super) fn is_awaited(&self, copy: u32, by: &Range<usize>) -> bool {
         let ends = &self.copies[copy as usize];
-        ends.iter().any(|(agent, stamp)| self.clocks.somebody_knows(*agent as usize, *stamp))
+        ends.iter().any(|(agent, stamp)| one_knows(&self.clocks, by.clone(), *agent as usize, *stamp))
     }
 
     /// The number of a new operation that some lane performs.
@@ -510,15 +521,29 @@ impl VectorClockDetector {
         (earlier, earlier_writes): (&Access, bool),
         (later, later_writes): (&Access, bool),
     ) -> Option<Conflict> {
-        if earlier.bytes & later.bytes == 0 || later.agent.goes_with(earlier.agent) {
+        if earlier.bytes & later.bytes == 0 || self.goes_with(earlier, later) {
             return None;
         }
-        let is_ordered = is_before(&self.clocks, &self.copies, earlier, later.thread);
+        let is_ordered = is_before(&self.clocks, &self.copies, earlier, later.thread)
+            || self.is_made_before(earlier, later);
         if is_ordered && (self.is_visible(earlier, later) || !earlier_writes && !self.strict_proxies) {
             return None;
         }
         let (earlier, later) = (*earlier, *later);
         Some(Conflict { earlier, earlier_writes, later, later_writes, lacks_fence: is_ordered })
+    }
+
+    /// Whether a barrier in memory is used that was made, and fenced, before.
+    fn is_made_before(&self, earlier: &Access, later: &Access) -> bool {
+        let seen = || self.clocks.sees_initialised(later.thread as usize, earlier.thread as usize);
+        (earlier.agent, later.agent) == (Agent::Maker, Agent::Barrier) && seen() >= earlier.stamp
+    }
+
+    /// Whether two accesses do not race with each other, wherever their threads are.
+    fn goes_with(&self, earlier: &Access, later: &Access) -> bool {
+        let is_of_cta = |access: &Access| matches!(access.agent, Agent::Atomic { scope: Scope::Cta, .. });
+        let apart = earlier.thread / self.of_cta != later.thread / self.of_cta;
+        later.agent.goes_with(earlier.agent) && !(apart && (is_of_cta(earlier) || is_of_cta(later)))
     }
 
     /// Whether what was written before an access is there for its proxy.
@@ -531,7 +556,7 @@ impl VectorClockDetector {
                 let ends = &self.copies[number as usize];
                 ends.iter().any(|(agent, stamp)| published(*agent) >= *stamp)
             }
-            Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Barrier => {
+            Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Maker | Agent::Barrier => {
                 published(earlier.thread) >= earlier.stamp
             }
         }
@@ -577,7 +602,7 @@ impl VectorClockDetector {
 fn is_before(clocks: &Clocks, copies: &[CopyEnds], earlier: &Access, thread: u32) -> bool {
     let knows = |agent: u32, stamp: u32| clocks.knows(thread as usize, agent as usize) >= stamp;
     match earlier.agent {
-        Agent::Thread | Agent::Atomic { .. } | Agent::AnyOf { .. } | Agent::Barrier => {
+        Agent::Thread | Agent::Atomic { .. } | Agent::AnyOf { .. } | Agent::Maker | Agent::Barrier => {
             earlier.thread == thread || knows(earlier.thread, earlier.stamp)
         }
         // Until somebody has waited for it, a copy is before nothing.

@@ -28,6 +28,8 @@ pub(super) struct Relied {
     rows: BTreeMap<InstId, u64>,
     /// An asynchronous write over what threads have read, without a proxy fence between (rule Y10).
     unfenced: Option<InstId>,
+    /// Arrivals at barriers of other CTAs, and waits for them, whose scope is the CTA as written (rule Y13).
+    narrow: BTreeSet<InstId>,
 }
 
 impl Relied {
@@ -59,6 +61,11 @@ impl Relied {
         self.unfenced.get_or_insert(pc);
     }
 
+    /// Arrivals at barriers of other CTAs tell these what came before, whatever scope they name.
+    pub(super) fn on_narrow_scope(&mut self, pc: InstId) {
+        self.narrow.insert(pc);
+    }
+
     /// What another CTA relied on.
     pub(super) fn merge(&mut self, other: Relied) {
         self.returned.merge(&other.returned);
@@ -70,6 +77,7 @@ impl Relied {
         self.stores.extend(other.stores);
         self.rows.extend(other.rows);
         self.unfenced = self.unfenced.or(other.unfenced);
+        self.narrow.extend(other.narrow);
     }
 
     /// All of it, a sentence each.
@@ -94,6 +102,12 @@ impl Relied {
         all.extend(self.rows.iter().map(|(pc, bytes)| {
             Assumption::relied(format!(
                 "{}: rows start at multiples of {ROW_ALIGN} bytes, which is enough for CUDA, and PTX wants {bytes} (M1)",
+                instruction(launch, *pc)
+            ))
+        }));
+        all.extend(self.narrow.iter().map(|pc| {
+            Assumption::relied(format!(
+                "{}: orders the CTAs of the cluster, though the scope as written is `.cta` (Y13)",
                 instruction(launch, *pc)
             ))
         }));

@@ -165,7 +165,7 @@ pub(super) fn further(
     let mut beside = Beside { pool: None, ..beside };
     let mut next = from;
     while found.len() + 1 < MOST_FINDINGS && beside.instructions < most {
-        let Some(cta) = launch.ctas.window(next, 1).first().copied() else { break };
+        let Some(cta) = launch.clusters.window(next, 1).first().copied() else { break };
         next += 1;
         let objects = raced.take().into_iter().collect();
         let here = of_cta(launch, options, cta, (&mut beside, most), (&told, objects));

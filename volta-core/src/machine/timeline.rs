@@ -37,7 +37,7 @@ impl Meetings {
     pub(super) fn timeline(
         &self,
         launch: &Launch<'_>,
-        cta: [u32; 3],
+        cluster: u64,
         accesses: [&Access; 2],
     ) -> Option<Box<Timeline>> {
         if self.entries >= MAX_ENTRIES {
@@ -62,7 +62,7 @@ impl Meetings {
                 }
             }
         }
-        let threads = accesses.map(|access| launch.thread(cta, access.thread));
+        let threads = accesses.map(|access| launch.thread(cluster, access.thread));
         Some(Box::new(Timeline { threads, meetings, after }))
     }
 }

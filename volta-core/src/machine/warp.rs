@@ -8,8 +8,11 @@ use crate::program::{InstId, PredId, RegId};
 /// A warp of a CTA.
 #[derive(Debug, Default)]
 pub(super) struct Warp {
-    /// Its number in the CTA.
+    /// Its number among the warps of the cluster.
     pub(super) index: usize,
+    /// Its CTA's number in the cluster, and its own in the CTA.
+    pub(super) rank: u32,
+    pub(super) number: usize,
     /// Lanes that exist; fewer than 32 in the last warp of an odd block.
     pub(super) exists: u32,
     /// Lanes that returned.
@@ -41,9 +44,17 @@ pub(super) struct Warp {
 }
 
 impl Warp {
-    pub(super) fn new(index: usize, exists: u32, registers: u32, predicates: u32, local_cells: u32) -> Warp {
+    pub(super) fn new(
+        (index, rank, number): (usize, u32, usize),
+        exists: u32,
+        registers: u32,
+        predicates: u32,
+        local_cells: u32,
+    ) -> Warp {
         Warp {
             index,
+            rank,
+            number,
             exists,
             registers: vec![Register::unwritten(); registers as usize],
             predicates: vec![Predicate::unwritten(); predicates as usize],
@@ -158,7 +169,7 @@ impl Warp {
         &mut self.predicates[id.index()]
     }
 
-    /// Number of a lane's thread in the CTA.
+    /// Number of a lane's thread among those of the cluster.
     pub(super) fn thread(&self, lane: usize) -> u32 {
         (self.index * 32 + lane) as u32
     }

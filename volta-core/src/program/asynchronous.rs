@@ -3,7 +3,7 @@
 
 use super::effect::{Effect, Members, Wait, Writes};
 use super::matrix::MatrixProduct;
-use super::op::{Address, Op, PredId, PredSrc, RegId, Space, Src, VariableId};
+use super::op::{Address, Op, PredId, PredSrc, RegId, Scope, Space, Src, VariableId, Width};
 use super::visit::Named;
 
 /// A place in memory.
@@ -146,7 +146,7 @@ pub enum Phase {
     Parity(Src),
 }
 
-/// What happens to a barrier in memory.
+/// What happens to a barrier in memory. Relaxed arrivals and tests tell nothing of memory, to nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields are named as PTX names its operands")]
 pub enum BarrierAction {
@@ -160,7 +160,7 @@ pub enum BarrierAction {
         count: Src,
         bytes: Option<Src>,
         drops: bool,
-        releases: bool,
+        releases: Option<Scope>,
         completes: bool,
     },
     /// `cp.async.mbarrier.arrive`: once all copies of the thread are over; `counted` with `.noinc`
@@ -170,7 +170,16 @@ pub enum BarrierAction {
     /// `mbarrier.complete_tx`
     Complete { bytes: Src },
     /// `mbarrier.test_wait`, `mbarrier.try_wait`
-    Test { p: PredId, phase: Phase, acquires: bool },
+    Test { p: PredId, phase: Phase, acquires: Option<Scope> },
+}
+
+/// Of what a fence makes a relaxed arrival tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fenced {
+    /// Of all that the thread has done and knows.
+    Everything,
+    /// Of the barriers in memory that were initialised.
+    Barriers,
 }
 
 /// An asynchronous operation, or one on a barrier in memory.
@@ -180,8 +189,11 @@ pub enum Async {
     /// `cp.async`: `bytes` bytes to shared memory, of which the first `size` come from global memory, zeros after;
     /// none do where `ignore` holds
     Copy { to: Address, from: Address, bytes: u32, size: Option<Src>, ignore: Option<PredSrc> },
-    /// `cp.async.bulk{.tensor}` from global to shared memory, which completes on a barrier
-    BulkLoad { to: Place, from: Far, barrier: Place },
+    /// `cp.async.bulk{.tensor}` to shared memory, which completes on a barrier: from global memory, with `.multicast` to
+    /// these CTAs of the cluster, or from the CTA's shared memory to that of another one
+    BulkLoad { to: Place, from: Far, barrier: Place, ctas: Option<Src> },
+    /// `st.async` to shared memory of the cluster, which completes on a barrier there
+    StoreFar { to: Place, width: Width, a: Vec<Src>, barrier: Place },
     /// `cp.async.bulk{.tensor}` from shared to global memory, which completes by groups
     BulkStore { to: Far, from: Place },
     /// `wgmma.mma_async`
@@ -195,6 +207,12 @@ pub enum Async {
     Wait { groups: Groups, pending: Option<u32>, reads: bool },
     /// `fence.proxy.async`
     Publish { shared: bool, global: bool },
+    /// A fence of a scope beyond the CTA, and `fence.mbarrier_init`: what a later arrival that is relaxed tells
+    Fence { of: Fenced },
+    /// `barrier.cluster.arrive`
+    ArriveAtCluster { releases: bool },
+    /// `barrier.cluster.wait`
+    WaitForCluster,
     /// An operation on the barrier at this place
     Barrier { place: Place, action: BarrierAction },
 }
@@ -203,14 +221,19 @@ impl Async {
     /// What it does beside computing.
     pub(super) fn effect(&self) -> Effect<'_> {
         match self {
-            Async::Copy { .. } | Async::BulkLoad { .. } | Async::BulkStore { .. } => {
-                Effect::Writes(Writes::Copy)
-            }
+            Async::Copy { .. }
+            | Async::BulkLoad { .. }
+            | Async::StoreFar { .. }
+            | Async::BulkStore { .. } => Effect::Writes(Writes::Copy),
             Async::Multiply(_)
             | Async::FenceRegisters
             | Async::Commit { groups: Groups::Products }
             | Async::Wait { groups: Groups::Products, .. } => Effect::Collective(Members::All),
-            Async::Commit { .. } | Async::Wait { .. } | Async::Publish { .. } => Effect::Context,
+            Async::Commit { .. } | Async::Wait { .. } | Async::Publish { .. } | Async::Fence { .. } => {
+                Effect::Context
+            }
+            // Both wait for the lanes of the warp.
+            Async::ArriveAtCluster { .. } | Async::WaitForCluster => Effect::Waits(Wait::Phase),
             Async::Barrier { action, .. } => match action {
                 BarrierAction::Test { .. } => Effect::Waits(Wait::Phase),
                 BarrierAction::Init { .. }
@@ -227,7 +250,8 @@ impl Async {
     pub(crate) fn addresses(&self) -> impl Iterator<Item = Address> {
         let found = match self {
             Async::Copy { to, from, .. } => [Some(*to), Some(*from), None],
-            Async::BulkLoad { to, from, barrier } => {
+            Async::StoreFar { to, barrier, .. } => [Some(to.address), Some(barrier.address), None],
+            Async::BulkLoad { to, from, barrier, .. } => {
                 [*to, from.place(), *barrier].map(|place| Some(place.address))
             }
             Async::BulkStore { to, from } => [Some(to.place().address), Some(from.address), None],
@@ -236,7 +260,10 @@ impl Async {
             | Async::FenceRegisters
             | Async::Commit { .. }
             | Async::Wait { .. }
-            | Async::Publish { .. } => [None; 3],
+            | Async::Publish { .. }
+            | Async::Fence { .. }
+            | Async::ArriveAtCluster { .. }
+            | Async::WaitForCluster => [None; 3],
         };
         found.into_iter().flatten()
     }
@@ -245,7 +272,9 @@ impl Async {
     pub(crate) fn values(&self) -> impl Iterator<Item = Src> {
         let found: Vec<Src> = match self {
             Async::Copy { size, .. } => size.iter().copied().collect(),
-            Async::BulkLoad { from: far, .. } | Async::BulkStore { to: far, .. } => far.values().to_vec(),
+            Async::BulkLoad { from: far, ctas, .. } => far.values().iter().copied().chain(*ctas).collect(),
+            Async::BulkStore { to: far, .. } => far.values().to_vec(),
+            Async::StoreFar { a, .. } => a.clone(),
             Async::Multiply(product) => {
                 product.sources().chain(product.d.iter().map(|d| Src::Reg(*d))).collect()
             }
@@ -256,9 +285,13 @@ impl Async {
                 BarrierAction::Test { phase: Phase::State(phase) | Phase::Parity(phase), .. } => vec![*phase],
                 BarrierAction::Invalidate | BarrierAction::ArriveAfterCopies { .. } => Vec::new(),
             },
-            Async::FenceRegisters | Async::Commit { .. } | Async::Wait { .. } | Async::Publish { .. } => {
-                Vec::new()
-            }
+            Async::FenceRegisters
+            | Async::Commit { .. }
+            | Async::Wait { .. }
+            | Async::Publish { .. }
+            | Async::Fence { .. }
+            | Async::ArriveAtCluster { .. }
+            | Async::WaitForCluster => Vec::new(),
         };
         found.into_iter()
     }
@@ -295,8 +328,8 @@ pub struct BarrierTest {
     pub p: PredId,
     /// The phase.
     pub phase: Phase,
-    /// What threads did before they arrived can be seen then.
-    pub acquires: bool,
+    /// Whose accesses before they arrived can be seen then.
+    pub acquires: Option<Scope>,
 }
 
 impl Op {

@@ -150,11 +150,3 @@ pub struct LaunchBounds {
     /// The number of `.target`: 80 for `sm_80`.
     pub architecture: Option<u32>,
 }
-
-impl LaunchBounds {
-    /// Whether its clusters have, or may have, several CTAs.
-    pub(super) fn is_clustered(&self) -> bool {
-        let ones = self.cluster == Some([1, 1, 1]);
-        !ones && (self.cluster.is_some() || self.explicit_cluster || self.blocks_are_clusters)
-    }
-}

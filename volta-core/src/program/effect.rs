@@ -43,7 +43,7 @@ pub enum Wait {
     Barrier,
     /// For the lanes of this mask.
     Warp(Src),
-    /// For the end of a phase of a barrier in memory.
+    /// For the end of a phase of a barrier in memory, or of the cluster's.
     Phase,
 }
 
@@ -128,6 +128,8 @@ impl Op {
             | Op::PredMov { .. }
             | Op::PredConst { .. }
             | Op::IsSpace { .. }
+            | Op::MapToCta { .. }
+            | Op::CtaRankOf { .. }
             | Op::Nop
             // The kernel's parameters are the same for all and always there.
             | Op::Load { space: Space::Param, .. } => Effect::Computes,

@@ -32,7 +32,7 @@ mod visit;
 mod tests;
 
 pub use asynchronous::{
-    Adds, Async, BarrierAction, BarrierTest, Factor, Far, Groups, Phase, Place, WarpgroupProduct,
+    Adds, Async, BarrierAction, BarrierTest, Factor, Far, Fenced, Groups, Phase, Place, WarpgroupProduct,
 };
 pub use check::{Broken, BrokenPromise};
 pub use code::{Init, Inst, LaunchBounds, Location, Parameter, Program, Variable};

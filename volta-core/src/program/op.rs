@@ -304,7 +304,10 @@ pub enum ToIntegral {
 #[expect(missing_docs, reason = "named as in PTX")]
 pub enum Space {
     Global,
+    /// Of the thread's own CTA.
     Shared,
+    /// Shared memory of all CTAs of the cluster.
+    Cluster,
     Local,
     Const,
     /// Parameters of the entry, and of calls (which lowering lays out as variables of each thread).
@@ -345,13 +348,15 @@ pub enum Special {
     LaneMaskGt,
     LaneMaskGe,
     DynamicSharedSize,
-    /// Non-cluster launches behave as clusters of one CTA.
+    /// A launch without clusters is one of clusters of one CTA.
     ClusterId(u8),
     NClusterId(u8),
     ClusterCtaId(u8),
     ClusterNctaId(u8),
     ClusterCtaRank,
     ClusterNctaRank,
+    /// `%is_explicit_cluster`, as a number.
+    ExplicitCluster,
     /// `%clock`, `%smid`, `%warpid`, `%total_smem_size`, …: not determined by the launch (rule S4).
     Unpredictable,
 }
@@ -397,8 +402,10 @@ impl Update {
 /// Among whom an atomic operation is one (rule Y7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// The threads of the CTA: `.cta`, and `.cluster` while clusters have one CTA.
+    /// The threads of the CTA: `.cta`.
     Cta,
+    /// The threads of the cluster: `.cluster`.
+    Cluster,
     /// All threads of the launch: `.gpu`, `.sys`.
     Launch,
 }
@@ -645,6 +652,20 @@ pub enum Op {
     },
     IsSpace {
         p: PredId,
+        a: Src,
+        space: Space,
+    },
+    /// `mapa`: an address of shared memory as that of the same place in another CTA of the cluster
+    MapToCta {
+        d: RegId,
+        a: Src,
+        rank: Src,
+        space: Space,
+        width: Width,
+    },
+    /// `getctarank`: the CTA of the cluster in whose shared memory an address lies
+    CtaRankOf {
+        d: RegId,
         a: Src,
         space: Space,
     },

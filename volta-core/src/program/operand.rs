@@ -8,7 +8,7 @@ use super::isa::special;
 use super::literal;
 use super::lower::Lowering;
 use super::names::Binding;
-use super::op::{Address, Int, Op, PredId, PredSrc, RegId, Space, Src, VariableId, Width};
+use super::op::{Address, Compare, Int, Op, PredId, PredSrc, RegId, Space, Special, Src, VariableId, Width};
 use super::types::Type;
 use crate::base::span::Span;
 use crate::ptx::tree::{self, LiteralValue, Operand};
@@ -390,9 +390,6 @@ impl<'m> Operation<'_, 'm> {
     pub(super) fn push_special(&mut self, special: special::Register, d: RegId, width: Width) -> Lowered {
         match special {
             special::Register::Value(special) => {
-                if self.lowering.bounds.is_clustered() && special::of_cluster(special) {
-                    return Err(self.unsupported("the kernel is launched as clusters of several CTAs"));
-                }
                 self.push(Op::Special { d, special, width });
                 Ok(())
             }
@@ -448,12 +445,19 @@ impl<'m> Operation<'_, 'm> {
             Some(other) => Err(self.expected_binding("a predicate", other, name.span)),
             None => match special::register(&name.text) {
                 Some(special::Register::ExplicitCluster) => {
-                    let bounds = &self.lowering.bounds;
-                    if bounds.cluster.is_some() || bounds.explicit_cluster || bounds.blocks_are_clusters {
-                        return Err(self.unsupported("the kernel is launched as clusters"));
-                    }
-                    let pred = self.temporary_predicate();
-                    self.push(Op::PredConst { p: pred, value: false });
+                    let (pred, d) = (self.temporary_predicate(), self.temporary());
+                    self.push(Op::Special { d, special: Special::ExplicitCluster, width: Width::W32 });
+                    let ty = Int { width: Width::W32, signed: false };
+                    let (a, b) = (Src::Reg(d), Src::Imm(0));
+                    self.push(Op::SetpInt {
+                        compare: Compare::Ne,
+                        ty,
+                        p: pred,
+                        q: None,
+                        a,
+                        b,
+                        combine: None,
+                    });
                     Ok(PredSrc { pred, negated })
                 }
                 _ => Err(Fail::Wrong(self.lowering.names.undeclared("predicate register", name))),
@@ -636,7 +640,7 @@ impl<'m> Operation<'_, 'm> {
         }
         match (space, own) {
             // A global address is its own generic address.
-            (Space::Generic, Space::Global) => Ok(own),
+            (Space::Generic, Space::Global) | (Space::Cluster, Space::Shared) => Ok(own),
             (Space::Generic, Space::Shared | Space::Local) => {
                 Err(self.unsupported("it uses the address of a variable as a generic one"))
             }

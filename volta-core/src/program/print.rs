@@ -138,6 +138,7 @@ impl Display for Space {
         out.write_str(match self {
             Space::Global => "global",
             Space::Shared => "shared",
+            Space::Cluster => "cluster",
             Space::Local => "local",
             Space::Const => "const",
             Space::Param => "param",
@@ -294,13 +295,21 @@ impl Display for Op {
                 write!(out, "store{}.{space}.{width} {address}, {}", AccessText(access), list(a))
             }
             Op::Atomic { update, scope, space, address, alignment: _, d, a } => {
-                let scope = if *scope == Scope::Cta { ".cta" } else { "" };
+                let scope = match scope {
+                    Scope::Cta => ".cta",
+                    Scope::Cluster => ".cluster",
+                    Scope::Launch => "",
+                };
                 write!(out, "{} = atomic{scope}.{space}.{update} {address}, {a}", sink(d))
             }
             Op::Cvta { d, a, space, to, width } => {
                 let (from, into) = if *to { (Space::Generic, *space) } else { (*space, Space::Generic) };
                 write!(out, "{d} = address.{into}.{from}.{width} {a}")
             }
+            Op::MapToCta { d, a, rank, space, width } => {
+                write!(out, "{d} = cta.address.{space}.{width} {a}, {rank}")
+            }
+            Op::CtaRankOf { d, a, space } => write!(out, "{d} = cta.of.{space} {a}"),
             Op::IsSpace { p, a, space } => write!(out, "{p} = is.{space} {a}"),
             Op::Branch { target } => write!(out, "branch {target}"),
             Op::BranchTable { index, targets } => write!(out, "branch {index} of {}", list(targets)),
@@ -420,9 +429,19 @@ impl Display for Async {
                 size.map_or(Ok(()), |size| write!(out, ", {size}"))?;
                 ignore.map_or(Ok(()), |ignore| write!(out, ", ignore {ignore}"))
             }
-            Async::BulkLoad { to, from, barrier } => {
-                write!(out, "copy.bulk {to}, {from}, completes {barrier}")
+            Async::BulkLoad { to, from, barrier, ctas } => {
+                write!(out, "copy.bulk {to}, {from}, completes {barrier}")?;
+                ctas.map_or(Ok(()), |ctas| write!(out, ", in {ctas}"))
             }
+            Async::StoreFar { to, width, a, barrier } => {
+                write!(out, "store.async.{width} {to}, {}, completes {barrier}", list(a))
+            }
+            Async::ArriveAtCluster { releases } => {
+                write!(out, "cluster.arrive{}", if *releases { "" } else { ".relaxed" })
+            }
+            Async::WaitForCluster => write!(out, "cluster.wait"),
+            Async::Fence { of: super::Fenced::Everything } => write!(out, "fence"),
+            Async::Fence { of: super::Fenced::Barriers } => write!(out, "fence.barriers"),
             Async::BulkStore { to: Far::Bytes { at, count }, from } => {
                 write!(out, "copy.bulk {at}, {from}, {count}")
             }
@@ -449,9 +468,9 @@ impl Display for Async {
                         write!(out, "{state} = ")?;
                     }
                     let flag = |set, name| if set { name } else { "" };
-                    let (drops, relaxed) = (flag(*drops, ".drop"), flag(!releases, ".relaxed"));
+                    let (drops, order) = (flag(*drops, ".drop"), order(*releases));
                     let incomplete = flag(!completes, ".incomplete");
-                    write!(out, "mbarrier.arrive{drops}{relaxed}{incomplete} {place}, {count}")?;
+                    write!(out, "mbarrier.arrive{drops}{order}{incomplete} {place}, {count}")?;
                     bytes.map_or(Ok(()), |bytes| write!(out, ", expects {bytes}"))
                 }
                 BarrierAction::ArriveAfterCopies { counted } => {
@@ -460,16 +479,26 @@ impl Display for Async {
                 BarrierAction::Expect { bytes } => write!(out, "mbarrier.expect {place}, {bytes}"),
                 BarrierAction::Complete { bytes } => write!(out, "mbarrier.complete {place}, {bytes}"),
                 BarrierAction::Test { p, phase, acquires } => {
-                    let relaxed = if *acquires { "" } else { ".relaxed" };
+                    let order = order(*acquires);
                     match phase {
-                        Phase::State(state) => write!(out, "{p} = mbarrier.test{relaxed} {place}, {state}"),
+                        Phase::State(state) => write!(out, "{p} = mbarrier.test{order} {place}, {state}"),
                         Phase::Parity(parity) => {
-                            write!(out, "{p} = mbarrier.test{relaxed} {place}, parity {parity}")
+                            write!(out, "{p} = mbarrier.test{order} {place}, parity {parity}")
                         }
                     }
                 }
             },
         }
+    }
+}
+
+/// How an operation on a barrier orders memory: `.cta` is not said.
+fn order(scope: Option<Scope>) -> &'static str {
+    match scope {
+        None => ".relaxed",
+        Some(Scope::Cta) => "",
+        Some(Scope::Cluster) => ".cluster",
+        Some(Scope::Launch) => ".launch",
     }
 }
 

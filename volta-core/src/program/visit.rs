@@ -57,6 +57,7 @@ impl Op {
             | Op::FloatToInt { d, a, .. }
             | Op::CvtFloat { d, a, .. }
             | Op::Float1 { d, a, .. }
+            | Op::CtaRankOf { d, a, space: _ }
             | Op::Cvta { d, a, .. } => [Write(*d), Read(*a)].into_iter().for_each(visit),
             Op::Special { d, special: _, width: _ } | Op::ActiveMask { d } => visit(Write(*d)),
             Op::Int2 { op: _, ty: _, d, a, b } | Op::Float2 { d, a, b, .. } => {
@@ -106,6 +107,9 @@ impl Op {
             Op::Atomic { update: _, scope: _, space: _, address, alignment: _, d, a } => {
                 [Read(address.base), Read(*a)].into_iter().for_each(&mut *visit);
                 d.iter().for_each(|d| visit(Write(*d)));
+            }
+            Op::MapToCta { d, a, rank, space: _, width: _ } => {
+                [Write(*d), Read(*a), Read(*rank)].into_iter().for_each(visit);
             }
             Op::IsSpace { p, a, space: _ } => [WritePredicate(*p), Read(*a)].into_iter().for_each(visit),
             Op::Branch { target } => visit(Target(*target)),

@@ -127,6 +127,11 @@ impl Decoder {
             let mask = self.source(operands.first().ok_or("it has no mask")?, WORD)?;
             return Ok(Op::Collective { op: Box::new(Collective::Sync), mask });
         }
+        if modifiers.take("cluster") {
+            let arrives = modifiers.take("arrive");
+            modifiers.ignore(&["wait", "acquire", "release", "relaxed", "aligned"]);
+            return Ok(if arrives { Op::ArriveAtCluster } else { Op::WaitForCluster });
+        }
         modifiers.ignore(&["cta"]);
         let aligned = modifiers.take("aligned") || opcode == "bar";
         let at = |at: usize| operands.get(at).map(|operand| self.source(operand, WORD)).transpose();

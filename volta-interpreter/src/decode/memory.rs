@@ -22,6 +22,31 @@ impl Decoder {
         operands: &[Operand],
     ) -> Result<Option<Op>, String> {
         Ok(Some(match opcode {
+            "st" if modifiers.take("async") => {
+                modifiers.ignore(&HINTS);
+                let space = modifiers.space();
+                modifiers.ignore(&["mbarrier::complete_tx::bytes", "v2", "v4"]);
+                let ty = modifiers.ty()?;
+                let [to, values, barrier] = operands else { return Err("it has three operands".into()) };
+                Op::StoreAsync {
+                    s: self.values(values, ty)?,
+                    bytes: ty.bits() / 8,
+                    to: self.address(to, space)?,
+                    barrier: self.address(barrier, space)?,
+                }
+            }
+            "mapa" | "getctarank" => {
+                let space = if modifiers.take("shared::cluster") { Space::Shared } else { Space::Generic };
+                let ty = modifiers.ty()?;
+                let d = self.destination(operands)?;
+                if opcode == "mapa" {
+                    let [_, address, rank] = operands else { return Err("it has three operands".into()) };
+                    let rank = self.source(rank, Type::Bits(32))?;
+                    Op::MapToCta { d, a: self.source(address, ty)?, rank, space }
+                } else {
+                    Op::CtaRank { d, a: self.sources::<1>(operands, ty)?[0], space }
+                }
+            }
             "ld" | "ldu" | "st" => {
                 modifiers.ignore(&HINTS);
                 let space = modifiers.space();

@@ -72,6 +72,8 @@ pub struct Program {
     pub entry: usize,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
+    /// CTAs of a cluster, if the kernel says so (`.reqnctapercluster`).
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of static shared memory, which lies at the end.
     pub shared_bytes: u64,
     /// Variables in global and constant memory, as the kernel finds them.
@@ -138,10 +140,26 @@ pub fn decode(text: &str, entry: Option<&str>) -> Result<Program, String> {
         let decoded = decoder.function(function)?;
         if at == decoder.program.entry {
             decoder.program.parameters = decoder.parameters.clone();
+            decoder.program.cluster = cluster_of(function);
         }
         decoder.program.functions.push(decoded);
     }
     Ok(decoder.program)
+}
+
+/// The CTAs of a cluster in x, y and z, of which the last may be left out.
+fn cluster_of(function: &tree::Function) -> Option<[u32; 3]> {
+    let mut named = function.attributes.iter();
+    let required = named.find(|attribute| attribute.name.text == "reqnctapercluster")?;
+    let mut extent = [1; 3];
+    for (to, operand) in extent.iter_mut().zip(&required.arguments) {
+        if let tree::Operand::Literal(tree::Literal { value: tree::LiteralValue::Integer(value), .. }) =
+            operand
+        {
+            *to = u32::try_from(*value).ok()?;
+        }
+    }
+    Some(extent)
 }
 
 /// Whether a kernel is the one that was asked for: by its own name, or as C++ writes it.

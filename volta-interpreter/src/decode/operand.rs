@@ -69,7 +69,6 @@ impl<'t> Modifiers<'t> {
             ("const", Space::Const),
             ("shared", Space::Shared),
             ("shared::cta", Space::Shared),
-            // Clusters have one CTA.
             ("shared::cluster", Space::Shared),
             ("local", Space::Local),
             ("param", Space::Param),
@@ -147,6 +146,13 @@ fn special(name: &str) -> Option<Special> {
         ("%lanemask_ge", 3) => Special::LanemaskGe,
         ("%lanemask_gt", 3) => Special::LanemaskGt,
         ("%dynamic_smem_size", 3) => Special::DynamicSharedSize,
+        ("%clusterid", 0..3) => Special::ClusterId(axis),
+        ("%nclusterid", 0..3) => Special::NclusterId(axis),
+        ("%cluster_ctaid", 0..3) => Special::ClusterCtaid(axis),
+        ("%cluster_nctaid", 0..3) => Special::ClusterNctaid(axis),
+        ("%cluster_ctarank", 3) => Special::ClusterCtarank,
+        ("%cluster_nctarank", 3) => Special::ClusterNctarank,
+        ("%is_explicit_cluster", 3) => Special::IsExplicitCluster,
         _ => return None,
     })
 }

@@ -78,6 +78,7 @@ impl Decoder {
         let (to, from) = (modifiers.space(), modifiers.space());
         modifiers.ignore(&["L2::cache_hint", "tile", "cta_group::1"]);
         let on_barrier = modifiers.take("mbarrier::complete_tx::bytes");
+        let multicast = modifiers.take("multicast::cluster");
         modifiers.take("bulk_group");
         let [d, s, rest @ ..] = operands else { return Err("it has at least two operands".into()) };
         let (moved, rest) = match (rank, rest) {
@@ -101,6 +102,10 @@ impl Decoder {
             [barrier, ..] if on_barrier => Some(self.address(barrier, Space::Shared)?),
             _ => None,
         };
-        Ok(Op::Bulk(Box::new(BulkCopy { moved, barrier })))
+        let ctas = match rest {
+            [_, ctas, ..] if multicast => Some(self.source(ctas, Type::Bits(16))?),
+            _ => None,
+        };
+        Ok(Op::Bulk(Box::new(BulkCopy { moved, barrier, ctas })))
     }
 }

@@ -62,7 +62,7 @@ impl Cta<'_> {
             site(conflict.earlier, conflict.earlier_writes),
             site(conflict.later, conflict.later_writes),
         ];
-        let who = |access: race::Access| self.launch.thread(self.index, access.thread);
+        let who = |access: race::Access| self.launch.thread(self.linear, access.thread);
         if conflict.lacks_fence {
             let message = format!(
                 "{} {} {place} (1) and, later, an asynchronous operation of {} {} it (2), and no proxy fence lies between",
@@ -89,7 +89,10 @@ impl Cta<'_> {
                         between different ones, such as `__syncthreads()`, orders them";
             return self.fault_at(FaultKind::Nondeterministic, "Y7", message, sites, Some(help.into()));
         }
-        let help = if is_copy {
+        let help = if conflict.earlier.agent == Agent::Maker {
+            "what `mbarrier.init` and `mbarrier.inval` do is there for other threads of the CTA behind a barrier such as \
+             `__syncthreads()`; for other CTAs, behind `fence.mbarrier_init.release.cluster` and a meeting of the cluster"
+        } else if is_copy {
             "an asynchronous copy is under way until its thread has waited for it (`cp.async.wait_group`), and is \
              there for other threads after a barrier behind that wait"
         } else if is_of_products {
@@ -114,7 +117,7 @@ impl Cta<'_> {
         let mut stop = self.fault_at(FaultKind::Race, "Y1", message, sites, Some(help.into()));
         if let Stop::Fault(fault) = &mut stop {
             let accesses = [&conflict.earlier, &conflict.later];
-            fault.timeline = self.meetings.timeline(self.launch, self.index, accesses);
+            fault.timeline = self.meetings.timeline(self.launch, self.linear, accesses);
         }
         stop
     }
@@ -192,6 +195,15 @@ impl Cta<'_> {
             return self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc);
         };
         let object = objects.get(number);
+        if space == Space::Shared && object.rank != warp.rank {
+            let message = format!(
+                "{verb} `{}` in the shared memory of another CTA of the cluster by `.shared`, which is the own CTA's",
+                pretty_name(&object.name)
+            );
+            let site = self.site(format!("{verb} there"), warp, lane, pc);
+            let help = Some("use `.shared::cluster`, or a generic address".into());
+            return self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], help);
+        }
         let has_fields = match object.backing {
             Backing::Tensor(number) => self.launch.tensors[number as usize].has_fields(),
             Backing::Shared(_) | Backing::Local(_) => false,
@@ -325,6 +337,9 @@ impl Cta<'_> {
         (offset, bytes): (u64, u32),
         width: Option<u32>,
     ) -> String {
+        let is_of_cluster = object.space == Space::Shared && self.launch.ranks() > 1;
+        let whose =
+            if is_of_cluster { format!(" of the cluster's CTA {}", object.rank) } else { String::new() };
         let name = pretty_name(&object.name);
         if let Backing::Tensor(number) = object.backing
             && let tensor = &self.launch.tensors[number as usize]
@@ -338,14 +353,15 @@ impl Cta<'_> {
         if let Some(width) = width.map(u64::from).filter(|width| object.size.is_multiple_of(*width)) {
             let (first, last) = (offset / width, (offset + u64::from(bytes) - 1) / width);
             return match last - first {
-                0 if object.size == width => format!("`{name}`"),
-                0 => format!("element {first} of `{name}`"),
-                _ => format!("elements {first} to {last} of `{name}`"),
+                0 if object.size == width => format!("`{name}`{whose}"),
+                0 => format!("element {first} of `{name}`{whose}"),
+                _ => format!("elements {first} to {last} of `{name}`{whose}"),
             };
         }
         match bytes {
-            1 => format!("byte {offset} of `{name}`"),
-            _ => format!("bytes {offset}–{} of `{name}`", offset + u64::from(bytes) - 1),
+            0 => format!("`{name}`{whose}"),
+            1 => format!("byte {offset} of `{name}`{whose}"),
+            _ => format!("bytes {offset}–{} of `{name}`{whose}", offset + u64::from(bytes) - 1),
         }
     }
 }

@@ -230,9 +230,9 @@ impl Cta<'_> {
                 if register.is_concrete(u32::MAX) { register.known_affine().copied() } else { None }
             }
             Src::Imm(bits) => Some(Affine::uniform(bits)),
-            Src::Symbol(variable, offset) => {
-                Some(Affine::uniform(self.launch.objects.address(variable).wrapping_add_signed(offset)))
-            }
+            Src::Symbol(variable, offset) => Some(Affine::uniform(
+                self.launch.objects.address(variable, warp.rank).wrapping_add_signed(offset),
+            )),
         }
     }
 }

@@ -51,6 +51,10 @@ impl<'l> Cta<'l> {
         let (own, inner) = locate(space, addresses.first);
         let (number, offset) = self.launch.objects.find(own, inner)?;
         let object = self.launch.objects.get(number);
+        if object.space == Space::Shared && self.launch.ranks() > 1 {
+            // Whose it is matters.
+            return None;
+        }
         let [low, high] = bounds(offset, &addresses.steps);
         let inside =
             low >= 0 && u64::try_from(high).is_ok_and(|high| high.saturating_add(total) <= object.size);

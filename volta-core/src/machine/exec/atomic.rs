@@ -44,7 +44,7 @@ impl Cta<'_> {
             let new = self.updated(update, old, by, pc).map_err(|held| mismatch(self, warp, held))?;
             self.store_value(warp, lane, &at, at.offsets[lane], bytes, new)?;
             if let Backing::Tensor(tensor) = at.object.backing
-                && self.launch.ctas.len() > 1
+                && self.launch.clusters.len() > 1
             {
                 let place = (tensor, at.offsets[lane]);
                 let sum = match self.memory.contributed(place) {
@@ -69,7 +69,7 @@ impl Cta<'_> {
             Backing::Shared(_) => Ok(()),
             Backing::Tensor(_) if at.object.space == Space::Global => {
                 let all: u64 = self.launch.grid.iter().map(|n| u64::from(*n)).product();
-                if self.launch.ctas.len() == all {
+                if self.launch.clusters.len() * u64::from(self.launch.ranks()) == all {
                     return Ok(());
                 }
                 let place = self.spell(at.object, at.offsets[lane], 4);

@@ -9,7 +9,8 @@ use super::super::objects::Backing;
 use super::super::race::Agent;
 use super::super::value::lanes;
 use super::super::warp::Warp;
-use crate::program::{Far, InstId, Place, Src};
+use super::memory::locate;
+use crate::program::{Far, InstId, Place, Space, Src, Width};
 use crate::verdict::FaultKind;
 use std::collections::VecDeque;
 
@@ -44,25 +45,106 @@ impl Cta<'_> {
         mask: u32,
         pc: InstId,
         (to, from): (Place, &Far),
-        barrier: Place,
+        (barrier, ctas): (Place, Option<Src>),
     ) -> Result<(), Stop> {
         for lane in lanes(mask) {
-            let copy = self.begin_bulk()?;
-            let agent = |space| Agent::Copy { number: copy, proxy: Some(space) };
-            let (writer, reader) = (agent(AsyncSpace::Shared), agent(AsyncSpace::Global));
-            let bytes = match from {
-                Far::Bytes { at, count } => {
-                    self.bulk_copy(warp, lane, pc, (to, *at), *count, (writer, reader))?
-                }
-                Far::Tile { map, at } => {
-                    let tile = self.tile(warp, lane, pc, *map, at)?;
-                    self.copy_tile(warp, lane, pc, to, &tile, (writer, reader), true)?
-                }
+            let near = self.address_of(warp, lane, pc, to)?;
+            let barrier = self.address_of(warp, lane, pc, barrier)?;
+            let Some(ctas) = ctas else {
+                self.load_into(warp, lane, pc, (near, from), barrier)?;
+                continue;
             };
-            self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc });
-            self.complete_copy(warp, lane, pc, barrier, bytes, copy)?;
+            let ctas = self.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
+            for rank in self.ranks_in(ctas, warp, lane, pc)? {
+                let at = (&*warp, lane, pc);
+                let (near, barrier) =
+                    (self.in_cta(near, rank.into(), at)?, self.in_cta(barrier, rank.into(), at)?);
+                self.load_into(warp, lane, pc, (near, from), barrier)?;
+            }
         }
         Ok(())
+    }
+
+    /// One copy to the shared memory of one CTA.
+    fn load_into(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        pc: InstId,
+        (near, from): ((Space, u64), &Far),
+        barrier: (Space, u64),
+    ) -> Result<(), Stop> {
+        let copy = self.begin_bulk()?;
+        let agent = |space| Agent::Copy { number: copy, proxy: Some(space) };
+        let (writer, reader) = (agent(AsyncSpace::Shared), agent(AsyncSpace::Global));
+        let own = warp.rank;
+        let bytes = match from {
+            Far::Bytes { at, count } => {
+                let far = self.address_of(warp, lane, pc, *at)?;
+                let is_shared = !matches!(locate(far.0, far.1).0, Space::Global);
+                let reader = if is_shared { writer } else { reader };
+                if is_shared {
+                    // The copy reads the memory of this CTA, which must be there until it is over.
+                    self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank: own });
+                }
+                self.bulk_copy(warp, lane, pc, (near, far), *count, (writer, reader))?
+            }
+            Far::Tile { map, at } => {
+                let tile = self.tile(warp, lane, pc, *map, at)?;
+                self.copy_tile(warp, lane, pc, near, &tile, (writer, reader), true)?
+            }
+        };
+        let rank = self.rank_of_address(near).unwrap_or(own);
+        self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank });
+        self.complete_copy(warp, lane, pc, barrier, bytes, (copy, rank))
+    }
+
+    /// `st.async`: a store that completes on a barrier, where it goes.
+    pub(super) fn store_far(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: InstId,
+        (to, width, a): (Place, Width, &[Src]),
+        barrier: Place,
+    ) -> Result<(), Stop> {
+        if self.launch.ranks() == 1 {
+            let lane = mask.trailing_zeros() as usize;
+            let message = "an asynchronous store in a cluster of one CTA; it needs several".to_string();
+            return Err(self.fault(FaultKind::Undefined, "Y13", message, warp, lane, pc));
+        }
+        for lane in lanes(mask) {
+            let place = self.address_of(warp, lane, pc, to)?;
+            let barrier = self.address_of(warp, lane, pc, barrier)?;
+            let (copy, each) = (self.begin_bulk()?, width.bytes());
+            let bytes = each * a.len() as u32;
+            let agent = Agent::Copy { number: copy, proxy: None };
+            let mut offsets = [0; 32];
+            let at = self.locate_lane(warp, lane, pc, place, (bytes, bytes), agent, true, &mut offsets)?;
+            let Backing::Shared(_) = at.object.backing else {
+                let message = "an asynchronous store that is not to shared memory".to_string();
+                return Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc));
+            };
+            let (rank, first) = (at.object.rank, at.offsets[lane]);
+            for (number, source) in a.iter().enumerate() {
+                let value = self.value(warp, *source, lane);
+                self.store_value(warp, lane, &at, first + u64::from(each) * number as u64, each, value)?;
+            }
+            self.mbarriers.copies.push(Started { copy, thread: warp.thread(lane), pc, rank });
+            self.complete_copy(warp, lane, pc, barrier, bytes, (copy, rank))?;
+        }
+        Ok(())
+    }
+
+    /// An address that a lane names, and its space.
+    fn address_of(&self, warp: &Warp, lane: usize, pc: InstId, place: Place) -> Result<(Space, u64), Stop> {
+        Ok((place.space, self.addresses(warp, 1 << lane, place.address, pc)?[lane]))
+    }
+
+    /// The CTA of the cluster in whose shared memory an address lies.
+    pub(in super::super) fn rank_of_address(&self, (space, address): (Space, u64)) -> Option<u32> {
+        let (own, inner) = locate(space, address);
+        if matches!(own, Space::Shared | Space::Cluster) { self.launch.objects.rank_at(inner) } else { None }
     }
 
     /// `cp.async.bulk` to global memory, which completes by groups.
@@ -77,16 +159,19 @@ impl Cta<'_> {
             let (reads, writes) = (self.begin_bulk()?, self.begin_bulk()?);
             let writer = Agent::Copy { number: writes, proxy: Some(AsyncSpace::Global) };
             let reader = Agent::Copy { number: reads, proxy: Some(AsyncSpace::Shared) };
+            let near = self.address_of(warp, lane, pc, from)?;
             match to {
                 Far::Bytes { at, count } => {
-                    self.bulk_copy(warp, lane, pc, (*at, from), *count, (writer, reader))?;
+                    let far = self.address_of(warp, lane, pc, *at)?;
+                    self.bulk_copy(warp, lane, pc, (far, near), *count, (writer, reader))?;
                 }
                 Far::Tile { map, at } => {
                     let tile = self.tile(warp, lane, pc, *map, at)?;
-                    self.copy_tile(warp, lane, pc, from, &tile, (writer, reader), false)?;
+                    self.copy_tile(warp, lane, pc, near, &tile, (writer, reader), false)?;
                 }
             }
-            self.mbarriers.copies.push(Started { copy: reads, thread: warp.thread(lane), pc });
+            let (thread, rank) = (warp.thread(lane), warp.rank);
+            self.mbarriers.copies.push(Started { copy: reads, thread, pc, rank });
             self.copies_of(warp, lane).bulk.open.push(Stored { reads, writes });
         }
         Ok(())
@@ -106,7 +191,7 @@ impl Cta<'_> {
         warp: &mut Warp,
         lane: usize,
         pc: InstId,
-        (to, from): (Place, Place),
+        (to, from): ((Space, u64), (Space, u64)),
         bytes: Src,
         (writer, reader): (Agent, Agent),
     ) -> Result<u32, Stop> {
@@ -118,17 +203,18 @@ impl Cta<'_> {
         if bytes == 0 {
             return Ok(0);
         }
-        let source = (from.space, self.addresses(warp, 1 << lane, from.address, pc)?[lane]);
-        let target = (to.space, self.addresses(warp, 1 << lane, to.address, pc)?[lane]);
         let (mut sources, mut targets) = ([0; 32], [0; 32]);
         let extent = (bytes, UNIT);
-        let read = self.locate_lane(warp, lane, pc, source, extent, reader, false, &mut sources)?;
-        let write = self.locate_lane(warp, lane, pc, target, extent, writer, true, &mut targets)?;
+        let read = self.locate_lane(warp, lane, pc, from, extent, reader, false, &mut sources)?;
+        let write = self.locate_lane(warp, lane, pc, to, extent, writer, true, &mut targets)?;
         let is_global = |backing| matches!(backing, Backing::Tensor(_));
         let is_shared = |backing| matches!(backing, Backing::Shared(_));
         let (here, there) = (read.object.backing, write.object.backing);
-        if !(is_global(here) && is_shared(there) || is_shared(here) && is_global(there)) {
-            let message = "a bulk copy that is not between global and shared memory".to_string();
+        let goes_across = is_shared(here) && is_shared(there) && read.object.rank != write.object.rank;
+        if !(is_global(here) && is_shared(there) || is_shared(here) && is_global(there) || goes_across) {
+            let message =
+                "a bulk copy that is neither between global and shared memory nor to the shared memory of another CTA"
+                    .to_string();
             return Err(self.fault(FaultKind::OutOfBounds, "Y11", message, warp, lane, pc));
         }
         self.writable(warp, &write, bytes)?;

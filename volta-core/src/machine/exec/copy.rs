@@ -64,7 +64,19 @@ impl Cta<'_> {
             Async::Copy { to, from, bytes, size, ignore } => {
                 self.copy_async(warp, mask, pc, (*to, *from), *bytes, *size, *ignore)
             }
-            Async::BulkLoad { to, from, barrier } => self.bulk_load(warp, mask, pc, (*to, from), *barrier),
+            Async::BulkLoad { to, from, barrier, ctas } => {
+                self.bulk_load(warp, mask, pc, (*to, from), (*barrier, *ctas))
+            }
+            Async::StoreFar { to, width, a, barrier } => {
+                self.store_far(warp, mask, pc, (*to, *width, a), *barrier)
+            }
+            Async::Fence { of } => {
+                self.fence(warp, mask, *of);
+                Ok(())
+            }
+            Async::ArriveAtCluster { .. } | Async::WaitForCluster => {
+                Err(Stop::Defect("an operation that waits for a warp was executed by itself"))
+            }
             Async::BulkStore { to, from } => self.bulk_store(warp, mask, pc, (to, *from)),
             Async::Multiply(product) => self.multiply_async(warp, pc, product),
             Async::FenceRegisters => self.fence_registers(warp, pc),

@@ -105,7 +105,7 @@ impl Cta<'_> {
         let (place, inst) = ((at.number, cell), at.pc);
         let Detector::VectorClock(exact) = &mut self.order else { return false };
         let threads: SmallVec<[u32; 1]> = match at.agent {
-            Agent::Thread | Agent::Atomic { .. } | Agent::Copy { .. } | Agent::Barrier => {
+            Agent::Thread | Agent::Atomic { .. } | Agent::Copy { .. } | Agent::Maker | Agent::Barrier => {
                 smallvec![warp.thread(lane)]
             }
             Agent::AnyOf { lanes: any, .. } => lanes(any).map(|lane| warp.thread(lane)).collect(),

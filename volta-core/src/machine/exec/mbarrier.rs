@@ -12,7 +12,7 @@ use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::index::number_of;
 use crate::program::{
-    Async, BarrierAction, BarrierTest, InstId, Op, Phase, Place, Polling, PredId, Src, Written,
+    Async, BarrierAction, BarrierTest, InstId, Op, Phase, Place, Polling, PredId, Scope, Space, Src, Written,
 };
 use crate::verdict::{FaultKind, Site};
 
@@ -92,7 +92,7 @@ impl Cta<'_> {
                     if *drops {
                         barrier.count = barrier.count.saturating_sub(count);
                     }
-                    barrier.arrive(clocks, event, count, *releases)
+                    barrier.arrive(clocks, event, count, releases.is_some())
                 })?;
                 if let Some(state) = state {
                     let token = number_of(self.mbarriers.states.len());
@@ -153,17 +153,24 @@ impl Cta<'_> {
         self.end_phase(warp, lane, pc, key).map(drop)
     }
 
-    /// A copy of so many bytes, which the lane has started, completes on the barrier at a place.
+    /// A copy of so many bytes to the shared memory of a CTA of the cluster, which the lane has started, completes on the
+    /// barrier at an address, which lies there as well.
     pub(in super::super) fn complete_copy(
         &mut self,
         warp: &mut Warp,
         lane: usize,
         pc: InstId,
-        place: Place,
+        barrier: (Space, u64),
         bytes: u32,
-        copy: u32,
+        (copy, rank): (u32, u32),
     ) -> Result<(), Stop> {
-        let key = self.barrier_at(warp, lane, pc, place, &BarrierAction::Complete { bytes: Src::Imm(0) })?;
+        let action = BarrierAction::Complete { bytes: Src::Imm(0) };
+        let key = self.barrier_at_address(warp, lane, pc, barrier, &action)?;
+        if self.launch.objects.get(key.0).rank != rank {
+            let message =
+                "a copy completes on a barrier of another CTA than that whose shared memory it fills";
+            return Err(self.misuse(message.to_string(), warp, lane, pc));
+        }
         self.complete_on(warp, lane, pc, key, bytes.into(), Some(copy))
     }
 
@@ -215,6 +222,18 @@ impl Cta<'_> {
         place: Place,
         action: &BarrierAction,
     ) -> Result<(u32, u64), Stop> {
+        let address = self.addresses(warp, 1 << lane, place.address, pc)?[lane];
+        self.barrier_at_address(warp, lane, pc, (place.space, address), action)
+    }
+
+    fn barrier_at_address(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        pc: InstId,
+        place: (Space, u64),
+        action: &BarrierAction,
+    ) -> Result<(u32, u64), Stop> {
         match &self.order {
             Detector::Epoch(_) => return Err(Stop::NeedVectorClocks),
             // What a finding left out may be what the barrier waits for.
@@ -222,17 +241,41 @@ impl Cta<'_> {
             Detector::VectorClock(_) => {}
         }
         let plain = matches!(action, BarrierAction::Init { .. } | BarrierAction::Invalidate);
-        let agent = if plain { Agent::Thread } else { Agent::Barrier };
-        let address = self.addresses(warp, 1 << lane, place.address, pc)?[lane];
+        let agent = if plain { Agent::Maker } else { Agent::Barrier };
         let mut offsets = [0; 32];
         let extent = (BYTES, BYTES);
-        let at =
-            self.locate_lane(warp, lane, pc, (place.space, address), extent, agent, true, &mut offsets)?;
+        let at = self.locate_lane(warp, lane, pc, place, extent, agent, true, &mut offsets)?;
+        let is_remote = at.object.rank != warp.rank;
+        let wrong = match action {
+            BarrierAction::Init { .. } | BarrierAction::Invalidate | BarrierAction::Test { .. } => Some(
+                "a barrier of another CTA of the cluster is made, ended or waited for; only its own CTA can do that",
+            ),
+            BarrierAction::Arrive { state: Some(_), .. } => Some(
+                "an arrival at a barrier of another CTA of the cluster returns no state: its destination is `_`",
+            ),
+            BarrierAction::ArriveAfterCopies { .. } => {
+                Some("copies of a thread complete on barriers of its own CTA")
+            }
+            BarrierAction::Arrive { state: None, .. }
+            | BarrierAction::Expect { .. }
+            | BarrierAction::Complete { .. } => None,
+        };
+        if let Some(message) = wrong.filter(|_| is_remote) {
+            return Err(self.misuse(message.to_string(), warp, lane, pc));
+        }
+        if let BarrierAction::Arrive { releases: Some(Scope::Cta), .. } = action
+            && is_remote
+        {
+            self.relied.on_narrow_scope(pc);
+        }
         let Backing::Shared(first) = at.object.backing else {
             let message = "a barrier that is not in shared memory".to_string();
             return Err(self.misuse(message, warp, lane, pc));
         };
         let key = (at.number, at.offsets[lane] / 4);
+        if let Some(barrier) = self.mbarriers.alive.get_mut(&key) {
+            barrier.is_reached |= is_remote;
+        }
         if !matches!(action, BarrierAction::Init { .. }) && !self.mbarriers.alive.contains_key(&key) {
             let message = "nothing has made this a barrier: `mbarrier.init` comes first".to_string();
             return Err(self.misuse(message, warp, lane, pc));
@@ -270,6 +313,11 @@ impl Cta<'_> {
         mask: u32,
         pc: InstId,
     ) -> Result<(u32, InstId), Stop> {
+        if let Op::Async(Async::ArriveAtCluster { .. } | Async::WaitForCluster) =
+            self.launch.program.insts[pc.index()].op
+        {
+            return Ok((self.meet_cluster(warp, mask, pc)?, pc.next()));
+        }
         let BarrierTest { place, p, phase, acquires } = self.test_at(pc)?;
         let Some(polling) = self.launch.program.polling(pc) else {
             let lane = mask.trailing_zeros() as usize;
@@ -385,7 +433,7 @@ impl Cta<'_> {
     }
 
     /// Which phase of which barrier each lane asks for at a test.
-    fn asked_at(&self, warp: &Warp, mask: u32, pc: InstId) -> Result<Vec<(u64, Value, bool)>, Stop> {
+    fn asked_at(&self, warp: &Warp, mask: u32, pc: InstId) -> Result<Vec<(u64, Value, Option<Scope>)>, Stop> {
         let BarrierTest { place, phase, acquires, .. } = self.test_at(pc)?;
         let (Phase::State(source) | Phase::Parity(source)) = phase;
         let addresses = self.addresses(warp, mask, place.address, pc)?;
@@ -401,7 +449,7 @@ impl Cta<'_> {
         pc: InstId,
         key: (u32, u64),
         phase: Phase,
-        acquires: bool,
+        acquires: Option<Scope>,
     ) -> Result<bool, Stop> {
         let asked = match phase {
             Phase::Parity(parity) => {
@@ -430,11 +478,15 @@ impl Cta<'_> {
                 }
             },
         };
-        let mut over = false;
+        let (mut over, mut is_reached) = (false, false);
         self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
-            over = barrier.ask(clocks, event, asked, acquires)?;
+            over = barrier.ask(clocks, event, asked, acquires.is_some())?;
+            is_reached |= barrier.is_reached;
             Ok(())
         })?;
+        if is_reached && acquires == Some(Scope::Cta) {
+            self.relied.on_narrow_scope(pc);
+        }
         Ok(over)
     }
 
@@ -479,7 +531,9 @@ impl Cta<'_> {
             self.relied.on_unfenced_reads(pc);
         }
         let mut copies = self.mbarriers.copies.iter();
-        let Some(Started { thread, pc, .. }) = copies.find(|started| !exact.is_awaited(started.copy)) else {
+        let awaited =
+            |started: &&Started| !exact.is_awaited(started.copy, &self.launch.numbers_of(started.rank));
+        let Some(Started { thread, pc, .. }) = copies.find(awaited) else {
             return Ok(());
         };
         let inst = &self.launch.program.insts[pc.index()];

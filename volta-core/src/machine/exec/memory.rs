@@ -81,7 +81,7 @@ impl<'l> Cta<'l> {
             // Usually one round: all lanes touch one object.
             let first = rest.trailing_zeros() as usize;
             let (own, inner) = locate(space, addresses[first]);
-            let found = self.launch.objects.find(own, inner);
+            let found = self.found(warp, own, inner);
             let Some((number, _)) = found else {
                 let stop = self.outside(warp, first, pc, own, inner, total, writes);
                 self.leave_out(warp, 1 << first, (inst, pc), stop)?;
@@ -89,6 +89,7 @@ impl<'l> Cta<'l> {
                 continue;
             };
             let object = self.launch.objects.get(number);
+            self.reach(warp, first, object, pc)?;
             let limit = object.size.wrapping_sub(u64::from(total));
             let fits = object.size >= u64::from(total);
             let aligned = u64::from(total) - 1;
@@ -152,7 +153,7 @@ impl<'l> Cta<'l> {
     /// what it holds.
     #[inline(always)] // What is returned in pieces through memory is slow to read as a whole.
     pub(super) fn locate_lane<'o>(
-        &self,
+        &mut self,
         warp: &Warp,
         lane: usize,
         pc: InstId,
@@ -168,13 +169,14 @@ impl<'l> Cta<'l> {
         let launch: &'l Launch<'l> = self.launch;
         let (own, inner) = locate(space, address);
         let outside = || self.outside(warp, lane, pc, own, inner, bytes, writes);
-        let Some((number, offset)) = launch.objects.find(own, inner) else { return Err(outside()) };
+        let Some((number, offset)) = self.found(warp, own, inner) else { return Err(outside()) };
         let object = launch.objects.get(number);
         let offset = match u64::try_from(offset) {
             Ok(offset) if offset + u64::from(bytes) <= object.size => offset,
             _ => return Err(outside()),
         };
         offsets[lane] = offset;
+        self.reach(warp, lane, object, pc)?;
         if !offset.is_multiple_of(u64::from(alignment)) || object.align < u64::from(alignment) {
             return Err(self.misaligned(warp, 1 << lane, pc, object, offsets, alignment));
         }
@@ -183,6 +185,14 @@ impl<'l> Cta<'l> {
         }
         let access = Access { read_only: false, volatile: false };
         Ok(WarpAccess { object, number, offsets, mask: 1 << lane, pc, access, agent })
+    }
+
+    /// The object at an address, and the offset in it: `.shared` is the memory of the own CTA.
+    #[inline]
+    pub(super) fn found(&self, warp: &Warp, space: Space, address: u64) -> Option<(u32, i64)> {
+        let found = self.launch.objects.find(space, address)?;
+        let is_own = space != Space::Shared || self.launch.objects.get(found.0).rank == warp.rank;
+        is_own.then_some(found)
     }
 
     /// Matrices lie in shared memory, those of `wmma` also in tensors.
@@ -692,7 +702,11 @@ impl<'l> Cta<'l> {
                 page.cells[slot] = content;
                 match at.agent {
                     Agent::Atomic { .. } => page.updated[slot] |= touched,
-                    Agent::Thread | Agent::AnyOf { .. } | Agent::Copy { .. } | Agent::Barrier => {
+                    Agent::Thread
+                    | Agent::AnyOf { .. }
+                    | Agent::Copy { .. }
+                    | Agent::Maker
+                    | Agent::Barrier => {
                         page.written[slot] |= touched;
                     }
                 }
@@ -725,7 +739,7 @@ impl<'l> Cta<'l> {
         let Detector::VectorClock(exact) = &mut self.order else { return Ok(false) };
         let (place, inst) = ((at.number, cell), at.pc);
         let recorded = match at.agent {
-            Agent::Thread | Agent::Atomic { .. } | Agent::Copy { .. } | Agent::Barrier => {
+            Agent::Thread | Agent::Atomic { .. } | Agent::Copy { .. } | Agent::Maker | Agent::Barrier => {
                 exact.access(place, (warp.thread(lane), at.agent), touched, inst, writes)
             }
             Agent::AnyOf { lanes: any, .. } => {
@@ -749,7 +763,7 @@ fn epoch_read(
     agent: Agent,
 ) -> bool {
     match agent {
-        Agent::Thread | Agent::Atomic { .. } | Agent::Copy { .. } | Agent::Barrier => {
+        Agent::Thread | Agent::Atomic { .. } | Agent::Copy { .. } | Agent::Maker | Agent::Barrier => {
             parts.read(cell, bytes, now, lane as u32)
         }
         Agent::AnyOf { lanes, .. } => parts.read_together(cell, bytes, now, lanes),
@@ -765,7 +779,7 @@ fn epoch_write(
     agent: Agent,
 ) -> bool {
     match agent {
-        Agent::Thread | Agent::Barrier => parts.write(cell, bytes, now, lane as u32),
+        Agent::Thread | Agent::Maker | Agent::Barrier => parts.write(cell, bytes, now, lane as u32),
         Agent::Atomic { update, .. } => parts.update(cell, bytes, now, lane as u32, update),
         Agent::AnyOf { .. } => parts.write_by_any(cell, bytes, now),
         Agent::Copy { .. } => parts.begin_copy(cell, bytes, now, lane as u32),
@@ -775,7 +789,11 @@ fn epoch_write(
 /// A space and an address in it, from an address as the instruction has it.
 #[inline]
 pub(in super::super) fn locate(space: Space, address: u64) -> (Space, u64) {
-    if space == Space::Generic { from_generic(address) } else { (space, address) }
+    match if space == Space::Generic { from_generic(address) } else { return (space, address) } {
+        // It may be that of another CTA of the cluster.
+        (Space::Shared, inner) => (Space::Cluster, inner),
+        located => located,
+    }
 }
 
 /// Which bytes of `cell` an access of `bytes` bytes at `offset` touches.

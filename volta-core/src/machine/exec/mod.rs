@@ -167,6 +167,10 @@ impl Cta<'_> {
                 self.cvt_float(warp, mask, pc, *d, *a, shape)
             }
             Op::Cvta { d, a, space, to, width } => self.cvta(warp, mask, pc, *d, *a, *space, *to, *width),
+            Op::MapToCta { d, a, rank, space, width } => {
+                self.map_to_cta(warp, mask, pc, (*d, *width), (*a, *space), *rank)
+            }
+            Op::CtaRankOf { d, a, space } => self.cta_rank_of(warp, mask, pc, *d, (*a, *space)),
             Op::IsSpace { p, a, space } => self.is_space(warp, mask, pc, *p, *a, *space),
             Op::ActiveMask { d } => {
                 if warp.diverged || mask != warp.live() || warp.live() != warp.exists {
@@ -316,7 +320,7 @@ impl Cta<'_> {
             Src::Reg(id) => return warp.register(id),
             Src::Imm(bits) => bits,
             Src::Symbol(variable, offset) => {
-                self.launch.objects.address(variable).wrapping_add_signed(offset)
+                self.launch.objects.address(variable, warp.rank).wrapping_add_signed(offset)
             }
         };
         scratch.insert(Register::broadcast(bits))
@@ -329,7 +333,7 @@ impl Cta<'_> {
             Src::Reg(id) => warp.register(id).get(lane),
             Src::Imm(bits) => Value::Bits(bits),
             Src::Symbol(variable, offset) => {
-                Value::Bits(self.launch.objects.address(variable).wrapping_add_signed(offset))
+                Value::Bits(self.launch.objects.address(variable, warp.rank).wrapping_add_signed(offset))
             }
         }
     }
@@ -633,15 +637,18 @@ impl Cta<'_> {
         width: Width,
     ) -> Result<(), Stop> {
         let [block, grid] = [self.launch.block, self.launch.grid];
+        let (launch, cluster) = (self.launch, self.launch.cluster);
+        let (cta, own) = (launch.cta(self.linear, warp.rank), launch.cta_in_cluster(warp.rank));
+        let clusters = (launch.cluster_at(self.linear), launch.clusters_of_grid());
         let of = |extent: [u32; 3], dimension: u8| u64::from(extent[usize::from(dimension.min(2))]);
         let mut bits = [0u64; 32];
         for (lane, word) in bits.iter_mut().enumerate() {
             let one = 1u64 << lane;
             let low = u64::from(u32::MAX);
             *word = match special {
-                Special::Tid(n) => of(self.launch.thread(self.index, warp.thread(lane)).thread, n),
+                Special::Tid(n) => of(launch.thread_index(warp.thread(lane)), n),
                 Special::Ntid(n) => of(block, n),
-                Special::Ctaid(n) => of(self.index, n),
+                Special::Ctaid(n) => of(cta, n),
                 Special::Nctaid(n) => of(grid, n),
                 Special::LaneId => lane as u64,
                 Special::LaneMaskEq => one,
@@ -650,10 +657,13 @@ impl Cta<'_> {
                 Special::LaneMaskGt => low & !(one | (one - 1)),
                 Special::LaneMaskGe => low & !(one - 1),
                 Special::DynamicSharedSize => u64::from(self.launch.dynamic_shared),
-                Special::ClusterId(n) => of(self.index, n),
-                Special::NClusterId(n) => of(grid, n),
-                Special::ClusterNctaId(_) | Special::ClusterNctaRank => 1,
-                Special::ClusterCtaId(_) | Special::ClusterCtaRank => 0,
+                Special::ClusterId(n) => of(clusters.0, n),
+                Special::NClusterId(n) => of(clusters.1, n),
+                Special::ClusterNctaId(n) => of(cluster, n),
+                Special::ClusterNctaRank => launch.ranks().into(),
+                Special::ClusterCtaId(n) => of(own, n),
+                Special::ClusterCtaRank => warp.rank.into(),
+                Special::ExplicitCluster => u64::from(launch.is_explicit),
                 // Undefined from here on: whoever uses it gets the fault of rule S4.
                 Special::Unpredictable => 0,
             } & width.mask();

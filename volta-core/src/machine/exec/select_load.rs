@@ -197,7 +197,7 @@ impl Cta<'_> {
         let bytes = wanted.width.bytes();
         let total = bytes * wanted.count as u32;
         let (space, inner) = locate(wanted.space, address);
-        let found = self.launch.objects.find(space, inner);
+        let found = self.found(warp, space, inner);
         let is_fixed = found.is_some_and(|(number, _)| match self.launch.objects.get(number).backing {
             Backing::Tensor(tensor) => self.launch.tensors[tensor as usize].is_read_only(),
             Backing::Local(_) => true,

@@ -66,14 +66,14 @@ impl<'l> Cta<'l> {
         warp: &mut Warp,
         lane: usize,
         pc: InstId,
-        near: Place,
+        near: (Space, u64),
         tile: &Tile<'_>,
         (writer, reader): (Agent, Agent),
         loads: bool,
     ) -> Result<u32, Stop> {
         let map = tile.map;
         let (near_agent, far_agent) = if loads { (writer, reader) } else { (reader, writer) };
-        let start = self.box_address(warp, lane, pc, near)?;
+        let start = self.box_address(warp, lane, pc, near.1)?;
         let mut offsets = [0; 32];
         let far = self.far(warp, lane, pc, tile, far_agent, !loads, &mut offsets)?;
         let elements: Vec<Option<u64>> = map.elements(&tile.first).collect();
@@ -83,7 +83,7 @@ impl<'l> Cta<'l> {
         for (number, places) in elements.chunks((PIECE / map.element) as usize).enumerate() {
             let address = swizzled(map.swizzle, start + PIECE * number as u64);
             let mut offsets = [0; 32];
-            let (place, extent) = ((near.space, address), (PIECE as u32, PIECE as u32));
+            let (place, extent) = ((near.0, address), (PIECE as u32, PIECE as u32));
             let near = self.locate_lane(warp, lane, pc, place, extent, near_agent, loads, &mut offsets)?;
             let Backing::Shared(_) = near.object.backing else {
                 let message = "a copy of a box that is not between global and shared memory".to_string();
@@ -149,8 +149,7 @@ impl<'l> Cta<'l> {
         Ok(())
     }
 
-    fn box_address(&self, warp: &Warp, lane: usize, pc: InstId, at: Place) -> Result<u64, Stop> {
-        let address = self.addresses(warp, 1 << lane, at.address, pc)?[lane];
+    fn box_address(&self, warp: &Warp, lane: usize, pc: InstId, address: u64) -> Result<u64, Stop> {
         if !address.is_multiple_of(BOX_ALIGN) {
             let message =
                 format!("a box in shared memory that does not begin at a multiple of {BOX_ALIGN} bytes");
@@ -161,7 +160,7 @@ impl<'l> Cta<'l> {
 
     /// The whole tensor of a box.
     fn far<'o>(
-        &self,
+        &mut self,
         warp: &Warp,
         lane: usize,
         pc: InstId,
@@ -173,7 +172,8 @@ impl<'l> Cta<'l> {
     where
         'l: 'o,
     {
-        let objects = &self.launch.objects;
+        let launch = self.launch;
+        let objects = &launch.objects;
         let Some(object) = objects.of_tensor(tile.map.tensor) else {
             return Err(Stop::Defect("a tensor map of a tensor that has no place"));
         };

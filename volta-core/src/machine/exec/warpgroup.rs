@@ -212,7 +212,7 @@ impl Cta<'_> {
             Detector::VectorClock(_) if self.survey.is_some() => return Err(Stop::Doubtful),
             Detector::VectorClock(_) => {}
         }
-        let first = warp.index / WARPS * WARPS;
+        let first = warp.number / WARPS * WARPS;
         if self.launch.threads() < 32 * (first + WARPS) {
             let message = "the warp has no three others beside it to be a warpgroup with".to_string();
             return Err(self.fault(FaultKind::BarrierDivergence, "Y12", message, warp, 0, pc));
@@ -225,12 +225,18 @@ impl Cta<'_> {
     /// All warps of a group have executed the same operations on products, with the same operands (ISA, `wgmma.mma_async`),
     /// at the end of the run.
     pub(in super::super) fn end_products(&self) -> Result<(), Stop> {
-        for (group, warps) in self.products.chunks(WARPS).enumerate() {
+        // Groups do not go across CTAs.
+        let each = self.launch.warps();
+        let ctas = self.products.chunks(each).enumerate();
+        let groups = ctas.flat_map(|(rank, own)| {
+            own.chunks(WARPS).enumerate().map(move |(group, warps)| (each * rank + WARPS * group, warps))
+        });
+        for (first, warps) in groups {
             let Some(other) = warps.iter().position(|warp| warp.done != warps[0].done) else { continue };
             let (one, two) = (&warps[0].done, &warps[other].done);
             let same = one.iter().zip(two).take_while(|(one, two)| one == two).count();
             let sites = [(0, one), (other, two)].into_iter().filter_map(|(warp, done)| {
-                let thread = (32 * (WARPS * group + warp)) as u32;
+                let thread = (32 * (first + warp)) as u32;
                 Some(self.site_of_thread("executes this one".into(), thread, done.get(same)?.pc))
             });
             let (kind, message) = match (one.get(same), two.get(same)) {
@@ -275,7 +281,7 @@ impl Cta<'_> {
             Factor::Shared { descriptor, k_major, of } => {
                 operands[0] = self.same_in_all_lanes(warp, pc, *descriptor)?;
                 let layout = self.layout(warp, pc, operands[0], *k_major)?;
-                let first = warp.index % WARPS * ROWS;
+                let first = warp.number % WARPS * ROWS;
                 let own = first..first + ROWS;
                 let extent = (WARPS * ROWS, k);
                 self.read_factor(warp, pc, (&layout, *of), kind.a, extent, agent, &mut |(row, at), raw| {
@@ -322,7 +328,7 @@ impl Cta<'_> {
         }
         let registers = product.uses().map(|(register, _)| register).collect();
         products.open.push(Running { number, registers });
-        self.mbarriers.copies.push(Started { copy: number, thread: warp.thread(0), pc });
+        self.mbarriers.copies.push(Started { copy: number, thread: warp.thread(0), pc, rank: warp.rank });
         self.check_budgets()
     }
 
@@ -420,7 +426,7 @@ impl Cta<'_> {
             let (kind, help) = (FaultKind::Nondeterministic, Some(help.to_string()));
             return Err(self.fault_at(kind, "M1", message.into(), vec![site], help));
         };
-        let window = self.launch.objects.address(of) & !ADDRESS;
+        let window = self.launch.objects.address(of, warp.rank) & !ADDRESS;
         let bytes = element.bytes() as usize;
         let inside = PIECE as usize / bytes;
         let (outer, steps) = if layout.k_major { (rows, k / inside) } else { (k, rows.div_ceil(inside)) };

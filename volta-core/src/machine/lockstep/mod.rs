@@ -571,6 +571,8 @@ impl Cta<'_> {
             | Op::Atomic { .. }
             | Op::Cvta { .. }
             | Op::IsSpace { .. }
+            | Op::MapToCta { .. }
+            | Op::CtaRankOf { .. }
             | Op::Branch { .. }
             | Op::BranchTable { .. }
             | Op::Exit
@@ -616,7 +618,7 @@ impl Cta<'_> {
             },
             Src::Imm(bits) => Some(Affine::uniform(bits)),
             Src::Symbol(variable, offset) => {
-                Some(Affine::uniform(self.launch.objects.address(variable).wrapping_add_signed(offset)))
+                Some(Affine::uniform(self.launch.objects.address(variable, 0).wrapping_add_signed(offset)))
             }
         }
     }

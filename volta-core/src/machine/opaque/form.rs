@@ -21,7 +21,7 @@ impl Base {
     /// The base of a space's window among generic addresses; global addresses are generic ones.
     pub(super) fn window(space: Space) -> Option<Base> {
         match space {
-            Space::Shared => Some(Base::Window(0)),
+            Space::Shared | Space::Cluster => Some(Base::Window(0)),
             Space::Local => Some(Base::Window(1)),
             Space::Const => Some(Base::Window(2)),
             Space::Param => Some(Base::Window(3)),

@@ -96,6 +96,7 @@ impl Analysis<'_> {
         match space {
             // The kernel's own parameters are read by their names, unless somebody takes their address.
             Space::Generic => own != Space::Param || self.parameters_escape,
+            Space::Cluster => own == Space::Shared,
             Space::Global | Space::Shared | Space::Local | Space::Const | Space::Param => own == space,
         }
     }
@@ -219,7 +220,9 @@ impl Analysis<'_> {
             let (from, to) = (self.address(state, *from), self.address(state, *to));
             let form = self.loaded(Space::Global, from, *bytes);
             self.stored(to, *bytes, form);
-        } else if let Op::Async(Async::BulkLoad { .. } | Async::BulkStore { .. }) = op {
+        } else if let Op::Async(Async::BulkLoad { .. } | Async::BulkStore { .. } | Async::StoreFar { .. }) =
+            op
+        {
             // What they read are numbers.
             self.changed |= !self.numbers_anywhere;
             self.numbers_anywhere = true;
@@ -279,10 +282,18 @@ impl Analysis<'_> {
                     | Special::ClusterNctaId(_)
                     | Special::ClusterCtaRank
                     | Special::ClusterNctaRank
+                    | Special::ExplicitCluster
                     | Special::Unpredictable => width.mask(),
                 };
                 (*d, Form::number(ones & width.mask()))
             }
+            Op::MapToCta { d, a, rank: _, space: _, width } => {
+                // The address of a place in another CTA, of which only the low bits are those of the place here.
+                let form = self.form(state, *a);
+                let low = self.sums.taint(form).trailing_zeros();
+                (*d, Form::Some { low, narrow: *width == Width::W32 })
+            }
+            Op::CtaRankOf { d, .. } => (*d, Form::number(u64::from(u8::MAX))),
             Op::CvtInt { d, a, from, to, saturate: _ } => {
                 let form = self.form(state, *a);
                 let form = self.cut(form, from.width);
@@ -642,6 +653,10 @@ impl Analysis<'_> {
                     | Async::Commit { .. }
                     | Async::Wait { .. }
                     | Async::Publish { .. }
+                    | Async::StoreFar { .. }
+                    | Async::Fence { .. }
+                    | Async::ArriveAtCluster { .. }
+                    | Async::WaitForCluster
                     | Async::Barrier { .. } => None,
                 };
                 let mut number = operation.values().all(|value| {
@@ -697,7 +712,11 @@ impl Analysis<'_> {
             | Op::Unpack { .. }
             | Op::CvtInt { .. }
             | Op::Cvta { .. } => None,
-            Op::IsSpace { a, .. } => {
+            Op::MapToCta { a, rank, .. } => {
+                let (form, rank) = (self.form(state, *a), self.form(state, *rank));
+                (!self.sums.is_address(form) || !rank.is_number()).then_some(COMPUTED)
+            }
+            Op::IsSpace { a, .. } | Op::CtaRankOf { a, .. } => {
                 let form = self.form(state, *a);
                 (!self.sums.is_address(form)).then_some(COMPUTED)
             }

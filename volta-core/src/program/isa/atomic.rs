@@ -1,4 +1,4 @@
-//! Atomics, asynchronous barriers, other CTAs' memory.
+//! Atomics.
 //!
 //! Orders (`.relaxed`, `.acq_rel`, …) change nothing: atomics order no memory (rules Y1, Y7).
 
@@ -12,16 +12,13 @@ use crate::ptx::tree::Operand;
 
 const SYNC: &str = "Parallel Synchronization and Communication Instructions";
 const DATA: &str = "Data Movement and Conversion Instructions";
-const CLUSTER: &str = "clusters of several CTAs are not done yet";
 
 pub(super) const ROWS: &[Row] = &[
     row("atom", Types::Any, "Parallel Synchronization and Communication Instructions: atom", atom),
     row("red", Types::Any, "Parallel Synchronization and Communication Instructions: red", red),
     unsupported("multimem", DATA, "memory of several GPUs is not done yet"),
     unsupported("tensormap", SYNC, "tensor maps are not done yet"),
-    unsupported("mapa", DATA, CLUSTER),
-    unsupported("getctarank", DATA, CLUSTER),
-    unsupported("clusterlaunchcontrol", SYNC, CLUSTER),
+    unsupported("clusterlaunchcontrol", SYNC, "CTAs that take the work of others are not done yet"),
 ];
 
 const EXCHANGE: &str = "exchanges do not commute: what is left depends on the schedule";
@@ -53,7 +50,7 @@ fn atomic(x: &mut Operation<'_, '_>, has_result: bool) -> Lowered {
     x.choose(&[("relaxed", ()), ("acquire", ()), ("release", ()), ("acq_rel", ())]);
     let scope = x.choose(&SCOPES).unwrap_or(Scope::Launch);
     let space = space(x);
-    if !matches!(space, Space::Global | Space::Shared | Space::Generic) {
+    if !matches!(space, Space::Global | Space::Shared | Space::Cluster | Space::Generic) {
         return Err(x.unsupported("atomics are of shared and global memory"));
     }
     let Some(op) = x.choose(&OPERATIONS) else { return Err(x.unsupported("it names no operation")) };

@@ -57,12 +57,12 @@ fn arrive(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-/// `cp.async.bulk.dst.src.completion{.L2::cache_hint} [to], [from], bytes{, [barrier]}{, policy}`,
-/// `cp.async.bulk.tensor.dim.dst.src{.tile}.completion{.L2::cache_hint} [to], [map, {coordinates}]{, [barrier]}{, policy}`
+/// `cp.async.bulk.dst.src.completion{.multicast}{.L2::cache_hint} [to], [from], bytes{, [barrier]}{, ctas}{, policy}`,
+/// `cp.async.bulk.tensor.dim.dst.src{.tile}.completion{.multicast}{.L2::cache_hint} [to], [map, {coordinates}]{, [barrier]}{,
+/// ctas}{, policy}`
 fn bulk_copy(x: &mut Operation<'_, '_>) -> Lowered {
     for (modifier, what) in [
         ("prefetch", "prefetches of tensors are not done yet"),
-        ("multicast::cluster", "clusters of several CTAs are not"),
         ("cp_mask", "byte masks are not done yet"),
         ("im2col", "only tiles are"),
         ("tile::gather4", "only tiles are"),
@@ -78,19 +78,25 @@ fn bulk_copy(x: &mut Operation<'_, '_>) -> Lowered {
         x.choose(&[("cta_group::1", ())]);
     }
     let (target, source) = (space(x), space(x));
+    let multicast = x.flag("multicast::cluster");
     let hint = x.flag("L2::cache_hint");
+    if multicast && (target, source) != (Space::Cluster, Space::Global) {
+        return Err(x.unsupported("what goes to several CTAs goes from `.global` to `.shared::cluster`"));
+    }
     // The size is an operand of its own.
     let operands = if dimensions.is_some() { 2 } else { 3 };
     match (target, source) {
-        (Space::Shared, Space::Global) => {
+        (Space::Shared | Space::Cluster, Space::Global) => {
             x.require(&[("mbarrier::complete_tx::bytes", ())])?;
-            x.done(operands + if hint { 2 } else { 1 })?;
+            let others = operands + 1 + usize::from(multicast);
+            x.done(others + usize::from(hint))?;
             if hint {
-                x.source(operands + 1, Type::Bits(Width::W64))?;
+                x.source(others, Type::Bits(Width::W64))?;
             }
+            let ctas = if multicast { Some(x.source(operands + 1, Type::Bits(Width::W16))?) } else { None };
             let (to, from) = (place(x, 0, target)?, far(x, 1, dimensions)?);
-            let barrier = place(x, operands, Space::Shared)?;
-            x.push(Op::Async(Async::BulkLoad { to, from, barrier }));
+            let barrier = place(x, operands, target)?;
+            x.push(Op::Async(Async::BulkLoad { to, from, barrier, ctas }));
         }
         (Space::Global, Space::Shared) => {
             x.require(&[("bulk_group", ())])?;
@@ -101,10 +107,12 @@ fn bulk_copy(x: &mut Operation<'_, '_>) -> Lowered {
             let (to, from) = (far(x, 0, dimensions)?, place(x, 1, source)?);
             x.push(Op::Async(Async::BulkStore { to, from }));
         }
-        (Space::Shared, Space::Shared) => {
-            return Err(
-                x.unsupported("it copies to another CTA of the cluster, and clusters of several are not")
-            );
+        (Space::Cluster, Space::Shared) if dimensions.is_none() => {
+            x.require(&[("mbarrier::complete_tx::bytes", ())])?;
+            x.done(operands + 1)?;
+            let (to, at) = (place(x, 0, target)?, place(x, 1, source)?);
+            let (count, barrier) = (x.source(2, U32)?, place(x, operands, target)?);
+            x.push(Op::Async(Async::BulkLoad { to, from: Far::Bytes { at, count }, barrier, ctas: None }));
         }
         _ => return Err(x.unsupported("it copies between `.global` and `.shared`")),
     }

@@ -4,7 +4,7 @@ use super::copy::place;
 use super::memory::space;
 use super::{Row, Types, row};
 use crate::program::asynchronous::{Async, BarrierAction, Phase, Place};
-use crate::program::op::{Int, Op, Space, Src, Width};
+use crate::program::op::{Int, Op, Scope, Space, Src, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
 use crate::ptx::tree::Operand;
@@ -86,20 +86,20 @@ pub(super) fn barrier_space(x: &mut Operation<'_, '_>) -> Lowered<Space> {
         return Err(x.wrong_type());
     }
     match space(x) {
-        space @ (Space::Shared | Space::Generic) => Ok(space),
+        space @ (Space::Shared | Space::Cluster | Space::Generic) => Ok(space),
         Space::Global | Space::Local | Space::Const | Space::Param => {
             Err(x.unsupported("a barrier lies in `.shared`"))
         }
     }
 }
 
-/// Takes `.sem.scope`, where `strong` is what it is without; tells whether it is that. Clusters have one CTA.
-fn scope(x: &mut Operation<'_, '_>, strong: &str) -> Lowered<bool> {
-    let order = x.choose(&[(strong, true), ("relaxed", false)]);
-    if order.is_some() {
-        x.require(&[("cta", ()), ("cluster", ())])?;
-    }
-    Ok(order.unwrap_or(true))
+/// Takes `.sem.scope`, which is `strong` and `.cta` without; gives the scope unless it is relaxed.
+fn scope(x: &mut Operation<'_, '_>, strong: &str) -> Lowered<Option<Scope>> {
+    let Some(is_strong) = x.choose(&[(strong, true), ("relaxed", false)]) else {
+        return Ok(Some(Scope::Cta));
+    };
+    let scope = x.require(&[("cta", Scope::Cta), ("cluster", Scope::Cluster)])?;
+    Ok(Some(scope).filter(|_| is_strong))
 }
 
 /// `mbarrier.arrive{_drop}{.expect_tx}{.noComplete}{.sem.scope}{.space}.b64 state, [addr]{, count}`

@@ -3,7 +3,9 @@
 //! Orders and scopes (`.relaxed.gpu`, `.acquire`, `.volatile`) change nothing by themselves: accesses race unless
 //! a barrier orders them (rules Y1, Y2). Cache operators, eviction priorities and prefetch sizes are advice.
 
+use super::copy::place;
 use super::{Row, Types, row};
+use crate::program::asynchronous::Async;
 use crate::program::op::{Access, Int, Op, Scope, Space, Src, Width};
 use crate::program::operand::{Element, Lowered, Operation};
 use crate::program::types::Type;
@@ -14,16 +16,16 @@ pub(super) const ROWS: &[Row] = &[
     row("ldu", Types::Any, "Data Movement and Conversion Instructions: ldu", ldu),
     row("st", Types::Any, "Data Movement and Conversion Instructions: st", st),
     row("cvta", Types::Any, "Data Movement and Conversion Instructions: cvta", cvta),
+    row("mapa", Types::Any, "Data Movement and Conversion Instructions: mapa", mapa),
+    row("getctarank", Types::Any, "Data Movement and Conversion Instructions: getctarank", getctarank),
     row("isspacep", Types::Any, "Data Movement and Conversion Instructions: isspacep", isspacep),
 ];
 
-/// Shared memory of the cluster is the CTA's own: addresses in another CTA's come from `mapa`, which is not
-/// supported.
 const SPACES: [(&str, Space); 9] = [
     ("global", Space::Global),
     ("shared", Space::Shared),
     ("shared::cta", Space::Shared),
-    ("shared::cluster", Space::Shared),
+    ("shared::cluster", Space::Cluster),
     ("local", Space::Local),
     ("const", Space::Const),
     ("param", Space::Param),
@@ -36,9 +38,8 @@ pub(super) fn space(x: &mut Operation<'_, '_>) -> Space {
     x.choose(&SPACES).unwrap_or(Space::Generic)
 }
 
-/// While clusters have one CTA, it is all of theirs.
 pub(super) const SCOPES: [(&str, Scope); 4] =
-    [("cta", Scope::Cta), ("cluster", Scope::Cta), ("gpu", Scope::Launch), ("sys", Scope::Launch)];
+    [("cta", Scope::Cta), ("cluster", Scope::Cluster), ("gpu", Scope::Launch), ("sys", Scope::Launch)];
 
 /// Takes the advice to caches that loads and stores carry; `true` when a cache policy is an operand.
 fn advice(x: &mut Operation<'_, '_>) -> bool {
@@ -160,6 +161,9 @@ fn load(x: &mut Operation<'_, '_>, space: Space, access: Access) -> Lowered {
 }
 
 fn st(x: &mut Operation<'_, '_>) -> Lowered {
+    if x.flag("async") {
+        return store_far(x);
+    }
     let order = order(x, &[("relaxed", Order::Scoped), ("release", Order::Scoped)])?;
     let space = space(x);
     if space == Space::Const {
@@ -178,6 +182,32 @@ fn st(x: &mut Operation<'_, '_>) -> Lowered {
     }
     let access = Access { read_only: false, volatile: order == Order::Volatile };
     x.push(Op::Store { space, address, width: int.width, a, access });
+    Ok(())
+}
+
+/// `st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type [a], b, [barrier]` (rule Y13)
+fn store_far(x: &mut Operation<'_, '_>) -> Lowered {
+    if x.choose(&[("weak", ()), ("cluster", ())]).is_none() && x.flag("release") {
+        return Err(x.unsupported("asynchronous stores to global memory are not done yet"));
+    }
+    let space = space(x);
+    if !matches!(space, Space::Cluster | Space::Generic) {
+        return Err(x.unsupported("it stores to `.shared::cluster`"));
+    }
+    x.require(&[("mbarrier::complete_tx::bytes", ())])?;
+    let count = x.choose(&VECTORS[..2]);
+    let (ty, int) = accessed(x)?;
+    if !matches!(int.width, Width::W32 | Width::W64) {
+        return Err(x.wrong_type());
+    }
+    x.done(3)?;
+    let to = place(x, 0, space)?;
+    let mut a = Vec::new();
+    for element in accessed_elements(x, 1, count)? {
+        a.push(x.element_source(element, ty, true)?);
+    }
+    let barrier = place(x, 2, space)?;
+    x.push(Op::Async(Async::StoreFar { to, width: int.width, a, barrier }));
     Ok(())
 }
 
@@ -213,5 +243,39 @@ fn isspacep(x: &mut Operation<'_, '_>) -> Lowered {
     let address: &Operand = x.operand(1)?;
     let a = x.wide_value(address, Type::Bits(Width::W32))?;
     x.push(Op::IsSpace { p, a, space });
+    Ok(())
+}
+
+/// Whether an address of shared memory is one of the cluster's, or a generic one; and its width.
+fn mapped(x: &mut Operation<'_, '_>) -> Lowered<(Space, Type, Width)> {
+    let space = if x.flag("shared::cluster") { Space::Cluster } else { Space::Generic };
+    match x.ty()? {
+        ty @ Type::Int(Int { width: width @ (Width::W32 | Width::W64), signed: false }) => {
+            Ok((space, ty, width))
+        }
+        _ => Err(x.wrong_type()),
+    }
+}
+
+/// `mapa{.shared::cluster}.type d, a, rank` (rule Y13)
+fn mapa(x: &mut Operation<'_, '_>) -> Lowered {
+    let (space, ty, width) = mapped(x)?;
+    x.done(3)?;
+    let d = x.destination(0, width)?;
+    let operand = x.operand(1)?;
+    let a = x.moved(operand, ty)?;
+    let rank = x.source(2, Type::Int(Int { width: Width::W32, signed: false }))?;
+    x.push(Op::MapToCta { d, a, rank, space, width });
+    Ok(())
+}
+
+/// `getctarank{.shared::cluster}.type d, a`
+fn getctarank(x: &mut Operation<'_, '_>) -> Lowered {
+    let (space, ty, _) = mapped(x)?;
+    x.done(2)?;
+    let d = x.destination(0, Width::W32)?;
+    let operand = x.operand(1)?;
+    let a = x.moved(operand, ty)?;
+    x.push(Op::CtaRankOf { d, a, space });
     Ok(())
 }

@@ -87,27 +87,3 @@ fn numbered(name: &str, prefix: &str, last: u32) -> bool {
         .and_then(|number| number.parse::<u32>().ok())
         .is_some_and(|number| number <= last)
 }
-
-/// Whether its value depends on how CTAs form clusters.
-pub(in crate::program) fn of_cluster(special: Special) -> bool {
-    match special {
-        Special::ClusterId(_)
-        | Special::NClusterId(_)
-        | Special::ClusterCtaId(_)
-        | Special::ClusterNctaId(_)
-        | Special::ClusterCtaRank
-        | Special::ClusterNctaRank => true,
-        Special::Tid(_)
-        | Special::Ntid(_)
-        | Special::Ctaid(_)
-        | Special::Nctaid(_)
-        | Special::LaneId
-        | Special::LaneMaskEq
-        | Special::LaneMaskLt
-        | Special::LaneMaskLe
-        | Special::LaneMaskGt
-        | Special::LaneMaskGe
-        | Special::DynamicSharedSize
-        | Special::Unpredictable => false,
-    }
-}

@@ -1,7 +1,7 @@
 //! Barriers and fences.
 
 use super::{Row, Types, row};
-use crate::program::asynchronous::Async;
+use crate::program::asynchronous::{Async, Fenced};
 use crate::program::op::{Barrier, Bool2, Int, Op, Src, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
@@ -35,11 +35,28 @@ fn bar(x: &mut Operation<'_, '_>) -> Lowered {
 
 fn barrier(x: &mut Operation<'_, '_>) -> Lowered {
     if x.flag("cluster") {
-        return Err(x.unsupported("clusters of several CTAs are not"));
+        return cluster_barrier(x);
     }
     x.flag("cta");
     let aligned = x.flag("aligned");
     cta_barrier(x, aligned)
+}
+
+/// `barrier.cluster.arrive{.release, .relaxed}{.aligned}`, `barrier.cluster.wait{.acquire}{.aligned}` (rule Y13)
+fn cluster_barrier(x: &mut Operation<'_, '_>) -> Lowered {
+    let arrives = x.require(&[("arrive", true), ("wait", false)])?;
+    let operation = if arrives {
+        let releases = x.choose(&[("release", true), ("relaxed", false)]).unwrap_or(true);
+        Async::ArriveAtCluster { releases }
+    } else {
+        x.flag("acquire");
+        Async::WaitForCluster
+    };
+    // Aligned or not, the lanes of a warp wait for one another.
+    x.flag("aligned");
+    x.done(0)?;
+    x.push(Op::Async(operation));
+    Ok(())
 }
 
 #[derive(Clone, Copy)]
@@ -98,14 +115,19 @@ fn reduce(x: &mut Operation<'_, '_>, aligned: bool) -> Lowered {
     Ok(())
 }
 
-/// A fence alone orders nothing (rule Y7).
+/// A fence alone orders nothing (rule Y7), but what was before it is told by a relaxed arrival at the cluster's barrier
+/// behind it (Y13).
+fn ordering(x: &mut Operation<'_, '_>, is_of_cta: bool) {
+    x.push(if is_of_cta { Op::Nop } else { Op::Async(Async::Fence { of: Fenced::Everything }) });
+}
+
 fn membar(x: &mut Operation<'_, '_>) -> Lowered {
     if x.flag("proxy") {
         return proxy(x);
     }
-    x.require(&[("cta", ()), ("gl", ()), ("sys", ())])?;
+    let is_of_cta = x.require(&[("cta", true), ("gl", false), ("sys", false)])?;
     x.done(0)?;
-    x.push(Op::Nop);
+    ordering(x, is_of_cta);
     Ok(())
 }
 
@@ -119,12 +141,15 @@ fn fence(x: &mut Operation<'_, '_>) -> Lowered {
     if x.flag("mbarrier_init") {
         x.require(&[("release", ())])?;
         x.require(&[("cluster", ())])?;
-    } else {
-        x.choose(&[("sc", ()), ("acq_rel", ()), ("acquire", ()), ("release", ())]);
-        x.require(&[("cta", ()), ("cluster", ()), ("gpu", ()), ("sys", ())])?;
+        x.done(0)?;
+        x.push(Op::Async(Async::Fence { of: Fenced::Barriers }));
+        return Ok(());
     }
+    let releases =
+        x.choose(&[("sc", true), ("acq_rel", true), ("acquire", false), ("release", true)]).unwrap_or(true);
+    let is_of_cta = x.require(&[("cta", true), ("cluster", false), ("gpu", false), ("sys", false)])?;
     x.done(0)?;
-    x.push(Op::Nop);
+    ordering(x, is_of_cta || !releases);
     Ok(())
 }
 

@@ -1,0 +1,339 @@
+//! Clusters (rule Y13): CTAs that run together, the barrier that all their threads share, and whether a CTA is there when
+//! another one accesses its shared memory.
+
+use super::clock::{Clocks, Joined};
+use super::cta::{Cta, Detector, Stop};
+use super::exec::locate;
+use super::objects::{Object, to_generic};
+use super::value::lanes;
+use super::warp::Warp;
+use crate::base::index::number_of;
+use crate::program::{Async, Fenced, InstId, Op, RegId, Space, Src, Width};
+use crate::verdict::FaultKind;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// What a thread does at the barrier of its cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// It has not arrived since it last waited.
+    Away,
+    /// It has arrived in that phase, there, and has not waited.
+    Arrived(u32, InstId),
+    /// It has returned.
+    Gone,
+}
+
+/// An access to the shared memory of another CTA.
+#[derive(Clone, Copy, Debug)]
+struct Reach {
+    stamp: u32,
+    pc: InstId,
+}
+
+/// What the CTAs of a cluster have in common besides memory.
+#[derive(Debug, Default)]
+pub(super) struct Cluster {
+    /// Phases of its barrier that are over.
+    phase: u32,
+    /// By the numbers of threads; empty if clusters have one CTA.
+    threads: Vec<Standing>,
+    /// Threads that the phase waits for.
+    missing: usize,
+    /// What arrivals knew, and what the phase before told.
+    joined: Joined,
+    over: Joined,
+    /// The last access of a thread to the shared memory of another CTA.
+    reaches: FxHashMap<(u32, u32), Reach>,
+}
+
+impl Cluster {
+    pub(super) fn new(threads: usize, numbers: impl Iterator<Item = Range<usize>>) -> Cluster {
+        let mut cluster = Cluster { threads: vec![Standing::Gone; threads], ..Cluster::default() };
+        for range in numbers {
+            cluster.missing += range.len();
+            cluster.threads[range].fill(Standing::Away);
+        }
+        cluster
+    }
+
+    /// Threads that have arrived, and those that have not returned.
+    pub(super) fn arrived(&self) -> (usize, usize) {
+        let live = self.threads.iter().filter(|thread| **thread != Standing::Gone).count();
+        (live - self.missing, live)
+    }
+
+    /// One thread less is waited for.
+    fn count(&mut self) {
+        self.missing -= 1;
+        if self.missing == 0 {
+            self.phase += 1;
+            self.over = std::mem::take(&mut self.joined);
+            self.missing = self.threads.iter().filter(|thread| **thread != Standing::Gone).count();
+        }
+    }
+}
+
+impl<'l> Cta<'l> {
+    /// Lanes return: the barrier of the cluster waits for them no longer.
+    pub(super) fn leave_cluster(&mut self, warp: &Warp, mask: u32) {
+        for lane in lanes(if self.cluster.threads.is_empty() { 0 } else { mask }) {
+            let number = warp.thread(lane) as usize;
+            if let Detector::VectorClock(exact) = &self.order
+                && self.options.rules.exit_orders_memory
+            {
+                exact.clocks.add_to(number, &mut self.cluster.joined);
+            }
+            let before = std::mem::replace(&mut self.cluster.threads[number], Standing::Gone);
+            let is_missing = match before {
+                Standing::Away => true,
+                Standing::Arrived(phase, _) => phase < self.cluster.phase,
+                Standing::Gone => false,
+            };
+            if is_missing {
+                self.cluster.count();
+            }
+        }
+    }
+
+    /// Lanes come to an operation on the barrier of the cluster, at which the lanes of a warp wait for one another. Gives those
+    /// that go on.
+    pub(super) fn meet_cluster(&mut self, warp: &mut Warp, mask: u32, pc: InstId) -> Result<u32, Stop> {
+        if let Detector::Epoch(_) = self.order {
+            return Err(Stop::NeedVectorClocks);
+        }
+        if warp.live() & !mask != 0 {
+            return Ok(0);
+        }
+        let op = &self.launch.program.insts[pc.index()].op;
+        let over = if let Op::Async(Async::ArriveAtCluster { releases }) = op {
+            self.arrive_at_cluster(warp, mask, pc, *releases)?;
+            mask
+        } else {
+            self.wait_for_cluster(warp, mask, pc)?
+        };
+        if over == mask {
+            warp.meet(mask);
+        }
+        Ok(over)
+    }
+
+    /// `barrier.cluster.arrive` by the lanes of `mask`.
+    fn arrive_at_cluster(&mut self, warp: &Warp, mask: u32, pc: InstId, releases: bool) -> Result<(), Stop> {
+        for lane in lanes(mask) {
+            let number = warp.thread(lane) as usize;
+            if let Standing::Arrived(_, before) = self.cluster.threads[number] {
+                let message =
+                    "a thread arrives at the cluster's barrier again and has not waited at it in between";
+                let sites = vec![
+                    self.site_of_thread("arrives".into(), warp.thread(lane), before),
+                    self.site("arrives again".into(), warp, lane, pc),
+                ];
+                return Err(self.fault_at(FaultKind::BarrierMisuse, "Y13", message.into(), sites, None));
+            }
+            let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+            let joined = &mut self.cluster.joined;
+            if releases {
+                exact.clocks.add_to(number, joined);
+            } else {
+                exact.clocks.add_fenced_to(number, joined);
+            }
+            exact.clocks.release(number);
+            let phase = self.cluster.phase;
+            self.cluster.threads[number] = Standing::Arrived(phase, pc);
+            self.cluster.count();
+            self.counts.barriers += u64::from(self.cluster.phase - phase);
+        }
+        Ok(())
+    }
+
+    /// `barrier.cluster.wait`: the lanes for which all have arrived, which learn what these told.
+    fn wait_for_cluster(&mut self, warp: &Warp, mask: u32, pc: InstId) -> Result<u32, Stop> {
+        let mut over = 0;
+        for lane in lanes(mask) {
+            let number = warp.thread(lane) as usize;
+            let Standing::Arrived(phase, _) = self.cluster.threads[number] else {
+                let message =
+                    "a thread waits at the cluster's barrier at which it has not arrived".to_string();
+                return Err(self.fault(FaultKind::BarrierMisuse, "Y13", message, warp, lane, pc));
+            };
+            if phase == self.cluster.phase {
+                continue;
+            }
+            let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
+            exact.clocks.learn(number, &mut self.cluster.over);
+            exact.clocks.release(number);
+            self.cluster.threads[number] = Standing::Away;
+            over |= 1 << lane;
+        }
+        if let Detector::VectorClock(exact) = &self.order
+            && over != 0
+        {
+            let met =
+                lanes(over).map(|lane| (warp.thread(lane), exact.clocks.now(warp.thread(lane) as usize)));
+            self.meetings.note(Some(pc), met);
+        }
+        Ok(over)
+    }
+
+    /// A lane accesses an object. If it is of another CTA of the cluster, the lane must know that this has begun.
+    #[inline]
+    pub(super) fn reach(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        object: &Object,
+        pc: InstId,
+    ) -> Result<(), Stop> {
+        if object.rank == warp.rank || object.space != Space::Shared {
+            return Ok(());
+        }
+        self.reach_across(warp, lane, object, pc)
+    }
+
+    fn reach_across(&mut self, warp: &Warp, lane: usize, object: &Object, pc: InstId) -> Result<(), Stop> {
+        let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+        let (thread, rank) = (warp.thread(lane), object.rank);
+        let now = Reach { stamp: exact.clocks.now(thread as usize), pc };
+        if self.cluster.reaches.insert((thread, rank), now).is_some() {
+            return Ok(());
+        }
+        let mut others = self.launch.numbers_of(rank);
+        if others.any(|other| exact.clocks.is_past(thread as usize, other, 1)) {
+            return Ok(());
+        }
+        let message = format!(
+            "{} is accessed by another CTA, and nothing makes sure that this CTA has begun",
+            self.spell(object, 0, 0)
+        );
+        let site = self.site("accesses it".into(), warp, lane, pc);
+        let help = "let the cluster meet first: `cluster.sync()`, or `barrier.cluster.arrive` and `barrier.cluster.wait`";
+        Err(self.fault_at(FaultKind::Race, "Y13", message, vec![site], Some(help.into())))
+    }
+
+    /// At the end: whatever another CTA accessed of a CTA's shared memory happened before that returned.
+    pub(super) fn end_reaches(&self) -> Result<(), Stop> {
+        let Detector::VectorClock(exact) = &self.order else { return Ok(()) };
+        let mut late: Vec<(u32, u32, Reach)> = Vec::new();
+        for ((thread, rank), reach) in &self.cluster.reaches {
+            let happened = |other| exact.clocks.is_past(other, *thread as usize, reach.stamp);
+            if !self.launch.numbers_of(*rank).any(happened) {
+                late.push((*thread, *rank, *reach));
+            }
+        }
+        late.sort_unstable_by_key(|(thread, rank, reach)| (*thread, *rank, reach.pc));
+        let Some((thread, rank, reach)) = late.first().copied() else { return Ok(()) };
+        let message = format!(
+            "CTA {rank} of the cluster may have returned when another one accesses its shared memory"
+        );
+        let sites = vec![self.site_of_thread("accesses it".into(), thread, reach.pc)];
+        let help =
+            "let the cluster meet before any of its CTAs returns: `cluster.sync()` behind the last access";
+        Err(self.fault_at(FaultKind::Race, "Y13", message, sites, Some(help.into())))
+    }
+
+    /// A fence by the lanes of `mask`.
+    pub(super) fn fence(&mut self, warp: &Warp, mask: u32, of: Fenced) {
+        // Without the cluster's barrier nobody asks.
+        let Detector::VectorClock(exact) = &mut self.order else { return };
+        for lane in lanes(if self.cluster.threads.is_empty() { 0 } else { mask }) {
+            let number = warp.thread(lane) as usize;
+            match of {
+                Fenced::Everything => exact.clocks.fence(number),
+                Fenced::Barriers => exact.clocks.fence_barriers(number),
+            }
+        }
+    }
+
+    /// `mapa`
+    pub(super) fn map_to_cta(
+        &self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: InstId,
+        (d, width): (RegId, Width),
+        (a, space): (Src, Space),
+        rank: Src,
+    ) -> Result<(), Stop> {
+        let mut out = [0; 32];
+        for lane in lanes(mask) {
+            let address = self.concrete(warp, a, lane, pc, "an address")?;
+            let rank = self.concrete(warp, rank, lane, pc, "the number of a CTA")? & 0xffff_ffff;
+            let (there, inner) = self.in_cta((space, address), rank, (warp, lane, pc))?;
+            let address = if space == Space::Generic { to_generic(there, inner) } else { inner };
+            out[lane] = address & width.mask();
+        }
+        warp.register_mut(d).merge_bits(mask, &out);
+        Ok(())
+    }
+
+    /// `getctarank`
+    pub(super) fn cta_rank_of(
+        &self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: InstId,
+        d: RegId,
+        (a, space): (Src, Space),
+    ) -> Result<(), Stop> {
+        let mut out = [0; 32];
+        for lane in lanes(mask) {
+            let address = self.concrete(warp, a, lane, pc, "an address")?;
+            // What is no address in shared memory is told.
+            self.in_cta((space, address), 0, (warp, lane, pc))?;
+            out[lane] = self.rank_of_address((space, address)).map_or(0, u64::from);
+        }
+        warp.register_mut(d).merge_bits(mask, &out);
+        Ok(())
+    }
+
+    /// The numbers of all CTAs of the cluster that a mask of a multicast names.
+    pub(super) fn ranks_in(&self, mask: u64, warp: &Warp, lane: usize, pc: InstId) -> Result<Vec<u32>, Stop> {
+        let ranks = self.launch.ranks();
+        if mask == 0 || mask >> ranks != 0 {
+            let message = format!("a copy to the CTAs {mask:#06x} of a cluster of {ranks}");
+            return Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc));
+        }
+        Ok((0..ranks).filter(|rank| mask >> rank & 1 == 1).collect())
+    }
+
+    /// The address of the same place in the shared memory of another CTA of the cluster.
+    pub(super) fn in_cta(
+        &self,
+        (space, address): (Space, u64),
+        rank: u64,
+        (warp, lane, pc): (&Warp, usize, InstId),
+    ) -> Result<(Space, u64), Stop> {
+        let (own, inner) = locate(space, address);
+        let ranks = self.launch.ranks();
+        let there = match own {
+            Space::Shared | Space::Cluster if rank < u64::from(ranks) => {
+                let found = self.launch.objects.find(Space::Cluster, inner);
+                found.and_then(|_| self.launch.objects.in_cta(inner, number_of(rank as usize)))
+            }
+            Space::Shared
+            | Space::Cluster
+            | Space::Global
+            | Space::Local
+            | Space::Const
+            | Space::Param
+            | Space::Generic => None,
+        };
+        match there {
+            Some(there) => Ok((Space::Cluster, there)),
+            None if rank >= u64::from(ranks) => {
+                let message = format!("there is no CTA {rank} in a cluster of {ranks}");
+                Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc))
+            }
+            None => {
+                let message = "an address that is none of shared memory is taken for one".to_string();
+                Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, lane, pc))
+            }
+        }
+    }
+}
+
+/// That some thread among these knows of everything that an agent did up to a stamp.
+pub(super) fn one_knows(clocks: &Clocks, mut threads: Range<usize>, agent: usize, stamp: u32) -> bool {
+    threads.any(|thread| clocks.knows(thread, agent) >= stamp)
+}
