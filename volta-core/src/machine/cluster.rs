@@ -176,6 +176,14 @@ impl<'l> Cta<'l> {
         Ok(over)
     }
 
+    /// The object at an address, and the offset in it: `.shared` is the memory of the own CTA.
+    #[inline]
+    pub(super) fn found(&self, warp: &Warp, space: Space, address: u64) -> Option<(u32, i64)> {
+        let found = self.launch.objects.find(space, address)?;
+        let is_own = space != Space::Shared || self.launch.objects.get(found.0).rank == warp.rank;
+        is_own.then_some(found)
+    }
+
     /// A lane accesses an object. If it is of another CTA of the cluster, the lane must know that this has begun.
     #[inline]
     pub(super) fn reach(

@@ -658,7 +658,7 @@ mod tests {
         assert!(cell.read(now(1, 0, 0), 4), "the wait of one thread is no barrier");
         assert!(!cell.read(now(2, 0, 0), 4));
 
-        let mut exact = VectorClockDetector::new(2, false);
+        let mut exact = VectorClockDetector::new(2, 32, false);
         let access = |exact: &mut VectorClockDetector, thread, agent, writes| {
             exact.access((0, 0), (thread, agent), 0b1111, InstId(0), writes).is_ok()
         };
@@ -678,7 +678,7 @@ mod tests {
     fn what_some_lane_wrote_is_ordered_by_the_whole_warp_only() {
         // What one lane did before is ordered for that lane only, whichever it is.
         for first in 0..2 {
-            let mut exact = VectorClockDetector::new(2, false);
+            let mut exact = VectorClockDetector::new(2, 32, false);
             assert!(exact.access((0, 0), (first, Agent::Thread), 0b1111, InstId(0), true).is_ok());
             let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: 0b11 };
             assert!(exact.access_by_any((0, 0), (&[0, 1], agent), 0b1111, InstId(1), true).is_err());
@@ -692,7 +692,7 @@ mod tests {
         assert!(!cell.read(now(1, 1, 0), 0));
         assert!(cell.write_by_any(now(1, 1, 0)), "lane 0 has read it since");
 
-        let mut exact = VectorClockDetector::new(2, false);
+        let mut exact = VectorClockDetector::new(2, 32, false);
         let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: 0b11 };
         for lane in 0..2 {
             assert!(exact.access((0, 0), (lane, agent), 0b1111, InstId(0), true).is_ok());
@@ -704,7 +704,7 @@ mod tests {
 
     #[test]
     fn behind_a_race_all_others_are_found() {
-        let mut exact = VectorClockDetector::new(4, false);
+        let mut exact = VectorClockDetector::new(4, 32, false);
         let access = |exact: &mut VectorClockDetector, thread, inst, writes| {
             let found = exact.access_anyway((0, 0), (&[thread], Agent::Thread), 0b1111, InstId(inst), writes);
             found.iter().map(|conflict| conflict.earlier.inst.0).collect::<Vec<_>>()
@@ -719,7 +719,7 @@ mod tests {
 
     #[test]
     fn the_vector_clock_detector_works_by_byte_and_remembers_every_reader() {
-        let mut exact = VectorClockDetector::new(3, false);
+        let mut exact = VectorClockDetector::new(3, 32, false);
         let at = |n| InstId(n);
         assert!(exact.access((0, 0), (0, Agent::Thread), 0b0011, at(0), true).is_ok());
         assert!(exact.access((0, 0), (1, Agent::Thread), 0b1100, at(1), true).is_ok());

@@ -228,7 +228,7 @@ mod tests {
         #[test]
         fn no_race_is_missed(events in prop::collection::vec(event(), 1..40)) {
             // Threads 0 and 1 are lanes of warp 0, threads 2 and 3 of warp 1.
-            let mut exact = VectorClockDetector::new(4, false);
+            let mut exact = VectorClockDetector::new(4, 32, false);
             let (mut parts, mut cell) = (ByteShadow::default(), EpochShadow::CLEAN);
             let (mut epoch, mut syncs) = (1, [0; 2]);
             let mut touched: Vec<(u32, u8)> = Vec::new();

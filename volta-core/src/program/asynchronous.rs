@@ -3,7 +3,8 @@
 
 use super::effect::{Effect, Members, Wait, Writes};
 use super::matrix::MatrixProduct;
-use super::op::{Address, Op, PredId, PredSrc, RegId, Scope, Space, Src, VariableId, Width};
+use super::op::{Address, Op, PredId, PredSrc, RegId, Space, Src, VariableId, Width};
+use super::update::Scope;
 use super::visit::Named;
 
 /// A place in memory.

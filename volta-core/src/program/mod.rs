@@ -25,6 +25,7 @@ mod operand;
 mod polling;
 mod print;
 mod types;
+mod update;
 mod variables;
 mod visit;
 
@@ -43,6 +44,7 @@ pub use isa::{InstructionInfo, instructions};
 pub use kernel::{KernelInfo, KernelParameter, kernels};
 pub use op::*;
 pub use polling::{FirstTest, Polling};
+pub use update::{Scope, Update};
 pub use variables::{is_made_by_compiler, is_variable_called, variable_name};
 
 use crate::base::budget::Budgets;

@@ -6,6 +6,7 @@
 
 use super::asynchronous::Async;
 use super::matrix::{Fragment, MatrixProduct};
+use super::update::{Scope, Update};
 pub use crate::base::index::InstId;
 use crate::index_type;
 use crate::number::format::{Format, Rounding};
@@ -378,36 +379,6 @@ pub enum Vote {
     All,
     Any,
     Uni,
-}
-
-/// What an atomic operation does to memory; all of them commute with themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Update {
-    /// Adds a real.
-    Real(Format),
-    /// `add`, `min`, `max`, `and`, `or` or `xor` on integers. Only `min` and `max` ask for a sign.
-    Integer(Int2, Int),
-}
-
-impl Update {
-    /// Bytes that it covers.
-    pub fn bytes(self) -> u32 {
-        match self {
-            Update::Real(format) => format.bytes(),
-            Update::Integer(_, ty) => ty.width.bytes(),
-        }
-    }
-}
-
-/// Among whom an atomic operation is one (rule Y7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Scope {
-    /// The threads of the CTA: `.cta`.
-    Cta,
-    /// The threads of the cluster: `.cluster`.
-    Cluster,
-    /// All threads of the launch: `.gpu`, `.sys`.
-    Launch,
 }
 
 /// What a CTA barrier does.

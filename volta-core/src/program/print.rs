@@ -8,14 +8,15 @@
 //! @1   @!p0 branch @3
 //! ```
 
+use super::update::{Scope, Update};
 use std::fmt::{self, Display, Formatter};
 
 use super::asynchronous::{Adds, Async, BarrierAction, Factor, Far, Groups, Phase, Place, WarpgroupProduct};
 use super::code::{Inst, Program, Variable};
 use super::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
 use super::op::{
-    Address, Barrier, Bool2, Clamp, Compare, Declared, FloatCompare, Int, Op, Precision, PredSrc, Scope,
-    Space, Src, ToIntegral, Update, Width,
+    Address, Barrier, Bool2, Clamp, Compare, Declared, FloatCompare, Int, Op, Precision, PredSrc, Space, Src,
+    ToIntegral, Width,
 };
 use crate::number::format::{Format, Rounding};
 

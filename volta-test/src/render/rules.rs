@@ -206,6 +206,12 @@ pub const RULES: &[Rule] = &[
         "`wgmma.fence` comes before it where threads have touched the registers; `wgmma.wait_group` after it.",
     ),
     entry(
+        "Y13",
+        "the CTAs of a cluster run together, and access each other's shared memory only while it is there",
+        "Between the first access and the beginning, and between the last one and the end, the cluster meets: \
+         `cluster.sync()`, or `barrier.cluster.arrive` and `barrier.cluster.wait`.",
+    ),
+    entry(
         "M1",
         "an access must stay inside its object, aligned, in the right state space",
         "An out-of-bounds read is a fault even if its value is unused.",

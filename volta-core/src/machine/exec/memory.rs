@@ -187,14 +187,6 @@ impl<'l> Cta<'l> {
         Ok(WarpAccess { object, number, offsets, mask: 1 << lane, pc, access, agent })
     }
 
-    /// The object at an address, and the offset in it: `.shared` is the memory of the own CTA.
-    #[inline]
-    pub(super) fn found(&self, warp: &Warp, space: Space, address: u64) -> Option<(u32, i64)> {
-        let found = self.launch.objects.find(space, address)?;
-        let is_own = space != Space::Shared || self.launch.objects.get(found.0).rank == warp.rank;
-        is_own.then_some(found)
-    }
-
     /// Matrices lie in shared memory, those of `wmma` also in tensors.
     pub(super) fn holds_matrices(
         &self,

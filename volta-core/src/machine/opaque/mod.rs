@@ -11,6 +11,7 @@
 
 mod form;
 mod transfer;
+mod width;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

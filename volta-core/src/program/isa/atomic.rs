@@ -5,9 +5,10 @@
 use super::memory::{SCOPES, policy, space};
 use super::{Row, Types, row, unsupported};
 use crate::number::format::Format;
-use crate::program::op::{Address, Int2, Op, RegId, Scope, Space, Src, Update, Width};
+use crate::program::op::{Address, Int2, Op, RegId, Space, Src, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::{Type, double, float_width};
+use crate::program::update::{Scope, Update};
 use crate::ptx::tree::Operand;
 
 const SYNC: &str = "Parallel Synchronization and Communication Instructions";

@@ -49,7 +49,7 @@ fn cp(x: &mut Operation<'_, '_>) -> Lowered {
 fn arrive(x: &mut Operation<'_, '_>) -> Lowered {
     x.require(&[("arrive", ())])?;
     let counted = x.flag("noinc");
-    let space = super::mbarrier::barrier_space(x)?;
+    let space = super::mbarrier::barrier_space(x, false)?;
     x.done(1)?;
     let place = place(x, 0, space)?;
     let action = BarrierAction::ArriveAfterCopies { counted };

@@ -4,9 +4,10 @@ use super::copy::place;
 use super::memory::space;
 use super::{Row, Types, row};
 use crate::program::asynchronous::{Async, BarrierAction, Phase, Place};
-use crate::program::op::{Int, Op, Scope, Space, Src, Width};
+use crate::program::op::{Int, Op, Space, Src, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
+use crate::program::update::Scope;
 use crate::ptx::tree::Operand;
 
 pub(super) const ROWS: &[Row] = &[row(
@@ -44,21 +45,21 @@ fn mbarrier(x: &mut Operation<'_, '_>) -> Lowered {
     ])?;
     match kind {
         Kind::Init => {
-            let space = barrier_space(x)?;
+            let space = barrier_space(x, false)?;
             x.done(2)?;
             let place = place(x, 0, space)?;
             let count = x.source(1, U32)?;
             act(x, place, BarrierAction::Init { count })
         }
         Kind::Invalidate => {
-            let space = barrier_space(x)?;
+            let space = barrier_space(x, false)?;
             x.done(1)?;
             let place = place(x, 0, space)?;
             act(x, place, BarrierAction::Invalidate)
         }
         Kind::Expect | Kind::Complete => {
             scope(x, "relaxed")?;
-            let space = barrier_space(x)?;
+            let space = barrier_space(x, true)?;
             x.done(2)?;
             let place = place(x, 0, space)?;
             let bytes = x.source(1, U32)?;
@@ -80,13 +81,18 @@ fn act(x: &mut Operation<'_, '_>, place: Place, action: BarrierAction) -> Lowere
     Ok(())
 }
 
-/// Takes the modifiers of a barrier's type and state space.
-pub(super) fn barrier_space(x: &mut Operation<'_, '_>) -> Lowered<Space> {
+/// Takes the modifiers of a barrier's type and state space; whether it may be one of another CTA.
+pub(super) fn barrier_space(x: &mut Operation<'_, '_>, is_far: bool) -> Lowered<Space> {
     if x.ty()? != B64 {
         return Err(x.wrong_type());
     }
     match space(x) {
-        space @ (Space::Shared | Space::Cluster | Space::Generic) => Ok(space),
+        space @ (Space::Shared | Space::Generic) => Ok(space),
+        Space::Cluster if is_far => Ok(Space::Cluster),
+        Space::Cluster => {
+            Err(x
+                .unsupported("only arrivals, and bytes that are expected or come, are of `.shared::cluster`"))
+        }
         Space::Global | Space::Local | Space::Const | Space::Param => {
             Err(x.unsupported("a barrier lies in `.shared`"))
         }
@@ -107,7 +113,7 @@ fn arrive(x: &mut Operation<'_, '_>, drops: bool) -> Lowered {
     let expects = x.flag("expect_tx");
     let completes = !x.flag("noComplete");
     let releases = scope(x, "release")?;
-    let space = barrier_space(x)?;
+    let space = barrier_space(x, true)?;
     let operands = x.done_within(if expects || !completes { 3 } else { 2 }, 3)?;
     let place = place(x, 1, space)?;
     let operand = x.operand(0)?;
@@ -121,7 +127,7 @@ fn arrive(x: &mut Operation<'_, '_>, drops: bool) -> Lowered {
 fn test(x: &mut Operation<'_, '_>, suspends: bool) -> Lowered {
     let parity = x.flag("parity");
     let acquires = scope(x, "acquire")?;
-    let space = barrier_space(x)?;
+    let space = barrier_space(x, false)?;
     let operands = x.done_within(3, if suspends { 4 } else { 3 })?;
     let place = place(x, 1, space)?;
     if operands == 4 {

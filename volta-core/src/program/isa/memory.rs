@@ -6,9 +6,10 @@
 use super::copy::place;
 use super::{Row, Types, row};
 use crate::program::asynchronous::Async;
-use crate::program::op::{Access, Int, Op, Scope, Space, Src, Width};
+use crate::program::op::{Access, Int, Op, Space, Src, Width};
 use crate::program::operand::{Element, Lowered, Operation};
 use crate::program::types::Type;
+use crate::program::update::Scope;
 use crate::ptx::tree::Operand;
 
 pub(super) const ROWS: &[Row] = &[

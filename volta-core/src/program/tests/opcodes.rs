@@ -26,9 +26,6 @@ fn every_opcode_met_in_practice_is_known() {
         "unsupported: `atom.global.cas.b16` is not supported: exchanges do not commute: what is left depends on the schedule",
         "unsupported: `atom.global.cas.b32` is not supported: exchanges do not commute: what is left depends on the schedule",
         "unsupported: `atom.global.inc.u32` is not supported: counters that wrap around are not done yet",
-        "unsupported: `barrier.cluster.arrive.relaxed.aligned` is not supported: clusters of several CTAs are not",
-        "unsupported: `barrier.cluster.wait.aligned` is not supported: clusters of several CTAs are not",
-        "unsupported: `cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint` is not supported: clusters of several CTAs are not",
         "unsupported: `fence.proxy.tensormap::generic.acquire.gpu` is not supported: tensor maps are not done yet",
     ];
     unknown.sort();

@@ -1,6 +1,6 @@
 //! What a program says besides its code.
 
-use crate::program::{Location, LowerError, Op, Program, lower};
+use crate::program::{Location, LowerError, Program, lower};
 
 #[test]
 fn the_launch_bounds_are_read() {
@@ -45,20 +45,6 @@ fn places_come_from_the_last_loc() {
         program.insts.iter().map(|inst| text.get(inst.span.start as usize..inst.span.end as usize)).collect();
     assert_eq!(texts[1], Some("mov.u32 %r1, 1;"));
     assert_eq!(texts[5], Some("}"));
-}
-
-#[test]
-fn registers_of_clusters_need_clusters_of_one() {
-    let ops = |directives: &str| {
-        let text =
-            format!(".entry k() {directives} {{ .reg .b32 %r<3>; mov.u32 %r1, %cluster_ctarank; ret; }}");
-        let module = crate::ptx::parse(&text).expect("PTX");
-        lower(&module, &text, None).expect("a program").insts.into_iter().map(|inst| inst.op).next()
-    };
-    assert!(matches!(ops(""), Some(Op::Special { .. })));
-    assert!(matches!(ops(".reqnctapercluster 1, 1, 1"), Some(Op::Special { .. })));
-    assert!(matches!(ops(".reqnctapercluster 2, 1, 1"), Some(Op::Unsupported { .. })));
-    assert!(matches!(ops(".explicitcluster"), Some(Op::Unsupported { .. })));
 }
 
 #[test]

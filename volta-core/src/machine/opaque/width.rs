@@ -1,0 +1,34 @@
+//! How wide accesses to tensors are.
+
+use super::form::Base;
+use super::{Analysis, State};
+use crate::program::{Async, Far, Op, Space};
+
+impl Analysis<'_> {
+    /// Bytes of an access to a tensor that has elements of fewer, so that it relies on where the tensor begins.
+    pub(super) fn wide_access(&mut self, state: &State, at: usize) -> Option<u32> {
+        let op = &self.program.insts[at].op;
+        let (address, bytes) = if let Op::Async(Async::Copy { from, bytes, .. }) = op {
+            (*from, *bytes)
+        } else if let Op::Async(
+            Async::BulkLoad { from: Far::Bytes { at, .. }, .. }
+            | Async::BulkStore { to: Far::Bytes { at, .. }, .. },
+        ) = op
+        {
+            (at.address, 16)
+        } else if let Op::Load { space: Space::Global | Space::Generic, address, width, d, .. } = op {
+            (*address, width.bytes() * d.len() as u32)
+        } else if let Op::Store { space: Space::Global | Space::Generic, address, width, a, .. } = op {
+            (*address, width.bytes() * a.len() as u32)
+        } else {
+            return None;
+        };
+        let address = self.address(state, address);
+        let narrowest = match self.object(address) {
+            Some((Base::Tensor(tensor), _)) => self.elements.get(&tensor).copied(),
+            Some((Base::Variable(_) | Base::Window(_), _)) => None,
+            None => self.elements.values().min().copied(),
+        };
+        narrowest.filter(|element| bytes > *element).map(|_| bytes)
+    }
+}
