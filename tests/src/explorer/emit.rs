@@ -29,7 +29,16 @@ pub fn block(program: &Program) -> u32 {
     }
 }
 
-const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n\n\
+/// Where warps run; the meaning is the same, as far as barriers are those for all threads and words are global.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// All in one CTA.
+    Cta,
+    /// Each is a CTA of a cluster; barriers are the cluster's.
+    Cluster,
+}
+
+const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n\n\
     .visible .entry k(.param .u64 g, .param .u64 s, .param .u64 y)\n{\n\
     \t.reg .pred %p, %warp, %member<4>, %true;\n\
     \t.reg .b16 %h;\n\
@@ -45,8 +54,8 @@ pub struct Kernel {
 }
 
 /// The program as a kernel `k`.
-pub fn kernel(program: &Program, style: Style) -> Kernel {
-    let mut emitter = Emitter::new(style, program.space);
+pub fn kernel(program: &Program, style: Style, home: Home) -> Kernel {
+    let mut emitter = Emitter::new(style, program.space, home);
     emitter.head();
     for at in 0..program.warps.len() {
         emitter.line(&format!("setp.eq.u32 %warp, %w, {at};"));
@@ -63,7 +72,7 @@ pub fn kernel(program: &Program, style: Style) -> Kernel {
 
 /// A kernel `k` of one thread that leaves behind what `end` says, in all that it says about tensors.
 pub fn outcome(program: &Program, end: &Final) -> String {
-    let mut emitter = Emitter::new(Style::Branches, program.space);
+    let mut emitter = Emitter::new(Style::Branches, program.space, Home::Cta);
     for (tensor, halves) in [("g", 0..HALVES), ("s", HALVES..CELLS)] {
         if tensor == "g" && program.space != Space::Global || tensor == "s" && !writes_source(program) {
             continue;
@@ -98,12 +107,13 @@ struct Emitter {
     labels: u32,
     style: Style,
     space: Space,
+    home: Home,
     lines: Vec<Option<(usize, usize)>>,
 }
 
 impl Emitter {
-    fn new(style: Style, space: Space) -> Emitter {
-        Emitter { out: HEAD.into(), labels: 0, style, space, lines: Vec::new() }
+    fn new(style: Style, space: Space, home: Home) -> Emitter {
+        Emitter { out: HEAD.into(), labels: 0, style, space, home, lines: Vec::new() }
     }
 
     fn line(&mut self, text: &str) {
@@ -122,10 +132,18 @@ impl Emitter {
             self.line("ld.param.u64 %base, [g];");
             self.line("cvta.to.global.u64 %base, %base;");
         }
+        let places = match self.home {
+            Home::Cta => {
+                ["mov.u32 %thread, %tid.x;", "shr.u32 %w, %thread, 5;", "and.b32 %lane, %thread, 31;"]
+            }
+            Home::Cluster => [
+                "mov.u32 %lane, %tid.x;",
+                "mov.u32 %w, %cluster_ctarank;",
+                "mad.lo.u32 %thread, %w, 32, %lane;",
+            ],
+        };
+        places.iter().for_each(|text| self.line(text));
         for text in [
-            "mov.u32 %thread, %tid.x;",
-            "shr.u32 %w, %thread, 5;",
-            "and.b32 %lane, %thread, 31;",
             "ld.param.u64 %source, [s];",
             "cvta.to.global.u64 %source, %source;",
             "ld.param.u64 %y, [y];",
@@ -230,6 +248,10 @@ impl Emitter {
                 }
             }
             Act::Update(update) => self.update(update, guard),
+            Act::Barrier { .. } if self.home == Home::Cluster => {
+                self.line(&format!("{guard}barrier.cluster.arrive.aligned;"));
+                self.line(&format!("{guard}barrier.cluster.wait.aligned;"));
+            }
             Act::Barrier { how, id, count, aligned } => {
                 let name = if aligned { "bar" } else { "barrier" };
                 let count = match count {

@@ -8,7 +8,7 @@ use volta_core::case::{
 };
 use volta_core::number::{Extended, Rational};
 use volta_core::verdict::{Fault, FaultKind, Report, SideStats, Verdict};
-use volta_suite::explorer::emit::{self, Kernel, Style};
+use volta_suite::explorer::emit::{self, Home, Kernel, Style};
 use volta_suite::explorer::{
     Broken, Findings, HALVES, INITIAL, Pace, Pair, Program, Relaxed, Search, Space, explore, threads,
 };
@@ -38,7 +38,7 @@ pub(crate) struct Checked {
 }
 
 /// Schedules under which each program is verified.
-fn schedules(seed: u64) -> [Schedule; 4] {
+pub(crate) fn schedules(seed: u64) -> [Schedule; 4] {
     [Schedule::InOrder, Schedule::Reversed, Schedule::Shuffled(seed), Schedule::Shuffled(!seed)]
 }
 
@@ -75,7 +75,7 @@ fn side(ptx: String, block: u32) -> Side {
     }
 }
 
-fn case(program: &Program, ptx: String, relaxed: Relaxed) -> Case {
+pub(crate) fn case(program: &Program, ptx: String, relaxed: Relaxed) -> Case {
     let halves = |range: std::ops::Range<usize>| {
         Contents::List(INITIAL[range].iter().map(|half| whole(i64::from(*half))).collect())
     };
@@ -112,7 +112,7 @@ fn essence(mut report: Report) -> String {
 
 /// Whether a verdict is right about a program, given everything that can happen (rule Y8; `docs/trust.md` says why
 /// each line is as it is).
-fn judge(verdict: &str, findings: &Findings) -> Result<(), String> {
+pub(crate) fn judge(verdict: &str, findings: &Findings) -> Result<(), String> {
     let broke = |rules: &[Broken]| rules.iter().any(|rule| findings.broken.contains(rule));
     let ambiguous = [Broken::Counts, Broken::Ways, Broken::Again];
     let holds = match verdict {
@@ -161,7 +161,7 @@ pub(crate) fn check(program: &Program, manner: Manner) -> Result<Option<Checked>
     // Lanes that all go by themselves execute no instruction together.
     let apart = if findings.same_stores { explore(program, strict) } else { Ok(findings.clone()) };
     let Ok(apart) = apart else { return Ok(None) };
-    let kernel = emit::kernel(program, style);
+    let kernel = emit::kernel(program, style, Home::Cta);
     let case = case(program, kernel.ptx.clone(), relaxed);
     let (mut verdicts, mut more) = (Vec::new(), 0);
     let (mut pairs, mut mattering) = (BTreeSet::new(), BTreeSet::new());

@@ -2,6 +2,7 @@
 
 mod atomics;
 mod check;
+mod clusters;
 mod copies;
 mod directed;
 mod survey;

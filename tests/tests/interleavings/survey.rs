@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use volta_suite::explorer::emit::{self, Style};
+use volta_suite::explorer::emit::{self, Home, Style};
 use volta_suite::explorer::{Act, Broken, Findings, Pace, Program, Relaxed, Search, explore, generate};
 
 use crate::check::{Checked, Manner, VARIANTS, check};
@@ -118,7 +118,7 @@ fn survey(programs: u64, first: u64, relaxed: Relaxed) -> Tally {
                 if described.len() < 4 {
                     let small = shrink(&program, |program| check(program, manner).is_err());
                     let error = check(&small, manner).err().unwrap_or_default();
-                    let ptx = emit::kernel(&small, manner.style).ptx;
+                    let ptx = emit::kernel(&small, manner.style, Home::Cta).ptx;
                     described.push(format!("seed {seed}: {small:#?}\n{error}\n{ptx}"));
                 }
             }

@@ -301,6 +301,7 @@ impl Cta<'_> {
         self.copies.iter().all(Copies::is_empty)
             && self.products.iter().all(Products::is_empty)
             && self.mbarriers.is_empty()
+            && self.cluster.is_idle()
     }
 
     /// How often warps have arrived at barriers that wait for others.

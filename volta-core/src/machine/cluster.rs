@@ -63,6 +63,11 @@ impl Cluster {
         (live - self.missing, live)
     }
 
+    /// Whether no thread has arrived that has not waited.
+    pub(super) fn is_idle(&self) -> bool {
+        !self.threads.iter().any(|thread| matches!(thread, Standing::Arrived(..)))
+    }
+
     /// One thread less is waited for.
     fn count(&mut self) {
         self.missing -= 1;

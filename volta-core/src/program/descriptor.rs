@@ -46,9 +46,10 @@ impl Origins<'_> {
 
     /// Whether what a load of a space gives may be computed from such an address.
     fn may_be_stored(&self, space: Space) -> bool {
+        let of = |space| if space == Space::Cluster { Space::Shared } else { space };
         self.stored
             .iter()
-            .any(|stored| *stored == space || *stored == Space::Generic || space == Space::Generic)
+            .any(|stored| of(*stored) == of(space) || *stored == Space::Generic || space == Space::Generic)
     }
 
     /// All dynamic arrays are one.

@@ -211,6 +211,11 @@ impl Op {
         matches!(self.effect(), Effect::Computes | Effect::Reads) || self.stores_locally()
     }
 
+    /// Whether it enters a block that declares nothing but registers.
+    pub(super) fn enters_registers(&self) -> bool {
+        matches!(self, Op::Enter { declared } if declared.variables.is_empty())
+    }
+
     /// Whether it stores to memory of its thread.
     pub fn stores_locally(&self) -> bool {
         matches!(self, Op::Store { space: Space::Local, .. })

@@ -24,6 +24,7 @@ mod names;
 mod operand;
 mod polling;
 mod print;
+mod trap;
 mod types;
 mod update;
 mod variables;

@@ -235,6 +235,10 @@ impl Program {
                     at = target.index();
                     continue;
                 }
+                // Of a trap, a round tells whether anybody gets there.
+                Effect::Control(Control::Trap) if runs.is_none() => {}
+                // What a block declares holds nothing when it is entered once more.
+                Effect::Context if op.enters_registers() => {}
                 Effect::Computes => {}
                 Effect::Control(_)
                 | Effect::Reads

@@ -400,6 +400,12 @@ impl Cta<'_> {
     }
 
     fn layout(&self, warp: &Warp, pc: InstId, bits: u64, k_major: bool) -> Result<Layout, Stop> {
+        // Two bits above the address: what was added to it has left shared memory, and whether something is carried on
+        // depends on where the matrix lies.
+        if bits >> 14 & 3 != 0 {
+            let message = "the address in a matrix descriptor is not one in shared memory".to_string();
+            return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, 0, pc));
+        }
         Layout::of(bits, k_major).ok_or_else(|| {
             let message = "matrix descriptors with a base offset are not supported".to_string();
             self.fault(FaultKind::Unsupported, "S2", message, warp, 0, pc)

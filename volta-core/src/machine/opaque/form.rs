@@ -58,7 +58,14 @@ pub(super) enum Form {
     Some { low: u32, narrow: bool },
     /// Half of a sum's bits, the high one or the low one, of a number as well.
     Half { sum: u32, offset: Option<i64>, high: bool },
+    /// What addresses decide of it are the lowest 16 bits, and what is carried out of them: the address in a matrix
+    /// descriptor, plus a number.
+    Descriptor,
 }
+
+/// The bits of a matrix descriptor that tell where the matrix lies, and two above them, which are 0 where it lies in shared
+/// memory: then what was carried out of them is the same wherever that is.
+pub(super) const DESCRIPTOR_ADDRESS: u64 = 0xffff;
 
 impl Form {
     /// Any number of these bits.
@@ -125,7 +132,7 @@ impl Sums {
         match form {
             Form::Linear { sum, .. } => self.is_narrow(sum),
             Form::Some { narrow, .. } => narrow,
-            Form::Bits { .. } | Form::Half { .. } => true,
+            Form::Bits { .. } | Form::Half { .. } | Form::Descriptor => true,
         }
     }
 
@@ -150,6 +157,7 @@ impl Sums {
             Form::Some { low, narrow: _ } => above(low),
             Form::Half { sum, high: false, .. } => above(self.low(sum)) & u64::from(u32::MAX),
             Form::Half { high: true, .. } => u64::from(u32::MAX),
+            Form::Descriptor => u64::MAX,
         }
     }
 
@@ -157,7 +165,7 @@ impl Sums {
     pub(super) fn ones(&self, form: Form) -> u64 {
         match form {
             Form::Bits { ones, taint } => ones | taint,
-            Form::Linear { .. } | Form::Some { .. } => u64::MAX,
+            Form::Linear { .. } | Form::Some { .. } | Form::Descriptor => u64::MAX,
             Form::Half { .. } => u64::from(u32::MAX),
         }
     }
@@ -168,8 +176,13 @@ impl Sums {
             Form::Bits { taint, .. } => taint == 0,
             Form::Linear { sum, .. } => self.object(sum).is_some(),
             Form::Some { .. } => true,
-            Form::Half { .. } => false,
+            Form::Half { .. } | Form::Descriptor => false,
         }
+    }
+
+    /// Whether addresses decide no more of it than the lowest 16 bits, and what was carried out of these.
+    pub(super) fn is_descriptor(&self, form: Form) -> bool {
+        form == Form::Descriptor || self.taint(form) & !DESCRIPTOR_ADDRESS == 0
     }
 
     /// What holds of one as well as of the other.
@@ -177,6 +190,9 @@ impl Sums {
         let low = |form: Form| self.taint(form).trailing_zeros();
         match (a, b) {
             _ if a == b => a,
+            (Form::Descriptor, other) | (other, Form::Descriptor) if self.is_descriptor(other) => {
+                Form::Descriptor
+            }
             (Form::Bits { ones, taint }, Form::Bits { ones: others, taint: tainted }) => {
                 Form::Bits { ones: ones | others, taint: taint | tainted }
             }
@@ -200,12 +216,12 @@ impl Sums {
         let offset = |form: Form| match form {
             Form::Linear { offset, .. } => offset,
             Form::Bits { ones: 0, taint: 0 } => Some(0),
-            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } => None,
+            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor => None,
         };
         let sum_of = |sums: &Sums, form: Form| match form {
             Form::Linear { sum, .. } => Some(sums.get(sum).clone()),
             Form::Bits { taint: 0, .. } => Some(Sum::new()),
-            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } => None,
+            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor => None,
         };
         if a.is_number() && b.is_number() {
             let most = self.ones(a).checked_add(self.ones(b)).filter(|_| times == 1);
@@ -233,8 +249,14 @@ impl Sums {
             (Form::Some { .. }, b) if b.is_number() => a,
             (a, Form::Some { .. }) if a.is_number() && times == 1 => b,
             _ => {
+                let moved = b.is_number() && self.is_descriptor(a)
+                    || a.is_number() && times == 1 && self.is_descriptor(b);
                 if times == 1 {
-                    return self.sum_of_bits(a, b);
+                    let sum = self.sum_of_bits(a, b);
+                    return if moved && !self.is_descriptor(sum) { Form::Descriptor } else { sum };
+                }
+                if moved {
+                    return Form::Descriptor;
                 }
                 let taint = self.taint(a) | self.taint(b);
                 Form::tainted(u64::MAX.checked_shl(taint.trailing_zeros()).unwrap_or(0))
@@ -266,7 +288,7 @@ impl Sums {
                 Form::Linear { sum, offset: offset.map(|own| own.wrapping_add(bytes)) }
             }
             _ if bytes == 0 => a,
-            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } => {
+            Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor => {
                 self.add(a, Form::number(filled(bytes as u64)), 1)
             }
         }

@@ -9,8 +9,6 @@ const STORED: &str = "an address is stored where values are compared, and nothin
 const COMPARED: &str =
     "the order or the distance of objects, or bits of an address beyond its alignment, decide here";
 const ADDRESSED: &str = "an address is computed from bits of addresses that nothing determines";
-/// The bits of a matrix descriptor that tell where the matrix lies, and two above them that are not looked at.
-const DESCRIPTOR_ADDRESS: u64 = 0xffff;
 const COMPUTED: &str = "a value is computed from bits of an address that nothing determines";
 
 impl Analysis<'_> {
@@ -44,7 +42,7 @@ impl Analysis<'_> {
             (Form::Linear { sum, .. }, Width::W32) if self.sums.is_narrow(sum) => form,
             (Form::Some { narrow: true, .. }, Width::W32) => form,
             (Form::Linear { sum, offset }, Width::W32) => Form::Half { sum, offset, high: false },
-            (Form::Half { .. }, Width::W32) => form,
+            (Form::Half { .. } | Form::Descriptor, Width::W32) => form,
             _ => Form::Bits {
                 ones: self.sums.ones(form) & width.mask(),
                 taint: self.sums.taint(form) & width.mask(),
@@ -58,7 +56,7 @@ impl Analysis<'_> {
         let form = if matches!(source, Src::Imm(_)) { form } else { self.cut(form, width) };
         match form {
             Form::Half { .. } => self.bits(form),
-            Form::Bits { .. } | Form::Linear { .. } | Form::Some { .. } => form,
+            Form::Bits { .. } | Form::Linear { .. } | Form::Some { .. } | Form::Descriptor => form,
         }
     }
 
@@ -137,7 +135,9 @@ impl Analysis<'_> {
                         Form::Linear { sum, offset: own } => {
                             Form::Half { sum, offset: own, high: offset - at == 4 }
                         }
-                        Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } => Form::tainted(u64::MAX),
+                        Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor => {
+                            Form::tainted(u64::MAX)
+                        }
                     }
                 }
                 _ => Form::tainted(u64::MAX),
@@ -300,7 +300,7 @@ impl Analysis<'_> {
                 let is_object = |form: Form| match form {
                     Form::Linear { sum, .. } => self.sums.object(sum).is_some(),
                     Form::Some { .. } => true,
-                    Form::Bits { .. } | Form::Half { .. } => false,
+                    Form::Bits { .. } | Form::Half { .. } | Form::Descriptor => false,
                 };
                 let form = match form {
                     Form::Linear { .. } | Form::Some { .. } if to.width.bits() > from.width.bits() => {
@@ -320,7 +320,8 @@ impl Analysis<'_> {
                     other @ (Form::Bits { .. }
                     | Form::Linear { .. }
                     | Form::Some { .. }
-                    | Form::Half { .. }) => other,
+                    | Form::Half { .. }
+                    | Form::Descriptor) => other,
                 };
                 (*d, self.cut(form, to.width))
             }
@@ -407,6 +408,7 @@ impl Analysis<'_> {
                     ] if sum == other && *part == Width::W32 => {
                         Form::Linear { sum: *sum, offset: offset.filter(|_| offset == same) }
                     }
+                    [Form::Descriptor, above] if above.is_number() && *part == Width::W32 => Form::Descriptor,
                     _ => {
                         let mut bits = (0u64, 0u64);
                         for (number, form) in forms.iter().enumerate() {
@@ -522,7 +524,11 @@ impl Analysis<'_> {
         match x {
             Form::Linear { sum, .. } if rounds => Form::Linear { sum, offset: None },
             Form::Some { .. } if rounds => x,
-            Form::Bits { .. } | Form::Linear { .. } | Form::Some { .. } | Form::Half { .. } => {
+            Form::Bits { .. }
+            | Form::Linear { .. }
+            | Form::Some { .. }
+            | Form::Half { .. }
+            | Form::Descriptor => {
                 Form::Bits { ones: self.sums.ones(x) & mask, taint: self.sums.taint(x) & mask }
             }
         }
@@ -567,7 +573,7 @@ impl Analysis<'_> {
                 match forms[n] {
                     Form::Linear { sum, .. } => return Form::Linear { sum, offset: None },
                     Form::Some { .. } => return forms[n],
-                    Form::Bits { .. } | Form::Half { .. } => {}
+                    Form::Bits { .. } | Form::Half { .. } | Form::Descriptor => {}
                 }
             }
         }
@@ -608,7 +614,8 @@ impl Analysis<'_> {
                 }
                 let wherever = |form: Form| match form {
                     Form::Linear { sum, .. } => Form::Linear { sum, offset: None },
-                    other @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. }) => other,
+                    other
+                    @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor) => other,
                 };
                 let anywhere = Form::number(u64::MAX);
                 let read = match operation {
@@ -636,8 +643,7 @@ impl Analysis<'_> {
                     let form = self.form(state, value);
                     let is_descriptor =
                         matches!(operation, Async::Multiply(product) if product.is_descriptor(value));
-                    let may_be_tainted = if is_descriptor { DESCRIPTOR_ADDRESS } else { 0 };
-                    self.sums.taint(form) & !may_be_tainted == 0
+                    form.is_number() || is_descriptor && self.sums.is_descriptor(form)
                 });
                 if let Some((space, from, bytes)) = read {
                     number &= self.loaded(space, from, bytes).is_number();
@@ -652,7 +658,8 @@ impl Analysis<'_> {
                 // Wherever in the object its rows lie.
                 let anywhere = match address {
                     Form::Linear { sum, .. } => Form::Linear { sum, offset: None },
-                    other @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. }) => other,
+                    other
+                    @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor) => other,
                 };
                 (!self.loaded(*space, anywhere, 16).is_number()).then_some(COMPUTED)
             }
@@ -762,7 +769,7 @@ impl Analysis<'_> {
                     }
             }),
             Form::Some { .. } => true,
-            Form::Bits { .. } | Form::Half { .. } => false,
+            Form::Bits { .. } | Form::Half { .. } | Form::Descriptor => false,
         }
     }
 }

@@ -16,6 +16,7 @@ use super::layout::{self, Layout};
 use super::names::{Binding, LabelId, Names};
 use super::op::{InstId, Op, PredId, PredSrc, RegId, Space, VariableId};
 use super::operand::{Fail, Lowered, Operation};
+use super::trap::guard_traps;
 use crate::base::budget::{Budgets, Limit};
 use crate::base::span::Span;
 use crate::ptx::location::{self, Loc};
@@ -132,6 +133,7 @@ impl<'m> Lowering<'m> {
         self.push(None, Op::Exit, end)?;
         self.keep_entries();
         self.resolve_targets();
+        guard_traps(&mut self.insts);
         find_matrices(&mut self.insts, &self.variables);
         let (registers, predicates, _) = self.names.counts();
         let module_variables = self.names.module_variables();
