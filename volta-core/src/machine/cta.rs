@@ -279,6 +279,7 @@ impl<'l> Cta<'l> {
                 return self.end_reaches();
             }
             if !progress {
+                self.waits_for_parts(&warps)?;
                 return Err(self.deadlock(&warps));
             }
         }

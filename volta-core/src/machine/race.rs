@@ -12,6 +12,7 @@
 use crate::base::index::number_of;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::ops::Range;
 
 use super::clock::{AsyncSpace, Clocks};
@@ -358,6 +359,10 @@ pub(super) struct VectorClockDetector {
     cells: FxHashMap<(u32, u64), History>,
     entries: u64,
     copies: Vec<CopyEnds>,
+    /// Of parts of products of warpgroups: when another warp had waited for the same product.
+    parts: FxHashMap<u32, CopyEnds>,
+    /// Whether that ordered accesses which nothing else orders.
+    pub(super) relied_on_parts: Cell<bool>,
     operations: u32,
     /// Threads of a CTA of the cluster.
     of_cta: u32,
@@ -376,6 +381,8 @@ impl VectorClockDetector {
             cells: FxHashMap::default(),
             entries: 0,
             copies: Vec::new(),
+            parts: FxHashMap::default(),
+            relied_on_parts: Cell::new(false),
             operations: 0,
             strict_proxies,
             unfenced: None,
@@ -398,6 +405,26 @@ impl VectorClockDetector {
         self.copies[copy as usize].push((agent, stamp));
     }
 
+    /// `thread` has waited for a product of its warpgroup of which this is the part of another warp.
+    pub(super) fn end_part(&mut self, part: u32, thread: u32) {
+        let stamp = self.clocks.now(thread as usize);
+        self.parts.entry(part).or_default().push((thread, stamp));
+    }
+
+    /// Whether a part of a product is over before an access because the product is: another warp has waited for it.
+    fn is_over_as_a_whole(&self, earlier: &Access, later: &Access) -> bool {
+        let Agent::Copy { number, .. } = earlier.agent else { return false };
+        let ends = self.parts.get(&number).into_iter().flatten();
+        let knows = |(thread, stamp): &(u32, u32)| {
+            self.clocks.knows(later.thread as usize, *thread as usize) >= *stamp
+        };
+        let is_over = ends.into_iter().any(knows);
+        if is_over {
+            self.relied_on_parts.set(true);
+        }
+        is_over
+    }
+
     /// Whether one of some threads has waited for a copy.
     pub(super) fn is_awaited(&self, copy: u32, by: &Range<usize>) -> bool {
         let ends = &self.copies[copy as usize];
@@ -414,6 +441,8 @@ impl VectorClockDetector {
     pub(super) fn bytes(&self) -> u64 {
         (self.entries * size_of::<Access>() as u64 + self.cells.len() as u64 * 96)
             + self.copies.len() as u64 * size_of::<CopyEnds>() as u64
+            // Lanes of three warps.
+            + self.parts.len() as u64 * 1024
     }
 
     /// The writes and reads of a cell that later accesses may still race with.
@@ -525,7 +554,8 @@ impl VectorClockDetector {
             return None;
         }
         let is_ordered = is_before(&self.clocks, &self.copies, earlier, later.thread)
-            || self.is_made_before(earlier, later);
+            || self.is_made_before(earlier, later)
+            || self.is_over_as_a_whole(earlier, later);
         if is_ordered && (self.is_visible(earlier, later) || !earlier_writes && !self.strict_proxies) {
             return None;
         }

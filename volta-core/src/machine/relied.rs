@@ -30,6 +30,8 @@ pub(super) struct Relied {
     unfenced: Option<InstId>,
     /// Arrivals at barriers of other CTAs, and waits for them, whose scope is the CTA as written (rule Y13).
     narrow: BTreeSet<InstId>,
+    /// That a product of a warpgroup is over as a whole (rule Y12).
+    parts: bool,
 }
 
 impl Relied {
@@ -66,6 +68,11 @@ impl Relied {
         self.narrow.insert(pc);
     }
 
+    /// A product of a warpgroup is over for all of its warps when one of them has waited for it.
+    pub(super) fn on_whole_products(&mut self) {
+        self.parts = true;
+    }
+
     /// What another CTA relied on.
     pub(super) fn merge(&mut self, other: Relied) {
         self.returned.merge(&other.returned);
@@ -78,6 +85,7 @@ impl Relied {
         self.rows.extend(other.rows);
         self.unfenced = self.unfenced.or(other.unfenced);
         self.narrow.extend(other.narrow);
+        self.parts |= other.parts;
     }
 
     /// All of it, a sentence each.
@@ -104,6 +112,10 @@ impl Relied {
                 "{}: rows start at multiples of {ROW_ALIGN} bytes, which is enough for CUDA, and PTX wants {bytes} (M1)",
                 instruction(launch, *pc)
             ))
+        }));
+        all.extend(self.parts.then(|| {
+            let text = "a product of a warpgroup is over for all of its warps when one of them has waited for it (Y12)";
+            Assumption::relied(text.to_owned())
         }));
         all.extend(self.narrow.iter().map(|pc| {
             Assumption::relied(format!(

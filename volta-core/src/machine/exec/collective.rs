@@ -7,7 +7,9 @@ use super::super::warp::Warp;
 use super::int::scalar2;
 use super::packed_int::NotRepresentable;
 use crate::base::assumption::Assumption;
-use crate::program::{Inst, InstId, Int, Int2, Members, PredId, PredSrc, RegId, Shuffle, Src, Vote, Width};
+use crate::program::{
+    Async, Groups, Inst, InstId, Int, Int2, Members, Op, PredId, PredSrc, RegId, Shuffle, Src, Vote, Width,
+};
 use crate::verdict::FaultKind;
 
 impl Cta<'_> {
@@ -63,6 +65,11 @@ impl Cta<'_> {
             return Err(self.fault(FaultKind::BarrierDivergence, "Y4", message, warp, lane, pc));
         }
         if group != u32::MAX {
+            return Ok(0);
+        }
+        if let Op::Async(Async::Wait { groups: Groups::Products, pending, .. }) = &inst.op
+            && !self.are_started(warp, pending.unwrap_or(0))
+        {
             return Ok(0);
         }
         self.execute(warp, u32::MAX, inst, pc)?;

@@ -527,6 +527,9 @@ impl Cta<'_> {
     /// Nothing is left that writes or reads the shared memory of a CTA that has returned.
     pub(in super::super) fn end_asynchronous(&mut self) -> Result<(), Stop> {
         let Detector::VectorClock(exact) = &self.order else { return Ok(()) };
+        if exact.relied_on_parts.get() {
+            self.relied.on_whole_products();
+        }
         if let Some(pc) = exact.unfenced {
             self.relied.on_unfenced_reads(pc);
         }

@@ -4,7 +4,7 @@
 //! As with copies, results are there at once: whoever touches the registers of a product, or writes what it reads, before
 //! the product is over is at fault.
 
-use super::super::clock::AsyncSpace;
+use super::super::clock::{AsyncSpace, Joined};
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::fragment;
 use super::super::mbarrier::Started;
@@ -20,7 +20,9 @@ use super::memory::WarpAccess;
 use crate::case::Swizzle;
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixShape};
-use crate::program::{Adds, Async, Factor, InstId, Op, RegId, Space, Src, VariableId, WarpgroupProduct};
+use crate::program::{
+    Adds, Async, Factor, Groups, InstId, Op, RegId, Space, Src, VariableId, WarpgroupProduct,
+};
 use crate::term::{TermId, TermOp};
 use crate::verdict::FaultKind;
 use std::collections::VecDeque;
@@ -61,6 +63,18 @@ pub(in super::super) struct Products {
     fenced: bool,
     /// What of this it executed, in order: all warps of a group do the same.
     done: Vec<Done>,
+    /// Its parts of the products that it started, in order.
+    parts: Vec<Part>,
+    /// Of these, so many are over.
+    over: usize,
+}
+
+/// What one warp computes of a product.
+#[derive(Clone, Debug)]
+struct Part {
+    number: u32,
+    /// What had happened when the warp started it.
+    past: Joined,
 }
 
 /// An operation on products that a warp executed.
@@ -69,6 +83,12 @@ struct Done {
     pc: InstId,
     /// Of a product: matrix descriptors, and whether it is added to what its result held.
     operands: [u64; 3],
+}
+
+/// The other warps of a warp's group.
+fn others(warp: &Warp) -> impl Iterator<Item = usize> {
+    let (first, own) = (warp.index - warp.number % WARPS, warp.index);
+    (first..first + WARPS).filter(move |other| *other != own)
 }
 
 impl Products {
@@ -81,7 +101,8 @@ impl Products {
     }
 
     pub(in super::super) fn bytes(&self) -> u64 {
-        (self.uses.len() * size_of::<Use>() + self.done.len() * size_of::<Done>()) as u64
+        (self.uses.len() * size_of::<Use>() + self.done.len() * size_of::<Done>() + 2048 * self.parts.len())
+            as u64
     }
 }
 
@@ -198,11 +219,34 @@ impl Cta<'_> {
         for register in over.iter().flat_map(|product| &product.registers) {
             products.uses[register.index()].running -= 1;
         }
+        let before = products.over;
+        products.over += over.len();
         let Detector::VectorClock(exact) = &mut self.order else { return Ok(()) };
         for product in &over {
             lanes(u32::MAX).for_each(|lane| exact.end_copy(product.number, warp.thread(lane)));
         }
+        // The parts of the other warps are over as well.
+        for other in others(warp) {
+            for part in &self.products[other].parts[before..before + over.len()] {
+                for lane in lanes(u32::MAX) {
+                    exact.end_part(part.number, warp.thread(lane));
+                    exact.clocks.learn_past(warp.thread(lane) as usize, &part.past);
+                }
+            }
+        }
         Ok(())
+    }
+
+    /// Whether the products that a warp is about to wait for have been started by the others of its group: they are over
+    /// together.
+    pub(super) fn are_started(&self, warp: &Warp, pending: u32) -> bool {
+        let Some(products) = self.products.get(warp.index) else { return true };
+        if self.launch.threads() < 32 * (warp.number / WARPS * WARPS + WARPS) {
+            return true;
+        }
+        let ended = products.groups.len().saturating_sub(pending as usize);
+        let over = products.over + products.groups.iter().take(ended).map(Vec::len).sum::<usize>();
+        others(warp).all(|other| self.products[other].parts.len() >= over)
     }
 
     /// The products of a warp, which executes an operation on them.
@@ -220,6 +264,18 @@ impl Cta<'_> {
         let products = &mut self.products[warp.index];
         products.done.push(Done { pc, operands: [0; 3] });
         Ok(products)
+    }
+
+    /// Nobody can go on: whether a warp waits for a product that the others of its group have not started.
+    #[cold]
+    pub(in super::super) fn waits_for_parts(&self, warps: &[Warp]) -> Result<(), Stop> {
+        let waits = |warp: &Warp| {
+            lanes(warp.at_collective).next().is_some_and(|lane| {
+                let op = &self.launch.program.insts[warp.pc[lane].index()].op;
+                matches!(op, Op::Async(Async::Wait { groups: Groups::Products, .. }))
+            })
+        };
+        if warps.iter().any(waits) { self.end_products() } else { Ok(()) }
     }
 
     /// All warps of a group have executed the same operations on products, with the same operands (ISA, `wgmma.mma_async`),
@@ -318,6 +374,13 @@ impl Cta<'_> {
         }
         operands[2] = adds.into();
         self.write_result(warp, pc, product, (&left, &right, &sum));
+        let mut past = Joined::default();
+        if let Detector::VectorClock(exact) = &mut self.order {
+            for thread in lanes(u32::MAX).map(|lane| warp.thread(lane) as usize) {
+                exact.clocks.add_past_to(thread, &mut past);
+                exact.clocks.release(thread);
+            }
+        }
         let products = &mut self.products[warp.index];
         if let Some(done) = products.done.last_mut() {
             done.operands = operands;
@@ -327,6 +390,7 @@ impl Cta<'_> {
             *used = Use { running: used.running + 1, last: pc, result, ..*used };
         }
         let registers = product.uses().map(|(register, _)| register).collect();
+        products.parts.push(Part { number, past });
         products.open.push(Running { number, registers });
         self.mbarriers.copies.push(Started { copy: number, thread: warp.thread(0), pc, rank: warp.rank });
         self.check_budgets()

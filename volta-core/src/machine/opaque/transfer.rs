@@ -102,6 +102,10 @@ impl Analysis<'_> {
     /// What lies at an address.
     fn loaded(&self, space: Space, address: Form, bytes: u32) -> Form {
         let number = Form::number(u64::MAX >> (64 - 8 * bytes.clamp(1, 8)));
+        // Nothing lies where no address leads: whoever gets there is at fault.
+        if address.is_number() {
+            return number;
+        }
         let found = self.object(address);
         let own = match found {
             Some((base, _)) => self.held.get(&base).map(|held| vec![held]).unwrap_or_default(),
