@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Checks kernels of CUTLASS's templates (tests/cutlass): gets the headers that scripts/cutlass.txt pins from PyPI into
+# target/cutlass, compiles and verifies. Nothing of what it downloads is part of the repository.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/pypi.sh
+from_pypi cutlass scripts/cutlass.txt
+include=$(find "$home" -type d -path '*/cutlass_library/source/include' | head -n 1)
+[ -n "$include" ] || { say "the package has no headers in cutlass_library/source/include"; exit 1; }
+VOLTA_NVCC=$(scripts/nvcc.sh)
+export VOLTA_NVCC VOLTA_TRUST_FLAGS=1
+cases=$home/cases
+rm -rf "$cases"
+cp -r tests/cutlass "$cases"
+sed -i.bak "s|@CUTLASS@|$include|" "$cases"/*/volta.toml
+cargo run --locked -p volta-test -- check --root "$cases" "$cases" "$@"
