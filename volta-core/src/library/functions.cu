@@ -31,3 +31,35 @@ extern "C" __global__ void of_atanhf(const float *x, float *out) { *out = atanhf
 extern "C" __global__ void of_norm3df(const float *x, const float *y, const float *z, float *out) { *out = norm3df(*x, *y, *z); }
 extern "C" __global__ void of_sincosf_sine(const float *x, float *out) { float cosine; sincosf(*x, out, &cosine); }
 extern "C" __global__ void of_sincosf_cosine(const float *x, float *out) { float sine; sincosf(*x, &sine, out); }
+extern "C" __global__ void of_exp(const double *x, double *out) { *out = exp(*x); }
+extern "C" __global__ void of_exp2(const double *x, double *out) { *out = exp2(*x); }
+extern "C" __global__ void of_exp10(const double *x, double *out) { *out = exp10(*x); }
+extern "C" __global__ void of_log(const double *x, double *out) { *out = log(*x); }
+extern "C" __global__ void of_log2(const double *x, double *out) { *out = log2(*x); }
+extern "C" __global__ void of_log10(const double *x, double *out) { *out = log10(*x); }
+extern "C" __global__ void of_log1p(const double *x, double *out) { *out = log1p(*x); }
+extern "C" __global__ void of_expm1(const double *x, double *out) { *out = expm1(*x); }
+extern "C" __global__ void of_tanh(const double *x, double *out) { *out = tanh(*x); }
+extern "C" __global__ void of_sinh(const double *x, double *out) { *out = sinh(*x); }
+extern "C" __global__ void of_cosh(const double *x, double *out) { *out = cosh(*x); }
+extern "C" __global__ void of_cbrt(const double *x, double *out) { *out = cbrt(*x); }
+extern "C" __global__ void of_rcbrt(const double *x, double *out) { *out = rcbrt(*x); }
+extern "C" __global__ void of_erf(const double *x, double *out) { *out = erf(*x); }
+extern "C" __global__ void of_erfc(const double *x, double *out) { *out = erfc(*x); }
+extern "C" __global__ void of_atan(const double *x, double *out) { *out = atan(*x); }
+extern "C" __global__ void of_asin(const double *x, double *out) { *out = asin(*x); }
+extern "C" __global__ void of_acos(const double *x, double *out) { *out = acos(*x); }
+extern "C" __global__ void of_acosh(const double *x, double *out) { *out = acosh(*x); }
+extern "C" __global__ void of_atanh(const double *x, double *out) { *out = atanh(*x); }
+extern "C" __global__ void of_asinh(const double *x, double *out) { *out = asinh(*x); }
+extern "C" __global__ void of_pow(const double *x, const double *y, double *out) { *out = pow(*x, *y); }
+extern "C" __global__ void of_hypot(const double *x, const double *y, double *out) { *out = hypot(*x, *y); }
+extern "C" __global__ void of_rhypot(const double *x, const double *y, double *out) { *out = rhypot(*x, *y); }
+extern "C" __global__ void of_atan2(const double *x, const double *y, double *out) { *out = atan2(*x, *y); }
+extern "C" __global__ void of_logbf(const float *x, float *out) { *out = logbf(*x); }
+extern "C" __global__ void of_ilogbf(const float *x, int *out) { *out = ilogbf(*x); }
+extern "C" __global__ void of_frexpf_fraction(const float *x, float *out) { int exponent; *out = frexpf(*x, &exponent); }
+extern "C" __global__ void of_frexpf_exponent(const float *x, int *out) { frexpf(*x, out); }
+extern "C" __global__ void of_norm4df(const float *x, const float *y, const float *z, const float *w, float *out) { *out = norm4df(*x, *y, *z, *w); }
+extern "C" __global__ void of_rnorm4df(const float *x, const float *y, const float *z, const float *w, float *out) { *out = rnorm4df(*x, *y, *z, *w); }
+extern "C" __global__ void of_frexpf_both(const float *x, float *out) { int exponent; *out = frexpf(*x, &exponent); asm volatile("" ::"r"(exponent)); }
