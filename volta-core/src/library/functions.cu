@@ -63,3 +63,9 @@ extern "C" __global__ void of_frexpf_exponent(const float *x, int *out) { frexpf
 extern "C" __global__ void of_norm4df(const float *x, const float *y, const float *z, const float *w, float *out) { *out = norm4df(*x, *y, *z, *w); }
 extern "C" __global__ void of_rnorm4df(const float *x, const float *y, const float *z, const float *w, float *out) { *out = rnorm4df(*x, *y, *z, *w); }
 extern "C" __global__ void of_frexpf_both(const float *x, float *out) { int exponent; *out = frexpf(*x, &exponent); asm volatile("" ::"r"(exponent)); }
+extern "C" __global__ void of_tgammaf(const float *x, float *out) { *out = tgammaf(*x); }
+extern "C" __global__ void of_lgammaf(const float *x, float *out) { *out = lgammaf(*x); }
+extern "C" __global__ void of_j0f(const float *x, float *out) { *out = j0f(*x); }
+extern "C" __global__ void of_j1f(const float *x, float *out) { *out = j1f(*x); }
+extern "C" __global__ void of_y0f(const float *x, float *out) { *out = y0f(*x); }
+extern "C" __global__ void of_y1f(const float *x, float *out) { *out = y1f(*x); }

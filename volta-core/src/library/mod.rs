@@ -61,6 +61,15 @@ pub enum Gives {
     Integer,
 }
 
+/// How far a function may be from the real one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// In units in the last place.
+    pub ulps: u32,
+    /// The exponent of a power of two: where that is more, it may be so far.
+    pub or_below: Option<i32>,
+}
+
 /// A function of the library.
 #[derive(Debug)]
 pub struct Function {
@@ -78,8 +87,8 @@ pub struct Function {
     pub mark: Mark,
     /// The real function, in words.
     pub real: &'static str,
-    /// How far from that it may be, in units in the last place.
-    pub ulps: u32,
+    /// How far from that it may be.
+    pub error: Error,
     /// The real function.
     pub meaning: &'static [Step],
 }
@@ -87,20 +96,23 @@ pub struct Function {
 impl Function {
     /// How far from the real function it may be, in words.
     pub fn within(&self) -> String {
-        match self.ulps {
-            0 => "exactly".to_string(),
-            ulps => format!("within {ulps} ulp"),
+        match self.error {
+            Error { ulps: 0, .. } => "exactly".to_string(),
+            Error { ulps, or_below: None } => format!("within {ulps} ulp"),
+            Error { ulps, or_below: Some(exponent) } => format!("within {ulps} ulp or 2^{exponent}"),
         }
     }
 }
 
 /// A row: its format, name and file, operands, what it gives, mark, meaning in words, error, and meaning.
 macro_rules! function {
+    (@exponent) => { None };
+    (@exponent $exponent:literal) => { Some($exponent) };
     ($format:ident $name:literal, $($rest:tt)*) => { function!($format $name of $name, $($rest)*) };
     ($format:ident $name:literal of $file:literal, $($rest:tt)*) => {
         function!($format $name of $file gives Real, $($rest)*)
     };
-    ($format:ident $name:literal of $file:literal gives $gives:ident, $operands:literal, $mark:expr, $real:literal, $ulps:literal, [$($step:expr),* $(,)?]) => {
+    ($format:ident $name:literal of $file:literal gives $gives:ident, $operands:literal, $mark:expr, $real:literal, $ulps:literal $(or 2^ $exponent:literal)?, [$($step:expr),* $(,)?]) => {
         $crate::library::Function {
             name: $name,
             ptx: include_str!(concat!($file, ".ptx")),
@@ -109,7 +121,7 @@ macro_rules! function {
             gives: $crate::library::Gives::$gives,
             mark: $mark,
             real: $real,
-            ulps: $ulps,
+            error: $crate::library::Error { ulps: $ulps, or_below: function!(@exponent $($exponent)?) },
             meaning: &[$($step),*],
         }
     };

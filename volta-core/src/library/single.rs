@@ -5,7 +5,8 @@ use super::Step::{Apply, Literal, Operand, Whole};
 use super::{Function, Step, function};
 use crate::number::format::Format;
 use crate::term::TermOp::{
-    Abs, Add, Atan, Cbrt, Cos, Div, Equal, Erf, Exp2, Floor, Log2, Mul, Rsqrt, Select, Sin, Sqrt, Sub, Tanh,
+    Abs, Add, Atan, BesselJ0, BesselJ1, BesselY0, BesselY1, Cbrt, Cos, Div, Equal, Erf, Exp2, Floor, Gamma,
+    Log2, Mul, Rsqrt, Select, Sin, Sqrt, Sub, Tanh,
 };
 
 const X: Step = Operand(0);
@@ -295,5 +296,26 @@ pub(super) const FUNCTIONS: &[Function] = &[
             X, Whole(0), Apply(Equal), Whole(0),
             X, Apply(Abs), Apply(Log2), Apply(Floor), Whole(1), Apply(Add), Apply(Select),
         ]
+    ),
+    function!(F32 "tgammaf", 1, Bits(0x3BE9_03D7), "gamma(x) for positive x", 6, [X, Apply(Gamma)]),
+    function!(
+        F32 "lgammaf", 1, Bits(0xC381_A020), "ln gamma(x) for positive x", 8,
+        [X, Apply(Gamma), Apply(Log2), LN_2, Apply(Mul)]
+    ),
+    function!(
+        F32 "j0f", 1, Bits(0xBE52_412D), "the Bessel function J0", 9 or 2^ -18,
+        [X, Apply(BesselJ0)]
+    ),
+    function!(
+        F32 "j1f", 1, Bits(0x3EB9_14AD), "the Bessel function J1", 9 or 2^ -18,
+        [X, Apply(BesselJ1)]
+    ),
+    function!(
+        F32 "y0f", 1, Bits(0x3EE4_C176), "the Bessel function Y0 of positive x", 9 or 2^ -18,
+        [X, Apply(BesselY0)]
+    ),
+    function!(
+        F32 "y1f", 1, Bits(0x3FD9_6AC4), "the Bessel function Y1 of positive x", 9 or 2^ -18,
+        [X, Apply(BesselY1)]
     ),
 ];
