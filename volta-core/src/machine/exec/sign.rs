@@ -133,7 +133,8 @@ impl PackedInts<'_> {
             Some(((own.0, sign_of(own)?), other))
         })?;
         let magnitude = match other {
-            Value::Bits(bits) if bits & sign_bit(format)? == 0 => {
+            Value::Bits(bits) if bits & width.mask() & sign_bit(format)? == 0 => {
+                let bits = bits & width.mask();
                 let exact = decode(format, bits).extended().filter(|number| number.finite().is_some())?;
                 self.store.intern(Constant { exact, literal: Some((format, bits)), rounded: None })
             }

@@ -1,6 +1,6 @@
 //! Whether a term has the graph of a template, node by node.
 
-use super::{Explainer, MAX_OPERANDS, Piece, Template, Which, normal, step_in};
+use super::{Arm, Explainer, MAX_OPERANDS, Piece, Template, Which, is_number_or_nan, normal, step_in};
 use crate::number::Extended;
 use crate::term::fold::{Fold, fold};
 use crate::term::id::TermId;
@@ -88,7 +88,20 @@ impl<'s> Match<'s> {
             }
             factors = Some([a, b, c]);
         }
-        let mut number = arm.number.clone();
+        if !self.has_number(&arm, operands[arm.which]) || !self.fits(arm.condition, operands[0]) {
+            return false;
+        }
+        match factors {
+            Some(terms) => self.fits_factors(arm.other, &terms),
+            None => self.fits(arm.other, inner),
+        }
+    }
+
+    /// Whether a term is what the operations behind make of the number in a template's choice. Of a NaN they make a NaN.
+    fn has_number(&self, arm: &Arm<'_>, term: TermId) -> bool {
+        let Some(mut number) = arm.number.cloned() else {
+            return self.number(term).is_none() && is_number_or_nan(self.store, term);
+        };
         for (op, which, operands) in self.outer.iter().rev() {
             let numbers: Option<Vec<&Extended>> = operands[..op.arity()]
                 .iter()
@@ -98,13 +111,7 @@ impl<'s> Match<'s> {
             let Some(Fold::Value(value)) = numbers.map(|numbers| fold(*op, &numbers)) else { return false };
             number = value;
         }
-        if self.number(operands[arm.which]) != Some(&number) || !self.fits(arm.condition, operands[0]) {
-            return false;
-        }
-        match factors {
-            Some(terms) => self.fits_factors(arm.other, &terms),
-            None => self.fits(arm.other, inner),
-        }
+        self.number(term) == Some(&number)
     }
 
     /// Whether a term is a sum whose product is the template's result. It is rounded once less so.

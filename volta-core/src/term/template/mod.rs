@@ -11,8 +11,9 @@
 mod graph;
 
 use crate::base::index::InstId;
-use crate::number::Extended;
+use crate::number::format::{Decoded, decode};
 use crate::number::interval::Function;
+use crate::number::{Extended, Rational};
 use crate::term::id::{ConstantId, NodeId, TermId, TermKind};
 use crate::term::info::{Kind, Piecewise, Predicate, TermOp};
 use crate::term::node::{Constant, Store, View};
@@ -146,10 +147,11 @@ enum Use {
     Unexplained,
 }
 
-/// A choice between a number and something else.
+/// A choice between a number, or a NaN, and something else.
 struct Arm<'t> {
     condition: u32,
-    number: &'t Extended,
+    /// `None` for a NaN.
+    number: Option<&'t Extended>,
     /// Which operand of the choice the number is.
     which: usize,
     other: u32,
@@ -259,23 +261,22 @@ impl Template {
         else {
             return None;
         };
-        let place = |at: u32| &self.graph[at as usize];
-        match (place(*then), place(*otherwise)) {
-            (Piece::Number(number), Piece::Apply { digest, .. }) => Some(Arm {
-                condition: *condition,
-                number: &number.exact,
-                which: 1,
-                other: *otherwise,
-                digest: *digest,
-            }),
-            (Piece::Apply { digest, .. }, Piece::Number(number)) => Some(Arm {
-                condition: *condition,
-                number: &number.exact,
-                which: 2,
-                other: *then,
-                digest: *digest,
-            }),
-            _ => None,
+        [(1, *then, *otherwise), (2, *otherwise, *then)].into_iter().find_map(|(which, number, other)| {
+            let number = self.number_or_nan(number)?;
+            let Piece::Apply { digest, .. } = &self.graph[other as usize] else { return None };
+            Some(Arm { condition: *condition, number, which, other, digest: *digest })
+        })
+    }
+
+    /// The number that a piece is, if it is one; `Some(None)` for a NaN.
+    fn number_or_nan(&self, at: u32) -> Option<Option<&Extended>> {
+        match &self.graph[at as usize] {
+            Piece::Number(number) => Some(Some(&number.exact)),
+            Piece::Apply { op, operands: [bits, ..], .. } => match &self.graph[*bits as usize] {
+                Piece::Number(bits) => spells_nan(*op, &bits.exact).then_some(None),
+                Piece::Apply { .. } | Piece::Operand(_) => None,
+            },
+            Piece::Operand(_) => None,
         }
     }
 
@@ -287,6 +288,25 @@ impl Template {
     /// Whether the graph has none.
     pub fn is_empty(&self) -> bool {
         self.graph.is_empty()
+    }
+}
+
+/// Whether an operation on a number spells a NaN of it.
+fn spells_nan(op: TermOp, bits: &Extended) -> bool {
+    let Some(Function::Decode(format)) = op.function().map(|info| info.function) else { return false };
+    let bits = bits.finite().and_then(Rational::to_u64);
+    bits.is_some_and(|bits| decode(format, bits) == Decoded::Nan)
+}
+
+/// Whether a term is a number or a NaN.
+fn is_number_or_nan(store: &Store, term: TermId) -> bool {
+    match store.view(term) {
+        View::Constant(_) => true,
+        View::Apply(op, [bits, ..]) => match store.view(bits) {
+            View::Constant(bits) => spells_nan(op, &bits.exact),
+            View::Input { .. } | View::Apply(..) => false,
+        },
+        View::Input { .. } => false,
     }
 }
 
@@ -456,8 +476,7 @@ impl Explainer {
         if op != TermOp::Select {
             return None;
         }
-        let is_number = |term: TermId| matches!(term.kind(), TermKind::Constant(_));
-        let mut inner = if is_number(then) { otherwise } else { then };
+        let mut inner = if is_number_or_nan(store, then) { otherwise } else { then };
         (1..=MAX_OUTER).find_map(|outer| {
             if let Some((TermOp::Fma, [a, b, _])) = normal(store, inner) {
                 let factors = digest_of_factors([a, b].map(|factor| self.digest(store, factor)));
