@@ -372,6 +372,11 @@ impl<'s> Tape<'s> {
             | TermOp::Erf
             | TermOp::Atan
             | TermOp::Cbrt
+            | TermOp::Gamma
+            | TermOp::BesselJ0
+            | TermOp::BesselJ1
+            | TermOp::BesselY0
+            | TermOp::BesselY1
             | TermOp::EncodeF32
             | TermOp::EncodeF64
             | TermOp::DecodeF32
@@ -543,6 +548,11 @@ fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f
         Cbrt if a.abs() > ea => function(a.cbrt(), a.abs().cbrt() - (a.abs() - ea).cbrt()),
         // Furthest apart are the roots of numbers on both sides of zero.
         Cbrt => function(a.cbrt(), 2.0 * ea.cbrt()),
+        // Their slopes are at most 1.
+        BesselJ0 => function(rug::Float::with_val(64, a).j0().to_f64(), ea),
+        BesselJ1 => function(rug::Float::with_val(64, a).j1().to_f64(), ea),
+        Gamma | BesselY0 | BesselY1 if a <= 0.0 && ea == 0.0 => Value::Undefined,
+        Gamma | BesselY0 | BesselY1 => Value::Unknown,
         Floor => Value::Real(a.floor(), 0.0),
         Ceil => Value::Real(a.ceil(), 0.0),
         Trunc => Value::Real(a.trunc(), 0.0),
@@ -656,6 +666,7 @@ fn with_infinities(precision: &Precision, op: TermOp, [a, b, c]: [Value; 3]) -> 
         }
         (Tanh | Erf, Infinite(a), _) => Real(a.signum(), 0.0),
         (Cbrt, Infinite(a), _) => Infinite(a),
+        (BesselJ0 | BesselJ1, Infinite(_), _) => Real(0.0, 0.0),
         (Floor | Ceil | Trunc | RoundEven, Infinite(a), _) => Infinite(a),
         (Less | LessEqual | Equal, a, b) => {
             let place =

@@ -89,7 +89,7 @@ impl Analysis {
     }
 
     fn of_reached(store: &Store, reached: Reached) -> Analysis {
-        let readings = read_all(constants_of(store));
+        let readings = read_all(constants_that_matter(store));
         let constants = constants_of(store);
         let constant_flags: Vec<u8> = constants
             .clone()
@@ -130,7 +130,10 @@ impl Analysis {
         if self.readings.iter().flatten().any(is_whole) {
             return;
         }
-        let products = folded(constants_of(store), others.iter().flat_map(|other| constants_of(other)));
+        let products = folded(
+            constants_that_matter(store).flatten(),
+            others.iter().flat_map(|other| constants_that_matter(other).flatten()),
+        );
         if products.is_empty() {
             return;
         }
@@ -437,6 +440,14 @@ fn own_flags(store: &Store, node: &NodeParts<'_>) -> u8 {
 
 fn constants_of(store: &Store) -> impl Iterator<Item = &Constant> + Clone {
     (0..store.constant_count()).map(|at| store.constant(ConstantId::from_index(at)))
+}
+
+/// The constants of a store, but for those with which nothing is computed that an output depends on.
+fn constants_that_matter(store: &Store) -> impl Iterator<Item = Option<&Constant>> {
+    (0..store.constant_count()).map(|at| {
+        let id = ConstantId::from_index(at);
+        store.may_matter(id).then(|| store.constant(id))
+    })
 }
 
 /// The input that an id names an element of.

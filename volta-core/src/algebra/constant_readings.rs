@@ -76,6 +76,10 @@ pub enum Form {
     Log2TenResidual,
     /// f32 nearest to log₁₀ 2
     Log10Two,
+    /// f64 nearest to log₂ 10
+    Log2TenDouble,
+    /// f64 nearest to log₁₀ 2
+    Log10TwoDouble,
 }
 
 /// What a literal is read as.
@@ -103,7 +107,7 @@ const fn row(form: Form, format: Format, bits: u64, role: Role) -> Row {
 }
 
 /// In the order of [`Form`].
-const TABLE: [Row; 12] = [
+const TABLE: [Row; 14] = [
     row(Form::Log2E, Format::F32, 0x3FB8_AA3B, Role::Whole(Irrational::Log2E)),
     row(Form::Log2EAbove, Format::F32, 0x3FB8_AA3C, Role::Whole(Irrational::Log2E)),
     row(Form::Log2EResidual, Format::F32, 0x32A5_7060, Role::Residual(Irrational::Log2E)),
@@ -116,6 +120,8 @@ const TABLE: [Row; 12] = [
     row(Form::Log2Ten, Format::F32, 0x4054_9A78, Role::Whole(Irrational::Log2Ten)),
     row(Form::Log2TenResidual, Format::F32, 0x3397_9A37, Role::Residual(Irrational::Log2Ten)),
     row(Form::Log10Two, Format::F32, 0x3E9A_209B, Role::Reciprocal(Irrational::Log2Ten)),
+    row(Form::Log2TenDouble, Format::F64, 0x400A_934F_0979_A371, Role::Whole(Irrational::Log2Ten)),
+    row(Form::Log10TwoDouble, Format::F64, 0x3FD3_4413_509F_79FF, Role::Reciprocal(Irrational::Log2Ten)),
 ];
 
 impl Form {
@@ -227,11 +233,12 @@ pub(super) fn factors(format: Format) -> std::ops::RangeInclusive<i64> {
     }
 }
 
-/// How the constants of one kernel are read: each irrational constant in one form.
+/// How the constants of one kernel are read, those that are there: each irrational constant in one form.
 pub(super) fn read_all<'c>(
-    constants: impl Iterator<Item = &'c Constant>,
+    constants: impl Iterator<Item = Option<&'c Constant>>,
 ) -> Vec<Option<(Rational, Literal)>> {
-    let mut all: Vec<Option<(Rational, Literal)>> = constants.map(read).collect();
+    let mut all: Vec<Option<(Rational, Literal)>> =
+        constants.map(|constant| constant.and_then(read)).collect();
     let form = |reading: &Option<(Rational, Literal)>| match reading {
         Some((_, Literal::Form(form))) => Some(*form),
         Some((_, Literal::High(_) | Literal::Folded { .. })) | None => None,
@@ -404,7 +411,10 @@ mod tests {
     fn a_kernel_has_one_reading_of_a_constant() {
         let all = |bits: &[u64]| -> Vec<Option<Literal>> {
             let constants: Vec<Constant> = bits.iter().map(|bits| literal(Format::F32, *bits)).collect();
-            read_all(constants.iter()).into_iter().map(|read| read.map(|(_, literal)| literal)).collect()
+            read_all(constants.iter().map(Some))
+                .into_iter()
+                .map(|read| read.map(|(_, literal)| literal))
+                .collect()
         };
         let form = |form| Some(Literal::Form(form));
         assert_eq!(all(&[0x3FB8_AA3C]), [form(Form::Log2EAbove)]);

@@ -118,9 +118,16 @@ impl Prover<'_> {
                 let argument = self.argument(a)?;
                 self.logarithm(argument, 0)
             }
-            Function::Sin | Function::Cos | Function::Erf | Function::Atan | Function::Cbrt => {
-                self.opaque_function(op, info, a)
-            }
+            Function::Sin
+            | Function::Cos
+            | Function::Erf
+            | Function::Atan
+            | Function::Cbrt
+            | Function::Gamma
+            | Function::BesselJ0
+            | Function::BesselJ1
+            | Function::BesselY0
+            | Function::BesselY1 => self.opaque_function(op, info, a),
             Function::Tanh => self.tanh(a),
             Function::Round(towards) => self.rounding(towards, a, 0),
             Function::Encode(_) | Function::Decode(_) => {

@@ -423,6 +423,12 @@ const FUNCTIONS: &[Law] = &[
         &["erf(-a) != erf(a)", "atan(-a) != atan(a)", "cbrt(-a) != cbrt(a)"],
     ),
     law(
+        "j0(−a) = j0(a), j1(−a) = −j1(a)",
+        "always",
+        "j0(a - b)*j1(b - a) == -j0(b - a)*j1(a - b)",
+        &["j1(-a) != j1(a)"],
+    ),
+    law(
         "cos² a = 1 − sin² a",
         "always",
         "sin(a)^2 + cos(a)^2 == 1",

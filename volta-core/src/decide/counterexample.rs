@@ -897,7 +897,7 @@ mod tests {
                 apply(Mul, vec![half.clone(), half])
             }
             (Rsqrt, [a]) => apply(Div, vec![Expr::Ratio(1, 1), apply(Sqrt, vec![a.clone()])]),
-            (Tanh | Erf | Atan | Cbrt, [a]) => {
+            (Tanh | Erf | Atan | Cbrt | BesselJ1, [a]) => {
                 apply(Neg, vec![apply(*op, vec![apply(Neg, vec![a.clone()])])])
             }
             _ => apply(*op, operands),

@@ -466,8 +466,8 @@ pub(super) mod tests {
     pub(in super::super) fn expr() -> impl Strategy<Value = Expr> {
         use TermOp::*;
         let unary = [
-            Neg, Abs, Saturate, Exp2, Log2, Sqrt, Rsqrt, Sin, Cos, Tanh, Erf, Atan, Cbrt, Floor, Ceil, Trunc,
-            RoundEven,
+            Neg, Abs, Saturate, Exp2, Log2, Sqrt, Rsqrt, Sin, Cos, Tanh, Erf, Atan, Cbrt, Gamma, BesselJ0,
+            BesselJ1, BesselY0, BesselY1, Floor, Ceil, Trunc, RoundEven,
         ];
         let binary = [Add, Sub, Mul, Div, Max, Min, CopySign];
         let comparison = [Less, LessEqual, Equal];

@@ -233,6 +233,11 @@ impl IntTerms<'_> {
                 let top = 64 - 8 * bytes;
                 return Some(self.whole(i128::from((bits << top) as i64 >> top)));
             }
+            // A bf16 above two bytes of zeros is an f32.
+            Value::Sym(sym) if bytes == 4 => match self.packed.as_f32(value) {
+                Value::Sym(whole) => whole,
+                Value::Bits(_) | Value::Undefined(_) => sym,
+            },
             Value::Sym(sym) => sym,
             Value::Undefined(_) => return None,
         };

@@ -108,6 +108,16 @@ pub enum Function {
     Atan,
     /// The cube root of `a`
     Cbrt,
+    /// Γ at `a`, where that is positive
+    Gamma,
+    /// The Bessel function J₀
+    BesselJ0,
+    /// The Bessel function J₁
+    BesselJ1,
+    /// The Bessel function Y₀ at `a`, where that is positive
+    BesselY0,
+    /// The Bessel function Y₁ at `a`, where that is positive
+    BesselY1,
     /// `a` rounded to an integer
     Round(Towards),
     /// The integer that spells `a` in a format. Which one that is depends on rounding: no real function
@@ -438,7 +448,12 @@ impl Enclosure for Narrow {
             | Function::Tanh
             | Function::Erf
             | Function::Atan
-            | Function::Cbrt => self.through(function),
+            | Function::Cbrt
+            | Function::Gamma
+            | Function::BesselJ0
+            | Function::BesselJ1
+            | Function::BesselY0
+            | Function::BesselY1 => self.through(function),
             Function::Round(towards) => Some(self.to_integer(towards)),
             Function::Encode(_) | Function::Decode(_) => None,
         }
@@ -502,6 +517,9 @@ macro_rules! rounded {
 /// Arguments with a larger binary exponent are not reduced modulo π.
 const MAX_ANGLE_EXPONENT: i32 = 4096;
 
+/// Γ is not computed of larger numbers: its values have millions of digits.
+const MAX_GAMMA: f64 = 1e5;
+
 impl Wide {
     fn new(lo: Float, hi: Float) -> Option<Wide> {
         (lo.is_finite() && hi.is_finite() && lo <= hi).then_some(Wide { lo, hi })
@@ -555,6 +573,33 @@ impl Wide {
                 .max(&Wide { lo: full.lo.clone(), hi: full.lo.clone() })
                 .min(&Wide { lo: full.hi.clone(), hi: full.hi })
         })
+    }
+}
+
+impl Wide {
+    /// Γ where it rises: from 3/2 on, and so far that it can be computed.
+    fn gamma(&self) -> Option<Wide> {
+        if self.lo < 1.5 || self.hi > MAX_GAMMA {
+            return None;
+        }
+        let precision = self.precision();
+        let lo = rounded!(precision, self.lo.gamma_ref(), Down);
+        Wide::new(lo, rounded!(precision, self.hi.gamma_ref(), Up))
+    }
+
+    /// Y₀ or Y₁: both rise up to 2, and from 1 on are as tame as [`Wide::gentle`] asks.
+    fn bessel_y(&self, function: fn(u32, &Float, Round) -> Float) -> Option<Wide> {
+        if self.lo <= 0 {
+            return None;
+        }
+        if self.lo >= 1 {
+            return self.gentle(function);
+        }
+        if self.hi > 2 {
+            return None;
+        }
+        let precision = self.precision();
+        Wide::new(function(precision, &self.lo, Round::Down), function(precision, &self.hi, Round::Up))
     }
 }
 
@@ -671,6 +716,17 @@ impl Enclosure for Wide {
                 let lo = rounded!(precision, self.lo.cbrt_ref(), Down);
                 Wide::new(lo, rounded!(precision, self.hi.cbrt_ref(), Up))
             }
+            Function::Gamma => self.gamma(),
+            Function::BesselJ0 => self
+                .gentle(|precision, value, round| Float::with_val_round(precision, value.j0_ref(), round).0),
+            Function::BesselJ1 => self
+                .gentle(|precision, value, round| Float::with_val_round(precision, value.j1_ref(), round).0),
+            Function::BesselY0 => self.bessel_y(|precision, value, round| {
+                Float::with_val_round(precision, value.y0_ref(), round).0
+            }),
+            Function::BesselY1 => self.bessel_y(|precision, value, round| {
+                Float::with_val_round(precision, value.y1_ref(), round).0
+            }),
             Function::Round(towards) => Some(self.to_integer(towards)),
             Function::Encode(_) | Function::Decode(_) => None,
         }
@@ -801,6 +857,13 @@ mod tests {
         check(x.apply(Function::Erf), point.clone().erf(), "erf");
         check(x.apply(Function::Atan), point.clone().atan(), "atan");
         check(x.apply(Function::Cbrt), point.clone().cbrt(), "cbrt");
+        check(x.apply(Function::Gamma), point.clone().gamma(), "gamma");
+        if point.clone().abs() < 1e4 {
+            check(x.apply(Function::BesselJ0), point.clone().j0(), "j0");
+            check(x.apply(Function::BesselJ1), point.clone().j1(), "j1");
+            check(x.apply(Function::BesselY0), point.clone().y0(), "y0");
+            check(x.apply(Function::BesselY1), point.clone().y1(), "y1");
+        }
         if point.clone().abs() < 1e30 {
             check(x.apply(Function::Sin), point.clone().sin(), "sin");
             check(x.apply(Function::Cos), point.clone().cos(), "cos");

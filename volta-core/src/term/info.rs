@@ -558,6 +558,74 @@ operations! {
         rank: 17,
     })
     .landmark(OF_FUNCTION);
+    /// Γ(a); obliges `a > 0`, though Γ is defined below as well, but for integers
+    Gamma = function("gamma({0})", Smt::Uninterpreted("gamma"), FunctionInfo {
+        function: Function::Gamma,
+        limits: [Limit::Undefined("Γ at minus infinity"), Limit::PosInf],
+        signs: [Signs::ANY, Signs::ANY, Signs::POSITIVE],
+        between: None,
+        points: &[(1, 1), (2, 1), (3, 2), (4, 6), (5, 24)],
+        parity: Parity::None,
+        keeps_negative_zero: false,
+        reads: Reads::Nothing,
+        rank: 18,
+    })
+    .demands(Demand::Positive, 0)
+    .landmark(OF_FUNCTION);
+    /// The Bessel function J₀
+    BesselJ0 = function("j0({0})", Smt::Uninterpreted("j0"), FunctionInfo {
+        function: Function::BesselJ0,
+        limits: [Limit::Number(0); 2],
+        signs: [Signs::ANY; 3],
+        between: Some((-1, 1)),
+        points: &[(0, 1)],
+        parity: Parity::Even,
+        keeps_negative_zero: false,
+        reads: Reads::Nothing,
+        rank: 19,
+    })
+    .landmark(OF_FUNCTION);
+    /// The Bessel function J₁
+    BesselJ1 = function("j1({0})", Smt::Uninterpreted("j1"), FunctionInfo {
+        function: Function::BesselJ1,
+        limits: [Limit::Number(0); 2],
+        signs: [Signs::ANY, Signs::ZERO, Signs::ANY],
+        between: Some((-1, 1)),
+        points: &[(0, 0)],
+        parity: Parity::Odd,
+        keeps_negative_zero: true,
+        reads: Reads::Nothing,
+        rank: 20,
+    })
+    .landmark(OF_FUNCTION);
+    /// The Bessel function Y₀; obliges `a > 0`
+    BesselY0 = function("y0({0})", Smt::Uninterpreted("y0"), FunctionInfo {
+        function: Function::BesselY0,
+        limits: [Limit::Undefined("Y₀ at minus infinity"), Limit::Number(0)],
+        signs: [Signs::ANY; 3],
+        between: None,
+        points: &[],
+        parity: Parity::None,
+        keeps_negative_zero: false,
+        reads: Reads::Nothing,
+        rank: 21,
+    })
+    .demands(Demand::Positive, 0)
+    .landmark(OF_FUNCTION);
+    /// The Bessel function Y₁; obliges `a > 0`
+    BesselY1 = function("y1({0})", Smt::Uninterpreted("y1"), FunctionInfo {
+        function: Function::BesselY1,
+        limits: [Limit::Undefined("Y₁ at minus infinity"), Limit::Number(0)],
+        signs: [Signs::ANY; 3],
+        between: None,
+        points: &[],
+        parity: Parity::None,
+        keeps_negative_zero: false,
+        reads: Reads::Nothing,
+        rank: 22,
+    })
+    .demands(Demand::Positive, 0)
+    .landmark(OF_FUNCTION);
 }
 
 impl TermOp {

@@ -11,6 +11,7 @@ use super::template::Explainer;
 use crate::base::index::InstId;
 use crate::number::format::Format;
 use crate::number::{Extended, Rounded};
+use rustc_hash::FxHashSet;
 
 /// A constant: what it is exactly, and how it was spelled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -279,6 +280,8 @@ pub struct Store {
     pub(super) only_lists: bool,
     /// For each input, the integers that its elements are; `None` for reals.
     pub(super) integers: Vec<Option<Integers>>,
+    /// Constants with which nothing was computed but steps of functions that were compiled in.
+    pub(super) inner_constants: FxHashSet<ConstantId>,
     /// Looks for functions that were compiled into what is computed.
     pub(super) explainer: Option<Box<Explainer>>,
 }
@@ -312,6 +315,7 @@ impl Store {
     /// Forgets how to find operations that were computed before: those appended from now on are new nodes.
     pub fn close(&mut self) {
         self.shared = Shared::default();
+        self.inner_constants = self.constants_of_functions();
         self.explainer = self.explainer.take().filter(|explainer| explainer.keeps());
     }
 
@@ -420,6 +424,12 @@ impl Store {
     /// All constants, in the order of their ids.
     pub fn constants(&self) -> &[Constant] {
         &self.constants
+    }
+
+    /// Whether an output may depend on a constant: it does not where nothing was computed with it but steps of functions
+    /// that were compiled in, in whose place these stand.
+    pub fn may_matter(&self, constant: ConstantId) -> bool {
+        !self.inner_constants.contains(&constant)
     }
 
     /// Number of constants; their ids count from zero.

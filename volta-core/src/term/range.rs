@@ -79,6 +79,15 @@ impl Range {
         Range { low, high: self.high.min(Some(ones.into())), ones, ..self }
     }
 
+    /// The range of integers that lie between two as well.
+    fn narrowed(self, (low, high): (Option<i128>, Option<i128>)) -> Range {
+        if !self.whole || (low, high) == (None, None) {
+            return self;
+        }
+        let high = self.high.into_iter().chain(high).min();
+        Range { low: self.low.max(low), high, ..self }.tight()
+    }
+
     fn bounds(&self, f: impl Fn(i128) -> Option<i128>) -> (Option<i128>, Option<i128>) {
         (self.low.and_then(&f), self.high.and_then(&f))
     }
@@ -286,7 +295,7 @@ impl Ranges {
                 stack.extend(operands.iter().filter(|operand| self.known(store, **operand).is_none()));
             }
             if stack.len() == before {
-                let range = self.combined(store, op, operands);
+                let range = self.combined(store, op, operands).narrowed(store.function_lies_between(term));
                 self.known.insert(term, range);
                 stack.pop();
             }

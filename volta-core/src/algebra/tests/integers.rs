@@ -443,6 +443,11 @@ fn executed(side: &Side, term: TermId, point: &[i128]) -> Rational {
         | TermOp::Erf
         | TermOp::Atan
         | TermOp::Cbrt
+        | TermOp::Gamma
+        | TermOp::BesselJ0
+        | TermOp::BesselJ1
+        | TermOp::BesselY0
+        | TermOp::BesselY1
         | TermOp::EncodeF32
         | TermOp::EncodeF64
         | TermOp::DecodeF32

@@ -5,18 +5,19 @@
 
 use super::super::advice::declared_otherwise;
 use super::super::cta::{Cta, Stop};
+use super::super::packed::low_bytes;
 use super::super::register::{Affine, Register};
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::idiom;
 use super::known::Undecided;
 use crate::base::assumption::Assumption;
-use crate::number::format::{Format, Rounding, decode};
+use crate::number::format::{Decoded, Format, Rounding, decode};
 use crate::number::{Extended, Rational, Rounded};
 use crate::program::{
     Bool2, Clamp, Compare, Float2, FloatCompare, InstId, Precision, PredId, PredSrc, RegId, Src,
 };
-use crate::term::{Constant, Pattern, Results, Store, TermId, TermKind, TermOp, min_max};
+use crate::term::{Constant, Kind, Pattern, Results, Store, TermId, TermKind, TermOp, min_max};
 use crate::verdict::FaultKind;
 use smallvec::SmallVec;
 
@@ -148,6 +149,8 @@ impl Cta<'_> {
         } else {
             mask
         };
+        let mask =
+            if self.store.explains() { self.keep_nan(warp, mask, pc, shape, d, sources) } else { mask };
         if mask == 0 {
             return Ok(());
         }
@@ -161,6 +164,39 @@ impl Cta<'_> {
             return Ok(());
         }
         self.float_by_lanes(warp, mask, pc, shape, d, sources)
+    }
+
+    /// Sums and products of known numbers and a NaN are a NaN, which a function may have in an arm: what its bits spell,
+    /// whichever they are. Returns the lanes that are left.
+    fn keep_nan(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: InstId,
+        shape: Shape,
+        d: RegId,
+        sources: &[Src],
+    ) -> u32 {
+        let format = shape.format;
+        if !matches!(shape.op.kind(), Kind::Sum(_) | Kind::Product(_)) || shape.clamp != Clamp::None {
+            return mask;
+        }
+        let mut left = mask;
+        for lane in lanes(mask) {
+            let values = sources.iter().map(|source| match self.value(warp, *source, lane) {
+                Value::Bits(bits) => Some(bits & low_bytes(format.bytes())),
+                Value::Sym(_) | Value::Undefined(_) => None,
+            });
+            let Some(values) = values.collect::<Option<SmallVec<[u64; 3]>>>() else { continue };
+            let nan = values.into_iter().find(|bits| decode(format, *bits) == Decoded::Nan);
+            if let Some(nan) = nan
+                && let Some(term) = self.int_terms(pc).spelling(nan, format)
+            {
+                warp.register_mut(d).set(lane, Value::Sym(Sym::real(format, term)));
+                left &= !(1 << lane);
+            }
+        }
+        left
     }
 
     /// Gives magnitudes signs that are known, and returns the lanes that are left.
@@ -630,7 +666,7 @@ impl Cta<'_> {
 
     /// The constant term (raw) that bits spell in a format; `None` for NaN, which rule V2 leaves out.
     pub(in super::super) fn literal(&mut self, format: Format, bits: u64) -> Option<u64> {
-        let bits = bits & super::super::packed::low_bytes(format.bytes());
+        let bits = bits & low_bytes(format.bytes());
         if let Some(known) = self.literals.get(&(format, bits)) {
             return *known;
         }

@@ -23,6 +23,7 @@ mod piecewise;
 mod read_only_load;
 mod select;
 mod select_load;
+mod sign;
 mod store;
 mod symbolic_int;
 mod tile;

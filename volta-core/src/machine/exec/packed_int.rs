@@ -10,6 +10,7 @@ use super::float::Shape;
 use super::idiom;
 use super::int::{compare, scalar_insert, scalar1, scalar2, scalar3, selector_of};
 use super::known::Knowns;
+use super::sign::Signs;
 use crate::number::format::Format;
 use crate::program::{
     Bool2, Clamp, Compare, InstId, Int, Int1, Int2, Int3, Precision, PredId, PredSrc, RegId, Src, Width,
@@ -138,6 +139,12 @@ impl PackedInts<'_> {
                 pieces.extend(PackedValues::slice(&self.packed.split(a, bytes), 0, bytes - shift).ok()?);
                 Some(self.packed.join(&pieces))
             }
+            (Int2::Shr, Value::Sym(_), Value::Bits(amount))
+                if amount & 0xffff_ffff == u64::from(width.bits() - 1)
+                    && let Some(sign) = self.sign_digit(a, width, signed) =>
+            {
+                Some(sign)
+            }
             (Int2::Shr, Value::Sym(_), Value::Bits(amount)) if !signed => {
                 let shift =
                     byte_shift(amount, bytes).filter(|shift| !self.computes_nothing(a, *shift == bytes))?;
@@ -156,7 +163,7 @@ impl PackedInts<'_> {
                 {
                     return Some(flipped);
                 }
-                self.overlay(a, b, bytes)
+                self.with_sign(a, b, width).or_else(|| self.overlay(a, b, bytes))
             }
             _ => None,
         }
@@ -173,7 +180,7 @@ impl PackedInts<'_> {
         Some(self.packed.join(&pieces))
     }
 
-    /// Byte masks keep pieces; clearing a real's sign bit is its absolute value.
+    /// Byte masks keep pieces; clearing a real's sign bit is its absolute value, and keeping nothing else a zero.
     fn mask(&mut self, value: Value, bits: u64, bytes: u32) -> Option<Value> {
         if let Value::Sym(sym) = self.packed.as_f32(value)
             && let SymKind::Real(format, term) = sym.kind()
@@ -181,6 +188,14 @@ impl PackedInts<'_> {
             && sign_bit(format).is_some_and(|sign| bits == (sign - 1))
         {
             return Some(self.with_other_sign(TermOp::Abs, format, term));
+        }
+        if let Value::Sym(sym) = self.packed.as_f32(value)
+            && let SymKind::Real(format, term) = sym.kind()
+            && format.bytes() <= bytes
+            && sign_bit(format) == Some(bits)
+            && let Some(zero) = self.signed_zero(format, term)
+        {
+            return Some(zero);
         }
         let mut pieces = Vec::new();
         let mut at = 0;
@@ -325,7 +340,7 @@ impl PackedInts<'_> {
 }
 
 /// The sign bit of a format's encoding.
-fn sign_bit(format: Format) -> Option<u64> {
+pub(super) fn sign_bit(format: Format) -> Option<u64> {
     Some(1 << (8 * format.bytes() - 1))
 }
 
@@ -388,6 +403,11 @@ impl Cta<'_> {
             .collect()
     }
 
+    fn signs(&mut self, pc: InstId) -> Signs<'_> {
+        let Cta { packed, store, known, .. } = self;
+        Signs { packed, store, known, pc }
+    }
+
     /// Terms of integers.
     pub(super) fn int_terms(&mut self, pc: InstId) -> IntTerms<'_> {
         let Cta { packed, store, ranges, .. } = self;
@@ -438,6 +458,11 @@ impl Cta<'_> {
             let truth = match (x, y) {
                 (Value::Bits(x), Value::Bits(y)) => Truth::Known(compare(op, ty, x, y)),
                 (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Truth::Undefined(origin),
+                (Value::Sym(_), _) | (_, Value::Sym(_))
+                    if let Some(condition) = self.signs(pc).compared(op, ty, [x, y]) =>
+                {
+                    Truth::Condition(condition)
+                }
                 (Value::Sym(_), _) | (_, Value::Sym(_)) => {
                     let Cta { packed, store, .. } = self;
                     let mut leaf = |bits: &[u64]| Some(Truth::Known(compare(op, ty, bits[0], bits[1])));

@@ -282,6 +282,17 @@ impl Cta<'_> {
         Ok(real.or_else(|| self.int_terms(pc).spelling(bits, format)))
     }
 
+    /// Whether one of two arms is a double, and the other two words that spell one, computed of encodings.
+    fn is_real_by_its_encoding(&mut self, then: Value, otherwise: Value) -> bool {
+        let both = [(then, otherwise), (otherwise, then)];
+        self.store.explains()
+            && both.into_iter().any(|(real, other)| {
+                format_of(real) == Some(Format::F64)
+                    && is_packed(other)
+                    && self.int_terms(InstId(0)).decoding(other, Format::F64).is_some()
+            })
+    }
+
     /// `then` where the condition holds, else `otherwise`.
     pub(super) fn select_value(
         &mut self,
@@ -327,9 +338,23 @@ impl Cta<'_> {
                 let chosen = residues.chosen(term, then, otherwise);
                 Ok(residues.value(chosen, bytes))
             }
+            _ if let Some((which, x, y)) = halves_of(then, otherwise) => {
+                let chosen = self.store.apply(TermOp::Select, &[term, x, y], pc);
+                Ok(Value::Sym(Sym::half(which, chosen)))
+            }
+            _ if [then, otherwise].iter().any(|arm| is_half(*arm)) && self.store.explains() => {
+                let mut residues = self.int_terms(pc);
+                let arms = [then, otherwise].map(|arm| residues.residue(arm, 4));
+                let [Some(then), Some(otherwise)] = arms else {
+                    return Err(self.computes_with_encoding(warp, &[then, otherwise], lane, pc));
+                };
+                let chosen = residues.chosen(term, then, otherwise);
+                Ok(residues.value(chosen, 4))
+            }
             _ => {
                 let (then, otherwise) = (self.packed.as_f32(then), self.packed.as_f32(otherwise));
                 if [then, otherwise].iter().any(|arm| is_packed(*arm))
+                    && !self.is_real_by_its_encoding(then, otherwise)
                     && let Some(pieces) = self.packed.align(then, otherwise)
                 {
                     let mut chosen = Vec::with_capacity(pieces.len());
@@ -362,6 +387,19 @@ impl Cta<'_> {
 
 fn is_packed(value: Value) -> bool {
     matches!(value, Value::Sym(sym) if matches!(sym.kind(), SymKind::Pair(..) | SymKind::Packed(_)))
+}
+
+fn is_half(value: Value) -> bool {
+    matches!(value, Value::Sym(sym) if matches!(sym.kind(), SymKind::Half64(..)))
+}
+
+/// The same half of two reals.
+fn halves_of(a: Value, b: Value) -> Option<(u32, TermId, TermId)> {
+    let (Value::Sym(a), Value::Sym(b)) = (a, b) else { return None };
+    match (a.kind(), b.kind()) {
+        (SymKind::Half64(which, x), SymKind::Half64(other, y)) if which == other => Some((which, x, y)),
+        _ => None,
+    }
 }
 
 fn format_of(value: Value) -> Option<Format> {

@@ -8,23 +8,24 @@
 //! Digests of graphs say where to look. A digest covers what is computed from encodings, or from a coefficient that marks a
 //! template; the rest, and all that matches, is compared node by node.
 
-use super::fold::{Fold, fold};
-use super::id::{ConstantId, NodeId, TermId, TermKind};
-use super::info::{Kind, Predicate, TermOp};
-use super::node::{Constant, Store, View};
+mod graph;
+
 use crate::base::index::InstId;
-use crate::number::Extended;
+use crate::number::format::{Decoded, decode};
 use crate::number::interval::Function;
+use crate::number::{Extended, Rational};
+use crate::term::id::{ConstantId, NodeId, TermId, TermKind};
+use crate::term::info::{Kind, Piecewise, Predicate, TermOp};
+use crate::term::node::{Constant, Store, View};
+use crate::term::range::Ranges;
+use graph::{Match, ways};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// The number of operands that templates have at most.
-pub const MAX_OPERANDS: usize = 3;
-
-/// Steps of one comparison with a template. Each node takes one, and few come twice.
-const MAX_STEPS: u32 = 1 << 14;
+pub const MAX_OPERANDS: usize = 4;
 
 /// The digest of what no digest covers.
 const ANYTHING: u64 = 0;
@@ -61,6 +62,8 @@ pub struct Template {
     meaning: Vec<Piece>,
     /// What a verdict that rests on it says.
     claim: String,
+    /// Between which integers the graph's result lies, as far as is known.
+    between: (Option<i128>, Option<i128>),
 }
 
 /// The templates of a run.
@@ -118,7 +121,7 @@ struct Covered {
 
 /// What a store knows of functions that were compiled into what it computes.
 #[derive(Debug)]
-pub(super) struct Explainer {
+pub(in crate::term) struct Explainer {
     templates: Arc<Templates>,
     /// How instructions round, by their number.
     instructions: Arc<[Rounds]>,
@@ -129,25 +132,26 @@ pub(super) struct Explainer {
     explained: FxHashMap<NodeId, Option<NodeId>>,
     marks: FxHashMap<ConstantId, bool>,
     found: BTreeSet<usize>,
+    /// Constants that something was computed with: from encodings only, or from others as well.
+    used: FxHashMap<ConstantId, Use>,
+    /// Between which integers results lie that were put in the place of others.
+    between: FxHashMap<NodeId, (Option<i128>, Option<i128>)>,
 }
 
-/// One comparison of a graph with a template.
-struct Match<'s> {
-    store: &'s Store,
-    explainer: &'s Explainer,
-    template: &'s Template,
-    operands: [Option<TermId>; MAX_OPERANDS],
-    seen: FxHashSet<(u32, TermId)>,
-    /// What was seen and bound, in order, to be undone.
-    trail: Vec<Undo>,
-    outer: Vec<(TermOp, Which, [TermId; 3])>,
-    steps: u32,
+/// What is computed with a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    /// Something that is no step of a function.
+    Plain,
+    /// What is computed from encodings, which no output is, but by a function that stands in its place.
+    Unexplained,
 }
 
-/// A choice between a number and something else.
+/// A choice between a number, or a NaN, and something else.
 struct Arm<'t> {
     condition: u32,
-    number: &'t Extended,
+    /// `None` for a NaN.
+    number: Option<&'t Extended>,
     /// Which operand of the choice the number is.
     which: usize,
     other: u32,
@@ -188,11 +192,6 @@ enum Place {
 /// As many operations are looked for in the arms of choices.
 const MAX_OUTER: usize = 4;
 
-enum Undo {
-    Seen(u32, TermId),
-    Bound(usize),
-}
-
 impl Template {
     /// The graph of a term of a store that [keeps](Templates::keeping) what it found. `None` where it is nothing that
     /// could be found again.
@@ -228,7 +227,9 @@ impl Template {
             graph.push(piece);
             work.pop();
         }
-        let template = Template { graph, meaning, claim };
+        let range = Ranges::default().of(store, root);
+        let between = (range.low, range.high);
+        let template = Template { graph, meaning, claim, between };
         (template.digest() != ANYTHING).then_some(template)
     }
 
@@ -260,23 +261,22 @@ impl Template {
         else {
             return None;
         };
-        let place = |at: u32| &self.graph[at as usize];
-        match (place(*then), place(*otherwise)) {
-            (Piece::Number(number), Piece::Apply { digest, .. }) => Some(Arm {
-                condition: *condition,
-                number: &number.exact,
-                which: 1,
-                other: *otherwise,
-                digest: *digest,
-            }),
-            (Piece::Apply { digest, .. }, Piece::Number(number)) => Some(Arm {
-                condition: *condition,
-                number: &number.exact,
-                which: 2,
-                other: *then,
-                digest: *digest,
-            }),
-            _ => None,
+        [(1, *then, *otherwise), (2, *otherwise, *then)].into_iter().find_map(|(which, number, other)| {
+            let number = self.number_or_nan(number)?;
+            let Piece::Apply { digest, .. } = &self.graph[other as usize] else { return None };
+            Some(Arm { condition: *condition, number, which, other, digest: *digest })
+        })
+    }
+
+    /// The number that a piece is, if it is one; `Some(None)` for a NaN.
+    fn number_or_nan(&self, at: u32) -> Option<Option<&Extended>> {
+        match &self.graph[at as usize] {
+            Piece::Number(number) => Some(Some(&number.exact)),
+            Piece::Apply { op, operands: [bits, ..], .. } => match &self.graph[*bits as usize] {
+                Piece::Number(bits) => spells_nan(*op, &bits.exact).then_some(None),
+                Piece::Apply { .. } | Piece::Operand(_) => None,
+            },
+            Piece::Operand(_) => None,
         }
     }
 
@@ -288,6 +288,25 @@ impl Template {
     /// Whether the graph has none.
     pub fn is_empty(&self) -> bool {
         self.graph.is_empty()
+    }
+}
+
+/// Whether an operation on a number spells a NaN of it.
+fn spells_nan(op: TermOp, bits: &Extended) -> bool {
+    let Some(Function::Decode(format)) = op.function().map(|info| info.function) else { return false };
+    let bits = bits.finite().and_then(Rational::to_u64);
+    bits.is_some_and(|bits| decode(format, bits) == Decoded::Nan)
+}
+
+/// Whether a term is a number or a NaN.
+fn is_number_or_nan(store: &Store, term: TermId) -> bool {
+    match store.view(term) {
+        View::Constant(_) => true,
+        View::Apply(op, [bits, ..]) => match store.view(bits) {
+            View::Constant(bits) => spells_nan(op, &bits.exact),
+            View::Input { .. } | View::Apply(..) => false,
+        },
+        View::Input { .. } => false,
     }
 }
 
@@ -333,35 +352,17 @@ fn magnitude(number: &Extended) -> Extended {
     }
 }
 
-/// Which operand of a piece is which of a term, and whether it is its negation.
-type Way = [(usize, bool); 3];
-
-/// The ways in which a term of one operation may be written as a piece of another. What commutes may be exchanged. Signs
-/// may have been moved, as compilers do where an operand is a negation: that changes no result, nor how it is rounded.
-fn ways(piece: TermOp, term: TermOp) -> &'static [Way] {
-    const PLAIN: Way = [(0, false), (1, false), (2, false)];
-    const SWAPPED: Way = [(1, false), (0, false), (2, false)];
-    const BOTH: Way = [(0, true), (1, true), (2, false)];
-    const BOTH_SWAPPED: Way = [(1, true), (0, true), (2, false)];
-    const SECOND: Way = [(0, false), (1, true), (2, false)];
-    const SECOND_SWAPPED: Way = [(1, true), (0, false), (2, false)];
-    match (piece, term) {
-        (TermOp::Mul | TermOp::Fma, _) if piece == term => &[PLAIN, SWAPPED, BOTH, BOTH_SWAPPED],
-        (TermOp::Less | TermOp::LessEqual, _) if piece == term => &[PLAIN, BOTH_SWAPPED],
-        (TermOp::Add, TermOp::Sub) => &[SECOND, SECOND_SWAPPED],
-        (TermOp::Sub, TermOp::Add) => &[SECOND, [(1, false), (0, true), (2, false)]],
-        _ if piece != term => &[],
-        _ if piece.info().commutes => &[PLAIN, SWAPPED],
-        _ => &[PLAIN],
-    }
-}
-
 fn is_encoding(op: TermOp) -> bool {
     op.function().is_some_and(|info| matches!(info.function, Function::Encode(_) | Function::Decode(_)))
 }
 
+/// Whether an operation is on the bits of a number: it rounds nothing, whichever instruction it is a step of.
+fn is_of_bits(op: TermOp) -> bool {
+    is_encoding(op) || matches!(op.kind(), Kind::Piecewise(Piecewise::Mod | Piecewise::BitAnd))
+}
+
 impl Explainer {
-    pub(super) fn new(templates: Arc<Templates>, instructions: Arc<[Rounds]>) -> Explainer {
+    pub(in crate::term) fn new(templates: Arc<Templates>, instructions: Arc<[Rounds]>) -> Explainer {
         Explainer {
             templates,
             instructions,
@@ -370,14 +371,16 @@ impl Explainer {
             explained: FxHashMap::default(),
             marks: FxHashMap::default(),
             found: BTreeSet::new(),
+            used: FxHashMap::default(),
+            between: FxHashMap::default(),
         }
     }
 
-    pub(super) fn keeps(&self) -> bool {
+    pub(in crate::term) fn keeps(&self) -> bool {
         self.templates.keep
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::term) fn bytes(&self) -> u64 {
         let entries = self.covered.capacity() * size_of::<(NodeId, Covered)>();
         (entries + self.explained.capacity() * 16 + self.rounds.len()) as u64
     }
@@ -418,11 +421,11 @@ impl Explainer {
         self.rounds.resize(node.index(), 0);
         let parts = store.node(node.index());
         let rounds = self.instructions.get(site.index()).copied().unwrap_or_default();
-        self.rounds.push(if is_encoding(parts.op) { 0 } else { rounds });
+        self.rounds.push(if is_of_bits(parts.op) { 0 } else { rounds });
         let operands = &parts.operands[..parts.op.arity()];
         let (mut covered, mut unexplained) = (is_encoding(parts.op), is_encoding(parts.op));
         for operand in operands {
-            for lane in super::node::active(parts.mask) {
+            for lane in crate::term::node::active(parts.mask) {
                 let term = operand.term(lane, parts.mask);
                 if let TermKind::Constant(id) = term.kind() {
                     let marks = &self.templates.marks;
@@ -432,6 +435,17 @@ impl Explainer {
                 }
                 covered |= self.is_covered(term);
                 unexplained |= self.is_unexplained(term);
+            }
+        }
+        let own = if unexplained { Use::Unexplained } else { Use::Plain };
+        for operand in operands {
+            for lane in crate::term::node::active(parts.mask) {
+                if let TermKind::Constant(id) = operand.term(lane, parts.mask).kind() {
+                    let known = self.used.entry(id).or_insert(own);
+                    if own == Use::Plain {
+                        *known = own;
+                    }
+                }
             }
         }
         if !covered {
@@ -462,8 +476,7 @@ impl Explainer {
         if op != TermOp::Select {
             return None;
         }
-        let is_number = |term: TermId| matches!(term.kind(), TermKind::Constant(_));
-        let mut inner = if is_number(then) { otherwise } else { then };
+        let mut inner = if is_number_or_nan(store, then) { otherwise } else { then };
         (1..=MAX_OUTER).find_map(|outer| {
             if let Some((TermOp::Fma, [a, b, _])) = normal(store, inner) {
                 let factors = digest_of_factors([a, b].map(|factor| self.digest(store, factor)));
@@ -488,7 +501,7 @@ impl Explainer {
         place: Place,
     ) -> Option<Found> {
         let mut found = Found { template, operands: [[0; 32]; MAX_OPERANDS], outer: Vec::new() };
-        for lane in super::node::active(mask) {
+        for lane in crate::term::node::active(mask) {
             let root = TermId::lane(node, lane);
             let mut own = Match::new(store, self, &self.templates.list[template]);
             let fits = match place {
@@ -537,150 +550,6 @@ fn step_in(store: &Store, term: TermId) -> Option<(Which, TermId, TermOp, [TermI
     own.iter().all(|term| *term == inner || is_number(term)).then_some((which, inner, op, operands))
 }
 
-impl<'s> Match<'s> {
-    fn new(store: &'s Store, explainer: &'s Explainer, template: &'s Template) -> Match<'s> {
-        let (operands, seen, trail) = ([None; MAX_OPERANDS], FxHashSet::default(), Vec::new());
-        Match { store, explainer, template, operands, seen, trail, outer: Vec::new(), steps: MAX_STEPS }
-    }
-
-    /// Whether a term has the graph of the template.
-    fn has_graph(&mut self, root: TermId) -> bool {
-        self.fits(self.template.graph.len() as u32 - 1, root)
-    }
-
-    /// Whether a term is so many operations on numbers and the template's result, a choice, of which each was moved
-    /// into both arms; and one more that was fused with a product there.
-    fn has_arm(&mut self, root: TermId, outer: usize, fused: bool) -> bool {
-        let Some((TermOp::Select, operands)) = normal(self.store, root) else { return false };
-        let Some(arm) = self.template.arm() else { return false };
-        let mut inner = operands[3 - arm.which];
-        for _ in 0..outer {
-            let Some((which, next, op, all)) = step_in(self.store, inner) else { return false };
-            self.outer.push((op, which, all));
-            inner = next;
-        }
-        let mut factors = None;
-        if fused {
-            let Some((TermOp::Fma, [a, b, c])) = normal(self.store, inner) else { return false };
-            // The product is added to itself, or to a number.
-            let twice = matches!(self.store.view(c), View::Apply(TermOp::Mul, [x, y, _]) if [x, y] == [a, b]);
-            self.outer.push((TermOp::Add, if twice { 3 } else { 1 }, [c; 3]));
-            factors = Some([a, b, c]);
-        }
-        let mut number = arm.number.clone();
-        for (op, which, operands) in self.outer.iter().rev() {
-            let numbers: Option<Vec<&Extended>> = operands[..op.arity()]
-                .iter()
-                .enumerate()
-                .map(|(at, term)| if which >> at & 1 == 1 { Some(&number) } else { self.number(*term) })
-                .collect();
-            let Some(Fold::Value(value)) = numbers.map(|numbers| fold(*op, &numbers)) else { return false };
-            number = value;
-        }
-        if self.number(operands[arm.which]) != Some(&number) || !self.fits(arm.condition, operands[0]) {
-            return false;
-        }
-        match factors {
-            Some(terms) => self.fits_factors(arm.other, &terms),
-            None => self.fits(arm.other, inner),
-        }
-    }
-
-    /// Whether a term is a sum whose product is the template's result. It is rounded once less so.
-    fn is_fused(&mut self, root: TermId) -> bool {
-        let Some((TermOp::Fma, terms)) = normal(self.store, root) else { return false };
-        self.outer.push((TermOp::Add, 1, [terms[2]; 3]));
-        self.fits_factors(self.template.graph.len() as u32 - 1, &terms)
-    }
-
-    /// Whether the first two terms are the factors of a piece.
-    fn fits_factors(&mut self, at: u32, terms: &[TermId; 3]) -> bool {
-        let factors = self.template.factors(at);
-        factors.is_some_and(|factors| self.fits_some_way(ways(TermOp::Mul, TermOp::Mul), &factors, terms))
-    }
-
-    fn number(&self, term: TermId) -> Option<&'s Extended> {
-        match self.store.view(term) {
-            View::Constant(constant) => Some(&constant.exact),
-            View::Input { .. } | View::Apply(..) => None,
-        }
-    }
-
-    fn fits(&mut self, at: u32, term: TermId) -> bool {
-        if self.steps == 0 {
-            return false;
-        }
-        self.steps -= 1;
-        match &self.template.graph[at as usize] {
-            Piece::Operand(which) => match self.operands[*which] {
-                Some(bound) => bound == term,
-                None => {
-                    self.operands[*which] = Some(term);
-                    self.trail.push(Undo::Bound(*which));
-                    true
-                }
-            },
-            Piece::Number(number) => self.number(term) == Some(&number.exact),
-            Piece::Apply { op, operands, rounds, digest } => {
-                if self.seen.contains(&(at, term)) {
-                    return true;
-                }
-                if self.explainer.digest(self.store, term) != *digest
-                    || self.explainer.rounds_of(term) != *rounds
-                {
-                    return false;
-                }
-                let Some((own, terms)) = normal(self.store, term) else { return false };
-                if !self.fits_some_way(ways(*op, own), &operands[..op.arity()], &terms) {
-                    return false;
-                }
-                self.seen.insert((at, term));
-                self.trail.push(Undo::Seen(at, term));
-                true
-            }
-        }
-    }
-
-    /// Whether terms fit the operands of a piece in one of some ways.
-    fn fits_some_way(&mut self, ways: &[Way], operands: &[u32], terms: &[TermId; 3]) -> bool {
-        let before = self.trail.len();
-        ways.iter().any(|way| {
-            let fits = operands.iter().zip(way).all(|(at, (which, negated))| {
-                if *negated { self.fits_negated(*at, terms[*which]) } else { self.fits(*at, terms[*which]) }
-            });
-            if !fits {
-                self.undo(before);
-            }
-            fits
-        })
-    }
-
-    /// Whether a term is the negation of what fits a piece: of an operand that is a negation itself, or of a number.
-    fn fits_negated(&self, at: u32, term: TermId) -> bool {
-        match &self.template.graph[at as usize] {
-            Piece::Operand(which) => self.operands[*which].is_some_and(|bound| {
-                matches!(self.store.view(bound), View::Apply(TermOp::Neg, [inner, ..]) if inner == term)
-            }),
-            Piece::Number(number) => {
-                let negated = fold(TermOp::Neg, &[&number.exact]);
-                self.number(term).is_some_and(|own| negated == Fold::Value(own.clone()))
-            }
-            Piece::Apply { .. } => false,
-        }
-    }
-
-    fn undo(&mut self, before: usize) {
-        for undo in self.trail.drain(before..) {
-            match undo {
-                Undo::Seen(at, term) => {
-                    self.seen.remove(&(at, term));
-                }
-                Undo::Bound(which) => self.operands[which] = None,
-            }
-        }
-    }
-}
-
 impl Store {
     /// From now on, functions are looked for; instructions round as the list says.
     pub fn explain_functions(&mut self, templates: Arc<Templates>, instructions: Arc<[Rounds]>) {
@@ -696,10 +565,10 @@ impl Store {
     /// Whether an instruction rounds as that of a node does, as far as functions are looked for: otherwise the two are
     /// the same over the reals only, and a template is one of them.
     #[inline]
-    pub(super) fn rounds_alike(&self, node: NodeId, site: InstId) -> bool {
+    pub(in crate::term) fn rounds_alike(&self, node: NodeId, site: InstId) -> bool {
         self.explainer.as_ref().is_none_or(|explainer| {
             let own = explainer.instructions.get(site.index()).copied().unwrap_or_default();
-            is_encoding(self.nodes[node.index()].op) || explainer.rounds[node.index()] == own
+            is_of_bits(self.nodes[node.index()].op) || explainer.rounds[node.index()] == own
         })
     }
 
@@ -713,6 +582,20 @@ impl Store {
         self.is_unexplained(term) && self.explainer.as_ref().is_some_and(|explainer| !explainer.keeps())
     }
 
+    /// Between which integers a function's result lies, of those that are integers: where the code computes it from, that
+    /// is known of its encodings.
+    pub(in crate::term) fn function_lies_between(&self, term: TermId) -> (Option<i128>, Option<i128>) {
+        let TermKind::Lane(node, _) = term.kind() else { return (None, None) };
+        let known = self.explainer.as_ref().and_then(|explainer| explainer.between.get(&node));
+        known.copied().unwrap_or_default()
+    }
+
+    /// The constants with which nothing but steps of functions was computed.
+    pub(in crate::term) fn constants_of_functions(&self) -> FxHashSet<ConstantId> {
+        let used = self.explainer.iter().flat_map(|explainer| &explainer.used);
+        used.filter(|(_, used)| **used == Use::Unexplained).map(|(id, _)| *id).collect()
+    }
+
     /// What was found, each with what a verdict then says.
     pub fn explained(&self) -> impl Iterator<Item = &str> {
         let found = self.explainer.iter().flat_map(|own| own.found.iter().map(|at| &own.templates.list[*at]));
@@ -721,7 +604,7 @@ impl Store {
 
     /// Takes note of a new node.
     #[cold]
-    pub(super) fn note_function(&mut self, node: NodeId, site: InstId) {
+    pub(in crate::term) fn note_function(&mut self, node: NodeId, site: InstId) {
         if let Some(mut explainer) = self.explainer.take() {
             explainer.note(self, node, site);
             self.explainer = Some(explainer);
@@ -730,7 +613,7 @@ impl Store {
 
     /// The node of the function whose graph a node has in all lanes, if any.
     #[cold]
-    pub(super) fn function_of(&mut self, node: NodeId, site: InstId) -> Option<NodeId> {
+    pub(in crate::term) fn function_of(&mut self, node: NodeId, site: InstId) -> Option<NodeId> {
         let explainer = self.explainer.as_ref()?;
         if !explainer.covered.contains_key(&node) {
             return None;
@@ -763,6 +646,12 @@ impl Store {
                     results_of(*last.insert(self.push(*op, mask, &list, site)))
                 }
             });
+        }
+        if let Some(node) = last
+            && let Some(explainer) = &mut self.explainer
+            && template.between != (None, None)
+        {
+            explainer.between.insert(node, template.between);
         }
         for Outer { op, which, operands } in found.outer.iter().rev() {
             let inner = results_of(last?);
