@@ -177,6 +177,7 @@ fn compiled(program: &Program, function: &Function, operands: &[f64]) -> f64 {
         program,
         grid: [1; 3],
         block: [1; 3],
+        cluster: None,
         dynamic_shared: 0,
         ctas: &[0],
         arguments: &arguments,
