@@ -8,6 +8,7 @@ use super::opaque::TENSOR_ALIGN;
 use super::place::place;
 use super::structs::{self, ElementAt, Fields, Rest};
 use super::tensor_map::Map;
+use super::tensor_memory;
 use super::value::{Origin, Sym, Value};
 use super::warp::Warp;
 use crate::base::assumption::Assumption;
@@ -506,7 +507,12 @@ impl Builder<'_> {
                     out.local_cells += cells;
                     Backing::Local(out.local_cells - cells)
                 }
-                Space::Global | Space::Const | Space::Generic | Space::Param | Space::Local => {
+                Space::Global
+                | Space::Const
+                | Space::Generic
+                | Space::Param
+                | Space::Local
+                | Space::Tensor => {
                     self.tensors.push(given.unwrap_or_else(|| Tensor {
                         name: variable.name.clone(),
                         element: Element::Int { bytes: 1, signed: false },
@@ -535,7 +541,12 @@ impl Builder<'_> {
                 }
                 Space::Shared if is_dynamic => declared.max(DYNAMIC_ALIGN),
                 Space::Shared => declared.max(SHARED_ALIGN),
-                Space::Global | Space::Local | Space::Const | Space::Param | Space::Generic => declared,
+                Space::Global
+                | Space::Local
+                | Space::Const
+                | Space::Param
+                | Space::Generic
+                | Space::Tensor => declared,
             };
             self.requests.push(Request {
                 name: variable.name.clone(),
@@ -545,6 +556,18 @@ impl Builder<'_> {
                 align,
                 backing,
                 element,
+            });
+        }
+        if self.program.uses_tensor_memory() {
+            out.shared_cells += tensor_memory::CELLS;
+            self.requests.push(Request {
+                name: "tensor memory".into(),
+                space: Space::Tensor,
+                size: 4 * u64::from(tensor_memory::CELLS),
+                declared: 4,
+                align: 4,
+                backing: Backing::Shared(out.shared_cells - tensor_memory::CELLS),
+                element: None,
             });
         }
         let most = [Space::Shared, Space::Local, Space::Const, Space::Param]

@@ -8,7 +8,8 @@
 //! Beside what a thread knows stands what of it has been *published* to the async proxy, for each state space that it can
 //! access (rule Y10). Whoever learns what a thread knows learns what has been published of it. And beside it stands the
 //! *past*: all that must have happened in time, whether or not its effects on memory can be seen. It is what decides which
-//! phase of a barrier an operation belongs to.
+//! phase of a barrier an operation belongs to. Asynchronous operations on tensor memory have a clock of their own for what
+//! fences order of them, whether or not threads release and acquire anything else (rule Y13).
 
 use std::rc::Rc;
 
@@ -33,6 +34,11 @@ struct Knowledge {
     /// No entry is less than that of what is known.
     past: Stamps,
     published: [Stamps; 2],
+    /// Of operations on tensor memory, what lies before a fence before a synchronisation; however relaxed that is, it hands
+    /// this on.
+    fenced: Stamps,
+    /// What of that lies before a fence after a synchronisation.
+    ordered: Stamps,
 }
 
 impl Knowledge {
@@ -42,6 +48,8 @@ impl Knowledge {
         for (own, other) in self.published.iter_mut().zip(&other.published) {
             join(own, other);
         }
+        join(&mut self.fenced, &other.fenced);
+        join(&mut self.ordered, &other.ordered);
     }
 }
 
@@ -91,6 +99,14 @@ impl Joined {
         self.whole = None;
         set(&mut self.all.known, agent, stamp);
         set(&mut self.all.past, agent, stamp);
+    }
+}
+
+impl Joined {
+    /// Operations on tensor memory that end with a stamp of an agent lie before a fence.
+    pub(super) fn set_fenced(&mut self, agent: usize, stamp: u32) {
+        self.whole = None;
+        set(&mut self.all.fenced, agent, stamp);
     }
 }
 
@@ -146,9 +162,9 @@ impl Clocks {
         chosen
     }
 
-    /// Whether some thread knows of everything that `agent` did up to a stamp.
-    pub(super) fn somebody_knows(&self, agent: usize, stamp: u32) -> bool {
-        (0..self.own.len()).any(|thread| self.knows(thread, agent) >= stamp)
+    /// Whether everything that `agent` did up to a stamp has happened for some thread.
+    pub(super) fn is_past_for_somebody(&self, agent: usize, stamp: u32) -> bool {
+        (0..self.own.len()).any(|thread| self.is_past(thread, agent, stamp))
     }
 
     /// Whether everything that `agent` did up to a stamp has happened when `thread` goes on.
@@ -169,6 +185,31 @@ impl Clocks {
         let published = &mut row.published[space as usize];
         published.clone_from(&row.known);
         set(published, thread, self.own[thread]);
+    }
+
+    /// Operations on tensor memory that `thread` has started, or knows to be over, come before what follows its next
+    /// synchronisation.
+    pub(super) fn fence_before(&mut self, thread: usize) {
+        let own = self.own[thread];
+        let row = Rc::make_mut(&mut self.rows[thread]);
+        let Knowledge { known, fenced, ordered, .. } = row;
+        join(fenced, known);
+        join(fenced, ordered);
+        set(fenced, thread, own);
+        self.release(thread);
+    }
+
+    /// Operations on tensor memory that `thread` starts from now on come after what lies before fences that it has
+    /// synchronised with.
+    pub(super) fn fence_after(&mut self, thread: usize) {
+        let row = Rc::make_mut(&mut self.rows[thread]);
+        let Knowledge { fenced, ordered, .. } = row;
+        join(ordered, fenced);
+    }
+
+    /// Up to which stamp of `agent` operations on tensor memory are ordered before those that `thread` starts now.
+    pub(super) fn ordered(&self, thread: usize, agent: usize) -> u32 {
+        at(&self.rows[thread].ordered, agent)
     }
 
     /// Adds what `thread` knows to `joined`.
@@ -195,12 +236,15 @@ impl Clocks {
     pub(super) fn add_past_to(&self, thread: usize, joined: &mut Joined) {
         joined.whole = None;
         join(&mut joined.all.past, &self.rows[thread].past);
+        join(&mut joined.all.fenced, &self.rows[thread].fenced);
         set(&mut joined.all.past, thread, self.own[thread]);
     }
 
     /// What `thread` does from now on comes later than all that has happened for `joined`.
     pub(super) fn learn_past(&mut self, thread: usize, joined: &Joined) {
-        join(&mut Rc::make_mut(&mut self.rows[thread]).past, &joined.all.past);
+        let row = Rc::make_mut(&mut self.rows[thread]);
+        join(&mut row.past, &joined.all.past);
+        join(&mut row.fenced, &joined.all.fenced);
     }
 
     /// What `thread` does from now on is not part of what it has released so far.
@@ -283,6 +327,25 @@ mod tests {
         assert!(!clocks.is_past(1, 0, later));
         clocks.meet(&[0, 1]);
         assert!(clocks.is_past(1, 0, later) && clocks.knows(1, 0) >= later);
+    }
+
+    #[test]
+    fn fences_on_both_sides_order_what_a_relaxed_synchronisation_does_not() {
+        for (before, after) in [(false, false), (true, false), (false, true), (true, true)] {
+            let mut clocks = Clocks::new(2);
+            let stamp = clocks.now(0);
+            if before {
+                clocks.fence_before(0);
+            }
+            let later = clocks.now(0);
+            clocks.meet_in_time(&[0, 1]);
+            if after {
+                clocks.fence_after(1);
+            }
+            assert!(clocks.knows(1, 0) < stamp);
+            assert_eq!(clocks.ordered(1, 0) >= stamp, before && after);
+            assert!(!before || clocks.ordered(1, 0) < later, "what comes behind the fence is not before it");
+        }
     }
 
     /// What happens, and what must have happened before it, found by walking back along edges.

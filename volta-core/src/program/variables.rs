@@ -10,7 +10,7 @@ impl Variable {
     pub fn is_of_module(&self) -> bool {
         match self.space {
             Space::Const | Space::Global => true,
-            Space::Shared | Space::Local | Space::Param | Space::Generic => false,
+            Space::Shared | Space::Local | Space::Param | Space::Generic | Space::Tensor => false,
         }
     }
 }

@@ -87,7 +87,7 @@ pub(super) fn barrier_space(x: &mut Operation<'_, '_>) -> Lowered<Space> {
     }
     match space(x) {
         space @ (Space::Shared | Space::Generic) => Ok(space),
-        Space::Global | Space::Local | Space::Const | Space::Param => {
+        Space::Global | Space::Local | Space::Const | Space::Param | Space::Tensor => {
             Err(x.unsupported("a barrier lies in `.shared`"))
         }
     }
