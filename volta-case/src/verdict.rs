@@ -188,7 +188,7 @@ impl VerdictName {
             ),
             VerdictName::Fault(FaultKind::Allocation) => (
                 "tensor memory is allocated or freed as it must not be, or still allocated when the block ends",
-                "Rule Y13.",
+                "Rule Y14.",
             ),
             VerdictName::Fault(FaultKind::OutOfBounds) => {
                 ("an access outside of the tensor, variable or window that it belongs to", "Rule M1.")

@@ -9,7 +9,7 @@
 //! access (rule Y10). Whoever learns what a thread knows learns what has been published of it. And beside it stands the
 //! *past*: all that must have happened in time, whether or not its effects on memory can be seen. It is what decides which
 //! phase of a barrier an operation belongs to. Asynchronous operations on tensor memory have a clock of their own for what
-//! fences order of them, whether or not threads release and acquire anything else (rule Y13).
+//! fences order of them, whether or not threads release and acquire anything else (rule Y14).
 
 use std::rc::Rc;
 

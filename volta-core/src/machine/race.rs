@@ -346,7 +346,7 @@ impl Conflict {
 /// had waited for it; a barrier's, when the phase on which it completes was over.
 type CopyEnds = SmallVec<[(u32, u32); 1]>;
 
-/// Operations that are done in the order in which they are started (rule Y13).
+/// Operations that are done in the order in which they are started (rule Y14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pipeline {
     /// Products into an accumulator of a shape, by a number for both.

@@ -1,4 +1,4 @@
-//! Tensor memory of a CTA (rule Y13): who has allocated which columns, and what goes on there.
+//! Tensor memory of a CTA (rule Y14): who has allocated which columns, and what goes on there.
 //!
 //! What lies there is kept with shared memory, as one more object, so that contents and races are found as there.
 

@@ -195,7 +195,7 @@ pub(super) enum Origin {
     Doubtful(InstId),
     /// The state of a barrier that an arrival returned, by its number (rule Y9): only barriers can read it.
     State(u32),
-    /// The address of tensor memory, with this first column, as it lies in memory (rule Y13): only loads of it as a whole
+    /// The address of tensor memory, with this first column, as it lies in memory (rule Y14): only loads of it as a whole
     /// read it.
     Columns(u32),
 }

@@ -1,6 +1,6 @@
 //! Operations on what goes on while the thread does: asynchronous copies (rules Y6, Y11), barriers in shared memory that wait
 //! for threads and for copies (Y9), fences between proxies (Y10), products of matrices by four warps (Y12), and those on
-//! tensor memory (Y13).
+//! tensor memory (Y14).
 
 use super::effect::{Effect, Members, Wait, Writes};
 use super::matrix::MatrixProduct;

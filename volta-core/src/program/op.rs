@@ -310,7 +310,7 @@ pub enum Space {
     /// Parameters of the entry, and of calls (which lowering lays out as variables of each thread).
     Param,
     Generic,
-    /// Tensor memory of a CTA (rule Y13): what `ld` and `st` do not reach.
+    /// Tensor memory of a CTA (rule Y14): what `ld` and `st` do not reach.
     Tensor,
 }
 
@@ -330,7 +330,7 @@ pub struct Access {
     pub read_only: bool,
     /// `.volatile`; changes nothing (Y1) but is shown in messages.
     pub volatile: bool,
-    /// It loads an address of tensor memory from where `tcgen05.alloc` stored it (rule Y13).
+    /// It loads an address of tensor memory from where `tcgen05.alloc` stored it (rule Y14).
     pub tensor_address: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Operations on tensor memory (`tcgen05`, rule Y13): 128 lanes of 512 columns of 32 bits that a CTA allocates, moves to and
+//! Operations on tensor memory (`tcgen05`, rule Y14): 128 lanes of 512 columns of 32 bits that a CTA allocates, moves to and
 //! from registers a quarter at a time, and multiplies into.
 
 use super::asynchronous::{Adds, Factor, Place};

@@ -206,7 +206,7 @@ pub const RULES: &[Rule] = &[
         "`wgmma.fence` comes before it where threads have touched the registers; `wgmma.wait_group` after it.",
     ),
     entry(
-        "Y13",
+        "Y14",
         "tensor memory is allocated, reached by quarters, and freed; what goes on there is over when it was waited for",
         "A commit to a barrier and a wait for it end products, `tcgen05.wait::ld` and `::st` loads and stores.",
     ),

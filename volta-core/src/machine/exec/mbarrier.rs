@@ -493,7 +493,7 @@ impl Cta<'_> {
         let inst = &self.launch.program.insts[pc.index()];
         let (what, rule, help) = if let Op::Async(Async::Tensor(_)) = inst.op {
             let help = "`tcgen05.commit` it to a barrier, and wait for the phase of that before returning";
-            ("product", "Y13", help)
+            ("product", "Y14", help)
         } else if let Op::Async(Async::Multiply(_)) = inst.op {
             (
                 "product",

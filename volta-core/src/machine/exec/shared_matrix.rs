@@ -1,4 +1,4 @@
-//! Matrices in shared memory that descriptors tell of (rules Y12, Y13): where their elements lie, and what they are.
+//! Matrices in shared memory that descriptors tell of (rules Y12, Y14): where their elements lie, and what they are.
 
 use super::super::cta::{Cta, Stop};
 use super::super::objects::Backing;

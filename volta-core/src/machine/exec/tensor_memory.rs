@@ -1,4 +1,4 @@
-//! Tensor memory: allocations, and what moves between it and registers (rule Y13).
+//! Tensor memory: allocations, and what moves between it and registers (rule Y14).
 //!
 //! As with other asynchronous operations, contents change at once: whoever touches what is not over races.
 
@@ -59,7 +59,7 @@ impl Cta<'_> {
     }
 
     fn columns(&self, warp: &Warp, pc: InstId, columns: Src) -> Result<u32, Stop> {
-        let columns = self.same_in_all_lanes(warp, pc, columns, ("a number of columns", "Y13"))? as u32;
+        let columns = self.same_in_all_lanes(warp, pc, columns, ("a number of columns", "Y14"))? as u32;
         if !(UNIT..=TENSOR_COLUMNS).contains(&columns) || !columns.is_power_of_two() {
             let message = format!(
                 "{columns} columns, where powers of two from {UNIT} to {TENSOR_COLUMNS} can be allocated"
@@ -72,7 +72,7 @@ impl Cta<'_> {
     #[cold]
     fn misallocation(&self, message: String, warp: &Warp, pc: InstId) -> Stop {
         let sites = vec![self.site("is here".into(), warp, 0, pc)];
-        self.fault_at(FaultKind::Allocation, "Y13", message, sites, None)
+        self.fault_at(FaultKind::Allocation, "Y14", message, sites, None)
     }
 
     /// `tcgen05.alloc`
@@ -84,7 +84,7 @@ impl Cta<'_> {
                 self.site_of_thread("gives it up".into(), thread, at),
                 self.site("allocates".into(), warp, 0, pc),
             ];
-            return Err(self.fault_at(FaultKind::Allocation, "Y13", message, sites, None));
+            return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
         let thread = warp.thread(0);
         let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
@@ -102,7 +102,7 @@ impl Cta<'_> {
                 self.site_of_thread(format!("allocates {}", last.columns), last.thread, last.pc),
                 self.site(format!("allocates {columns}"), warp, 0, pc),
             ];
-            return Err(self.fault_at(FaultKind::Allocation, "Y13", message, sites, None));
+            return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
         let Some(first) = self.tensor_memory.free_columns(columns) else {
             let message =
@@ -115,14 +115,14 @@ impl Cta<'_> {
         self.tensor_memory.allocations.push(Allocation { first, columns, thread, stamp, pc, freed: None });
         let address = self.addresses(warp, u32::MAX, to.address, pc)?;
         if address.iter().any(|other| *other != address[0]) {
-            return Err(self.not_uniform(warp, 0, pc, "Y13"));
+            return Err(self.not_uniform(warp, 0, pc, "Y14"));
         }
         let mut offsets = [0; 32];
         let place = (to.space, address[0]);
         let at = self.locate_lane(warp, 0, pc, place, (4, 4), agent, true, &mut offsets)?;
         if !matches!(at.object.backing, Backing::Shared(_)) {
             let message = "the address of tensor memory is stored outside of shared memory".to_string();
-            return Err(self.fault(FaultKind::OutOfBounds, "Y13", message, warp, 0, pc));
+            return Err(self.fault(FaultKind::OutOfBounds, "Y14", message, warp, 0, pc));
         }
         let content = Cell::of(Value::Undefined(Origin::Columns(first)));
         self.write_cell(warp, 0, &at, at.offsets[0] / 4, 0xf, content)
@@ -131,7 +131,7 @@ impl Cta<'_> {
     /// `tcgen05.dealloc`
     fn free(&mut self, warp: &mut Warp, pc: InstId, address: Src, columns: Src) -> Result<(), Stop> {
         let columns = self.columns(warp, pc, columns)?;
-        let first = self.same_in_all_lanes(warp, pc, address, ("an address of tensor memory", "Y13"))? as u32;
+        let first = self.same_in_all_lanes(warp, pc, address, ("an address of tensor memory", "Y14"))? as u32;
         let is_held =
             |held: &Allocation| held.freed.is_none() && held.first == first && held.columns == columns;
         let Some(number_of_it) = self.tensor_memory.allocations.iter().position(is_held) else {
@@ -172,7 +172,7 @@ impl Cta<'_> {
                 self.site_of_thread("allocates".into(), late.thread, late.pc),
                 self.site("gives it up".into(), warp, 0, pc),
             ];
-            return Err(self.fault_at(FaultKind::Allocation, "Y13", message, sites, None));
+            return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
         self.tensor_memory.relinquished.get_or_insert((thread, pc));
         Ok(())
@@ -188,7 +188,7 @@ impl Cta<'_> {
         );
         let sites = vec![self.site_of_thread("allocates them".into(), held.thread, held.pc)];
         let help = "`tcgen05.dealloc` of the same address and number of columns, by a whole warp, before the block ends";
-        Err(self.fault_at(FaultKind::Allocation, "Y13", message, sites, Some(help.into())))
+        Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, Some(help.into())))
     }
 
     /// `tcgen05.ld`
@@ -262,7 +262,7 @@ impl Cta<'_> {
     /// The first lane and column of what a warp moves; it lies in the quarter that the warp reaches.
     fn moved_from(&self, warp: &Warp, pc: InstId, moved: Moved) -> Result<(u32, u32), Stop> {
         let Address { base, offset } = moved.address;
-        let base = self.same_in_all_lanes(warp, pc, base, ("an address of tensor memory", "Y13"))?;
+        let base = self.same_in_all_lanes(warp, pc, base, ("an address of tensor memory", "Y14"))?;
         let (row, column) = split(base.wrapping_add_signed(offset));
         let first = warp.index as u32 % 4 * QUARTER;
         let last = row + moved.shape.lanes();
@@ -275,7 +275,7 @@ impl Cta<'_> {
             );
             let site = self.site("accesses them".into(), warp, 0, pc);
             let help = "add 32 · (warp % 4) lanes to the address, which are its upper 16 bits";
-            return Err(self.fault_at(FaultKind::OutOfBounds, "Y13", message, vec![site], Some(help.into())));
+            return Err(self.fault_at(FaultKind::OutOfBounds, "Y14", message, vec![site], Some(help.into())));
         }
         Ok((row, column))
     }
@@ -357,7 +357,7 @@ impl<'l> Cta<'l> {
         let Some((held, freed)) = held.and_then(|held| Some((held, held.freed?))) else {
             let message =
                 format!("lane {row}, column {column} of tensor memory is accessed, and not allocated");
-            return self.fault_at(FaultKind::OutOfBounds, "Y13", message, vec![accesses], None);
+            return self.fault_at(FaultKind::OutOfBounds, "Y14", message, vec![accesses], None);
         };
         let frees = self.site_of_thread("frees it".into(), freed.thread, freed.pc);
         let knows = |exact: &VectorClockDetector, lane: usize| {
@@ -376,7 +376,7 @@ impl<'l> Cta<'l> {
         }
         let allocates = self.site_of_thread("allocates it".into(), held.thread, held.pc);
         let message = format!("column {column} of tensor memory is accessed after it was freed");
-        self.fault_at(FaultKind::OutOfBounds, "Y13", message, vec![allocates, frees, accesses], None)
+        self.fault_at(FaultKind::OutOfBounds, "Y14", message, vec![allocates, frees, accesses], None)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Products into tensor memory (`tcgen05.mma`, rule Y13), which one thread starts.
+//! Products into tensor memory (`tcgen05.mma`, rule Y14), which one thread starts.
 
 use super::super::clock::AsyncSpace;
 use super::super::cta::{Cta, Detector, Stop};
@@ -148,7 +148,7 @@ impl Cta<'_> {
             Refused::Wrong(why) => {
                 let message = format!("a product means nothing: {why}");
                 let sites = vec![self.site("starts it".into(), warp, lane, pc)];
-                self.fault_at(FaultKind::Undefined, "Y13", message, sites, None)
+                self.fault_at(FaultKind::Undefined, "Y14", message, sites, None)
             }
             Refused::NotYet(why) => self.fault(FaultKind::Unsupported, "S2", why.to_string(), warp, lane, pc),
         }
@@ -284,7 +284,7 @@ impl Cta<'_> {
             shape.rows
         );
         let sites = vec![self.site("starts the product".into(), warp, lane, pc)];
-        Err(self.fault_at(FaultKind::Misaligned, "Y13", message, sites, None))
+        Err(self.fault_at(FaultKind::Misaligned, "Y14", message, sites, None))
     }
 
     /// Reads a factor in shared memory.

@@ -1,4 +1,4 @@
-//! Tensor memory, and products into it (`tcgen05`, rule Y13).
+//! Tensor memory, and products into it (`tcgen05`, rule Y14).
 
 use super::copy::{constant, place};
 use super::matrix::{destinations, sources, whole_warp};
