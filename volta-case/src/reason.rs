@@ -303,7 +303,9 @@ impl FaultKind {
             FaultKind::Deadlock | FaultKind::BarrierDivergence | FaultKind::AmbiguousBarrier => {
                 Hint::MoveBarrier
             }
-            FaultKind::BarrierMisuse | FaultKind::ProxyRace | FaultKind::InFlight => Hint::CompleteAsync,
+            FaultKind::BarrierMisuse | FaultKind::ProxyRace | FaultKind::InFlight | FaultKind::Allocation => {
+                Hint::CompleteAsync
+            }
             FaultKind::OutOfBounds | FaultKind::Misaligned | FaultKind::ReadOnly => Hint::CorrectAccess,
             FaultKind::Uninitialised | FaultKind::Undefined => Hint::WriteFirst,
             FaultKind::TypeMismatch => Hint::CheckTypes,

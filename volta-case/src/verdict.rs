@@ -19,6 +19,8 @@ words! {
         ProxyRace = "proxy-race",
         /// An asynchronous operation that is under way when it must be over.
         InFlight = "in-flight",
+        /// Tensor memory that is allocated or freed as it must not be, or never freed.
+        Allocation = "allocation",
         /// An access outside of its object.
         OutOfBounds = "out-of-bounds",
         /// An address that is no multiple of the access's width.
@@ -183,6 +185,10 @@ impl VerdictName {
             VerdictName::Fault(FaultKind::InFlight) => (
                 "an asynchronous operation is under way when it must be over",
                 "Rule Y11: a CTA must not return while its shared memory is read or written.",
+            ),
+            VerdictName::Fault(FaultKind::Allocation) => (
+                "tensor memory is allocated or freed as it must not be, or still allocated when the block ends",
+                "Rule Y14.",
             ),
             VerdictName::Fault(FaultKind::OutOfBounds) => {
                 ("an access outside of the tensor, variable or window that it belongs to", "Rule M1.")

@@ -10,6 +10,7 @@ use super::memory::{self, DYNAMIC, Object, Objects, STATIC_END};
 use super::op::{Address, AtomicOp, Barrier, Op, Passed, Reduction, Source, Space};
 use super::phase::Phases;
 use super::random::Random;
+use super::tensor_memory::TensorMemory;
 use super::thread::{self, Copy, Launch, State, Thread};
 use super::warpgroup::Products;
 use super::{float, integer};
@@ -59,6 +60,8 @@ pub struct Cta<'r> {
     pub(super) phases: Phases,
     /// Products of warpgroups, by warp.
     pub(super) products: BTreeMap<usize, Products<'r>>,
+    /// Tensor memory, and products into it.
+    pub(super) tensor_memory: TensorMemory<'r>,
     /// Instructions that may still be executed.
     pub(super) budget: u64,
 }
@@ -101,6 +104,7 @@ impl<'r> Cta<'r> {
             threads,
             phases: Phases::default(),
             products: BTreeMap::new(),
+            tensor_memory: TensorMemory::new(),
             budget,
         }
     }
@@ -130,6 +134,7 @@ impl<'r> Cta<'r> {
             let number = self.ready[at];
             self.progress_copies(number)?;
             self.progress_bulk(false).map_err(|error| self.located(number, &error))?;
+            self.progress_tensor(false).map_err(|error| self.located(number, &error))?;
             self.progress_products(number / 32).map_err(|error| self.located(number, &error))?;
             for _ in 0..=self.random.below(BURST) {
                 self.budget = self.budget.checked_sub(1).ok_or("it runs for too long")?;
@@ -143,7 +148,10 @@ impl<'r> Cta<'r> {
             }
         }
         match self.threads.iter().position(|thread| thread.state != State::Exited) {
-            None => self.progress_bulk(true),
+            None => {
+                self.progress_bulk(true)?;
+                self.progress_tensor(true)
+            }
             Some(number) => Err(self.located(number, "it waits forever")),
         }
     }
@@ -186,7 +194,7 @@ impl<'r> Cta<'r> {
         Ok(())
     }
 
-    fn execute(&mut self, number: usize, op: &Op) -> Result<Step, String> {
+    fn execute(&mut self, number: usize, op: &'r Op) -> Result<Step, String> {
         let launch = self.launch(number);
         let thread = &mut self.threads[number];
         match op {
@@ -351,6 +359,7 @@ impl<'r> Cta<'r> {
             Op::CommitGroup => thread.groups += 1,
             Op::Phase { at, op } => self.phase(number, *at, op)?,
             Op::Bulk(copy) => self.start_bulk(number, copy)?,
+            Op::TensorProduct(product) => self.start_tensor_product(number, product),
             Op::CommitBulk => self.commit_bulk(number),
             Op::WaitBulk(newest) => self.wait_bulk(number, *newest)?,
             Op::WaitGroup(newest) => {

@@ -20,6 +20,7 @@ pub mod op;
 mod phase;
 pub mod random;
 pub mod tensor_map;
+pub mod tensor_memory;
 pub mod thread;
 pub mod values;
 pub mod warp;

@@ -3,6 +3,7 @@
 use super::float::{Arithmetic, Clamp, Format, Function, Round};
 use super::integer::{IntOp, IntType};
 use super::matrix::{Elements, Matrix};
+use super::tensor_memory::{Product as TensorProduct, Tensor};
 use super::warpgroup::Product;
 
 /// An instruction type.
@@ -157,6 +158,8 @@ pub enum FloatOp {
         largest: bool,
         /// `.NaN`
         nan: bool,
+        /// Of three operands, not of two.
+        three: bool,
         /// `.xorsign.abs`
         xorsign: bool,
     },
@@ -333,6 +336,8 @@ pub enum Collective {
     CommitProducts,
     /// `wgmma.wait_group`: all groups of products but so many
     WaitProducts(u64),
+    /// `tcgen05`
+    Tensor(Tensor),
 }
 
 impl Collective {
@@ -349,6 +354,7 @@ impl Collective {
             | Collective::Elect { .. }
             | Collective::Matrix(_)
             | Collective::CommitProducts
+            | Collective::Tensor(_)
             | Collective::WaitProducts(_) => None,
         }
     }
@@ -526,6 +532,8 @@ pub enum Op {
         op: Box<PhaseOp>,
     },
     Bulk(Box<BulkCopy>),
+    /// `tcgen05.mma`
+    TensorProduct(Box<TensorProduct>),
     CommitBulk,
     /// All groups of bulk copies but so many.
     WaitBulk(u64),
@@ -601,13 +609,31 @@ pub enum Phase {
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "named as in PTX")]
 pub enum PhaseOp {
-    Init { count: Source },
+    Init {
+        count: Source,
+    },
     Invalidate,
-    Arrive { state: Option<Register>, count: Source, bytes: Option<Source>, drops: bool },
-    ArriveAfterCopies { counted: bool },
-    Expect { bytes: Source },
-    Complete { bytes: Source },
-    Test { p: Register, phase: Phase },
+    Arrive {
+        state: Option<Register>,
+        count: Source,
+        bytes: Option<Source>,
+        drops: bool,
+    },
+    ArriveAfterCopies {
+        counted: bool,
+    },
+    /// `tcgen05.commit`
+    ArriveAfterProducts,
+    Expect {
+        bytes: Source,
+    },
+    Complete {
+        bytes: Source,
+    },
+    Test {
+        p: Register,
+        phase: Phase,
+    },
 }
 
 /// A bulk copy, and the barrier that it completes on; by groups, if there is none.

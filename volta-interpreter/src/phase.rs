@@ -117,10 +117,12 @@ impl Cta<'_> {
                     self.copy(number, 0)?;
                 }
                 if counted {
-                    let barrier = self.phase_barrier(at)?;
-                    barrier.pending = barrier.pending.checked_sub(1).ok_or("there are too many arrivals")?;
-                    barrier.end_if_complete();
+                    self.arrive_at(at)?;
                 }
+            }
+            PhaseOp::ArriveAfterProducts => {
+                self.phase_barrier(at)?;
+                self.commit_tensor_products(number, at);
             }
             PhaseOp::Expect { bytes } => {
                 let bytes = word(bytes);
@@ -151,12 +153,23 @@ impl Cta<'_> {
         Ok(())
     }
 
+    /// One arrival.
+    pub(super) fn arrive_at(&mut self, at: u64) -> Result<(), String> {
+        let barrier = self.phase_barrier(at)?;
+        barrier.pending = barrier.pending.checked_sub(1).ok_or("there are too many arrivals")?;
+        barrier.end_if_complete();
+        Ok(())
+    }
+
     /// A thread executes an instruction.
     ///
     /// # Errors
     /// When all that go on ask for phases that nobody will end.
     pub(super) fn note_idle(&mut self, number: usize) -> Result<(), String> {
-        if !self.phases.polling.contains(&number) || !self.phases.copies.is_empty() {
+        if !self.phases.polling.contains(&number)
+            || !self.phases.copies.is_empty()
+            || !self.tensor_memory.is_idle()
+        {
             self.phases.idle = 0;
             return Ok(());
         }

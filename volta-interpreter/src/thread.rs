@@ -259,8 +259,9 @@ pub fn compute_float(op: FloatOp, style: FloatStyle, operands: [u64; 3]) -> u64 
     if !style.pair {
         return compute_one(op, style, operands);
     }
-    let half = |shift: u32| compute_one(op, style, operands.map(|word| word >> shift & 0xffff));
-    half(16) << 16 | half(0)
+    let bits = style.format.bits();
+    let half = |shift: u32| compute_one(op, style, operands.map(|word| word >> shift & mask(bits)));
+    half(bits) << bits | half(0)
 }
 
 fn compute_one(op: FloatOp, style: FloatStyle, operands: [u64; 3]) -> u64 {
@@ -270,8 +271,11 @@ fn compute_one(op: FloatOp, style: FloatStyle, operands: [u64; 3]) -> u64 {
     let result = match op {
         FloatOp::Arithmetic(op) => float::arithmetic(op, format, round, [a, b, c]),
         FloatOp::Function(function) => float::function(function, format, a),
-        FloatOp::Extreme { largest, nan, xorsign: false } => float::extreme(format, largest, nan, a, b),
-        FloatOp::Extreme { largest, nan, xorsign: true } => {
+        FloatOp::Extreme { largest, nan, three, xorsign: false } => {
+            let of_two = float::extreme(format, largest, nan, a, b);
+            if three { float::extreme(format, largest, nan, of_two, c) } else { of_two }
+        }
+        FloatOp::Extreme { largest, nan, three: _, xorsign: true } => {
             let [x, y] = [a, b].map(|bits| float::magnitude(format, bits));
             float::copy_sign(format, a ^ b, float::extreme(format, largest, nan, x, y))
         }
@@ -439,4 +443,32 @@ pub fn atomic_add(style: FloatStyle, old: u64, value: u64) -> u64 {
         FloatStyle { clamp: Clamp::None, ..style },
         [old, value, 0],
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::float::Round;
+    use super::*;
+
+    fn style(pair: bool) -> FloatStyle {
+        let round = Round::NearestTiesToEven;
+        FloatStyle { format: Format::F32, pair, round, ftz: false, clamp: Clamp::None }
+    }
+
+    #[test]
+    fn pairs_of_f32_are_added_apart() {
+        let pair = |low: f32, high: f32| u64::from(high.to_bits()) << 32 | u64::from(low.to_bits());
+        let operands = [pair(1.5, -2.0), pair(0.25, 7.0), 0];
+        let op = FloatOp::Arithmetic(Arithmetic::Add);
+        assert_eq!(compute_float(op, style(true), operands), pair(1.75, 5.0));
+    }
+
+    #[test]
+    fn the_third_operand_of_an_extreme_counts() {
+        let operands = [1.0f32, 2.0, 3.0].map(|value| u64::from(value.to_bits()));
+        for (three, largest, expected) in [(true, true, 3.0), (false, true, 2.0), (true, false, 1.0f32)] {
+            let op = FloatOp::Extreme { largest, nan: false, three, xorsign: false };
+            assert_eq!(compute_float(op, style(false), operands), u64::from(expected.to_bits()));
+        }
+    }
 }

@@ -99,6 +99,7 @@ impl<'r> Cta<'r> {
             Collective::Matrix(matrix) => self.matrix(matrix, whole_warp(lanes)?)?,
             Collective::Multiply(product) => self.start_product(whole_warp(lanes)?, product)?,
             Collective::CommitProducts => self.commit_products(whole_warp(lanes)?),
+            Collective::Tensor(op) => self.tensor(whole_warp(lanes)?, op)?,
             Collective::WaitProducts(newest) => self.wait_products(whole_warp(lanes)?, *newest)?,
         }
         Ok(())

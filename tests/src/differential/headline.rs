@@ -174,6 +174,7 @@ pub fn holds(case: &Case, report: &Report, seed: u64) -> Result<Seen, String> {
             | FaultKind::BarrierMisuse
             | FaultKind::ProxyRace
             | FaultKind::InFlight
+            | FaultKind::Allocation
             | FaultKind::ReadOnly => Ok(Seen::Nothing),
         },
         Verdict::Unknown(_) | Verdict::InputError(_) => Ok(Seen::Nothing),

@@ -37,6 +37,7 @@ use crate::interpreter::decode::Program;
 use crate::interpreter::float::Format;
 use crate::interpreter::matrix::{Element, Elements};
 use crate::interpreter::op::{AtomicOp, FloatOp, Op, Type};
+use crate::interpreter::tensor_memory::Kind;
 
 /// What is known of a term at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,6 +112,14 @@ impl Precision {
             {
                 computed.push(if d == Format::F64 { d } else { Format::F32 });
                 converted.extend([a, d].into_iter().filter(|format| *format != Format::F64));
+            }
+            if let Op::TensorProduct(product) = op {
+                computed.push(Format::F32);
+                // Factors are converted by instructions of their own, but for tf32; results may be of f16.
+                converted.push(match product.kind {
+                    Kind::F16 | Kind::F8 => Format::F16,
+                    Kind::Tf32 => Format::Tf32,
+                });
             }
         }
         let narrowest = |all: Vec<Format>| all.into_iter().min_by_key(|format| format.fraction_bits());

@@ -175,7 +175,7 @@ impl Cta<'_> {
             let traffic = match self.launch.objects.get(number).space {
                 Space::Shared | Space::Cluster => Traffic::Banks,
                 Space::Global => Traffic::Sectors,
-                Space::Local | Space::Const | Space::Param | Space::Generic => continue,
+                Space::Local | Space::Const | Space::Param | Space::Generic | Space::Tensor => continue,
             };
             let Ok(offset) = u64::try_from(offset) else { continue };
             let (offsets, mask) = arrays.entry((number, traffic)).or_default();

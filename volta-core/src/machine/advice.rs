@@ -22,7 +22,7 @@ pub(super) fn origin_site(launch: &Launch<'_>, origin: Origin) -> Option<Site> {
         Origin::Unwritten(inst) => (inst, "what is read here nobody has written".to_owned()),
         Origin::Unpredictable(inst) => (inst, "the launch does not determine this value".to_owned()),
         Origin::Invalid(inst) => (inst, format!("this has no value{}", without_value(launch, inst))),
-        Origin::Doubtful(_) | Origin::State(_) => return None,
+        Origin::Doubtful(_) | Origin::State(_) | Origin::Columns(_) => return None,
     };
     Some(Site { action, thread: None, place: Some(launch.place(inst)?) })
 }
@@ -71,6 +71,7 @@ pub(super) fn undefined_help(kind: FaultKind) -> Option<&'static str> {
         | FaultKind::AmbiguousBarrier
         | FaultKind::BarrierMisuse
         | FaultKind::InFlight
+        | FaultKind::Allocation
         | FaultKind::OutOfBounds
         | FaultKind::Misaligned
         | FaultKind::TypeMismatch

@@ -8,6 +8,7 @@ use super::opaque::TENSOR_ALIGN;
 use super::place::place;
 use super::structs::{self, ElementAt, Fields, Rest};
 use super::tensor_map::Map;
+use super::tensor_memory;
 use super::value::{Origin, Sym, Value};
 use super::warp::Warp;
 use crate::base::assumption::Assumption;
@@ -575,7 +576,8 @@ impl Builder<'_> {
                 | Space::Generic
                 | Space::Cluster
                 | Space::Param
-                | Space::Local => {
+                | Space::Local
+                | Space::Tensor => {
                     self.tensors.push(given.unwrap_or_else(|| Tensor {
                         name: variable.name.clone(),
                         element: Element::Int { bytes: 1, signed: false },
@@ -609,7 +611,8 @@ impl Builder<'_> {
                 | Space::Const
                 | Space::Param
                 | Space::Generic
-                | Space::Cluster => declared,
+                | Space::Cluster
+                | Space::Tensor => declared,
             };
             self.requests.push(Request {
                 name: variable.name.clone(),
@@ -619,6 +622,18 @@ impl Builder<'_> {
                 align,
                 backing,
                 element,
+            });
+        }
+        if self.program.uses_tensor_memory() {
+            out.shared_cells += tensor_memory::CELLS;
+            self.requests.push(Request {
+                name: "tensor memory".into(),
+                space: Space::Tensor,
+                size: 4 * u64::from(tensor_memory::CELLS),
+                declared: 4,
+                align: 4,
+                backing: Backing::Shared(out.shared_cells - tensor_memory::CELLS),
+                element: None,
             });
         }
         let most = [Space::Shared, Space::Local, Space::Const, Space::Param]

@@ -8,7 +8,8 @@
 //! Beside what a thread knows stands what of it has been *published* to the async proxy, for each state space that it can
 //! access (rule Y10). Whoever learns what a thread knows learns what has been published of it. And beside it stands the
 //! *past*: all that must have happened in time, whether or not its effects on memory can be seen. It is what decides which
-//! phase of a barrier an operation belongs to.
+//! phase of a barrier an operation belongs to. Asynchronous operations on tensor memory have a clock of their own for what
+//! fences order of them, whether or not threads release and acquire anything else (rule Y14).
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -36,6 +37,11 @@ struct Knowledge {
     published: [Stamps; 2],
     /// Of which agents the initialisations of barriers can be seen (`fence.mbarrier_init`).
     initialised: Stamps,
+    /// Of operations on tensor memory, what lies before a fence before a synchronisation; however relaxed that is, it hands
+    /// this on.
+    fenced: Stamps,
+    /// What of that lies before a fence after a synchronisation.
+    ordered: Stamps,
 }
 
 impl Knowledge {
@@ -46,6 +52,8 @@ impl Knowledge {
         for (own, other) in self.published.iter_mut().zip(&other.published) {
             join(own, other);
         }
+        join(&mut self.fenced, &other.fenced);
+        join(&mut self.ordered, &other.ordered);
     }
 }
 
@@ -98,6 +106,14 @@ impl Joined {
     }
 }
 
+impl Joined {
+    /// Operations on tensor memory that end with a stamp of an agent lie before a fence.
+    pub(super) fn set_fenced(&mut self, agent: usize, stamp: u32) {
+        self.whole = None;
+        set(&mut self.all.fenced, agent, stamp);
+    }
+}
+
 /// The clocks of all threads that run together.
 #[derive(Clone, Debug)]
 pub(super) struct Clocks {
@@ -108,7 +124,7 @@ pub(super) struct Clocks {
     /// Threads, and other agents behind them.
     agents: usize,
     /// What a thread knew and had done at its last fence.
-    fenced: FxHashMap<usize, (Rc<Knowledge>, u32)>,
+    at_fence: FxHashMap<usize, (Rc<Knowledge>, u32)>,
 }
 
 impl Clocks {
@@ -116,7 +132,7 @@ impl Clocks {
         let nothing =
             Rc::new(Knowledge { known: vec![0; threads], past: vec![0; threads], ..Knowledge::default() });
         let rows = vec![nothing; threads];
-        Clocks { own: vec![1; threads], rows, agents: threads, fenced: FxHashMap::default() }
+        Clocks { own: vec![1; threads], rows, agents: threads, at_fence: FxHashMap::default() }
     }
 
     /// An agent that is no thread; nobody knows anything of it.
@@ -175,7 +191,7 @@ impl Clocks {
 
     /// `thread` executes a fence: what it has done and knows is told by an arrival behind it that is relaxed.
     pub(super) fn fence(&mut self, thread: usize) {
-        self.fenced.insert(thread, (Rc::clone(&self.rows[thread]), self.own[thread]));
+        self.at_fence.insert(thread, (Rc::clone(&self.rows[thread]), self.own[thread]));
         self.release(thread);
     }
 
@@ -195,10 +211,35 @@ impl Clocks {
     pub(super) fn add_fenced_to(&self, thread: usize, joined: &mut Joined) {
         self.add_past_to(thread, joined);
         join(&mut joined.all.initialised, &self.rows[thread].initialised);
-        if let Some((row, stamp)) = self.fenced.get(&thread) {
+        if let Some((row, stamp)) = self.at_fence.get(&thread) {
             joined.all.join(row);
             joined.set(thread, *stamp);
         }
+    }
+
+    /// Operations on tensor memory that `thread` has started, or knows to be over, come before what follows its next
+    /// synchronisation.
+    pub(super) fn fence_before(&mut self, thread: usize) {
+        let own = self.own[thread];
+        let row = Rc::make_mut(&mut self.rows[thread]);
+        let Knowledge { known, fenced, ordered, .. } = row;
+        join(fenced, known);
+        join(fenced, ordered);
+        set(fenced, thread, own);
+        self.release(thread);
+    }
+
+    /// Operations on tensor memory that `thread` starts from now on come after what lies before fences that it has
+    /// synchronised with.
+    pub(super) fn fence_after(&mut self, thread: usize) {
+        let row = Rc::make_mut(&mut self.rows[thread]);
+        let Knowledge { fenced, ordered, .. } = row;
+        join(ordered, fenced);
+    }
+
+    /// Up to which stamp of `agent` operations on tensor memory are ordered before those that `thread` starts now.
+    pub(super) fn ordered(&self, thread: usize, agent: usize) -> u32 {
+        at(&self.rows[thread].ordered, agent)
     }
 
     /// Adds what `thread` knows to `joined`.
@@ -225,12 +266,15 @@ impl Clocks {
     pub(super) fn add_past_to(&self, thread: usize, joined: &mut Joined) {
         joined.whole = None;
         join(&mut joined.all.past, &self.rows[thread].past);
+        join(&mut joined.all.fenced, &self.rows[thread].fenced);
         set(&mut joined.all.past, thread, self.own[thread]);
     }
 
     /// What `thread` does from now on comes later than all that has happened for `joined`.
     pub(super) fn learn_past(&mut self, thread: usize, joined: &Joined) {
-        join(&mut Rc::make_mut(&mut self.rows[thread]).past, &joined.all.past);
+        let row = Rc::make_mut(&mut self.rows[thread]);
+        join(&mut row.past, &joined.all.past);
+        join(&mut row.fenced, &joined.all.fenced);
     }
 
     /// What `thread` does from now on is not part of what it has released so far.
@@ -313,6 +357,25 @@ mod tests {
         assert!(!clocks.is_past(1, 0, later));
         clocks.meet(&[0, 1]);
         assert!(clocks.is_past(1, 0, later) && clocks.knows(1, 0) >= later);
+    }
+
+    #[test]
+    fn fences_on_both_sides_order_what_a_relaxed_synchronisation_does_not() {
+        for (before, after) in [(false, false), (true, false), (false, true), (true, true)] {
+            let mut clocks = Clocks::new(2);
+            let stamp = clocks.now(0);
+            if before {
+                clocks.fence_before(0);
+            }
+            let later = clocks.now(0);
+            clocks.meet_in_time(&[0, 1]);
+            if after {
+                clocks.fence_after(1);
+            }
+            assert!(clocks.knows(1, 0) < stamp);
+            assert_eq!(clocks.ordered(1, 0) >= stamp, before && after);
+            assert!(!before || clocks.ordered(1, 0) < later, "what comes behind the fence is not before it");
+        }
     }
 
     /// What happens, and what must have happened before it, found by walking back along edges.

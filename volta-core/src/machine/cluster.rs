@@ -1,7 +1,7 @@
 //! Clusters (rule Y13): CTAs that run together, the barrier that all their threads share, and whether a CTA is there when
 //! another one accesses its shared memory.
 
-use super::clock::{Clocks, Joined};
+use super::clock::Joined;
 use super::cta::{Cta, Detector, Stop};
 use super::exec::locate;
 use super::objects::{Object, to_generic};
@@ -330,7 +330,8 @@ impl<'l> Cta<'l> {
             | Space::Local
             | Space::Const
             | Space::Param
-            | Space::Generic => None,
+            | Space::Generic
+            | Space::Tensor => None,
         };
         match there {
             Some(there) => Ok((Space::Cluster, there)),
@@ -344,9 +345,4 @@ impl<'l> Cta<'l> {
             }
         }
     }
-}
-
-/// That some thread among these knows of everything that an agent did up to a stamp.
-pub(super) fn one_knows(clocks: &Clocks, mut threads: Range<usize>, agent: usize, stamp: u32) -> bool {
-    threads.any(|thread| clocks.knows(thread, agent) >= stamp)
 }

@@ -19,6 +19,7 @@ use super::race::{Now, VectorClockDetector};
 use super::relied::Relied;
 use super::schedule::{Turn, Turns};
 use super::survey::Survey;
+use super::tensor_memory::TensorMemory;
 use super::timeline::Meetings;
 use super::value::lanes;
 use super::warp::Warp;
@@ -135,6 +136,8 @@ pub(super) struct Cta<'l> {
     pub(super) copies: Vec<Copies>,
     /// What each warp does with products of warpgroups; empty where there are none, or no vector clocks.
     pub(super) products: Vec<Products>,
+    /// Tensor memory.
+    pub(super) tensor_memory: TensorMemory,
     /// Terms of literals met so far.
     pub(super) literals: rustc_hash::FxHashMap<(crate::number::format::Format, u64), Option<u64>>,
     /// What others of the launch took of the budgets.
@@ -242,6 +245,7 @@ impl<'l> Cta<'l> {
             fragments: Fragments::default(),
             copies: Vec::new(),
             products,
+            tensor_memory: TensorMemory::default(),
             literals: rustc_hash::FxHashMap::default(),
             warps,
             lockstep,
@@ -276,6 +280,7 @@ impl<'l> Cta<'l> {
             if warps.iter().all(|warp| warp.live() == 0) {
                 self.end_products()?;
                 self.end_asynchronous()?;
+                self.end_tensor_memory()?;
                 return self.end_reaches();
             }
             if !progress {
@@ -512,7 +517,8 @@ impl<'l> Cta<'l> {
             + self.memory.bytes()
             + self.packed.bytes()
             + self.fragments.bytes()
-            + self.products.iter().map(Products::bytes).sum::<u64>();
+            + self.products.iter().map(Products::bytes).sum::<u64>()
+            + self.tensor_memory.bytes();
         let analysis = self.ranges.bytes() + self.known.bytes() + self.congruence.bytes();
         Held { terms: self.store.bytes(), state, accesses: races, analysis, ..Held::default() }
     }
@@ -573,6 +579,7 @@ fn action(kind: FaultKind) -> &'static str {
         FaultKind::BarrierDivergence | FaultKind::AmbiguousBarrier => "arrives",
         FaultKind::BarrierMisuse => "uses the barrier",
         FaultKind::InFlight => "starts the operation",
+        FaultKind::Allocation => "allocates",
         FaultKind::OutOfBounds => "leaves the object",
         FaultKind::Misaligned => "accesses memory",
         FaultKind::Uninitialised | FaultKind::Undefined => "uses the value",

@@ -463,7 +463,7 @@ pub(super) fn output_value(
                 "V6",
                 "is computed from memory or registers that nothing was written to",
             ),
-            Origin::Unpredictable(_) | Origin::State(_) => (
+            Origin::Unpredictable(_) | Origin::State(_) | Origin::Columns(_) => (
                 FaultKind::Nondeterministic,
                 "S4",
                 "is computed from a value that is not determined by the launch",

@@ -42,6 +42,8 @@ pub(super) struct Current {
     waits: Vec<Event>,
     /// Copies that complete on it.
     pub(super) copies: Vec<u32>,
+    /// Commits of products that arrive on it: agents, and their stamps.
+    pub(super) commits: Vec<(usize, u32)>,
 }
 
 /// A barrier in memory.
@@ -203,7 +205,7 @@ impl Mbarrier {
 
     /// Ends the phase; gives the copies that are over with it.
     pub(super) fn complete(&mut self) -> Result<Vec<u32>, Wrong> {
-        let Current { mut released, arrived, last_arrival, expected, waits, copies } =
+        let Current { mut released, arrived, last_arrival, expected, waits, copies, commits } =
             std::mem::take(&mut self.current);
         let last =
             last_arrival.map_or((0, InstId::FIRST, "arrives"), |event| (event.thread, event.pc, "arrives"));
@@ -237,6 +239,11 @@ impl Mbarrier {
         }
         self.phase += 1;
         released.set(self.agent, self.phase);
+        // Commits of one thread are over in their order, and each is a fence before its arrival.
+        for (agent, stamp) in commits {
+            released.set(agent, stamp);
+            released.set_fenced(agent, stamp);
+        }
         self.over = released;
         self.pending = self.count;
         Ok(copies)

@@ -41,6 +41,7 @@ mod shadow;
 mod structs;
 mod survey;
 mod tensor_map;
+mod tensor_memory;
 mod timeline;
 mod value;
 mod warp;

@@ -59,7 +59,7 @@ pub(super) struct Objects {
     objects: Vec<Object>,
     /// Slot to object, for global memory and for the 32-bit spaces.
     global: Vec<Option<u32>>,
-    narrow: [Vec<Option<u32>>; 4],
+    narrow: [Vec<Option<u32>>; 5],
     /// Variable to address in its own space, in the first CTA of the cluster, and how much further on it lies in each
     /// CTA after that.
     addresses: Vec<(u64, u64)>,
@@ -82,6 +82,7 @@ fn narrow_index(space: Space) -> Option<usize> {
         Space::Local => Some(1),
         Space::Const => Some(2),
         Space::Param => Some(3),
+        Space::Tensor => Some(4),
         Space::Global | Space::Generic => None,
     }
 }
@@ -99,7 +100,7 @@ impl Objects {
             ranks,
             slots: slots_of(count(Space::Shared)),
         };
-        let spaces = [Space::Global, Space::Shared, Space::Local, Space::Const, Space::Param];
+        let spaces = [Space::Global, Space::Shared, Space::Local, Space::Const, Space::Param, Space::Tensor];
         let totals = spaces.map(|space| (space, count(space)));
         let mut seen = spaces.map(|space| (space, 0u64));
         for request in requests {
@@ -221,6 +222,11 @@ impl Objects {
     /// The object of a tensor.
     pub(super) fn of_tensor(&self, tensor: u32) -> Option<u32> {
         self.iter().find(|(_, object)| object.backing == Backing::Tensor(tensor)).map(|(number, _)| number)
+    }
+
+    /// The object that is tensor memory.
+    pub(super) fn tensor_memory(&self) -> Option<u32> {
+        self.iter().find(|(_, object)| object.space == Space::Tensor).map(|(number, _)| number)
     }
 
     /// The object whose slot holds an address of `space` (not generic), and the offset in it, which may lie

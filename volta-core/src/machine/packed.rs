@@ -572,7 +572,11 @@ impl Cell {
                 Value::Undefined(Origin::Unwritten(_)) => {}
                 // Where it became undefined is worth keeping.
                 Value::Undefined(
-                    Origin::Invalid(_) | Origin::Unpredictable(_) | Origin::Doubtful(_) | Origin::State(_),
+                    Origin::Invalid(_)
+                    | Origin::Unpredictable(_)
+                    | Origin::Doubtful(_)
+                    | Origin::State(_)
+                    | Origin::Columns(_),
                 )
                 | Value::Sym(_) => {
                     return Cell::of(packed.join(pieces));

@@ -16,7 +16,6 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use super::clock::{AsyncSpace, Clocks};
-use super::cluster::one_knows;
 use crate::number::format::Format;
 use crate::program::{InstId, Int2, Scope, Update};
 
@@ -297,6 +296,8 @@ pub(super) struct Access {
     /// Which of the cell's 4 bytes.
     pub(super) bytes: u8,
     pub(super) inst: InstId,
+    /// How many accesses were recorded before it.
+    sequence: u32,
 }
 
 impl Access {
@@ -352,18 +353,44 @@ impl Conflict {
 /// had waited for it; a barrier's, when the phase on which it completes was over.
 type CopyEnds = SmallVec<[(u32, u32); 1]>;
 
+/// Operations that are done in the order in which they are started (rule Y14).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pipeline {
+    /// Products into an accumulator of a shape, by a number for both.
+    Products(u32),
+}
+
+impl Pipeline {
+    /// Whether an operation is done before a later one starts to.
+    fn is_before(self, later: Pipeline) -> bool {
+        match (self, later) {
+            (Pipeline::Products(one), Pipeline::Products(other)) => one == other,
+        }
+    }
+}
+
+/// What is known of an asynchronous operation.
+#[derive(Clone, Debug, Default)]
+struct Copied {
+    ends: CopyEnds,
+    /// It is one on tensor memory.
+    is_of_tensor_memory: bool,
+    pipeline: Option<Pipeline>,
+}
+
 /// The vector-clock detector.
 #[derive(Debug)]
 pub(super) struct VectorClockDetector {
     pub(super) clocks: Clocks,
     cells: FxHashMap<(u32, u64), History>,
     entries: u64,
-    copies: Vec<CopyEnds>,
+    copies: Vec<Copied>,
     /// Of parts of products of warpgroups: when another warp had waited for the same product.
     parts: FxHashMap<u32, CopyEnds>,
     /// Whether that ordered accesses which nothing else orders.
     pub(super) relied_on_parts: Cell<bool>,
     operations: u32,
+    recorded: u32,
     /// Threads of a CTA of the cluster.
     of_cta: u32,
     /// Reads need a proxy fence before the async proxy writes.
@@ -384,6 +411,7 @@ impl VectorClockDetector {
             parts: FxHashMap::default(),
             relied_on_parts: Cell::new(false),
             operations: 0,
+            recorded: 0,
             strict_proxies,
             unfenced: None,
         }
@@ -391,7 +419,13 @@ impl VectorClockDetector {
 
     /// The number of a new asynchronous copy.
     pub(super) fn begin_copy(&mut self) -> u32 {
-        self.copies.push(CopyEnds::new());
+        self.copies.push(Copied::default());
+        number_of(self.copies.len() - 1)
+    }
+
+    /// The number of a new operation on tensor memory, in a pipeline or in none.
+    pub(super) fn begin_on_tensor_memory(&mut self, pipeline: Option<Pipeline>) -> u32 {
+        self.copies.push(Copied { pipeline, is_of_tensor_memory: true, ..Copied::default() });
         number_of(self.copies.len() - 1)
     }
 
@@ -402,7 +436,7 @@ impl VectorClockDetector {
 
     /// Whoever knows `agent` up to `stamp` knows that a copy is over.
     pub(super) fn end_copy_at(&mut self, copy: u32, agent: u32, stamp: u32) {
-        self.copies[copy as usize].push((agent, stamp));
+        self.copies[copy as usize].ends.push((agent, stamp));
     }
 
     /// `thread` has waited for a product of its warpgroup of which this is the part of another warp.
@@ -427,8 +461,10 @@ impl VectorClockDetector {
 
     /// Whether one of some threads has waited for a copy.
     pub(super) fn is_awaited(&self, copy: u32, by: &Range<usize>) -> bool {
-        let ends = &self.copies[copy as usize];
-        ends.iter().any(|(agent, stamp)| one_knows(&self.clocks, by.clone(), *agent as usize, *stamp))
+        let ends = &self.copies[copy as usize].ends;
+        let is_past =
+            |agent: u32, stamp| by.clone().any(|thread| self.clocks.is_past(thread, agent as usize, stamp));
+        ends.iter().any(|(agent, stamp)| is_past(*agent, *stamp))
     }
 
     /// The number of a new operation that some lane performs.
@@ -440,7 +476,7 @@ impl VectorClockDetector {
     /// Bytes of race state.
     pub(super) fn bytes(&self) -> u64 {
         (self.entries * size_of::<Access>() as u64 + self.cells.len() as u64 * 96)
-            + self.copies.len() as u64 * size_of::<CopyEnds>() as u64
+            + self.copies.len() as u64 * size_of::<Copied>() as u64
             // Lanes of three warps.
             + self.parts.len() as u64 * 1024
     }
@@ -479,10 +515,11 @@ impl VectorClockDetector {
         writes: bool,
     ) -> Result<Access, Conflict> {
         let stamp = self.clocks.now(thread as usize);
-        let access = Access { thread, stamp, agent, bytes, inst };
+        let access = Access { thread, stamp, agent, bytes, inst, sequence: self.recorded };
         let Some(history) = self.cells.get(&place) else { return Ok(access) };
-        let conflict =
-            |earlier: &Access, earlier_writes| self.conflict((earlier, earlier_writes), (&access, writes));
+        let conflict = |earlier: &Access, earlier_writes| {
+            self.conflict(&history.reads, (earlier, earlier_writes), (&access, writes))
+        };
         let with_write = history.writes.iter().find_map(|earlier| conflict(earlier, true));
         let with_read = || history.reads.iter().find_map(|earlier| conflict(earlier, false));
         match with_write.or_else(|| if writes { with_read() } else { None }) {
@@ -522,7 +559,7 @@ impl VectorClockDetector {
         let mut conflicts: Vec<Conflict> = Vec::new();
         let later = |clocks: &Clocks, thread: u32| {
             let stamp = clocks.now(thread as usize);
-            Access { thread, stamp, agent, bytes, inst }
+            Access { thread, stamp, agent, bytes, inst, sequence: 0 }
         };
         for thread in threads {
             let later = later(&self.clocks, *thread);
@@ -531,7 +568,7 @@ impl VectorClockDetector {
             let earlier = history.writes.iter().map(|access| (*access, true));
             let earlier = earlier.chain(reads.iter().map(|access| (*access, false)));
             for (earlier, earlier_writes) in earlier {
-                let conflict = self.conflict((&earlier, earlier_writes), (&later, writes));
+                let conflict = self.conflict(&history.reads, (&earlier, earlier_writes), (&later, writes));
                 if conflicts.iter().all(|known| known.earlier.inst != earlier.inst) {
                     conflicts.extend(conflict);
                 }
@@ -547,16 +584,25 @@ impl VectorClockDetector {
     /// asynchronous operation need not see what was written before it (rule Y10).
     fn conflict(
         &self,
+        reads: &[Access],
         (earlier, earlier_writes): (&Access, bool),
         (later, later_writes): (&Access, bool),
     ) -> Option<Conflict> {
         if earlier.bytes & later.bytes == 0 || self.goes_with(earlier, later) {
             return None;
         }
-        let is_ordered = is_before(&self.clocks, &self.copies, earlier, later.thread)
+        let is_ordered = is_before(&self.clocks, &self.copies, earlier, later)
             || self.is_made_before(earlier, later)
             || self.is_over_as_a_whole(earlier, later);
         if is_ordered && (self.is_visible(earlier, later) || !earlier_writes && !self.strict_proxies) {
+            return None;
+        }
+        // A write that somebody else has read is there, whatever the proxy of one that comes after that.
+        let is_read = |read: &Access| {
+            is_read_between(&self.clocks, &self.copies, earlier, read, later)
+                && (!is_ordered || read.thread != earlier.thread && !self.strict_proxies)
+        };
+        if earlier_writes && later_writes && reads.iter().any(is_read) {
             return None;
         }
         let (earlier, later) = (*earlier, *later);
@@ -583,7 +629,7 @@ impl VectorClockDetector {
         match earlier.agent {
             _ if !earlier.agent.is_generic() => true,
             Agent::Copy { number, .. } => {
-                let ends = &self.copies[number as usize];
+                let ends = &self.copies[number as usize].ends;
                 ends.iter().any(|(agent, stamp)| published(*agent) >= *stamp)
             }
             Agent::Thread | Agent::AnyOf { .. } | Agent::Atomic { .. } | Agent::Maker | Agent::Barrier => {
@@ -594,7 +640,9 @@ impl VectorClockDetector {
 
     /// Records an access, and forgets what it covers.
     fn record(&mut self, place: (u32, u64), access: Access, writes: bool) {
-        let Access { thread, agent, bytes, .. } = access;
+        let Access { agent, bytes, .. } = access;
+        let access = Access { sequence: self.recorded, ..access };
+        self.recorded = self.recorded.saturating_add(1);
         let (clocks, copies) = (&self.clocks, &self.copies);
         let history = self.cells.entry(place).or_default();
         let before = history.writes.len() + history.reads.len();
@@ -605,7 +653,7 @@ impl VectorClockDetector {
         let covered = |earlier: &Access| {
             earlier.bytes & !bytes == 0
                 && (!is_atomic || earlier.agent == agent)
-                && is_before(clocks, copies, earlier, thread)
+                && is_before(clocks, copies, earlier, &access)
         };
         // The end of an operation of the async proxy tells of it alone: who knows of that need not know of earlier reads.
         let is_async = !agent.is_generic();
@@ -618,7 +666,12 @@ impl VectorClockDetector {
             return;
         }
         if writes {
-            history.writes.retain(|earlier| !covered(earlier));
+            let reads = &history.reads;
+            history.writes.retain(|earlier| {
+                let is_between = |read| is_read_between(clocks, copies, earlier, read, &access);
+                let is_covered = earlier.bytes & !bytes == 0 && !is_atomic;
+                !(covered(earlier) || is_covered && reads.iter().any(is_between))
+            });
             history.writes.push(access);
         } else {
             history.reads.push(access);
@@ -628,8 +681,9 @@ impl VectorClockDetector {
     }
 }
 
-/// Whether an earlier access is ordered before what `thread` does now.
-fn is_before(clocks: &Clocks, copies: &[CopyEnds], earlier: &Access, thread: u32) -> bool {
+/// Whether an earlier access is ordered before one that a thread makes or starts now.
+fn is_before(clocks: &Clocks, copies: &[Copied], earlier: &Access, later: &Access) -> bool {
+    let thread = later.thread;
     let knows = |agent: u32, stamp: u32| clocks.knows(thread as usize, agent as usize) >= stamp;
     match earlier.agent {
         Agent::Thread | Agent::Atomic { .. } | Agent::AnyOf { .. } | Agent::Maker | Agent::Barrier => {
@@ -637,9 +691,42 @@ fn is_before(clocks: &Clocks, copies: &[CopyEnds], earlier: &Access, thread: u32
         }
         // Until somebody has waited for it, a copy is before nothing.
         Agent::Copy { number, .. } => {
-            copies[number as usize].iter().any(|(agent, stamp)| knows(*agent, *stamp))
+            let copy = &copies[number as usize];
+            let is_over = |(agent, stamp): &(u32, u32)| {
+                knows(*agent, *stamp) || is_fenced(clocks, copies, (*agent, *stamp), later)
+            };
+            let is_started =
+                earlier.thread == thread || is_fenced(clocks, copies, (earlier.thread, earlier.stamp), later);
+            copy.ends.iter().any(is_over)
+                || is_started && copy.pipeline.is_some_and(|pipeline| is_done_before(copies, pipeline, later))
         }
     }
+}
+
+/// Whether somebody has read what an earlier access wrote, before a later one. The end of an asynchronous operation tells of
+/// it alone, but what it has read was written before that.
+fn is_read_between(
+    clocks: &Clocks,
+    copies: &[Copied],
+    earlier: &Access,
+    read: &Access,
+    later: &Access,
+) -> bool {
+    let is_of_it = earlier.bytes & later.bytes & !read.bytes == 0;
+    is_of_it && earlier.sequence < read.sequence && is_before(clocks, copies, read, later)
+}
+
+/// Whether fences order what an agent did up to a stamp before an operation on tensor memory.
+fn is_fenced(clocks: &Clocks, copies: &[Copied], (agent, stamp): (u32, u32), later: &Access) -> bool {
+    let Agent::Copy { number, proxy: None } = later.agent else { return false };
+    copies[number as usize].is_of_tensor_memory
+        && clocks.ordered(later.thread as usize, agent as usize) >= stamp
+}
+
+/// Whether an operation of a pipeline is done before a later one that comes after it starts to be.
+fn is_done_before(copies: &[Copied], pipeline: Pipeline, later: &Access) -> bool {
+    let Agent::Copy { number, .. } = later.agent else { return false };
+    copies[number as usize].pipeline.is_some_and(|later| pipeline.is_before(later))
 }
 
 #[cfg(test)]
@@ -702,6 +789,76 @@ mod tests {
         assert!(!access(&mut exact, 1, Agent::Thread, false), "the barrier was before the wait");
         exact.clocks.meet(&[0, 1]);
         assert!(access(&mut exact, 1, Agent::Thread, false));
+    }
+
+    #[test]
+    fn operations_of_a_pipeline_follow_one_another() {
+        let one = Pipeline::Products(0);
+        for (later, thread, fences, is_ordered) in [
+            (Some(one), 0, false, true),
+            (Some(Pipeline::Products(1)), 0, true, false),
+            (None, 0, true, false),
+            (Some(one), 1, false, false),
+            (Some(one), 1, true, true),
+        ] {
+            let mut exact = VectorClockDetector::new(2, 32, false);
+            let first = exact.begin_on_tensor_memory(Some(one));
+            let agent = |number| Agent::Copy { number, proxy: None };
+            assert!(exact.access((0, 0), (0, agent(first)), 0b1111, InstId(0), true).is_ok());
+            if fences {
+                exact.clocks.fence_before(0);
+            }
+            exact.clocks.meet(&[0, 1]);
+            if fences {
+                exact.clocks.fence_after(1);
+            }
+            let second = exact.begin_on_tensor_memory(later);
+            let access = exact.access((0, 0), (thread, agent(second)), 0b1111, InstId(1), true);
+            assert_eq!(access.is_ok(), is_ordered, "{later:?} by thread {thread}, fences: {fences}");
+        }
+    }
+
+    #[test]
+    fn what_was_read_between_was_written_before() {
+        // Thread 1 knows that the asynchronous read is over, and of nothing else.
+        for (reads, writes_again, is_ordered) in
+            [(true, true, true), (false, true, false), (true, false, false)]
+        {
+            let mut exact = VectorClockDetector::new(2, 32, false);
+            let agent = exact.clocks.new_agent() as u32;
+            assert!(exact.access((0, 0), (0, Agent::Thread), 0b1111, InstId(0), true).is_ok());
+            let copy = exact.begin_copy();
+            if reads {
+                let reader = Agent::Copy { number: copy, proxy: None };
+                assert!(exact.access((0, 0), (0, reader), 0b1111, InstId(1), false).is_ok());
+            }
+            exact.end_copy_at(copy, agent, 1);
+            let mut joined = super::super::clock::Joined::default();
+            joined.set(agent as usize, 1);
+            exact.clocks.learn(1, &mut joined);
+            let access = exact.access((0, 0), (1, Agent::Thread), 0b1111, InstId(2), writes_again);
+            assert_eq!(access.is_ok(), is_ordered);
+        }
+    }
+
+    #[test]
+    fn what_another_thread_has_read_needs_no_fence_to_be_overwritten() {
+        for (reader, strict, is_ordered) in
+            [(Some(1), false, true), (Some(0), false, false), (None, false, false), (Some(1), true, false)]
+        {
+            let mut exact = VectorClockDetector::new(2, 32, strict);
+            assert!(exact.access((0, 0), (0, Agent::Thread), 0b1111, InstId(0), true).is_ok());
+            exact.clocks.meet(&[0, 1]);
+            if let Some(reader) = reader {
+                assert!(exact.access((0, 0), (reader, Agent::Thread), 0b1111, InstId(1), false).is_ok());
+            }
+            exact.clocks.meet(&[0, 1]);
+            let number = exact.begin_copy();
+            let writer = Agent::Copy { number, proxy: Some(AsyncSpace::Shared) };
+            let access = exact.access((0, 0), (0, writer), 0b1111, InstId(2), true);
+            assert_eq!(access.is_ok(), is_ordered, "{reader:?}");
+            assert_eq!(exact.unfenced.is_some(), is_ordered, "and it is listed");
+        }
     }
 
     #[test]

@@ -104,7 +104,7 @@ impl Survey {
             Origin::Unwritten(_) => self.lacks_stores,
             // On the way into a matrix, say, a value loses its origin.
             Origin::Invalid(_) => self.doubts,
-            Origin::Unpredictable(_) | Origin::State(_) => false,
+            Origin::Unpredictable(_) | Origin::State(_) | Origin::Columns(_) => false,
         }
     }
 
@@ -116,6 +116,7 @@ impl Survey {
             | FaultKind::ProxyRace
             | FaultKind::BarrierMisuse
             | FaultKind::InFlight
+            | FaultKind::Allocation
             | FaultKind::Deadlock
             | FaultKind::BarrierDivergence
             | FaultKind::AmbiguousBarrier

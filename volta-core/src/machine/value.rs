@@ -195,6 +195,9 @@ pub(super) enum Origin {
     Doubtful(InstId),
     /// The state of a barrier that an arrival returned, by its number (rule Y9): only barriers can read it.
     State(u32),
+    /// The address of tensor memory, with this first column, as it lies in memory (rule Y14): only loads of it as a whole
+    /// read it.
+    Columns(u32),
 }
 
 impl Origin {
@@ -205,6 +208,7 @@ impl Origin {
             Origin::Unpredictable(inst) => u64::from(inst.0) | Self::UNPREDICTABLE,
             Origin::Doubtful(inst) => u64::from(inst.0) | Self::DOUBTFUL,
             Origin::State(number) => u64::from(number) | Self::STATE,
+            Origin::Columns(first) => u64::from(first) | Self::COLUMNS,
         }
     }
 
@@ -218,6 +222,8 @@ impl Origin {
             Origin::Doubtful(inst)
         } else if word & Self::STATE != 0 {
             Origin::State(word as u32)
+        } else if word & Self::COLUMNS != 0 {
+            Origin::Columns(word as u32)
         } else {
             Origin::Unwritten(inst)
         }
@@ -227,6 +233,7 @@ impl Origin {
     const UNPREDICTABLE: u64 = 1 << 41;
     const DOUBTFUL: u64 = 1 << 42;
     const STATE: u64 = 1 << 43;
+    const COLUMNS: u64 = 1 << 44;
 }
 
 /// One lane's value.

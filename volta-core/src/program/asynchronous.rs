@@ -1,9 +1,11 @@
 //! Operations on what goes on while the thread does: asynchronous copies (rules Y6, Y11), barriers in shared memory that wait
-//! for threads and for copies (Y9), fences between proxies (Y10), and products of matrices by four warps (Y12).
+//! for threads and for copies (Y9), fences between proxies (Y10), products of matrices by four warps (Y12), and those on
+//! tensor memory (Y14).
 
 use super::effect::{Effect, Members, Wait, Writes};
 use super::matrix::MatrixProduct;
 use super::op::{Address, Op, PredId, PredSrc, RegId, Space, Src, VariableId, Width};
+use super::tensor_memory::TensorMemoryOp;
 use super::update::Scope;
 use super::visit::Named;
 
@@ -166,6 +168,8 @@ pub enum BarrierAction {
     },
     /// `cp.async.mbarrier.arrive`: once all copies of the thread are over; `counted` with `.noinc`
     ArriveAfterCopies { counted: bool },
+    /// `tcgen05.commit`: once all products of the thread are over
+    ArriveAfterProducts,
     /// `mbarrier.expect_tx`
     Expect { bytes: Src },
     /// `mbarrier.complete_tx`
@@ -216,6 +220,8 @@ pub enum Async {
     WaitForCluster,
     /// An operation on the barrier at this place
     Barrier { place: Place, action: BarrierAction },
+    /// `tcgen05`
+    Tensor(TensorMemoryOp),
 }
 
 impl Async {
@@ -241,13 +247,15 @@ impl Async {
                 | BarrierAction::Invalidate
                 | BarrierAction::Arrive { .. }
                 | BarrierAction::ArriveAfterCopies { .. }
+                | BarrierAction::ArriveAfterProducts
                 | BarrierAction::Expect { .. }
                 | BarrierAction::Complete { .. } => Effect::Context,
             },
+            Async::Tensor(operation) => operation.effect(),
         }
     }
 
-    /// The addresses that it names.
+    /// The addresses that it names; not those of tensor memory.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = Address> {
         let found = match self {
             Async::Copy { to, from, .. } => [Some(*to), Some(*from), None],
@@ -256,8 +264,19 @@ impl Async {
                 [*to, from.place(), *barrier].map(|place| Some(place.address))
             }
             Async::BulkStore { to, from } => [Some(to.place().address), Some(from.address), None],
-            Async::Barrier { place, .. } => [Some(place.address), None, None],
-            Async::Multiply(_)
+            Async::Barrier { place, .. } | Async::Tensor(TensorMemoryOp::Allocate { to: place, .. }) => {
+                [Some(place.address), None, None]
+            }
+            Async::Tensor(
+                TensorMemoryOp::Free { .. }
+                | TensorMemoryOp::Relinquish
+                | TensorMemoryOp::Load { .. }
+                | TensorMemoryOp::Store { .. }
+                | TensorMemoryOp::Wait { .. }
+                | TensorMemoryOp::Fence { .. }
+                | TensorMemoryOp::Multiply(_),
+            )
+            | Async::Multiply(_)
             | Async::FenceRegisters
             | Async::Commit { .. }
             | Async::Wait { .. }
@@ -284,7 +303,9 @@ impl Async {
                 BarrierAction::Arrive { count, bytes, .. } => [*count].into_iter().chain(*bytes).collect(),
                 BarrierAction::Expect { bytes } | BarrierAction::Complete { bytes } => vec![*bytes],
                 BarrierAction::Test { phase: Phase::State(phase) | Phase::Parity(phase), .. } => vec![*phase],
-                BarrierAction::Invalidate | BarrierAction::ArriveAfterCopies { .. } => Vec::new(),
+                BarrierAction::Invalidate
+                | BarrierAction::ArriveAfterCopies { .. }
+                | BarrierAction::ArriveAfterProducts => Vec::new(),
             },
             Async::FenceRegisters
             | Async::Commit { .. }
@@ -293,6 +314,7 @@ impl Async {
             | Async::Fence { .. }
             | Async::ArriveAtCluster { .. }
             | Async::WaitForCluster => Vec::new(),
+            Async::Tensor(operation) => operation.values(),
         };
         found.into_iter()
     }
@@ -309,6 +331,9 @@ impl Async {
                 visit(Named::ReadPredicate(adds));
             }
             product.d.iter().for_each(|d| visit(Named::Write(*d)));
+        }
+        if let Async::Tensor(operation) = self {
+            operation.visit(visit);
         }
         let Async::Barrier { action, .. } = self else { return };
         if let BarrierAction::Arrive { state: Some(state), .. } = action {

@@ -4,6 +4,7 @@
 use super::asynchronous::{Async, Factor, Groups};
 use super::code::{Inst, Program, Variable};
 use super::op::{Op, RegId, Space, Src, VariableId};
+use super::tensor_memory::TensorMemoryOp;
 use super::visit::Named;
 use rustc_hash::FxHashMap;
 
@@ -64,7 +65,7 @@ impl Origins<'_> {
     /// What an operation makes of what is known; whether that is new.
     fn step(&mut self, op: &Op) -> bool {
         // What a product computes are floats, wherever its factors lie.
-        if matches!(op, Op::Async(Async::Multiply(_))) {
+        if matches!(op, Op::Async(Async::Multiply(_) | Async::Tensor(TensorMemoryOp::Load { .. }))) {
             return false;
         }
         let written = if let Op::Store { space, a, .. } = op {
@@ -119,7 +120,19 @@ impl Inst {
     }
 }
 
+impl Inst {
+    /// Whether it is an operation on tensor memory.
+    fn uses_tensor_memory(&self) -> bool {
+        matches!(self.op, Op::Async(Async::Tensor(_)))
+    }
+}
+
 impl Program {
+    /// Whether it has tensor memory.
+    pub fn uses_tensor_memory(&self) -> bool {
+        self.insts.iter().any(Inst::uses_tensor_memory)
+    }
+
     /// Whether warpgroups multiply matrices.
     pub fn multiplies(&self) -> bool {
         self.insts.iter().any(Inst::multiplies)
@@ -128,7 +141,7 @@ impl Program {
 
 /// Finds out for all descriptors.
 pub(super) fn find_matrices(insts: &mut [Inst], variables: &[Variable]) {
-    if !insts.iter().any(Inst::multiplies) {
+    if !insts.iter().any(|inst| inst.multiplies() || inst.uses_tensor_memory()) {
         return;
     }
     let is_shared = |variable: VariableId| variables[variable.index()].space == Space::Shared;
@@ -148,8 +161,14 @@ pub(super) fn find_matrices(insts: &mut [Inst], variables: &[Variable]) {
         }
     }
     for inst in insts {
-        let Op::Async(Async::Multiply(product)) = &mut inst.op else { continue };
-        for factor in [&mut product.a, &mut product.b] {
+        let factors: Vec<&mut Factor> = if let Op::Async(Async::Multiply(product)) = &mut inst.op {
+            vec![&mut product.a, &mut product.b]
+        } else if let Op::Async(Async::Tensor(TensorMemoryOp::Multiply(product))) = &mut inst.op {
+            product.shared_factors_mut().collect()
+        } else {
+            continue;
+        };
+        for factor in factors {
             if let Factor::Shared { descriptor, of, .. } = factor
                 && let Origin::One(variable) = origins.of(*descriptor)
             {

@@ -24,6 +24,7 @@ mod names;
 mod operand;
 mod polling;
 mod print;
+mod tensor_memory;
 mod trap;
 mod types;
 mod update;
@@ -45,6 +46,9 @@ pub use isa::{InstructionInfo, instructions};
 pub use kernel::{KernelInfo, KernelParameter, kernels};
 pub use op::*;
 pub use polling::{FirstTest, Polling};
+pub use tensor_memory::{
+    LeftFactor, Moved, MovedShape, ProductKind, TENSOR_COLUMNS, TENSOR_LANES, TensorMemoryOp, TensorProduct,
+};
 pub use update::{Scope, Update};
 pub use variables::{is_made_by_compiler, is_variable_called, variable_name};
 

@@ -314,6 +314,8 @@ pub enum Space {
     /// Parameters of the entry, and of calls (which lowering lays out as variables of each thread).
     Param,
     Generic,
+    /// Tensor memory of a CTA (rule Y14): what `ld` and `st` do not reach.
+    Tensor,
 }
 
 /// A memory address: a base, and bytes added to it.
@@ -332,6 +334,8 @@ pub struct Access {
     pub read_only: bool,
     /// `.volatile`; changes nothing (Y1) but is shown in messages.
     pub volatile: bool,
+    /// It loads an address of tensor memory from where `tcgen05.alloc` stored it (rule Y14).
+    pub tensor_address: bool,
 }
 
 /// Special registers.

@@ -18,6 +18,7 @@ use super::op::{
     Address, Barrier, Bool2, Clamp, Compare, Declared, FloatCompare, Int, Op, Precision, PredSrc, Space, Src,
     ToIntegral, Width,
 };
+use super::tensor_memory::{LeftFactor, Moved, MovedShape, TensorMemoryOp, TensorProduct};
 use crate::number::format::{Format, Rounding};
 
 impl Display for Program {
@@ -144,6 +145,7 @@ impl Display for Space {
             Space::Const => "const",
             Space::Param => "param",
             Space::Generic => "generic",
+            Space::Tensor => "tensor",
         })
     }
 }
@@ -408,8 +410,15 @@ impl Display for WarpgroupProduct {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let WarpgroupProduct { product, d, a, b, adds, negates } = self;
         let sign = if *negates { ".neg" } else { "" };
-        write!(out, "{} = wgmma.{product}{sign} {a}, {b}", list(d))?;
-        match adds {
+        write!(out, "{} = wgmma.{product}{sign} {a}, {b}{}", list(d), AddsText(adds))
+    }
+}
+
+struct AddsText<'a>(&'a Adds);
+
+impl Display for AddsText<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
             Adds::Known(true) => Ok(()),
             Adds::Known(false) => write!(out, ", alone"),
             Adds::If(adds) => write!(out, ", added if {adds}"),
@@ -477,6 +486,7 @@ impl Display for Async {
                 BarrierAction::ArriveAfterCopies { counted } => {
                     write!(out, "mbarrier.arrive.copies{} {place}", if *counted { ".counted" } else { "" })
                 }
+                BarrierAction::ArriveAfterProducts => write!(out, "mbarrier.arrive.products {place}"),
                 BarrierAction::Expect { bytes } => write!(out, "mbarrier.expect {place}, {bytes}"),
                 BarrierAction::Complete { bytes } => write!(out, "mbarrier.complete {place}, {bytes}"),
                 BarrierAction::Test { p, phase, acquires } => {
@@ -489,6 +499,7 @@ impl Display for Async {
                     }
                 }
             },
+            Async::Tensor(operation) => write!(out, "{operation}"),
         }
     }
 }
@@ -500,6 +511,55 @@ fn order(scope: Option<Scope>) -> &'static str {
         Some(Scope::Cta) => "",
         Some(Scope::Cluster) => ".cluster",
         Some(Scope::Launch) => ".launch",
+    }
+}
+
+impl Display for TensorMemoryOp {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            TensorMemoryOp::Allocate { to, columns } => write!(out, "tensor.alloc {to}, {columns}"),
+            TensorMemoryOp::Free { address, columns } => write!(out, "tensor.free {address}, {columns}"),
+            TensorMemoryOp::Relinquish => write!(out, "tensor.relinquish"),
+            TensorMemoryOp::Load { d, from } => write!(out, "{} = tensor.load{from}", list(d)),
+            TensorMemoryOp::Store { to, a } => write!(out, "tensor.store{to}, {}", list(a)),
+            TensorMemoryOp::Wait { loads } => {
+                write!(out, "tensor.wait.{}", if *loads { "load" } else { "store" })
+            }
+            TensorMemoryOp::Fence { before } => {
+                write!(out, "tensor.fence.{}", if *before { "before" } else { "after" })
+            }
+            TensorMemoryOp::Multiply(product) => write!(out, "{product}"),
+        }
+    }
+}
+
+impl Display for Moved {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let packed = if self.packed { ".packed" } else { "" };
+        let shape = match self.shape {
+            MovedShape::Lanes32 => "32x32b".to_owned(),
+            MovedShape::Bits64 => "16x64b".to_owned(),
+            MovedShape::Bits128 => "16x128b".to_owned(),
+            MovedShape::Bits256 => "16x256b".to_owned(),
+            MovedShape::Halves(apart) => format!("16x32bx2+{apart}"),
+        };
+        write!(out, ".{shape}{packed} {}", self.address)
+    }
+}
+
+impl Display for TensorProduct {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let TensorProduct { kind, d, a, b, descriptor, left_out, adds } = self;
+        write!(out, "tensor.mma.{} {d}, ", name(kind))?;
+        match a {
+            LeftFactor::Shared(factor) => write!(out, "{factor}")?,
+            LeftFactor::Tensor(address) => write!(out, "{address}")?,
+        }
+        write!(out, ", {b}, {descriptor}")?;
+        if !left_out.is_empty() {
+            write!(out, ", but {}", list(left_out))?;
+        }
+        write!(out, "{}", AddsText(adds))
     }
 }
 
@@ -554,7 +614,7 @@ struct AccessText<'a>(&'a super::op::Access);
 
 impl Display for AccessText<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let super::op::Access { read_only, volatile } = *self.0;
+        let super::op::Access { read_only, volatile, tensor_address: _ } = *self.0;
         out.write_str(if read_only { ".nc" } else { "" })?;
         out.write_str(if volatile { ".volatile" } else { "" })
     }

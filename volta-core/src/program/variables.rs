@@ -10,7 +10,9 @@ impl Variable {
     pub fn is_of_module(&self) -> bool {
         match self.space {
             Space::Const | Space::Global => true,
-            Space::Shared | Space::Cluster | Space::Local | Space::Param | Space::Generic => false,
+            Space::Shared | Space::Cluster | Space::Local | Space::Param | Space::Generic | Space::Tensor => {
+                false
+            }
         }
     }
 }

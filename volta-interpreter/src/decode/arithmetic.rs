@@ -100,7 +100,13 @@ impl Decoder {
         let style =
             FloatStyle { format, pair, round: rounding.unwrap_or(Round::NearestTiesToEven), ftz, clamp };
         let op = match (opcode, float) {
-            ("min" | "max", _) => FloatOp::Extreme { largest: opcode == "max", nan, xorsign },
+            ("min" | "max", _) => {
+                let three = operands.len() == 4;
+                if three && xorsign {
+                    return Err("it has three operands, and signs of two".into());
+                }
+                FloatOp::Extreme { largest: opcode == "max", nan, three, xorsign }
+            }
             // What is not approximate is a quotient, rounded.
             ("rcp", _) if !approximate => {
                 let one = super::super::float::from_f64(format, 1.0, Round::NearestTiesToEven);

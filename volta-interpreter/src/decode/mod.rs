@@ -10,6 +10,7 @@ mod memory;
 mod operand;
 mod phase;
 mod scope;
+mod tensor_memory;
 mod warp;
 mod warpgroup;
 
@@ -387,6 +388,7 @@ impl Decoder {
             Self::warp,
             Self::matrix,
             Self::warpgroup,
+            Self::tensor_memory,
             Self::arithmetic,
         ];
         for group in groups {

@@ -212,6 +212,11 @@ pub const RULES: &[Rule] = &[
          `cluster.sync()`, or `barrier.cluster.arrive` and `barrier.cluster.wait`.",
     ),
     entry(
+        "Y14",
+        "tensor memory is allocated, reached by quarters, and freed; what goes on there is over when it was waited for",
+        "A commit to a barrier and a wait for it end products, `tcgen05.wait::ld` and `::st` loads and stores.",
+    ),
+    entry(
         "M1",
         "an access must stay inside its object, aligned, in the right state space",
         "An out-of-bounds read is a fault even if its value is unused.",

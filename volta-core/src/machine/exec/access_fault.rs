@@ -8,7 +8,7 @@ use super::super::value::{Origin, Value, lanes};
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::case::Element;
-use crate::program::{Async, InstId, Op, Space, Update};
+use crate::program::{Async, InstId, Op, Space, TENSOR_COLUMNS, TensorMemoryOp, Update};
 use crate::verdict::FaultKind;
 
 /// Nothing lies below this address.
@@ -42,7 +42,7 @@ impl Cta<'_> {
         let width = widths[0].filter(|_| widths[0] == widths[1]);
         let place = self.spell_by(object, (first, shared.count_ones()), width);
         let site = |access: race::Access, writes| {
-            self.site_of_thread(format!("{} {place}", access.verb(writes)), access.thread, access.inst)
+            self.site_of_thread(format!("{} {place}", self.verb(&access, writes)), access.thread, access.inst)
         };
         let is_copy = matches!(conflict.earlier.agent, Agent::Copy { proxy: None, .. });
         let is_bulk = matches!(conflict.earlier.agent, Agent::Copy { proxy: Some(_), .. });
@@ -56,6 +56,7 @@ impl Cta<'_> {
             matches!(self.launch.program.insts[access.inst.index()].op, Op::Async(Async::Multiply(_)))
         };
         let is_of_products = is_product(&conflict.earlier);
+        let tensor_help = self.help_for_tensor_operation(conflict.earlier.inst);
         let is_of_a_warp = [conflict.earlier, conflict.later].iter().any(is_matrix);
         let is_of_one_store = same_value && conflict.earlier.inst == conflict.later.inst;
         let sites = vec![
@@ -78,9 +79,9 @@ impl Cta<'_> {
         let message = format!(
             "{} {} {place} (1) and {} {} it (2), and nothing orders the two{}",
             who(conflict.earlier),
-            conflict.earlier.verb(conflict.earlier_writes),
+            self.verb(&conflict.earlier, conflict.earlier_writes),
             who(conflict.later),
-            conflict.later.verb(conflict.later_writes),
+            self.verb(&conflict.later, conflict.later_writes),
             if same_value { ", though both write the same value" } else { "" }
         );
         if conflict.is_of_operations() {
@@ -89,7 +90,9 @@ impl Cta<'_> {
                         between different ones, such as `__syncthreads()`, orders them";
             return self.fault_at(FaultKind::Nondeterministic, "Y7", message, sites, Some(help.into()));
         }
-        let help = if conflict.earlier.agent == Agent::Maker {
+        let help = if let Some(help) = tensor_help {
+            help
+        } else if conflict.earlier.agent == Agent::Maker {
             "what `mbarrier.init` and `mbarrier.inval` do is there for other threads of the CTA behind a barrier such as \
              `__syncthreads()`; for other CTAs, behind `fence.mbarrier_init.release.cluster` and a meeting of the cluster"
         } else if is_copy {
@@ -120,6 +123,42 @@ impl Cta<'_> {
             fault.timeline = self.meetings.timeline(self.launch, self.linear, accesses);
         }
         stop
+    }
+
+    /// What an access does, in words.
+    fn verb(&self, access: &race::Access, writes: bool) -> String {
+        let op = &self.launch.program.insts[access.inst.index()].op;
+        let frees = matches!(op, Op::Async(Async::Tensor(TensorMemoryOp::Free { .. })));
+        if frees { "frees".into() } else { access.verb(writes) }
+    }
+
+    /// How an operation on tensor memory is known to be over.
+    fn help_for_tensor_operation(&self, inst: InstId) -> Option<&'static str> {
+        let Op::Async(Async::Tensor(operation)) = &self.launch.program.insts[inst.index()].op else {
+            return None;
+        };
+        Some(match operation {
+            TensorMemoryOp::Multiply(_) => {
+                "a product is under way until the phase is over of a barrier that its thread has committed it to \
+                 (`tcgen05.commit`), and is over for those threads that wait for that; only products into one accumulator \
+                 and of one shape follow one another by themselves, if one thread starts them or `tcgen05.fence` lies between"
+            }
+            TensorMemoryOp::Load { .. } => {
+                "a load from tensor memory is under way until its warp has waited for it (`tcgen05.wait::ld`), and other \
+                 threads know of that behind a barrier"
+            }
+            TensorMemoryOp::Store { .. } => {
+                "a store to tensor memory is under way until its warp has waited for it (`tcgen05.wait::st`), and other \
+                 threads know of that behind a barrier"
+            }
+            TensorMemoryOp::Allocate { .. }
+            | TensorMemoryOp::Free { .. }
+            | TensorMemoryOp::Relinquish
+            | TensorMemoryOp::Wait { .. }
+            | TensorMemoryOp::Fence { .. } => {
+                "a barrier that both threads pass between the two accesses, such as `__syncthreads()`, orders them"
+            }
+        })
     }
 
     /// Remembers the first read of an instruction that met what nobody had written.
@@ -341,6 +380,11 @@ impl Cta<'_> {
         let whose =
             if is_of_cluster { format!(" of the cluster's CTA {}", object.rank) } else { String::new() };
         let name = pretty_name(&object.name);
+        if object.space == Space::Tensor {
+            let cell = offset / 4;
+            let (lane, column) = (cell / u64::from(TENSOR_COLUMNS), cell % u64::from(TENSOR_COLUMNS));
+            return format!("lane {lane}, column {column} of tensor memory");
+        }
         if let Backing::Tensor(number) = object.backing
             && let tensor = &self.launch.tensors[number as usize]
             && let Some(at) = tensor.element_at(offset)

@@ -101,6 +101,7 @@ impl Cta<'_> {
                 Ok(())
             }
             Async::Publish { shared, global } => self.publish(warp, mask, *shared, *global),
+            Async::Tensor(operation) => self.tensor(warp, mask, pc, operation),
             Async::Barrier { place, action } => self.barrier_in_memory(warp, mask, pc, *place, action),
         }
     }

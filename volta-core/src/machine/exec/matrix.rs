@@ -86,6 +86,9 @@ impl Places {
     /// Those of the elements of one number in lanes' fragments of C or D.
     pub(super) const OF_C: Places = Places { rows: 8, columns: 4, apart: 2 };
 
+    /// Those of 32 rows, in one column.
+    pub(super) const OF_ROWS: Places = Places { rows: 32, columns: 1, apart: 1 };
+
     /// 32 neighbours in a matrix with so many columns.
     pub(super) fn in_order(columns: usize) -> Places {
         let inside = columns.min(32);
@@ -276,7 +279,7 @@ impl Cta<'_> {
     }
 
     /// Two bytes or one of a register: which of its parts of so many, from the low one on.
-    fn part(
+    pub(super) fn part(
         &mut self,
         warp: &Warp,
         value: Value,

@@ -120,6 +120,14 @@ impl Cta<'_> {
                 })?;
                 self.end_phase(warp, lane, pc, key).map(drop)
             }
+            BarrierAction::ArriveAfterProducts => {
+                let commit = self.commit_tensor_products(warp.thread(lane))?;
+                self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+                    barrier.current.commits.push(commit);
+                    barrier.arrive(clocks, event, 1, false)
+                })?;
+                self.end_phase(warp, lane, pc, key).map(drop)
+            }
             BarrierAction::Expect { bytes } => {
                 let bytes = number(self, warp, *bytes, "a number of bytes")?;
                 self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
@@ -257,6 +265,7 @@ impl Cta<'_> {
                 Some("copies of a thread complete on barriers of its own CTA")
             }
             BarrierAction::Arrive { state: None, .. }
+            | BarrierAction::ArriveAfterProducts
             | BarrierAction::Expect { .. }
             | BarrierAction::Complete { .. } => None,
         };
@@ -540,7 +549,10 @@ impl Cta<'_> {
             return Ok(());
         };
         let inst = &self.launch.program.insts[pc.index()];
-        let (what, rule, help) = if let Op::Async(Async::Multiply(_)) = inst.op {
+        let (what, rule, help) = if let Op::Async(Async::Tensor(_)) = inst.op {
+            let help = "`tcgen05.commit` it to a barrier, and wait for the phase of that before returning";
+            ("product", "Y14", help)
+        } else if let Op::Async(Async::Multiply(_)) = inst.op {
             (
                 "product",
                 "Y12",

@@ -12,6 +12,7 @@ use super::super::value::{Value, lanes, only_lane};
 use super::super::warp::Warp;
 use super::access_fault::pretty_name;
 use super::left_out::doubtful_cell;
+use super::tensor_memory::load_tensor_address;
 use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Width};
 use crate::verdict::FaultKind;
 
@@ -117,7 +118,7 @@ impl<'l> Cta<'l> {
                 continue;
             }
             rest &= !same;
-            let access = Access { read_only: false, volatile: false };
+            let access = Access::default();
             let (offsets, agent) = (&offsets, Agent::Thread);
             let mut at = WarpAccess { object, number, offsets, mask: same, pc, access, agent };
             if odd & aligned != 0 || object.align < u64::from(total) {
@@ -140,7 +141,11 @@ impl<'l> Cta<'l> {
     fn perform(&mut self, warp: &mut Warp, mut at: WarpAccess<'_>, inst: &Inst) -> Result<(), Stop> {
         if let Op::Load { d, access, width, .. } = &inst.op {
             at.access = *access;
-            self.load(warp, &at, *width, d)
+            self.load(warp, &at, *width, d)?;
+            if access.tensor_address {
+                load_tensor_address(warp, at.mask, d);
+            }
+            Ok(())
         } else if let Op::Store { a, access, width, .. } = &inst.op {
             at.access = *access;
             self.store_to(warp, &at, *width, a)
@@ -183,7 +188,7 @@ impl<'l> Cta<'l> {
         if object.declared < u64::from(alignment) {
             self.relied.on_alignment(number, alignment.into());
         }
-        let access = Access { read_only: false, volatile: false };
+        let access = Access::default();
         Ok(WarpAccess { object, number, offsets, mask: 1 << lane, pc, access, agent })
     }
 

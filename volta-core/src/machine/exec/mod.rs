@@ -23,9 +23,12 @@ mod piecewise;
 mod read_only_load;
 mod select;
 mod select_load;
+mod shared_matrix;
 mod sign;
 mod store;
 mod symbolic_int;
+mod tensor_memory;
+mod tensor_product;
 mod tile;
 mod warpgroup;
 mod wmma;
@@ -416,7 +419,7 @@ impl Cta<'_> {
         let decides = format!("a predicate that decides here is {why}");
         let (rule, message) = match origin {
             Origin::Unwritten(_) => ("V6", message.to_owned()),
-            Origin::Unpredictable(_) | Origin::State(_) => ("S4", decides),
+            Origin::Unpredictable(_) | Origin::State(_) | Origin::Columns(_) => ("S4", decides),
             Origin::Invalid(_) | Origin::Doubtful(_) => {
                 ("V6", format!("{decides}: an operation on the way to it has no value"))
             }
@@ -450,6 +453,10 @@ impl Cta<'_> {
             Origin::State(_) => (
                 FaultKind::Nondeterministic,
                 "the state of a barrier, whose bits mean something to barriers only",
+            ),
+            Origin::Columns(_) => (
+                FaultKind::Nondeterministic,
+                "the address of tensor memory, whose bits mean something there only",
             ),
         }
     }

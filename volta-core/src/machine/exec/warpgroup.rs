@@ -8,21 +8,16 @@ use super::super::clock::{AsyncSpace, Joined};
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::fragment;
 use super::super::mbarrier::Started;
-use super::super::objects::Backing;
 use super::super::packed::PackedPart;
 use super::super::race::Agent;
-use super::super::tensor_map::{PIECE, swizzled};
 use super::super::value::{Value, lanes};
 use super::super::warp::Warp;
 use super::float::set_reals;
 use super::matrix::{Factors, Places, Terms, UNDEFINED, real_or_undefined};
-use super::memory::WarpAccess;
-use crate::case::Swizzle;
+use super::shared_matrix::Layout;
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixShape};
-use crate::program::{
-    Adds, Async, Factor, Groups, InstId, Op, RegId, Space, Src, VariableId, WarpgroupProduct,
-};
+use crate::program::{Adds, Async, Factor, Groups, InstId, Op, RegId, Src, WarpgroupProduct};
 use crate::term::{TermId, TermOp};
 use crate::verdict::FaultKind;
 use std::collections::VecDeque;
@@ -31,8 +26,8 @@ use std::collections::VecDeque;
 const WARPS: usize = 4;
 /// Rows that each of them computes.
 const ROWS: usize = 16;
-/// A descriptor has this much of an address.
-const ADDRESS: u64 = (1 << 18) - 1;
+/// What the message calls it.
+pub(super) const DESCRIPTOR: &str = "a matrix descriptor";
 
 /// A product under way.
 #[derive(Clone, Debug)]
@@ -103,56 +98,6 @@ impl Products {
     pub(in super::super) fn bytes(&self) -> u64 {
         (self.uses.len() * size_of::<Use>() + self.done.len() * size_of::<Done>() + 2048 * self.parts.len())
             as u64
-    }
-}
-
-/// A matrix in shared memory, as a descriptor has it (ISA, Matrix Descriptor Format).
-struct Layout {
-    start: u64,
-    leading: u64,
-    stride: u64,
-    swizzle: Swizzle,
-    k_major: bool,
-}
-
-impl Layout {
-    fn of(descriptor: u64, k_major: bool) -> Option<Layout> {
-        let field = |low: u32| (descriptor >> low & 0x3fff) << 4;
-        let swizzle = match descriptor >> 62 {
-            0 => Swizzle::None,
-            1 => Swizzle::B128,
-            2 => Swizzle::B64,
-            _ => Swizzle::B32,
-        };
-        // The base offset: the pattern does not start at a multiple of its size.
-        let is_shifted = descriptor >> 49 & 7 != 0 && swizzle != Swizzle::None;
-        (!is_shifted).then_some(Layout {
-            start: field(0),
-            leading: field(16),
-            stride: field(32),
-            swizzle,
-            k_major,
-        })
-    }
-
-    /// Where 16 bytes begin, relative to the window of shared memory and not yet swizzled (ISA, Canonical Layouts): in a
-    /// matrix whose neighbours in k are neighbours in memory, those of a row and of a step of 16 bytes in k; otherwise of
-    /// a `row` in k and a step of 16 bytes in m or n.
-    fn piece(&self, row: u64, step: u64) -> u64 {
-        let span = self.swizzle.span().max(PIECE);
-        let (group, inside) = (row / 8, row % 8);
-        let steps = span / PIECE;
-        let offset = match (self.k_major, self.swizzle) {
-            (true, Swizzle::None) => group * self.stride + inside * span + step * self.leading,
-            (true, Swizzle::B32 | Swizzle::B64 | Swizzle::B128) => {
-                group * self.stride + inside * span + step * PIECE
-            }
-            (false, Swizzle::None) => group * self.leading + inside * span + step * self.stride,
-            (false, Swizzle::B32 | Swizzle::B64 | Swizzle::B128) => {
-                group * self.stride + inside * span + step / steps * self.leading + step % steps * PIECE
-            }
-        };
-        self.start + offset
     }
 }
 
@@ -327,6 +272,7 @@ impl Cta<'_> {
         let mut operands = [0; 3];
         let MatrixShape { n, k, .. } = kind.shape;
         let (n, k) = (usize::from(n), usize::from(k));
+        let readers = self.readers(warp);
         let mut left = Terms::new(ROWS, k);
         match &product.a {
             Factor::Registers(registers) => {
@@ -335,16 +281,25 @@ impl Cta<'_> {
                 self.read_matrix(warp, pc, kind.a, registers, &mut left, place)?;
             }
             Factor::Shared { descriptor, k_major, of } => {
-                operands[0] = self.same_in_all_lanes(warp, pc, *descriptor)?;
+                operands[0] = self.same_in_all_lanes(warp, pc, *descriptor, (DESCRIPTOR, "Y12"))?;
                 let layout = self.layout(warp, pc, operands[0], *k_major)?;
                 let first = warp.number % WARPS * ROWS;
                 let own = first..first + ROWS;
                 let extent = (WARPS * ROWS, k);
-                self.read_factor(warp, pc, (&layout, *of), kind.a, extent, agent, &mut |(row, at), raw| {
-                    if own.contains(&row) {
-                        left.set((row - first, at), raw);
-                    }
-                })?;
+                self.read_factor(
+                    warp,
+                    &readers,
+                    pc,
+                    (&layout, *of),
+                    kind.a,
+                    extent,
+                    agent,
+                    &mut |(row, at), raw| {
+                        if own.contains(&row) {
+                            left.set((row - first, at), raw);
+                        }
+                    },
+                )?;
             }
         }
         if product.negates {
@@ -354,11 +309,20 @@ impl Cta<'_> {
         let Factor::Shared { descriptor, k_major, of } = &product.b else {
             return Err(Stop::Defect("a right factor in registers"));
         };
-        operands[1] = self.same_in_all_lanes(warp, pc, *descriptor)?;
+        operands[1] = self.same_in_all_lanes(warp, pc, *descriptor, (DESCRIPTOR, "Y12"))?;
         let layout = self.layout(warp, pc, operands[1], *k_major)?;
-        self.read_factor(warp, pc, (&layout, *of), kind.b, (n, k), agent, &mut |(column, at), raw| {
-            right.set((at, column), raw);
-        })?;
+        self.read_factor(
+            warp,
+            &readers,
+            pc,
+            (&layout, *of),
+            kind.b,
+            (n, k),
+            agent,
+            &mut |(column, at), raw| {
+                right.set((at, column), raw);
+            },
+        )?;
         let mut sum = Terms::new(ROWS, n);
         let adds = match product.adds {
             Adds::Known(adds) => adds,
@@ -441,142 +405,49 @@ impl Cta<'_> {
         let first = self.known_truth(warp, predicate, 0, pc)?;
         for lane in 1..32 {
             if self.known_truth(warp, predicate, lane, pc)? != first {
-                return Err(self.not_uniform(warp, lane, pc));
+                return Err(self.not_uniform(warp, lane, pc, "Y12"));
             }
         }
         Ok(first)
     }
 
     #[cold]
-    fn not_uniform(&self, warp: &Warp, lane: usize, pc: InstId) -> Stop {
-        let message = "an operand of a product is not the same in all lanes".to_string();
-        self.fault(FaultKind::Undefined, "Y12", message, warp, lane, pc)
+    pub(super) fn not_uniform(&self, warp: &Warp, lane: usize, pc: InstId, rule: &'static str) -> Stop {
+        let message = "an operand that must be the same in all lanes is not".to_string();
+        self.fault(FaultKind::Undefined, rule, message, warp, lane, pc)
     }
 
-    fn same_in_all_lanes(&self, warp: &Warp, pc: InstId, descriptor: Src) -> Result<u64, Stop> {
-        let bits = self.concrete(warp, descriptor, 0, pc, "a matrix descriptor")?;
+    pub(super) fn same_in_all_lanes(
+        &self,
+        warp: &Warp,
+        pc: InstId,
+        source: Src,
+        (what, rule): (&str, &'static str),
+    ) -> Result<u64, Stop> {
+        let bits = self.concrete(warp, source, 0, pc, what)?;
         for lane in 1..32 {
-            if self.concrete(warp, descriptor, lane, pc, "a matrix descriptor")? != bits {
-                return Err(self.not_uniform(warp, lane, pc));
+            if self.concrete(warp, source, lane, pc, what)? != bits {
+                return Err(self.not_uniform(warp, lane, pc, rule));
             }
         }
         Ok(bits)
     }
 
     fn layout(&self, warp: &Warp, pc: InstId, bits: u64, k_major: bool) -> Result<Layout, Stop> {
-        // Two bits above the address: what was added to it has left shared memory, and whether something is carried on
-        // depends on where the matrix lies.
-        if bits >> 14 & 3 != 0 {
-            let message = "the address in a matrix descriptor is not one in shared memory".to_string();
-            return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, 0, pc));
-        }
-        Layout::of(bits, k_major).ok_or_else(|| {
+        Layout::of_warpgroup(bits, k_major).ok_or_else(|| {
             let message = "matrix descriptors with a base offset are not supported".to_string();
             self.fault(FaultKind::Unsupported, "S2", message, warp, 0, pc)
         })
     }
 
-    /// Reads a matrix of `rows` rows in m or n, by k, and hands on its elements as terms.
-    fn read_factor(
-        &mut self,
-        warp: &mut Warp,
-        pc: InstId,
-        (layout, of): (&Layout, Option<VariableId>),
-        element: MatrixElement,
-        (rows, k): (usize, usize),
-        agent: Agent,
-        take: &mut dyn FnMut((usize, usize), u64),
-    ) -> Result<(), Stop> {
-        let MatrixElement::Float(format) = element else { return Ok(()) };
-        let Some(of) = of else {
-            let message =
-                "it cannot be told in which variable in shared memory the matrix of a descriptor lies";
-            let site = self.site("reads the matrix".into(), warp, 0, pc);
-            let help = "compute the descriptor from the address of one variable, in registers";
-            let (kind, help) = (FaultKind::Nondeterministic, Some(help.to_string()));
-            return Err(self.fault_at(kind, "M1", message.into(), vec![site], help));
-        };
-        let window = self.launch.objects.address(of, warp.rank) & !ADDRESS;
-        let bytes = element.bytes() as usize;
-        let inside = PIECE as usize / bytes;
-        let (outer, steps) = if layout.k_major { (rows, k / inside) } else { (k, rows.div_ceil(inside)) };
-        let readers = self.readers(warp);
-        for row in 0..outer {
-            for step in 0..steps {
-                let address = swizzled(layout.swizzle, window + layout.piece(row as u64, step as u64));
-                let mut offsets = [0; 32];
-                let place = (Space::Shared, address);
-                let piece = PIECE as u32;
-                let at = self.locate_lane(warp, 0, pc, place, (piece, piece), agent, false, &mut offsets)?;
-                self.holds_matrices(warp, &at, false)?;
-                self.lies_by_pattern(warp, &at, layout.swizzle)?;
-                for number in 0..inside {
-                    let offset = at.offsets[0] + (number * bytes) as u64;
-                    let value = self.matrix_element(warp, &at, offset, bytes as u32, &readers)?;
-                    let raw = self.real(warp, value, format, 0, pc)?.map_or(UNDEFINED, TermId::raw);
-                    let along = step * inside + number;
-                    let place = if layout.k_major { (row, along) } else { (along, row) };
-                    if place.0 < rows {
-                        take(place, raw);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Lanes of a warp, of which what all of them know is known.
-    fn readers(&self, warp: &Warp) -> Vec<usize> {
+    pub(super) fn readers(&self, warp: &Warp) -> Vec<usize> {
         let Detector::VectorClock(exact) = &self.order else { return vec![0] };
         let threads: Vec<usize> = (0..32).map(|lane| warp.thread(lane) as usize).collect();
         exact.clocks.representatives(&threads)
     }
 
-    /// An element, which the product reads with what all lanes knew.
-    fn matrix_element(
-        &mut self,
-        warp: &mut Warp,
-        at: &WarpAccess<'_>,
-        offset: u64,
-        bytes: u32,
-        readers: &[usize],
-    ) -> Result<Value, Stop> {
-        // The first element of a cell stands for the cell.
-        if offset.is_multiple_of(4) {
-            for reader in readers {
-                self.read_cell(warp, *reader, at, offset / 4, 0xf)?;
-            }
-        }
-        self.held_value(warp, 0, at, offset, bytes)
-    }
-
-    /// The pattern of a swizzle lies as the object's alignment says.
-    pub(super) fn lies_by_pattern(
-        &self,
-        warp: &Warp,
-        at: &WarpAccess<'_>,
-        swizzle: Swizzle,
-    ) -> Result<(), Stop> {
-        let Backing::Shared(_) = at.object.backing else { return Ok(()) };
-        let pattern = 8 * swizzle.span();
-        if at.object.align < pattern {
-            let name = super::access_fault::pretty_name(&at.object.name);
-            let message = format!(
-                "a swizzle depends on where `{name}` lies within {pattern} bytes, and it is declared at a multiple of {}",
-                at.object.declared
-            );
-            let lane = at.mask.trailing_zeros() as usize;
-            let site = self.site("reads or writes it".into(), warp, lane, at.pc);
-            let help = format!("declare it with `__align__({pattern})`");
-            return Err(self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help)));
-        }
-        if at.object.declared < pattern {
-            self.relied.on_alignment(at.number, pattern);
-        }
-        Ok(())
-    }
-
-    fn negate(&mut self, terms: &mut Terms, pc: InstId) {
+    pub(super) fn negate(&mut self, terms: &mut Terms, pc: InstId) {
         for chunk in terms.raw.chunks_mut(32) {
             let mut operands = [UNDEFINED; 32];
             operands[..chunk.len()].copy_from_slice(chunk);

@@ -12,10 +12,14 @@ pub(super) enum Base {
     Variable(VariableId),
     /// Where a space begins among the generic addresses: 0 shared, 1 local, 2 constant, 3 parameters.
     Window(u8),
+    /// Tensor memory that was allocated.
+    Columns,
 }
 
 /// A window begins at a multiple of 2²⁴, as those of all GPUs do.
 const WINDOW_BITS: u32 = 24;
+/// Tensor memory is allocated by 32 columns.
+const COLUMNS_BITS: u32 = 5;
 
 impl Base {
     /// The base of a space's window among generic addresses; global addresses are generic ones.
@@ -25,7 +29,7 @@ impl Base {
             Space::Local => Some(Base::Window(1)),
             Space::Const => Some(Base::Window(2)),
             Space::Param => Some(Base::Window(3)),
-            Space::Global | Space::Generic => None,
+            Space::Global | Space::Generic | Space::Tensor => None,
         }
     }
 }
@@ -119,10 +123,16 @@ impl Sums {
         }
     }
 
+    /// Whether a sum is an address of tensor memory.
+    pub(super) fn is_of_columns(&self, sum: u32) -> bool {
+        matches!(self.get(sum).as_slice(), [(Base::Columns, 1)])
+    }
+
     /// Whether all bases of a sum have addresses of 32 bits.
     pub(super) fn is_narrow(&self, sum: u32) -> bool {
         self.get(sum).iter().all(|(base, _)| match base {
             Base::Variable(variable) => !self.global.contains(variable),
+            Base::Columns => true,
             Base::Tensor(_) | Base::Window(_) => false,
         })
     }
@@ -141,6 +151,7 @@ impl Sums {
         let zeros = |(base, times): &(Base, i64)| {
             let own = match base {
                 Base::Window(_) => WINDOW_BITS,
+                Base::Columns => COLUMNS_BITS,
                 Base::Tensor(_) | Base::Variable(_) => self.zeros.get(base).copied().unwrap_or(0),
             };
             own + times.trailing_zeros()
@@ -289,7 +300,7 @@ impl Sums {
             }
             _ if bytes == 0 => a,
             Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor => {
-                self.add(a, Form::number(filled(bytes as u64)), 1)
+                self.add(a, Form::number(bytes as u64), 1)
             }
         }
     }

@@ -9,12 +9,13 @@
 //! First each register is taken for all that it ever holds; only if that finds something, for what it holds at each
 //! place.
 
+mod asynchronous;
 mod form;
 mod transfer;
 mod width;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -78,11 +79,14 @@ struct Analysis<'p> {
     /// What an operation writes is added to what its register holds at other places.
     adds: bool,
     steps: u64,
+    /// Where addresses of tensor memory are stored, and loads that read there.
+    allocated: FxHashSet<(Base, i64)>,
+    tensor_loads: BTreeSet<usize>,
 }
 
 /// The program with faults in place of what it must not do.
 pub(super) fn guarded<'p>(which: Which, program: &'p Program, side: &Side, params: &[Param]) -> Guarded<'p> {
-    let Found { forbidden, widest } = Analysis::new(which, program, side, params).run();
+    let Found { forbidden, widest, tensor_loads } = Analysis::new(which, program, side, params).run();
     let assumption = widest.map(|bytes| {
         Assumption::relied(format!(
             "tensors begin at multiples of {TENSOR_ALIGN} bytes, as `cudaMalloc` has it; accesses of up to {bytes} \
@@ -92,6 +96,11 @@ pub(super) fn guarded<'p>(which: Which, program: &'p Program, side: &Side, param
     let mut program = Cow::Borrowed(program);
     for (at, reason) in forbidden {
         program.to_mut().insts[at].replace(Op::Undetermined(reason.into()));
+    }
+    for at in tensor_loads {
+        if let Op::Load { access, .. } = &mut program.to_mut().insts[at].op {
+            access.tensor_address = true;
+        }
     }
     Guarded { program, assumption }
 }
@@ -110,6 +119,8 @@ struct Found {
     forbidden: Vec<(usize, &'static str)>,
     /// Bytes of the widest access to a tensor of narrower elements.
     widest: Option<u32>,
+    /// Loads of addresses of tensor memory.
+    tensor_loads: BTreeSet<usize>,
 }
 
 impl<'p> Analysis<'p> {
@@ -170,6 +181,8 @@ impl<'p> Analysis<'p> {
             numbers: State(Vec::new()),
             adds: true,
             steps: 0,
+            allocated: FxHashSet::default(),
+            tensor_loads: BTreeSet::new(),
         };
         analysis.arguments(side, params);
         analysis.initial_addresses();
@@ -250,10 +263,11 @@ impl<'p> Analysis<'p> {
         let places: FxHashMap<RegId, usize> = registers.enumerate().map(|(at, id)| (id, at)).collect();
         self.numbers = all;
         let Some(again) = self.again(places) else { return found };
+        let tensor_loads = std::mem::take(&mut self.tensor_loads);
         // Either look is enough to allow an operation.
         let again: FxHashSet<usize> = again.into_iter().map(|(at, _)| at).collect();
         let forbidden = found.forbidden.into_iter().filter(|(at, _)| again.contains(at)).collect();
-        Found { forbidden, ..found }
+        Found { forbidden, tensor_loads, ..found }
     }
 
     /// Looks again, at each place by itself; `None` when that is too much.
@@ -270,11 +284,12 @@ impl<'p> Analysis<'p> {
         self.held = self.given.clone();
         self.numbers_anywhere = false;
         self.steps = 0;
+        self.allocated.clear();
         let mut entered: FxHashMap<usize, State> = FxHashMap::default();
         entered.insert(0, nothing);
         loop {
             self.changed = false;
-            let mut work = std::collections::BTreeSet::from([0usize]);
+            let mut work = BTreeSet::from([0usize]);
             work.extend(entered.keys());
             while let Some(start) = work.pop_first() {
                 let mut state = entered.get(&start)?.clone();
@@ -350,7 +365,7 @@ impl<'p> Analysis<'p> {
     }
 
     fn found(&mut self, all: &State) -> Found {
-        let mut found = Found::default();
+        let mut found = Found { tensor_loads: self.tensor_loads.clone(), ..Found::default() };
         for at in 0..self.program.insts.len() {
             found.forbidden.extend(self.forbidden(all, at).map(|why| (at, why)));
             found.widest = found.widest.max(self.wide_access(all, at));

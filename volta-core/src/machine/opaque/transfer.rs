@@ -2,14 +2,16 @@
 
 use super::form::{Base, Form, filled};
 use super::{Analysis, Held, MAX_PLACES, State};
-use crate::program::{Address, Async, Compare, Far, Int1, Int2, Int3, Op, RegId, Space, Special, Src, Width};
+use crate::program::{
+    Address, Async, Compare, Int1, Int2, Int3, Op, RegId, Space, Special, Src, TensorMemoryOp, Width,
+};
 
 /// Why an operation is refused.
 const STORED: &str = "an address is stored where values are compared, and nothing determines its bits";
 const COMPARED: &str =
     "the order or the distance of objects, or bits of an address beyond its alignment, decide here";
-const ADDRESSED: &str = "an address is computed from bits of addresses that nothing determines";
-const COMPUTED: &str = "a value is computed from bits of an address that nothing determines";
+pub(super) const ADDRESSED: &str = "an address is computed from bits of addresses that nothing determines";
+pub(super) const COMPUTED: &str = "a value is computed from bits of an address that nothing determines";
 
 impl Analysis<'_> {
     fn place(&self, register: RegId) -> Option<usize> {
@@ -20,7 +22,7 @@ impl Analysis<'_> {
     }
 
     /// What a source holds, as far as a width goes.
-    fn form(&mut self, state: &State, source: Src) -> Form {
+    pub(super) fn form(&mut self, state: &State, source: Src) -> Form {
         match source {
             Src::Imm(bits) => Form::number(bits),
             Src::Symbol(variable, offset) => {
@@ -90,17 +92,20 @@ impl Analysis<'_> {
         let own = match base {
             Base::Variable(variable) => self.program.variables[variable.index()].space,
             Base::Tensor(_) | Base::Window(_) => Space::Global,
+            Base::Columns => Space::Tensor,
         };
         match space {
             // The kernel's own parameters are read by their names, unless somebody takes their address.
             Space::Generic => own != Space::Param || self.parameters_escape,
             Space::Cluster => own == Space::Shared,
-            Space::Global | Space::Shared | Space::Local | Space::Const | Space::Param => own == space,
+            Space::Global | Space::Shared | Space::Local | Space::Const | Space::Param | Space::Tensor => {
+                own == space
+            }
         }
     }
 
     /// What lies at an address.
-    fn loaded(&self, space: Space, address: Form, bytes: u32) -> Form {
+    pub(super) fn loaded(&self, space: Space, address: Form, bytes: u32) -> Form {
         let number = Form::number(u64::MAX >> (64 - 8 * bytes.clamp(1, 8)));
         // Nothing lies where no address leads: whoever gets there is at fault.
         if address.is_number() {
@@ -201,7 +206,11 @@ impl Analysis<'_> {
                     continue;
                 }
                 let place = self.sums.plus(first, i64::from(width.bytes()) * number as i64);
-                let form = self.loaded(*space, place, width.bytes());
+                let form = if self.loads_tensor_address(at, op, place) {
+                    self.sums.address(&[Base::Columns], Some(0))
+                } else {
+                    self.loaded(*space, place, width.bytes())
+                };
                 self.write(state, *d, form, keeps);
             }
         } else if let Op::Store { space: _, address, width, a, access: _ } = op {
@@ -230,6 +239,12 @@ impl Analysis<'_> {
             // What they read are numbers.
             self.changed |= !self.numbers_anywhere;
             self.numbers_anywhere = true;
+        } else if let Op::Async(Async::Tensor(TensorMemoryOp::Allocate { to, .. })) = op {
+            // Loads from there as a whole read it, and what anything else reads there is undefined when it runs.
+            let place = self.address(state, to.address);
+            if let Some((base, Some(offset))) = self.object(place) {
+                self.changed |= self.allocated.insert((base, offset));
+            }
         } else if let Op::Unpack { d, a, part } = op {
             let whole = self.form(state, *a);
             for (number, d) in d.iter().enumerate() {
@@ -608,52 +623,11 @@ impl Analysis<'_> {
                     Some((Base::Variable(variable), _)) => {
                         program.variables[variable.index()].space == Space::Global
                     }
-                    Some((Base::Window(_), _)) | None => true,
+                    Some((Base::Window(_) | Base::Columns, _)) | None => true,
                 };
                 (seen && a.iter().any(|source| holds(self, source))).then_some(STORED)
             }
-            Op::Async(operation) => {
-                if operation.addresses().any(|address| wrong(self, &address)) {
-                    return Some(ADDRESSED);
-                }
-                let wherever = |form: Form| match form {
-                    Form::Linear { sum, .. } => Form::Linear { sum, offset: None },
-                    other
-                    @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor) => other,
-                };
-                let anywhere = Form::number(u64::MAX);
-                let read = match operation {
-                    Async::Copy { from, bytes, .. } => {
-                        Some((Space::Global, self.address(state, *from), *bytes))
-                    }
-                    // Wherever in the object, and however much of it.
-                    Async::BulkLoad { from: Far::Bytes { at: from, .. }, .. }
-                    | Async::BulkStore { from, .. } => {
-                        Some((from.space, wherever(self.address(state, from.address)), 16))
-                    }
-                    Async::BulkLoad { from: Far::Tile { .. }, .. } => Some((Space::Global, anywhere, 16)),
-                    Async::Multiply(_) => Some((Space::Shared, anywhere, 16)),
-                    Async::FenceRegisters
-                    | Async::Commit { .. }
-                    | Async::Wait { .. }
-                    | Async::Publish { .. }
-                    | Async::StoreFar { .. }
-                    | Async::Fence { .. }
-                    | Async::ArriveAtCluster { .. }
-                    | Async::WaitForCluster
-                    | Async::Barrier { .. } => None,
-                };
-                let mut number = operation.values().all(|value| {
-                    let form = self.form(state, value);
-                    let is_descriptor =
-                        matches!(operation, Async::Multiply(product) if product.is_descriptor(value));
-                    form.is_number() || is_descriptor && self.sums.is_descriptor(form)
-                });
-                if let Some((space, from, bytes)) = read {
-                    number &= self.loaded(space, from, bytes).is_number();
-                }
-                (!number).then_some(COMPUTED)
-            }
+            Op::Async(operation) => self.forbidden_asynchronous(state, operation),
             Op::LoadMatrix { space, address, .. } | Op::LoadFragment { space, address, .. } => {
                 if wrong(self, address) {
                     return Some(ADDRESSED);
@@ -769,7 +743,7 @@ impl Analysis<'_> {
                         Base::Variable(variable) => {
                             self.program.variables[variable.index()].space == Space::Global
                         }
-                        Base::Window(_) => false,
+                        Base::Window(_) | Base::Columns => false,
                     }
             }),
             Form::Some { .. } => true,

@@ -26,7 +26,7 @@ impl Analysis<'_> {
         let address = self.address(state, address);
         let narrowest = match self.object(address) {
             Some((Base::Tensor(tensor), _)) => self.elements.get(&tensor).copied(),
-            Some((Base::Variable(_) | Base::Window(_), _)) => None,
+            Some((Base::Variable(_) | Base::Window(_) | Base::Columns, _)) => None,
             None => self.elements.values().min().copied(),
         };
         narrowest.filter(|element| bytes > *element).map(|_| bytes)

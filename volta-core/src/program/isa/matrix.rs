@@ -1,15 +1,14 @@
 //! Tensor cores: matrices that a warp holds together.
 
 use super::memory::space;
+use super::tensor_memory::tcgen05;
 use super::warpgroup::wgmma;
-use super::{Row, Types, row, unsupported};
+use super::{Row, Types, row};
 use crate::number::format::Format;
 use crate::program::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
 use crate::program::op::{Int, Op, RegId, Space, Src, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
-
-const WHY: &str = "this generation of tensor cores is not done yet";
 
 pub(super) const ROWS: &[Row] = &[
     row("ldmatrix", Types::Any, "Warp Level Matrix Instructions: ldmatrix", ldmatrix),
@@ -18,7 +17,7 @@ pub(super) const ROWS: &[Row] = &[
     row("mma", Types::Any, "Warp Level Matrix Instructions: mma", mma),
     row("wmma", Types::Any, "Warp Level Matrix Instructions: wmma", wmma),
     row("wgmma", Types::Any, "Asynchronous Warpgroup Level Matrix Instructions: wgmma", wgmma),
-    unsupported("tcgen05", "TensorCore 5th Generation Family Instructions: tcgen05", WHY),
+    row("tcgen05", Types::Any, "TensorCore 5th Generation Family Instructions: tcgen05", tcgen05),
 ];
 
 const F16: MatrixElement = MatrixElement::Float(Format::F16);

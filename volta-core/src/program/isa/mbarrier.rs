@@ -93,7 +93,7 @@ pub(super) fn barrier_space(x: &mut Operation<'_, '_>, is_far: bool) -> Lowered<
             Err(x
                 .unsupported("only arrivals, and bytes that are expected or come, are of `.shared::cluster`"))
         }
-        Space::Global | Space::Local | Space::Const | Space::Param => {
+        Space::Global | Space::Local | Space::Const | Space::Param | Space::Tensor => {
             Err(x.unsupported("a barrier lies in `.shared`"))
         }
     }

@@ -124,13 +124,13 @@ fn ld(x: &mut Operation<'_, '_>) -> Lowered {
     let space = space(x);
     x.choose(&[("ca", ()), ("cg", ()), ("cs", ()), ("lu", ()), ("cv", ())]);
     let read_only = space == Space::Global && order == Order::Weak && x.flag("nc");
-    load(x, space, Access { read_only, volatile: order == Order::Volatile })
+    load(x, space, Access { read_only, volatile: order == Order::Volatile, ..Access::default() })
 }
 
 /// `ldu` promises that nobody writes what it reads, as `ld.global.nc` does.
 fn ldu(x: &mut Operation<'_, '_>) -> Lowered {
     let space = x.choose(&[("global", Space::Global)]).unwrap_or(Space::Generic);
-    load(x, space, Access { read_only: true, volatile: false })
+    load(x, space, Access { read_only: true, ..Access::default() })
 }
 
 fn load(x: &mut Operation<'_, '_>, space: Space, access: Access) -> Lowered {
@@ -181,7 +181,7 @@ fn st(x: &mut Operation<'_, '_>) -> Lowered {
     for element in accessed_elements(x, 1, count)? {
         a.push(x.element_source(element, ty, true)?);
     }
-    let access = Access { read_only: false, volatile: order == Order::Volatile };
+    let access = Access { volatile: order == Order::Volatile, ..Access::default() };
     x.push(Op::Store { space, address, width: int.width, a, access });
     Ok(())
 }

@@ -20,6 +20,7 @@ mod memory;
 mod moves;
 pub(super) mod special;
 mod sync;
+mod tensor_memory;
 mod warp;
 mod warpgroup;
 

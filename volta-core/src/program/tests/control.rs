@@ -76,7 +76,10 @@ fn effects_on_a_side_are_named() {
 #[test]
 fn a_side_that_ends_meets_nobody() {
     assert_eq!(hammock(&format!("@%p0 bra end; {STORE} end: ret;")), Err(NoHammock::Apart));
-    assert_eq!(hammock(&format!("@%p0 bra end; trap; end: {STORE}")), Err(NoHammock::Apart));
+    assert_eq!(
+        hammock(&format!("@%p0 bra end; add.f32 %f0, %f0, %f1; trap; end: {STORE}")),
+        Err(NoHammock::Apart)
+    );
 }
 
 #[test]

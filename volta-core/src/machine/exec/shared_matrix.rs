@@ -1,0 +1,180 @@
+//! Matrices in shared memory that descriptors tell of (rules Y12, Y14): where their elements lie, and what they are.
+
+use super::super::cta::{Cta, Stop};
+use super::super::objects::Backing;
+use super::super::race::Agent;
+use super::super::tensor_map::{PIECE, swizzled};
+use super::super::value::Value;
+use super::super::warp::Warp;
+use super::matrix::UNDEFINED;
+use super::memory::WarpAccess;
+use crate::case::Swizzle;
+use crate::program::matrix::MatrixElement;
+use crate::program::{InstId, Space, VariableId};
+use crate::term::TermId;
+use crate::verdict::FaultKind;
+
+/// A descriptor has this much of an address.
+const ADDRESS: u64 = (1 << 18) - 1;
+
+/// A matrix in shared memory, as a descriptor has it (ISA, Matrix Descriptor Format).
+pub(super) struct Layout {
+    start: u64,
+    leading: u64,
+    stride: u64,
+    /// Two bits above the address are 0: what was added to it has not left shared memory, and what may have been carried on
+    /// does not depend on where the matrix lies.
+    is_inside: bool,
+    swizzle: Swizzle,
+    k_major: bool,
+}
+
+impl Layout {
+    /// What a descriptor of `wgmma` says, if it is supported.
+    pub(super) fn of_warpgroup(descriptor: u64, k_major: bool) -> Option<Layout> {
+        let swizzle = match descriptor >> 62 {
+            0 => Swizzle::None,
+            1 => Swizzle::B128,
+            2 => Swizzle::B64,
+            _ => Swizzle::B32,
+        };
+        Layout::new(descriptor, swizzle, k_major)
+    }
+
+    /// The fields that all descriptors have.
+    pub(super) fn new(descriptor: u64, swizzle: Swizzle, k_major: bool) -> Option<Layout> {
+        let field = |low: u32| (descriptor >> low & 0x3fff) << 4;
+        // The base offset: the pattern does not start at a multiple of its size.
+        let is_shifted = descriptor >> 49 & 7 != 0 && swizzle != Swizzle::None;
+        (!is_shifted).then_some(Layout {
+            start: field(0),
+            leading: field(16),
+            stride: field(32),
+            is_inside: descriptor >> 14 & 3 == 0,
+            swizzle,
+            k_major,
+        })
+    }
+
+    /// Where 16 bytes begin, relative to the window of shared memory and not yet swizzled (ISA, Canonical Layouts): in a
+    /// matrix whose neighbours in k are neighbours in memory, those of a row and of a step of 16 bytes in k; otherwise of
+    /// a `row` in k and a step of 16 bytes in m or n.
+    fn piece(&self, row: u64, step: u64) -> u64 {
+        let span = self.swizzle.span().max(PIECE);
+        let (group, inside) = (row / 8, row % 8);
+        let steps = span / PIECE;
+        let offset = match (self.k_major, self.swizzle) {
+            (true, Swizzle::None) => group * self.stride + inside * span + step * self.leading,
+            (true, Swizzle::B32 | Swizzle::B64 | Swizzle::B128) => {
+                group * self.stride + inside * span + step * PIECE
+            }
+            (false, Swizzle::None) => group * self.leading + inside * span + step * self.stride,
+            (false, Swizzle::B32 | Swizzle::B64 | Swizzle::B128) => {
+                group * self.stride + inside * span + step / steps * self.leading + step % steps * PIECE
+            }
+        };
+        self.start + offset
+    }
+}
+
+impl Cta<'_> {
+    /// Reads a matrix of `rows` rows in m or n, by k, and hands on its elements as terms. `readers` are lanes, of which what
+    /// all of them know the reader knows.
+    pub(super) fn read_factor(
+        &mut self,
+        warp: &mut Warp,
+        readers: &[usize],
+        pc: InstId,
+        (layout, of): (&Layout, Option<VariableId>),
+        element: MatrixElement,
+        (rows, k): (usize, usize),
+        agent: Agent,
+        take: &mut dyn FnMut((usize, usize), u64),
+    ) -> Result<(), Stop> {
+        let MatrixElement::Float(format) = element else { return Ok(()) };
+        let lane = readers.first().copied().unwrap_or(0);
+        if !layout.is_inside {
+            let message = "the address in a matrix descriptor is not one in shared memory".to_string();
+            return Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, pc));
+        }
+        let Some(of) = of else {
+            let message =
+                "it cannot be told in which variable in shared memory the matrix of a descriptor lies";
+            let site = self.site("reads the matrix".into(), warp, lane, pc);
+            let help = "compute the descriptor from the address of one variable, in registers";
+            let (kind, help) = (FaultKind::Nondeterministic, Some(help.to_string()));
+            return Err(self.fault_at(kind, "M1", message.into(), vec![site], help));
+        };
+        let window = self.launch.objects.address(of, warp.rank) & !ADDRESS;
+        let bytes = element.bytes() as usize;
+        let inside = PIECE as usize / bytes;
+        let (outer, steps) = if layout.k_major { (rows, k / inside) } else { (k, rows.div_ceil(inside)) };
+        for row in 0..outer {
+            for step in 0..steps {
+                let address = swizzled(layout.swizzle, window + layout.piece(row as u64, step as u64));
+                let mut offsets = [0; 32];
+                let place = (Space::Shared, address);
+                let piece = PIECE as u32;
+                let at =
+                    self.locate_lane(warp, lane, pc, place, (piece, piece), agent, false, &mut offsets)?;
+                self.holds_matrices(warp, &at, false)?;
+                self.lies_by_pattern(warp, &at, layout.swizzle)?;
+                for number in 0..inside {
+                    let offset = at.offsets[lane] + (number * bytes) as u64;
+                    let value = self.matrix_element(warp, &at, offset, bytes as u32, readers)?;
+                    let raw = self.real(warp, value, format, lane, pc)?.map_or(UNDEFINED, TermId::raw);
+                    let along = step * inside + number;
+                    let place = if layout.k_major { (row, along) } else { (along, row) };
+                    if place.0 < rows {
+                        take(place, raw);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An element, which the product reads with what all lanes knew.
+    fn matrix_element(
+        &mut self,
+        warp: &mut Warp,
+        at: &WarpAccess<'_>,
+        offset: u64,
+        bytes: u32,
+        readers: &[usize],
+    ) -> Result<Value, Stop> {
+        // The first element of a cell stands for the cell.
+        if offset.is_multiple_of(4) {
+            for reader in readers {
+                self.read_cell(warp, *reader, at, offset / 4, 0xf)?;
+            }
+        }
+        self.held_value(warp, readers.first().copied().unwrap_or(0), at, offset, bytes)
+    }
+
+    /// The pattern of a swizzle lies as the object's alignment says.
+    pub(super) fn lies_by_pattern(
+        &self,
+        warp: &Warp,
+        at: &WarpAccess<'_>,
+        swizzle: Swizzle,
+    ) -> Result<(), Stop> {
+        let Backing::Shared(_) = at.object.backing else { return Ok(()) };
+        let pattern = 8 * swizzle.span();
+        if at.object.align < pattern {
+            let name = super::access_fault::pretty_name(&at.object.name);
+            let message = format!(
+                "a swizzle depends on where `{name}` lies within {pattern} bytes, and it is declared at a multiple of {}",
+                at.object.declared
+            );
+            let lane = at.mask.trailing_zeros() as usize;
+            let site = self.site("reads or writes it".into(), warp, lane, at.pc);
+            let help = format!("declare it with `__align__({pattern})`");
+            return Err(self.fault_at(FaultKind::Misaligned, "M1", message, vec![site], Some(help)));
+        }
+        if at.object.declared < pattern {
+            self.relied.on_alignment(at.number, pattern);
+        }
+        Ok(())
+    }
+}

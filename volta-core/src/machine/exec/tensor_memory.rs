@@ -1,0 +1,402 @@
+//! Tensor memory: allocations, and what moves between it and registers (rule Y14).
+//!
+//! As with other asynchronous operations, contents change at once: whoever touches what is not over races.
+
+use super::super::cta::{Cta, Detector, Stop};
+use super::super::objects::Backing;
+use super::super::packed::{Cell, PackedPart};
+use super::super::race::{Agent, VectorClockDetector};
+use super::super::tensor_memory::{Allocation, Freed, UNIT, cell};
+use super::super::value::{Origin, Value, lanes};
+use super::super::warp::Warp;
+use super::memory::WarpAccess;
+use crate::program::{
+    Access, Address, InstId, Moved, Place, RegId, Src, TENSOR_COLUMNS, TENSOR_LANES, TensorMemoryOp,
+};
+use crate::verdict::FaultKind;
+
+/// Lanes of tensor memory that a warp of four reaches.
+const QUARTER: u32 = 32;
+
+impl Cta<'_> {
+    /// An operation on tensor memory.
+    pub(super) fn tensor(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: InstId,
+        operation: &TensorMemoryOp,
+    ) -> Result<(), Stop> {
+        self.exact()?;
+        if self.launch.ranks() > 1 {
+            let lane = mask.trailing_zeros() as usize;
+            let message = "tensor memory in clusters of several CTAs is not done yet".to_string();
+            return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, lane, pc));
+        }
+        match operation {
+            TensorMemoryOp::Allocate { to, columns } => self.allocate(warp, pc, *to, *columns),
+            TensorMemoryOp::Free { address, columns } => self.free(warp, pc, *address, *columns),
+            TensorMemoryOp::Relinquish => self.relinquish(warp, pc),
+            TensorMemoryOp::Load { d, from } => self.load_tensor(warp, pc, d, *from),
+            TensorMemoryOp::Store { to, a } => self.store_tensor(warp, pc, *to, a),
+            TensorMemoryOp::Wait { loads } => self.wait_for_tensor(warp, *loads),
+            TensorMemoryOp::Fence { before } => {
+                let clocks = &mut self.exact()?.clocks;
+                for lane in lanes(mask) {
+                    let thread = warp.thread(lane) as usize;
+                    if *before { clocks.fence_before(thread) } else { clocks.fence_after(thread) }
+                }
+                Ok(())
+            }
+            TensorMemoryOp::Multiply(product) => {
+                lanes(mask).try_for_each(|lane| self.multiply_tensor(warp, lane, pc, product))
+            }
+        }
+    }
+
+    /// The detector that knows asynchronous operations.
+    pub(super) fn exact(&mut self) -> Result<&mut VectorClockDetector, Stop> {
+        match &mut self.order {
+            Detector::Epoch(_) => Err(Stop::NeedVectorClocks),
+            Detector::VectorClock(_) if self.survey.is_some() => Err(Stop::Doubtful),
+            Detector::VectorClock(exact) => Ok(exact),
+        }
+    }
+
+    fn columns(&self, warp: &Warp, pc: InstId, columns: Src) -> Result<u32, Stop> {
+        let columns = self.same_in_all_lanes(warp, pc, columns, ("a number of columns", "Y14"))? as u32;
+        if !(UNIT..=TENSOR_COLUMNS).contains(&columns) || !columns.is_power_of_two() {
+            let message = format!(
+                "{columns} columns, where powers of two from {UNIT} to {TENSOR_COLUMNS} can be allocated"
+            );
+            return Err(self.misallocation(message, warp, pc));
+        }
+        Ok(columns)
+    }
+
+    #[cold]
+    fn misallocation(&self, message: String, warp: &Warp, pc: InstId) -> Stop {
+        let sites = vec![self.site("is here".into(), warp, 0, pc)];
+        self.fault_at(FaultKind::Allocation, "Y14", message, sites, None)
+    }
+
+    /// `tcgen05.alloc`
+    fn allocate(&mut self, warp: &mut Warp, pc: InstId, to: Place, columns: Src) -> Result<(), Stop> {
+        let columns = self.columns(warp, pc, columns)?;
+        if let Some((thread, at)) = self.tensor_memory.relinquished {
+            let message = "tensor memory is allocated after the right to do so was given up".to_string();
+            let sites = vec![
+                self.site_of_thread("gives it up".into(), thread, at),
+                self.site("allocates".into(), warp, 0, pc),
+            ];
+            return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
+        }
+        let thread = warp.thread(0);
+        let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+        let may_grow = |held: &&Allocation| {
+            let is_past = exact.clocks.is_past(thread as usize, held.thread as usize, held.stamp);
+            columns > held.columns || columns != held.columns && !is_past
+        };
+        if let Some(last) = self.tensor_memory.allocations.iter().rev().find(may_grow) {
+            let message = format!(
+                "{columns} columns of tensor memory are allocated after {}, or it depends on the schedule whether they \
+                 are, and allocations must not grow",
+                last.columns
+            );
+            let sites = vec![
+                self.site_of_thread(format!("allocates {}", last.columns), last.thread, last.pc),
+                self.site(format!("allocates {columns}"), warp, 0, pc),
+            ];
+            return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
+        }
+        let Some(first) = self.tensor_memory.free_columns(columns) else {
+            let message =
+                "an allocation that waits until other tensor memory is freed is not supported".to_string();
+            return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, 0, pc));
+        };
+        let exact = self.exact()?;
+        let stamp = exact.clocks.now(thread as usize);
+        let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: u32::MAX };
+        self.tensor_memory.allocations.push(Allocation { first, columns, thread, stamp, pc, freed: None });
+        let address = self.addresses(warp, u32::MAX, to.address, pc)?;
+        if address.iter().any(|other| *other != address[0]) {
+            return Err(self.not_uniform(warp, 0, pc, "Y14"));
+        }
+        let mut offsets = [0; 32];
+        let place = (to.space, address[0]);
+        let at = self.locate_lane(warp, 0, pc, place, (4, 4), agent, true, &mut offsets)?;
+        if !matches!(at.object.backing, Backing::Shared(_)) {
+            let message = "the address of tensor memory is stored outside of shared memory".to_string();
+            return Err(self.fault(FaultKind::OutOfBounds, "Y14", message, warp, 0, pc));
+        }
+        let content = Cell::of(Value::Undefined(Origin::Columns(first)));
+        self.write_cell(warp, 0, &at, at.offsets[0] / 4, 0xf, content)
+    }
+
+    /// `tcgen05.dealloc`
+    fn free(&mut self, warp: &mut Warp, pc: InstId, address: Src, columns: Src) -> Result<(), Stop> {
+        let columns = self.columns(warp, pc, columns)?;
+        let first = self.same_in_all_lanes(warp, pc, address, ("an address of tensor memory", "Y14"))? as u32;
+        let is_held =
+            |held: &Allocation| held.freed.is_none() && held.first == first && held.columns == columns;
+        let Some(number_of_it) = self.tensor_memory.allocations.iter().position(is_held) else {
+            let message = format!(
+                "{columns} columns of tensor memory are freed that were not allocated together, or are freed already"
+            );
+            return Err(self.misallocation(message, warp, pc));
+        };
+        // Whatever goes on there must be over, and what comes later is not there.
+        let number = self.exact()?.begin_on_tensor_memory(None);
+        let readers = self.readers(warp);
+        let agent = Agent::Copy { number, proxy: None };
+        for lane in 0..TENSOR_LANES {
+            for column in first..first + columns {
+                self.write_tensor(warp, &readers, (pc, agent), (lane, column), Cell::UNWRITTEN)?;
+            }
+        }
+        let exact = self.exact()?;
+        let thread = warp.thread(0);
+        let freed = Freed { thread, stamp: exact.clocks.now(thread as usize), pc };
+        lanes(u32::MAX).for_each(|lane| exact.end_copy(number, warp.thread(lane)));
+        self.tensor_memory.allocations[number_of_it].freed = Some(freed);
+        self.check_budgets()
+    }
+
+    /// `tcgen05.relinquish_alloc_permit`
+    fn relinquish(&mut self, warp: &Warp, pc: InstId) -> Result<(), Stop> {
+        let thread = warp.thread(0);
+        let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+        let is_past =
+            |held: &&Allocation| exact.clocks.is_past(thread as usize, held.thread as usize, held.stamp);
+        if let Some(late) = self.tensor_memory.allocations.iter().find(|held| !is_past(held)).copied() {
+            let message =
+                "whether tensor memory is allocated before the right to do so is given up depends on the \
+                           schedule"
+                    .to_string();
+            let sites = vec![
+                self.site_of_thread("allocates".into(), late.thread, late.pc),
+                self.site("gives it up".into(), warp, 0, pc),
+            ];
+            return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
+        }
+        self.tensor_memory.relinquished.get_or_insert((thread, pc));
+        Ok(())
+    }
+
+    /// All that was allocated has been freed, at the end of the run.
+    pub(in super::super) fn end_tensor_memory(&self) -> Result<(), Stop> {
+        let mut allocations = self.tensor_memory.allocations.iter();
+        let Some(held) = allocations.find(|held| held.freed.is_none()) else { return Ok(()) };
+        let message = format!(
+            "all threads have returned, and {} columns of tensor memory are still allocated: later blocks wait for them",
+            held.columns
+        );
+        let sites = vec![self.site_of_thread("allocates them".into(), held.thread, held.pc)];
+        let help = "`tcgen05.dealloc` of the same address and number of columns, by a whole warp, before the block ends";
+        Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, Some(help.into())))
+    }
+
+    /// `tcgen05.ld`
+    fn load_tensor(&mut self, warp: &mut Warp, pc: InstId, d: &[RegId], from: Moved) -> Result<(), Stop> {
+        let (row, column) = self.moved_from(warp, pc, from)?;
+        let number = self.exact()?.begin_on_tensor_memory(None);
+        let by = (pc, Agent::Copy { number, proxy: None });
+        let readers = self.readers(warp);
+        for (at, d) in d.iter().enumerate() {
+            for lane in 0..32 {
+                let (down, across) = from.shape.place(lane, at as u32);
+                let value = if from.packed {
+                    let halves = [0, 1].map(|half| (row + down, column + 2 * across + half));
+                    let [low, high] = halves;
+                    let low = self.read_tensor(warp, &readers, by, low, (0, 2))?;
+                    let high = self.read_tensor(warp, &readers, by, high, (0, 2))?;
+                    self.packed.join(&[low, high].map(|value| PackedPart { value, bytes: 2 }))
+                } else {
+                    self.read_tensor(warp, &readers, by, (row + down, column + across), (0, 4))?
+                };
+                warp.register_mut(*d).set(lane as usize, value);
+            }
+        }
+        self.tensor_memory.loads.entry(warp.index).or_default().push(number);
+        self.check_budgets()
+    }
+
+    /// `tcgen05.st`
+    fn store_tensor(&mut self, warp: &mut Warp, pc: InstId, to: Moved, a: &[Src]) -> Result<(), Stop> {
+        let (row, column) = self.moved_from(warp, pc, to)?;
+        let number = self.exact()?.begin_on_tensor_memory(None);
+        let by = (pc, Agent::Copy { number, proxy: None });
+        let readers = self.readers(warp);
+        for (at, a) in a.iter().enumerate() {
+            for lane in 0..32 {
+                let (down, across) = to.shape.place(lane, at as u32);
+                let value = self.value(warp, *a, lane as usize);
+                let value = self.packed.narrowed(value, 4);
+                if to.packed {
+                    for half in 0..2 {
+                        let part = self.part(warp, value, (half as usize, 2), lane as usize, pc)?;
+                        let nothing = Value::Undefined(Origin::Unwritten(pc));
+                        let pieces = [part, nothing].map(|value| PackedPart { value, bytes: 2 });
+                        let content = Cell::from_pieces(&pieces, &mut self.packed);
+                        let place = (row + down, column + 2 * across + half);
+                        self.write_tensor(warp, &readers, by, place, content)?;
+                    }
+                } else {
+                    let pieces = self.packed.split(value, 4);
+                    let content = Cell::from_pieces(&pieces, &mut self.packed);
+                    self.write_tensor(warp, &readers, by, (row + down, column + across), content)?;
+                }
+            }
+        }
+        self.tensor_memory.stores.entry(warp.index).or_default().push(number);
+        self.check_budgets()
+    }
+
+    /// `tcgen05.wait::ld`, `tcgen05.wait::st`
+    fn wait_for_tensor(&mut self, warp: &Warp, loads: bool) -> Result<(), Stop> {
+        let memory = &mut self.tensor_memory;
+        let kind = if loads { &mut memory.loads } else { &mut memory.stores };
+        let over = kind.remove(&warp.index).unwrap_or_default();
+        let exact = self.exact()?;
+        for number in over {
+            lanes(u32::MAX).for_each(|lane| exact.end_copy(number, warp.thread(lane)));
+        }
+        Ok(())
+    }
+
+    /// The first lane and column of what a warp moves; it lies in the quarter that the warp reaches.
+    fn moved_from(&self, warp: &Warp, pc: InstId, moved: Moved) -> Result<(u32, u32), Stop> {
+        let Address { base, offset } = moved.address;
+        let base = self.same_in_all_lanes(warp, pc, base, ("an address of tensor memory", "Y14"))?;
+        let (row, column) = split(base.wrapping_add_signed(offset));
+        let first = warp.index as u32 % 4 * QUARTER;
+        let last = row + moved.shape.lanes();
+        if row < first || last > first + QUARTER {
+            let message = format!(
+                "lanes {row} to {} of tensor memory, where the warp reaches lanes {first} to {}: each of four warps has \
+                 its own",
+                last - 1,
+                first + QUARTER - 1
+            );
+            let site = self.site("accesses them".into(), warp, 0, pc);
+            let help = "add 32 · (warp % 4) lanes to the address, which are its upper 16 bits";
+            return Err(self.fault_at(FaultKind::OutOfBounds, "Y14", message, vec![site], Some(help.into())));
+        }
+        Ok((row, column))
+    }
+
+    /// What an operation reads of one column in one lane of tensor memory: `bytes` bytes from one on. What all of
+    /// `readers` know it knows.
+    pub(super) fn read_tensor(
+        &mut self,
+        warp: &mut Warp,
+        readers: &[usize],
+        by: (InstId, Agent),
+        place: (u32, u32),
+        (first, bytes): (u32, u32),
+    ) -> Result<Value, Stop> {
+        let mut offsets = [0; 32];
+        let at = self.tensor_place(warp, readers, by, place, &mut offsets)?;
+        let Some((first_reader, others)) = readers.split_first() else {
+            return Err(Stop::Defect("nobody reads tensor memory"));
+        };
+        let offset = at.offsets[*first_reader];
+        let touched = ((1 << bytes) - 1) << first;
+        for reader in others {
+            self.read_cell(warp, *reader, &at, offset / 4, touched)?;
+        }
+        self.load_value(warp, *first_reader, &at, offset + u64::from(first), bytes)
+    }
+
+    pub(super) fn write_tensor(
+        &mut self,
+        warp: &mut Warp,
+        readers: &[usize],
+        by: (InstId, Agent),
+        place: (u32, u32),
+        content: Cell,
+    ) -> Result<(), Stop> {
+        let mut offsets = [0; 32];
+        let at = self.tensor_place(warp, readers, by, place, &mut offsets)?;
+        readers
+            .iter()
+            .try_for_each(|reader| self.write_cell(warp, *reader, &at, at.offsets[*reader] / 4, 0xf, content))
+    }
+}
+
+impl<'l> Cta<'l> {
+    /// A column of a lane, which is allocated.
+    fn tensor_place<'o>(
+        &self,
+        warp: &Warp,
+        readers: &[usize],
+        (pc, agent): (InstId, Agent),
+        (row, column): (u32, u32),
+        offsets: &'o mut [u64; 32],
+    ) -> Result<WarpAccess<'o>, Stop>
+    where
+        'l: 'o,
+    {
+        let holder = self.tensor_memory.holder(column);
+        if row >= TENSOR_LANES || holder.is_none_or(|held| held.freed.is_some()) {
+            return Err(self.not_allocated(warp, readers, pc, (row, column)));
+        }
+        let Some(number) = self.launch.objects.tensor_memory() else {
+            return Err(Stop::Defect("tensor memory has no place"));
+        };
+        let object = self.launch.objects.get(number);
+        let mut mask = 0;
+        for reader in readers {
+            offsets[*reader] = 4 * cell(row, column);
+            mask |= 1 << reader;
+        }
+        let access = Access::default();
+        Ok(WarpAccess { object, number, offsets, mask, pc, access, agent })
+    }
+
+    #[cold]
+    fn not_allocated(&self, warp: &Warp, readers: &[usize], pc: InstId, (row, column): (u32, u32)) -> Stop {
+        let lane = readers.first().copied().unwrap_or(0);
+        let accesses = self.site("accesses it".into(), warp, lane, pc);
+        let held = self.tensor_memory.holder(column).filter(|_| row < TENSOR_LANES);
+        let Some((held, freed)) = held.and_then(|held| Some((held, held.freed?))) else {
+            let message =
+                format!("lane {row}, column {column} of tensor memory is accessed, and not allocated");
+            return self.fault_at(FaultKind::OutOfBounds, "Y14", message, vec![accesses], None);
+        };
+        let frees = self.site_of_thread("frees it".into(), freed.thread, freed.pc);
+        let knows = |exact: &VectorClockDetector, lane: usize| {
+            let thread = warp.thread(lane);
+            thread / 32 == freed.thread / 32
+                || exact.clocks.knows(thread as usize, freed.thread as usize) >= freed.stamp
+        };
+        if let Detector::VectorClock(exact) = &self.order
+            && !readers.iter().all(|lane| knows(exact, *lane))
+        {
+            let message = format!(
+                "column {column} of tensor memory is freed (1) and accessed (2), and nothing orders the two"
+            );
+            let help = "a barrier between the last access and `tcgen05.dealloc`, such as `__syncthreads()`, orders them";
+            return self.fault_at(FaultKind::Race, "Y1", message, vec![frees, accesses], Some(help.into()));
+        }
+        let allocates = self.site_of_thread("allocates it".into(), held.thread, held.pc);
+        let message = format!("column {column} of tensor memory is accessed after it was freed");
+        self.fault_at(FaultKind::OutOfBounds, "Y14", message, vec![allocates, frees, accesses], None)
+    }
+}
+
+/// Lane and column of an address.
+pub(super) fn split(address: u64) -> (u32, u32) {
+    ((address >> 16) as u32 & 0xffff, address as u32 & 0xffff)
+}
+
+/// What was loaded is known to be an address of tensor memory.
+pub(super) fn load_tensor_address(warp: &mut Warp, mask: u32, d: &[Option<RegId>]) {
+    for d in d.iter().flatten() {
+        for lane in lanes(mask) {
+            if let Value::Undefined(Origin::Columns(first)) = warp.register(*d).get(lane) {
+                warp.register_mut(*d).set(lane, Value::Bits(first.into()));
+            }
+        }
+    }
+}

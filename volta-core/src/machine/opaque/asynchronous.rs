@@ -1,0 +1,116 @@
+//! What asynchronous operations must not make of addresses, and where addresses of tensor memory come from.
+
+use super::form::Form;
+use super::transfer::{ADDRESSED, COMPUTED};
+use super::{Analysis, State};
+use crate::program::{Address, Async, Far, Op, Space, Src, TENSOR_COLUMNS, TensorMemoryOp, Width};
+
+const COLUMNS: &str =
+    "nothing determines which columns of tensor memory an allocation takes, unless it takes all";
+
+impl Analysis<'_> {
+    fn is_address_at(&mut self, state: &State, address: Address) -> bool {
+        let form = self.address(state, address);
+        self.sums.is_address(form)
+    }
+
+    /// Why an asynchronous operation must not be done.
+    pub(super) fn forbidden_asynchronous(
+        &mut self,
+        state: &State,
+        operation: &Async,
+    ) -> Option<&'static str> {
+        if operation.addresses().any(|address| !self.is_address_at(state, address)) {
+            return Some(ADDRESSED);
+        }
+        let wherever = |form: Form| match form {
+            Form::Linear { sum, .. } => Form::Linear { sum, offset: None },
+            other @ (Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor) => other,
+        };
+        let anywhere = Form::number(u64::MAX);
+        let read = match operation {
+            Async::Copy { from, bytes, .. } => Some((Space::Global, self.address(state, *from), *bytes)),
+            // Wherever in the object, and however much of it.
+            Async::BulkLoad { from: Far::Bytes { at: from, .. }, .. } | Async::BulkStore { from, .. } => {
+                Some((from.space, wherever(self.address(state, from.address)), 16))
+            }
+            Async::BulkLoad { from: Far::Tile { .. }, .. } => Some((Space::Global, anywhere, 16)),
+            Async::Multiply(_) => Some((Space::Shared, anywhere, 16)),
+            Async::FenceRegisters
+            | Async::Commit { .. }
+            | Async::Wait { .. }
+            | Async::Publish { .. }
+            | Async::StoreFar { .. }
+            | Async::Fence { .. }
+            | Async::ArriveAtCluster { .. }
+            | Async::WaitForCluster
+            | Async::Barrier { .. } => None,
+            Async::Tensor(operation) => {
+                let mut addresses = operation.addresses().into_iter();
+                if !addresses.all(|address| self.is_of_tensor_memory(state, address)) {
+                    return Some(COLUMNS);
+                }
+                matches!(operation, TensorMemoryOp::Multiply(_)).then_some((Space::Shared, anywhere, 16))
+            }
+        };
+        let mut number = operation.values().all(|value| {
+            let form = self.form(state, value);
+            let is_descriptor = match operation {
+                Async::Multiply(product) => product.is_descriptor(value),
+                Async::Tensor(TensorMemoryOp::Multiply(product)) => product.is_descriptor(value),
+                Async::Tensor(_)
+                | Async::Copy { .. }
+                | Async::BulkLoad { .. }
+                | Async::BulkStore { .. }
+                | Async::FenceRegisters
+                | Async::Commit { .. }
+                | Async::Wait { .. }
+                | Async::Publish { .. }
+                | Async::StoreFar { .. }
+                | Async::Fence { .. }
+                | Async::ArriveAtCluster { .. }
+                | Async::WaitForCluster
+                | Async::Barrier { .. } => false,
+            };
+            form.is_number() || is_descriptor && self.sums.is_descriptor(form)
+        });
+        if let Some((space, from, bytes)) = read {
+            number &= self.loaded(space, from, bytes).is_number();
+        }
+        (!number).then_some(COMPUTED)
+    }
+
+    /// Whether a load reads an address of tensor memory where an allocation stored it. As long as more becomes known of where
+    /// it reads, that may change.
+    pub(super) fn loads_tensor_address(&mut self, at: usize, op: &Op, place: Form) -> bool {
+        let is_whole = matches!(op, Op::Load { width: Width::W32, d, .. } if d.len() == 1);
+        let loads = match self.object(place) {
+            Some((base, Some(offset))) => is_whole && self.allocated.contains(&(base, offset)),
+            Some((_, None)) | None => false,
+        };
+        if loads {
+            self.tensor_loads.insert(at);
+        } else {
+            self.tensor_loads.remove(&at);
+        }
+        loads
+    }
+
+    /// Whether it is an address that an allocation of tensor memory gave, plus numbers. Where all of it is allocated, it
+    /// begins at 0.
+    fn is_of_tensor_memory(&mut self, state: &State, address: Address) -> bool {
+        match self.address(state, address) {
+            Form::Linear { sum, .. } => self.sums.is_of_columns(sum),
+            Form::Half { .. } | Form::Some { .. } | Form::Descriptor => false,
+            Form::Bits { taint, .. } => {
+                let all = Src::Imm(TENSOR_COLUMNS.into());
+                taint == 0 && !self.program.insts.iter().any(|inst| {
+                    matches!(
+                        &inst.op,
+                        Op::Async(Async::Tensor(TensorMemoryOp::Allocate { columns, .. })) if *columns != all
+                    )
+                })
+            }
+        }
+    }
+}

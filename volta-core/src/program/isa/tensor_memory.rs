@@ -1,0 +1,198 @@
+//! Tensor memory, and products into it (`tcgen05`, rule Y14).
+
+use super::copy::{constant, place};
+use super::matrix::{destinations, sources, whole_warp};
+use super::memory::space;
+use crate::program::asynchronous::{Adds, Async, BarrierAction, Factor};
+use crate::program::op::{Address, Int, Op, Space, Width};
+use crate::program::operand::{Lowered, Operation};
+use crate::program::tensor_memory::{
+    LeftFactor, Moved, MovedShape, ProductKind, TensorMemoryOp, TensorProduct,
+};
+use crate::program::types::Type;
+use crate::ptx::tree::Operand;
+
+const U32: Type = Type::Int(Int { width: Width::W32, signed: false });
+const B32: Type = Type::Bits(Width::W32);
+const B64: Type = Type::Bits(Width::W64);
+
+/// What is named and not done.
+const NOT_YET: [(&str, &str); 6] = [
+    ("cp", "copies from shared to tensor memory are not done yet"),
+    ("shift", "shifts of tensor memory are not done yet"),
+    ("sp", "sparse factors are not done yet"),
+    ("ws", "products with a stationary right factor are not done yet"),
+    ("red", "loads that reduce are not done yet"),
+    ("cta_group::2", "pairs of CTAs are not done yet"),
+];
+
+pub(super) fn tcgen05(x: &mut Operation<'_, '_>) -> Lowered {
+    for (modifier, why) in NOT_YET {
+        if x.flag(modifier) {
+            return Err(x.unsupported(why));
+        }
+    }
+    #[derive(Clone, Copy)]
+    enum Kind {
+        Allocate,
+        Free,
+        Relinquish,
+        Load,
+        Store,
+        Wait { loads: bool },
+        Fence { before: bool },
+        Commit,
+        Multiply,
+    }
+    let kind = x.require(&[
+        ("alloc", Kind::Allocate),
+        ("dealloc", Kind::Free),
+        ("relinquish_alloc_permit", Kind::Relinquish),
+        ("ld", Kind::Load),
+        ("st", Kind::Store),
+        ("wait::ld", Kind::Wait { loads: true }),
+        ("wait::st", Kind::Wait { loads: false }),
+        ("fence::before_thread_sync", Kind::Fence { before: true }),
+        ("fence::after_thread_sync", Kind::Fence { before: false }),
+        ("commit", Kind::Commit),
+        ("mma", Kind::Multiply),
+    ])?;
+    let operation = match kind {
+        Kind::Allocate => {
+            one_cta(x)?;
+            whole_warp(x)?;
+            let space = space(x);
+            x.require(&[("b32", ())])?;
+            x.done(2)?;
+            TensorMemoryOp::Allocate { to: place(x, 0, space)?, columns: x.source(1, U32)? }
+        }
+        Kind::Free => {
+            one_cta(x)?;
+            whole_warp(x)?;
+            x.require(&[("b32", ())])?;
+            x.done(2)?;
+            TensorMemoryOp::Free { address: x.source(0, B32)?, columns: x.source(1, U32)? }
+        }
+        Kind::Relinquish => {
+            one_cta(x)?;
+            whole_warp(x)?;
+            x.done(0)?;
+            TensorMemoryOp::Relinquish
+        }
+        Kind::Wait { loads } => {
+            whole_warp(x)?;
+            x.done(0)?;
+            TensorMemoryOp::Wait { loads }
+        }
+        Kind::Fence { before } => {
+            x.done(0)?;
+            TensorMemoryOp::Fence { before }
+        }
+        Kind::Load => moved(x, true)?,
+        Kind::Store => moved(x, false)?,
+        Kind::Commit => return commit(x),
+        Kind::Multiply => product(x)?,
+    };
+    x.push(Op::Async(Async::Tensor(operation)));
+    Ok(())
+}
+
+fn one_cta(x: &mut Operation<'_, '_>) -> Lowered {
+    x.require(&[("cta_group::1", ())])
+}
+
+/// `[taddr]`, an address of tensor memory.
+fn tensor_address(x: &mut Operation<'_, '_>, at: usize) -> Lowered<Address> {
+    Ok(x.address(at, Space::Tensor)?.0)
+}
+
+/// `tcgen05.ld.sync.aligned.shape.num{.pack::16b}.b32 r, [taddr]{, half}`,
+/// `tcgen05.st.sync.aligned.shape.num{.unpack::16b}.b32 [taddr]{, half}, r`
+fn moved(x: &mut Operation<'_, '_>, loads: bool) -> Lowered<TensorMemoryOp> {
+    const COUNTS: [(&str, u32); 8] =
+        [("x1", 1), ("x2", 2), ("x4", 4), ("x8", 8), ("x16", 16), ("x32", 32), ("x64", 64), ("x128", 128)];
+    whole_warp(x)?;
+    let shape = x.require(&[
+        ("32x32b", MovedShape::Lanes32),
+        ("16x64b", MovedShape::Bits64),
+        ("16x128b", MovedShape::Bits128),
+        ("16x256b", MovedShape::Bits256),
+        ("16x32bx2", MovedShape::Halves(0)),
+    ])?;
+    let registers = shape.registers() * x.require(&COUNTS)?;
+    if registers > 128 {
+        return Err(x.unsupported("this combination of a shape and a number is not"));
+    }
+    let packed = x.flag(if loads { "pack::16b" } else { "unpack::16b" });
+    x.require(&[("b32", ())])?;
+    let halves = matches!(shape, MovedShape::Halves(_));
+    x.done(if halves { 3 } else { 2 })?;
+    let shape = if halves { MovedShape::Halves(constant(x, if loads { 2 } else { 1 })?) } else { shape };
+    let count = Some(registers as usize);
+    if loads {
+        let d = destinations(x, 0, Width::W32, count)?;
+        Ok(TensorMemoryOp::Load { d, from: Moved { address: tensor_address(x, 1)?, shape, packed } })
+    } else {
+        let a = sources(x, if halves { 2 } else { 1 }, Width::W32, count)?;
+        Ok(TensorMemoryOp::Store { to: Moved { address: tensor_address(x, 0)?, shape, packed }, a })
+    }
+}
+
+/// `tcgen05.commit.cta_group.mbarrier::arrive::one{.shared::cluster}.b64 [mbar]`
+fn commit(x: &mut Operation<'_, '_>) -> Lowered {
+    one_cta(x)?;
+    x.require(&[("mbarrier::arrive::one", ())])?;
+    if x.flag("multicast::cluster") {
+        return Err(x.unsupported("clusters of several CTAs are not"));
+    }
+    let space = super::mbarrier::barrier_space(x, true)?;
+    x.done(1)?;
+    let place = place(x, 0, space)?;
+    x.push(Op::Async(Async::Barrier { place, action: BarrierAction::ArriveAfterProducts }));
+    Ok(())
+}
+
+/// `tcgen05.mma.cta_group.kind{.collector::a::op} [d], a, b-desc, idesc{, {lanes}}, enable-input-d{, scale-input-d}`
+fn product(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
+    one_cta(x)?;
+    for (modifier, why) in [
+        ("kind::i8", "products of integers into tensor memory are not done yet"),
+        ("kind::mxf8f6f4", "factors that are scaled by blocks are not done yet"),
+        ("kind::mxf4", "factors that are scaled by blocks are not done yet"),
+        ("kind::mxf4nvf4", "factors that are scaled by blocks are not done yet"),
+        ("ashift", "left factors that are shifted are not done yet"),
+    ] {
+        if x.flag(modifier) {
+            return Err(x.unsupported(why));
+        }
+    }
+    let kind = x.require(&[
+        ("kind::f16", ProductKind::Half),
+        ("kind::tf32", ProductKind::Tf32),
+        ("kind::f8f6f4", ProductKind::Narrow),
+    ])?;
+    // What may be kept of A between products does not change what they are of: A must not change until they are over.
+    x.choose(&[
+        ("collector::a::fill", ()),
+        ("collector::a::use", ()),
+        ("collector::a::lastuse", ()),
+        ("collector::a::discard", ()),
+    ]);
+    let operands = x.done_within(5, 7)?;
+    let d = tensor_address(x, 0)?;
+    let a = if let Operand::Address { .. } = x.operand(1)? {
+        LeftFactor::Tensor(tensor_address(x, 1)?)
+    } else {
+        LeftFactor::Shared(Factor::Shared { descriptor: x.source(1, B64)?, k_major: true, of: None })
+    };
+    let b = Factor::Shared { descriptor: x.source(2, B64)?, k_major: true, of: None };
+    let descriptor = x.source(3, B32)?;
+    let masked = operands > 5 && x.is_vector(4)?;
+    let left_out = if masked { sources(x, 4, Width::W32, Some(4))? } else { Vec::new() };
+    let at = if masked { 5 } else { 4 };
+    if operands > at + 1 {
+        return Err(x.unsupported("accumulators that are scaled are not done yet"));
+    }
+    let adds = Adds::If(x.predicate(at)?);
+    Ok(TensorMemoryOp::Multiply(Box::new(TensorProduct { kind, d, a, b, descriptor, left_out, adds })))
+}

@@ -1,0 +1,251 @@
+//! Operations on tensor memory (`tcgen05`, rule Y14): 128 lanes of 512 columns of 32 bits that a CTA allocates, moves to and
+//! from registers a quarter at a time, and multiplies into.
+
+use super::asynchronous::{Adds, Factor, Place};
+use super::effect::{Effect, Members};
+use super::op::{Address, RegId, Src};
+use super::visit::Named;
+
+/// Lanes of tensor memory.
+pub const TENSOR_LANES: u32 = 128;
+/// Columns of tensor memory, of 32 bits.
+pub const TENSOR_COLUMNS: u32 = 512;
+
+/// What of tensor memory each lane of a warp moves (ISA, Data Movement Shape).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MovedShape {
+    /// `32x32b`
+    Lanes32,
+    /// `16x64b`
+    Bits64,
+    /// `16x128b`
+    Bits128,
+    /// `16x256b`
+    Bits256,
+    /// `16x32bx2`: the upper half of a warp so many columns further.
+    Halves(u32),
+}
+
+impl MovedShape {
+    /// How many lanes of tensor memory it is about.
+    pub fn lanes(self) -> u32 {
+        match self {
+            MovedShape::Lanes32 => 32,
+            MovedShape::Bits64 | MovedShape::Bits128 | MovedShape::Bits256 | MovedShape::Halves(_) => 16,
+        }
+    }
+
+    /// Registers of each lane for one repetition.
+    pub fn registers(self) -> u32 {
+        match self {
+            MovedShape::Lanes32 | MovedShape::Bits64 | MovedShape::Halves(_) => 1,
+            MovedShape::Bits128 => 2,
+            MovedShape::Bits256 => 4,
+        }
+    }
+
+    /// Which lane and which column, from the first ones on, register `number` of a lane of the warp is.
+    pub fn place(self, lane: u32, number: u32) -> (u32, u32) {
+        match self {
+            MovedShape::Lanes32 => (lane, number),
+            MovedShape::Bits64 => (lane / 4 + lane % 2 * 8, 2 * number + lane / 2 % 2),
+            MovedShape::Bits128 => (lane / 4 + number % 2 * 8, number / 2 * 4 + lane % 4),
+            MovedShape::Bits256 => {
+                (lane / 4 + number / 2 % 2 * 8, number / 4 * 8 + lane % 4 * 2 + number % 2)
+            }
+            MovedShape::Halves(apart) => (lane % 16, number + if lane < 16 { 0 } else { apart }),
+        }
+    }
+}
+
+/// Registers of a warp and the part of tensor memory that they are moved from or to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Its first lane and column: an address of tensor memory.
+    pub address: Address,
+    /// Which part.
+    pub shape: MovedShape,
+    /// The low halves of two columns make up a register.
+    pub packed: bool,
+}
+
+/// The elements that a product may be of; an instruction descriptor says which (ISA, Instruction descriptor).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProductKind {
+    /// `.kind::f16`
+    Half,
+    /// `.kind::tf32`
+    Tf32,
+    /// `.kind::f8f6f4`
+    Narrow,
+}
+
+/// The left factor of a product.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LeftFactor {
+    /// In shared memory, by a descriptor.
+    Shared(Factor),
+    /// In tensor memory.
+    Tensor(Address),
+}
+
+/// `tcgen05.mma`: a product that one thread starts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorProduct {
+    /// What its elements may be.
+    pub kind: ProductKind,
+    /// What is added to, and the result, in tensor memory.
+    pub d: Address,
+    /// The left factor.
+    pub a: LeftFactor,
+    /// The right factor, in shared memory.
+    pub b: Factor,
+    /// The instruction descriptor: shape, elements and signs.
+    pub descriptor: Src,
+    /// Lanes of the result that are left as they are: four words of bits, or none.
+    pub left_out: Vec<Src>,
+    /// Whether what `d` holds is added.
+    pub adds: Adds,
+}
+
+impl TensorProduct {
+    /// The factors in shared memory.
+    pub fn shared_factors(&self) -> impl Iterator<Item = &Factor> {
+        let left = match &self.a {
+            LeftFactor::Shared(factor) => Some(factor),
+            LeftFactor::Tensor(_) => None,
+        };
+        left.into_iter().chain([&self.b])
+    }
+
+    /// The same, to be changed.
+    pub(super) fn shared_factors_mut(&mut self) -> impl Iterator<Item = &mut Factor> {
+        let left = match &mut self.a {
+            LeftFactor::Shared(factor) => Some(factor),
+            LeftFactor::Tensor(_) => None,
+        };
+        left.into_iter().chain([&mut self.b])
+    }
+
+    /// Whether a source is a matrix descriptor.
+    pub fn is_descriptor(&self, source: Src) -> bool {
+        self.shared_factors().any(|factor| match factor {
+            Factor::Registers(_) => false,
+            Factor::Shared { descriptor, .. } => *descriptor == source,
+        })
+    }
+}
+
+/// An operation on tensor memory.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "fields are named as PTX names its operands")]
+pub enum TensorMemoryOp {
+    /// `tcgen05.alloc`: so many columns, the address of which is stored
+    Allocate { to: Place, columns: Src },
+    /// `tcgen05.dealloc`
+    Free { address: Src, columns: Src },
+    /// `tcgen05.relinquish_alloc_permit`
+    Relinquish,
+    /// `tcgen05.ld`
+    Load { d: Vec<RegId>, from: Moved },
+    /// `tcgen05.st`
+    Store { to: Moved, a: Vec<Src> },
+    /// `tcgen05.wait::ld` (`loads`), `tcgen05.wait::st`
+    Wait { loads: bool },
+    /// `tcgen05.fence::before_thread_sync` (`before`), `tcgen05.fence::after_thread_sync`
+    Fence { before: bool },
+    /// `tcgen05.mma`
+    Multiply(Box<TensorProduct>),
+}
+
+impl TensorMemoryOp {
+    pub(super) fn effect(&self) -> Effect<'_> {
+        match self {
+            TensorMemoryOp::Allocate { .. }
+            | TensorMemoryOp::Free { .. }
+            | TensorMemoryOp::Relinquish
+            | TensorMemoryOp::Load { .. }
+            | TensorMemoryOp::Store { .. }
+            | TensorMemoryOp::Wait { .. } => Effect::Collective(Members::All),
+            TensorMemoryOp::Fence { .. } | TensorMemoryOp::Multiply(_) => Effect::Context,
+        }
+    }
+
+    /// The addresses of tensor memory that it names.
+    pub(crate) fn addresses(&self) -> Vec<Address> {
+        match self {
+            TensorMemoryOp::Free { address, .. } => vec![Address { base: *address, offset: 0 }],
+            TensorMemoryOp::Load { from: moved, .. } | TensorMemoryOp::Store { to: moved, .. } => {
+                vec![moved.address]
+            }
+            TensorMemoryOp::Multiply(product) => {
+                let mut list = vec![product.d];
+                if let LeftFactor::Tensor(address) = product.a {
+                    list.push(address);
+                }
+                list
+            }
+            TensorMemoryOp::Allocate { .. }
+            | TensorMemoryOp::Relinquish
+            | TensorMemoryOp::Wait { .. }
+            | TensorMemoryOp::Fence { .. } => Vec::new(),
+        }
+    }
+
+    /// The values that it reads besides addresses.
+    pub(super) fn values(&self) -> Vec<Src> {
+        match self {
+            TensorMemoryOp::Allocate { columns, .. } | TensorMemoryOp::Free { columns, .. } => vec![*columns],
+            TensorMemoryOp::Store { a, .. } => a.clone(),
+            TensorMemoryOp::Multiply(product) => {
+                let descriptors = product.shared_factors().filter_map(|factor| match factor {
+                    Factor::Registers(_) => None,
+                    Factor::Shared { descriptor, .. } => Some(*descriptor),
+                });
+                descriptors.chain([product.descriptor]).chain(product.left_out.iter().copied()).collect()
+            }
+            TensorMemoryOp::Relinquish
+            | TensorMemoryOp::Load { .. }
+            | TensorMemoryOp::Wait { .. }
+            | TensorMemoryOp::Fence { .. } => Vec::new(),
+        }
+    }
+
+    /// Calls `visit` with what it names besides addresses in shared memory and values.
+    pub(super) fn visit(&self, visit: &mut dyn FnMut(Named)) {
+        self.addresses().into_iter().for_each(|address| visit(Named::Read(address.base)));
+        if let TensorMemoryOp::Load { d, .. } = self {
+            d.iter().for_each(|d| visit(Named::Write(*d)));
+        }
+        if let TensorMemoryOp::Multiply(product) = self
+            && let Adds::If(adds) = product.adds
+        {
+            visit(Named::ReadPredicate(adds));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Every register of a warp is one place, and together they are a rectangle.
+    #[test]
+    fn shapes_cover_what_they_move() {
+        for (shape, registers) in [
+            (MovedShape::Lanes32, 4),
+            (MovedShape::Bits64, 4),
+            (MovedShape::Bits128, 8),
+            (MovedShape::Bits256, 16),
+            (MovedShape::Halves(4), 4),
+        ] {
+            let places: BTreeSet<(u32, u32)> = (0..32)
+                .flat_map(|lane| (0..registers).map(move |number| shape.place(lane, number)))
+                .collect();
+            assert_eq!(places.len() as u32, 32 * registers, "{shape:?}");
+            let columns = 32 * registers / shape.lanes();
+            assert!(places.iter().all(|(lane, column)| *lane < shape.lanes() && *column < columns));
+        }
+    }
+}

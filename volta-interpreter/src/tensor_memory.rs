@@ -1,0 +1,424 @@
+//! Tensor memory (`tcgen05`): 128 lanes of 512 columns of 32 bits, what moves to and from it, and products into it.
+//!
+//! Loads and stores are done at once. Products and commits of a thread are done in their order, at some time: of a product,
+//! factors and accumulator are read only then.
+//!
+//! Source: PTX ISA, "TensorCore 5th Generation Family Instructions"; the registers of each shape as CuTe's
+//! `copy_traits_sm100` has them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::cta::Cta;
+use super::float::Format;
+use super::layout::{self, Descriptor, Mode, Swizzle};
+use super::matrix::{self, Element, Elements, Shape};
+use super::memory::{SHARED_BYTES, STATIC_END, shared_of};
+use super::op::{Address, Register, Source, Space};
+
+const LANES: usize = 128;
+const COLUMNS: usize = 512;
+
+/// How registers of a warp lie in tensor memory, as places in the order of its bits: the shape of CuTe's layouts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moves {
+    /// `.32x32b`
+    Lanes,
+    /// `.16x64b`, `.16x128b`, `.16x256b`, by their bits
+    Bits(u64),
+    /// `.16x32bx2`, and how far apart the two are
+    Halves(u64),
+}
+
+impl Moves {
+    /// Lane and column, counted from the first ones, of a register of a lane, among so many registers.
+    fn place(self, registers: u64, lane: u64, register: u64) -> (u64, u64) {
+        match self {
+            Moves::Lanes => (lane, register),
+            Moves::Halves(apart) => (lane % 16, register + lane / 16 * apart),
+            Moves::Bits(bits) => {
+                // Bits of 16 lanes, one lane after the other.
+                let width = registers * 32 * 32 / 16;
+                let mode = |parts: &[(u64, u64)], last: u64| Mode { parts: parts.to_vec(), last };
+                let (thread, value) = match bits {
+                    64 => (mode(&[(2, 8 * width), (2, 32)], width), mode(&[], 64)),
+                    128 => (mode(&[(4, 32)], width), mode(&[(2, 8 * width)], 128)),
+                    _ => (mode(&[(4, 64)], width), mode(&[(2, 32), (2, 8 * width)], 256)),
+                };
+                let at = thread.offset(lane) + value.offset(register);
+                (at / width, at % width / 32)
+            }
+        }
+    }
+}
+
+/// An operation of a warp.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub enum Tensor {
+    Allocate { to: Address, columns: Source },
+    Free { at: Source, columns: Source },
+    Load { d: Vec<Register>, from: Address, moves: Moves, packed: bool },
+    Store { to: Address, s: Vec<Source>, moves: Moves, packed: bool },
+}
+
+/// The kinds of products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `.kind::f16`
+    F16,
+    /// `.kind::tf32`
+    Tf32,
+    /// `.kind::f8f6f4`
+    F8,
+}
+
+/// Where a left factor lies.
+#[derive(Clone, Copy, Debug)]
+pub enum Left {
+    /// In shared memory, by a descriptor.
+    Shared(Source),
+    /// In tensor memory.
+    Tensor(Address),
+}
+
+/// `tcgen05.mma`
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "named as in PTX")]
+pub struct Product {
+    pub kind: Kind,
+    pub d: Address,
+    pub a: Left,
+    pub b: Source,
+    pub descriptor: Source,
+    /// Four words, or none.
+    pub disabled: Vec<Source>,
+    pub adds: Source,
+}
+
+/// What an instruction descriptor says.
+#[derive(Clone, Copy, Debug)]
+struct Instruction {
+    shape: Shape,
+    elements: Elements,
+    negated: [bool; 2],
+    transposed: [bool; 2],
+}
+
+impl Instruction {
+    fn decode(kind: Kind, word: u64) -> Result<Instruction, String> {
+        let field = |low: u32, bits: u32| word >> low & ((1 << bits) - 1);
+        if field(0, 4) != 0 || field(30, 2) != 0 {
+            return Err("this instruction descriptor is not known".into());
+        }
+        let element = |code: u64| {
+            Ok::<_, String>(match (kind, code) {
+                (Kind::F16, 0) => Format::F16,
+                (Kind::F16, 1) => Format::Bf16,
+                (Kind::Tf32, 2) => Format::Tf32,
+                (Kind::F8, 0) => Format::E4m3,
+                (Kind::F8, 1) => Format::E5m2,
+                _ => return Err("its factors are not known".into()),
+            })
+        };
+        let (a, b) = (element(field(7, 3))?, element(field(10, 3))?);
+        let d = if field(4, 2) == 1 { Format::F32 } else { Format::F16 };
+        let [a, b, d] = [a, b, d].map(Element::Float);
+        let k = 256 / a.bits() as usize;
+        let flag = |at: u32| field(at, 1) == 1;
+        Ok(Instruction {
+            shape: Shape { m: field(24, 5) as usize * 16, n: field(17, 6) as usize * 8, k },
+            elements: Elements { a, b, c: d, d },
+            negated: [flag(13), flag(14)],
+            transposed: [flag(15), flag(16)],
+        })
+    }
+
+    /// The lane of a row.
+    fn lane(&self, row: usize) -> usize {
+        if self.shape.m == 64 { row % 16 + row / 16 * 32 } else { row }
+    }
+}
+
+/// Something of a thread that has not been done.
+#[derive(Debug)]
+enum Pending<'r> {
+    Product {
+        product: &'r Product,
+        left: PlacedLeft,
+        right: u64,
+        word: u64,
+        d: u64,
+        disabled: Vec<u64>,
+        adds: bool,
+    },
+    Commit {
+        barrier: u64,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+enum PlacedLeft {
+    Shared(u64),
+    Tensor(u64),
+}
+
+/// A CTA's tensor memory.
+#[derive(Debug)]
+pub(super) struct TensorMemory<'r> {
+    words: Vec<u32>,
+    /// First columns, and how many.
+    allocated: Vec<(u64, u64)>,
+    /// By thread, the oldest first.
+    pending: BTreeMap<usize, VecDeque<Pending<'r>>>,
+}
+
+impl TensorMemory<'_> {
+    pub(super) fn new() -> Self {
+        TensorMemory { words: Vec::new(), allocated: Vec::new(), pending: BTreeMap::new() }
+    }
+
+    /// Whether all is done.
+    pub(super) fn is_idle(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    fn word(&mut self, lane: u64, column: u64) -> Result<&mut u32, String> {
+        let held = self.allocated.iter().any(|(first, count)| (*first..first + count).contains(&column));
+        if lane >= LANES as u64 || !held {
+            return Err(format!("lane {lane}, column {column} of tensor memory is not allocated"));
+        }
+        Ok(&mut self.words[lane as usize * COLUMNS + column as usize])
+    }
+}
+
+/// Lane and column of an address.
+fn split(address: u64) -> (u64, u64) {
+    (address >> 16 & 0xffff, address & 0xffff)
+}
+
+impl<'r> Cta<'r> {
+    fn tensor_address(&self, number: usize, at: Address) -> u64 {
+        self.value(number, at.base).wrapping_add_signed(at.offset) & 0xffff_ffff
+    }
+
+    /// A warp's operation; `first` is its first thread.
+    pub(super) fn tensor(&mut self, first: usize, op: &Tensor) -> Result<(), String> {
+        match op {
+            Tensor::Allocate { to, columns } => {
+                let columns = self.value(first, *columns) & 0xffff_ffff;
+                if self.tensor_memory.words.is_empty() {
+                    let bytes = self.random.bytes(4 * LANES * COLUMNS);
+                    let word =
+                        |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
+                    self.tensor_memory.words = bytes.chunks(4).map(word).collect();
+                }
+                let taken = |at: u64| {
+                    let mut held = self.tensor_memory.allocated.iter();
+                    held.any(|(first, count)| at < first + count && *first < at + columns)
+                };
+                let places: Vec<u64> =
+                    (0..COLUMNS as u64).step_by(columns.max(32) as usize).filter(|at| !taken(*at)).collect();
+                if places.is_empty() {
+                    return Err("there are not so many columns".into());
+                }
+                let at = places[self.random.below(places.len())];
+                self.tensor_memory.allocated.push((at, columns));
+                let (space, to) = self.address(first, *to, 4)?;
+                self.write(first, space, to, 4, at)
+            }
+            Tensor::Free { at, columns } => {
+                let held = (self.value(first, *at) & 0xffff_ffff, self.value(first, *columns) & 0xffff_ffff);
+                let allocated = &mut self.tensor_memory.allocated;
+                let place = allocated.iter().position(|other| *other == held);
+                allocated.swap_remove(place.ok_or("it was not allocated")?);
+                Ok(())
+            }
+            Tensor::Load { d, from, moves, packed } => {
+                let (row, column) = split(self.tensor_address(first, *from));
+                let registers = d.len() as u64;
+                for (register, d) in d.iter().enumerate() {
+                    for lane in 0..32 {
+                        let (down, across) = moves.place(registers, lane, register as u64);
+                        let value = if *packed {
+                            let low = *self.tensor_memory.word(row + down, column + 2 * across)?;
+                            let high = *self.tensor_memory.word(row + down, column + 2 * across + 1)?;
+                            low & 0xffff | high << 16
+                        } else {
+                            *self.tensor_memory.word(row + down, column + across)?
+                        };
+                        self.threads[first + lane as usize].set(*d, value.into());
+                    }
+                }
+                Ok(())
+            }
+            Tensor::Store { to, s, moves, packed } => {
+                let (row, column) = split(self.tensor_address(first, *to));
+                for (register, source) in s.iter().enumerate() {
+                    for lane in 0..32 {
+                        let (down, across) = moves.place(s.len() as u64, lane, register as u64);
+                        let value = self.value(first + lane as usize, *source) as u32;
+                        if *packed {
+                            for half in 0..2 {
+                                let word = self.tensor_memory.word(row + down, column + 2 * across + half)?;
+                                *word = value >> (16 * half) & 0xffff;
+                            }
+                        } else {
+                            *self.tensor_memory.word(row + down, column + across)? = value;
+                        }
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A thread starts a product.
+    pub(super) fn start_tensor_product(&mut self, number: usize, product: &'r Product) {
+        let left = match product.a {
+            Left::Shared(descriptor) => PlacedLeft::Shared(self.value(number, descriptor)),
+            Left::Tensor(at) => PlacedLeft::Tensor(self.tensor_address(number, at)),
+        };
+        let pending = Pending::Product {
+            product,
+            left,
+            right: self.value(number, product.b),
+            word: self.value(number, product.descriptor) & 0xffff_ffff,
+            d: self.tensor_address(number, product.d),
+            disabled: product.disabled.iter().map(|source| self.value(number, *source)).collect(),
+            adds: self.value(number, product.adds) & 1 == 1,
+        };
+        self.tensor_memory.pending.entry(number).or_default().push_back(pending);
+    }
+
+    /// A thread commits its products to a barrier.
+    pub(super) fn commit_tensor_products(&mut self, number: usize, barrier: u64) {
+        self.tensor_memory.pending.entry(number).or_default().push_back(Pending::Commit { barrier });
+    }
+
+    /// Something that threads have started may be done now; all of it, if nobody goes on.
+    pub(super) fn progress_tensor(&mut self, all: bool) -> Result<(), String> {
+        while !self.tensor_memory.is_idle() && (all || self.random.below(4) == 0) {
+            let at = self.random.below(self.tensor_memory.pending.len());
+            let Some(number) = self.tensor_memory.pending.keys().nth(at).copied() else { break };
+            let queue = self.tensor_memory.pending.entry(number).or_default();
+            let next = queue.pop_front();
+            if queue.is_empty() {
+                self.tensor_memory.pending.remove(&number);
+            }
+            match next {
+                Some(Pending::Commit { barrier }) => self.arrive_at(barrier)?,
+                Some(pending @ Pending::Product { .. }) => self.do_tensor_product(number, &pending)?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn described(&self, word: u64, k_major: bool, bytes: u64) -> Result<layout::Factor, String> {
+        let field = |low: u32, bits: u32| word >> low & ((1 << bits) - 1);
+        if field(46, 3) != 1 || field(49, 3) != 0 || field(52, 1) != 0 {
+            return Err("this matrix descriptor is not known".into());
+        }
+        let swizzle = match field(61, 3) {
+            0 => 0,
+            2 => 3,
+            4 => 2,
+            6 => 1,
+            _ => return Err("this swizzle is not known".into()),
+        };
+        let [mut start, leading, stride] = [0, 16, 32].map(|low| field(low, 14) << 4);
+        // What is static lies in the last of the parts that a descriptor reaches.
+        let dynamic = u64::from(self.launches[0].dynamic_shared);
+        if self.program.shared_bytes + dynamic > SHARED_BYTES {
+            return Err("there is more shared memory than a descriptor reaches".to_string());
+        }
+        if start >= dynamic {
+            start += STATIC_END - SHARED_BYTES;
+        }
+        // Tensor memory is for clusters of one CTA so far.
+        start += shared_of(0);
+        let descriptor = Descriptor { start, leading, stride, swizzle: Swizzle(swizzle) };
+        Ok(layout::Factor::new(descriptor, k_major, bytes))
+    }
+
+    fn do_tensor_product(&mut self, number: usize, pending: &Pending<'r>) -> Result<(), String> {
+        let Pending::Product { product, left, right, word, d, disabled, adds } = pending else {
+            return Ok(());
+        };
+        let instruction = Instruction::decode(product.kind, *word)?;
+        let Instruction { shape, elements, negated, transposed } = instruction;
+        let Shape { m, n, k } = shape;
+        let sign = |at: usize, element: Element| if negated[at] { 1 << (element.bits() - 1) } else { 0 };
+        let bytes = |element: Element| element.bits() / 8;
+        let mut a = vec![0; m * k];
+        match left {
+            PlacedLeft::Shared(descriptor) => {
+                let place = self.described(*descriptor, !transposed[0], bytes(elements.a).into())?;
+                for (at, to) in a.iter_mut().enumerate() {
+                    let address = place.address((at / k) as u64, (at % k) as u64);
+                    *to = self.read(number, Space::Shared, address, bytes(elements.a))?;
+                }
+            }
+            PlacedLeft::Tensor(address) => {
+                let (row, column) = split(*address);
+                let inside = 32 / elements.a.bits() as usize;
+                for (at, to) in a.iter_mut().enumerate() {
+                    let lane = row + instruction.lane(at / k) as u64;
+                    let held = *self.tensor_memory.word(lane, column + (at % k / inside) as u64)?;
+                    let down = (at % k % inside) as u32 * elements.a.bits();
+                    *to = u64::from(held >> down) & super::float::mask(elements.a.bits());
+                }
+            }
+        }
+        let place = self.described(*right, !transposed[1], bytes(elements.b).into())?;
+        let mut b = vec![0; k * n];
+        for (at, to) in b.iter_mut().enumerate() {
+            let address = place.address((at % n) as u64, (at / n) as u64);
+            *to = self.read(number, Space::Shared, address, bytes(elements.b))?;
+        }
+        a.iter_mut().for_each(|bits| *bits ^= sign(0, elements.a));
+        b.iter_mut().for_each(|bits| *bits ^= sign(1, elements.b));
+        let (row, column) = split(*d);
+        let at_lane = |at: usize| row + instruction.lane(at / n) as u64;
+        let mut sum = vec![0; m * n];
+        if *adds {
+            let mask = super::float::mask(elements.d.bits());
+            for (at, to) in sum.iter_mut().enumerate() {
+                *to = u64::from(*self.tensor_memory.word(at_lane(at), column + (at % n) as u64)?) & mask;
+            }
+        }
+        let sum = matrix::multiply(shape, elements, false, &a, &b, &sum)?;
+        for (at, value) in sum.into_iter().enumerate() {
+            let lane = at_lane(at);
+            let is_kept = disabled.get(lane as usize / 32).is_some_and(|word| word >> (lane % 32) & 1 == 1);
+            if !is_kept {
+                *self.tensor_memory.word(lane, column + (at % n) as u64)? = value as u32;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_register_has_a_place_of_its_own() {
+        for (moves, registers) in [
+            (Moves::Lanes, 4),
+            (Moves::Bits(64), 4),
+            (Moves::Bits(128), 4),
+            (Moves::Bits(256), 8),
+            (Moves::Halves(4), 4),
+        ] {
+            let places: BTreeSet<(u64, u64)> = (0..32)
+                .flat_map(|lane| (0..registers).map(move |register| moves.place(registers, lane, register)))
+                .collect();
+            assert_eq!(places.len() as u64, 32 * registers, "{moves:?}");
+            let lanes = if moves == Moves::Lanes { 32 } else { 16 };
+            assert!(places.iter().all(|(lane, column)| *lane < lanes && *column < 32 * registers / lanes));
+        }
+    }
+}
