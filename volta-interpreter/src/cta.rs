@@ -315,7 +315,7 @@ impl<'r> Cta<'r> {
                 let (_, at) =
                     if *space == Space::Generic { memory::place(address) } else { (*space, address) };
                 let at = memory::in_cluster(at, launch.rank());
-                thread.set(*d, memory::rank_at(at) as u64);
+                thread.set(*d, memory::rank_at(at));
             }
             Op::ArriveAtCluster => {
                 let (phase, arrived) = &mut self.cluster;

@@ -4,10 +4,13 @@
 use super::super::cta::{Cta, Stop};
 use super::super::fragment;
 use super::super::int_terms;
+use super::super::objects::Backing;
 use super::super::packed::PackedPart;
 use super::super::race::Agent;
 use super::super::value::{Origin, Sym, Value, lanes};
 use super::super::warp::Warp;
+use super::access_fault::pretty_name;
+use super::memory::WarpAccess;
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{Address, InstId, Int, RegId, Space, Src, Width};
@@ -101,6 +104,25 @@ impl Places {
 }
 
 impl Cta<'_> {
+    /// Matrices lie in shared memory, those of `wmma` also in tensors.
+    pub(super) fn holds_matrices(
+        &self,
+        warp: &Warp,
+        at: &WarpAccess<'_>,
+        in_tensors: bool,
+    ) -> Result<(), Stop> {
+        match at.object.backing {
+            Backing::Shared(_) => Ok(()),
+            Backing::Tensor(_) if in_tensors && at.object.space == Space::Global => Ok(()),
+            Backing::Tensor(_) | Backing::Local(_) => {
+                let lane = at.mask.trailing_zeros() as usize;
+                let name = pretty_name(&at.object.name);
+                let message = format!("a matrix instruction does not access the state space of `{name}`");
+                Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, at.pc))
+            }
+        }
+    }
+
     /// `D = A·B + C`, each element a chain of fused products.
     pub(super) fn mma(
         &mut self,

@@ -10,7 +10,6 @@ use super::super::race::{Agent, EpochShadow, Now};
 use super::super::shadow::{ByteShadow, WHOLE};
 use super::super::value::{Value, lanes, only_lane};
 use super::super::warp::Warp;
-use super::access_fault::pretty_name;
 use super::left_out::doubtful_cell;
 use super::tensor_memory::load_tensor_address;
 use crate::program::{Access, Address, Inst, InstId, Op, RegId, Space, Width};
@@ -190,25 +189,6 @@ impl<'l> Cta<'l> {
         }
         let access = Access::default();
         Ok(WarpAccess { object, number, offsets, mask: 1 << lane, pc, access, agent })
-    }
-
-    /// Matrices lie in shared memory, those of `wmma` also in tensors.
-    pub(super) fn holds_matrices(
-        &self,
-        warp: &Warp,
-        at: &WarpAccess<'_>,
-        in_tensors: bool,
-    ) -> Result<(), Stop> {
-        match at.object.backing {
-            Backing::Shared(_) => Ok(()),
-            Backing::Tensor(_) if in_tensors && at.object.space == Space::Global => Ok(()),
-            Backing::Tensor(_) | Backing::Local(_) => {
-                let lane = at.mask.trailing_zeros() as usize;
-                let name = pretty_name(&at.object.name);
-                let message = format!("a matrix instruction does not access the state space of `{name}`");
-                Err(self.fault(FaultKind::OutOfBounds, "M1", message, warp, lane, at.pc))
-            }
-        }
     }
 
     pub(super) fn addresses(

@@ -250,11 +250,11 @@ fn isspacep(x: &mut Operation<'_, '_>) -> Lowered {
 /// Whether an address of shared memory is one of the cluster's, or a generic one; and its width.
 fn mapped(x: &mut Operation<'_, '_>) -> Lowered<(Space, Type, Width)> {
     let space = if x.flag("shared::cluster") { Space::Cluster } else { Space::Generic };
-    match x.ty()? {
-        ty @ Type::Int(Int { width: width @ (Width::W32 | Width::W64), signed: false }) => {
-            Ok((space, ty, width))
-        }
-        _ => Err(x.wrong_type()),
+    let ty = x.ty()?;
+    if let Type::Int(Int { width: width @ (Width::W32 | Width::W64), signed: false }) = ty {
+        Ok((space, ty, width))
+    } else {
+        Err(x.wrong_type())
     }
 }
 
