@@ -336,6 +336,8 @@ pub struct Access {
     pub volatile: bool,
     /// It loads an address of tensor memory from where `tcgen05.alloc` stored it (rule Y14).
     pub tensor_address: bool,
+    /// Its address is computed from numbers alone, and leads to no object (rule M1).
+    pub leads_nowhere: bool,
 }
 
 /// Special registers.

@@ -614,7 +614,7 @@ struct AccessText<'a>(&'a super::op::Access);
 
 impl Display for AccessText<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let super::op::Access { read_only, volatile, tensor_address: _ } = *self.0;
+        let super::op::Access { read_only, volatile, tensor_address: _, leads_nowhere: _ } = *self.0;
         out.write_str(if read_only { ".nc" } else { "" })?;
         out.write_str(if volatile { ".volatile" } else { "" })
     }

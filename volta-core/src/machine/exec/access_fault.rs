@@ -6,9 +6,9 @@ use super::super::packed::Cell;
 use super::super::race::{self, Agent, Conflict};
 use super::super::value::{Origin, Value, lanes};
 use super::super::warp::Warp;
-use super::memory::WarpAccess;
+use super::memory::{WarpAccess, locate};
 use crate::case::Element;
-use crate::program::{Async, InstId, Op, Space, TENSOR_COLUMNS, TensorMemoryOp, Update};
+use crate::program::{Address, Async, InstId, Op, Space, TENSOR_COLUMNS, TensorMemoryOp, Update};
 use crate::verdict::FaultKind;
 
 /// Nothing lies below this address.
@@ -206,6 +206,26 @@ impl Cta<'_> {
         let site = self.site(format!("accesses {place}"), warp, lane, at.pc);
         let help = "drop `__ldg` or `const __restrict__` for memory that the kernel writes";
         self.fault_at(FaultKind::Race, "M4", message, vec![site], Some(help.into()))
+    }
+
+    /// An address that is computed from numbers alone must not be that of an object by chance.
+    pub(super) fn leads_nowhere(
+        &self,
+        warp: &Warp,
+        mask: u32,
+        pc: InstId,
+        (space, address): (Space, Address),
+    ) -> Result<(), Stop> {
+        let addresses = self.addresses(warp, mask, address, pc)?;
+        let is_somewhere = |lane: &usize| {
+            let (own, inner) = locate(space, addresses[*lane]);
+            self.launch.objects.find(own, inner).is_some()
+        };
+        let Some(lane) = lanes(mask).find(is_somewhere) else { return Ok(()) };
+        let message = "an address that is computed from numbers alone is that of no object".to_string();
+        let site = self.site("accesses memory there".into(), warp, lane, pc);
+        let help = "compute it from the address of a variable, or from a pointer that the kernel takes";
+        Err(self.fault_at(FaultKind::OutOfBounds, "M1", message, vec![site], Some(help.into())))
     }
 
     #[cold]

@@ -31,6 +31,11 @@ impl<'l> Cta<'l> {
     /// Executes a load or a store.
     #[inline]
     pub(super) fn access(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: InstId) -> Result<(), Stop> {
+        if let Op::Load { access, space, address, .. } | Op::Store { access, space, address, .. } = &inst.op
+            && access.leads_nowhere
+        {
+            self.leads_nowhere(warp, mask, pc, (*space, *address))?;
+        }
         let mask = mask & !self.load_by_choice(warp, mask, inst, pc)?;
         let evenly = if let Op::Load { space, address, width, d, .. } = &inst.op {
             self.observe(warp, mask, pc, (*space, *address), width.bytes() * d.len() as u32);

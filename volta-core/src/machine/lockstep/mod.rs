@@ -546,6 +546,7 @@ impl Cta<'_> {
             Op::Mma { product, d, a, b, c } => {
                 return Ok(self.multiply_lockstep(lockstep, warps, pc, *product, d, [a, b, c]));
             }
+            Op::Load { access, .. } if access.leads_nowhere => return Ok(false),
             Op::Load { space, address, width, d, .. } => {
                 return self.load_lockstep(lockstep, warps, (*space, *address), *width, d);
             }

@@ -86,7 +86,8 @@ struct Analysis<'p> {
 
 /// The program with faults in place of what it must not do.
 pub(super) fn guarded<'p>(which: Which, program: &'p Program, side: &Side, params: &[Param]) -> Guarded<'p> {
-    let Found { forbidden, widest, tensor_loads } = Analysis::new(which, program, side, params).run();
+    let Found { forbidden, widest, tensor_loads, nowhere } =
+        Analysis::new(which, program, side, params).run();
     let assumption = widest.map(|bytes| {
         Assumption::relied(format!(
             "tensors begin at multiples of {TENSOR_ALIGN} bytes, as `cudaMalloc` has it; accesses of up to {bytes} \
@@ -96,6 +97,11 @@ pub(super) fn guarded<'p>(which: Which, program: &'p Program, side: &Side, param
     let mut program = Cow::Borrowed(program);
     for (at, reason) in forbidden {
         program.to_mut().insts[at].replace(Op::Undetermined(reason.into()));
+    }
+    for at in nowhere {
+        if let Op::Load { access, .. } | Op::Store { access, .. } = &mut program.to_mut().insts[at].op {
+            access.leads_nowhere = true;
+        }
     }
     for at in tensor_loads {
         if let Op::Load { access, .. } = &mut program.to_mut().insts[at].op {
@@ -121,6 +127,8 @@ struct Found {
     widest: Option<u32>,
     /// Loads of addresses of tensor memory.
     tensor_loads: BTreeSet<usize>,
+    /// Loads and stores whose addresses are computed from numbers alone.
+    nowhere: Vec<usize>,
 }
 
 impl<'p> Analysis<'p> {
@@ -369,6 +377,7 @@ impl<'p> Analysis<'p> {
         for at in 0..self.program.insts.len() {
             found.forbidden.extend(self.forbidden(all, at).map(|why| (at, why)));
             found.widest = found.widest.max(self.wide_access(all, at));
+            found.nowhere.extend(self.leads_nowhere(all, at).then_some(at));
         }
         found
     }

@@ -1,4 +1,4 @@
-//! How wide accesses to tensors are.
+//! How wide accesses to tensors are, and which lead to no object.
 
 use super::form::Base;
 use super::{Analysis, State};
@@ -30,5 +30,14 @@ impl Analysis<'_> {
             None => self.elements.values().min().copied(),
         };
         narrowest.filter(|element| bytes > *element).map(|_| bytes)
+    }
+
+    /// Whether a load or a store is by an address that is computed from no object's.
+    pub(super) fn leads_nowhere(&mut self, state: &State, at: usize) -> bool {
+        let (Op::Load { address, .. } | Op::Store { address, .. }) = &self.program.insts[at].op else {
+            return false;
+        };
+        let address = *address;
+        self.address(state, address).is_number()
     }
 }
