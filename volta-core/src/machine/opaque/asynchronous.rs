@@ -1,7 +1,7 @@
 //! What asynchronous operations must not make of addresses, and where addresses of tensor memory come from.
 
 use super::form::Form;
-use super::transfer::{ADDRESSED, COMPUTED};
+use super::transfer::{ADDRESSED, COMPUTED, NOWHERE};
 use super::{Analysis, State};
 use crate::program::{Address, Async, Far, Op, Space, Src, TENSOR_COLUMNS, TensorMemoryOp, Width};
 
@@ -22,6 +22,9 @@ impl Analysis<'_> {
     ) -> Option<&'static str> {
         if operation.addresses().any(|address| !self.is_address_at(state, address)) {
             return Some(ADDRESSED);
+        }
+        if operation.addresses().any(|address| self.address(state, address).is_number()) {
+            return Some(NOWHERE);
         }
         let wherever = |form: Form| match form {
             Form::Linear { sum, .. } => Form::Linear { sum, offset: None },

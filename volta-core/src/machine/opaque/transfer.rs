@@ -11,6 +11,8 @@ const STORED: &str = "an address is stored where values are compared, and nothin
 const COMPARED: &str =
     "the order or the distance of objects, or bits of an address beyond its alignment, decide here";
 pub(super) const ADDRESSED: &str = "an address is computed from bits of addresses that nothing determines";
+/// Of loads and stores, a run tells.
+pub(super) const NOWHERE: &str = "an address that is computed from numbers alone is that of no object";
 pub(super) const COMPUTED: &str = "a value is computed from bits of an address that nothing determines";
 
 impl Analysis<'_> {
@@ -628,6 +630,15 @@ impl Analysis<'_> {
                 (seen && a.iter().any(|source| holds(self, source))).then_some(STORED)
             }
             Op::Async(operation) => self.forbidden_asynchronous(state, operation),
+            Op::LoadMatrix { address, .. }
+            | Op::LoadFragment { address, .. }
+            | Op::StoreMatrix { address, .. }
+            | Op::StoreFragment { address, .. }
+            | Op::Atomic { address, .. }
+                if self.address(state, *address).is_number() =>
+            {
+                Some(NOWHERE)
+            }
             Op::LoadMatrix { space, address, .. } | Op::LoadFragment { space, address, .. } => {
                 if wrong(self, address) {
                     return Some(ADDRESSED);
