@@ -76,9 +76,9 @@ fn the_numpy_script_shows_the_difference() {
     }
 }
 
-/// Of these, only the launch is special: a struct by value, a tensor of structs, a variable of the module, tensor maps; and what only one side
-/// writes.
-const LAUNCHES: [(&str, &str); 5] = [
+/// Of these, only the launch is special: a struct by value, a tensor of structs, a variable of the module, tensor maps; what only one
+/// side writes; a cluster.
+const LAUNCHES: [(&str, &str); 6] = [
     ("../fixtures/structs/wrong_stride", "    memcpy(parameters + 40, &d2, sizeof d2);\n"),
     ("../fixtures/blocks/rows_off", "    put(b0.data(), 18, 2, 15360ull);\n"),
     ("../fixtures/globals/not_zero", "    CUdeviceptr d2 = set(module, \"coefficients\", 0, b2);\n"),
@@ -87,7 +87,14 @@ const LAUNCHES: [(&str, &str); 5] = [
         "    map(parameters + 128, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_SWIZZLE_128B, d1, {512, 128}, {1024}, \
          {64, 128});\n",
     ),
-    ("../fixtures/globals/result_missing", "    launch(kernel, {1, 1, 1}, {32, 1, 1}, 0, parameters, 8);\n"),
+    (
+        "../fixtures/globals/result_missing",
+        "    launch(kernel, {1, 1, 1}, {32, 1, 1}, {0, 0, 0}, 0, parameters, 8);\n",
+    ),
+    (
+        "../fixtures/cluster/sum_own_part",
+        "    launch(kernel, {12, 1, 1}, {64, 1, 1}, {4, 1, 1}, 0, parameters, 20);\n",
+    ),
 ];
 
 #[test]
