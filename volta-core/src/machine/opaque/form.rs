@@ -1,6 +1,6 @@
 //! What is known of a value before the launch runs: whether it is an address, and which of its bits addresses decide.
 
-use crate::program::{Space, VariableId};
+use crate::program::{Space, VariableId, Width};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Something whose address the launch does not determine.
@@ -53,8 +53,9 @@ pub(super) struct Sums {
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A number; the bits of `ones` may be ones, those of `taint` depend on where objects lie.
-    Bits { ones: u64, taint: u64 },
+    /// A number; the bits of `ones` may be ones, those of `taint` depend on where objects lie: how, is known where it is an
+    /// address shifted `down`, plus a number, in all the bits that an address in shared memory decides.
+    Bits { ones: u64, taint: u64, down: Option<u32> },
     /// A sum of bases and of a number, which may be known. It is a whole register's.
     Linear { sum: u32, offset: Option<i64> },
     /// One of several addresses, with this many low bits that do not depend on where objects lie, or a number; all
@@ -71,15 +72,21 @@ pub(super) enum Form {
 /// memory: then what was carried out of them is the same wherever that is.
 pub(super) const DESCRIPTOR_ADDRESS: u64 = 0xffff;
 
+/// A matrix descriptor has an address without this many low bits.
+const DESCRIPTOR_DOWN: u32 = 4;
+
+/// Addresses in shared memory have no more bits.
+const SHARED_BITS: u32 = 18;
+
 impl Form {
     /// Any number of these bits.
     pub(super) fn number(ones: u64) -> Form {
-        Form::Bits { ones, taint: 0 }
+        Form::Bits { ones, taint: 0, down: None }
     }
 
-    /// Bits that depend on where objects lie from the lowest of `taint` on.
+    /// Bits of which those of `taint` depend on where objects lie, nobody knows how.
     pub(super) fn tainted(taint: u64) -> Form {
-        Form::Bits { ones: u64::MAX, taint }
+        Form::Bits { ones: u64::MAX, taint, down: None }
     }
 
     /// Whether it depends on no address.
@@ -175,7 +182,7 @@ impl Sums {
     /// Bits of a form that may be ones.
     pub(super) fn ones(&self, form: Form) -> u64 {
         match form {
-            Form::Bits { ones, taint } => ones | taint,
+            Form::Bits { ones, taint, .. } => ones | taint,
             Form::Linear { .. } | Form::Some { .. } | Form::Descriptor => u64::MAX,
             Form::Half { .. } => u64::from(u32::MAX),
         }
@@ -191,9 +198,56 @@ impl Sums {
         }
     }
 
-    /// Whether addresses decide no more of it than the lowest 16 bits, and what was carried out of these.
+    /// Whether addresses decide no more of it than the lowest 16 bits, which have one as descriptors have it, and what was
+    /// carried out of these.
     pub(super) fn is_descriptor(&self, form: Form) -> bool {
-        form == Form::Descriptor || self.taint(form) & !DESCRIPTOR_ADDRESS == 0
+        let taint = self.taint(form);
+        let is_address = taint & !DESCRIPTOR_ADDRESS == 0 && self.down(form) == Some(DESCRIPTOR_DOWN);
+        form == Form::Descriptor || taint == 0 || is_address
+    }
+
+    /// How far an address was shifted down, to which no more was done than to add a number.
+    pub(super) fn down(&self, form: Form) -> Option<u32> {
+        match form {
+            Form::Bits { down, .. } => down,
+            Form::Linear { sum, .. } | Form::Half { sum, high: false, .. } => self.object(sum).map(|_| 0),
+            Form::Some { .. } => Some(0),
+            Form::Descriptor => Some(DESCRIPTOR_DOWN),
+            Form::Half { high: true, .. } => None,
+        }
+    }
+
+    /// A form as bits.
+    pub(super) fn bits(&self, form: Form) -> Form {
+        Form::Bits { ones: self.ones(form), taint: self.taint(form), down: self.down(form) }
+    }
+
+    /// The bits of a mask.
+    pub(super) fn masked(&self, form: Form, mask: u64) -> Form {
+        let taint = self.taint(form);
+        let is_whole = |down: &u32| taint & !mask & address_bits(*down) == 0;
+        Form::Bits {
+            ones: self.ones(form) & mask,
+            taint: taint & mask,
+            down: self.down(form).filter(is_whole),
+        }
+    }
+
+    /// The highest bit of a width is in all bits above it as well.
+    pub(super) fn sign_spread(&self, form: Form, width: Width) -> Form {
+        let sign = 1 << (width.bits() - 1);
+        let spread = |bits: u64| if bits & sign != 0 { bits | !width.mask() } else { bits };
+        Form::Bits { ones: spread(self.ones(form)), taint: spread(self.taint(form)), down: self.down(form) }
+    }
+
+    /// The bits from one on.
+    pub(super) fn shifted(&self, form: Form, down: u32) -> Form {
+        let shift = |bits: u64| bits.checked_shr(down).unwrap_or(0);
+        let taint = self.taint(form);
+        // What is dropped carries nothing that an address decides.
+        let own = self.down(form).filter(|_| shift(taint).checked_shl(down) == Some(taint));
+        let down = own.map(|own| own.saturating_add(down));
+        Form::Bits { ones: shift(self.ones(form)), taint: shift(taint), down }
     }
 
     /// What holds of one as well as of the other.
@@ -204,8 +258,13 @@ impl Sums {
             (Form::Descriptor, other) | (other, Form::Descriptor) if self.is_descriptor(other) => {
                 Form::Descriptor
             }
-            (Form::Bits { ones, taint }, Form::Bits { ones: others, taint: tainted }) => {
-                Form::Bits { ones: ones | others, taint: taint | tainted }
+            (Form::Bits { ones, taint, .. }, Form::Bits { ones: others, taint: tainted, .. }) => {
+                let down = match (a.is_number(), b.is_number()) {
+                    (true, _) => self.down(b),
+                    (_, true) => self.down(a),
+                    (false, false) => self.down(a).filter(|down| self.down(b) == Some(*down)),
+                };
+                Form::Bits { ones: ones | others, taint: taint | tainted, down }
             }
             (Form::Linear { sum, .. }, Form::Linear { sum: other, .. }) if sum == other => {
                 Form::Linear { sum, offset: None }
@@ -226,7 +285,7 @@ impl Sums {
     pub(super) fn add(&mut self, a: Form, b: Form, times: i64) -> Form {
         let offset = |form: Form| match form {
             Form::Linear { offset, .. } => offset,
-            Form::Bits { ones: 0, taint: 0 } => Some(0),
+            Form::Bits { ones: 0, taint: 0, .. } => Some(0),
             Form::Bits { .. } | Form::Some { .. } | Form::Half { .. } | Form::Descriptor => None,
         };
         let sum_of = |sums: &Sums, form: Form| match form {
@@ -270,7 +329,8 @@ impl Sums {
                     return Form::Descriptor;
                 }
                 let taint = self.taint(a) | self.taint(b);
-                Form::tainted(u64::MAX.checked_shl(taint.trailing_zeros()).unwrap_or(0))
+                let taint = u64::MAX.checked_shl(taint.trailing_zeros()).unwrap_or(0);
+                Form::Bits { ones: u64::MAX, taint, down: self.down(a).filter(|_| b.is_number()) }
             }
         }
     }
@@ -289,7 +349,12 @@ impl Sums {
             carry = u64::from(may_be > 1);
             is_tainted &= carry == 1;
         }
-        Form::Bits { ones, taint }
+        let down = match (a.is_number(), b.is_number()) {
+            (true, _) => self.down(b),
+            (_, true) => self.down(a),
+            (false, false) => None,
+        };
+        Form::Bits { ones, taint, down }
     }
 
     /// Plus a known number.
@@ -308,6 +373,9 @@ impl Sums {
     /// Times a known number.
     pub(super) fn times(&mut self, a: Form, times: i64) -> Form {
         if a.is_number() {
+            if times > 0 && times.unsigned_abs().is_power_of_two() {
+                return Form::number(self.ones(a) << times.trailing_zeros());
+            }
             let most = u64::try_from(times).ok().and_then(|times| self.ones(a).checked_mul(times));
             return Form::number(most.map_or(u64::MAX, filled));
         }
@@ -315,7 +383,17 @@ impl Sums {
     }
 }
 
+/// The bits that an address in shared memory has when it is shifted down.
+pub(super) fn address_bits(down: u32) -> u64 {
+    filled_bits(u64::from(SHARED_BITS.saturating_sub(down)))
+}
+
 /// All bits that a number up to this may have.
 pub(super) fn filled(most: u64) -> u64 {
     u64::MAX.checked_shr(most.leading_zeros()).unwrap_or(0)
+}
+
+/// So many low bits.
+pub(super) fn filled_bits(count: u64) -> u64 {
+    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }

@@ -363,10 +363,10 @@ impl<'p> Analysis<'p> {
     /// What holds of one as well as of the other; numbers do not grow for ever.
     fn joined(&self, old: Form, form: Form) -> Form {
         match (old, self.sums.join(old, form)) {
-            (Form::Bits { ones: before, .. }, Form::Bits { ones, taint })
+            (Form::Bits { ones: before, .. }, Form::Bits { ones, taint, down })
                 if self.widens && ones != before =>
             {
-                Form::Bits { ones: u64::MAX, taint }
+                Form::Bits { ones: u64::MAX, taint, down }
             }
             (_, joined) => joined,
         }

@@ -1,9 +1,9 @@
 //! What operations make of values, and what they must not make of addresses.
 
-use super::form::{Base, Form, filled};
+use super::form::{Base, Form, address_bits, filled, filled_bits};
 use super::{Analysis, Held, MAX_PLACES, State};
 use crate::program::{
-    Address, Async, Compare, Int1, Int2, Int3, Op, RegId, Space, Special, Src, TensorMemoryOp, Width,
+    Address, Async, Compare, Int, Int1, Int2, Int3, Op, RegId, Space, Special, Src, TensorMemoryOp, Width,
 };
 
 /// Why an operation is refused.
@@ -47,10 +47,7 @@ impl Analysis<'_> {
             (Form::Some { narrow: true, .. }, Width::W32) => form,
             (Form::Linear { sum, offset }, Width::W32) => Form::Half { sum, offset, high: false },
             (Form::Half { .. } | Form::Descriptor, Width::W32) => form,
-            _ => Form::Bits {
-                ones: self.sums.ones(form) & width.mask(),
-                taint: self.sums.taint(form) & width.mask(),
-            },
+            _ => self.sums.masked(form, width.mask()),
         }
     }
 
@@ -59,14 +56,9 @@ impl Analysis<'_> {
         let form = self.form(state, source);
         let form = if matches!(source, Src::Imm(_)) { form } else { self.cut(form, width) };
         match form {
-            Form::Half { .. } => self.bits(form),
+            Form::Half { .. } => self.sums.bits(form),
             Form::Bits { .. } | Form::Linear { .. } | Form::Some { .. } | Form::Descriptor => form,
         }
-    }
-
-    /// A form as bits.
-    fn bits(&self, form: Form) -> Form {
-        Form::Bits { ones: self.sums.ones(form), taint: self.sums.taint(form) }
     }
 
     fn write(&mut self, state: &mut State, d: RegId, form: Form, keeps: bool) {
@@ -256,12 +248,8 @@ impl Analysis<'_> {
                         Form::Half { sum, offset, high: number == 1 }
                     }
                     _ => {
-                        let down = part.bits() * number as u32;
-                        let shift = |bits: u64| bits.checked_shr(down).unwrap_or(0) & part.mask();
-                        Form::Bits {
-                            ones: shift(self.sums.ones(whole)),
-                            taint: shift(self.sums.taint(whole)),
-                        }
+                        let form = self.sums.shifted(whole, part.bits() * number as u32);
+                        self.sums.masked(form, part.mask())
                     }
                 };
                 self.write(state, *d, form, keeps);
@@ -328,16 +316,13 @@ impl Analysis<'_> {
                         if is_object(form) {
                             form
                         } else {
-                            self.bits(form)
+                            self.sums.bits(form)
                         }
                     }
-                    Form::Bits { ones, taint } if from.signed && to.width.bits() > from.width.bits() => {
-                        let sign = 1 << (from.width.bits() - 1);
-                        let spread =
-                            |bits: u64| if bits & sign != 0 { bits | !from.width.mask() } else { bits };
-                        Form::Bits { ones: spread(ones), taint: spread(taint) }
+                    Form::Bits { .. } if from.signed && to.width.bits() > from.width.bits() => {
+                        self.sums.sign_spread(form, from.width)
                     }
-                    Form::Half { .. } if to.width == Width::W64 => self.bits(form),
+                    Form::Half { .. } if to.width == Width::W64 => self.sums.bits(form),
                     other @ (Form::Bits { .. }
                     | Form::Linear { .. }
                     | Form::Some { .. }
@@ -365,7 +350,7 @@ impl Analysis<'_> {
                 };
                 (*d, form)
             }
-            Op::Int2 { op, ty, d, a, b } => (*d, self.of_two(state, *op, ty.width, *a, *b)),
+            Op::Int2 { op, ty, d, a, b } => (*d, self.of_two(state, *op, *ty, *a, *b)),
             Op::Int3 { op, ty, d, a, b, c } => {
                 let [x, y, z] = [*a, *b, *c].map(|source| self.operand(state, source, ty.width));
                 let form = match op {
@@ -385,12 +370,8 @@ impl Analysis<'_> {
                     }
                     Int3::Extract => match (*b, *c) {
                         (Src::Imm(start), Src::Imm(length)) => {
-                            let mask = filled_bits(length);
-                            let field = |bits: u64| bits.checked_shr(start as u32).unwrap_or(0) & mask;
-                            let form = Form::Bits {
-                                ones: field(self.sums.ones(x)),
-                                taint: field(self.sums.taint(x)),
-                            };
+                            let form = self.sums.shifted(x, start as u32);
+                            let form = self.sums.masked(form, filled_bits(length));
                             if ty.signed && !form.is_number() { Form::tainted(u64::MAX) } else { form }
                         }
                         _ => self.mixed(&[x, y, z]),
@@ -438,7 +419,12 @@ impl Analysis<'_> {
                             bits.0 |= shift(self.sums.ones(*form));
                             bits.1 |= shift(self.sums.taint(*form));
                         }
-                        Form::Bits { ones: bits.0, taint: bits.1 }
+                        let lowest = forms.first().map(|form| self.sums.masked(*form, part.mask()));
+                        let down = lowest.and_then(|lowest| self.sums.down(lowest)).filter(|down| {
+                            forms.iter().skip(1).all(|form| form.is_number())
+                                && address_bits(*down) & !part.mask() == 0
+                        });
+                        Form::Bits { ones: bits.0, taint: bits.1, down }
                     }
                 };
                 (*d, form)
@@ -506,7 +492,8 @@ impl Analysis<'_> {
         if width == Width::W32 || width == Width::W64 { form } else { self.cut(form, width) }
     }
 
-    fn of_two(&mut self, state: &State, op: Int2, width: Width, a: Src, b: Src) -> Form {
+    fn of_two(&mut self, state: &State, op: Int2, ty: Int, a: Src, b: Src) -> Form {
+        let width = ty.width;
         let (x, y) = (self.operand(state, a, width), self.operand(state, b, width));
         let by = |source: Src| match source {
             Src::Imm(bits) => Some(bits),
@@ -524,8 +511,8 @@ impl Analysis<'_> {
             (Int2::MulLo, Some(times), _) => self.sums.times(y, signed(times, width)),
             (Int2::Shl, _, Some(up)) if up < 63 => self.sums.times(x, 1 << up),
             (Int2::Shr, _, Some(down)) => {
-                let shift = |bits: u64| bits.checked_shr(down as u32).unwrap_or(0);
-                Form::Bits { ones: shift(self.sums.ones(x)), taint: shift(self.sums.taint(x)) }
+                let x = if ty.signed { self.sums.sign_spread(x, width) } else { x };
+                self.sums.shifted(x, down as u32)
             }
             (Int2::And, _, Some(mask)) => self.masked(x, mask, width),
             (Int2::And, Some(mask), _) => self.masked(y, mask, width),
@@ -549,9 +536,7 @@ impl Analysis<'_> {
             | Form::Linear { .. }
             | Form::Some { .. }
             | Form::Half { .. }
-            | Form::Descriptor => {
-                Form::Bits { ones: self.sums.ones(x) & mask, taint: self.sums.taint(x) & mask }
-            }
+            | Form::Descriptor => self.sums.masked(x, mask),
         }
     }
 
@@ -598,7 +583,13 @@ impl Analysis<'_> {
                 }
             }
         }
-        Form::Bits { ones: result, taint }
+        // One operand with a number in the place of some bits that no address decides.
+        let of_addresses = (0..3).filter(|n| taints[*n] != 0).collect::<Vec<_>>();
+        let down = match of_addresses.as_slice() {
+            [n] => self.sums.down(forms[*n]).filter(|down| taints[*n] & address_bits(*down) & !same[*n] == 0),
+            _ => None,
+        };
+        Form::Bits { ones: result, taint, down }
     }
 
     /// Why an operation must not be done.
@@ -767,9 +758,4 @@ impl Analysis<'_> {
 fn signed(bits: u64, width: Width) -> i64 {
     let above = 64 - width.bits();
     (bits << above) as i64 >> above
-}
-
-/// So many low bits.
-fn filled_bits(count: u64) -> u64 {
-    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
