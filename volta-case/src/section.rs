@@ -211,6 +211,8 @@ section! {
         mask_below: Option<i128> = None, Relaxes("known floats that are not above a bound are read as -inf (`mask_below`, V3)");
         /// shuffles and votes order memory (Y4)
         warp_collectives_order_memory: bool = false, Relaxes("shuffles and votes order memory (`warp_collectives_order_memory`, Y4)");
+        /// a thread that waits for a phase of a barrier in shared memory looks before the phase behind it is over (Y9)
+        prompt_waits: bool = false, Relaxes("a thread that waits for a phase of a barrier in memory looks before the phase behind it is over (`prompt_waits`, Y9)");
         /// `"sm_80"`: elements of `wmma` fragments lie as on sm_80, where that is known: of f32 accumulators of
         /// `m16n16k16` (V5)
         wmma_layout: WmmaLayout = WmmaLayout::Unspecified, Relaxes("fragments of `wmma` are laid out as on sm_80 (`wmma_layout`, V5)");

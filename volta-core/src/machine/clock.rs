@@ -89,6 +89,13 @@ pub(super) struct Joined {
 }
 
 impl Joined {
+    /// Bytes of what is known, of what is not shared.
+    pub(super) fn bytes(&self) -> u64 {
+        let Knowledge { known, past, published: [shared, global], initialised, fenced, ordered } = &self.all;
+        let stamps = [known, past, shared, global, initialised, fenced, ordered];
+        stamps.iter().map(|stamps| size_of_val(stamps.as_slice()) as u64).sum()
+    }
+
     fn contains(&self, row: &Rc<Knowledge>) -> bool {
         self.rows.iter().any(|known| Rc::ptr_eq(known, row))
     }
@@ -171,8 +178,12 @@ impl Clocks {
 
     /// Whether everything that `agent` did up to a stamp has happened when `thread` goes on.
     pub(super) fn is_past(&self, thread: usize, agent: usize, stamp: u32) -> bool {
-        let past = if thread == agent { self.own[thread] } else { at(&self.rows[thread].past, agent) };
-        past >= stamp
+        self.past(thread, agent) >= stamp
+    }
+
+    /// Up to which stamp of `agent` everything has happened when `thread` goes on.
+    pub(super) fn past(&self, thread: usize, agent: usize) -> u32 {
+        if thread == agent { self.own[thread] } else { at(&self.rows[thread].past, agent) }
     }
 
     /// Up to which stamp of `agent` what it did in a space by the generic proxy is there for asynchronous operations that

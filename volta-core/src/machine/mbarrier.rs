@@ -59,8 +59,11 @@ pub(super) struct Mbarrier {
     /// Phases that are over.
     pub(super) phase: u32,
     pub(super) current: Current,
-    /// What the end of the phase before told.
-    over: Joined,
+    /// What the ends of phases told: of the last one, with `prompt_waits` of all, and how many bytes they take.
+    ends: Vec<Joined>,
+    ends_bytes: u64,
+    /// Whoever waits for a phase is taken to look before the one behind it is over (option `prompt_waits`).
+    prompt_waits: bool,
     pub(super) waiting: Vec<Waiting>,
     /// Another CTA of the cluster has used it.
     pub(super) is_reached: bool,
@@ -100,15 +103,31 @@ impl Mbarriers {
 
     /// Bytes of state.
     pub(super) fn bytes(&self) -> u64 {
-        (self.alive.len() * 1024 + self.states.len() * 16 + self.copies.len() * 16) as u64
+        let ends: u64 = self.alive.values().map(|barrier| barrier.ends_bytes).sum();
+        ends + (self.alive.len() * 1024 + self.states.len() * 16 + self.copies.len() * 16) as u64
     }
 }
 
 /// What is wrong with the use of a barrier.
-pub(super) type Wrong = (FaultKind, String, Vec<(u32, InstId, &'static str)>);
+pub(super) struct Wrong {
+    pub(super) kind: FaultKind,
+    pub(super) message: String,
+    pub(super) sites: Vec<(u32, InstId, &'static str)>,
+    pub(super) help: Option<&'static str>,
+}
+
+impl Wrong {
+    fn new(kind: FaultKind, message: String, sites: Vec<(u32, InstId, &'static str)>) -> Wrong {
+        Wrong { kind, message, sites, help: None }
+    }
+
+    fn with_help(self, help: &'static str) -> Wrong {
+        Wrong { help: Some(help), ..self }
+    }
+}
 
 impl Mbarrier {
-    pub(super) fn new(agent: usize, count: u32) -> Mbarrier {
+    pub(super) fn new(agent: usize, count: u32, prompt_waits: bool) -> Mbarrier {
         Mbarrier {
             agent,
             count,
@@ -116,7 +135,9 @@ impl Mbarrier {
             bytes: 0,
             phase: 0,
             current: Current::default(),
-            over: Joined::default(),
+            ends: Vec::new(),
+            ends_bytes: 0,
+            prompt_waits,
             waiting: Vec::new(),
             is_reached: false,
         }
@@ -138,7 +159,7 @@ impl Mbarrier {
              not waited for the end of phase {last}",
             self.phase
         );
-        Err((FaultKind::AmbiguousBarrier, message, vec![(event.thread, event.pc, what)]))
+        Err(Wrong::new(FaultKind::AmbiguousBarrier, message, vec![(event.thread, event.pc, what)]))
     }
 
     pub(super) fn expect(&mut self, event: Event, bytes: i64) {
@@ -160,7 +181,11 @@ impl Mbarrier {
                 "{count} more arrivals, where phase {} of the barrier waits for {} of {}",
                 self.phase, self.pending, self.count
             );
-            return Err((FaultKind::BarrierMisuse, message, vec![(event.thread, event.pc, "arrives")]));
+            return Err(Wrong::new(
+                FaultKind::BarrierMisuse,
+                message,
+                vec![(event.thread, event.pc, "arrives")],
+            ));
         }
         let thread = event.thread as usize;
         if releases {
@@ -195,7 +220,7 @@ impl Mbarrier {
             return Ok(());
         }
         let message = format!("{} bytes, where a barrier counts up to {MOST_BYTES}", self.bytes.abs());
-        Err((FaultKind::BarrierMisuse, message, vec![(event.thread, event.pc, "counts bytes")]))
+        Err(Wrong::new(FaultKind::BarrierMisuse, message, vec![(event.thread, event.pc, "counts bytes")]))
     }
 
     /// Whether nothing is missing to the end of the phase.
@@ -217,14 +242,14 @@ impl Mbarrier {
                 self.phase
             );
             let sites = vec![(late.thread, late.pc, "expects bytes"), last];
-            return Err((FaultKind::AmbiguousBarrier, message, sites));
+            return Err(Wrong::new(FaultKind::AmbiguousBarrier, message, sites));
         }
         let waits_now = |waiting: &&Waiting| waiting.phase < i64::from(self.phase);
         let asleep = self.waiting.iter().find(waits_now).map(|waiting| (waiting.thread, waiting.pc));
         // Now that it is certain which bytes it waits for, it waits for all copies that bring them as well.
         let late =
             waits.iter().find(|event| !is_past(&released, event)).map(|event| (event.thread, event.pc));
-        if let Some((thread, pc)) = late.or(asleep) {
+        if let Some((thread, pc)) = late.or(asleep).filter(|_| !self.prompt_waits) {
             let message = format!(
                 "this wait is for {}, and phase {} may be over before it looks, since no arrival comes after it; then it \
                  waits for the phase that follows",
@@ -235,7 +260,11 @@ impl Mbarrier {
                 self.phase
             );
             let sites = vec![(thread, pc, "waits"), last];
-            return Err((FaultKind::AmbiguousBarrier, message, sites));
+            let wrong = Wrong::new(FaultKind::AmbiguousBarrier, message, sites);
+            return Err(wrong.with_help(
+                "let those threads alone wait on whose next arrival the phase behind it depends, such as one that was \
+                 elected; or take all waits to come in time: `prompt_waits = true` in the case",
+            ));
         }
         self.phase += 1;
         released.set(self.agent, self.phase);
@@ -244,7 +273,12 @@ impl Mbarrier {
             released.set(agent, stamp);
             released.set_fenced(agent, stamp);
         }
-        self.over = released;
+        if !self.prompt_waits {
+            self.ends.clear();
+            self.ends_bytes = 0;
+        }
+        self.ends_bytes += released.bytes();
+        self.ends.push(released);
         self.pending = self.count;
         Ok(copies)
     }
@@ -274,7 +308,12 @@ impl Mbarrier {
             (Some(at), _) => self.waiting[at].phase,
             (None, Asked::Phase(phase)) => i64::from(phase),
             (None, Asked::Parity(parity)) => {
-                let phase = if self.phase & 1 == parity { now } else { now - 1 };
+                // One that looks in time means the phase that it would mean if it were the first to look.
+                let first = match self.prompt_waits {
+                    true => clocks.past(event.thread as usize, self.agent),
+                    false => self.phase,
+                };
+                let phase = i64::from(first) - i64::from(first & 1 != parity);
                 let over = u32::try_from(phase).unwrap_or(0);
                 if !clocks.is_past(event.thread as usize, self.agent, over) {
                     let message = format!(
@@ -282,7 +321,7 @@ impl Mbarrier {
                          phase {}",
                         phase - 1
                     );
-                    return Err((FaultKind::AmbiguousBarrier, message, site("waits")));
+                    return Err(Wrong::new(FaultKind::AmbiguousBarrier, message, site("waits")));
                 }
                 phase
             }
@@ -293,17 +332,22 @@ impl Mbarrier {
             }
             return Ok(false);
         }
-        if phase < now - 1 {
+        if phase < now - 1 && !self.prompt_waits {
             let message = format!("this wait is for phase {phase}, and phase {} is over as well", now - 1);
-            return Err((FaultKind::AmbiguousBarrier, message, site("waits")));
+            return Err(Wrong::new(FaultKind::AmbiguousBarrier, message, site("waits")));
         }
         if let Some(at) = before {
             self.waiting.swap_remove(at);
         }
-        if acquires {
-            clocks.learn(event.thread as usize, &mut self.over);
-        } else {
-            clocks.learn_past(event.thread as usize, &self.over);
+        // The end of the phase before the first tells nothing.
+        let back = usize::try_from(now - phase).unwrap_or(0);
+        if let Some(at) = self.ends.len().checked_sub(back) {
+            let end = &mut self.ends[at];
+            if acquires {
+                clocks.learn(event.thread as usize, end);
+            } else {
+                clocks.learn_past(event.thread as usize, end);
+            }
         }
         self.current.waits.push(event);
         Ok(true)

@@ -65,7 +65,9 @@ impl Cta<'_> {
                     return Err(Stop::NeedVectorClocks);
                 };
                 let agent = exact.clocks.new_agent();
-                self.mbarriers.alive.insert(key, Mbarrier::new(agent, count));
+                self.mbarriers
+                    .alive
+                    .insert(key, Mbarrier::new(agent, count, self.options.rules.prompt_waits));
                 Ok(())
             }
             BarrierAction::Invalidate => {
@@ -505,12 +507,12 @@ impl Cta<'_> {
     }
 
     #[cold]
-    fn wrong(&self, key: (u32, u64), (kind, message, sites): Wrong) -> Stop {
+    fn wrong(&self, key: (u32, u64), Wrong { kind, message, sites, help }: Wrong) -> Stop {
         let object = self.launch.objects.get(key.0);
         let message = format!("{message} ({})", self.spell(object, key.1 * 4, BYTES));
         let site = |(thread, pc, action): (u32, InstId, &str)| self.site_of_thread(action.into(), thread, pc);
         let sites: Vec<Site> = sites.into_iter().map(site).collect();
-        self.fault_at(kind, "Y9", message, sites, None)
+        self.fault_at(kind, "Y9", message, sites, help.map(str::to_owned))
     }
 
     /// What a lane waits for at a barrier, in words.
