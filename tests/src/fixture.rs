@@ -14,7 +14,7 @@ pub fn root() -> PathBuf {
 }
 
 /// Beginnings of the names of fixtures at full size, which run for a second or more.
-const LARGE: [&str; 13] = [
+const LARGE: [&str; 15] = [
     "matmul::tiled",
     "matmul::naive",
     "matmul::coalesced",
@@ -25,6 +25,8 @@ const LARGE: [&str; 13] = [
     "matmul::warp",
     "gemm::",
     "gemm_tensor::gemm_",
+    "tilelang::blackwell_",
+    "tilelang::hopper_",
     "tilelang::tile_32x32",
     "pipeline::triton_",
     "pipeline::wgmma",

@@ -16,7 +16,7 @@ use crate::element_map::element_maps;
 use crate::formula::Formula;
 use crate::given::{Mentions, given};
 use crate::library;
-use crate::machine::{self, Outcome, Output, OutputValue, RunError};
+use crate::machine::{self, Outcome, Output, OutputValue, Outputs, RunError};
 use crate::program::{self, Program};
 use crate::progress::{ended, undecided};
 use crate::ptx;
@@ -254,10 +254,16 @@ impl<'c> Verification<'c> {
         for (at, param) in self.case.params.iter().enumerate() {
             let Some(elements) = output_elements(param) else { continue };
             self.report.coverage.total += elements;
-            let written = outputs_of(opt, at).len() as u64;
+            let known = outputs_of(opt, at).iter().map(|output| output.element);
+            let unknown =
+                opt.unevaluated.iter().filter(|(param, _)| *param == at).map(|(_, element)| *element);
+            let mut elements_written: Vec<u64> = known.chain(unknown).collect();
+            elements_written.sort_unstable();
+            elements_written.dedup();
+            let written = elements_written.len() as u64;
             self.report.coverage.unwritten += elements - written;
             if written < elements && self.must_be_written(param) {
-                let first = first_gap(outputs_of(opt, at), elements);
+                let first = first_gap(&elements_written, elements);
                 self.report.verdict = self.nobody_writes(param, first, elements - written);
                 return;
             }
@@ -621,9 +627,9 @@ pub(crate) fn outputs_of(outcome: &Outcome, param: usize) -> &[Output] {
     &outcome.outputs[start..end]
 }
 
-fn first_gap(outputs: &[Output], elements: u64) -> u64 {
-    let gap = outputs.iter().zip(0..).find(|(output, at)| output.element != *at).map(|(_, at)| at);
-    gap.unwrap_or((outputs.len() as u64).min(elements))
+fn first_gap(written: &[u64], elements: u64) -> u64 {
+    let gap = written.iter().zip(0..).find(|(element, at)| **element != *at).map(|(_, at)| at);
+    gap.unwrap_or((written.len() as u64).min(elements))
 }
 
 fn undefined(side: Which, name: &str, reason: &str) -> Verdict {
@@ -691,8 +697,9 @@ fn run_side(which: Which, loaded: Loaded, side: &Side, case: &Case) -> Ran {
         // Both run at once.
         options.budgets[Limit::MemoryBytes] /= 2;
     }
+    let outputs = if case.reference.is_some() { Outputs::Compared } else { Outputs::Written };
     let (outcome, assumptions) =
-        machine::run(which, &program, side, &case.params, &options, library::of(&program));
+        machine::run(which, &program, side, &case.params, &options, library::of(&program), outputs);
     let mut stats = SideStats {
         kernel: program.name.clone(),
         ptx_lines: u64::from(program.lines),

@@ -107,6 +107,28 @@ fn float64(bits: u64) -> String {
     format!("0d{bits:016X}")
 }
 
+/// What stands in place of an instruction that orders asynchronous operations, or works at a barrier in memory.
+fn without_order(instruction: &Instruction) -> Option<String> {
+    let any = |modifiers: &[&str]| modifiers.iter().any(|modifier| has(instruction, modifier));
+    let is_order = match opcode(instruction) {
+        "fence" => any(&["proxy", "mbarrier_init"]),
+        // A kernel may return with barriers in memory.
+        "mbarrier" => !any(&["inval"]),
+        "wgmma" => any(&["fence", "commit_group", "wait_group"]),
+        "tcgen05" => any(&["commit", "wait", "fence", "dealloc"]),
+        "cp" => has(instruction, "mbarrier"),
+        _ => false,
+    };
+    match instruction.operands.as_slice() {
+        // The phase is taken to be over.
+        [Operand::Name(over), ..] if is_order && any(&["try_wait", "test_wait"]) => {
+            Some(format!("setp.eq.b32 {}, 0, 0;", over.text))
+        }
+        _ if is_order => Some(String::new()),
+        _ => None,
+    }
+}
+
 impl Edits<'_> {
     fn add(&mut self, kind: Kind, changes: Vec<(Span, String)>) {
         let mut changes = changes;
@@ -121,6 +143,10 @@ impl Edits<'_> {
     /// What is left out.
     fn whole(&mut self) {
         let instruction = self.instruction;
+        if let Some(without) = without_order(instruction) {
+            self.replace(kinds::ASYNC_DROPPED, instruction.span, without);
+            return;
+        }
         let kind = match opcode(instruction) {
             "bar" | "barrier" => Some(kinds::BARRIER_DROPPED),
             "cp" if has(instruction, "wait_group")

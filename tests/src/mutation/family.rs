@@ -16,9 +16,10 @@ use super::taxonomy::{self as kinds, Kind};
 use super::{Edit, hash};
 use crate::fixture::{self, Size};
 
-/// How many of the mutants of one kind in one function a full run draws: 1, from 8 on 2, from 64 on 3, ….
-fn drawn(count: usize) -> usize {
-    1 + count.max(1).ilog2() as usize / 3
+/// How many of the mutants of one kind in one function a full run draws: 1, from 8 on 2, from 64 on 3, …. Of what orders
+/// asynchronous operations it leaves out one after the other.
+fn drawn(kind: Kind, count: usize) -> usize {
+    if kind == kinds::ASYNC_DROPPED { count } else { 1 + count.max(1).ilog2() as usize / 3 }
 }
 
 /// Families that are left out, and why.
@@ -40,8 +41,10 @@ const REDUCED: [(&str, &[&str]); 8] = [
     ("tilelang", &["small_32x32", "small_64x64"]),
 ];
 
-/// What is edited in kernels that nothing is compared with: values do not matter there.
-const ORDER: [Kind; 4] = [kinds::BARRIER_DROPPED, kinds::BARRIER_MOVED, kinds::COPY_WAIT, kinds::MASK];
+/// What is edited in kernels that nothing is compared with: values do not matter there. In large ones with barriers in
+/// memory it is what matters most.
+const ORDER: [Kind; 5] =
+    [kinds::ASYNC_DROPPED, kinds::BARRIER_DROPPED, kinds::BARRIER_MOVED, kinds::COPY_WAIT, kinds::MASK];
 
 /// One side of a case, to be mutated.
 #[derive(Debug)]
@@ -54,6 +57,8 @@ pub struct Subject {
     pub case: Case,
     /// The reference, and not the optimized kernel.
     pub reference: bool,
+    /// Only what orders its accesses is edited.
+    pub only_order: bool,
     /// The instructions of the kernel.
     pub sites: Vec<Site>,
 }
@@ -125,12 +130,14 @@ pub fn subjects(family: &str) -> Vec<Subject> {
     let mut found = Vec::new();
     for (name, dir) in fixture::all() {
         let Some(case) = name.strip_prefix(family).and_then(|rest| rest.strip_prefix("::")) else { continue };
-        let wanted = match reduced {
+        let is_small = match reduced {
             Some(cases) => cases.contains(&case),
             None => fixture::size(&name) == Size::Small,
         };
         let Ok(loaded) = manifest::load(&name, &dir, &fixture::root()) else { continue };
-        if !wanted || !matches!(loaded.expect.verdict.name(), "equivalent" | "clean") {
+        if fixture::size(&name) == Size::Huge
+            || !matches!(loaded.expect.verdict.name(), "equivalent" | "clean")
+        {
             continue;
         }
         let Some(mut case) = fixture::load(&name, &dir) else { continue };
@@ -139,6 +146,9 @@ pub fn subjects(family: &str) -> Vec<Subject> {
         for reference in [true, false] {
             let side = if reference { case.reference.as_ref() } else { Some(&case.opt) };
             let Some(side) = side else { continue };
+            if !is_small && !side.ptx.contains("mbarrier.") {
+                continue;
+            }
             let Ok(module) = ptx::parse(&side.ptx) else { continue };
             let sites = sites(&module, side.kernel.as_deref());
             found.push(Subject {
@@ -146,6 +156,7 @@ pub fn subjects(family: &str) -> Vec<Subject> {
                 dir: dir.clone(),
                 case: case.clone(),
                 reference,
+                only_order: !is_small || case.reference.is_none(),
                 sites,
             });
         }
@@ -160,10 +171,9 @@ pub fn mutants(subjects: &[Subject]) -> Vec<Mutant> {
     // What names an edit, wherever it stands among the others; equal ones of several cases are one, of one of the cases.
     let mut by_edit: BTreeMap<(Kind, u64, String), Mutant> = BTreeMap::new();
     for (number, subject) in subjects.iter().enumerate() {
-        let single = subject.case.reference.is_none();
         for (at, site) in subject.sites.iter().enumerate() {
             for edit in edits(&subject.sites, at) {
-                if single && !ORDER.contains(&edit.kind) {
+                if subject.only_order && !ORDER.contains(&edit.kind) {
                     continue;
                 }
                 let mutant = Mutant { subject: number, site: at, rank: 0, drawn: false, edit };
@@ -194,7 +204,7 @@ pub fn mutants(subjects: &[Subject]) -> Vec<Mutant> {
     }
     let mut by_kind: BTreeMap<Kind, Vec<Mutant>> = BTreeMap::new();
     for ((kind, ..), list) in by_function {
-        let drawn = drawn(list.len());
+        let drawn = drawn(kind, list.len());
         let ranked = list.into_iter().enumerate();
         let ranked = ranked.map(|(rank, mutant)| Mutant { rank, drawn: rank < drawn, ..mutant });
         by_kind.entry(kind).or_default().extend(ranked);

@@ -71,7 +71,10 @@ pub fn judge(subject: &Subject, mutant: &Mutant) -> Fate {
                 whole.replace_range(span.start as usize..span.end as usize, text);
                 passes(&verdict(subject.with(whole)))
             };
-            if still(instruction.span, "trap;") {
+            let guard = instruction.guard.as_ref().map_or(String::new(), |guard| {
+                format!("@{}{} ", if guard.negated { "!" } else { "" }, guard.register.text)
+            });
+            if still(instruction.span, &format!("{guard}trap;")) {
                 Fate::Unreached
             } else if undefined(subject, mutant).is_some_and(|text| still(instruction.span, &text)) {
                 Fate::Unused
@@ -101,8 +104,14 @@ fn declared(name: &str) -> Option<&'static str> {
 /// that value. What is undefined may not reach an output, a branch or an address (rule V6).
 fn undefined(subject: &Subject, mutant: &Mutant) -> Option<String> {
     let instruction = &subject.sites[mutant.site].instruction;
-    let elsewhere =
-        [kinds::BARRIER_DROPPED, kinds::BARRIER_MOVED, kinds::COPY_WAIT, kinds::GUARD, kinds::MASK];
+    let elsewhere = [
+        kinds::ASYNC_DROPPED,
+        kinds::BARRIER_DROPPED,
+        kinds::BARRIER_MOVED,
+        kinds::COPY_WAIT,
+        kinds::GUARD,
+        kinds::MASK,
+    ];
     if elsewhere.contains(&mutant.edit.kind) || instruction.guard.is_some() {
         return None;
     }

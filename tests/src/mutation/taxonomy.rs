@@ -19,6 +19,8 @@ kinds! {
         "one access is on the wrong side";
     COPY_WAIT = "copy-wait", "a wait for asynchronous copies, or the end of a group, is left out, or waits for one group less",
         "what is read may not have arrived";
+    ASYNC_DROPPED = "async-dropped", "what orders asynchronous operations is left out: a proxy fence, an operation on a barrier in memory or a wait for it, the fence or end of a group of products, a wait for them",
+        "they are in flight, or their bytes cannot be seen";
     INDEX = "index", "the offset of an access is one element more or less",
         "a neighbour is read or written, or what lies outside";
     INTEGER_CONSTANT = "integer-constant", "an integer literal is one more or less",
@@ -65,7 +67,10 @@ pub const EXCLUDED: &[(&str, &str)] = &[
         "rounding-mode",
         "`.rn`, `.rz`, `.approx`, `.full`, `.ftz` and conversions between float formats change nothing over the reals (V2)",
     ),
-    ("fence", "`membar` and `fence` alone order nothing (Y7): leaving one out changes no verdict"),
+    (
+        "fence",
+        "`membar` and `fence` alone, other than proxy fences, order nothing (Y7): leaving one out changes no verdict",
+    ),
     ("volatile", "`.volatile`, `.relaxed` and `.weak` change neither order nor value (Y1)"),
     ("cache", "cache operators, eviction hints, prefetches and `.nc` change no value"),
     ("commuted", "operands of an operation that commutes in the reals change places: the same value"),

@@ -122,7 +122,7 @@ fn of(program: &Program, text: &str) -> Inspected {
             asks[0][usize::from(*dimension).min(2)] = true;
         } else if let Op::Special { special: Special::Ctaid(dimension), .. } = &inst.op {
             asks[1][usize::from(*dimension).min(2)] = true;
-        } else if let Op::Unsupported { reason } = &inst.op
+        } else if let Op::Unsupported { reason } | Op::Unevaluated { reason, .. } = &inst.op
             && let Some(place) = place_in(program, text, InstId::from_index(at))
             && !unsupported.iter().any(|(known, _)| known.line == place.line)
         {

@@ -12,7 +12,7 @@ mod double;
 mod single;
 
 use crate::case::{Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which};
-use crate::machine::{self, OutputValue};
+use crate::machine::{self, OutputValue, Outputs};
 use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational};
 use crate::program::{self, Program, Src};
@@ -201,8 +201,9 @@ fn made(at: usize) -> Option<Template> {
         launch: Launch::default(),
     };
     let options = Options::default();
+    let functions = Some(Arc::new(inner.keeping()));
     let (outcome, _) =
-        machine::run(Which::Opt, &program, &side, &params, &options, Some(Arc::new(inner.keeping())));
+        machine::run(Which::Opt, &program, &side, &params, &options, functions, Outputs::Compared);
     let outcome = outcome.ok()?;
     let [output] = outcome.outputs.as_slice() else { return None };
     let root = match output.value {

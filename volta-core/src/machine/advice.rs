@@ -22,9 +22,18 @@ pub(super) fn origin_site(launch: &Launch<'_>, origin: Origin) -> Option<Site> {
         Origin::Unwritten(inst) => (inst, "what is read here nobody has written".to_owned()),
         Origin::Unpredictable(inst) => (inst, "the launch does not determine this value".to_owned()),
         Origin::Invalid(inst) => (inst, format!("this has no value{}", without_value(launch, inst))),
+        Origin::Unevaluated(inst) => (inst, unevaluated(launch, inst)),
         Origin::Doubtful(_) | Origin::State(_) | Origin::Columns(_) => return None,
     };
     Some(Site { action, thread: None, place: Some(launch.place(inst)?) })
+}
+
+/// Why an instruction's results are not known, in words.
+pub(super) fn unevaluated(launch: &Launch<'_>, inst: InstId) -> String {
+    match launch.program.insts.get(inst.index()).map(|inst| &inst.op) {
+        Some(Op::Unevaluated { reason, .. }) => reason.clone(),
+        _ => "what this computes is not supported".to_owned(),
+    }
 }
 
 /// When an operation has no value (rule V3), in words.

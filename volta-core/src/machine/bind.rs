@@ -2,6 +2,7 @@
 
 use super::fits;
 use super::globals::{self, Given};
+use super::grid::Outputs;
 use super::memory::Memory;
 use super::objects::{Backing, MAX_NARROW, MAX_NARROW_SIZE, Objects, Request, has_room, to_generic};
 use super::opaque::TENSOR_ALIGN;
@@ -174,6 +175,7 @@ pub(super) struct Launch<'a> {
     /// CTAs of a cluster in each dimension, and whether anybody says so.
     pub(super) cluster: [u32; 3],
     pub(super) is_explicit: bool,
+    pub(super) outputs: Outputs,
     pub(super) objects: Objects,
     pub(super) tensors: Vec<Tensor>,
     /// Tensor maps, by the object that each lies in, and its byte there.
@@ -297,6 +299,7 @@ impl<'a> Launch<'a> {
             clusters,
             cluster,
             is_explicit: side.launch.cluster.or(program.bounds.cluster).is_some(),
+            outputs: Outputs::default(),
             objects,
             tensors: builder.tensors,
             maps,

@@ -63,6 +63,8 @@ pub struct Outcome {
     pub stores: Vec<Store>,
     /// Written elements of output tensors, by parameter and element.
     pub outputs: Vec<Output>,
+    /// Written elements, by parameter and element, whose values are not known (rule S2).
+    pub unevaluated: Vec<(usize, u64)>,
     /// Threads of a CTA.
     pub threads: u64,
     /// CTAs that ran, and that the grid has.
@@ -114,6 +116,23 @@ impl From<BindError> for RunError {
     }
 }
 
+/// What becomes of the outputs of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outputs {
+    /// They are compared: each must be known.
+    #[default]
+    Compared,
+    /// Nothing is said of their values: those that instructions compute which are not supported are left out (rule S2).
+    Written,
+}
+
+impl Outputs {
+    /// Whether an output of which this is wrong is none of the outcome.
+    pub(super) fn leaves_out(self, (.., origin): &WrongOutput) -> bool {
+        self == Outputs::Written && matches!(origin, Some(Origin::Unevaluated(_)))
+    }
+}
+
 /// Runs a kernel, in which functions are looked for; also tells what the run relied on, if it gives an outcome or a fault.
 ///
 /// # Errors
@@ -125,12 +144,14 @@ pub fn run(
     params: &[Param],
     options: &Options,
     functions: Option<Arc<Templates>>,
+    outputs: Outputs,
 ) -> (Result<Outcome, RunError>, BTreeSet<Assumption>) {
     let Guarded { program, assumption } = opaque::guarded(which, program, side, params);
-    let launch = match Launch::bind(which, &program, side, params, options, functions) {
+    let mut launch = match Launch::bind(which, &program, side, params, options, functions) {
         Ok(launch) => launch,
         Err(error) => return (Err(error.into()), BTreeSet::new()),
     };
+    launch.outputs = outputs;
     let mut relied = Relied::new(&launch, &options.rules);
     let outcome = run_launch(&launch, options, &mut relied);
     let mut assumptions = BTreeSet::new();
@@ -234,6 +255,7 @@ pub(super) struct Ran {
     /// What its atomics did, of a launch with several CTAs.
     pub(super) contributions: Vec<Placed<Contribution>>,
     outputs: Vec<(usize, u64, OutputValue)>,
+    unevaluated: Vec<(usize, u64)>,
     /// Variables that it wrote and that the case does not give.
     written_variables: BTreeSet<u32>,
     counts: Counts,
@@ -269,6 +291,8 @@ impl Outcome {
         self.barriers += ran.counts.barriers;
         self.warp_syncs += ran.counts.warp_syncs;
         self.exact_ctas += u64::from(ran.exact);
+        self.held.state += size_of_val(ran.unevaluated.as_slice()) as u64;
+        self.unevaluated.extend(ran.unevaluated);
         ran.patterns.iter().for_each(|patterns| self.patterns.merge(patterns));
         if ran.outputs.is_empty() {
             self.count_terms(&ran.store);
@@ -327,7 +351,7 @@ fn attempt<'l>(
     done?;
     let Cta { mut store, mut packed, mut ranges, memory, counts, order, unwritten, patterns, .. } = cta;
     let (pages, contributions) = memory.into_parts();
-    let (mut outputs, mut written_variables) = (Vec::new(), BTreeSet::new());
+    let (mut outputs, mut unevaluated, mut written_variables) = (Vec::new(), Vec::new(), BTreeSet::new());
     for ((number, page), content) in &pages {
         let tensor = &launch.tensors[*number as usize];
         if tensor.param.is_none() && content.is_written() {
@@ -347,6 +371,10 @@ fn attempt<'l>(
                 }
                 Ok(value) => {
                     outputs.push((param, at.element, value));
+                    continue;
+                }
+                Err(wrong) if launch.outputs.leaves_out(&wrong) => {
+                    unevaluated.push((param, at.element));
                     continue;
                 }
                 Err(wrong) => wrong,
@@ -373,6 +401,7 @@ fn attempt<'l>(
         pages,
         contributions,
         outputs,
+        unevaluated,
         written_variables,
         counts,
         exact: mode == Mode::VectorClocks,
@@ -471,6 +500,11 @@ pub(super) fn output_value(
             Origin::Invalid(_) | Origin::Doubtful(_) => {
                 (FaultKind::Undefined, "V6", "is undefined: an operation on the way to it has no value")
             }
+            Origin::Unevaluated(_) => (
+                FaultKind::Unsupported,
+                "S2",
+                "depends on what an instruction computes that is not supported",
+            ),
         };
         return Err((kind, rule, what.into(), Some(origin)));
     }

@@ -359,13 +359,14 @@ impl PackedValues {
                 merged.push(*piece);
             }
         }
-        if let Some(first) = merged.first()
-            && merged.iter().all(|piece| matches!(piece.value, Value::Undefined(_)))
-        {
-            // Of several reasons one is kept, and that something is in doubt must not be forgotten.
-            let is_in_doubt =
-                |piece: &&PackedPart| matches!(piece.value, Value::Undefined(Origin::Doubtful(_)));
-            return merged.iter().find(is_in_doubt).unwrap_or(first).value;
+        let origin = |piece: &PackedPart| match piece.value {
+            Value::Undefined(origin) => Some(origin),
+            Value::Bits(_) | Value::Sym(_) => None,
+        };
+        // Of several reasons one is kept.
+        let origins: Option<Vec<Origin>> = merged.iter().map(origin).collect();
+        if let Some(kept) = origins.and_then(|origins| origins.into_iter().reduce(Origin::or)) {
+            return Value::Undefined(kept);
         }
         // Zeros above a value are how a wider register holds it.
         if let [only] | [only, PackedPart { value: Value::Bits(0), .. }] = merged.as_slice()
@@ -473,14 +474,15 @@ impl PackedValues {
         }
     }
 
-    /// The first undefined part of a value.
+    /// Why a value, or a part of it, is undefined.
     pub(super) fn undefined_part(&self, value: Value) -> Option<Origin> {
         match value {
             Value::Undefined(origin) => Some(origin),
             Value::Bits(_) => None,
             Value::Sym(sym) => match sym.kind() {
                 SymKind::Packed(index) => {
-                    self.packs[index as usize].iter().find_map(|piece| self.undefined_part(piece.value))
+                    let parts = self.packs[index as usize].iter();
+                    parts.filter_map(|piece| self.undefined_part(piece.value)).reduce(Origin::or)
                 }
                 SymKind::Real(..)
                 | SymKind::Half64(..)
@@ -575,6 +577,7 @@ impl Cell {
                     Origin::Invalid(_)
                     | Origin::Unpredictable(_)
                     | Origin::Doubtful(_)
+                    | Origin::Unevaluated(_)
                     | Origin::State(_)
                     | Origin::Columns(_),
                 )

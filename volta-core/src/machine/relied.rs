@@ -30,6 +30,8 @@ pub(super) struct Relied {
     unfenced: Option<InstId>,
     /// Arrivals at barriers of other CTAs, and waits for them, whose scope is the CTA as written (rule Y13).
     narrow: BTreeSet<InstId>,
+    /// Instructions whose results are not known (rule S2).
+    unevaluated: BTreeSet<InstId>,
     /// That a product of a warpgroup is over as a whole (rule Y12).
     parts: bool,
 }
@@ -68,6 +70,11 @@ impl Relied {
         self.narrow.insert(pc);
     }
 
+    /// An instruction was executed of whose results nothing is known.
+    pub(super) fn on_unevaluated(&mut self, pc: InstId) {
+        self.unevaluated.insert(pc);
+    }
+
     /// A product of a warpgroup is over for all of its warps when one of them has waited for it.
     pub(super) fn on_whole_products(&mut self) {
         self.parts = true;
@@ -85,6 +92,7 @@ impl Relied {
         self.rows.extend(other.rows);
         self.unfenced = self.unfenced.or(other.unfenced);
         self.narrow.extend(other.narrow);
+        self.unevaluated.extend(other.unevaluated);
         self.parts |= other.parts;
     }
 
@@ -120,6 +128,12 @@ impl Relied {
         all.extend(self.narrow.iter().map(|pc| {
             Assumption::relied(format!(
                 "{}: orders the CTAs of the cluster, though the scope as written is `.cta` (Y13)",
+                instruction(launch, *pc)
+            ))
+        }));
+        all.extend(self.unevaluated.iter().map(|pc| {
+            Assumption::relied(format!(
+                "{}: what it computes is not known, and nothing is said of values that depend on it (S2)",
                 instruction(launch, *pc)
             ))
         }));

@@ -104,7 +104,9 @@ impl Survey {
             Origin::Unwritten(_) => self.lacks_stores,
             // On the way into a matrix, say, a value loses its origin.
             Origin::Invalid(_) => self.doubts,
-            Origin::Unpredictable(_) | Origin::State(_) | Origin::Columns(_) => false,
+            Origin::Unpredictable(_) | Origin::Unevaluated(_) | Origin::State(_) | Origin::Columns(_) => {
+                false
+            }
         }
     }
 
@@ -244,6 +246,9 @@ fn outputs(cta: Cta<'_>, linear: u64) -> Survey {
             let Err(wrong) = output_value(at.tensor, value, &mut residues, &mut relied.masks) else {
                 continue;
             };
+            if launch.outputs.leaves_out(&wrong) {
+                continue;
+            }
             let cell = (*number, page * PAGE as u64 + first as u64 / 4);
             let sites = sites_of(launch, linear, cell, (exact, &unwritten), wrong.3);
             let fault = output_fault(launch, at, wrong, sites);

@@ -195,6 +195,8 @@ pub(super) enum Origin {
     Doubtful(InstId),
     /// The state of a barrier that an arrival returned, by its number (rule Y9): only barriers can read it.
     State(u32),
+    /// What an instruction computed whose values are not supported, at this instruction (rule S2).
+    Unevaluated(InstId),
     /// The address of tensor memory, with this first column, as it lies in memory (rule Y14): only loads of it as a whole
     /// read it.
     Columns(u32),
@@ -207,6 +209,7 @@ impl Origin {
             Origin::Invalid(inst) => u64::from(inst.0) | Self::INVALID,
             Origin::Unpredictable(inst) => u64::from(inst.0) | Self::UNPREDICTABLE,
             Origin::Doubtful(inst) => u64::from(inst.0) | Self::DOUBTFUL,
+            Origin::Unevaluated(inst) => u64::from(inst.0) | Self::UNEVALUATED,
             Origin::State(number) => u64::from(number) | Self::STATE,
             Origin::Columns(first) => u64::from(first) | Self::COLUMNS,
         }
@@ -220,6 +223,8 @@ impl Origin {
             Origin::Unpredictable(inst)
         } else if word & Self::DOUBTFUL != 0 {
             Origin::Doubtful(inst)
+        } else if word & Self::UNEVALUATED != 0 {
+            Origin::Unevaluated(inst)
         } else if word & Self::STATE != 0 {
             Origin::State(word as u32)
         } else if word & Self::COLUMNS != 0 {
@@ -229,11 +234,29 @@ impl Origin {
         }
     }
 
+    /// Which of two reasons is kept: that something is in doubt must not be forgotten, and a fault is told before what is
+    /// merely not supported.
+    pub(super) fn or(self, other: Origin) -> Origin {
+        match (self, other) {
+            (Origin::Doubtful(_), _) | (_, Origin::Unevaluated(_)) => self,
+            (_, Origin::Doubtful(_)) | (Origin::Unevaluated(_), _) => other,
+            (
+                Origin::Unwritten(_)
+                | Origin::Invalid(_)
+                | Origin::Unpredictable(_)
+                | Origin::State(_)
+                | Origin::Columns(_),
+                _,
+            ) => self,
+        }
+    }
+
     const INVALID: u64 = 1 << 40;
     const UNPREDICTABLE: u64 = 1 << 41;
     const DOUBTFUL: u64 = 1 << 42;
     const STATE: u64 = 1 << 43;
     const COLUMNS: u64 = 1 << 44;
+    const UNEVALUATED: u64 = 1 << 45;
 }
 
 /// One lane's value.

@@ -131,6 +131,7 @@ impl Op {
             | Op::MapToCta { .. }
             | Op::CtaRankOf { .. }
             | Op::Nop
+            | Op::Unevaluated { is_collective: false, .. }
             // The kernel's parameters are the same for all and always there.
             | Op::Load { space: Space::Param, .. } => Effect::Computes,
             Op::Load { .. } => Effect::Reads,
@@ -153,7 +154,8 @@ impl Op {
             | Op::TransposeMatrix { .. }
             | Op::LoadFragment { .. }
             | Op::StoreFragment { .. }
-            | Op::MultiplyFragments { .. } => Effect::Collective(Members::All),
+            | Op::MultiplyFragments { .. }
+            | Op::Unevaluated { is_collective: true, .. } => Effect::Collective(Members::All),
             Op::Branch { target } => Effect::Control(Control::Branch(target)),
             Op::BranchTable { index, targets } => Effect::Control(Control::Table(*index, targets)),
             Op::Exit => Effect::Control(Control::Exit),

@@ -775,6 +775,16 @@ pub enum Op {
     },
     /// What goes on while the thread does, and what waits for it
     Async(Async),
+    /// An instruction that computes in registers what is not supported: its results are not known (S2).
+    Unevaluated {
+        d: Vec<RegId>,
+        p: Vec<PredId>,
+        a: Vec<Src>,
+        predicates: Vec<PredSrc>,
+        /// The lanes of a warp execute it together.
+        is_collective: bool,
+        reason: String,
+    },
     /// An instruction that is not supported: a fault for the thread that gets here (S2).
     Unsupported {
         reason: String,

@@ -174,6 +174,16 @@ impl<'m> Operation<'_, 'm> {
         self.instruction.operands.get(at).ok_or_else(|| self.unsupported("an operand is missing"))
     }
 
+    /// The modifiers that nobody has taken yet.
+    pub(super) fn modifiers(&self) -> &[&'m str] {
+        &self.modifiers
+    }
+
+    /// How many operands there are.
+    pub(super) fn operand_count(&self) -> usize {
+        self.instruction.operands.len()
+    }
+
     /// An operand that is not what it must be.
     pub(super) fn expected(&self, expected: &'static str, operand: &Operand) -> Fail {
         Fail::Wrong(LowerError::Operand {

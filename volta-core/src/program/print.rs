@@ -375,6 +375,14 @@ impl Display for Op {
             }
             Op::Async(operation) => write!(out, "{operation}"),
             Op::Undetermined(reason) => write!(out, "undetermined: {reason}"),
+            Op::Unevaluated { d, p, a, predicates, is_collective: _, reason } => {
+                let (d, a) = (list(d), list(a));
+                let names =
+                    |names: Vec<String>| if names.is_empty() { "-".to_owned() } else { names.join(" ") };
+                let p = names(p.iter().map(ToString::to_string).collect());
+                let predicates = names(predicates.iter().map(ToString::to_string).collect());
+                write!(out, "{d} {p} = unevaluated {a} {predicates}: {reason}")
+            }
             Op::Unsupported { reason } => write!(out, "unsupported: {reason}"),
         }
     }

@@ -146,6 +146,12 @@ impl Op {
                 declared.predicates.iter().for_each(|p| visit(WritePredicate(*p)));
                 declared.variables.iter().for_each(|variable| visit(Read(Src::Symbol(*variable, 0))));
             }
+            Op::Unevaluated { d, p, a, predicates, is_collective: _, reason: _ } => {
+                d.iter().for_each(|d| visit(Write(*d)));
+                p.iter().for_each(|p| visit(WritePredicate(*p)));
+                a.iter().for_each(|a| visit(Read(*a)));
+                predicates.iter().for_each(|predicate| visit(ReadPredicate(*predicate)));
+            }
             Op::Exit | Op::Trap | Op::Nop | Op::Undetermined(_) | Op::Unsupported { reason: _ } => {}
             Op::Barrier { kind, id, count, aligned: _ } => {
                 visit(Read(*id));

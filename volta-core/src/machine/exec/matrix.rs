@@ -17,8 +17,25 @@ use crate::program::{Address, InstId, Int, RegId, Space, Src, Width};
 use crate::term::{Operand, Pattern, TermId, TermOp};
 use crate::verdict::FaultKind;
 
-/// In place of a term: the element is undefined.
+/// In place of a term: the element is undefined, from here on.
 pub(super) const UNDEFINED: u64 = u64::MAX;
+/// What stands in place of a term where an element is undefined, with its origin below.
+const NO_TERM: u64 = 1 << 63;
+
+/// Whether an element is undefined.
+pub(super) fn is_undefined(raw: u64) -> bool {
+    raw & NO_TERM != 0
+}
+
+/// What stands in place of the term of an undefined element.
+pub(super) fn undefined(origin: Origin) -> u64 {
+    NO_TERM | origin.raw()
+}
+
+/// The origin of an undefined element, which may have become so at `pc`.
+pub(super) fn origin_of(raw: u64, pc: InstId) -> Origin {
+    if raw == UNDEFINED { Origin::Invalid(pc) } else { Origin::from_raw(raw & !NO_TERM) }
+}
 
 /// Terms of a matrix, raw, row by row.
 pub(super) struct Terms {
@@ -63,9 +80,10 @@ impl<'t> Factors<'t> {
         places: Places,
         is_known: impl Fn(u64) -> bool,
     ) -> Factors<'t> {
-        let complete = ![left, right, sum].into_iter().any(|terms| terms.raw.contains(&UNDEFINED));
+        let complete =
+            ![left, right, sum].into_iter().flat_map(|terms| &terms.raw).any(|raw| is_undefined(*raw));
         let (of_left, of_right) = (vec![None; left.raw.len()], vec![None; right.raw.len()]);
-        let is_known = |raw: &u64| *raw != UNDEFINED && is_known(*raw);
+        let is_known = |raw: &u64| !is_undefined(*raw) && is_known(*raw);
         let known = sum.raw.iter().any(is_known)
             && left.raw.chunks(left.columns).any(|row| row.iter().all(is_known))
             && (0..right.columns)
@@ -216,7 +234,7 @@ impl Cta<'_> {
             let (row, column) = places.of_lane(first, lane);
             let pairs = (0..left.columns).map(|k| [left.at(row, k), right.at(k, column)]);
             let mut operands = pairs.flatten().chain([sum.at(row, column)]);
-            if *total != UNDEFINED && operands.all(|raw| self.known.contains(raw)) {
+            if !is_undefined(*total) && operands.all(|raw| self.known.contains(raw)) {
                 self.known.insert_unbounded(TermId::from_raw(*total));
             }
         }
@@ -234,10 +252,11 @@ impl Cta<'_> {
         let mut mask = u32::MAX;
         for lane in 0..32 {
             let (row, column) = places.of_lane(first, lane);
-            let defined =
-                (0..left.columns).all(|k| left.at(row, k) != UNDEFINED && right.at(k, column) != UNDEFINED);
-            if !defined || total[lane] == UNDEFINED {
-                total[lane] = UNDEFINED;
+            let factors = (0..left.columns).flat_map(|k| [left.at(row, k), right.at(k, column)]);
+            let undefined_ones = factors.chain([total[lane]]).filter(|raw| is_undefined(*raw));
+            let origins = undefined_ones.map(|raw| origin_of(raw, pc));
+            if let Some(origin) = origins.reduce(Origin::or) {
+                total[lane] = undefined(origin);
                 mask &= !(1 << lane);
             }
         }
@@ -253,6 +272,21 @@ impl Cta<'_> {
             }
         }
         total
+    }
+
+    /// A value as an element of floats of a matrix.
+    pub(super) fn raw_real(
+        &mut self,
+        warp: &Warp,
+        value: Value,
+        format: Format,
+        lane: usize,
+        pc: InstId,
+    ) -> Result<u64, Stop> {
+        Ok(match self.real(warp, value, format, lane, pc)? {
+            Some(term) => term.raw(),
+            None => self.taint(&[value]).map_or(UNDEFINED, undefined),
+        })
     }
 
     /// The elements that registers hold, as terms.
@@ -292,7 +326,7 @@ impl Cta<'_> {
                 for step in 0..inside {
                     let part =
                         if inside == 1 { value } else { self.part(warp, value, (step, bytes), lane, pc)? };
-                    let raw = self.real(warp, part, format, lane, pc)?.map_or(UNDEFINED, TermId::raw);
+                    let raw = self.raw_real(warp, part, format, lane, pc)?;
                     out.set(place(lane, at + step), raw);
                 }
             }
@@ -589,8 +623,8 @@ pub(super) fn sum_of_products(
 
 /// A term as a value of a format.
 pub(super) fn real_or_undefined(format: Format, raw: u64, pc: InstId) -> Value {
-    if raw == UNDEFINED {
-        Value::Undefined(Origin::Invalid(pc))
+    if is_undefined(raw) {
+        Value::Undefined(origin_of(raw, pc))
     } else {
         Value::Sym(Sym::real(format, TermId::from_raw(raw)))
     }

@@ -30,6 +30,7 @@ mod symbolic_int;
 mod tensor_memory;
 mod tensor_product;
 mod tile;
+mod unevaluated;
 mod warpgroup;
 mod wmma;
 
@@ -210,6 +211,10 @@ impl Cta<'_> {
                     Some(help.into()),
                 ))
             }
+            Op::Unevaluated { d, p, a, predicates, is_collective: _, reason: _ } => {
+                self.unevaluated(warp, mask, pc, (d, p), (a, predicates));
+                Ok(())
+            }
             Op::Unsupported { reason } => {
                 let lane = mask.trailing_zeros() as usize;
                 Err(self.fault(FaultKind::Unsupported, "S2", reason.clone(), warp, lane, pc))
@@ -384,7 +389,7 @@ impl Cta<'_> {
         match value {
             Value::Undefined(origin) => {
                 let (kind, why) = self.undefined_reason(origin);
-                let rule = if kind == FaultKind::Nondeterministic { "S4" } else { "V6" };
+                let rule = rule_of(kind);
                 self.undefined_fault(kind, rule, format!("{what} is {why}"), origin, warp, lane, pc)
             }
             Value::Sym(_) | Value::Bits(_) => {
@@ -420,6 +425,7 @@ impl Cta<'_> {
         let (rule, message) = match origin {
             Origin::Unwritten(_) => ("V6", message.to_owned()),
             Origin::Unpredictable(_) | Origin::State(_) | Origin::Columns(_) => ("S4", decides),
+            Origin::Unevaluated(_) => ("S2", decides),
             Origin::Invalid(_) | Origin::Doubtful(_) => {
                 ("V6", format!("{decides}: an operation on the way to it has no value"))
             }
@@ -450,6 +456,9 @@ impl Cta<'_> {
             Origin::Unwritten(_) => (FaultKind::Uninitialised, "read where nothing was written"),
             Origin::Unpredictable(_) => (FaultKind::Nondeterministic, "not determined by the launch"),
             Origin::Invalid(_) | Origin::Doubtful(_) => (FaultKind::Undefined, "undefined"),
+            Origin::Unevaluated(_) => {
+                (FaultKind::Unsupported, "what an instruction computes that is not supported")
+            }
             Origin::State(_) => (
                 FaultKind::Nondeterministic,
                 "the state of a barrier, whose bits mean something to barriers only",
@@ -588,6 +597,7 @@ impl Cta<'_> {
         match (op, x, y) {
             (Bool2::And, Known(false), _) | (Bool2::And, _, Known(false)) => Known(false),
             (Bool2::Or, Known(true), _) | (Bool2::Or, _, Known(true)) => Known(true),
+            (_, Undefined(one), Undefined(other)) => Undefined(one.or(other)),
             (_, undefined @ Undefined(_), _) | (_, _, undefined @ Undefined(_)) => undefined,
             (Bool2::And, Known(true), other) | (Bool2::And, other, Known(true)) => other,
             (Bool2::Or, Known(false), other) | (Bool2::Or, other, Known(false)) => other,
@@ -684,5 +694,16 @@ impl Cta<'_> {
         }
         warp.register_mut(d).merge_bits(mask, &bits);
         Ok(())
+    }
+}
+
+/// The rule about using a value that is undefined, by the kind of fault that it is.
+fn rule_of(kind: FaultKind) -> &'static str {
+    if kind == FaultKind::Nondeterministic {
+        "S4"
+    } else if kind == FaultKind::Unsupported {
+        "S2"
+    } else {
+        "V6"
     }
 }

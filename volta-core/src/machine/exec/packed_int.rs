@@ -362,7 +362,7 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         for lane in lanes(mask) {
             let words: Vec<Value> = sources.iter().map(|source| self.value(warp, *source, lane)).collect();
-            let result = match words.iter().find_map(|value| self.packed.undefined_part(*value)) {
+            let result = match self.taint(&words) {
                 // Whole undefined values taint; parts of a pack may be moved away from their neighbours.
                 Some(origin) if words.iter().any(|value| matches!(value, Value::Undefined(_))) => {
                     Ok(Value::Undefined(origin))
@@ -457,6 +457,7 @@ impl Cta<'_> {
             let (x, y) = (self.value(warp, a, lane), self.value(warp, b, lane));
             let truth = match (x, y) {
                 (Value::Bits(x), Value::Bits(y)) => Truth::Known(compare(op, ty, x, y)),
+                (Value::Undefined(one), Value::Undefined(other)) => Truth::Undefined(one.or(other)),
                 (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Truth::Undefined(origin),
                 (Value::Sym(_), _) | (_, Value::Sym(_))
                     if let Some(condition) = self.signs(pc).compared(op, ty, [x, y]) =>
@@ -519,7 +520,7 @@ impl Cta<'_> {
 
     /// The origin that an undefined result takes from its operands.
     pub(super) fn taint(&self, values: &[Value]) -> Option<Origin> {
-        values.iter().find_map(|value| self.packed.undefined_part(*value))
+        values.iter().filter_map(|value| self.packed.undefined_part(*value)).reduce(Origin::or)
     }
 }
 
@@ -534,6 +535,7 @@ fn choose_truth(
 ) -> Truth {
     let mut apply = |op, terms: &[TermId]| store.apply(op, terms, pc);
     Truth::Condition(match (then, otherwise) {
+        (Truth::Undefined(one), Truth::Undefined(other)) => return Truth::Undefined(one.or(other)),
         (undefined @ Truth::Undefined(_), _) | (_, undefined @ Truth::Undefined(_)) => return undefined,
         (Truth::Known(x), Truth::Known(y)) if x == y && !lacks => return then,
         (Truth::Known(x), Truth::Known(y)) if x == y => {

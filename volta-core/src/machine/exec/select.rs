@@ -376,7 +376,8 @@ impl Cta<'_> {
                 let x = self.arm(warp, then, format, lane, pc)?;
                 let y = self.arm(warp, otherwise, format, lane, pc)?;
                 let (Some(x), Some(y)) = (x, y) else {
-                    return Ok(Value::Undefined(super::Origin::Invalid(pc)));
+                    let origin = self.taint(&[then, otherwise]);
+                    return Ok(Value::Undefined(origin.unwrap_or(super::Origin::Invalid(pc))));
                 };
                 let chosen: TermId = self.store.apply(TermOp::Select, &[term, x, y], pc);
                 Ok(Value::Sym(Sym::real(format, chosen)))

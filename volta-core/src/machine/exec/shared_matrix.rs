@@ -6,12 +6,10 @@ use super::super::race::Agent;
 use super::super::tensor_map::{PIECE, swizzled};
 use super::super::value::Value;
 use super::super::warp::Warp;
-use super::matrix::UNDEFINED;
 use super::memory::WarpAccess;
 use crate::case::Swizzle;
 use crate::program::matrix::MatrixElement;
 use crate::program::{InstId, Space, VariableId};
-use crate::term::TermId;
 use crate::verdict::FaultKind;
 
 /// A descriptor has this much of an address.
@@ -122,7 +120,7 @@ impl Cta<'_> {
                 for number in 0..inside {
                     let offset = at.offsets[lane] + (number * bytes) as u64;
                     let value = self.matrix_element(warp, &at, offset, bytes as u32, readers)?;
-                    let raw = self.real(warp, value, format, lane, pc)?.map_or(UNDEFINED, TermId::raw);
+                    let raw = self.raw_real(warp, value, format, lane, pc)?;
                     let along = step * inside + number;
                     let place = if layout.k_major { (row, along) } else { (along, row) };
                     if place.0 < rows {

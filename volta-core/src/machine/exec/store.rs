@@ -5,11 +5,12 @@ use super::super::cta::{Cta, Detector, Stop};
 use super::super::objects::Backing;
 use super::super::packed::{Cell, PackedPart};
 use super::super::shadow::WHOLE;
-use super::super::value::{SymKind, Value, lanes};
+use super::super::value::{Origin, SymKind, Value, lanes};
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::program::{InstId, Src, Width};
 use crate::term::TermId;
+use crate::verdict::FaultKind;
 use smallvec::SmallVec;
 
 impl Cta<'_> {
@@ -21,7 +22,7 @@ impl Cta<'_> {
         a: &[Src],
     ) -> Result<(), Stop> {
         self.writable(warp, at, width.bytes())?;
-        let groups = self.same_stores(warp, at, width, a);
+        let groups = self.same_stores(warp, at, width, a)?;
         let mut apart = at.mask;
         for group in groups {
             apart &= !group;
@@ -90,10 +91,10 @@ impl Cta<'_> {
         at: &WarpAccess<'_>,
         width: Width,
         a: &[Src],
-    ) -> SmallVec<[u32; 4]> {
+    ) -> Result<SmallVec<[u32; 4]>, Stop> {
         let shares = !matches!(at.object.backing, Backing::Local(_)) && !self.options.rules.strict_stores;
         if !shares || at.mask.is_power_of_two() || are_distinct(at.mask, at.offsets, width, a.len()) {
-            return SmallVec::new();
+            return Ok(SmallVec::new());
         }
         self.groups_of_one_place(warp, at, width, a)
     }
@@ -105,12 +106,23 @@ impl Cta<'_> {
         at: &WarpAccess<'_>,
         width: Width,
         a: &[Src],
-    ) -> SmallVec<[u32; 4]> {
+    ) -> Result<SmallVec<[u32; 4]>, Stop> {
         let mut order: SmallVec<[usize; 32]> = lanes(at.mask).collect();
         order.sort_by_key(|lane| at.offsets[*lane]);
         let mut groups = SmallVec::new();
         for group in order.chunk_by(|one, other| at.offsets[*one] == at.offsets[*other]) {
             let [first, others @ ..] = group else { continue };
+            for (lane, source) in group.iter().flat_map(|lane| a.iter().map(move |source| (*lane, *source))) {
+                let value = self.value(warp, source, lane);
+                if let Some(origin @ Origin::Unevaluated(_)) = self.packed.undefined_part(value)
+                    && !others.is_empty()
+                {
+                    let message = "whether lanes store the same value to one place is not known: an instruction computes \
+                                   it that is not supported";
+                    let kind = FaultKind::Unsupported;
+                    return Err(self.undefined_fault(kind, "S2", message.into(), origin, warp, lane, at.pc));
+                }
+            }
             let same = !others.is_empty()
                 && others.iter().all(|other| warp.go_together(*first, *other))
                 && a.iter().all(|source| {
@@ -124,7 +136,7 @@ impl Cta<'_> {
                 groups.push(group.iter().fold(0, |mask, lane| mask | 1 << lane));
             }
         }
-        groups
+        Ok(groups)
     }
 
     /// Whether two values surely have the same low bytes; of reals, up to the formats and rounding modes on the way (V2).

@@ -7,7 +7,7 @@ use super::super::packed::{Cell, PackedPart};
 use super::super::race::Agent;
 use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
-use super::matrix::{Factors, Places, Terms, UNDEFINED, real_or_undefined};
+use super::matrix::{Factors, Places, Terms, real_or_undefined};
 use super::shared_matrix::Layout;
 use super::tensor_memory::split;
 use super::warpgroup::DESCRIPTOR;
@@ -16,7 +16,6 @@ use crate::case::Swizzle;
 use crate::number::format::Format;
 use crate::program::matrix::MatrixElement;
 use crate::program::{Address, Adds, Factor, InstId, LeftFactor, ProductKind, TENSOR_LANES, TensorProduct};
-use crate::term::TermId;
 use crate::verdict::FaultKind;
 
 /// Bytes of a row of a factor.
@@ -197,7 +196,7 @@ impl Cta<'_> {
                         let place = (first + shape.lane(row), column + (at / inside) as u32);
                         let part = ((at % inside) as u32 * a.bytes(), a.bytes());
                         let value = self.read_tensor(warp, &[lane], by, place, part)?;
-                        let raw = self.real(warp, value, a, lane, pc)?.map_or(UNDEFINED, TermId::raw);
+                        let raw = self.raw_real(warp, value, a, lane, pc)?;
                         left.set((row, at), raw);
                     }
                 }
@@ -219,15 +218,12 @@ impl Cta<'_> {
             left_out.get((row / 32) as usize).is_some_and(|word| word >> (row % 32) & 1 == 1)
         };
         let mut sum = Terms::new(shape.rows, shape.columns);
-        // What is added to, and nobody wrote.
-        let mut unwritten = false;
         if adds {
             for row in 0..shape.rows {
                 for at in 0..shape.columns {
                     let place = (first + shape.lane(row), column + at as u32);
                     let value = self.read_tensor(warp, &[lane], by, place, (0, d.bytes()))?;
-                    unwritten |= matches!(value, Value::Undefined(Origin::Unwritten(_)));
-                    let raw = self.real(warp, value, d, lane, pc)?.map_or(UNDEFINED, TermId::raw);
+                    let raw = self.raw_real(warp, value, d, lane, pc)?;
                     sum.set((row, at), raw);
                 }
             }
@@ -244,11 +240,7 @@ impl Cta<'_> {
                     if is_kept(down) {
                         continue;
                     }
-                    let value = if unwritten && raw == UNDEFINED {
-                        Value::Undefined(Origin::Unwritten(pc))
-                    } else {
-                        real_or_undefined(d, raw, pc)
-                    };
+                    let value = real_or_undefined(d, raw, pc);
                     let content = if d.bytes() == 4 {
                         Cell::of(value)
                     } else {

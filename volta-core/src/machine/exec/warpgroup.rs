@@ -13,7 +13,7 @@ use super::super::race::Agent;
 use super::super::value::{Value, lanes};
 use super::super::warp::Warp;
 use super::float::set_reals;
-use super::matrix::{Factors, Places, Terms, UNDEFINED, real_or_undefined};
+use super::matrix::{Factors, Places, Terms, UNDEFINED, is_undefined, real_or_undefined};
 use super::shared_matrix::Layout;
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixShape};
@@ -451,7 +451,7 @@ impl Cta<'_> {
         for chunk in terms.raw.chunks_mut(32) {
             let mut operands = [UNDEFINED; 32];
             operands[..chunk.len()].copy_from_slice(chunk);
-            let mask = operands.iter().enumerate().filter(|(_, raw)| **raw != UNDEFINED);
+            let mask = operands.iter().enumerate().filter(|(_, raw)| !is_undefined(**raw));
             let mask = mask.fold(0u32, |mask, (lane, _)| mask | 1 << lane);
             if mask == 0 {
                 continue;
@@ -497,7 +497,7 @@ impl Cta<'_> {
         pc: InstId,
     ) {
         if let [alone] = results
-            && !alone.contains(&UNDEFINED)
+            && !alone.iter().any(|raw| is_undefined(*raw))
         {
             set_reals(warp.register_mut(d), format, u32::MAX, |lane| alone[lane]);
             return;

@@ -22,7 +22,9 @@ use super::super::value::{Origin, Sym, SymKind, Value, lanes};
 use super::super::warp::Warp;
 use super::float::Shape;
 use super::known::clamp_term;
-use super::matrix::{Factors, Places, Terms, UNDEFINED, real_or_undefined, sum_of_products};
+use super::matrix::{
+    Factors, Places, Terms, UNDEFINED, is_undefined, origin_of, real_or_undefined, sum_of_products, undefined,
+};
 use super::memory::WarpAccess;
 use crate::case::WmmaLayout;
 use crate::number::format::Format;
@@ -255,7 +257,7 @@ impl Cta<'_> {
         f: impl Fn(&mut IntTerms<'_>, TermId) -> TermId,
     ) -> Terms {
         let mut each = |raw: u64| f(&mut self.int_terms(pc), TermId::from_raw(raw)).raw();
-        let raw = terms.raw.iter().map(|raw| if *raw == UNDEFINED { UNDEFINED } else { each(*raw) });
+        let raw = terms.raw.iter().map(|raw| if is_undefined(*raw) { *raw } else { each(*raw) });
         Terms { columns: terms.columns, raw: raw.collect() }
     }
 
@@ -305,10 +307,7 @@ impl Cta<'_> {
                     let what = "elements of a fragment are combined with values that differ between lanes";
                     return Err(self.out_of_place(warp, pc, what));
                 };
-                match self.real(warp, value, shape.format, 0, pc)? {
-                    Some(term) => Operand::Term(term.raw()),
-                    None => Operand::Term(UNDEFINED),
-                }
+                Operand::Term(self.raw_real(warp, value, shape.format, 0, pc)?)
             };
         }
         let operands_used = &operands[..sources.len()];
@@ -391,8 +390,13 @@ impl Cta<'_> {
                     Err(raw) => [*raw; 32],
                 })
                 .collect();
-            let defined = |lane: &usize| ids.iter().all(|ids| ids[*lane] != UNDEFINED);
+            let defined = |lane: &usize| !ids.iter().any(|ids| is_undefined(ids[*lane]));
             let mask = (0..32).filter(defined).fold(0u32, |mask, lane| mask | 1 << lane);
+            for lane in lanes(!mask) {
+                let undefined_ones = ids.iter().map(|ids| ids[lane]).filter(|raw| is_undefined(*raw));
+                let origin = undefined_ones.map(|raw| origin_of(raw, pc)).reduce(Origin::or);
+                out.raw[first + lane] = origin.map_or(UNDEFINED, undefined);
+            }
             if mask == 0 {
                 continue;
             }
@@ -556,10 +560,10 @@ impl Cta<'_> {
         lane: usize,
     ) -> Result<u64, Stop> {
         if let MatrixElement::Float(format) = element {
-            return Ok(self.real(warp, value, format, lane, pc)?.map_or(UNDEFINED, TermId::raw));
+            return self.raw_real(warp, value, format, lane, pc);
         }
-        if self.packed.undefined_part(value).is_some() {
-            return Ok(UNDEFINED);
+        if let Some(origin) = self.taint(&[value]) {
+            return Ok(undefined(origin));
         }
         let mut residues = self.int_terms(pc);
         let term = match element {
@@ -573,8 +577,8 @@ impl Cta<'_> {
     fn element_value(&mut self, element: MatrixElement, raw: u64, pc: InstId) -> Value {
         match element {
             MatrixElement::Float(format) => real_or_undefined(format, raw, pc),
-            MatrixElement::Int8 { .. } | MatrixElement::Int32 if raw == UNDEFINED => {
-                Value::Undefined(Origin::Invalid(pc))
+            MatrixElement::Int8 { .. } | MatrixElement::Int32 if is_undefined(raw) => {
+                Value::Undefined(origin_of(raw, pc))
             }
             MatrixElement::Int8 { .. } | MatrixElement::Int32 => {
                 self.int_terms(pc).value(TermId::from_raw(raw), element.bytes())
@@ -673,7 +677,7 @@ impl Cta<'_> {
 /// The integers that terms are, `None` for the undefined, if no other is unknown.
 fn known_integers(store: &Store, terms: &Terms) -> Option<Vec<Option<i64>>> {
     let known = |raw: &u64| {
-        if *raw == UNDEFINED {
+        if is_undefined(*raw) {
             return Some(None);
         }
         match TermId::from_raw(*raw).kind() {

@@ -596,6 +596,7 @@ impl Cta<'_> {
             | Op::StoreFragment { .. }
             | Op::MultiplyFragments { .. }
             | Op::Async(_)
+            | Op::Unevaluated { .. }
             | Op::Unsupported { .. } => None,
         };
         if let Some((d, words)) = result {

@@ -483,6 +483,7 @@ impl Analysis<'_> {
             | Op::StoreFragment { .. }
             | Op::MultiplyFragments { .. }
             | Op::Async(_)
+            | Op::Unevaluated { .. }
             | Op::Unsupported { .. } => return None,
         })
     }
@@ -714,6 +715,7 @@ impl Analysis<'_> {
             | Op::TransposeMatrix { .. }
             | Op::StoreFragment { .. }
             | Op::MultiplyFragments { .. }
+            | Op::Unevaluated { .. }
             | Op::Unsupported { .. }) => {
                 // What a shuffle moves, and where the others access memory, comes first and may be an address.
                 let mut rest = if let Op::Shuffle { .. }

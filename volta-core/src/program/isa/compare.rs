@@ -7,10 +7,10 @@ use crate::program::operand::{Lowered, Operation};
 use crate::program::types::{Type, float_width};
 
 pub(super) const ROWS: &[Row] = &[
-    row("setp", Types::Any, "Comparison and Selection Instructions: setp", setp),
-    row("set", Types::Any, "Comparison and Selection Instructions: set", set),
-    row("selp", Types::Any, "Comparison and Selection Instructions: selp", selp),
-    row("slct", Types::Any, "Comparison and Selection Instructions: slct", slct),
+    row("setp", Types::Any, "Comparison and Selection Instructions: setp", setp).computing(),
+    row("set", Types::Any, "Comparison and Selection Instructions: set", set).computing(),
+    row("selp", Types::Any, "Comparison and Selection Instructions: selp", selp).computing(),
+    row("slct", Types::Any, "Comparison and Selection Instructions: slct", slct).computing(),
 ];
 
 /// A comparison as PTX names it.

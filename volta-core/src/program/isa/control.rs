@@ -15,6 +15,7 @@ pub(super) const ROWS: &[Row] = &[
         types: Types::Any,
         section: "Control Flow Instructions: call",
         handler: Handler::Call,
+        computes: None,
     },
     row("ret", Types::Any, "Control Flow Instructions: ret", ret),
     row("exit", Types::Any, "Control Flow Instructions: exit", exit),

@@ -10,7 +10,7 @@ use crate::program::operand::{Lowered, Operation};
 use crate::program::types::{Type, float_width};
 
 pub(super) const ROWS: &[Row] =
-    &[row("cvt", Types::Any, "Data Movement and Conversion Instructions: cvt, cvt.pack", cvt)];
+    &[row("cvt", Types::Any, "Data Movement and Conversion Instructions: cvt, cvt.pack", cvt).computing()];
 
 const ROUNDINGS: [(&str, Rounding); 5] = [
     ("rn", Rounding::Nearest),

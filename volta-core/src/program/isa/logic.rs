@@ -7,20 +7,20 @@ use crate::program::types::Type;
 use crate::ptx::tree::{Literal, LiteralValue, Operand};
 
 pub(super) const ROWS: &[Row] = &[
-    row("and", Types::Int, "Logic and Shift Instructions: and", and),
-    row("or", Types::Int, "Logic and Shift Instructions: or", or),
-    row("xor", Types::Int, "Logic and Shift Instructions: xor", xor),
-    row("not", Types::Int, "Logic and Shift Instructions: not", not),
-    row("and", Types::Pred, "Logic and Shift Instructions: and", and_predicates),
-    row("or", Types::Pred, "Logic and Shift Instructions: or", or_predicates),
-    row("xor", Types::Pred, "Logic and Shift Instructions: xor", xor_predicates),
-    row("not", Types::Pred, "Logic and Shift Instructions: not", not_predicate),
-    row("cnot", Types::Int, "Logic and Shift Instructions: cnot", cnot),
-    row("lop3", Types::Int, "Logic and Shift Instructions: lop3", lop3),
-    row("shf", Types::Int, "Logic and Shift Instructions: shf", shf),
-    row("shl", Types::Int, "Logic and Shift Instructions: shl", shl),
-    row("shr", Types::Int, "Logic and Shift Instructions: shr", shr),
-    row("prmt", Types::Int, "Data Movement and Conversion Instructions: prmt", prmt),
+    row("and", Types::Int, "Logic and Shift Instructions: and", and).computing(),
+    row("or", Types::Int, "Logic and Shift Instructions: or", or).computing(),
+    row("xor", Types::Int, "Logic and Shift Instructions: xor", xor).computing(),
+    row("not", Types::Int, "Logic and Shift Instructions: not", not).computing(),
+    row("and", Types::Pred, "Logic and Shift Instructions: and", and_predicates).computing(),
+    row("or", Types::Pred, "Logic and Shift Instructions: or", or_predicates).computing(),
+    row("xor", Types::Pred, "Logic and Shift Instructions: xor", xor_predicates).computing(),
+    row("not", Types::Pred, "Logic and Shift Instructions: not", not_predicate).computing(),
+    row("cnot", Types::Int, "Logic and Shift Instructions: cnot", cnot).computing(),
+    row("lop3", Types::Int, "Logic and Shift Instructions: lop3", lop3).computing(),
+    row("shf", Types::Int, "Logic and Shift Instructions: shf", shf).computing(),
+    row("shl", Types::Int, "Logic and Shift Instructions: shl", shl).computing(),
+    row("shr", Types::Int, "Logic and Shift Instructions: shr", shr).computing(),
+    row("prmt", Types::Int, "Data Movement and Conversion Instructions: prmt", prmt).computing(),
 ];
 
 const U32: Int = Int { width: Width::W32, signed: false };

@@ -14,7 +14,7 @@ pub(super) const ROWS: &[Row] = &[
     row("ldmatrix", Types::Any, "Warp Level Matrix Instructions: ldmatrix", ldmatrix),
     row("stmatrix", Types::Any, "Warp Level Matrix Instructions: stmatrix", stmatrix),
     row("movmatrix", Types::Any, "Warp Level Matrix Instructions: movmatrix", movmatrix),
-    row("mma", Types::Any, "Warp Level Matrix Instructions: mma", mma),
+    row("mma", Types::Any, "Warp Level Matrix Instructions: mma", mma).computing_together(),
     row("wmma", Types::Any, "Warp Level Matrix Instructions: wmma", wmma),
     row("wgmma", Types::Any, "Asynchronous Warpgroup Level Matrix Instructions: wgmma", wgmma),
     row("tcgen05", Types::Any, "TensorCore 5th Generation Family Instructions: tcgen05", tcgen05),

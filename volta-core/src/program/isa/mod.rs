@@ -21,12 +21,15 @@ mod moves;
 pub(super) mod special;
 mod sync;
 mod tensor_memory;
+mod unevaluated;
 mod warp;
 mod warpgroup;
 
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
+
+pub(super) use unevaluated::unevaluated;
 
 use super::operand::{Lowered, Operation, full_name};
 use super::types::Type;
@@ -43,6 +46,17 @@ pub(super) struct Row {
     section: &'static str,
     /// What becomes of it.
     pub(super) handler: Handler,
+    /// Whether it does nothing but compute in registers, whatever it is supported for.
+    pub(super) computes: Option<Computes>,
+}
+
+/// Who computes in registers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Computes {
+    /// Each lane for itself.
+    Alone,
+    /// The lanes of a warp together.
+    Together,
 }
 
 /// What becomes of an instruction.
@@ -75,11 +89,23 @@ const fn row(
     section: &'static str,
     lower: fn(&mut Operation<'_, '_>) -> Lowered,
 ) -> Row {
-    Row { opcode, types, section, handler: Handler::Lower(lower) }
+    Row { opcode, types, section, handler: Handler::Lower(lower), computes: None }
 }
 
 const fn unsupported(opcode: &'static str, section: &'static str, why: &'static str) -> Row {
-    Row { opcode, types: Types::Any, section, handler: Handler::Unsupported(why) }
+    Row { opcode, types: Types::Any, section, handler: Handler::Unsupported(why), computes: None }
+}
+
+impl Row {
+    /// It does nothing but compute in registers.
+    const fn computing(self) -> Row {
+        Row { computes: Some(Computes::Alone), ..self }
+    }
+
+    /// The same, of all lanes of a warp together.
+    const fn computing_together(self) -> Row {
+        Row { computes: Some(Computes::Together), ..self }
+    }
 }
 
 const TABLE: [&[Row]; 15] = [

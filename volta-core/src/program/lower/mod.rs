@@ -510,7 +510,6 @@ impl<'m> Lowering<'m> {
         };
         let row = isa::find(instruction);
         let handler = row.map(|row| row.handler);
-        let unsupported = |reason| vec![Op::Unsupported { reason }];
         match handler {
             Some(Handler::Lower(lower)) => {
                 let mut operation = Operation::new(self, instruction);
@@ -519,20 +518,40 @@ impl<'m> Lowering<'m> {
                         let (ops, temporaries) = operation.finish();
                         self.emit(guard, ops, temporaries, span)
                     }
-                    Err(Fail::Unsupported(reason)) => self.emit(guard, unsupported(reason), false, span),
+                    Err(Fail::Unsupported(reason)) => self.not_supported(instruction, guard, row, reason),
                     Err(Fail::Wrong(error)) => Err(error),
                 }
             }
             Some(Handler::Call) => self.call(instruction, guard),
             Some(Handler::Unsupported(why)) => {
                 let name = super::operand::full_name(instruction);
-                self.emit(guard, unsupported(format!("`{name}` is not supported: {why}")), false, span)
+                self.not_supported(instruction, guard, row, format!("`{name}` is not supported: {why}"))
             }
             None => {
                 let reason = isa::unknown(instruction);
-                self.emit(guard, unsupported(reason), false, span)
+                self.not_supported(instruction, guard, row, reason)
             }
         }
+    }
+
+    /// An instruction that is not supported: its results are not known if it does nothing but compute, else it is a fault.
+    fn not_supported(
+        &mut self,
+        instruction: &'m tree::Instruction,
+        guard: Option<PredSrc>,
+        row: Option<&isa::Row>,
+        reason: String,
+    ) -> Result<(), LowerError> {
+        let mut computing = Operation::new(self, instruction);
+        let op = match row.and_then(|row| row.computes) {
+            Some(computes) => match isa::unevaluated(&mut computing, computes, &reason) {
+                Ok(op) => op,
+                Err(Fail::Unsupported(_)) => None,
+                Err(Fail::Wrong(error)) => return Err(error),
+            },
+            None => None,
+        };
+        self.emit(guard, vec![op.unwrap_or(Op::Unsupported { reason })], false, instruction.span)
     }
 
     fn guard(

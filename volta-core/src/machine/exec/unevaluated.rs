@@ -1,0 +1,36 @@
+//! Instructions that compute in registers what is not supported (rule S2): nothing is said of what they write.
+
+use super::super::cta::Cta;
+use super::super::value::{Origin, Truth, Value, lanes};
+use super::super::warp::Warp;
+use crate::program::{InstId, PredId, PredSrc, RegId, Src};
+
+impl Cta<'_> {
+    /// Whether it uses an operand is not known either: one that is undefined is no fault here, but if it is in doubt, so
+    /// are the results.
+    pub(super) fn unevaluated(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        pc: InstId,
+        (d, p): (&[RegId], &[PredId]),
+        (a, predicates): (&[Src], &[PredSrc]),
+    ) {
+        self.relied.on_unevaluated(pc);
+        let in_doubt = lanes(mask).find_map(|lane| {
+            let values =
+                a.iter().filter_map(|source| self.packed.undefined_part(self.value(warp, *source, lane)));
+            let truths =
+                predicates.iter().filter_map(|source| match warp.predicates[source.pred.index()].get(lane) {
+                    Truth::Undefined(origin) => Some(origin),
+                    Truth::Known(_) | Truth::Condition(_) => None,
+                });
+            values.chain(truths).find(|origin| matches!(origin, Origin::Doubtful(_)))
+        });
+        let origin = in_doubt.unwrap_or(Origin::Unevaluated(pc));
+        for lane in lanes(mask) {
+            d.iter().for_each(|d| warp.register_mut(*d).set(lane, Value::Undefined(origin)));
+            p.iter().for_each(|p| warp.predicate_mut(*p).set(lane, Truth::Undefined(origin)));
+        }
+    }
+}
