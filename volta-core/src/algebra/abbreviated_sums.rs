@@ -8,12 +8,15 @@
 //! makes `s²` of `(x₁ + … + xₙ)·s`. All of this is exact. What it leaves undecided, a prover that expands everything multiplies out.
 
 use super::Stop;
-use super::atom::{Atom, AtomId};
-use super::canon::{Prover, SHORT_LIST};
+use super::atom::Atom;
 use super::exponent::Prefactor;
-use super::linear_sum::{LinearSum, NONE, Products, by_coefficient, inputs_of, pack, pack_single};
+use super::id::AtomId;
+use super::linear_sum::{LinearSum, Products, SHORT_LIST, by_coefficient};
+use super::memo::Joined;
 use super::monomial::MonomialId;
+use super::packed::{inputs_of, is_pair, pack, pack_single};
 use super::polynomial::{Key, PolynomialId, Term, collect};
+use super::prover::Prover;
 use super::tactic::Named;
 use crate::number::Rational;
 use crate::term::TermId;
@@ -24,9 +27,6 @@ use std::rc::Rc;
 pub(super) const FEW: usize = 8;
 /// Names with one another's terms can go in circles: then a form is left as it is.
 const MAX_ROUNDS: u32 = 16;
-
-/// A name as a monomial, and the number that it is multiplied by.
-pub(super) type Joined = (MonomialId, Rational);
 
 /// A name beside the first of its own terms, as a monomial; its terms; and the rest, which has the name as a factor.
 struct Beside {
@@ -164,7 +164,7 @@ impl Prover<'_> {
     pub(super) fn name(&mut self, mut keys: Vec<u128>) -> MonomialId {
         keys.sort_unstable();
         let atom = self.table.intern(Atom::Products(keys.into()));
-        self.has_named = true;
+        self.sums.any = true;
         self.table.single(atom)
     }
 
@@ -228,7 +228,7 @@ impl Prover<'_> {
             _ => None,
         };
         let names: Box<[AtomId]> = terms.iter().filter_map(|term| Some(alone(self, term)?.0)).collect();
-        if names.len() < 2 || self.apart.contains(&names) {
+        if names.len() < 2 || self.sums.apart.contains(&names) {
             return Ok(());
         }
         let list = |term: &Term| {
@@ -240,7 +240,7 @@ impl Prover<'_> {
         self.charge(keys.len() as u64)?;
         keys.sort_unstable();
         if keys.windows(2).all(|pair| pair[0] != pair[1]) {
-            self.apart.insert(names);
+            self.sums.apart.insert(names);
             return Ok(());
         }
         terms.retain(|term| alone(self, term).is_none());
@@ -324,7 +324,7 @@ impl Prover<'_> {
     /// The sum of named sums and more inputs: its name as a monomial, and how often it is there.
     fn joined(&mut self, names: &[AtomId], more: Vec<u128>) -> Result<Joined, Stop> {
         if more.is_empty()
-            && let Some(known) = self.joined.get(names)
+            && let Some(known) = self.sums.joined.get(names)
         {
             return Ok(known.clone());
         }
@@ -339,7 +339,7 @@ impl Prover<'_> {
         let times = without_repetition(&mut keys);
         let joined = (self.name(keys), times);
         if remembered {
-            self.joined.insert(names.into(), joined.clone());
+            self.sums.joined.insert(names.into(), joined.clone());
         }
         Ok(joined)
     }
@@ -452,8 +452,4 @@ fn without_repetition(keys: &mut Vec<u128>) -> Rational {
     }
     keys.dedup();
     Rational::from_integer(times as i64)
-}
-
-fn is_pair(key: u128) -> bool {
-    key as u64 != NONE
 }

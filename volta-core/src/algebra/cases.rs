@@ -11,15 +11,18 @@
 
 use super::Stop;
 use super::analysis::INFINITE;
-use super::atom::{Atom, AtomId, TermRef};
-use super::canon::Prover;
+use super::atom::Atom;
+use super::case::{Assumption, Case};
 use super::comparison::MAX_COMPARISONS;
 use super::equal::Stage;
-use super::function::{as_number, negated, number, times_number};
+use super::id::{AtomId, TermRef};
 use super::linear::{Inequality, Solution, solve};
 use super::monomial::MonomialId;
-use super::obligation::Requirement;
-use super::polynomial::{Key, PolynomialId, Term, add, collect};
+use super::polynomial::{
+    Key, PolynomialId, Term, add, as_number, collect, content, negated, number, times_number,
+};
+use super::prover::Prover;
+use super::requirement::Requirement;
 use crate::number::Rational;
 use crate::number::signs::Signs;
 use crate::number::value::Demand;
@@ -47,13 +50,6 @@ pub enum Split {
     },
 }
 
-/// `sum > 0`, or `sum ≥ 0`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Assumption {
-    pub(super) sum: Rc<[Term]>,
-    pub(super) strict: bool,
-}
-
 /// What holds wherever a term has a value.
 #[derive(Debug, Default)]
 struct Domain {
@@ -66,42 +62,6 @@ impl Domain {
     fn extend(&mut self, other: Domain) {
         self.assumptions.extend(other.assumptions);
         self.nonzero.extend(other.nonzero);
-    }
-}
-
-/// What holds in the case at hand.
-#[derive(Debug, Default)]
-pub(super) struct Case {
-    pub(super) assumptions: Vec<Assumption>,
-    signs: FxHashMap<PolynomialId, Signs>,
-    /// Input elements that are one number, by their atoms.
-    numbers: FxHashMap<AtomId, Rational>,
-}
-
-impl Case {
-    /// Whether nothing is assumed.
-    pub(super) fn is_trivial(&self) -> bool {
-        self.assumptions.is_empty()
-    }
-
-    /// The number that an input element is.
-    pub(super) fn number(&self, atom: AtomId) -> Option<&Rational> {
-        self.numbers.get(&atom)
-    }
-
-    /// Whether any input element is one number.
-    pub(super) fn has_numbers(&self) -> bool {
-        !self.numbers.is_empty()
-    }
-
-    /// Sums that are assumed to be zero.
-    fn zeros(&self) -> impl Iterator<Item = &[Term]> {
-        self.assumptions.iter().enumerate().filter_map(|(at, assumption)| {
-            let opposite = negated(&assumption.sum);
-            let is_opposite = |other: &Assumption| !other.strict && other.sum[..] == opposite[..];
-            let is_zero = !assumption.strict && self.assumptions[at + 1..].iter().any(is_opposite);
-            is_zero.then_some(&assumption.sum[..])
-        })
     }
 }
 
@@ -124,7 +84,7 @@ impl Prover<'_> {
         operand: TermRef,
         reference: TermRef,
     ) -> Result<bool, Stop> {
-        if self.flags(operand) & INFINITE != 0 {
+        if self.terms.flags(operand) & INFINITE != 0 {
             return Ok(false);
         }
         let mut granted = self.domain_of(reference);
@@ -228,7 +188,7 @@ impl Prover<'_> {
 
     /// A whole number above zero is at least 1.
     fn tighten(&self, assumption: &mut Assumption) {
-        let Some(divisor) = super::integer::content(&assumption.sum).and_then(|factor| factor.recip()) else {
+        let Some(divisor) = content(&assumption.sum).and_then(|factor| factor.recip()) else {
             return;
         };
         let whole = times_number(&assumption.sum, &divisor);

@@ -1,11 +1,11 @@
 //! What a form still compares: the comparisons with zero that proofs by cases ([`super::cases`]) split by.
 
-use super::atom::{Atom, AtomId};
-use super::canon::Prover;
-use super::cases::Assumption;
+use super::atom::Atom;
+use super::case::Assumption;
 use super::condition::{Condition, ConditionId};
-use super::function::{negated, number};
-use super::polynomial::{Key, PolynomialId, Term, add};
+use super::id::AtomId;
+use super::polynomial::{Key, PolynomialId, Term, add, negated, number};
+use super::prover::Prover;
 use crate::number::Rational;
 use crate::number::signs::Signs;
 use rustc_hash::FxHashSet;
@@ -238,7 +238,7 @@ impl Prover<'_> {
         let mut found = Vec::new();
         let mut open = vec![condition];
         while let Some(condition) = open.pop() {
-            match self.conditions.get(condition) {
+            match self.table.conditions.get(condition) {
                 Condition::Known(_) => {}
                 Condition::Positive(sum) => found.push((*sum, Kind::Positive)),
                 Condition::Zero(sum) => found.push((*sum, Kind::Zero)),

@@ -13,13 +13,14 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::atom::{Atom, AtomId, TermRef, mix};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::condition::{Condition, ConditionId};
-use super::linear_sum::inputs_of;
+use super::id::{AtomId, TermRef, mix};
 use super::monomial::MonomialId;
+use super::packed::inputs_of;
 use super::polynomial::PolynomialId;
 use super::print::Normal;
+use super::prover::Prover;
 use super::tower::{LEVELS, TOWERS, Tower};
 use crate::term::{InputId, TermOp};
 
@@ -161,7 +162,7 @@ fn within(prover: &Prover<'_>, (part, level): &At, mut each: impl FnMut(At)) {
             let factors = prover.table().monomials.factors(*id).iter();
             factors.for_each(|(atom, _)| each((Part::Atom(*atom), level)));
         }
-        Part::Condition(id) => match prover.conditions.get(id) {
+        Part::Condition(id) => match prover.table.conditions.get(id) {
             Condition::Known(_) => {}
             Condition::Positive(inner) | Condition::Zero(inner) => polynomials(&[*inner]),
             Condition::Not(inner) => each((Part::Condition(inner.clone()), level)),
@@ -311,7 +312,7 @@ impl Evaluation<'_, '_> {
 
     fn condition(&self, id: &ConditionId, level: usize) -> u64 {
         let condition = |id: &ConditionId| self.value((Part::Condition(id.clone()), level));
-        match self.prover.conditions.get(id) {
+        match self.prover.table.conditions.get(id) {
             Condition::Known(value) => self.hash(Tag::Known, level, &[u64::from(*value)]),
             Condition::Positive(inner) => self.hash(Tag::Positive, level, &[self.polynomial(*inner, level)]),
             Condition::Zero(inner) => self.hash(Tag::Zero, level, &[self.polynomial(*inner, level)]),

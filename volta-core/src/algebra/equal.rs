@@ -3,12 +3,12 @@
 
 use super::Stop;
 use super::analysis::CHOICE;
-use super::atom::{Atom, TermRef};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::extended_value::Class;
-use super::function::negated;
+use super::id::TermRef;
 use super::linear_sum::{LinearSum, Products};
-use super::polynomial::{Term, add};
+use super::polynomial::{Term, add, negated};
+use super::prover::Prover;
 use crate::term::TermOp;
 
 /// How far up the pipeline a comparison goes.
@@ -99,7 +99,7 @@ impl Prover<'_> {
 
     /// What was found to be undefined is all of a term, unless it may be an arm that is never taken.
     fn undefined(&self, at: TermRef, why: String, all: impl FnOnce(String) -> Equality) -> Equality {
-        if self.flags(at) & CHOICE == 0 {
+        if self.terms.flags(at) & CHOICE == 0 {
             all(why)
         } else {
             Equality::Open(format!("{why}, in an arm of a choice that may be taken"))

@@ -1,9 +1,10 @@
 //! Products of monomials and of powers of two: the operations of a [`Table`] on keys and scales.
 
 use super::Stop;
-use super::atom::{AtomId, Table};
+use super::id::AtomId;
 use super::monomial::{MonomialId, Monomials};
 use super::polynomial::{Key, PolynomialId, Term, add};
+use super::table::Table;
 use crate::number::Rational;
 
 /// `coefficient · monomial · 2^exponent`, a factor that sums carry along without being rewritten.

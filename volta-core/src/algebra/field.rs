@@ -18,13 +18,14 @@
 
 use super::Stop;
 use super::analysis::INFINITE;
-use super::atom::{Atom, AtomId, TermRef, mix};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::constant_readings::{Irrational, Literal, Role};
 use super::extended_value::Class;
-use super::linear_sum::inputs_of;
+use super::id::{AtomId, TermRef, mix};
 use super::monomial::MonomialId;
+use super::packed::inputs_of;
 use super::polynomial::PolynomialId;
+use super::prover::Prover;
 use super::tower::{LEVELS, TOWERS, Tower};
 use crate::number::Rational;
 use crate::term::{InputId, Kind, Product, Reads, Sum, TermKind, TermOp, View};
@@ -164,7 +165,7 @@ impl Evaluation<'_, '_> {
                 stack.pop();
                 continue;
             }
-            let value = match self.prover.view(at) {
+            let value = match self.prover.terms.view(at) {
                 View::Input { input, element } => self.input(input, element, level),
                 View::Constant(constant) => match constant.exact.finite() {
                     Some(value) => self.constant(at, value, level)?,
@@ -207,7 +208,9 @@ impl Evaluation<'_, '_> {
             Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) => return Ok(false),
         }
         for operand in operands {
-            if self.prover.flags(*operand) & INFINITE != 0 && self.prover.class(*operand)? != Class::Finite {
+            if self.prover.terms.flags(*operand) & INFINITE != 0
+                && self.prover.class(*operand)? != Class::Finite
+            {
                 return Ok(false);
             }
         }
@@ -277,7 +280,7 @@ impl Evaluation<'_, '_> {
 
     fn constant(&mut self, at: TermRef, value: &Rational, level: usize) -> Result<Value, Missing> {
         let TermKind::Constant(id) = at.term.kind() else { return Err(Missing::Everywhere) };
-        match self.prover.analysis(at.store).reading(id) {
+        match self.prover.terms.analysis(at.store).reading(id) {
             Some((coefficient, literal)) => {
                 let coefficient = self.rational(coefficient, level)?;
                 let literal = self.literal(*literal, level)?;
@@ -311,7 +314,7 @@ impl Evaluation<'_, '_> {
 
     /// The value of a term's canonical form.
     fn by_form(&mut self, at: TermRef, op: TermOp, level: usize) -> Result<Value, Missing> {
-        if !self.forms && self.prover.is_function(at) {
+        if !self.forms && self.prover.terms.is_function(at) {
             let seed = mix(mix(self.seed, u128::MAX - 1 - u128::from(at.store)), u128::from(at.term.raw()));
             return Ok(Value { number: self.tower.random(level, seed), kinds: VARIES });
         }

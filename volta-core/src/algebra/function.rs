@@ -2,14 +2,15 @@
 
 use super::Stop;
 use super::analysis::INFINITE;
-use super::atom::{Atom, TermRef};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::condition::{Condition, ConditionId};
 use super::constant_readings::Irrational;
 use super::exponent::Prefactor;
 use super::extended_value::Class;
+use super::id::TermRef;
 use super::monomial::MonomialId;
-use super::polynomial::{Key, PolynomialId, Term, add, collect};
+use super::polynomial::{Key, PolynomialId, Term, add, as_number, collect, negated, number, times_number};
+use super::prover::Prover;
 use crate::number::Rational;
 use crate::number::interval::Function;
 use crate::number::signs::Signs;
@@ -18,30 +19,6 @@ use crate::term::{FunctionInfo, Kind, Parity, Piecewise, Predicate, TermId, Term
 
 /// Conditions nested deeper than this are not looked at.
 const MAX_CONDITION_DEPTH: u32 = 200;
-
-/// The terms of a number.
-pub(super) fn number(value: Rational) -> Vec<Term> {
-    if value.is_zero() { Vec::new() } else { vec![Term { key: Key::ONE, coefficient: value }] }
-}
-
-/// The number that a collected sum is, if it is one.
-pub(super) fn as_number(terms: &[Term]) -> Option<Rational> {
-    match terms {
-        [] => Some(Rational::ZERO),
-        [term] if term.key == Key::ONE => Some(term.coefficient.clone()),
-        _ => None,
-    }
-}
-
-/// `−terms`
-pub(super) fn negated(terms: &[Term]) -> Vec<Term> {
-    terms.iter().map(|term| Term { key: term.key, coefficient: -&term.coefficient }).collect()
-}
-
-/// `k·terms` for a number `k ≠ 0`
-pub(super) fn times_number(terms: &[Term], factor: &Rational) -> Vec<Term> {
-    terms.iter().map(|term| Term { key: term.key, coefficient: &term.coefficient * factor }).collect()
-}
 
 impl Prover<'_> {
     /// A resolved argument, literals as the numbers they are.
@@ -53,10 +30,10 @@ impl Prover<'_> {
 
     /// What a function node is, resolved.
     pub(super) fn resolve_function(&mut self, at: TermRef) -> Result<Vec<Term>, Stop> {
-        let View::Apply(op, operands) = self.view(at) else {
+        let View::Apply(op, operands) = self.terms.view(at) else {
             return Err(Stop::Unknown("a function that is none".to_string()));
         };
-        if let Some((op, _)) = self.extremum(at) {
+        if let Some((op, _)) = self.terms.extremum(at) {
             return self.maximum_of(at, op);
         }
         let [a, b, c] = operands.map(|term| TermRef { store: at.store, term });
@@ -199,7 +176,7 @@ impl Prover<'_> {
     }
 
     fn copy_sign(&mut self, sign: TermRef, magnitude: TermRef) -> Result<Vec<Term>, Stop> {
-        let sign_signs = if self.flags(sign) & INFINITE != 0 {
+        let sign_signs = if self.terms.flags(sign) & INFINITE != 0 {
             match self.class(sign)? {
                 Class::PosInf => Signs::POSITIVE,
                 Class::NegInf => Signs::NEGATIVE,
@@ -218,10 +195,10 @@ impl Prover<'_> {
         if sign_signs == Signs::NEGATIVE {
             return Ok(negated(&magnitude));
         }
-        if self.flags(sign) & INFINITE != 0 {
+        if self.terms.flags(sign) & INFINITE != 0 {
             return Err(Stop::Unknown("the sign of what may be an infinity".to_string()));
         }
-        let (read, flipped) = self.sign_read(sign);
+        let (read, flipped) = self.terms.sign_read(sign);
         let sign = self.argument(sign)?;
         let signs = self.signs_of(&sign);
         if signs == Signs::POSITIVE {
@@ -244,28 +221,12 @@ impl Prover<'_> {
         Ok(if flipped { negated(&copied) } else { copied })
     }
 
-    /// From which term a sign is read, and whether it is flipped: an input has the same sign for both kernels, also
-    /// where it is zero, and negation flips also that. What any other operation makes of zeros is its own business.
-    fn sign_read(&self, mut sign: TermRef) -> (TermRef, bool) {
-        let mut flipped = false;
-        loop {
-            match self.view(sign) {
-                View::Input { .. } => return (TermRef { store: 0, term: sign.term }, flipped),
-                View::Apply(TermOp::Neg, [operand, ..]) => {
-                    sign.term = operand;
-                    flipped = !flipped;
-                }
-                View::Apply(..) | View::Constant(_) => return (sign, flipped),
-            }
-        }
-    }
-
     /// A choice. Where the arms differ by `k` times what the condition compares with zero, it is a maximum:
     /// `p > 0 ? b + k·p : b = b + k·max(p, 0)`, which covers maxima, minima, magnitudes and clamps. So it is where they
     /// differ by a power of that, as two parts of a softmax do that are merged by which has the larger maximum.
     fn select(&mut self, condition: TermRef, a: TermRef, b: TermRef) -> Result<Vec<Term>, Stop> {
         let condition = self.condition(condition, 0)?;
-        match self.conditions.get(&condition) {
+        match self.table.conditions.get(&condition) {
             Condition::Known(true) => return self.argument(a),
             Condition::Known(false) => return self.argument(b),
             Condition::Positive(_)
@@ -276,14 +237,14 @@ impl Prover<'_> {
         }
         let (mut when_true, mut when_false) = (self.argument(a)?, self.argument(b)?);
         let mut condition = condition;
-        if let Condition::Not(inner) = self.conditions.get(&condition) {
+        if let Condition::Not(inner) = self.table.conditions.get(&condition) {
             condition = inner.clone();
             std::mem::swap(&mut when_true, &mut when_false);
         }
         if when_true == when_false {
             return Ok(when_true);
         }
-        if let Condition::Positive(compared) = self.conditions.get(&condition) {
+        if let Condition::Positive(compared) = self.table.conditions.get(&condition) {
             let compared = self.table.polynomials.shared_terms(*compared);
             let gap = add(&when_true, &negated(&when_false));
             if let Some(factor) = multiple_of(&gap, &compared) {
@@ -306,7 +267,7 @@ impl Prover<'_> {
     /// `m` is the larger of `p` and `q`: sums that were merged by choices are one sum under a scale, of which nothing need be
     /// known yet. Where infinities decide the choice, it is that arm.
     pub(super) fn power_of_choice(&mut self, at: TermRef) -> Result<Option<(TermId, Prefactor)>, Stop> {
-        if let View::Apply(TermOp::Select, [condition, a, b]) = self.view(at)
+        if let View::Apply(TermOp::Select, [condition, a, b]) = self.terms.view(at)
             && let Class::Known(holds) = self.class(TermRef { store: at.store, term: condition })?
         {
             return Ok(Some((if holds { a } else { b }, Prefactor::one())));
@@ -317,10 +278,12 @@ impl Prover<'_> {
         if let Some(known) = self.forms.choices.get(&at) {
             return Ok(known.clone());
         }
-        let Some(([low, high], [when_true, when_false])) = self.choice_by_order(at) else { return Ok(None) };
-        let Some(larger) = self.larger_of(low, high) else { return Ok(None) };
+        let Some(([low, high], [when_true, when_false])) = self.terms.choice_by_order(at) else {
+            return Ok(None);
+        };
+        let Some(larger) = self.terms.larger_of(low, high) else { return Ok(None) };
         for operand in [low, high, when_true, when_false] {
-            if self.flags(operand) & INFINITE != 0 && self.class(operand)? != Class::Finite {
+            if self.terms.flags(operand) & INFINITE != 0 && self.class(operand)? != Class::Finite {
                 return Ok(None);
             }
         }
@@ -384,7 +347,7 @@ impl Prover<'_> {
             return Err(Stop::Unknown("conditions are nested too deeply".to_string()));
         }
         self.charge(1)?;
-        let View::Apply(op, [a, b, _]) = self.view(at) else {
+        let View::Apply(op, [a, b, _]) = self.terms.view(at) else {
             return Err(Stop::Unknown("a number is used as a condition".to_string()));
         };
         let [a, b] = [a, b].map(|term| TermRef { store: at.store, term });
@@ -395,32 +358,32 @@ impl Prover<'_> {
             Predicate::Less => self.less(a, b),
             Predicate::LessEqual => {
                 let opposite = self.less(b, a)?;
-                Ok(self.conditions.not(opposite, &self.table))
+                Ok(self.table.not(opposite))
             }
             Predicate::Equal => self.equal_to(a, b),
             Predicate::Not => {
                 let inner = self.condition(a, depth + 1)?;
-                Ok(self.conditions.not(inner, &self.table))
+                Ok(self.table.not(inner))
             }
             Predicate::And => {
                 let (a, b) = (self.condition(a, depth + 1)?, self.condition(b, depth + 1)?);
-                Ok(self.conditions.and(a, b, &self.table))
+                Ok(self.table.and(a, b))
             }
             Predicate::Xor => {
                 let (a, b) = (self.condition(a, depth + 1)?, self.condition(b, depth + 1)?);
-                Ok(self.conditions.xor(a, b, &self.table))
+                Ok(self.table.xor(a, b))
             }
             Predicate::Or => {
                 let (a, b) = (self.condition(a, depth + 1)?, self.condition(b, depth + 1)?);
-                let (a, b) = (self.conditions.not(a, &self.table), self.conditions.not(b, &self.table));
-                let neither = self.conditions.and(a, b, &self.table);
-                Ok(self.conditions.not(neither, &self.table))
+                let (a, b) = (self.table.not(a), self.table.not(b));
+                let neither = self.table.and(a, b);
+                Ok(self.table.not(neither))
             }
         }
     }
 
     fn known(&mut self, value: bool) -> ConditionId {
-        self.conditions.intern(Condition::Known(value), &self.table)
+        self.table.intern_condition(Condition::Known(value))
     }
 
     /// The classes of two operands of a comparison, both defined.
@@ -454,11 +417,11 @@ impl Prover<'_> {
             // Of the whole numbers p and −p + 1 exactly one is above zero: the one whose leading coefficient is.
             let (gap, negated) = turned;
             let gap = self.unit_leading(gap, true);
-            let condition = self.conditions.intern(Condition::Positive(gap), &self.table);
-            return Ok(if negated { self.conditions.not(condition, &self.table) } else { condition });
+            let condition = self.table.intern_condition(Condition::Positive(gap));
+            return Ok(if negated { self.table.not(condition) } else { condition });
         }
         let gap = self.unit_leading(gap, true);
-        Ok(self.conditions.intern(Condition::Positive(gap), &self.table))
+        Ok(self.table.intern_condition(Condition::Positive(gap)))
     }
 
     /// For a whole number, one that is above zero at the same inputs, or at the others: without a common factor, and
@@ -486,7 +449,7 @@ impl Prover<'_> {
             return Ok(self.known(signs == Signs::ZERO));
         }
         let gap = self.unit_leading(gap, false);
-        Ok(self.conditions.intern(Condition::Zero(gap), &self.table))
+        Ok(self.table.intern_condition(Condition::Zero(gap)))
     }
 
     /// `b − a`

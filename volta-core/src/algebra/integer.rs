@@ -13,15 +13,18 @@
 
 use super::Stop;
 use super::analysis::INFINITE;
-use super::atom::{Atom, Table, TermRef};
-use super::canon::Prover;
-use super::function::{as_number, negated, number, times_number};
+use super::atom::Atom;
+use super::id::TermRef;
 use super::monomial::MonomialId;
-use super::polynomial::{Key, PolynomialId, Term, add, collect};
+use super::polynomial::{
+    Key, PolynomialId, Term, add, as_number, collect, content, negated, number, times_number,
+};
+use super::prover::Prover;
+use super::table::{Bounds, Table};
 use crate::number::Rational;
 use crate::number::interval::Towards;
 use crate::number::signs::Signs;
-use crate::term::{Range, Ranges, TermOp, View};
+use crate::term::{TermOp, View};
 
 /// Maxima are looked through so many deep.
 const MAX_NESTING: u32 = 16;
@@ -31,16 +34,6 @@ const MAX_STEPS: usize = 256;
 const MAX_CHAIN: usize = 128;
 /// Fractions are compared for numbers up to this size, whose products fit machine words.
 const MAX_SIZE: i128 = 1 << 62;
-
-/// Bounds of a whole number.
-pub(super) type Bounds = Option<(i128, i128)>;
-
-pub(super) fn to_i128(value: &Rational) -> Option<i128> {
-    value.to_i64().map(i128::from).or_else(|| {
-        let (num, den) = value.to_parts();
-        if den == 1 { num.to_i128() } else { None }
-    })
-}
 
 impl Table {
     /// Whether a product of powers is a whole number at every input.
@@ -112,7 +105,7 @@ impl Table {
         while let Some(chain) = self.chain_in(&rest) {
             for (at, (weight, _)) in digits_of(&chain).iter().enumerate() {
                 let own = match chain.get(at + 1) {
-                    Some(above) => (0, to_i128(&above.ratio)? - 1),
+                    Some(above) => (0, above.ratio.to_i128()? - 1),
                     None => self.monomial_bounds(chain[at].monomial?)?,
                 };
                 widen(&mut bounds, weight, own);
@@ -185,7 +178,7 @@ impl Table {
             let mut multiple = |of: PolynomialId| {
                 let [single] = self.polynomials.terms(of) else { return None };
                 let (_, high) = self.bounds_of(std::slice::from_ref(single))?;
-                all |= to_i128(&high).filter(|high| *high >= 0)?;
+                all |= high.to_i128().filter(|high| *high >= 0)?;
                 let held = terms.iter().find(|other| other.key == single.key);
                 let Some(held) = held else { return Some(Rational::ZERO) };
                 gone.push(held.clone());
@@ -332,20 +325,11 @@ pub(super) struct Level {
 }
 
 impl Prover<'_> {
-    /// Between which integers a term lies.
-    pub(super) fn range(&mut self, at: TermRef) -> Range {
-        let place = at.store as usize;
-        if self.ranges.len() <= place {
-            self.ranges.resize_with(place + 1, Ranges::default);
-        }
-        self.ranges[place].of(self.stores[place].0, at.term)
-    }
-
     /// A rounding of a term. Roundings are monotone: that of a maximum is the maximum of theirs.
     pub(super) fn rounding(&mut self, towards: Towards, at: TermRef, depth: u32) -> Result<Vec<Term>, Stop> {
-        if let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.view(at)
+        if let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.terms.view(at)
             && depth < MAX_NESTING
-            && self.flags(at) & INFINITE == 0
+            && self.terms.flags(at) & INFINITE == 0
         {
             let mut rounded = Vec::with_capacity(2);
             for operand in [a, b] {
@@ -356,7 +340,7 @@ impl Prover<'_> {
             let maximum = self.maximum(rounded)?;
             return Ok(if op == TermOp::Min { negated(&maximum) } else { maximum });
         }
-        if let View::Apply(TermOp::Neg, [a, ..]) = self.view(at)
+        if let View::Apply(TermOp::Neg, [a, ..]) = self.terms.view(at)
             && depth < MAX_NESTING
         {
             let opposite = match towards {
@@ -545,7 +529,7 @@ impl Prover<'_> {
         let factor = content(terms)?;
         let whole = times_number(terms, &factor.recip()?);
         let (low, high) = self.table.bounds_of(&whole)?;
-        let simplest = simplest_factor(&factor, to_i128(&low)?, to_i128(&high)?)?;
+        let simplest = simplest_factor(&factor, low.to_i128()?, high.to_i128()?)?;
         (simplest != factor).then(|| times_number(&whole, &simplest))
     }
 
@@ -553,7 +537,7 @@ impl Prover<'_> {
     pub(super) fn remainder(&mut self, at: TermRef, modulus: TermRef) -> Result<Vec<Term>, Stop> {
         let modulus = as_number(&self.argument(modulus)?).unwrap_or_default();
         // What executed the term says more of its range than its form does, where maxima are sums of others.
-        let inside = to_i128(&modulus).is_some_and(|modulus| self.range(at).within(0, modulus - 1));
+        let inside = modulus.to_i128().is_some_and(|modulus| self.terms.range(at).within(0, modulus - 1));
         let argument = self.argument(at)?;
         if inside {
             return Ok(argument);
@@ -596,7 +580,7 @@ impl Prover<'_> {
     /// Whether a number is a whole multiple of a power of two that is above another.
     fn is_above(&self, multiple: &[Term], low: &[Term]) -> bool {
         let below = |(least, most): (Rational, Rational)| {
-            let most = to_i128(&most.floor()).filter(|_| !least.is_negative())?;
+            let most = most.floor().to_i128().filter(|_| !least.is_negative())?;
             Some(Rational::power_of_two(-((128 - most.leading_zeros()) as i32)))
         };
         let unit = self.table.bounds_of(low).and_then(below);
@@ -620,17 +604,6 @@ impl Prover<'_> {
         }
         Ok(out)
     }
-}
-
-/// The largest number of which all coefficients are whole multiples.
-pub(super) fn content(terms: &[Term]) -> Option<Rational> {
-    let mut parts = terms.iter().map(|term| term.coefficient.to_parts());
-    let (mut num, mut den) = parts.next()?;
-    for (other_num, other_den) in parts {
-        num = num.gcd(&other_num);
-        den = den.lcm(&other_den);
-    }
-    Some(rug::Rational::from((num.abs(), den)).into())
 }
 
 /// The simplest `c'` with `⌊c'·n⌋ = ⌊c·n⌋` for all whole `n` from `low` to `high`; `0 < c < 1`.

@@ -5,11 +5,11 @@
 //! networks agree in it whatever their comparators are.
 
 use super::Stop;
-use super::atom::TermRef;
-use super::canon::Prover;
 use super::extended_value::Class;
-use super::function::negated;
-use super::polynomial::{PolynomialId, Term};
+use super::id::TermRef;
+use super::polynomial::{PolynomialId, Term, negated};
+use super::prover::Prover;
+use super::terms::Terms;
 use crate::term::TermOp;
 use rustc_hash::FxHashMap;
 
@@ -33,7 +33,7 @@ struct Network {
 impl Prover<'_> {
     /// What a network computes, if it is one of some depth over few generators.
     pub(super) fn network(&mut self, root: TermRef) -> Result<Option<Vec<Term>>, Stop> {
-        let Some(network) = self.network_below(root) else { return Ok(None) };
+        let Some(network) = network_below(&self.terms, root) else { return Ok(None) };
         self.charge(network.nodes.len() as u64)?;
         let mut missing = false;
         let mut values: Vec<PolynomialId> = Vec::new();
@@ -95,44 +95,44 @@ impl Prover<'_> {
         }
         self.maximum(arms).map(Some)
     }
+}
 
-    /// The network whose last node is `root`.
-    fn network_below(&self, root: TermRef) -> Option<Network> {
-        let mut network = Network { nodes: Vec::new(), generators: Vec::new() };
-        // How often maxima and minima take turns below a node; none for generators.
-        let mut turns: FxHashMap<TermRef, Option<(TermOp, u32)>> = FxHashMap::default();
-        let mut stack = vec![root];
-        while let Some(&at) = stack.last() {
-            if turns.contains_key(&at) {
-                stack.pop();
-                continue;
-            }
-            let Some((op, operands)) = self.extremum(at) else {
-                turns.insert(at, None);
-                network.generators.push(at);
-                stack.pop();
-                if network.generators.len() > MAX_GENERATORS {
-                    return None;
-                }
-                continue;
-            };
-            let before = stack.len();
-            stack.extend(operands.iter().filter(|operand| !turns.contains_key(operand)));
-            if stack.len() > before {
-                continue;
-            }
-            let below = operands.iter().filter_map(|operand| turns[operand]);
-            let own = below.map(|(other, count)| count + u32::from(other != op)).max().unwrap_or(0);
-            turns.insert(at, Some((op, own)));
-            network.nodes.push((at, op, operands));
+/// The network whose last node is `root`.
+fn network_below(terms: &Terms<'_>, root: TermRef) -> Option<Network> {
+    let mut network = Network { nodes: Vec::new(), generators: Vec::new() };
+    // How often maxima and minima take turns below a node; none for generators.
+    let mut turns: FxHashMap<TermRef, Option<(TermOp, u32)>> = FxHashMap::default();
+    let mut stack = vec![root];
+    while let Some(&at) = stack.last() {
+        if turns.contains_key(&at) {
             stack.pop();
-            if network.nodes.len() > MAX_NODES {
+            continue;
+        }
+        let Some((op, operands)) = terms.extremum(at) else {
+            turns.insert(at, None);
+            network.generators.push(at);
+            stack.pop();
+            if network.generators.len() > MAX_GENERATORS {
                 return None;
             }
+            continue;
+        };
+        let before = stack.len();
+        stack.extend(operands.iter().filter(|operand| !turns.contains_key(operand)));
+        if stack.len() > before {
+            continue;
         }
-        let deep = turns.get(&root).copied().flatten().is_some_and(|(_, turns)| turns >= MIN_TURNS);
-        (deep && network.generators.len() >= MIN_GENERATORS).then_some(network)
+        let below = operands.iter().filter_map(|operand| turns[operand]);
+        let own = below.map(|(other, count)| count + u32::from(other != op)).max().unwrap_or(0);
+        turns.insert(at, Some((op, own)));
+        network.nodes.push((at, op, operands));
+        stack.pop();
+        if network.nodes.len() > MAX_NODES {
+            return None;
+        }
     }
+    let deep = turns.get(&root).copied().flatten().is_some_and(|(_, turns)| turns >= MIN_TURNS);
+    (deep && network.generators.len() >= MIN_GENERATORS).then_some(network)
 }
 
 /// The sets that contain no other, in order. The smallest of more is no larger.

@@ -1,45 +1,23 @@
 //! The result of a walk through a term: products of inputs, packed, and other terms.
 
-use super::atom::TermRef;
 use super::exponent::Prefactor;
+use super::id::TermRef;
 use super::polynomial::{Key, Term};
 use crate::base::index::number_of;
 use crate::number::Rational;
-use crate::term::{InputId, TermId, TermKind};
+use crate::term::TermId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Lists of packed products shorter than this are turned into terms.
+pub(super) const SHORT_LIST: usize = 8;
+
 /// Products of two input elements under one scale, each with coefficient 1.
-///
-/// A key holds two raw ids: the larger in the high half; a single element has 1 + its id there and `NONE` below.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Products {
     /// What multiplies each of them.
     pub(super) scale: Prefactor,
     /// The packed products, in the order of the walk.
     pub(super) keys: Vec<u128>,
-}
-
-/// In place of a second factor.
-pub(super) const NONE: u64 = u64::MAX;
-
-/// The key of a product.
-pub(super) fn pack(a: u64, b: u64) -> u128 {
-    let (low, high) = if a <= b { (a, b) } else { (b, a) };
-    u128::from(high) << 64 | u128::from(low)
-}
-
-/// The key of a single element.
-pub(super) fn pack_single(a: u64) -> u128 {
-    u128::from(a) << 64 | u128::from(NONE)
-}
-
-/// The one or two input elements that a key multiplies, the smaller first.
-pub(super) fn inputs_of(key: u128) -> impl Iterator<Item = (InputId, u64)> {
-    let (high, low) = ((key >> 64) as u64, key as u64);
-    [low, high].into_iter().filter(|raw| *raw != NONE).filter_map(|raw| match TermId::from_raw(raw).kind() {
-        TermKind::Input { input, element } => Some((input, element)),
-        TermKind::Constant(_) | TermKind::Lane(..) => None,
-    })
 }
 
 /// A sum, not necessarily finished: atoms may be lazy, and products packed.

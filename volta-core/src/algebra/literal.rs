@@ -1,12 +1,13 @@
 //! Where literals of rule V9 become numbers: exponents of two, and everything else.
 
 use super::Stop;
-use super::atom::{Atom, AtomId};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::constant_readings::{Irrational, Literal, Reading, Role, factors, nearest, residuals};
 use super::exponent::Prefactor;
+use super::id::AtomId;
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
+use super::prover::Prover;
 use crate::number::Rational;
 use crate::number::format::Format;
 use crate::term::{TermOp, View};
@@ -275,7 +276,7 @@ impl Prover<'_> {
                 }
                 Atom::Apply(TermOp::Log2, _) if *power == 1 => logarithms += 1,
                 Atom::Opaque(at) if *power == 1 => {
-                    logarithms += i32::from(matches!(self.view(*at), View::Apply(TermOp::Log2, _)));
+                    logarithms += i32::from(matches!(self.terms.view(*at), View::Apply(TermOp::Log2, _)));
                 }
                 Atom::Input(..)
                 | Atom::Irrational(_)

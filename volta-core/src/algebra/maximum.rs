@@ -8,15 +8,16 @@
 //! minima inside maxima meet the same forms whichever stands inside.
 
 use super::Stop;
-use super::atom::{Atom, AtomId, Table, TermRef};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::exponent::Prefactor;
 use super::extended_value::Class;
-use super::function::{as_number, negated, times_number};
-use super::polynomial::{Key, PolynomialId, Term, add, collect};
+use super::id::{AtomId, TermRef};
+use super::polynomial::{Key, PolynomialId, Term, add, as_number, collect, content, negated, times_number};
+use super::prover::Prover;
+use super::table::Table;
 use crate::number::Rational;
 use crate::number::signs::Signs;
-use crate::term::{TermId, TermOp, View};
+use crate::term::TermOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Arms are compared pair by pair for which is larger up to this many.
@@ -27,58 +28,6 @@ const MAX_SHIFTS: usize = 8;
 const MAX_PRODUCT_ARMS: usize = 64;
 
 impl Prover<'_> {
-    /// The maximum or minimum of two terms that a term is, and which of both: an operation, or a choice by which of the
-    /// two is larger.
-    pub(super) fn extremum(&self, at: TermRef) -> Option<(TermOp, [TermRef; 2])> {
-        if let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.view(at) {
-            return Some((op, [a, b].map(|term| TermRef { store: at.store, term })));
-        }
-        let ([low, high], arms) = self.choice_by_order(at)?;
-        if arms == [high, low] {
-            Some((TermOp::Max, arms))
-        } else if arms == [low, high] {
-            Some((TermOp::Min, arms))
-        } else {
-            None
-        }
-    }
-
-    /// The two numbers by whose order a term chooses, and what it is where the first is smaller and where the second is;
-    /// where they are equal, either.
-    pub(super) fn choice_by_order(&self, at: TermRef) -> Option<([TermRef; 2], [TermRef; 2])> {
-        let View::Apply(TermOp::Select, [mut condition, a, b]) = self.view(at) else { return None };
-        let mut arms = [a, b];
-        loop {
-            match self.view(TermRef { store: at.store, term: condition }) {
-                View::Apply(TermOp::Not, [inner, ..]) => {
-                    condition = inner;
-                    arms.reverse();
-                }
-                View::Apply(TermOp::Less | TermOp::LessEqual, [low, high, _]) => {
-                    let located = |terms: [TermId; 2]| terms.map(|term| TermRef { store: at.store, term });
-                    return Some((located([low, high]), located(arms)));
-                }
-                View::Apply(..) | View::Input { .. } | View::Constant(_) => return None,
-            }
-        }
-    }
-
-    /// A term that is the larger of two.
-    pub(super) fn larger_of(&mut self, a: TermRef, b: TermRef) -> Option<TermRef> {
-        if !self.larger.contains_key(&a.store) {
-            let analysis = self.analysis(a.store);
-            let mut found = FxHashMap::default();
-            for term in analysis.terms_of(self.stores[a.store as usize].0, &[TermOp::Max, TermOp::Select]) {
-                if let Some((TermOp::Max, [a, b])) = self.extremum(TermRef { store: a.store, term }) {
-                    found.entry(in_order(a.term, b.term)).or_insert(term);
-                }
-            }
-            self.larger.insert(a.store, found);
-        }
-        let term = *self.larger[&a.store].get(&in_order(a.term, b.term))?;
-        Some(TermRef { store: a.store, term })
-    }
-
     /// The maximum (or minimum) that a tree of nodes of one operation computes.
     pub(super) fn maximum_of(&mut self, root: TermRef, op: TermOp) -> Result<Vec<Term>, Stop> {
         // In one order of what is compared, little is left of a network.
@@ -96,7 +45,7 @@ impl Prover<'_> {
             if !seen.insert(at) {
                 continue;
             }
-            if let Some((_, [a, b])) = self.extremum(at).filter(|(inner, _)| *inner == op) {
+            if let Some((_, [a, b])) = self.terms.extremum(at).filter(|(inner, _)| *inner == op) {
                 stack.extend([b, a]);
                 continue;
             }
@@ -291,13 +240,13 @@ impl Prover<'_> {
         let numbers = arms.iter().filter_map(|arm| as_number(arm)).collect::<Vec<_>>();
         // `max(a, −a, 0) = max(a, −a)`: a number between two arms.
         for number in &numbers {
-            let twice = super::function::number(number * &Rational::TWO);
+            let twice = super::polynomial::number(number * &Rational::TWO);
             let all: FxHashSet<&[Term]> = arms.iter().map(Vec::as_slice).collect();
             let opposite = |arm: &Vec<Term>| {
                 as_number(arm).is_none() && all.contains(add(&twice, &negated(arm)).as_slice())
             };
             if arms.iter().any(opposite) {
-                let own = super::function::number(number.clone());
+                let own = super::polynomial::number(number.clone());
                 arms.retain(|arm| *arm != own);
             }
         }
@@ -309,7 +258,7 @@ impl Prover<'_> {
                     || arms.len() <= MAX_PAIRS && below_two_others(&self.table, arms, at)
             } else {
                 let own = &arms[at];
-                numbers.iter().any(|number| covers(self, &super::function::number(number.clone()), own))
+                numbers.iter().any(|number| covers(self, &super::polynomial::number(number.clone()), own))
             };
             if covered {
                 arms.remove(at);
@@ -382,7 +331,7 @@ impl Prover<'_> {
             .filter(|(atom, _)| self.signs_of_atom(*atom) == Signs::POSITIVE)
             .collect();
         let monomial = self.table.intern_factors(&positive);
-        let coefficient = content(&all);
+        let coefficient = content(&all).unwrap_or(Rational::ONE);
         let factor = coefficient.recip().unwrap_or(Rational::ONE);
         let key = Key::new(monomial, self.common_exponent(&all)?);
         let inverse = Prefactor { coefficient: factor, key: self.table.key_power(key, -1)? };
@@ -394,10 +343,6 @@ impl Prover<'_> {
     }
 }
 
-fn in_order(a: TermId, b: TermId) -> [TermId; 2] {
-    [a.min(b), a.max(b)]
-}
-
 /// Whether an arm is nowhere larger than the mean of two others.
 fn below_two_others(table: &Table, arms: &[Vec<Term>], at: usize) -> bool {
     let lowered = times_number(&arms[at], &Rational::from_integer(-2));
@@ -406,16 +351,4 @@ fn below_two_others(table: &Table, arms: &[Vec<Term>], at: usize) -> bool {
         let rest = add(&arms[a], &lowered);
         others().filter(|b| *b > a).any(|b| table.signs_of(&add(&rest, &arms[b])).within(Signs::NOT_NEGATIVE))
     })
-}
-
-/// The positive number by which all coefficients become coprime integers.
-fn content(terms: &[Term]) -> Rational {
-    let mut num = rug::Integer::new();
-    let mut den = rug::Integer::from(1);
-    for term in terms {
-        let (n, d) = term.coefficient.to_parts();
-        num.gcd_mut(&n);
-        den.lcm_mut(&d);
-    }
-    if num == 0 { Rational::ONE } else { Rational::from(rug::Rational::from((num, den))) }
 }

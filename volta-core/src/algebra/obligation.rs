@@ -2,28 +2,17 @@
 
 use super::Stop;
 use super::analysis::INFINITE;
-use super::atom::{Atom, AtomId, TermRef};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::exponent::Prefactor;
 use super::extended_value::Class;
-use super::function::negated;
-use super::monomial::MonomialId;
-use super::path_condition::Guards;
-use super::polynomial::{PolynomialId, Term};
+use super::id::{AtomId, TermRef};
+use super::polynomial::{PolynomialId, Term, negated};
+use super::prover::Prover;
+use super::requirement::{Guards, Requirement};
 use crate::number::signs::Signs;
 use crate::number::value::Demand;
 use crate::term::TermOp;
 use rustc_hash::FxHashMap;
-
-/// Something that must hold where its guards do, and was not proved: the product, without factors known to be
-/// positive, under the demand. `negative` turns the sign of the product.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Requirement {
-    pub(super) demand: Demand,
-    pub(super) product: MonomialId,
-    pub(super) negative: bool,
-    pub(super) guards: Guards,
-}
 
 /// What became of a partial operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,7 +103,7 @@ impl Prover<'_> {
         let mut granted = Vec::new();
         for reached in self.partial_operations(root)? {
             let Some((demand, operand)) = demand_of(reached.op, reached.operands) else { continue };
-            if self.flags(operand) & INFINITE == 0 {
+            if self.terms.flags(operand) & INFINITE == 0 {
                 let scale = self.settled_scale(operand)?;
                 let unguarded = self.requirement(demand, &scale);
                 granted.push(Requirement { guards: reached.guards, ..unguarded });
@@ -129,7 +118,7 @@ impl Prover<'_> {
         let everywhere = reached.iter().filter(|reached| reached.guards.is_empty());
         let required = everywhere.filter_map(|reached| demand_of(reached.op, reached.operands));
         let required: Vec<(Demand, TermRef)> = required.collect();
-        let finite = required.into_iter().filter(|(_, operand)| self.flags(*operand) & INFINITE == 0);
+        let finite = required.into_iter().filter(|(_, operand)| self.terms.flags(*operand) & INFINITE == 0);
         Ok(finite.map(|(demand, operand)| (operand, demand)).collect())
     }
 
@@ -144,7 +133,7 @@ impl Prover<'_> {
     }
 
     fn examine(&mut self, demand: Demand, operand: TermRef) -> Result<Finding, Stop> {
-        if self.flags(operand) & INFINITE != 0 {
+        if self.terms.flags(operand) & INFINITE != 0 {
             match self.class(operand)? {
                 Class::Finite | Class::Known(_) => {}
                 // What an infinity does to the operation is the business of `class`.

@@ -6,15 +6,16 @@
 
 use rustc_hash::FxHashMap;
 
-use super::atom::{Atom, AtomId, TermRef};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::condition::{Condition, ConditionId};
 use super::constant_readings::Irrational;
 use super::digest::{Part, unknown};
-use super::linear_sum::inputs_of;
+use super::id::{AtomId, TermRef};
 use super::monomial::MonomialId;
+use super::packed::inputs_of;
 use super::polynomial::{PolynomialId, Term};
 use super::print::Normal;
+use super::prover::Prover;
 use crate::formula::{Addend, Factor, Node, Shapes, TooLarge, root_of};
 use crate::number::Rational;
 use crate::term::TermOp;
@@ -284,7 +285,7 @@ impl Builder<'_, '_, '_> {
     fn condition(&mut self, id: &ConditionId) -> Result<Node, TooLarge> {
         let known =
             |outlines: &Outlines, id: &ConditionId| outlines.conditions.get(id).cloned().ok_or(TooLarge);
-        match self.prover.conditions.get(id) {
+        match self.prover.table.conditions.get(id) {
             Condition::Known(value) => self.shapes.constant(if *value { "true" } else { "false" }),
             Condition::Positive(inner) => {
                 let inner = self.polynomial(*inner)?;

@@ -2,58 +2,19 @@
 
 use super::Stop;
 use super::analysis::PARTIAL;
-use super::atom::TermRef;
-use super::canon::Prover;
 use super::condition::{Condition, ConditionId};
-use super::function::{negated, times_number};
-use super::obligation::Requirement;
-use super::polynomial::{PolynomialId, Term, add};
+use super::id::TermRef;
+use super::polynomial::{PolynomialId, Term, add, negated, times_number};
+use super::prover::Prover;
+use super::requirement::{Guards, Requirement};
 use crate::number::signs::Signs;
 use crate::number::value::Demand;
 use crate::term::{TermOp, View};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
-use std::rc::Rc;
 
 /// Choices nested deeper than this add no guards.
 const MAX_GUARDS: usize = 8;
-
-/// Conditions under which a part of a term matters.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Guards {
-    /// All of them hold there; sorted, each once.
-    conditions: Rc<[ConditionId]>,
-    /// It matters wherever they hold, and not only in some of those places.
-    exact: bool,
-}
-
-impl Default for Guards {
-    /// None: it matters everywhere.
-    fn default() -> Guards {
-        Guards { conditions: Rc::from([]), exact: true }
-    }
-}
-
-impl Guards {
-    /// Whether the part matters everywhere.
-    pub(super) fn is_empty(&self) -> bool {
-        self.conditions.is_empty() && self.exact
-    }
-
-    /// The conditions, all of which hold where the part matters.
-    pub(super) fn conditions(&self) -> &[ConditionId] {
-        &self.conditions
-    }
-
-    /// Whether what these guard matters wherever what `others` guard does.
-    pub(super) fn surely_hold_under(&self, others: &Guards) -> bool {
-        self.exact && self.conditions.iter().all(|own| others.conditions.contains(own))
-    }
-
-    fn inexact(&self) -> Guards {
-        Guards { conditions: self.conditions.clone(), exact: false }
-    }
-}
 
 /// An operation of a term, with where it matters.
 pub(super) struct Reached {
@@ -75,7 +36,7 @@ impl Prover<'_> {
             let mut stack = vec![start];
             let mut choices = Vec::new();
             while let Some(at) = stack.pop() {
-                if self.flags(at) & PARTIAL == 0 || everywhere.contains(&at) {
+                if self.terms.flags(at) & PARTIAL == 0 || everywhere.contains(&at) {
                     continue;
                 }
                 let new = if guards.is_empty() {
@@ -87,7 +48,7 @@ impl Prover<'_> {
                     continue;
                 }
                 self.charge(1)?;
-                let View::Apply(op, operands) = self.view(at) else { continue };
+                let View::Apply(op, operands) = self.terms.view(at) else { continue };
                 let operands = operands.map(|term| TermRef { store: at.store, term });
                 if op == TermOp::Select {
                     stack.push(operands[0]);
@@ -115,7 +76,7 @@ impl Prover<'_> {
     fn arms(&mut self, choice: [TermRef; 3], guards: &Guards) -> Result<Vec<(TermRef, Guards)>, Stop> {
         let [condition, when_true, when_false] = choice;
         let mut arms: Vec<(TermRef, bool)> = vec![(when_true, true), (when_false, false)];
-        arms.retain(|(arm, _)| self.flags(*arm) & PARTIAL != 0);
+        arms.retain(|(arm, _)| self.terms.flags(*arm) & PARTIAL != 0);
         if arms.is_empty() {
             return Ok(Vec::new());
         }
@@ -125,11 +86,11 @@ impl Prover<'_> {
             // A condition that has no name.
             Ok(_) | Err(_) => return Ok(arms.into_iter().map(|(arm, _)| (arm, guards.inexact())).collect()),
         };
-        let fails = self.conditions.not(holds.clone(), &self.table);
+        let fails = self.table.not(holds.clone());
         let mut taken = Vec::new();
         for (arm, truth) in arms {
             let [own, other] = if truth { [&holds, &fails] } else { [&fails, &holds] };
-            match self.conditions.get(own) {
+            match self.table.conditions.get(own) {
                 Condition::Known(true) => taken.push((arm, guards.clone())),
                 Condition::Known(false) => {}
                 _ if guards.conditions.contains(other) => {}
@@ -148,7 +109,7 @@ impl Prover<'_> {
         let mut conditions = guards.conditions.to_vec();
         let mut parts = vec![more];
         while let Some(part) = parts.pop() {
-            if let Condition::And(a, b) = self.conditions.get(part) {
+            if let Condition::And(a, b) = self.table.conditions.get(part) {
                 parts.extend([a, b])
             } else {
                 conditions.push(part.clone())
@@ -184,10 +145,10 @@ impl Prover<'_> {
 
     /// What a condition says of one sum's signs.
     pub(super) fn signs_under(&self, guard: &ConditionId) -> Option<(PolynomialId, Signs)> {
-        match self.conditions.get(guard) {
+        match self.table.conditions.get(guard) {
             Condition::Positive(inner) => Some((*inner, Signs::POSITIVE)),
             Condition::Zero(inner) => Some((*inner, Signs::ZERO)),
-            Condition::Not(other) => match self.conditions.get(other) {
+            Condition::Not(other) => match self.table.conditions.get(other) {
                 Condition::Positive(inner) => Some((*inner, Signs::NEGATIVE | Signs::ZERO)),
                 Condition::Zero(inner) => Some((*inner, Signs::NEGATIVE | Signs::POSITIVE)),
                 Condition::Known(_) | Condition::Not(_) | Condition::And(..) | Condition::Xor(..) => None,

@@ -8,11 +8,14 @@
 
 use super::Stop;
 use super::abbreviated_sums::FEW;
-use super::atom::{Atom, AtomId};
-use super::canon::{Prover, SHORT_LIST};
-use super::linear_sum::{NONE, inputs_of, pack_single};
+use super::atom::Atom;
+use super::id::AtomId;
+use super::linear_sum::SHORT_LIST;
+use super::memo::Made;
 use super::monomial::MonomialId;
+use super::packed::{NONE, inputs_of, pack_single};
 use super::polynomial::{Key, PolynomialId, Term, collect};
+use super::prover::Prover;
 use crate::number::Rational;
 use crate::term::{InputId, TermId};
 use rustc_hash::FxHashMap;
@@ -23,17 +26,6 @@ struct Pair {
     name: AtomId,
     other: AtomId,
     rest: Key,
-}
-
-/// A sum of elements made of two others.
-#[derive(Clone, Copy)]
-pub(super) enum Made {
-    /// Of those of both, which share none.
-    Sum(MonomialId),
-    /// Of those that only the longer has, which has all of the other's.
-    Difference(MonomialId),
-    /// They share some.
-    Neither,
 }
 
 impl Prover<'_> {
@@ -121,7 +113,7 @@ impl Prover<'_> {
 
     /// The tensor of which a name is a sum of elements, each there once.
     fn tensor_of(&mut self, name: AtomId) -> Option<InputId> {
-        if let Some(known) = self.tensors.get(&name) {
+        if let Some(known) = self.sums.tensors.get(&name) {
             return *known;
         }
         let Atom::Products(keys) = self.table.atom(name) else { return None };
@@ -130,7 +122,7 @@ impl Prover<'_> {
         let alone = |key: &u128| *key as u64 == NONE && input(key) == first;
         let is_one = keys.iter().all(alone) && keys.windows(2).all(|pair| pair[0] < pair[1]);
         let tensor = first.filter(|_| is_one);
-        self.tensors.insert(name, tensor);
+        self.sums.tensors.insert(name, tensor);
         tensor
     }
 
@@ -154,7 +146,7 @@ impl Prover<'_> {
 
     /// The sum or the difference of a pair, as far as it is a sum of elements.
     fn made(&mut self, pair: Pair) -> Result<Made, Stop> {
-        if let Some(known) = self.made.get(&(pair.name, pair.other)) {
+        if let Some(known) = self.sums.made.get(&(pair.name, pair.other)) {
             return Ok(*known);
         }
         let (mut a, mut b) = (self.elements(pair.name), self.elements(pair.other));
@@ -172,7 +164,7 @@ impl Prover<'_> {
         } else {
             Made::Neither
         };
-        self.made.insert((pair.name, pair.other), made);
+        self.sums.made.insert((pair.name, pair.other), made);
         Ok(made)
     }
 

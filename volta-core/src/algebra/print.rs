@@ -4,18 +4,19 @@
 //! maxima are cut in the middle, with a count.
 
 use super::Stop;
-use super::atom::{Atom, AtomId, Place, Table, TermRef};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::condition::{Condition, ConditionId};
 use super::constant_readings::Irrational;
 use super::exponent::Prefactor;
 use super::extended_value::Class;
-use super::function::{negated, times_number};
+use super::id::{AtomId, Place, TermRef};
 use super::integer::{digits_of, unit, without};
-use super::linear_sum::inputs_of;
 use super::monomial::MonomialId;
-use super::obligation::Requirement;
-use super::polynomial::{Key, PolynomialId, Term, add};
+use super::packed::inputs_of;
+use super::polynomial::{Key, PolynomialId, Term, add, negated, times_number};
+use super::prover::Prover;
+use super::requirement::Requirement;
+use super::table::Table;
 use super::tactic::Named;
 use crate::number::format::{Format, Rounding, decode, encode};
 use crate::number::value::Demand;
@@ -701,11 +702,11 @@ impl Printer<'_, '_, '_> {
             let [a, b] = both.map(|id| self.condition(id, nesting + 1));
             format!("({a} {word} {b})")
         };
-        match self.prover.conditions.get(id) {
+        match self.prover.table.conditions.get(id) {
             Condition::Known(value) => value.to_string(),
             Condition::Positive(inner) => self.comparison(*inner, [" > 0", " < 0"], nesting),
             Condition::Zero(inner) => format!("{} == 0", self.inside(*inner, nesting)),
-            Condition::Not(inner) => match self.prover.conditions.get(inner) {
+            Condition::Not(inner) => match self.prover.table.conditions.get(inner) {
                 Condition::Positive(inner) => self.comparison(*inner, [" <= 0", " >= 0"], nesting),
                 Condition::Zero(inner) => format!("{} != 0", self.inside(*inner, nesting)),
                 Condition::Known(_) | Condition::Not(_) | Condition::And(..) | Condition::Xor(..) => {

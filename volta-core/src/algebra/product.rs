@@ -3,12 +3,15 @@
 
 use super::Stop;
 use super::analysis::{Analysis, INFINITE};
-use super::atom::{Atom, TermRef};
-use super::canon::{Need, Prover};
+use super::atom::Atom;
 use super::exponent::Prefactor;
 use super::extended_value::Class;
-use super::linear_sum::{LinearSum, Walk, pack, pack_single};
+use super::id::TermRef;
+use super::linear_sum::{LinearSum, Walk};
+use super::packed::{pack, pack_single};
 use super::polynomial::{Key, PolynomialId, Term};
+use super::prover::Prover;
+use super::worklist::Need;
 use crate::number::Rational;
 use crate::term::{Kind, Product, TermId, TermKind, View};
 use smallvec::{SmallVec, smallvec};
@@ -27,7 +30,7 @@ impl Prover<'_> {
 
     /// Whether a factor is an infinity that is divided by, which makes the product zero (V3).
     fn vanishes(&mut self, at: TermRef, power: i32) -> Result<bool, Stop> {
-        if self.flags(at) & INFINITE == 0 {
+        if self.terms.flags(at) & INFINITE == 0 {
             return Ok(false);
         }
         if let Class::PosInf | Class::NegInf = self.class(at)?
@@ -47,7 +50,7 @@ impl Prover<'_> {
         scale: u32,
     ) -> Result<(), Stop> {
         let store = walk.root.store;
-        let analysis = self.analysis(store);
+        let analysis = self.terms.analysis(store);
         let mut own = walk.scales[scale as usize].0.clone();
         let mut work: SmallVec<[(TermId, i32); 8]> = factors.into();
         let mut sums: SmallVec<[(TermId, i32); 4]> = SmallVec::new();
@@ -73,7 +76,7 @@ impl Prover<'_> {
                 own = self.table.prefactor_product(&own, &value)?;
                 continue;
             }
-            let (op, [a, b, _]) = match self.view(at) {
+            let (op, [a, b, _]) = match self.terms.view(at) {
                 View::Input { .. } if power == 1 => {
                     inputs.push(term.raw());
                     continue;
@@ -260,7 +263,11 @@ impl Prover<'_> {
         flat.terms.iter().filter(|term| self.table.monomials.contents(term.monomial()).lazy).any(|term| {
             let factors = self.table.monomials.factors(term.monomial());
             factors.iter().any(|(atom, _)| {
-                if let Atom::Opaque(at) = self.table.atom(*atom) { !self.is_function(*at) } else { false }
+                if let Atom::Opaque(at) = self.table.atom(*atom) {
+                    !self.terms.is_function(*at)
+                } else {
+                    false
+                }
             })
         })
     }
@@ -285,7 +292,7 @@ impl Prover<'_> {
         if let Some(scale) = self.forms.powers.get(&at) {
             return Ok(scale.clone());
         }
-        let View::Apply(_, [argument, ..]) = self.view(at) else {
+        let View::Apply(_, [argument, ..]) = self.terms.view(at) else {
             return Err(Stop::Unknown("a power of two that is none".to_string()));
         };
         let argument = TermRef { store: at.store, term: argument };

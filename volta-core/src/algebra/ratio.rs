@@ -7,13 +7,15 @@
 //! [`Prover::clear_denominators`] multiplies a whole sum by its denominators: cross-multiplication.
 
 use super::Stop;
-use super::atom::{Atom, AtomId, TermRef};
-use super::canon::{Need, Prover};
+use super::atom::Atom;
 use super::exponent::Prefactor;
+use super::id::{AtomId, TermRef};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
+use super::prover::Prover;
+use super::worklist::Need;
 use crate::number::Rational;
-use crate::term::{Kind, TermOp, View};
+use crate::term::TermOp;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -263,7 +265,7 @@ impl Prover<'_> {
             return Ok(*id);
         }
         let id = self.descend(Need::Resolved(at), |prover| {
-            if prover.is_function(at) {
+            if prover.terms.is_function(at) {
                 let terms = prover.resolve_function(at)?;
                 return Ok(prover.table.polynomial(&terms));
             }
@@ -290,23 +292,13 @@ impl Prover<'_> {
         terms.iter().any(lazy).then(|| self.table.polynomial(terms))
     }
 
-    pub(super) fn is_function(&self, at: TermRef) -> bool {
-        match self.view(at) {
-            View::Input { .. } | View::Constant(_) => false,
-            View::Apply(op, _) => match op.kind() {
-                Kind::Sum(_) | Kind::Product(_) | Kind::Exponential => false,
-                Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) => true,
-            },
-        }
-    }
-
     /// A term as a scale whose monomial names the sum that is left; exponents may still be lazy.
     pub(super) fn factor(&mut self, at: TermRef) -> Result<Prefactor, Stop> {
         if let Some(scale) = self.forms.factored.get(&at) {
             return Ok(scale.clone());
         }
         let scale = self.descend(Need::Factored(at), |prover| {
-            if prover.is_function(at) {
+            if prover.terms.is_function(at) {
                 let id = prover.resolve(at)?;
                 return prover.factor_polynomial(id);
             }

@@ -1,12 +1,12 @@
 //! Square roots and logarithms of products: factors of known sign are taken out one by one.
 
 use super::Stop;
-use super::atom::{Atom, AtomId, TermRef};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::exponent::Prefactor;
-use super::function::{as_number, number, times_number};
+use super::id::{AtomId, TermRef};
 use super::monomial::MonomialId;
-use super::polynomial::{Key, PolynomialId, Term, add, collect};
+use super::polynomial::{Key, PolynomialId, Term, add, as_number, collect, negated, number, times_number};
+use super::prover::Prover;
 use crate::number::Rational;
 use crate::number::signs::Signs;
 use crate::term::TermOp;
@@ -245,7 +245,7 @@ impl Prover<'_> {
             let single = std::slice::from_ref(&next);
             let square = self.multiply(single, single)?;
             let cross = self.multiply(&times_number(&root, &Rational::TWO), single)?;
-            rest = add(&rest, &super::function::negated(&add(&square, &cross)));
+            rest = add(&rest, &negated(&add(&square, &cross)));
             root = add(&root, single);
             first = first.or(Some(next));
             if root.len() > MAX_SQUARE {

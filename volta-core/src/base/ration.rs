@@ -215,6 +215,14 @@ impl Account {
         self.steps > self.next
     }
 
+    /// Counts steps, and looks when it is time, with what was held at the last look.
+    ///
+    /// # Errors
+    /// What there is no more of.
+    pub fn pay(&mut self, steps: u64) -> Result<(), Exhausted> {
+        if self.charge(steps) { self.look(self.bytes) } else { Ok(()) }
+    }
+
     /// Reports to the ration what was taken.
     pub fn settle(&mut self) {
         self.ration.take(self.steps - self.told);

@@ -507,7 +507,7 @@ fn formed(prover: &Prover<'_>, terms: &[Term], point: &[i128]) -> Rational {
 /// Whether a form's condition holds.
 fn holds(prover: &Prover<'_>, condition: &ConditionId, point: &[i128]) -> bool {
     let value = |id: PolynomialId| formed(prover, prover.table().polynomials.terms(id), point);
-    match prover.conditions.get(condition) {
+    match prover.table.conditions.get(condition) {
         Condition::Known(known) => *known,
         Condition::Positive(id) => value(*id).is_positive(),
         Condition::Zero(id) => value(*id).is_zero(),

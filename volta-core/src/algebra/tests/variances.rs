@@ -1,6 +1,6 @@
 //! Variances as kernels compute them: a running one, parts that are merged, two passes.
 
-use super::super::linear_sum::pack_single;
+use super::super::packed::pack_single;
 use super::super::polynomial::{Key, PolynomialId, Term};
 use super::*;
 use proptest::prelude::*;
