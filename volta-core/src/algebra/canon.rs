@@ -21,6 +21,7 @@ use super::packed::{pack, pack_single};
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use super::prover::Prover;
 use super::worklist::Need;
+use super::worklist::if_known;
 use crate::number::Rational;
 use crate::term::{Kind, Sum, TermId, TermKind, TermOp, View};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -35,13 +36,15 @@ const SHORT: usize = 4;
 impl Prover<'_> {
     /// The flat form of a term, remembered.
     pub(super) fn flat(&mut self, at: TermRef) -> Result<Rc<LinearSum>, Stop> {
-        if let Some(flat) = self.forms.flats.get(&at) {
-            return Ok(flat.clone());
-        }
-        let flat = Rc::new(self.descend(Need::LinearSum(at), |prover| prover.flatten(at))?);
-        self.forms.flat_bytes += flat.bytes();
-        self.forms.flats.insert(at, flat.clone());
-        Ok(flat)
+        self.remembered(
+            |forms| &mut forms.flats,
+            at,
+            |prover| {
+                let flat = prover.descend(Need::LinearSum(at), |prover| prover.flatten(at))?;
+                prover.forms.flat_bytes += flat.bytes();
+                Ok(Rc::new(flat))
+            },
+        )
     }
 
     /// The atom of an input element, as a monomial.
@@ -75,14 +78,11 @@ impl Prover<'_> {
     }
 
     fn walk(&mut self, walk: &mut Walk) -> Result<(), Stop> {
+        let before = self.work.mark();
         while let Some((term, scale)) = walk.stack.pop() {
-            match self.visit(walk, term, scale) {
-                // What else is missing is worth knowing before the walk is begun again.
-                Err(Stop::Missing) => walk.missing = true,
-                other => other?,
-            }
+            if_known(self.visit(walk, term, scale))?;
         }
-        if walk.missing { Err(Stop::Missing) } else { Ok(()) }
+        self.work.since(before)
     }
 
     /// What a walk that ended has found.
@@ -180,7 +180,7 @@ impl Prover<'_> {
                         let bucket = walk.bucket(scale);
                         walk.products[bucket].keys.push(pack(a.raw(), b.raw()));
                     } else {
-                        self.product_or_note(walk, &[(a, 1), (b, 1)], scale)?;
+                        if_known(self.product(walk, &[(a, 1), (b, 1)], scale))?;
                     }
                     term = c;
                 }
@@ -242,20 +242,5 @@ impl Prover<'_> {
             walk.terms.push(Term { key, coefficient: &outer.coefficient * &inner.coefficient });
         }
         Ok(true)
-    }
-
-    fn product_or_note(
-        &mut self,
-        walk: &mut Walk,
-        factors: &[(TermId, i32)],
-        scale: u32,
-    ) -> Result<(), Stop> {
-        match self.product(walk, factors, scale) {
-            Err(Stop::Missing) => {
-                walk.missing = true;
-                Ok(())
-            }
-            other => other,
-        }
     }
 }

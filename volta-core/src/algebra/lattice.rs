@@ -10,6 +10,7 @@ use super::id::TermRef;
 use super::polynomial::{PolynomialId, Term, negated};
 use super::prover::Prover;
 use super::terms::Terms;
+use super::worklist::if_known;
 use crate::term::TermOp;
 use rustc_hash::FxHashMap;
 
@@ -35,7 +36,7 @@ impl Prover<'_> {
     pub(super) fn network(&mut self, root: TermRef) -> Result<Option<Vec<Term>>, Stop> {
         let Some(network) = network_below(&self.terms, root) else { return Ok(None) };
         self.charge(network.nodes.len() as u64)?;
-        let mut missing = false;
+        let before = self.work.mark();
         let mut values: Vec<PolynomialId> = Vec::new();
         let mut sets: FxHashMap<TermRef, Vec<u32>> = FxHashMap::default();
         for at in network.generators {
@@ -52,22 +53,15 @@ impl Prover<'_> {
                 }
                 Class::Undefined(_) | Class::Unknown(_) => return Ok(None),
             }
-            match self.resolve(at) {
-                Err(Stop::Missing) => missing = true,
-                other => {
-                    let value = other?;
-                    let known = values.iter().position(|known| *known == value);
-                    let number = known.unwrap_or_else(|| {
-                        values.push(value);
-                        values.len() - 1
-                    });
-                    sets.insert(at, vec![1 << number]);
-                }
-            }
+            let Some(value) = if_known(self.resolve(at))? else { continue };
+            let known = values.iter().position(|known| *known == value);
+            let number = known.unwrap_or_else(|| {
+                values.push(value);
+                values.len() - 1
+            });
+            sets.insert(at, vec![1 << number]);
         }
-        if missing {
-            return Err(Stop::Missing);
-        }
+        self.work.since(before)?;
         for (at, op, [a, b]) in network.nodes {
             let (Some(a), Some(b)) = (sets.get(&a), sets.get(&b)) else { return Ok(None) };
             self.charge((a.len() * b.len()) as u64)?;

@@ -87,7 +87,6 @@ pub(super) struct Walk {
     pub(super) products: Vec<Products>,
     pub(super) terms: Vec<Term>,
     pub(super) visited: FxHashSet<TermId>,
-    pub(super) missing: bool,
 }
 
 const NO_BUCKET: u32 = u32::MAX;
@@ -102,7 +101,6 @@ impl Walk {
             products: Vec::new(),
             terms: Vec::new(),
             visited: FxHashSet::default(),
-            missing: false,
         }
     }
 
@@ -117,7 +115,6 @@ impl Walk {
         self.products.clear();
         self.terms.clear();
         self.visited.clear();
-        self.missing = false;
     }
 
     /// The number of a scale under which the walk goes on.

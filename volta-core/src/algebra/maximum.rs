@@ -15,6 +15,7 @@ use super::id::{AtomId, TermRef};
 use super::polynomial::{Key, PolynomialId, Term, add, as_number, collect, content, negated, times_number};
 use super::prover::Prover;
 use super::table::Table;
+use super::worklist::if_known;
 use crate::number::Rational;
 use crate::number::signs::Signs;
 use crate::term::TermOp;
@@ -39,7 +40,7 @@ impl Prover<'_> {
         let mut arms = Vec::new();
         let mut seen = FxHashSet::default();
         let mut stack = vec![root];
-        let mut missing = false;
+        let before = self.work.mark();
         while let Some(at) = stack.pop() {
             self.charge(1)?;
             if !seen.insert(at) {
@@ -56,17 +57,11 @@ impl Prover<'_> {
                 Class::Undefined(why) => return Err(Stop::Undefined(why.to_string())),
                 Class::Unknown(why) => return Err(Stop::Unknown(why.to_string())),
             }
-            match self.resolve(at) {
-                Err(Stop::Missing) => missing = true,
-                other => {
-                    let terms = self.table.polynomials.shared_terms(other?).to_vec();
-                    arms.push(if op == TermOp::Min { negated(&terms) } else { terms });
-                }
-            }
+            let Some(arm) = if_known(self.resolve(at))? else { continue };
+            let terms = self.table.polynomials.shared_terms(arm).to_vec();
+            arms.push(if op == TermOp::Min { negated(&terms) } else { terms });
         }
-        if missing {
-            return Err(Stop::Missing);
-        }
+        self.work.since(before)?;
         let maximum = self.maximum(arms)?;
         Ok(if op == TermOp::Min { negated(&maximum) } else { maximum })
     }

@@ -289,24 +289,24 @@ impl Prover<'_> {
 
     /// The scale that an [`TermOp::Exp2`] node is; zero for `2^(−∞)`.
     pub(super) fn power_of_two(&mut self, at: TermRef) -> Result<Prefactor, Stop> {
-        if let Some(scale) = self.forms.powers.get(&at) {
-            return Ok(scale.clone());
-        }
-        let View::Apply(_, [argument, ..]) = self.terms.view(at) else {
-            return Err(Stop::Unknown("a power of two that is none".to_string()));
-        };
-        let argument = TermRef { store: at.store, term: argument };
-        let scale = if let Class::NegInf = self.class(argument)? {
-            Prefactor::number(Rational::ZERO)
-        } else {
-            self.descend(Need::Power(at), |prover| {
-                prover.require_finite(argument)?;
-                let flat = prover.flatten(argument)?;
-                let terms = prover.spread(&flat)?;
-                prover.exponential(terms)
-            })?
-        };
-        self.forms.powers.insert(at, scale.clone());
-        Ok(scale)
+        self.remembered(
+            |forms| &mut forms.powers,
+            at,
+            |prover| {
+                let View::Apply(_, [argument, ..]) = prover.terms.view(at) else {
+                    return Err(Stop::Unknown("a power of two that is none".to_string()));
+                };
+                let argument = TermRef { store: at.store, term: argument };
+                if prover.class(argument)? == Class::NegInf {
+                    return Ok(Prefactor::number(Rational::ZERO));
+                }
+                prover.descend(Need::Power(at), |prover| {
+                    prover.require_finite(argument)?;
+                    let flat = prover.flatten(argument)?;
+                    let terms = prover.spread(&flat)?;
+                    prover.exponential(terms)
+                })
+            },
+        )
     }
 }

@@ -13,7 +13,7 @@ use super::id::{AtomId, TermRef};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use super::prover::Prover;
-use super::worklist::Need;
+use super::worklist::{Need, if_known};
 use crate::number::Rational;
 use crate::term::TermOp;
 use rustc_hash::FxHashMap;
@@ -53,24 +53,20 @@ impl Prover<'_> {
 
     /// A scale with the lazy atoms of a monomial replaced by what they stand for.
     fn substitute(&mut self, monomial: MonomialId) -> Result<Prefactor, Stop> {
-        if let Some(scale) = self.forms.substituted.get(&monomial) {
-            return Ok(scale.clone());
-        }
+        self.remembered(|forms| &mut forms.substituted, monomial, |prover| prover.substitute_anew(monomial))
+    }
+
+    fn substitute_anew(&mut self, monomial: MonomialId) -> Result<Prefactor, Stop> {
         let factors = self.table.monomials.shared_factors(monomial);
         let mut parts = Vec::with_capacity(factors.len());
-        let mut missing = false;
+        let before = self.work.mark();
         let mut vanishes = false;
         for (atom, power) in factors.iter() {
             let inner = match self.table.atom(*atom) {
                 Atom::Opaque(at) => {
                     let at = *at;
-                    match self.factor(at) {
-                        Err(Stop::Missing) => {
-                            missing = true;
-                            continue;
-                        }
-                        other => other?,
-                    }
+                    let Some(inner) = if_known(self.factor(at))? else { continue };
+                    inner
                 }
                 Atom::Input(..)
                 | Atom::Products(_)
@@ -92,42 +88,31 @@ impl Prover<'_> {
             }
             parts.push(self.table.prefactor_power(&inner, *power)?);
         }
-        if missing {
-            return Err(Stop::Missing);
-        }
+        self.work.since(before)?;
         let mut scale = self.table.product_of(parts)?;
         if vanishes {
             scale = Prefactor::number(Rational::ZERO);
         }
-        self.forms.substituted.insert(monomial, scale.clone());
         Ok(scale)
     }
 
     /// Replaces lazy atoms in monomials (not in exponents) by what they stand for.
     pub(super) fn substitute_terms(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let mut out = Vec::with_capacity(terms.len());
-        let mut missing = false;
+        let before = self.work.mark();
         for term in terms {
             self.charge(1)?;
             if !self.table.monomials.contents(term.monomial()).lazy {
                 out.push(term);
                 continue;
             }
-            let scale = match self.substitute(term.monomial()) {
-                Err(Stop::Missing) => {
-                    missing = true;
-                    continue;
-                }
-                other => other?,
-            };
+            let Some(scale) = if_known(self.substitute(term.monomial()))? else { continue };
             if !scale.is_zero() {
                 let key = self.table.key_product(scale.key, Key::new(MonomialId::ONE, term.exponent()))?;
                 out.push(Term { key, coefficient: &scale.coefficient * &term.coefficient });
             }
         }
-        if missing {
-            return Err(Stop::Missing);
-        }
+        self.work.since(before)?;
         collect(&mut out);
         Ok(out)
     }
@@ -139,22 +124,14 @@ impl Prover<'_> {
             return Ok(terms);
         }
         let mut out = Vec::with_capacity(terms.len());
-        let mut missing = false;
+        let before = self.work.mark();
         for term in terms {
             self.charge(1)?;
-            let scale = match self.resolve_exponent(term.exponent()) {
-                Err(Stop::Missing) => {
-                    missing = true;
-                    continue;
-                }
-                other => other?,
-            };
+            let Some(scale) = if_known(self.resolve_exponent(term.exponent()))? else { continue };
             let key = self.table.key_product(scale.key, Key::new(term.monomial(), PolynomialId::ZERO))?;
             out.push(Term { key, coefficient: &scale.coefficient * &term.coefficient });
         }
-        if missing {
-            return Err(Stop::Missing);
-        }
+        self.work.since(before)?;
         collect(&mut out);
         Ok(out)
     }
@@ -171,64 +148,54 @@ impl Prover<'_> {
         if self.is_settled(exponent) {
             return Ok(Prefactor { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, exponent) });
         }
-        if let Some(scale) = self.forms.exponents.get(&exponent) {
-            return Ok(scale.clone());
-        }
-        let scale = self.descend(Need::Exponent(exponent), |prover| {
+        let make = |prover: &mut Self| {
             let terms = prover.table.polynomials.shared_terms(exponent).to_vec();
             // Exponents are added up as they are, so that their long sums are not joined here.
             let terms = prover.opened(terms)?;
             let terms = prover.multiplied_out(terms)?;
             prover.exponential(terms)
-        })?;
-        self.forms.exponents.insert(exponent, scale.clone());
-        Ok(scale)
+        };
+        self.remembered(
+            |forms| &mut forms.exponents,
+            exponent,
+            |prover| prover.descend(Need::Exponent(exponent), make),
+        )
     }
 
     /// A sum without lazy atoms, expanded. Literals stay symbols.
     fn canonical(&mut self, terms: Vec<Term>) -> Result<PolynomialId, Stop> {
         let terms = self.opened(terms)?;
         let opened = self.table.polynomial(&terms);
-        if let Some(known) = self.forms.expanded.get(&opened) {
-            return Ok(*known);
-        }
-        let terms = self.expand(terms)?;
-        let expanded = self.table.polynomial(&terms);
-        self.forms.expanded.insert(opened, expanded);
-        Ok(expanded)
+        self.remembered(
+            |forms| &mut forms.expanded,
+            opened,
+            |prover| {
+                let terms = prover.expand(terms)?;
+                Ok(prover.table.polynomial(&terms))
+            },
+        )
     }
 
     /// A sum without lazy atoms.
     fn opened(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let mut out = Vec::with_capacity(terms.len());
         let mut others = Vec::new();
-        let mut missing = false;
+        let before = self.work.mark();
         for term in terms {
             self.charge(1)?;
             let Some((lazy, rest)) = self.linear_lazy(term.monomial()) else {
                 others.push(term);
                 continue;
             };
-            let content = match self.resolve(lazy) {
-                Err(Stop::Missing) => {
-                    missing = true;
-                    continue;
-                }
-                other => other?,
-            };
+            let Some(content) = if_known(self.resolve(lazy))? else { continue };
             let content = self.table.polynomials.shared_terms(content);
             let rest = self.table.intern_factors(&rest);
             let scale =
                 Prefactor { coefficient: term.coefficient.clone(), key: Key::new(rest, term.exponent()) };
             out.extend(self.scaled(&content, &scale)?);
         }
-        match self.substitute_terms(others) {
-            Err(Stop::Missing) => missing = true,
-            other => out.extend(other?),
-        }
-        if missing {
-            return Err(Stop::Missing);
-        }
+        out.extend(if_known(self.substitute_terms(others))?.unwrap_or_default());
+        self.work.since(before)?;
         collect(&mut out);
         self.resolve_exponents(out)
     }
@@ -261,28 +228,21 @@ impl Prover<'_> {
 
     /// A term as an interned polynomial: expanded, nothing lazy; literals are symbols at its top.
     pub(super) fn resolve(&mut self, at: TermRef) -> Result<PolynomialId, Stop> {
-        if let Some(id) = self.forms.resolved.get(&at) {
-            return Ok(*id);
-        }
-        let id = self.descend(Need::Resolved(at), |prover| {
+        let make = |prover: &mut Self| {
             if prover.terms.is_function(at) {
                 let terms = prover.resolve_function(at)?;
                 return Ok(prover.table.polynomial(&terms));
             }
             let flat = prover.flat(at)?;
             let terms = prover.spread(&flat)?;
-            let sum = prover.lazy_sum(&terms);
-            if let Some(known) = sum.and_then(|sum| prover.forms.resolved_sums.get(&sum)) {
-                return Ok(*known);
+            match prover.lazy_sum(&terms) {
+                Some(sum) => {
+                    prover.remembered(|forms| &mut forms.resolved_sums, sum, |prover| prover.canonical(terms))
+                }
+                None => prover.canonical(terms),
             }
-            let id = prover.canonical(terms)?;
-            if let Some(sum) = sum {
-                prover.forms.resolved_sums.insert(sum, id);
-            }
-            Ok(id)
-        })?;
-        self.forms.resolved.insert(at, id);
-        Ok(id)
+        };
+        self.remembered(|forms| &mut forms.resolved, at, |prover| prover.descend(Need::Resolved(at), make))
     }
 
     /// A name for a sum with lazy atoms. The threads of a block that each add up the same parts, in orders of their
@@ -294,10 +254,7 @@ impl Prover<'_> {
 
     /// A term as a scale whose monomial names the sum that is left; exponents may still be lazy.
     pub(super) fn factor(&mut self, at: TermRef) -> Result<Prefactor, Stop> {
-        if let Some(scale) = self.forms.factored.get(&at) {
-            return Ok(scale.clone());
-        }
-        let scale = self.descend(Need::Factored(at), |prover| {
+        let make = |prover: &mut Self| {
             if prover.terms.is_function(at) {
                 let id = prover.resolve(at)?;
                 return prover.factor_polynomial(id);
@@ -305,29 +262,28 @@ impl Prover<'_> {
             let flat = prover.flat(at)?;
             let terms = prover.spread(&flat)?;
             let sum = prover.lazy_sum(&terms);
-            if let Some(known) = sum.and_then(|sum| prover.forms.factored_sums.get(&sum)) {
-                return Ok(known.clone());
+            let factor = |prover: &mut Self| {
+                let terms = prover.substitute_terms(terms)?;
+                prover.factor_terms(terms)
+            };
+            match sum {
+                Some(sum) => prover.remembered(|forms| &mut forms.factored_sums, sum, factor),
+                None => factor(prover),
             }
-            let terms = prover.substitute_terms(terms)?;
-            let scale = prover.factor_terms(terms)?;
-            if let Some(sum) = sum {
-                prover.forms.factored_sums.insert(sum, scale.clone());
-            }
-            Ok(scale)
-        })?;
-        self.forms.factored.insert(at, scale.clone());
-        Ok(scale)
+        };
+        self.remembered(|forms| &mut forms.factored, at, |prover| prover.descend(Need::Factored(at), make))
     }
 
     /// An interned polynomial as a scale.
     pub(super) fn factor_polynomial(&mut self, id: PolynomialId) -> Result<Prefactor, Stop> {
-        if let Some(scale) = self.forms.polynomial_factors.get(&id) {
-            return Ok(scale.clone());
-        }
-        let terms = self.table.polynomials.shared_terms(id).to_vec();
-        let scale = self.factor_terms(terms)?;
-        self.forms.polynomial_factors.insert(id, scale.clone());
-        Ok(scale)
+        self.remembered(
+            |forms| &mut forms.polynomial_factors,
+            id,
+            |prover| {
+                let terms = prover.table.polynomials.shared_terms(id).to_vec();
+                prover.factor_terms(terms)
+            },
+        )
     }
 
     /// A sum as a scale: common factors, times what is left under a name. Monomials hold nothing lazy.
@@ -489,9 +445,10 @@ impl Prover<'_> {
 
     /// The content of a monomial, unless it is itself or too long.
     fn expansion(&mut self, monomial: MonomialId) -> Result<Option<Rc<[Term]>>, Stop> {
-        if let Some(known) = self.forms.expansions.get(&monomial) {
-            return Ok(known.clone());
-        }
+        self.remembered(|forms| &mut forms.expansions, monomial, |prover| prover.expand_monomial(monomial))
+    }
+
+    fn expand_monomial(&mut self, monomial: MonomialId) -> Result<Option<Rc<[Term]>>, Stop> {
         let scale = self.without_root_powers(monomial)?;
         let factors = self.table.monomials.shared_factors(scale.key.monomial());
         let mut kept = Vec::new();
@@ -533,21 +490,18 @@ impl Prover<'_> {
             }
         }
         let unchanged = sums.is_empty() && scale.key == Key::new(monomial, PolynomialId::ZERO);
-        let result = if unchanged || size > MAX_EXPANSION {
-            None
-        } else {
-            let kept = self.table.intern_factors(&kept);
-            let start = Term { key: Key::new(kept, scale.key.exponent()), coefficient: scale.coefficient };
-            let mut product = vec![start];
-            for (content, power) in sums {
-                for _ in 0..power {
-                    product = self.multiply(&product, &content)?;
-                }
+        if unchanged || size > MAX_EXPANSION {
+            return Ok(None);
+        }
+        let kept = self.table.intern_factors(&kept);
+        let start = Term { key: Key::new(kept, scale.key.exponent()), coefficient: scale.coefficient };
+        let mut product = vec![start];
+        for (content, power) in sums {
+            for _ in 0..power {
+                product = self.multiply(&product, &content)?;
             }
-            Some(Rc::from(product))
-        };
-        self.forms.expansions.insert(monomial, result.clone());
-        Ok(result)
+        }
+        Ok(Some(Rc::from(product)))
     }
 
     /// Rewrites powers of square roots so that each root has power 0 or 1.

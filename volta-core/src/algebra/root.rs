@@ -54,14 +54,15 @@ impl Prover<'_> {
     /// The square root of a term.
     pub(super) fn root_of(&mut self, at: TermRef) -> Result<Prefactor, Stop> {
         let radicand = self.resolve(at)?;
-        if let Some(known) = self.forms.roots.get(&radicand) {
-            return Ok(known.clone());
-        }
-        let terms = self.table.polynomials.shared_terms(radicand).to_vec();
-        let terms = self.plain(terms)?;
-        let root = self.root(terms)?;
-        self.forms.roots.insert(radicand, root.clone());
-        Ok(root)
+        self.remembered(
+            |forms| &mut forms.roots,
+            radicand,
+            |prover| {
+                let terms = prover.table.polynomials.shared_terms(radicand).to_vec();
+                let terms = prover.plain(terms)?;
+                prover.root(terms)
+            },
+        )
     }
 
     /// The square root of a sum, its obligation aside: square numbers, powers of two, even powers of what is
