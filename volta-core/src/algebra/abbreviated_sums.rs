@@ -17,6 +17,7 @@ use super::monomial::MonomialId;
 use super::packed::{inputs_of, is_pair, pack, pack_single};
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use super::prover::Prover;
+use super::table::Table;
 use super::tactic::Named;
 use crate::number::Rational;
 use crate::term::TermId;
@@ -97,7 +98,7 @@ impl Prover<'_> {
     pub(super) fn spread_products(&mut self, products: &Products, terms: &mut Vec<Term>) -> Result<(), Stop> {
         self.charge(products.keys.len() as u64)?;
         for key in &products.keys {
-            let monomial = self.unpacked(*key)?;
+            let monomial = self.table.unpacked(*key)?;
             let key = self.table.key_product(products.scale.key, Key::new(monomial, PolynomialId::ZERO))?;
             terms.push(Term { key, coefficient: products.scale.coefficient.clone() });
         }
@@ -111,11 +112,12 @@ impl Prover<'_> {
         }
         self.charge(terms.len() as u64 / 8)?;
         // Most sums have other terms.
-        if terms.iter().filter(|term| self.packed(term).is_some()).take(SHORT_LIST).count() < SHORT_LIST {
+        if terms.iter().filter(|term| self.table.packed(term).is_some()).take(SHORT_LIST).count() < SHORT_LIST
+        {
             return Ok(false);
         }
         self.charge(terms.len() as u64)?;
-        let keys: Vec<Option<u128>> = terms.iter().map(|term| self.packed(term)).collect();
+        let keys: Vec<Option<u128>> = terms.iter().map(|term| self.table.packed(term)).collect();
         for pairs in [false, true] {
             let of_kind = |key: &Option<u128>| key.filter(|key| is_pair(*key) == pairs);
             let mut counts: FxHashMap<&Rational, usize> = FxHashMap::default();
@@ -166,26 +168,6 @@ impl Prover<'_> {
         let atom = self.table.intern(Atom::Products(keys.into()));
         self.sums.any = true;
         self.table.single(atom)
-    }
-
-    /// The packed form of a term that is an input or a product of two, but for its coefficient.
-    pub(super) fn packed(&self, term: &Term) -> Option<u128> {
-        if term.exponent() != PolynomialId::ZERO {
-            return None;
-        }
-        let raw = |atom: AtomId| {
-            if let Atom::Input(input, element) = self.table.atom(atom) {
-                Some(TermId::input(*input, *element).raw())
-            } else {
-                None
-            }
-        };
-        match self.table.monomials.factors(term.monomial()) {
-            [(a, 1)] => Some(pack_single(raw(*a)?)),
-            [(a, 2)] => Some(pack(raw(*a)?, raw(*a)?)),
-            [(a, 1), (b, 1)] => Some(pack(raw(*a)?, raw(*b)?)),
-            _ => None,
-        }
     }
 
     /// Names what is long in a sum without lazy atoms, and puts names in order.
@@ -254,39 +236,13 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// The only named sum of a term, if it has power 1, and what is beside it.
-    fn one_name(&mut self, term: &Term) -> Result<Option<(AtomId, Group)>, Stop> {
-        if !self.table.monomials.contents(term.monomial()).named {
-            return Ok(None);
-        }
-        let mut names = self.names(term.monomial()).into_iter();
-        let (Some((atom, 1, keys)), None) = (names.next(), names.next()) else { return Ok(None) };
-        let without = self.table.atom_power(atom, -1);
-        let rest = self.table.times(term.monomial(), without)?;
-        let pairs = keys.first().is_some_and(|key| is_pair(*key));
-        Ok(Some((atom, (Key::new(rest, term.exponent()), term.coefficient.clone(), pairs))))
-    }
-
-    /// The named sums among the factors of a monomial, with their powers.
-    fn names(&self, monomial: MonomialId) -> Vec<(AtomId, i32, Rc<[u128]>)> {
-        let factors = self.table.monomials.factors(monomial).iter();
-        let name = |(atom, power): &(AtomId, i32)| {
-            if let Atom::Products(keys) = self.table.atom(*atom) {
-                Some((*atom, *power, keys.clone()))
-            } else {
-                None
-            }
-        };
-        factors.filter_map(name).collect()
-    }
-
     /// Names under the same factors become one, which absorbs single terms as well. Returns whether there were any.
     fn join_names(&mut self, terms: &mut Vec<Term>) -> Result<bool, Stop> {
         let mut groups: FxHashMap<Group, Vec<AtomId>> = FxHashMap::default();
         let mut others = Vec::with_capacity(terms.len());
         for term in terms.iter() {
             self.charge(1)?;
-            match self.one_name(term)? {
+            match self.table.one_name(term)? {
                 Some((name, group)) => groups.entry(group).or_default().push(name),
                 None => others.push(term.clone()),
             }
@@ -381,7 +337,7 @@ impl Prover<'_> {
         let mut out = Vec::with_capacity(terms.len());
         let mut changed = false;
         for term in terms.iter() {
-            let Some(Beside { name, keys, rest }) = self.beside_its_first(term)? else {
+            let Some(Beside { name, keys, rest }) = self.table.beside_its_first(term)? else {
                 out.push(term.clone());
                 continue;
             };
@@ -391,7 +347,7 @@ impl Prover<'_> {
             let square = self.table.key_product(rest, Key::new(name, PolynomialId::ZERO))?;
             out.push(Term { key: square, coefficient: scale.coefficient.clone() });
             for key in &keys[1..] {
-                let other = self.unpacked(*key)?;
+                let other = self.table.unpacked(*key)?;
                 let key = self.table.key_product(rest, Key::new(other, PolynomialId::ZERO))?;
                 out.push(Term { key, coefficient: -&scale.coefficient });
             }
@@ -401,10 +357,69 @@ impl Prover<'_> {
         }
         Ok(changed.then_some(out))
     }
+}
+
+impl Table {
+    /// The packed form of a term that is an input or a product of two, but for its coefficient.
+    pub(super) fn packed(&self, term: &Term) -> Option<u128> {
+        if term.exponent() != PolynomialId::ZERO {
+            return None;
+        }
+        let raw = |atom: AtomId| {
+            if let Atom::Input(input, element) = self.atom(atom) {
+                Some(TermId::input(*input, *element).raw())
+            } else {
+                None
+            }
+        };
+        match self.monomials.factors(term.monomial()) {
+            [(a, 1)] => Some(pack_single(raw(*a)?)),
+            [(a, 2)] => Some(pack(raw(*a)?, raw(*a)?)),
+            [(a, 1), (b, 1)] => Some(pack(raw(*a)?, raw(*b)?)),
+            _ => None,
+        }
+    }
+
+    /// The named sums among the factors of a monomial, with their powers.
+    fn names(&self, monomial: MonomialId) -> Vec<(AtomId, i32, Rc<[u128]>)> {
+        let factors = self.monomials.factors(monomial).iter();
+        let name = |(atom, power): &(AtomId, i32)| {
+            if let Atom::Products(keys) = self.atom(*atom) {
+                Some((*atom, *power, keys.clone()))
+            } else {
+                None
+            }
+        };
+        factors.filter_map(name).collect()
+    }
+
+    /// The monomial of a packed product.
+    pub(super) fn unpacked(&mut self, key: u128) -> Result<MonomialId, Stop> {
+        let mut monomial = MonomialId::ONE;
+        for (input, element) in inputs_of(key) {
+            let atom = self.intern(Atom::Input(input, element));
+            let single = self.single(atom);
+            monomial = self.times(monomial, single)?;
+        }
+        Ok(monomial)
+    }
+
+    /// The only named sum of a term, if it has power 1, and what is beside it.
+    fn one_name(&mut self, term: &Term) -> Result<Option<(AtomId, Group)>, Stop> {
+        if !self.monomials.contents(term.monomial()).named {
+            return Ok(None);
+        }
+        let mut names = self.names(term.monomial()).into_iter();
+        let (Some((atom, 1, keys)), None) = (names.next(), names.next()) else { return Ok(None) };
+        let without = self.atom_power(atom, -1);
+        let rest = self.times(term.monomial(), without)?;
+        let pairs = keys.first().is_some_and(|key| is_pair(*key));
+        Ok(Some((atom, (Key::new(rest, term.exponent()), term.coefficient.clone(), pairs))))
+    }
 
     /// A name in a term that the first of its own terms divides as well.
     fn beside_its_first(&mut self, term: &Term) -> Result<Option<Beside>, Stop> {
-        if !self.table.monomials.contents(term.monomial()).named {
+        if !self.monomials.contents(term.monomial()).named {
             return Ok(None);
         }
         let mut names = self.names(term.monomial());
@@ -413,32 +428,21 @@ impl Prover<'_> {
         for (atom, _, keys) in names {
             let Some(first) = keys.first() else { continue };
             let first = self.unpacked(*first)?;
-            let inverse = self.table.monomial_power(first, -1)?;
+            let inverse = self.monomial_power(first, -1)?;
             let divides = {
-                let factors = self.table.monomials.factors(term.monomial());
+                let factors = self.monomials.factors(term.monomial());
                 let power =
                     |atom: AtomId| factors.iter().find(|(known, _)| *known == atom).map(|(_, power)| *power);
-                let needed = self.table.monomials.factors(first);
+                let needed = self.monomials.factors(first);
                 needed.iter().all(|(atom, needed)| power(*atom).is_some_and(|power| power >= *needed))
             };
             if divides {
-                let rest = self.table.times(term.monomial(), inverse)?;
+                let rest = self.times(term.monomial(), inverse)?;
                 let rest = Key::new(rest, term.exponent());
-                return Ok(Some(Beside { name: self.table.single(atom), keys, rest }));
+                return Ok(Some(Beside { name: self.single(atom), keys, rest }));
             }
         }
         Ok(None)
-    }
-
-    /// The monomial of a packed product.
-    pub(super) fn unpacked(&mut self, key: u128) -> Result<MonomialId, Stop> {
-        let mut monomial = MonomialId::ONE;
-        for (input, element) in inputs_of(key) {
-            let atom = self.table.intern(Atom::Input(input, element));
-            let single = self.table.single(atom);
-            monomial = self.table.times(monomial, single)?;
-        }
-        Ok(monomial)
     }
 }
 

@@ -20,6 +20,7 @@ use super::monomial::MonomialId;
 use super::packed::{pack, pack_single};
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use super::prover::Prover;
+use super::table::Table;
 use super::worklist::Need;
 use super::worklist::if_known;
 use crate::number::Rational;
@@ -47,13 +48,6 @@ impl Prover<'_> {
         )
     }
 
-    /// The atom of an input element, as a monomial.
-    pub(super) fn input_monomial(&mut self, raw: u64) -> MonomialId {
-        let TermKind::Input { input, element } = TermId::from_raw(raw).kind() else { return MonomialId::ONE };
-        let atom = self.table.intern(Atom::Input(input, element));
-        self.table.single(atom)
-    }
-
     /// The number that an input element is in the case at hand.
     pub(super) fn number_of_input(&mut self, term: TermId) -> Option<Rational> {
         if !self.case.has_numbers() {
@@ -62,10 +56,6 @@ impl Prover<'_> {
         let TermKind::Input { input, element } = term.kind() else { return None };
         let atom = self.table.intern(Atom::Input(input, element));
         self.case.number(atom).cloned()
-    }
-
-    pub(super) fn opaque(&mut self, at: TermRef) -> AtomId {
-        self.table.intern(Atom::Opaque(at))
     }
 
     /// Walks one term. The term is finite (the caller has asked its class).
@@ -119,7 +109,7 @@ impl Prover<'_> {
         }
         if let Some(place) = places.get(&Key::ONE) {
             let group = &mut groups[*place].1;
-            let among: FxHashSet<u128> = terms.iter().filter_map(|term| self.packed(term)).collect();
+            let among: FxHashSet<u128> = terms.iter().filter_map(|term| self.table.packed(term)).collect();
             let twice: FxHashSet<u128> = match among.is_empty() {
                 true => FxHashSet::default(),
                 false => {
@@ -128,7 +118,9 @@ impl Prover<'_> {
                 }
             };
             terms.retain_mut(|term| {
-                let Some(key) = self.packed(term).filter(|key| twice.contains(key)) else { return true };
+                let Some(key) = self.table.packed(term).filter(|key| twice.contains(key)) else {
+                    return true;
+                };
                 let scale = Prefactor { coefficient: std::mem::take(&mut term.coefficient), key: Key::ONE };
                 group.push(Products { scale, keys: vec![key] });
                 false
@@ -224,7 +216,7 @@ impl Prover<'_> {
         let flat = self.flat(at)?;
         let outer = walk.scales[scale as usize].0.clone();
         if uses >= SHARED && flat.len() > SHORT || flat.terms.len() > LONG {
-            let lazy = self.opaque(at);
+            let lazy = self.table.opaque(at);
             let monomial = self.table.single(lazy);
             let key = self.table.key_product(outer.key, Key::new(monomial, PolynomialId::ZERO))?;
             walk.terms.push(Term { key, coefficient: outer.coefficient });
@@ -242,5 +234,18 @@ impl Prover<'_> {
             walk.terms.push(Term { key, coefficient: &outer.coefficient * &inner.coefficient });
         }
         Ok(true)
+    }
+}
+
+impl Table {
+    /// The atom of an input element, as a monomial.
+    pub(super) fn input_monomial(&mut self, raw: u64) -> MonomialId {
+        let TermKind::Input { input, element } = TermId::from_raw(raw).kind() else { return MonomialId::ONE };
+        let atom = self.intern(Atom::Input(input, element));
+        self.single(atom)
+    }
+
+    pub(super) fn opaque(&mut self, at: TermRef) -> AtomId {
+        self.intern(Atom::Opaque(at))
     }
 }

@@ -119,7 +119,7 @@ impl Prover<'_> {
         }
         let mut all = Agreement::Agree;
         for tower in &TOWERS {
-            match self.agree_in(tower, a, b, seed) {
+            match agree_in(self, tower, a, b, seed) {
                 Agreement::Agree => {}
                 Agreement::Differ => return Agreement::Differ,
                 Agreement::Unchecked => all = Agreement::Unchecked,
@@ -127,32 +127,32 @@ impl Prover<'_> {
         }
         all
     }
+}
 
-    fn agree_in(&mut self, tower: &'static Tower, a: TermRef, b: TermRef, seed: u64) -> Agreement {
-        for attempt in 0..TRIES {
-            // What agrees whatever the functions are needs no forms of them: the maxima of a softmax, which are long.
-            let forms = attempt > 0;
-            let seed = mix(u128::from(seed), u128::from(attempt));
-            let mut evaluation = Evaluation {
-                prover: &mut *self,
-                tower,
-                seed,
-                forms,
-                terms: FxHashMap::default(),
-                atoms: FxHashMap::default(),
-                polynomials: FxHashMap::default(),
-            };
-            match (evaluation.term(a), evaluation.term(b)) {
-                (Ok(first), Ok(second)) if first.has(UNCLEAR) || second.has(UNCLEAR) => break,
-                (Ok(first), Ok(second)) if first.number == second.number => return Agreement::Agree,
-                (Ok(_), Ok(_)) if forms => return Agreement::Differ,
-                (Ok(_), Ok(_)) => {}
-                (Err(Missing::Everywhere), _) | (_, Err(Missing::Everywhere)) => break,
-                (Err(Missing::Here), _) | (_, Err(Missing::Here)) => {}
-            }
+fn agree_in(prover: &mut Prover<'_>, tower: &'static Tower, a: TermRef, b: TermRef, seed: u64) -> Agreement {
+    for attempt in 0..TRIES {
+        // What agrees whatever the functions are needs no forms of them: the maxima of a softmax, which are long.
+        let forms = attempt > 0;
+        let seed = mix(u128::from(seed), u128::from(attempt));
+        let mut evaluation = Evaluation {
+            prover: &mut *prover,
+            tower,
+            seed,
+            forms,
+            terms: FxHashMap::default(),
+            atoms: FxHashMap::default(),
+            polynomials: FxHashMap::default(),
+        };
+        match (evaluation.term(a), evaluation.term(b)) {
+            (Ok(first), Ok(second)) if first.has(UNCLEAR) || second.has(UNCLEAR) => break,
+            (Ok(first), Ok(second)) if first.number == second.number => return Agreement::Agree,
+            (Ok(_), Ok(_)) if forms => return Agreement::Differ,
+            (Ok(_), Ok(_)) => {}
+            (Err(Missing::Everywhere), _) | (_, Err(Missing::Everywhere)) => break,
+            (Err(Missing::Here), _) | (_, Err(Missing::Here)) => {}
         }
-        Agreement::Unchecked
     }
+    Agreement::Unchecked
 }
 
 impl Evaluation<'_, '_> {

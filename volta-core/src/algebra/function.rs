@@ -11,6 +11,7 @@ use super::id::TermRef;
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, add, as_number, collect, negated, number, times_number};
 use super::prover::Prover;
+use super::table::Table;
 use crate::number::Rational;
 use crate::number::interval::Function;
 use crate::number::signs::Signs;
@@ -119,20 +120,6 @@ impl Prover<'_> {
         self.maximum(vec![terms, opposite])
     }
 
-    pub(super) fn atom_term(&mut self, atom: Atom) -> Vec<Term> {
-        let atom = self.table.intern(atom);
-        let monomial = self.table.single(atom);
-        vec![Term { key: Key::new(monomial, PolynomialId::ZERO), coefficient: Rational::ONE }]
-    }
-
-    /// Turns a sum so that its leading coefficient is positive; whether it was turned.
-    fn oriented(&self, terms: Vec<Term>) -> (Vec<Term>, bool) {
-        match self.leading(&terms) {
-            Some(leading) if terms[leading].coefficient.is_negative() => (negated(&terms), true),
-            _ => (terms, false),
-        }
-    }
-
     /// A function without laws but those of its row: `sin(−a) = −sin a`, `cos(−a) = cos a`.
     fn opaque_function(&mut self, op: TermOp, info: &FunctionInfo, at: TermRef) -> Result<Vec<Term>, Stop> {
         let argument = self.argument(at)?;
@@ -144,11 +131,11 @@ impl Prover<'_> {
             return Ok(value);
         }
         let (argument, turned) = match info.parity {
-            Parity::Odd | Parity::Even => self.oriented(argument),
+            Parity::Odd | Parity::Even => self.table.oriented(argument),
             Parity::None => (argument, false),
         };
         let argument = self.table.polynomial(&argument);
-        let value = self.atom_term(Atom::Apply(op, argument));
+        let value = self.table.atom_term(Atom::Apply(op, argument));
         Ok(if turned && info.parity == Parity::Odd { negated(&value) } else { value })
     }
 
@@ -217,7 +204,7 @@ impl Prover<'_> {
         let sign = if flipped { negated(&sign) } else { sign };
         let sign = self.table.polynomial(&sign);
         let magnitude = self.table.polynomial(&magnitude);
-        let copied = self.atom_term(Atom::CopySign(sign, magnitude, read));
+        let copied = self.table.atom_term(Atom::CopySign(sign, magnitude, read));
         Ok(if flipped { negated(&copied) } else { copied })
     }
 
@@ -260,7 +247,7 @@ impl Prover<'_> {
         }
         let when_true = self.table.polynomial(&when_true);
         let when_false = self.table.polynomial(&when_false);
-        Ok(self.atom_term(Atom::Select(condition, when_true, when_false)))
+        Ok(self.table.atom_term(Atom::Select(condition, when_true, when_false)))
     }
 
     /// A choice as one of its arms times a power of two, `p < q ? b·2^(k·(q − p)) : b = b·2^(k·(m − p))` where some term
@@ -309,7 +296,7 @@ impl Prover<'_> {
         let [low, high, first, second] = forms;
         let gap = add(&high, &negated(&low));
         let Some(scale) = self.power_between(&first, &second, &gap)? else { return Ok(None) };
-        let larger = self.opaque(larger);
+        let larger = self.table.opaque(larger);
         let key = Key::new(self.table.single(larger), PolynomialId::ZERO);
         let mut raised = negated(&low);
         raised.push(Term { key, coefficient: Rational::ONE });
@@ -382,10 +369,6 @@ impl Prover<'_> {
         }
     }
 
-    fn known(&mut self, value: bool) -> ConditionId {
-        self.table.intern_condition(Condition::Known(value))
-    }
-
     /// The classes of two operands of a comparison, both defined.
     fn compared_classes(&mut self, a: TermRef, b: TermRef) -> Result<(Class, Class), Stop> {
         let classes = (self.class(a)?, self.class(b)?);
@@ -403,52 +386,41 @@ impl Prover<'_> {
     fn less(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
         let (left, right) = self.compared_classes(a, b)?;
         if let Some(less) = left.is_less(&right) {
-            return Ok(self.known(less));
+            return Ok(self.table.known(less));
         }
         let gap = self.gap(a, b)?;
         let signs = self.signs_of(&gap);
         if signs == Signs::POSITIVE {
-            return Ok(self.known(true));
+            return Ok(self.table.known(true));
         }
         if signs.within(Signs::NEGATIVE | Signs::ZERO) {
-            return Ok(self.known(false));
+            return Ok(self.table.known(false));
         }
-        if let Some(turned) = self.turned_whole(&gap) {
+        if let Some(turned) = self.table.turned_whole(&gap) {
             // Of the whole numbers p and −p + 1 exactly one is above zero: the one whose leading coefficient is.
             let (gap, negated) = turned;
-            let gap = self.unit_leading(gap, true);
+            let gap = self.table.unit_leading(gap, true);
             let condition = self.table.intern_condition(Condition::Positive(gap));
             return Ok(if negated { self.table.not(condition) } else { condition });
         }
-        let gap = self.unit_leading(gap, true);
+        let gap = self.table.unit_leading(gap, true);
         Ok(self.table.intern_condition(Condition::Positive(gap)))
-    }
-
-    /// For a whole number, one that is above zero at the same inputs, or at the others: without a common factor, and
-    /// with a positive leading coefficient.
-    fn turned_whole(&self, gap: &[Term]) -> Option<(Vec<Term>, bool)> {
-        let whole = self.table.tightest(gap)?;
-        let leading = self.leading(&whole)?;
-        if !whole[leading].coefficient.is_negative() {
-            return Some((whole, false));
-        }
-        Some((add(&negated(&whole), &number(Rational::ONE)), true))
     }
 
     fn equal_to(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
         let (left, right) = self.compared_classes(a, b)?;
         if let Some(equal) = left.is_equal(&right) {
-            return Ok(self.known(equal));
+            return Ok(self.table.known(equal));
         }
         let gap = self.gap(a, b)?;
         let signs = self.signs_of(&gap);
         if self.table.is_never_zero(&gap) {
-            return Ok(self.known(false));
+            return Ok(self.table.known(false));
         }
         if signs == Signs::ZERO || signs.excludes_zero() {
-            return Ok(self.known(signs == Signs::ZERO));
+            return Ok(self.table.known(signs == Signs::ZERO));
         }
-        let gap = self.unit_leading(gap, false);
+        let gap = self.table.unit_leading(gap, false);
         Ok(self.table.intern_condition(Condition::Zero(gap)))
     }
 
@@ -457,6 +429,33 @@ impl Prover<'_> {
         let (a, b) = (self.argument(a)?, self.argument(b)?);
         Ok(add(&b, &negated(&a)))
     }
+}
+
+impl Table {
+    pub(super) fn atom_term(&mut self, atom: Atom) -> Vec<Term> {
+        let atom = self.intern(atom);
+        let monomial = self.single(atom);
+        vec![Term { key: Key::new(monomial, PolynomialId::ZERO), coefficient: Rational::ONE }]
+    }
+
+    /// Turns a sum so that its leading coefficient is positive; whether it was turned.
+    fn oriented(&self, terms: Vec<Term>) -> (Vec<Term>, bool) {
+        match self.leading(&terms) {
+            Some(leading) if terms[leading].coefficient.is_negative() => (negated(&terms), true),
+            _ => (terms, false),
+        }
+    }
+
+    /// For a whole number, one that is above zero at the same inputs, or at the others: without a common factor, and
+    /// with a positive leading coefficient.
+    fn turned_whole(&self, gap: &[Term]) -> Option<(Vec<Term>, bool)> {
+        let whole = self.tightest(gap)?;
+        let leading = self.leading(&whole)?;
+        if !whole[leading].coefficient.is_negative() {
+            return Some((whole, false));
+        }
+        Some((add(&negated(&whole), &number(Rational::ONE)), true))
+    }
 
     /// Divides a sum by its leading coefficient, or by that coefficient's magnitude.
     fn unit_leading(&mut self, terms: Vec<Term>, keep_sign: bool) -> PolynomialId {
@@ -464,7 +463,11 @@ impl Prover<'_> {
         let leading = terms[leading].coefficient.clone();
         let leading = if keep_sign { leading.abs() } else { leading };
         let factor = leading.recip().unwrap_or(Rational::ONE);
-        self.table.polynomial(&times_number(&terms, &factor))
+        self.polynomial(&times_number(&terms, &factor))
+    }
+
+    fn known(&mut self, value: bool) -> ConditionId {
+        self.intern_condition(Condition::Known(value))
     }
 }
 

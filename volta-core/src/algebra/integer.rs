@@ -376,7 +376,7 @@ impl Prover<'_> {
             }
             Towards::Zero | Towards::NearestEven => {
                 let argument = self.table.polynomial(&argument);
-                Ok(self.atom_term(Atom::Apply(TermOp::rounding(towards), argument)))
+                Ok(self.table.atom_term(Atom::Apply(TermOp::rounding(towards), argument)))
             }
         }
     }
@@ -415,7 +415,7 @@ impl Prover<'_> {
         for _ in 0..MAX_STEPS {
             // Digits are looked for among pairs of floors.
             self.charge(1 + (rest.len().min(MAX_CHAIN) as u64).pow(2) / 8 + rest.len() as u64)?;
-            self.digits_out(&mut rest, &mut out);
+            self.table.digits_out(&mut rest, &mut out);
             if let Some((low, high)) = self.table.bounds_of(&rest)
                 && low.floor() == high.floor()
             {
@@ -445,11 +445,11 @@ impl Prover<'_> {
             {
                 return Ok(add(&out, &number(low.floor())));
             }
-            if let Some(high) = self.above_units(&rest) {
+            if let Some(high) = self.table.above_units(&rest) {
                 rest = high;
                 continue;
             }
-            if let Some(flat) = self.nested(&rest) {
+            if let Some(flat) = self.table.nested(&rest) {
                 rest = flat;
                 continue;
             }
@@ -463,74 +463,15 @@ impl Prover<'_> {
                 out = add(&out, &negated(&once));
                 continue;
             }
-            if let Some(simple) = self.simpler(&rest) {
+            if let Some(simple) = self.table.simpler(&rest) {
                 rest = simple;
                 continue;
             }
             break;
         }
         let rest = self.table.polynomial(&rest);
-        let floor = self.atom_term(Atom::Apply(TermOp::Floor, rest));
+        let floor = self.table.atom_term(Atom::Apply(TermOp::Floor, rest));
         Ok(add(&out, &floor))
-    }
-
-    /// Moves whole multiples of digits out of what is rounded down. What is left keeps its signs, which bounds need.
-    fn digits_out(&self, rest: &mut Vec<Term>, out: &mut Vec<Term>) {
-        let mut kept = Vec::new();
-        while let Some(chain) = self.table.chain_in(rest) {
-            for (weight, digits) in digits_of(&chain).into_iter().filter(|(weight, _)| !weight.is_zero()) {
-                let part = times_number(&digits, &weight);
-                if weight.is_integer() {
-                    *out = add(out, &part);
-                } else {
-                    kept = add(&kept, &part);
-                }
-            }
-            *rest = without(rest, chain.into_iter().flat_map(|level| level.terms).collect());
-        }
-        *rest = add(rest, &kept);
-    }
-
-    /// The multiples of some `1/k`, where the rest is at least 0 and below `1/k`: it decides no floor. The largest such
-    /// part is left out.
-    fn above_units(&self, terms: &[Term]) -> Option<Vec<Term>> {
-        if !(2..=MAX_CHAIN).contains(&terms.len()) {
-            return None;
-        }
-        let mut units: Vec<Rational> =
-            terms.iter().map(|term| term.coefficient.to_parts().1.into()).collect();
-        units.sort_unstable();
-        units.dedup();
-        units.iter().take(units.len() - 1).find_map(|unit| {
-            let is_multiple = |term: &Term| (&term.coefficient * unit).is_integer();
-            let (high, low): (Vec<Term>, Vec<Term>) = terms.iter().cloned().partition(is_multiple);
-            let (least, most) = self.table.bounds_of(&low)?;
-            (!least.is_negative() && &most * unit < Rational::ONE).then_some(high)
-        })
-    }
-
-    /// `a/b + n/b` for `⌊a⌋/b + n/b`, all of it whole multiples of 1/b.
-    fn nested(&self, terms: &[Term]) -> Option<Vec<Term>> {
-        terms.iter().enumerate().find_map(|(at, term)| {
-            let inner = self.table.floor_in(term)?;
-            let divisor = term.coefficient.recip().filter(Rational::is_integer)?;
-            let others = || terms.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, term)| term);
-            if !others().all(|other| (&other.coefficient * &divisor).is_integer()) {
-                return None;
-            }
-            let inner = times_number(self.table.polynomials.terms(inner), &term.coefficient);
-            let others: Vec<Term> = others().cloned().collect();
-            Some(add(&inner, &others))
-        })
-    }
-
-    /// The same floor with the simplest factor, for a multiple of a whole number whose range is known.
-    fn simpler(&self, terms: &[Term]) -> Option<Vec<Term>> {
-        let factor = content(terms)?;
-        let whole = times_number(terms, &factor.recip()?);
-        let (low, high) = self.table.bounds_of(&whole)?;
-        let simplest = simplest_factor(&factor, low.to_i128()?, high.to_i128()?)?;
-        (simplest != factor).then(|| times_number(&whole, &simplest))
     }
 
     /// `a mod m` for a whole `a` and a whole `m > 0`.
@@ -568,23 +509,13 @@ impl Prover<'_> {
         {
             return Ok(Vec::new());
         }
-        if self.is_above(&a, &b) || self.is_above(&b, &a) {
+        if self.table.is_above(&a, &b) || self.table.is_above(&b, &a) {
             return Ok(Vec::new());
         }
         let (a, b) = (self.table.polynomial(&a), self.table.polynomial(&b));
         let place = |id| self.table.polynomials.place(id);
         let (a, b) = if place(a) <= place(b) { (a, b) } else { (b, a) };
-        Ok(self.atom_term(Atom::BitAnd(a, b)))
-    }
-
-    /// Whether a number is a whole multiple of a power of two that is above another.
-    fn is_above(&self, multiple: &[Term], low: &[Term]) -> bool {
-        let below = |(least, most): (Rational, Rational)| {
-            let most = most.floor().to_i128().filter(|_| !least.is_negative())?;
-            Some(Rational::power_of_two(-((128 - most.leading_zeros()) as i32)))
-        };
-        let unit = self.table.bounds_of(low).and_then(below);
-        unit.is_some_and(|unit| self.table.is_whole(&times_number(multiple, &unit)))
+        Ok(self.table.atom_term(Atom::BitAnd(a, b)))
     }
 
     /// The digits where a mask has ones: run by run.
@@ -603,6 +534,77 @@ impl Prover<'_> {
             out = add(&out, &times_number(&run, &Rational::power_of_two(start as i32)));
         }
         Ok(out)
+    }
+}
+
+impl Table {
+    /// Moves whole multiples of digits out of what is rounded down. What is left keeps its signs, which bounds need.
+    fn digits_out(&self, rest: &mut Vec<Term>, out: &mut Vec<Term>) {
+        let mut kept = Vec::new();
+        while let Some(chain) = self.chain_in(rest) {
+            for (weight, digits) in digits_of(&chain).into_iter().filter(|(weight, _)| !weight.is_zero()) {
+                let part = times_number(&digits, &weight);
+                if weight.is_integer() {
+                    *out = add(out, &part);
+                } else {
+                    kept = add(&kept, &part);
+                }
+            }
+            *rest = without(rest, chain.into_iter().flat_map(|level| level.terms).collect());
+        }
+        *rest = add(rest, &kept);
+    }
+
+    /// The multiples of some `1/k`, where the rest is at least 0 and below `1/k`: it decides no floor. The largest such
+    /// part is left out.
+    fn above_units(&self, terms: &[Term]) -> Option<Vec<Term>> {
+        if !(2..=MAX_CHAIN).contains(&terms.len()) {
+            return None;
+        }
+        let mut units: Vec<Rational> =
+            terms.iter().map(|term| term.coefficient.to_parts().1.into()).collect();
+        units.sort_unstable();
+        units.dedup();
+        units.iter().take(units.len() - 1).find_map(|unit| {
+            let is_multiple = |term: &Term| (&term.coefficient * unit).is_integer();
+            let (high, low): (Vec<Term>, Vec<Term>) = terms.iter().cloned().partition(is_multiple);
+            let (least, most) = self.bounds_of(&low)?;
+            (!least.is_negative() && &most * unit < Rational::ONE).then_some(high)
+        })
+    }
+
+    /// `a/b + n/b` for `⌊a⌋/b + n/b`, all of it whole multiples of 1/b.
+    fn nested(&self, terms: &[Term]) -> Option<Vec<Term>> {
+        terms.iter().enumerate().find_map(|(at, term)| {
+            let inner = self.floor_in(term)?;
+            let divisor = term.coefficient.recip().filter(Rational::is_integer)?;
+            let others = || terms.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, term)| term);
+            if !others().all(|other| (&other.coefficient * &divisor).is_integer()) {
+                return None;
+            }
+            let inner = times_number(self.polynomials.terms(inner), &term.coefficient);
+            let others: Vec<Term> = others().cloned().collect();
+            Some(add(&inner, &others))
+        })
+    }
+
+    /// The same floor with the simplest factor, for a multiple of a whole number whose range is known.
+    fn simpler(&self, terms: &[Term]) -> Option<Vec<Term>> {
+        let factor = content(terms)?;
+        let whole = times_number(terms, &factor.recip()?);
+        let (low, high) = self.bounds_of(&whole)?;
+        let simplest = simplest_factor(&factor, low.to_i128()?, high.to_i128()?)?;
+        (simplest != factor).then(|| times_number(&whole, &simplest))
+    }
+
+    /// Whether a number is a whole multiple of a power of two that is above another.
+    fn is_above(&self, multiple: &[Term], low: &[Term]) -> bool {
+        let below = |(least, most): (Rational, Rational)| {
+            let most = most.floor().to_i128().filter(|_| !least.is_negative())?;
+            Some(Rational::power_of_two(-((128 - most.leading_zeros()) as i32)))
+        };
+        let unit = self.bounds_of(low).and_then(below);
+        unit.is_some_and(|unit| self.is_whole(&times_number(multiple, &unit)))
     }
 }
 

@@ -8,6 +8,7 @@ use super::id::AtomId;
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use super::prover::Prover;
+use super::table::Table;
 use crate::number::Rational;
 use crate::number::format::Format;
 use crate::term::{TermOp, View};
@@ -44,7 +45,7 @@ impl Prover<'_> {
                 }
                 continue;
             }
-            let argument = self.logarithm_argument(term.key);
+            let argument = self.table.logarithm_argument(term.key);
             let twice = &term.coefficient * &Rational::TWO;
             let halves = twice.to_i64().filter(|halves| halves.unsigned_abs() <= 2 * MAX_LOGARITHM_POWER);
             if let (Some(argument), Some(halves)) = (argument, halves) {
@@ -65,22 +66,6 @@ impl Prover<'_> {
         Ok(scale)
     }
 
-    fn logarithm_argument(&self, key: Key) -> Option<PolynomialId> {
-        if key.exponent() != PolynomialId::ZERO {
-            return None;
-        }
-        match self.table.monomials.factors(key.monomial()) {
-            [(atom, 1)] => {
-                if let Atom::Apply(TermOp::Log2, argument) = self.table.atom(*atom) {
-                    Some(*argument)
-                } else {
-                    None
-                }
-            }
-            _ => None,
-        }
-    }
-
     /// Reads the literals of an exponent.
     fn read_exponent(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let contains =
@@ -99,59 +84,39 @@ impl Prover<'_> {
                 out.push(term.clone());
                 continue;
             }
-            let Some((literal, rest)) = self.only_literal(term.monomial()) else {
-                out.push(self.value_of_literals(term)?);
+            let Some((literal, rest)) = self.table.only_literal(term.monomial()) else {
+                out.push(self.table.value_of_literals(term)?);
                 continue;
             };
             match literal.role() {
                 Role::Whole(which) => {
                     self.readings.insert(Reading { literal });
-                    let mut read = self.with_irrational(term, &rest, which, 1)?;
+                    let mut read = self.table.with_irrational(term, &rest, which, 1)?;
                     read.coefficient = &read.coefficient * &literal.scale();
                     out.push(read);
                 }
                 Role::High(which) => {
                     let halves = residuals(which).iter().map(|form| Literal::Form(*form));
-                    if self.is_added(&open, term, &rest, halves)? || is_factor(&term.coefficient) {
+                    if self.table.is_added(&open, term, &rest, halves)? || is_factor(&term.coefficient) {
                         self.readings.insert(Reading { literal: Literal::Form(nearest(which)) });
-                        out.push(self.with_irrational(term, &rest, which, 1)?);
+                        out.push(self.table.with_irrational(term, &rest, which, 1)?);
                     } else {
-                        out.push(self.value_of_literals(term)?);
+                        out.push(self.table.value_of_literals(term)?);
                     }
                 }
                 Role::Residual(which) => {
                     let high = std::iter::once(Literal::High(nearest(which)));
-                    if self.is_added(&open, term, &rest, high)? {
+                    if self.table.is_added(&open, term, &rest, high)? {
                         self.readings.insert(Reading { literal });
                     } else {
-                        out.push(self.value_of_literals(term)?);
+                        out.push(self.table.value_of_literals(term)?);
                     }
                 }
-                Role::Reciprocal(_) => out.push(self.value_of_literals(term)?),
+                Role::Reciprocal(_) => out.push(self.table.value_of_literals(term)?),
             }
         }
         collect(&mut out);
         Ok(out)
-    }
-
-    /// Whether a sum has the same multiple of another literal: one of `partners`.
-    fn is_added(
-        &mut self,
-        sum: &[Term],
-        term: &Term,
-        rest: &[(AtomId, i32)],
-        partners: impl Iterator<Item = Literal>,
-    ) -> Result<bool, Stop> {
-        let rest = self.table.intern_factors(rest);
-        for partner in partners {
-            let atom = self.table.intern(Atom::Literal(partner));
-            let atom = self.table.single(atom);
-            let partner = Key::new(self.table.times(rest, atom)?, term.exponent());
-            if sum.iter().any(|other| other.key == partner && other.coefficient == term.coefficient) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Reads forms of ln 2 beside logarithms, before those are opened.
@@ -180,7 +145,7 @@ impl Prover<'_> {
         for term in &read {
             match self.read_product(term, &read) {
                 Some(term) => out.push(term),
-                None => out.push(self.value_of_literals(term)?),
+                None => out.push(self.table.value_of_literals(term)?),
             }
         }
         collect(&mut out);
@@ -221,43 +186,6 @@ impl Prover<'_> {
         Some(Term { key, coefficient: &term.coefficient * &whole.scale() })
     }
 
-    /// The literal of a monomial that has one, to the power 1, and the other factors.
-    fn only_literal(&self, monomial: MonomialId) -> Option<(Literal, Vec<(AtomId, i32)>)> {
-        let mut found = None;
-        let mut rest = Vec::new();
-        for (atom, power) in self.table.monomials.factors(monomial) {
-            match self.table.atom(*atom) {
-                Atom::Literal(literal) if *power == 1 && found.is_none() => found = Some(*literal),
-                Atom::Literal(_) => return None,
-                Atom::Input(..)
-                | Atom::Irrational(_)
-                | Atom::Opaque(_)
-                | Atom::Products(_)
-                | Atom::Sum(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => rest.push((*atom, *power)),
-            }
-        }
-        found.map(|literal| (literal, rest))
-    }
-
-    fn with_irrational(
-        &mut self,
-        term: &Term,
-        rest: &[(AtomId, i32)],
-        which: Irrational,
-        power: i32,
-    ) -> Result<Term, Stop> {
-        let atom = self.table.intern(Atom::Irrational(which));
-        let constant = self.table.atom_power(atom, power);
-        let rest = self.table.intern_factors(rest);
-        let monomial = self.table.times(rest, constant)?;
-        Ok(Term { key: Key::new(monomial, term.exponent()), coefficient: term.coefficient.clone() })
-    }
-
     /// Reads a form of ln 2 or log₁₀ 2 that multiplies one base-2 logarithm.
     fn read_reciprocal(&mut self, term: Term) -> Result<Term, Stop> {
         if !self.table.monomials.contents(term.monomial()).literal {
@@ -295,15 +223,70 @@ impl Prover<'_> {
         let (Some(literal), 1) = (found, logarithms) else { return Ok(term) };
         let Role::Reciprocal(which) = literal.role() else { return Ok(term) };
         self.readings.insert(Reading { literal });
-        self.with_irrational(&term, &rest, which, -1)
+        self.table.with_irrational(&term, &rest, which, -1)
+    }
+}
+
+impl Table {
+    fn logarithm_argument(&self, key: Key) -> Option<PolynomialId> {
+        if key.exponent() != PolynomialId::ZERO {
+            return None;
+        }
+        match self.monomials.factors(key.monomial()) {
+            [(atom, 1)] => {
+                if let Atom::Apply(TermOp::Log2, argument) = self.atom(*atom) {
+                    Some(*argument)
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// The literal of a monomial that has one, to the power 1, and the other factors.
+    fn only_literal(&self, monomial: MonomialId) -> Option<(Literal, Vec<(AtomId, i32)>)> {
+        let mut found = None;
+        let mut rest = Vec::new();
+        for (atom, power) in self.monomials.factors(monomial) {
+            match self.atom(*atom) {
+                Atom::Literal(literal) if *power == 1 && found.is_none() => found = Some(*literal),
+                Atom::Literal(_) => return None,
+                Atom::Input(..)
+                | Atom::Irrational(_)
+                | Atom::Opaque(_)
+                | Atom::Products(_)
+                | Atom::Sum(_)
+                | Atom::Max(_)
+                | Atom::Apply(..)
+                | Atom::CopySign(..)
+                | Atom::BitAnd(..)
+                | Atom::Select(..) => rest.push((*atom, *power)),
+            }
+        }
+        found.map(|literal| (literal, rest))
+    }
+
+    fn with_irrational(
+        &mut self,
+        term: &Term,
+        rest: &[(AtomId, i32)],
+        which: Irrational,
+        power: i32,
+    ) -> Result<Term, Stop> {
+        let atom = self.intern(Atom::Irrational(which));
+        let constant = self.atom_power(atom, power);
+        let rest = self.intern_factors(rest);
+        let monomial = self.times(rest, constant)?;
+        Ok(Term { key: Key::new(monomial, term.exponent()), coefficient: term.coefficient.clone() })
     }
 
     fn value_of_literals(&mut self, term: &Term) -> Result<Term, Stop> {
-        let factors = self.table.monomials.shared_factors(term.monomial());
+        let factors = self.monomials.shared_factors(term.monomial());
         let mut coefficient = term.coefficient.clone();
         let mut rest = Vec::with_capacity(factors.len());
         for (atom, power) in factors.iter() {
-            if let Atom::Literal(literal) = self.table.atom(*atom) {
+            if let Atom::Literal(literal) = self.atom(*atom) {
                 let value = literal.value().pow(*power);
                 let large = || Stop::Unknown("a power is too large".to_string());
                 let value: Rational = value.ok_or_else(large)?;
@@ -312,7 +295,27 @@ impl Prover<'_> {
                 rest.push((*atom, *power))
             }
         }
-        let monomial = self.table.intern_factors(&rest);
+        let monomial = self.intern_factors(&rest);
         Ok(Term { key: Key::new(monomial, term.exponent()), coefficient })
+    }
+
+    /// Whether a sum has the same multiple of another literal: one of `partners`.
+    fn is_added(
+        &mut self,
+        sum: &[Term],
+        term: &Term,
+        rest: &[(AtomId, i32)],
+        partners: impl Iterator<Item = Literal>,
+    ) -> Result<bool, Stop> {
+        let rest = self.intern_factors(rest);
+        for partner in partners {
+            let atom = self.intern(Atom::Literal(partner));
+            let atom = self.single(atom);
+            let partner = Key::new(self.times(rest, atom)?, term.exponent());
+            if sum.iter().any(|other| other.key == partner && other.coefficient == term.coefficient) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }

@@ -68,7 +68,7 @@ impl Prover<'_> {
 
     /// The maximum of one or more collected sums.
     pub(super) fn maximum(&mut self, arms: Vec<Vec<Term>>) -> Result<Vec<Term>, Stop> {
-        let (arms, lowered) = self.without_negative_maxima(arms)?;
+        let (arms, lowered) = self.table.without_negative_maxima(arms);
         let mut flat = Vec::with_capacity(arms.len());
         let mut open = arms;
         let mut sums = false;
@@ -86,58 +86,9 @@ impl Prover<'_> {
         Ok(add(&maximum, &lowered))
     }
 
-    /// `max(a − m, b) = max(a, b + m) − m` where `m` is a maximum: afterwards no arm of a few subtracts one.
-    /// Also returns what is to be added to the maximum.
-    fn without_negative_maxima(
-        &mut self,
-        mut arms: Vec<Vec<Term>>,
-    ) -> Result<(Vec<Vec<Term>>, Vec<Term>), Stop> {
-        let mut lowered = Vec::new();
-        for _ in 0..MAX_SHIFTS {
-            if arms.len() > MAX_PAIRS {
-                break;
-            }
-            let mut terms = arms.iter().flatten();
-            let negative = terms.find(|term| self.linear_maximum(term) == Some(Signs::NEGATIVE));
-            let Some(negative) = negative.cloned() else { break };
-            let raise = negated(std::slice::from_ref(&negative));
-            lowered = add(&lowered, &[negative]);
-            for arm in &mut arms {
-                *arm = add(arm, &raise);
-            }
-        }
-        Ok((arms, lowered))
-    }
-
-    /// The sign of the factor by which a term multiplies one maximum, if that is all it does and has one sign.
-    fn linear_maximum(&self, term: &Term) -> Option<Signs> {
-        let mut maxima = 0;
-        let mut signs = Signs::of(&term.coefficient);
-        for (atom, power) in self.table.monomials.factors(term.monomial()) {
-            match self.table.atom(*atom) {
-                Atom::Max(_) if *power == 1 => maxima += 1,
-                Atom::Max(_) => return None,
-                Atom::Input(..)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Opaque(_)
-                | Atom::Products(_)
-                | Atom::Sum(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => {
-                    let base = self.table.atom_signs(*atom);
-                    signs = signs.times(if power % 2 == 0 { base.times_itself() } else { base });
-                }
-            }
-        }
-        (maxima == 1 && (signs == Signs::POSITIVE || signs == Signs::NEGATIVE)).then_some(signs)
-    }
-
     /// The maximum of arms that are none. `sums` tells whether sums of maxima were opened.
     fn maximum_of_flat(&mut self, flat: Vec<Vec<Term>>, sums: bool) -> Result<Vec<Term>, Stop> {
-        let mut arms = self.distinct(flat);
+        let mut arms = self.table.distinct(flat);
         if sums {
             self.drop_between(&mut arms)?;
         }
@@ -145,7 +96,7 @@ impl Prover<'_> {
         if let [single] = arms.as_slice() {
             return Ok(single.clone());
         }
-        let shared = self.shared_part(&arms);
+        let shared = self.table.shared_part(&arms);
         let opposite = negated(&shared);
         let arms: Vec<Vec<Term>> = arms.iter().map(|arm| add(arm, &opposite)).collect();
         let (scale, arms) = self.take_positive_factor(arms)?;
@@ -153,7 +104,7 @@ impl Prover<'_> {
         for arm in arms {
             plain.push(self.plain(arm)?);
         }
-        let arms = self.distinct(plain);
+        let arms = self.table.distinct(plain);
         let value = if let [single] = arms.as_slice() {
             single.clone()
         } else {
@@ -170,7 +121,7 @@ impl Prover<'_> {
     /// The arms of `c·max(…) + r` for `c > 0`: `c·a + r` for each `a`. `None` when `arm` is no such sum, or
     /// would bring too many arms.
     fn split_maximum(&mut self, arm: &[Term], others: usize) -> Result<Option<Vec<Vec<Term>>>, Stop> {
-        let positive = |term: &Term| self.linear_maximum(term) == Some(Signs::POSITIVE);
+        let positive = |term: &Term| self.table.linear_maximum(term) == Some(Signs::POSITIVE);
         let Some(at) = arm.iter().position(positive) else { return Ok(None) };
         let several = arm.iter().filter(|term| positive(term)).count() > 1;
         let factors = self.table.monomials.shared_factors(arm[at].monomial());
@@ -198,31 +149,6 @@ impl Prover<'_> {
             arms.push(inner);
         }
         Ok(Some(arms))
-    }
-
-    /// Distinct arms; of those that differ by a number only the largest.
-    fn distinct(&mut self, arms: Vec<Vec<Term>>) -> Vec<Vec<Term>> {
-        let mut largest: FxHashMap<PolynomialId, usize> = FxHashMap::default();
-        let mut kept: Vec<(Rational, Vec<Term>)> = Vec::with_capacity(arms.len());
-        for arm in arms {
-            let is_number = |term: &Term| term.key == Key::ONE;
-            let constant = arm.iter().find(|term| is_number(term)).map(|term| term.coefficient.clone());
-            let constant = constant.unwrap_or_default();
-            let rest: Vec<Term> = arm.iter().filter(|term| !is_number(term)).cloned().collect();
-            let rest = self.table.polynomial(&rest);
-            match largest.get(&rest) {
-                None => {
-                    largest.insert(rest, kept.len());
-                    kept.push((constant, arm));
-                }
-                Some(at) => {
-                    if kept[*at].0 < constant {
-                        kept[*at] = (constant, arm);
-                    }
-                }
-            }
-        }
-        kept.into_iter().map(|(_, arm)| arm).collect()
     }
 
     /// Drops arms that are nowhere larger than another, as far as signs show it.
@@ -281,6 +207,101 @@ impl Prover<'_> {
         Ok(())
     }
 
+    /// Divides all arms by their common positive factor.
+    fn take_positive_factor(&mut self, arms: Vec<Vec<Term>>) -> Result<(Prefactor, Vec<Vec<Term>>), Stop> {
+        let all: Vec<Term> = arms.iter().flatten().cloned().collect();
+        let common = self.table.common_monomial(&all);
+        let factors = self.table.monomials.shared_factors(common);
+        let positive: Vec<(AtomId, i32)> = factors
+            .iter()
+            .copied()
+            .filter(|(atom, _)| self.signs_of_atom(*atom) == Signs::POSITIVE)
+            .collect();
+        let monomial = self.table.intern_factors(&positive);
+        let coefficient = content(&all).unwrap_or(Rational::ONE);
+        let factor = coefficient.recip().unwrap_or(Rational::ONE);
+        let key = Key::new(monomial, self.common_exponent(&all)?);
+        let inverse = Prefactor { coefficient: factor, key: self.table.key_power(key, -1)? };
+        let mut divided = Vec::with_capacity(arms.len());
+        for arm in arms {
+            divided.push(self.scaled(&arm, &inverse)?);
+        }
+        Ok((Prefactor { coefficient, key }, divided))
+    }
+}
+
+impl Table {
+    /// `max(a − m, b) = max(a, b + m) − m` where `m` is a maximum: afterwards no arm of a few subtracts one.
+    /// Also returns what is to be added to the maximum.
+    fn without_negative_maxima(&self, mut arms: Vec<Vec<Term>>) -> (Vec<Vec<Term>>, Vec<Term>) {
+        let mut lowered = Vec::new();
+        for _ in 0..MAX_SHIFTS {
+            if arms.len() > MAX_PAIRS {
+                break;
+            }
+            let mut terms = arms.iter().flatten();
+            let negative = terms.find(|term| self.linear_maximum(term) == Some(Signs::NEGATIVE));
+            let Some(negative) = negative.cloned() else { break };
+            let raise = negated(std::slice::from_ref(&negative));
+            lowered = add(&lowered, &[negative]);
+            for arm in &mut arms {
+                *arm = add(arm, &raise);
+            }
+        }
+        (arms, lowered)
+    }
+
+    /// The sign of the factor by which a term multiplies one maximum, if that is all it does and has one sign.
+    fn linear_maximum(&self, term: &Term) -> Option<Signs> {
+        let mut maxima = 0;
+        let mut signs = Signs::of(&term.coefficient);
+        for (atom, power) in self.monomials.factors(term.monomial()) {
+            match self.atom(*atom) {
+                Atom::Max(_) if *power == 1 => maxima += 1,
+                Atom::Max(_) => return None,
+                Atom::Input(..)
+                | Atom::Irrational(_)
+                | Atom::Literal(_)
+                | Atom::Opaque(_)
+                | Atom::Products(_)
+                | Atom::Sum(_)
+                | Atom::Apply(..)
+                | Atom::CopySign(..)
+                | Atom::BitAnd(..)
+                | Atom::Select(..) => {
+                    let base = self.atom_signs(*atom);
+                    signs = signs.times(if power % 2 == 0 { base.times_itself() } else { base });
+                }
+            }
+        }
+        (maxima == 1 && (signs == Signs::POSITIVE || signs == Signs::NEGATIVE)).then_some(signs)
+    }
+
+    /// Distinct arms; of those that differ by a number only the largest.
+    fn distinct(&mut self, arms: Vec<Vec<Term>>) -> Vec<Vec<Term>> {
+        let mut largest: FxHashMap<PolynomialId, usize> = FxHashMap::default();
+        let mut kept: Vec<(Rational, Vec<Term>)> = Vec::with_capacity(arms.len());
+        for arm in arms {
+            let is_number = |term: &Term| term.key == Key::ONE;
+            let constant = arm.iter().find(|term| is_number(term)).map(|term| term.coefficient.clone());
+            let constant = constant.unwrap_or_default();
+            let rest: Vec<Term> = arm.iter().filter(|term| !is_number(term)).cloned().collect();
+            let rest = self.polynomial(&rest);
+            match largest.get(&rest) {
+                None => {
+                    largest.insert(rest, kept.len());
+                    kept.push((constant, arm));
+                }
+                Some(at) => {
+                    if kept[*at].0 < constant {
+                        kept[*at] = (constant, arm);
+                    }
+                }
+            }
+        }
+        kept.into_iter().map(|(_, arm)| arm).collect()
+    }
+
     /// For each product that occurs in the arms, the coefficient that most arms have for it.
     fn shared_part(&self, arms: &[Vec<Term>]) -> Vec<Term> {
         let mut coefficients: FxHashMap<Key, Vec<&Rational>> = FxHashMap::default();
@@ -313,28 +334,6 @@ impl Prover<'_> {
         }
         collect(&mut shared);
         shared
-    }
-
-    /// Divides all arms by their common positive factor.
-    fn take_positive_factor(&mut self, arms: Vec<Vec<Term>>) -> Result<(Prefactor, Vec<Vec<Term>>), Stop> {
-        let all: Vec<Term> = arms.iter().flatten().cloned().collect();
-        let common = self.common_monomial(&all);
-        let factors = self.table.monomials.shared_factors(common);
-        let positive: Vec<(AtomId, i32)> = factors
-            .iter()
-            .copied()
-            .filter(|(atom, _)| self.signs_of_atom(*atom) == Signs::POSITIVE)
-            .collect();
-        let monomial = self.table.intern_factors(&positive);
-        let coefficient = content(&all).unwrap_or(Rational::ONE);
-        let factor = coefficient.recip().unwrap_or(Rational::ONE);
-        let key = Key::new(monomial, self.common_exponent(&all)?);
-        let inverse = Prefactor { coefficient: factor, key: self.table.key_power(key, -1)? };
-        let mut divided = Vec::with_capacity(arms.len());
-        for arm in arms {
-            divided.push(self.scaled(&arm, &inverse)?);
-        }
-        Ok((Prefactor { coefficient, key }, divided))
     }
 }
 

@@ -9,6 +9,7 @@ use super::id::{AtomId, TermRef};
 use super::polynomial::{PolynomialId, Term, negated};
 use super::prover::Prover;
 use super::requirement::{Guards, Requirement};
+use super::table::Table;
 use crate::number::signs::Signs;
 use crate::number::value::Demand;
 use crate::term::TermOp;
@@ -89,11 +90,11 @@ impl Prover<'_> {
         (reference, domain): (TermRef, &[Requirement]),
         mut own: Vec<Requirement>,
     ) -> Vec<Requirement> {
-        own.retain(|requirement| !self.implied(requirement, domain));
+        own.retain(|requirement| !self.table.implied(requirement, domain));
         if !own.is_empty() {
             // What was proved of the reference holds too, though the same may not be seen of another spelling.
             let granted = self.granted(reference).unwrap_or_default();
-            own.retain(|requirement| !self.implied(requirement, &granted));
+            own.retain(|requirement| !self.table.implied(requirement, &granted));
         }
         own
     }
@@ -233,7 +234,9 @@ impl Prover<'_> {
         }
         self.settle(|prover| prover.factor_terms(inner.clone())).ok()
     }
+}
 
+impl Table {
     /// Whether a requirement follows from others, which matter wherever it does.
     pub(super) fn implied(&self, requirement: &Requirement, by: &[Requirement]) -> bool {
         let by: Vec<&Requirement> =
@@ -243,17 +246,17 @@ impl Prover<'_> {
         };
         let nonzero = |atom: AtomId| {
             let strict = by.iter().filter(|other| other.demand != Demand::NotNegative);
-            let mut factors = strict.flat_map(|other| self.table.monomials.factors(other.product));
+            let mut factors = strict.flat_map(|other| self.monomials.factors(other.product));
             factors.any(|(known, _)| *known == atom)
         };
         let alone = |atom: AtomId, demands: &[Demand]| {
             by.iter().any(|other| {
                 !other.negative
                     && demands.contains(&other.demand)
-                    && *self.table.monomials.factors(other.product) == [(atom, 1)]
+                    && *self.monomials.factors(other.product) == [(atom, 1)]
             })
         };
-        let factors = self.table.monomials.factors(requirement.product);
+        let factors = self.monomials.factors(requirement.product);
         let none_zero = || factors.iter().all(|(atom, _)| nonzero(*atom));
         // Each factor by itself; even powers are never negative.
         let not_negative = || {
@@ -273,9 +276,9 @@ impl Prover<'_> {
 
     /// The polynomial under a requirement's name, when it is one name alone.
     pub(super) fn requirement_content(&self, requirement: &Requirement) -> Option<PolynomialId> {
-        match self.table.monomials.factors(requirement.product) {
+        match self.monomials.factors(requirement.product) {
             [(atom, 1)] => {
-                if let Atom::Sum(content) = self.table.atom(*atom) {
+                if let Atom::Sum(content) = self.atom(*atom) {
                     Some(*content)
                 } else {
                     None

@@ -7,6 +7,7 @@ use super::id::TermRef;
 use super::polynomial::{PolynomialId, Term, add, negated, times_number};
 use super::prover::Prover;
 use super::requirement::{Guards, Requirement};
+use super::table::Table;
 use crate::number::signs::Signs;
 use crate::number::value::Demand;
 use crate::term::{TermOp, View};
@@ -98,26 +99,10 @@ impl Prover<'_> {
                 | Condition::Zero(_)
                 | Condition::Not(_)
                 | Condition::And(..)
-                | Condition::Xor(..) => taken.push((arm, self.with_guard(guards, own))),
+                | Condition::Xor(..) => taken.push((arm, self.table.with_guard(guards, own))),
             }
         }
         Ok(taken)
-    }
-
-    /// Guards and one more, which counts as two where it says that both of two conditions hold.
-    fn with_guard(&self, guards: &Guards, more: &ConditionId) -> Guards {
-        let mut conditions = guards.conditions.to_vec();
-        let mut parts = vec![more];
-        while let Some(part) = parts.pop() {
-            if let Condition::And(a, b) = self.table.conditions.get(part) {
-                parts.extend([a, b])
-            } else {
-                conditions.push(part.clone())
-            }
-        }
-        conditions.sort();
-        conditions.dedup();
-        Guards { conditions: conditions.into(), exact: guards.exact }
     }
 
     /// Whether what an operand must be follows from the guards under which it must.
@@ -133,40 +118,14 @@ impl Prover<'_> {
         let operand = self.settle(|prover| prover.argument(operand))?;
         let mut analysis = Vec::new();
         for guard in guards.conditions.iter() {
-            let Some((polynomial, signs)) = self.signs_under(guard) else { continue };
+            let Some((polynomial, signs)) = self.table.signs_under(guard) else { continue };
             let known = self.table.polynomials.shared_terms(polynomial).to_vec();
-            if self.signs_beside(&operand, &known, signs).within(requirement.demand.signs()) {
+            if self.table.signs_beside(&operand, &known, signs).within(requirement.demand.signs()) {
                 return Ok(true);
             }
             analysis.extend(self.signs_as_requirement(known, signs)?);
         }
-        Ok(self.implied(requirement, &analysis))
-    }
-
-    /// What a condition says of one sum's signs.
-    pub(super) fn signs_under(&self, guard: &ConditionId) -> Option<(PolynomialId, Signs)> {
-        match self.table.conditions.get(guard) {
-            Condition::Positive(inner) => Some((*inner, Signs::POSITIVE)),
-            Condition::Zero(inner) => Some((*inner, Signs::ZERO)),
-            Condition::Not(other) => match self.table.conditions.get(other) {
-                Condition::Positive(inner) => Some((*inner, Signs::NEGATIVE | Signs::ZERO)),
-                Condition::Zero(inner) => Some((*inner, Signs::NEGATIVE | Signs::POSITIVE)),
-                Condition::Known(_) | Condition::Not(_) | Condition::And(..) | Condition::Xor(..) => None,
-            },
-            Condition::Known(_) | Condition::And(..) | Condition::Xor(..) => None,
-        }
-    }
-
-    /// The signs of a sum, given those of another: it is a multiple of that and a rest.
-    fn signs_beside(&self, sum: &[Term], known: &[Term], signs: Signs) -> Signs {
-        let mut found = Signs::ANY;
-        for part in known {
-            let Some(own) = sum.iter().find(|term| term.key == part.key) else { continue };
-            let Some(factor) = own.coefficient.checked_div(&part.coefficient) else { continue };
-            let rest = add(sum, &negated(&times_number(known, &factor)));
-            found = found & signs.times(Signs::of(&factor)).plus(self.table.signs_of(&rest));
-        }
-        found
+        Ok(self.table.implied(requirement, &analysis))
     }
 
     /// Signs of a sum as a requirement that holds, if one says it.
@@ -182,5 +141,49 @@ impl Prover<'_> {
         };
         let scale = self.settle(|prover| prover.factor_terms(sum.clone()))?;
         Ok(Some(self.requirement(demand, &scale)))
+    }
+}
+
+impl Table {
+    /// Guards and one more, which counts as two where it says that both of two conditions hold.
+    fn with_guard(&self, guards: &Guards, more: &ConditionId) -> Guards {
+        let mut conditions = guards.conditions.to_vec();
+        let mut parts = vec![more];
+        while let Some(part) = parts.pop() {
+            if let Condition::And(a, b) = self.conditions.get(part) {
+                parts.extend([a, b])
+            } else {
+                conditions.push(part.clone())
+            }
+        }
+        conditions.sort();
+        conditions.dedup();
+        Guards { conditions: conditions.into(), exact: guards.exact }
+    }
+
+    /// What a condition says of one sum's signs.
+    pub(super) fn signs_under(&self, guard: &ConditionId) -> Option<(PolynomialId, Signs)> {
+        match self.conditions.get(guard) {
+            Condition::Positive(inner) => Some((*inner, Signs::POSITIVE)),
+            Condition::Zero(inner) => Some((*inner, Signs::ZERO)),
+            Condition::Not(other) => match self.conditions.get(other) {
+                Condition::Positive(inner) => Some((*inner, Signs::NEGATIVE | Signs::ZERO)),
+                Condition::Zero(inner) => Some((*inner, Signs::NEGATIVE | Signs::POSITIVE)),
+                Condition::Known(_) | Condition::Not(_) | Condition::And(..) | Condition::Xor(..) => None,
+            },
+            Condition::Known(_) | Condition::And(..) | Condition::Xor(..) => None,
+        }
+    }
+
+    /// The signs of a sum, given those of another: it is a multiple of that and a rest.
+    fn signs_beside(&self, sum: &[Term], known: &[Term], signs: Signs) -> Signs {
+        let mut found = Signs::ANY;
+        for part in known {
+            let Some(own) = sum.iter().find(|term| term.key == part.key) else { continue };
+            let Some(factor) = own.coefficient.checked_div(&part.coefficient) else { continue };
+            let rest = add(sum, &negated(&times_number(known, &factor)));
+            found = found & signs.times(Signs::of(&factor)).plus(self.signs_of(&rest));
+        }
+        found
     }
 }

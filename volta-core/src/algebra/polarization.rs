@@ -16,6 +16,7 @@ use super::monomial::MonomialId;
 use super::packed::{NONE, inputs_of, pack_single};
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use super::prover::Prover;
+use super::table::Table;
 use crate::number::Rational;
 use crate::term::{InputId, TermId};
 use rustc_hash::FxHashMap;
@@ -36,13 +37,13 @@ impl Prover<'_> {
         for (at, term) in terms.iter().enumerate() {
             self.charge(1)?;
             let Some(pair) = self.pair(term) else { continue };
-            if self.is_element(pair.other) {
+            if self.table.is_element(pair.other) {
                 *beside.entry((pair.rest, pair.name)).or_default() += 1;
             }
             pairs.push((at, pair));
         }
         pairs.retain(|(_, pair)| {
-            !self.is_element(pair.other)
+            !self.table.is_element(pair.other)
                 || beside.get(&(pair.rest, pair.name)).is_none_or(|count| *count <= FEW)
         });
         if pairs.is_empty() {
@@ -66,10 +67,6 @@ impl Prover<'_> {
         }
         collect(&mut spelled);
         Ok(Some(spelled))
-    }
-
-    fn is_element(&self, atom: AtomId) -> bool {
-        matches!(self.table.atom(atom), Atom::Input(..))
     }
 
     /// The two sums that a term is the product of, but for a rest.
@@ -149,7 +146,7 @@ impl Prover<'_> {
         if let Some(known) = self.sums.made.get(&(pair.name, pair.other)) {
             return Ok(*known);
         }
-        let (mut a, mut b) = (self.elements(pair.name), self.elements(pair.other));
+        let (mut a, mut b) = (self.table.elements(pair.name), self.table.elements(pair.other));
         if a.len() < b.len() {
             std::mem::swap(&mut a, &mut b);
         }
@@ -168,26 +165,9 @@ impl Prover<'_> {
         Ok(made)
     }
 
-    /// The elements that an atom is the sum of, packed and sorted.
-    fn elements(&self, atom: AtomId) -> Vec<u128> {
-        match self.table.atom(atom) {
-            Atom::Input(input, element) => vec![pack_single(TermId::input(*input, *element).raw())],
-            Atom::Products(keys) => keys.to_vec(),
-            Atom::Irrational(_)
-            | Atom::Literal(_)
-            | Atom::Opaque(_)
-            | Atom::Sum(_)
-            | Atom::Max(_)
-            | Atom::Apply(..)
-            | Atom::CopySign(..)
-            | Atom::BitAnd(..)
-            | Atom::Select(..) => Vec::new(),
-        }
-    }
-
     fn sum_of_elements(&mut self, keys: Vec<u128>) -> Result<MonomialId, Stop> {
         match keys.as_slice() {
-            [key] => self.unpacked(*key),
+            [key] => self.table.unpacked(*key),
             _ => Ok(self.name(keys)),
         }
     }
@@ -215,7 +195,7 @@ impl Prover<'_> {
         let twice = &term.coefficient + &term.coefficient;
         let mut elements = Vec::with_capacity(keys.len());
         for key in keys.iter() {
-            elements.push(Key::new(self.unpacked(*key)?, PolynomialId::ZERO));
+            elements.push(Key::new(self.table.unpacked(*key)?, PolynomialId::ZERO));
         }
         // By their places: a name may have a term several times.
         for (at, first) in elements.iter().enumerate() {
@@ -228,5 +208,28 @@ impl Prover<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl Table {
+    fn is_element(&self, atom: AtomId) -> bool {
+        matches!(self.atom(atom), Atom::Input(..))
+    }
+
+    /// The elements that an atom is the sum of, packed and sorted.
+    fn elements(&self, atom: AtomId) -> Vec<u128> {
+        match self.atom(atom) {
+            Atom::Input(input, element) => vec![pack_single(TermId::input(*input, *element).raw())],
+            Atom::Products(keys) => keys.to_vec(),
+            Atom::Irrational(_)
+            | Atom::Literal(_)
+            | Atom::Opaque(_)
+            | Atom::Sum(_)
+            | Atom::Max(_)
+            | Atom::Apply(..)
+            | Atom::CopySign(..)
+            | Atom::BitAnd(..)
+            | Atom::Select(..) => Vec::new(),
+        }
     }
 }

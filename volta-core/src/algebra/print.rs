@@ -182,8 +182,8 @@ impl Prover<'_> {
 
     /// A requirement as a condition that people can read.
     pub fn requirement_text(&self, requirement: &Requirement, names: &Names<'_>) -> String {
-        let printer = Printer::new(self, names);
-        let product = match self.requirement_content(requirement) {
+        let printer = Printer::new(&self.table, names);
+        let product = match self.table.requirement_content(requirement) {
             Some(content) => printer.sum(self.table.polynomials.terms(content), 0),
             None => printer.monomial(requirement.product, 0),
         };
@@ -274,25 +274,21 @@ impl Part<'_> {
     }
 }
 
-struct Printer<'p, 's, 'n> {
-    prover: &'p Prover<'s>,
+struct Printer<'t, 'n> {
+    table: &'t Table,
     names: &'n Names<'n>,
     /// Parts that may still be spelled: what is within something is often spelled in several ways, so that the work
     /// multiplies with each level of nesting.
     left: Cell<usize>,
 }
 
-impl<'p, 's, 'n> Printer<'p, 's, 'n> {
-    fn new(prover: &'p Prover<'s>, names: &'n Names<'n>) -> Self {
-        Printer { prover, names, left: Cell::new(MAX_PARTS) }
+impl<'t, 'n> Printer<'t, 'n> {
+    fn new(table: &'t Table, names: &'n Names<'n>) -> Self {
+        Printer { table, names, left: Cell::new(MAX_PARTS) }
     }
 }
 
-impl Printer<'_, '_, '_> {
-    fn table(&self) -> &Table {
-        &self.prover.table
-    }
-
+impl Printer<'_, '_> {
     /// Whether another part, so deep inside, is spelled.
     fn goes_on(&self, nesting: u32) -> bool {
         let left = self.left.get();
@@ -301,8 +297,8 @@ impl Printer<'_, '_, '_> {
     }
 
     fn place(&self, term: &Term) -> Placed {
-        let monomial = self.table().monomials.place(term.monomial());
-        let exponent = self.table().polynomials.place(term.exponent());
+        let monomial = self.table.monomials.place(term.monomial());
+        let exponent = self.table.polynomials.place(term.exponent());
         (monomial.lead.min(exponent.lead), monomial, exponent)
     }
 
@@ -313,8 +309,8 @@ impl Printer<'_, '_, '_> {
         if let [term] = terms
             && term.coefficient.is_one()
             && term.exponent() == PolynomialId::ZERO
-            && let [(atom, 1)] = self.table().monomials.factors(term.monomial())
-            && let Atom::Products(keys) = self.table().atom(*atom)
+            && let [(atom, 1)] = self.table.monomials.factors(term.monomial())
+            && let Atom::Products(keys) = self.table.atom(*atom)
         {
             return self.products(keys);
         }
@@ -359,7 +355,7 @@ impl Printer<'_, '_, '_> {
     fn recognised<'t>(&self, terms: &[Term], nesting: u32) -> (Vec<(Placed, Part<'t>)>, Vec<Term>) {
         let mut rest = terms.to_vec();
         let mut parts = Vec::new();
-        while let Some(chain) = self.table().chain_in(&rest).filter(|_| terms.len() <= MAX_DIGITS) {
+        while let Some(chain) = self.table.chain_in(&rest).filter(|_| terms.len() <= MAX_DIGITS) {
             let all: Vec<Term> = chain.iter().flat_map(|level| level.terms.iter().cloned()).collect();
             let place = all.iter().map(|term| self.place(term)).min();
             let digits = digits_of(&chain);
@@ -407,13 +403,13 @@ impl Printer<'_, '_, '_> {
     /// first, and `k`.
     fn magnitude_in(&self, terms: &[Term]) -> Option<(usize, usize, Rational)> {
         terms.iter().enumerate().find_map(|(largest, term)| {
-            let [(atom, 1)] = self.table().monomials.factors(term.monomial()) else { return None };
-            let Atom::Max(arms) = self.table().atom(*atom) else { return None };
+            let [(atom, 1)] = self.table.monomials.factors(term.monomial()) else { return None };
+            let Atom::Max(arms) = self.table.atom(*atom) else { return None };
             let arm = match arms.as_ref() {
                 [a, PolynomialId::ZERO] | [PolynomialId::ZERO, a] => *a,
                 _ => return None,
             };
-            let [inner] = self.table().polynomials.terms(arm) else { return None };
+            let [inner] = self.table.polynomials.terms(arm) else { return None };
             if term.exponent() != PolynomialId::ZERO || inner.exponent() != PolynomialId::ZERO {
                 return None;
             }
@@ -427,10 +423,10 @@ impl Printer<'_, '_, '_> {
     /// What reads better as a minimum than as a maximum: `a + b − max(a, b)`, and `−max(−a, −b)`.
     fn minimum_in(&self, terms: &[Term]) -> Option<Minimum<'_>> {
         terms.iter().find_map(|term| {
-            let factors = self.table().monomials.factors(term.monomial());
+            let factors = self.table.monomials.factors(term.monomial());
             let ([(atom, 1)], PolynomialId::ZERO) = (factors, term.exponent()) else { return None };
-            let Atom::Max(arms) = self.table().atom(*atom) else { return None };
-            let inside = |arm: &PolynomialId| self.table().polynomials.terms(*arm);
+            let Atom::Max(arms) = self.table.atom(*atom) else { return None };
+            let inside = |arm: &PolynomialId| self.table.polynomials.terms(*arm);
             let factor = -&term.coefficient;
             // An arm that is a minimum itself reads well as it is.
             let negative = |arm: &PolynomialId| {
@@ -478,9 +474,9 @@ impl Printer<'_, '_, '_> {
 
     /// A product with a sum of digits in it, whose coefficient belongs to the digits.
     fn digits_product(&self, coefficient: &Rational, key: Key, nesting: u32) -> Option<String> {
-        let factors = self.table().monomials.factors(key.monomial());
+        let factors = self.table.monomials.factors(key.monomial());
         let (sum, content) = factors.iter().find_map(|(atom, power)| {
-            if let Atom::Sum(content) = self.table().atom(*atom)
+            if let Atom::Sum(content) = self.table.atom(*atom)
                 && *power == 1
             {
                 Some((*atom, *content))
@@ -488,9 +484,9 @@ impl Printer<'_, '_, '_> {
                 None
             }
         })?;
-        let terms = times_number(self.table().polynomials.terms(content), coefficient);
+        let terms = times_number(self.table.polynomials.terms(content), coefficient);
         let whole = terms.iter().all(|term| term.coefficient.is_integer());
-        if !whole || terms.len() > MAX_DIGITS || self.table().chain_in(&terms).is_none() {
+        if !whole || terms.len() > MAX_DIGITS || self.table.chain_in(&terms).is_none() {
             return None;
         }
         let mut others: Vec<(AtomId, i32)> =
@@ -498,7 +494,7 @@ impl Printer<'_, '_, '_> {
         if others.iter().any(|(_, power)| *power < 0) || key.exponent() != PolynomialId::ZERO {
             return None;
         }
-        others.sort_by_cached_key(|(atom, _)| self.table().place(*atom));
+        others.sort_by_cached_key(|(atom, _)| self.table.place(*atom));
         let inside = self.sum(&terms, nesting + 1);
         let mut text = if is_enclosed(&inside) { inside } else { format!("({inside})") };
         for (atom, power) in others {
@@ -524,8 +520,8 @@ impl Printer<'_, '_, '_> {
                 below.push(spelled_whole(&den));
             }
         }
-        let mut factors = self.table().monomials.factors(key.monomial()).to_vec();
-        factors.sort_by_cached_key(|(atom, _)| self.table().place(*atom));
+        let mut factors = self.table.monomials.factors(key.monomial()).to_vec();
+        factors.sort_by_cached_key(|(atom, _)| self.table.place(*atom));
         for (atom, power) in factors {
             let base = self.atom(atom, nesting + 1);
             let text = match power.unsigned_abs() {
@@ -561,12 +557,12 @@ impl Printer<'_, '_, '_> {
 
     /// `2^exponent`: as `exp(…)` where log₂ e is in every term.
     fn power(&self, exponent: PolynomialId, nesting: u32) -> String {
-        let terms = self.table().polynomials.terms(exponent);
+        let terms = self.table.polynomials.terms(exponent);
         let mut natural = Vec::with_capacity(terms.len());
         for term in terms {
-            let factors = self.table().monomials.factors(term.monomial());
+            let factors = self.table.monomials.factors(term.monomial());
             let is_base = |(atom, power): &(AtomId, i32)| {
-                *power == 1 && *self.table().atom(*atom) == Atom::Irrational(Irrational::Log2E)
+                *power == 1 && *self.table.atom(*atom) == Atom::Irrational(Irrational::Log2E)
             };
             if !factors.iter().any(is_base) {
                 return format!("exp2({})", self.sum(terms, nesting));
@@ -602,7 +598,7 @@ impl Printer<'_, '_, '_> {
                 (false, false) => text.push_str(" + "),
             }
             let mut rest = rest.clone();
-            rest.sort_by_cached_key(|(atom, _)| self.table().place(*atom));
+            rest.sort_by_cached_key(|(atom, _)| self.table.place(*atom));
             let mut parts: Vec<String> = Vec::new();
             let coefficient = term.coefficient.abs();
             if !coefficient.is_one() || (rest.is_empty() && term.exponent() == PolynomialId::ZERO) {
@@ -623,8 +619,8 @@ impl Printer<'_, '_, '_> {
     /// Arms in order, or their opposites.
     fn list(&self, parts: &[PolynomialId], turned: bool, nesting: u32) -> String {
         let mut order = parts.to_vec();
-        order.sort_by_cached_key(|part| self.table().polynomials.place(*part));
-        let show = |part: &PolynomialId| match self.table().polynomials.terms(*part) {
+        order.sort_by_cached_key(|part| self.table.polynomials.place(*part));
+        let show = |part: &PolynomialId| match self.table.polynomials.terms(*part) {
             terms if turned => self.sum(&negated(terms), nesting),
             terms => self.sum(terms, nesting),
         };
@@ -639,14 +635,14 @@ impl Printer<'_, '_, '_> {
     }
 
     fn inside(&self, polynomial: PolynomialId, nesting: u32) -> String {
-        self.sum(self.table().polynomials.terms(polynomial), nesting)
+        self.sum(self.table.polynomials.terms(polynomial), nesting)
     }
 
     fn atom(&self, atom: AtomId, nesting: u32) -> String {
         if !self.goes_on(nesting) {
             return "…".to_string();
         }
-        match self.table().atom(atom) {
+        match self.table.atom(atom) {
             Atom::Input(input, element) => (self.names)(*input, *element),
             Atom::Products(keys) => format!("({})", self.products(keys)),
             Atom::Irrational(Irrational::Log2E) => "log2(e)".to_string(),
@@ -702,11 +698,11 @@ impl Printer<'_, '_, '_> {
             let [a, b] = both.map(|id| self.condition(id, nesting + 1));
             format!("({a} {word} {b})")
         };
-        match self.prover.table.conditions.get(id) {
+        match self.table.conditions.get(id) {
             Condition::Known(value) => value.to_string(),
             Condition::Positive(inner) => self.comparison(*inner, [" > 0", " < 0"], nesting),
             Condition::Zero(inner) => format!("{} == 0", self.inside(*inner, nesting)),
-            Condition::Not(inner) => match self.prover.table.conditions.get(inner) {
+            Condition::Not(inner) => match self.table.conditions.get(inner) {
                 Condition::Positive(inner) => self.comparison(*inner, [" <= 0", " >= 0"], nesting),
                 Condition::Zero(inner) => format!("{} != 0", self.inside(*inner, nesting)),
                 Condition::Known(_) | Condition::Not(_) | Condition::And(..) | Condition::Xor(..) => {
@@ -724,7 +720,7 @@ impl Printer<'_, '_, '_> {
         if !text.starts_with('-') {
             return text + relation;
         }
-        let opposed = negated(self.table().polynomials.terms(sum));
+        let opposed = negated(self.table.polynomials.terms(sum));
         self.sum(&opposed, nesting) + opposite
     }
 }

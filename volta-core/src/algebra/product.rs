@@ -11,6 +11,7 @@ use super::linear_sum::{LinearSum, Walk};
 use super::packed::{pack, pack_single};
 use super::polynomial::{Key, PolynomialId, Term};
 use super::prover::Prover;
+use super::table::Table;
 use super::worklist::Need;
 use crate::number::Rational;
 use crate::term::{Kind, Product, TermId, TermKind, View};
@@ -82,13 +83,13 @@ impl Prover<'_> {
                     continue;
                 }
                 View::Input { .. } => {
-                    let monomial = self.input_monomial(term.raw());
+                    let monomial = self.table.input_monomial(term.raw());
                     let monomial = self.table.monomial_power(monomial, power)?;
                     own.key = self.table.key_product(own.key, Key::new(monomial, PolynomialId::ZERO))?;
                     continue;
                 }
                 View::Constant(constant) => {
-                    let value = self.constant_scale(analysis, term, constant.exact.finite());
+                    let value = self.table.constant_scale(analysis, term, constant.exact.finite());
                     if value.is_zero() && power > 0 {
                         zero = true;
                         continue;
@@ -142,7 +143,7 @@ impl Prover<'_> {
                         work.push((arm, power));
                         continue;
                     }
-                    let atom = self.opaque(at);
+                    let atom = self.table.opaque(at);
                     let monomial = self.table.atom_power(atom, power);
                     own.key = self.table.key_product(own.key, Key::new(monomial, PolynomialId::ZERO))?;
                 }
@@ -169,7 +170,7 @@ impl Prover<'_> {
         if !inputs.is_empty() {
             let mut parts = vec![own];
             for raw in inputs {
-                let key = Key::new(self.input_monomial(raw), PolynomialId::ZERO);
+                let key = Key::new(self.table.input_monomial(raw), PolynomialId::ZERO);
                 parts.push(Prefactor { coefficient: Rational::ONE, key });
             }
             own = self.table.product_of(parts)?;
@@ -237,7 +238,7 @@ impl Prover<'_> {
                     expanded = self.multiply(&expanded, &terms)?.into();
                 }
             } else {
-                let atom = self.opaque(at);
+                let atom = self.table.opaque(at);
                 let key = Key::new(self.table.atom_power(atom, *power), PolynomialId::ZERO);
                 parts.push(Prefactor { coefficient: Rational::ONE, key });
             }
@@ -272,21 +273,6 @@ impl Prover<'_> {
         })
     }
 
-    /// A constant as a scale: its value, or a power of two times a literal of rule V9.
-    fn constant_scale(&mut self, analysis: &Analysis, term: TermId, value: Option<&Rational>) -> Prefactor {
-        if let TermKind::Constant(id) = term.kind()
-            && let Some((coefficient, literal)) = analysis.reading(id)
-        {
-            let atom = self.table.intern(Atom::Literal(*literal));
-            let monomial = self.table.single(atom);
-            return Prefactor {
-                coefficient: coefficient.clone(),
-                key: Key::new(monomial, PolynomialId::ZERO),
-            };
-        }
-        Prefactor::number(value.cloned().unwrap_or_default())
-    }
-
     /// The scale that an [`TermOp::Exp2`] node is; zero for `2^(−∞)`.
     pub(super) fn power_of_two(&mut self, at: TermRef) -> Result<Prefactor, Stop> {
         self.remembered(
@@ -308,5 +294,22 @@ impl Prover<'_> {
                 })
             },
         )
+    }
+}
+
+impl Table {
+    /// A constant as a scale: its value, or a power of two times a literal of rule V9.
+    fn constant_scale(&mut self, analysis: &Analysis, term: TermId, value: Option<&Rational>) -> Prefactor {
+        if let TermKind::Constant(id) = term.kind()
+            && let Some((coefficient, literal)) = analysis.reading(id)
+        {
+            let atom = self.intern(Atom::Literal(*literal));
+            let monomial = self.single(atom);
+            return Prefactor {
+                coefficient: coefficient.clone(),
+                key: Key::new(monomial, PolynomialId::ZERO),
+            };
+        }
+        Prefactor::number(value.cloned().unwrap_or_default())
     }
 }

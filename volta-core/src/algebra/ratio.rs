@@ -13,6 +13,7 @@ use super::id::{AtomId, TermRef};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
 use super::prover::Prover;
+use super::table::Table;
 use super::worklist::{Need, if_known};
 use crate::number::Rational;
 use crate::term::TermOp;
@@ -119,7 +120,7 @@ impl Prover<'_> {
 
     /// Replaces exponents by exponents without lazy atoms.
     pub(super) fn resolve_exponents(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
-        let settled = |term: &Term| self.is_settled(term.exponent());
+        let settled = |term: &Term| self.table.is_settled(term.exponent());
         if terms.iter().all(settled) {
             return Ok(terms);
         }
@@ -136,16 +137,9 @@ impl Prover<'_> {
         Ok(out)
     }
 
-    /// Whether an exponent has no lazy atoms, and no whole number that belongs into the coefficient.
-    fn is_settled(&self, exponent: PolynomialId) -> bool {
-        let whole = |term: &Term| term.key == Key::ONE && !term.coefficient.floor().is_zero();
-        !self.table.polynomials.is_lazy(exponent)
-            && !self.table.polynomials.terms(exponent).first().is_some_and(whole)
-    }
-
     /// `2^exponent` as a scale without lazy atoms.
     pub(super) fn resolve_exponent(&mut self, exponent: PolynomialId) -> Result<Prefactor, Stop> {
-        if self.is_settled(exponent) {
+        if self.table.is_settled(exponent) {
             return Ok(Prefactor { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, exponent) });
         }
         let make = |prover: &mut Self| {
@@ -183,7 +177,7 @@ impl Prover<'_> {
         let before = self.work.mark();
         for term in terms {
             self.charge(1)?;
-            let Some((lazy, rest)) = self.linear_lazy(term.monomial()) else {
+            let Some((lazy, rest)) = self.table.linear_lazy(term.monomial()) else {
                 others.push(term);
                 continue;
             };
@@ -200,32 +194,6 @@ impl Prover<'_> {
         self.resolve_exponents(out)
     }
 
-    /// The only lazy atom of a monomial, if it has power 1, and the other factors.
-    fn linear_lazy(&self, monomial: MonomialId) -> Option<(TermRef, Vec<(AtomId, i32)>)> {
-        if !self.table.monomials.contents(monomial).lazy {
-            return None;
-        }
-        let mut found = None;
-        let mut rest = Vec::new();
-        for (atom, power) in self.table.monomials.factors(monomial) {
-            match self.table.atom(*atom) {
-                Atom::Opaque(at) if *power == 1 && found.is_none() => found = Some(*at),
-                Atom::Opaque(_) => return None,
-                Atom::Input(..)
-                | Atom::Products(_)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Sum(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => rest.push((*atom, *power)),
-            }
-        }
-        found.map(|at| (at, rest))
-    }
-
     /// A term as an interned polynomial: expanded, nothing lazy; literals are symbols at its top.
     pub(super) fn resolve(&mut self, at: TermRef) -> Result<PolynomialId, Stop> {
         let make = |prover: &mut Self| {
@@ -235,7 +203,7 @@ impl Prover<'_> {
             }
             let flat = prover.flat(at)?;
             let terms = prover.spread(&flat)?;
-            match prover.lazy_sum(&terms) {
+            match prover.table.lazy_sum(&terms) {
                 Some(sum) => {
                     prover.remembered(|forms| &mut forms.resolved_sums, sum, |prover| prover.canonical(terms))
                 }
@@ -243,13 +211,6 @@ impl Prover<'_> {
             }
         };
         self.remembered(|forms| &mut forms.resolved, at, |prover| prover.descend(Need::Resolved(at), make))
-    }
-
-    /// A name for a sum with lazy atoms. The threads of a block that each add up the same parts, in orders of their
-    /// own, have one, so that the sum is opened once.
-    fn lazy_sum(&mut self, terms: &[Term]) -> Option<PolynomialId> {
-        let lazy = |term: &Term| self.table.monomials.contents(term.monomial()).lazy;
-        terms.iter().any(lazy).then(|| self.table.polynomial(terms))
     }
 
     /// A term as a scale whose monomial names the sum that is left; exponents may still be lazy.
@@ -261,7 +222,7 @@ impl Prover<'_> {
             }
             let flat = prover.flat(at)?;
             let terms = prover.spread(&flat)?;
-            let sum = prover.lazy_sum(&terms);
+            let sum = prover.table.lazy_sum(&terms);
             let factor = |prover: &mut Self| {
                 let terms = prover.substitute_terms(terms)?;
                 prover.factor_terms(terms)
@@ -295,7 +256,7 @@ impl Prover<'_> {
         let rest = self.plain(rest)?;
         let (inner, mut rest) = self.take_common(rest)?;
         let mut scale = self.table.prefactor_product(&outer, &inner)?;
-        let Some(leading) = self.leading(&rest) else { return Ok(Prefactor::number(Rational::ZERO)) };
+        let Some(leading) = self.table.leading(&rest) else { return Ok(Prefactor::number(Rational::ZERO)) };
         let leading = rest[leading].coefficient.clone();
         scale.coefficient = &scale.coefficient * &leading;
         if rest.len() > 1 {
@@ -310,16 +271,6 @@ impl Prover<'_> {
         Ok(scale)
     }
 
-    /// The position of the term that comes first in the order of content.
-    pub(super) fn leading(&self, terms: &[Term]) -> Option<usize> {
-        (0..terms.len()).min_by_key(|at| {
-            let term = &terms[*at];
-            let monomial = self.table.monomials.place(term.monomial());
-            let exponent = self.table.polynomials.place(term.exponent());
-            (monomial.lead.min(exponent.lead), monomial, exponent)
-        })
-    }
-
     /// Divides a sum by its greatest common monomial and by its common power of two.
     ///
     /// Each atom goes with its least power over all terms, each part of an exponent with its least coefficient
@@ -331,7 +282,7 @@ impl Prover<'_> {
             first.key
         } else {
             self.charge(terms.len() as u64)?;
-            Key::new(self.common_monomial(&terms), self.common_exponent(&terms)?)
+            Key::new(self.table.common_monomial(&terms), self.common_exponent(&terms)?)
         };
         let scale = Prefactor { coefficient: Rational::ONE, key };
         if key == Key::ONE {
@@ -344,28 +295,6 @@ impl Prover<'_> {
         }
         collect(&mut rest);
         Ok((scale, rest))
-    }
-
-    pub(super) fn common_monomial(&mut self, terms: &[Term]) -> MonomialId {
-        let Some(first) = terms.first() else { return MonomialId::ONE };
-        if terms.iter().all(|term| term.monomial() == first.monomial()) {
-            return first.monomial();
-        }
-        let mut least: FxHashMap<AtomId, (usize, i32)> = FxHashMap::default();
-        for term in terms {
-            for (atom, power) in self.table.monomials.factors(term.monomial()) {
-                let entry = least.entry(*atom).or_insert((0, *power));
-                *entry = (entry.0 + 1, entry.1.min(*power));
-            }
-        }
-        let power = |(count, power): (usize, i32)| if count < terms.len() { power.min(0) } else { power };
-        let mut factors: Vec<(AtomId, i32)> = least
-            .into_iter()
-            .map(|(atom, entry)| (atom, power(entry)))
-            .filter(|(_, power)| *power != 0)
-            .collect();
-        factors.sort_unstable();
-        self.table.intern_factors(&factors)
     }
 
     pub(super) fn common_exponent(&mut self, terms: &[Term]) -> Result<PolynomialId, Stop> {
@@ -556,5 +485,78 @@ impl Prover<'_> {
             terms = self.expand(terms)?;
         }
         Err(Stop::Unknown("denominators are nested too deeply".to_string()))
+    }
+}
+
+impl Table {
+    /// The only lazy atom of a monomial, if it has power 1, and the other factors.
+    fn linear_lazy(&self, monomial: MonomialId) -> Option<(TermRef, Vec<(AtomId, i32)>)> {
+        if !self.monomials.contents(monomial).lazy {
+            return None;
+        }
+        let mut found = None;
+        let mut rest = Vec::new();
+        for (atom, power) in self.monomials.factors(monomial) {
+            match self.atom(*atom) {
+                Atom::Opaque(at) if *power == 1 && found.is_none() => found = Some(*at),
+                Atom::Opaque(_) => return None,
+                Atom::Input(..)
+                | Atom::Products(_)
+                | Atom::Irrational(_)
+                | Atom::Literal(_)
+                | Atom::Sum(_)
+                | Atom::Max(_)
+                | Atom::Apply(..)
+                | Atom::CopySign(..)
+                | Atom::BitAnd(..)
+                | Atom::Select(..) => rest.push((*atom, *power)),
+            }
+        }
+        found.map(|at| (at, rest))
+    }
+
+    /// The position of the term that comes first in the order of content.
+    pub(super) fn leading(&self, terms: &[Term]) -> Option<usize> {
+        (0..terms.len()).min_by_key(|at| {
+            let term = &terms[*at];
+            let monomial = self.monomials.place(term.monomial());
+            let exponent = self.polynomials.place(term.exponent());
+            (monomial.lead.min(exponent.lead), monomial, exponent)
+        })
+    }
+
+    /// A name for a sum with lazy atoms. The threads of a block that each add up the same parts, in orders of their
+    /// own, have one, so that the sum is opened once.
+    fn lazy_sum(&mut self, terms: &[Term]) -> Option<PolynomialId> {
+        let lazy = |term: &Term| self.monomials.contents(term.monomial()).lazy;
+        terms.iter().any(lazy).then(|| self.polynomial(terms))
+    }
+
+    /// Whether an exponent has no lazy atoms, and no whole number that belongs into the coefficient.
+    fn is_settled(&self, exponent: PolynomialId) -> bool {
+        let whole = |term: &Term| term.key == Key::ONE && !term.coefficient.floor().is_zero();
+        !self.polynomials.is_lazy(exponent) && !self.polynomials.terms(exponent).first().is_some_and(whole)
+    }
+
+    pub(super) fn common_monomial(&mut self, terms: &[Term]) -> MonomialId {
+        let Some(first) = terms.first() else { return MonomialId::ONE };
+        if terms.iter().all(|term| term.monomial() == first.monomial()) {
+            return first.monomial();
+        }
+        let mut least: FxHashMap<AtomId, (usize, i32)> = FxHashMap::default();
+        for term in terms {
+            for (atom, power) in self.monomials.factors(term.monomial()) {
+                let entry = least.entry(*atom).or_insert((0, *power));
+                *entry = (entry.0 + 1, entry.1.min(*power));
+            }
+        }
+        let power = |(count, power): (usize, i32)| if count < terms.len() { power.min(0) } else { power };
+        let mut factors: Vec<(AtomId, i32)> = least
+            .into_iter()
+            .map(|(atom, entry)| (atom, power(entry)))
+            .filter(|(_, power)| *power != 0)
+            .collect();
+        factors.sort_unstable();
+        self.intern_factors(&factors)
     }
 }

@@ -7,6 +7,7 @@ use super::id::{AtomId, TermRef};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, add, as_number, collect, negated, number, times_number};
 use super::prover::Prover;
+use super::table::Table;
 use crate::number::Rational;
 use crate::number::signs::Signs;
 use crate::term::TermOp;
@@ -73,11 +74,11 @@ impl Prover<'_> {
         if inside.is_zero() {
             return Ok(inside);
         }
-        let half = self.half(inside.key.exponent());
+        let half = self.table.half(inside.key.exponent());
         let mut outside = Prefactor { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, half) };
         let mut left = Prefactor::one();
         let is_positive = inside.coefficient.is_positive();
-        outside = self.root_of_number(outside, &inside.coefficient.abs())?;
+        outside = self.table.root_of_number(outside, &inside.coefficient.abs())?;
         if !is_positive {
             // The leading coefficient of a sum may well be negative where the sum is not.
             left.coefficient = -left.coefficient;
@@ -116,7 +117,7 @@ impl Prover<'_> {
                     Some(largest) => self.table.prefactor_product(&outside, &largest)?,
                     None => {
                         let content = self.expand(vec![single.into_term()])?;
-                        self.times_root_of(outside, &content)?
+                        self.table.times_root_of(outside, &content)?
                     }
                 };
             } else {
@@ -130,7 +131,7 @@ impl Prover<'_> {
             Some(value) if value.is_negative() => {
                 Err(Stop::Undefined("the square root of a negative number".to_string()))
             }
-            _ => self.times_root_of(outside, &left),
+            _ => self.table.times_root_of(outside, &left),
         }
     }
 
@@ -152,32 +153,6 @@ impl Prover<'_> {
         }
         let largest = self.maximum(of_arms)?;
         Ok(Some(self.factor_terms(largest)?))
-    }
-
-    /// A scale times the root of a sum, which stays as it is.
-    fn times_root_of(&mut self, mut scale: Prefactor, sum: &[Term]) -> Result<Prefactor, Stop> {
-        let sum = self.table.polynomial(sum);
-        let atom = self.table.intern(Atom::Apply(TermOp::Sqrt, sum));
-        let single = self.table.single(atom);
-        scale.key = self.table.key_product(scale.key, Key::new(single, PolynomialId::ZERO))?;
-        Ok(scale)
-    }
-
-    /// A scale times the root of a positive number: `√(n/d) = √(n·d)/d`, as a number and the roots of primes.
-    fn root_of_number(&mut self, mut scale: Prefactor, value: &Rational) -> Result<Prefactor, Stop> {
-        let (num, den) = value.to_parts();
-        let mut outside = rug::Integer::from(1);
-        for (prime, power) in primes(&(num * &den)) {
-            for _ in 0..power / 2 {
-                outside *= &prime;
-            }
-            if power % 2 == 1 {
-                scale = self.times_root_of(scale, &number(Rational::from(prime)))?;
-            }
-        }
-        let factor = Rational::from(rug::Rational::from((outside, den)));
-        scale.coefficient = &scale.coefficient * &factor;
-        Ok(scale)
     }
 
     /// The factors of a monomial, sums that are squares as such.
@@ -229,10 +204,10 @@ impl Prover<'_> {
         let mut root: Vec<Term> = Vec::new();
         let mut rest = terms.to_vec();
         let mut first: Option<Term> = None;
-        while let Some(leading) = self.largest(&rest) {
+        while let Some(leading) = self.table.largest(&rest) {
             self.charge(rest.len() as u64)?;
             let next = match &first {
-                None => self.root_of_term(&leading)?,
+                None => self.table.root_of_term(&leading)?,
                 Some(first) => {
                     let twice =
                         Prefactor { coefficient: &first.coefficient * &Rational::TWO, key: first.key };
@@ -256,44 +231,6 @@ impl Prover<'_> {
         Ok(Some(root))
     }
 
-    /// The largest term in an order that products keep: by the powers of the atoms in turn.
-    fn largest(&self, terms: &[Term]) -> Option<Term> {
-        let compare = |a: &&Term, b: &&Term| {
-            let [a, b] = [a, b].map(|term| self.table.monomials.factors(term.monomial()));
-            let mut pairs = a.iter().zip(b);
-            pairs
-                .find_map(|(a, b)| match (b.0.cmp(&a.0), a.1.cmp(&b.1)) {
-                    (Ordering::Equal, Ordering::Equal) => None,
-                    // Whichever has the earlier atom has the larger power of it.
-                    (Ordering::Equal, by_power) => Some(by_power),
-                    (by_atom, _) => Some(by_atom),
-                })
-                .unwrap_or(a.len().cmp(&b.len()))
-        };
-        terms.iter().max_by(compare).cloned()
-    }
-
-    fn root_of_term(&mut self, term: &Term) -> Result<Option<Term>, Stop> {
-        let factors = self.table.monomials.shared_factors(term.monomial());
-        let (num, den) = term.coefficient.to_parts();
-        let is_square = term.coefficient.is_positive() && num.is_perfect_square() && den.is_perfect_square();
-        if !is_square || factors.iter().any(|(_, power)| power % 2 != 0) {
-            return Ok(None);
-        }
-        let halves: Vec<(AtomId, i32)> = factors.iter().map(|(atom, power)| (*atom, power / 2)).collect();
-        let key = Key::new(self.table.intern_factors(&halves), PolynomialId::ZERO);
-        Ok(Some(Term { key, coefficient: Rational::from(rug::Rational::from((num.sqrt(), den.sqrt()))) }))
-    }
-
-    fn half(&mut self, exponent: PolynomialId) -> PolynomialId {
-        if exponent == PolynomialId::ZERO {
-            return exponent;
-        }
-        let terms = self.table.polynomials.shared_terms(exponent);
-        let terms = times_number(&terms, &Rational::HALF);
-        self.table.polynomial(&terms)
-    }
-
     /// `log₂(2^h·a^k·b) = h + k·log₂ a + log₂ b` for positive `a`. A single odd power that is left over is positive
     /// because all is: that is the logarithm's obligation.
     pub(super) fn logarithm(&mut self, terms: Vec<Term>, depth: u32) -> Result<Vec<Term>, Stop> {
@@ -312,7 +249,7 @@ impl Prover<'_> {
                     out.extend(number(power));
                 } else {
                     let prime = self.table.polynomial(&number(Rational::from(prime)));
-                    let logarithm = self.atom_term(Atom::Apply(TermOp::Log2, prime));
+                    let logarithm = self.table.atom_term(Atom::Apply(TermOp::Log2, prime));
                     out.extend(times_number(&logarithm, &power));
                 }
             }
@@ -358,7 +295,7 @@ impl Prover<'_> {
             Some(_) => return Err(undefined()),
             None => {
                 let left = self.table.polynomial(&left);
-                out.extend(self.atom_term(Atom::Apply(TermOp::Log2, left)));
+                out.extend(self.table.atom_term(Atom::Apply(TermOp::Log2, left)));
             }
         }
         collect(&mut out);
@@ -378,6 +315,72 @@ impl Prover<'_> {
         let term = Term { key: Key::new(single, PolynomialId::ZERO), coefficient: Rational::ONE };
         let content = self.expand(vec![term])?;
         let content = self.table.polynomial(&content);
-        Ok(self.atom_term(Atom::Apply(TermOp::Log2, content)))
+        Ok(self.table.atom_term(Atom::Apply(TermOp::Log2, content)))
+    }
+}
+
+impl Table {
+    /// A scale times the root of a sum, which stays as it is.
+    fn times_root_of(&mut self, mut scale: Prefactor, sum: &[Term]) -> Result<Prefactor, Stop> {
+        let sum = self.polynomial(sum);
+        let atom = self.intern(Atom::Apply(TermOp::Sqrt, sum));
+        let single = self.single(atom);
+        scale.key = self.key_product(scale.key, Key::new(single, PolynomialId::ZERO))?;
+        Ok(scale)
+    }
+
+    /// A scale times the root of a positive number: `√(n/d) = √(n·d)/d`, as a number and the roots of primes.
+    fn root_of_number(&mut self, mut scale: Prefactor, value: &Rational) -> Result<Prefactor, Stop> {
+        let (num, den) = value.to_parts();
+        let mut outside = rug::Integer::from(1);
+        for (prime, power) in primes(&(num * &den)) {
+            for _ in 0..power / 2 {
+                outside *= &prime;
+            }
+            if power % 2 == 1 {
+                scale = self.times_root_of(scale, &number(Rational::from(prime)))?;
+            }
+        }
+        let factor = Rational::from(rug::Rational::from((outside, den)));
+        scale.coefficient = &scale.coefficient * &factor;
+        Ok(scale)
+    }
+
+    /// The largest term in an order that products keep: by the powers of the atoms in turn.
+    fn largest(&self, terms: &[Term]) -> Option<Term> {
+        let compare = |a: &&Term, b: &&Term| {
+            let [a, b] = [a, b].map(|term| self.monomials.factors(term.monomial()));
+            let mut pairs = a.iter().zip(b);
+            pairs
+                .find_map(|(a, b)| match (b.0.cmp(&a.0), a.1.cmp(&b.1)) {
+                    (Ordering::Equal, Ordering::Equal) => None,
+                    // Whichever has the earlier atom has the larger power of it.
+                    (Ordering::Equal, by_power) => Some(by_power),
+                    (by_atom, _) => Some(by_atom),
+                })
+                .unwrap_or(a.len().cmp(&b.len()))
+        };
+        terms.iter().max_by(compare).cloned()
+    }
+
+    fn root_of_term(&mut self, term: &Term) -> Result<Option<Term>, Stop> {
+        let factors = self.monomials.shared_factors(term.monomial());
+        let (num, den) = term.coefficient.to_parts();
+        let is_square = term.coefficient.is_positive() && num.is_perfect_square() && den.is_perfect_square();
+        if !is_square || factors.iter().any(|(_, power)| power % 2 != 0) {
+            return Ok(None);
+        }
+        let halves: Vec<(AtomId, i32)> = factors.iter().map(|(atom, power)| (*atom, power / 2)).collect();
+        let key = Key::new(self.intern_factors(&halves), PolynomialId::ZERO);
+        Ok(Some(Term { key, coefficient: Rational::from(rug::Rational::from((num.sqrt(), den.sqrt()))) }))
+    }
+
+    fn half(&mut self, exponent: PolynomialId) -> PolynomialId {
+        if exponent == PolynomialId::ZERO {
+            return exponent;
+        }
+        let terms = self.polynomials.shared_terms(exponent);
+        let terms = times_number(&terms, &Rational::HALF);
+        self.polynomial(&terms)
     }
 }

@@ -211,7 +211,7 @@ fn squares_count_what_is_there_twice() {
         .map(|monomial| Term { key: Key::new(monomial, PolynomialId::ZERO), coefficient: Rational::ONE });
     terms.sort_by_key(|term| term.key);
     let spelled = prover.in_squares(&terms).expect("no budget is set").expect("a product of two names");
-    let [first, second] = [0, 1].map(|at| prover.input_monomial(TermId::input(X, at).raw()));
+    let [first, second] = [0, 1].map(|at| prover.table.input_monomial(TermId::input(X, at).raw()));
     let mut coefficient = |left, right| {
         let key = Key::new(prover.table.times(left, right).expect("small powers"), PolynomialId::ZERO);
         spelled.iter().find(|term| term.key == key).map(|term| term.coefficient.clone())
