@@ -9,7 +9,6 @@
 
 use super::Stop;
 use super::atom::Atom;
-use super::exponent::Prefactor;
 use super::id::AtomId;
 use super::linear_sum::{LinearSum, Products, SHORT_LIST, by_coefficient};
 use super::memo::Joined;
@@ -61,7 +60,7 @@ impl Prover<'_> {
         let mut keys = products.keys.clone();
         let times = without_repetition(&mut keys);
         let name = self.name(keys);
-        let key = self.table.key_product(products.scale.key, Key::new(name, PolynomialId::ZERO))?;
+        let key = self.table.key_product(products.scale.key, Key::of(name))?;
         terms.push(Term { key, coefficient: &products.scale.coefficient * &times });
         Ok(())
     }
@@ -72,23 +71,16 @@ impl Prover<'_> {
         for term in terms {
             let factors = self.table.monomials.shared_factors(term.monomial());
             let named = factors.iter().find_map(|(atom, power)| {
-                if let Atom::Products(keys) = self.table.atom(*atom)
-                    && *power == 1
-                {
-                    Some((*atom, keys.clone()))
-                } else {
-                    None
-                }
+                let keys = self.table.atom(*atom).keys().filter(|_| *power == 1)?;
+                Some((*atom, keys.clone()))
             });
             let Some((named, keys)) = named else {
                 out.push(term);
                 continue;
             };
-            let rest: Vec<(AtomId, i32)> =
-                factors.iter().copied().filter(|(atom, _)| *atom != named).collect();
-            let key = Key::new(self.table.intern_factors(&rest), term.exponent());
+            let key = self.table.without(term.key, &[named]);
             let products =
-                Products { scale: Prefactor { coefficient: term.coefficient, key }, keys: keys.to_vec() };
+                Products { scale: Term { coefficient: term.coefficient, key }, keys: keys.to_vec() };
             self.spread_products(&products, &mut out)?;
         }
         collect(&mut out);
@@ -99,7 +91,7 @@ impl Prover<'_> {
         self.charge(products.keys.len() as u64)?;
         for key in &products.keys {
             let monomial = self.table.unpacked(*key)?;
-            let key = self.table.key_product(products.scale.key, Key::new(monomial, PolynomialId::ZERO))?;
+            let key = self.table.key_product(products.scale.key, Key::of(monomial))?;
             terms.push(Term { key, coefficient: products.scale.coefficient.clone() });
         }
         Ok(())
@@ -153,7 +145,7 @@ impl Prover<'_> {
             }
             for (coefficient, keys) in usual.into_iter().zip(sums) {
                 let name = self.name(keys);
-                out.push(Term { key: Key::new(name, PolynomialId::ZERO), coefficient });
+                out.push(Term { key: Key::of(name), coefficient });
             }
             collect(&mut out);
             *terms = out;
@@ -201,11 +193,7 @@ impl Prover<'_> {
     fn part_names(&mut self, terms: &mut Vec<Term>) -> Result<(), Stop> {
         let alone = |prover: &Self, term: &Term| match prover.table.monomials.factors(term.monomial()) {
             [(name, 1)] if term.exponent() == PolynomialId::ZERO => {
-                if let Atom::Products(keys) = prover.table.atom(*name) {
-                    Some((*name, keys.clone()))
-                } else {
-                    None
-                }
+                Some((*name, prover.table.atom(*name).keys()?.clone()))
             }
             _ => None,
         };
@@ -214,7 +202,7 @@ impl Prover<'_> {
             return Ok(());
         }
         let list = |term: &Term| {
-            let scale = Prefactor { coefficient: term.coefficient.clone(), key: Key::ONE };
+            let scale = Term { coefficient: term.coefficient.clone(), key: Key::ONE };
             Some(Products { scale, keys: alone(self, term)?.1.to_vec() })
         };
         let lists: Vec<Products> = terms.iter().filter_map(list).collect();
@@ -269,7 +257,7 @@ impl Prover<'_> {
                 ([name], None) => (self.table.single(*name), Rational::ONE),
                 (names, more) => self.joined(names, more.unwrap_or_default())?,
             };
-            let key = self.table.key_product(group.0, Key::new(name, PolynomialId::ZERO))?;
+            let key = self.table.key_product(group.0, Key::of(name))?;
             out.push(Term { key, coefficient: &group.1 * &times });
         }
         collect(&mut out);
@@ -287,9 +275,7 @@ impl Prover<'_> {
         let remembered = more.is_empty();
         let mut keys = more;
         for name in names {
-            if let Atom::Products(of_name) = self.table.atom(*name) {
-                keys.extend_from_slice(of_name);
-            }
+            keys.extend(self.table.atom(*name).keys().into_iter().flat_map(|keys| keys.iter()));
         }
         self.charge(keys.len() as u64 / 8)?;
         let times = without_repetition(&mut keys);
@@ -319,11 +305,7 @@ impl Prover<'_> {
             let rest = self.table.times(term.monomial(), without)?;
             let group = (Key::new(rest, term.exponent()), term.coefficient.clone(), false);
             let has = |name: &AtomId| {
-                if let Atom::Products(keys) = self.table.atom(*name) {
-                    keys.binary_search(&key).is_ok()
-                } else {
-                    false
-                }
+                self.table.atom(*name).keys().is_some_and(|keys| keys.binary_search(&key).is_ok())
             };
             if groups.get(&group).is_some_and(|names| !names.iter().any(has)) {
                 return Ok(Some((group, key)));
@@ -343,12 +325,12 @@ impl Prover<'_> {
             };
             changed = true;
             self.charge(keys.len() as u64)?;
-            let scale = Prefactor { coefficient: term.coefficient.clone(), key: rest };
-            let square = self.table.key_product(rest, Key::new(name, PolynomialId::ZERO))?;
+            let scale = Term { coefficient: term.coefficient.clone(), key: rest };
+            let square = self.table.key_product(rest, Key::of(name))?;
             out.push(Term { key: square, coefficient: scale.coefficient.clone() });
             for key in &keys[1..] {
                 let other = self.table.unpacked(*key)?;
-                let key = self.table.key_product(rest, Key::new(other, PolynomialId::ZERO))?;
+                let key = self.table.key_product(rest, Key::of(other))?;
                 out.push(Term { key, coefficient: -&scale.coefficient });
             }
         }
@@ -383,13 +365,7 @@ impl Table {
     /// The named sums among the factors of a monomial, with their powers.
     fn names(&self, monomial: MonomialId) -> Vec<(AtomId, i32, Rc<[u128]>)> {
         let factors = self.monomials.factors(monomial).iter();
-        let name = |(atom, power): &(AtomId, i32)| {
-            if let Atom::Products(keys) = self.atom(*atom) {
-                Some((*atom, *power, keys.clone()))
-            } else {
-                None
-            }
-        };
+        let name = |(atom, power): &(AtomId, i32)| Some((*atom, *power, self.atom(*atom).keys()?.clone()));
         factors.filter_map(name).collect()
     }
 

@@ -35,3 +35,41 @@ pub enum Atom {
     /// The first where the condition holds, else the second.
     Select(ConditionId, PolynomialId, PolynomialId),
 }
+
+impl Atom {
+    /// The node that is not looked into, if this is one.
+    pub(super) fn opaque(&self) -> Option<TermRef> {
+        if let Atom::Opaque(at) = self { Some(*at) } else { None }
+    }
+
+    /// The content of a named sum.
+    pub(super) fn sum(&self) -> Option<PolynomialId> {
+        if let Atom::Sum(content) = self { Some(*content) } else { None }
+    }
+
+    /// What a maximum is of.
+    pub(super) fn arms(&self) -> Option<&[PolynomialId]> {
+        if let Atom::Max(arms) = self { Some(arms) } else { None }
+    }
+
+    /// The terms of a long sum under a name.
+    pub(super) fn keys(&self) -> Option<&Rc<[u128]>> {
+        if let Atom::Products(keys) = self { Some(keys) } else { None }
+    }
+
+    /// The literal of rule V9 that this is.
+    pub(super) fn literal(&self) -> Option<Literal> {
+        if let Atom::Literal(literal) = self { Some(*literal) } else { None }
+    }
+
+    /// The argument of a function.
+    pub(super) fn argument_of(&self, function: TermOp) -> Option<PolynomialId> {
+        if let Atom::Apply(own, argument) = self
+            && *own == function
+        {
+            Some(*argument)
+        } else {
+            None
+        }
+    }
+}

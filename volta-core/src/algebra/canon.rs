@@ -1,6 +1,6 @@
 //! From terms to sums: the walk that turns a term into a flat list of products.
 //!
-//! The walk goes from the output down, carrying a [`Prefactor`]: at a sum it visits both sides under the scale, at
+//! The walk goes from the output down, carrying a [`Term`]: at a sum it visits both sides under the scale, at
 //! a product it puts what is a single product into the scale and goes on with the sum that is left. So an
 //! accumulation chain of K terms is one loop of K steps, and the factor `2^(m_old − m_new)` by which an online
 //! softmax rescales its accumulator meets the scale, where it cancels with the next one, and touches no term.
@@ -13,12 +13,11 @@
 use super::Stop;
 use super::analysis::INFINITE;
 use super::atom::Atom;
-use super::exponent::Prefactor;
 use super::id::{AtomId, TermRef};
 use super::linear_sum::{LinearSum, Products, SHORT_LIST, Walk, by_coefficient};
 use super::monomial::MonomialId;
 use super::packed::{pack, pack_single};
-use super::polynomial::{Key, PolynomialId, Term, collect};
+use super::polynomial::{Key, Term, collect};
 use super::prover::Prover;
 use super::table::Table;
 use super::worklist::Need;
@@ -55,7 +54,7 @@ impl Prover<'_> {
         }
         let TermKind::Input { input, element } = term.kind() else { return None };
         let atom = self.table.intern(Atom::Input(input, element));
-        self.case.number(atom).cloned()
+        self.case.numbers.get(&atom).cloned()
     }
 
     /// Walks one term. The term is finite (the caller has asked its class).
@@ -121,7 +120,7 @@ impl Prover<'_> {
                 let Some(key) = self.table.packed(term).filter(|key| twice.contains(key)) else {
                     return true;
                 };
-                let scale = Prefactor { coefficient: std::mem::take(&mut term.coefficient), key: Key::ONE };
+                let scale = Term { coefficient: std::mem::take(&mut term.coefficient), key: Key::ONE };
                 group.push(Products { scale, keys: vec![key] });
                 false
             });
@@ -218,20 +217,19 @@ impl Prover<'_> {
         if uses >= SHARED && flat.len() > SHORT || flat.terms.len() > LONG {
             let lazy = self.table.opaque(at);
             let monomial = self.table.single(lazy);
-            let key = self.table.key_product(outer.key, Key::new(monomial, PolynomialId::ZERO))?;
+            let key = self.table.key_product(outer.key, Key::of(monomial))?;
             walk.terms.push(Term { key, coefficient: outer.coefficient });
             return Ok(true);
         }
         self.charge(flat.len() as u64)?;
         for products in &flat.products {
-            let scale = self.table.prefactor_product(&outer, &products.scale)?;
+            let scale = self.table.term_product(&outer, &products.scale)?;
             let scale = walk.push_scale(scale);
             let bucket = walk.bucket(scale);
             walk.products[bucket].keys.extend_from_slice(&products.keys);
         }
         for inner in &flat.terms {
-            let key = self.table.key_product(outer.key, inner.key)?;
-            walk.terms.push(Term { key, coefficient: &outer.coefficient * &inner.coefficient });
+            walk.terms.push(self.table.term_product(&outer, inner)?);
         }
         Ok(true)
     }

@@ -30,11 +30,6 @@ impl Case {
         self.assumptions.is_empty()
     }
 
-    /// The number that an input element is.
-    pub(super) fn number(&self, atom: AtomId) -> Option<&Rational> {
-        self.numbers.get(&atom)
-    }
-
     /// Whether any input element is one number.
     pub(super) fn has_numbers(&self) -> bool {
         !self.numbers.is_empty()

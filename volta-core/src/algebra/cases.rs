@@ -90,7 +90,7 @@ impl Prover<'_> {
         }
         let mut granted = self.domain_of(reference);
         let assumptions = &mut granted.assumptions;
-        for guard in requirement.guards.conditions() {
+        for guard in requirement.guards.conditions.iter() {
             let Some((sum, signs)) = self.table.signs_under(guard) else { continue };
             let sum = self.table.polynomials.shared_terms(sum);
             let opposite: Rc<[Term]> = negated(&sum).into();
@@ -271,8 +271,8 @@ impl Prover<'_> {
         let Ok((common, rest)) = self.take_common(terms.to_vec()) else { return vec![terms.to_vec()] };
         let mut factors = Vec::new();
         for (atom, power) in self.table.monomials.shared_factors(common.key.monomial()).iter() {
-            let single = Key::new(self.table.single(*atom), PolynomialId::ZERO);
-            let single = vec![Term { key: single, coefficient: Rational::ONE }];
+            let single = Key::of(self.table.single(*atom));
+            let single = vec![Term::of(single)];
             match self.table.atom_signs(*atom) {
                 Signs::POSITIVE => {}
                 // A square says less than its root; both are looked at.
@@ -311,10 +311,7 @@ impl Prover<'_> {
         let within = if let Atom::Sum(content) = self.table.atom(atom) {
             self.table.polynomials.shared_terms(*content).to_vec()
         } else {
-            vec![Term {
-                key: Key::new(self.table.single(atom), PolynomialId::ZERO),
-                coefficient: Rational::ONE,
-            }]
+            vec![self.table.unit(atom)]
         };
         signs & self.signs_of(&within)
     }
@@ -350,9 +347,7 @@ impl Prover<'_> {
                 out.push(term.clone());
                 continue;
             }
-            let rest: Vec<(AtomId, i32)> =
-                factors.iter().copied().filter(|(factor, _)| *factor != atom).collect();
-            let key = Key::new(self.table.intern_factors(&rest), term.exponent());
+            let key = self.table.without(term.key, &[atom]);
             let mut product = vec![Term { key, coefficient: term.coefficient.clone() }];
             for _ in 0..power {
                 product = self.multiply(&product, value)?;
@@ -381,8 +376,8 @@ fn required_sum(table: &Table, requirement: &Requirement) -> Vec<Term> {
     match table.requirement_content(requirement) {
         Some(content) => table.polynomials.terms(content).to_vec(),
         None => {
-            let key = Key::new(requirement.product, PolynomialId::ZERO);
-            vec![Term { key, coefficient: Rational::ONE }]
+            let key = Key::of(requirement.product);
+            vec![Term::of(key)]
         }
     }
 }
@@ -423,10 +418,10 @@ fn factors_of_difference(table: &mut Table, terms: &[Term]) -> Option<Vec<Vec<Te
         let factors = table.monomials.shared_factors(key.monomial());
         let even = factors.iter().all(|(_, power)| power % 2 == 0);
         let halves: Vec<(AtomId, i32)> = factors.iter().map(|(atom, power)| (*atom, power / 2)).collect();
-        even.then(|| Key::new(table.intern_factors(&halves), PolynomialId::ZERO))
+        even.then(|| Key::of(table.intern_factors(&halves)))
     };
     let (a, b) = (half(table, a)?, half(table, b)?);
-    let [a, b] = [a, b].map(|key| vec![Term { key, coefficient: Rational::ONE }]);
+    let [a, b] = [a, b].map(|key| vec![Term::of(key)]);
     Some(vec![times_number(&add(&a, &negated(&b)), &sign), add(&a, &b)])
 }
 

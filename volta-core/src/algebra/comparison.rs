@@ -150,8 +150,8 @@ fn comparisons(table: &Table, sum: &[Term]) -> Vec<(u8, Comparison)> {
                     && (1..=MAX_VALUES).contains(&most)
                     && let Some(single) = table.monomials.known_single(atom)
                 {
-                    let key = Key::new(single, PolynomialId::ZERO);
-                    let digit = [Term { key, coefficient: Rational::ONE }];
+                    let key = Key::of(single);
+                    let digit = [Term::of(key)];
                     let sum = add(&digit, &number(Rational::from_i128(-low)));
                     found.push((2, Comparison { sum, kind: Kind::Value(most) }));
                 }

@@ -5,7 +5,6 @@ use super::analysis::INFINITE;
 use super::atom::Atom;
 use super::condition::{Condition, ConditionId};
 use super::constant_readings::Irrational;
-use super::exponent::Prefactor;
 use super::extended_value::Class;
 use super::id::TermRef;
 use super::monomial::MonomialId;
@@ -85,12 +84,12 @@ impl Prover<'_> {
             }
             Function::Sqrt => {
                 let root = self.root_of(a)?;
-                self.expand(vec![root.into_term()]).map(drop_zeros)
+                self.expand(vec![root]).map(drop_zeros)
             }
             Function::Rsqrt => {
                 let root = self.root_of(a)?;
-                let root = self.table.prefactor_power(&root, -1)?;
-                self.expand(vec![root.into_term()])
+                let root = self.table.term_power(&root, -1)?;
+                self.expand(vec![root])
             }
             Function::Log2 => {
                 let argument = self.argument(a)?;
@@ -147,33 +146,23 @@ impl Prover<'_> {
         }
         let base = self.table.intern(Atom::Irrational(Irrational::Log2E));
         let base = self.table.single(base);
-        let scale = Prefactor { coefficient: Rational::TWO, key: Key::new(base, PolynomialId::ZERO) };
+        let scale = Term { coefficient: Rational::TWO, key: Key::of(base) };
         let exponent = self.scaled(&argument, &scale)?;
         let power = self.exponential(exponent)?;
         let mut denominator = number(Rational::ONE);
-        denominator.push(power.into_term());
+        denominator.push(power);
         collect(&mut denominator);
         let denominator = self.factor_terms(denominator)?;
-        let mut quotient = self.table.prefactor_power(&denominator, -1)?;
+        let mut quotient = self.table.term_power(&denominator, -1)?;
         quotient.coefficient = &quotient.coefficient * &Rational::from_integer(-2);
         let mut out = number(Rational::ONE);
-        out.push(quotient.into_term());
+        out.push(quotient);
         collect(&mut out);
         Ok(out)
     }
 
     fn copy_sign(&mut self, sign: TermRef, magnitude: TermRef) -> Result<Vec<Term>, Stop> {
-        let sign_signs = if self.terms.flags(sign) & INFINITE != 0 {
-            match self.class(sign)? {
-                Class::PosInf => Signs::POSITIVE,
-                Class::NegInf => Signs::NEGATIVE,
-                Class::Finite | Class::Known(_) | Class::Undefined(_) | Class::Unknown(_) => {
-                    self.term_signs(sign)?
-                }
-            }
-        } else {
-            self.term_signs(sign)?
-        };
+        let sign_signs = self.terms.signs_with_infinities(sign, &mut self.account)?;
         let inside = self.argument(magnitude)?;
         let magnitude = self.magnitude(inside)?;
         if sign_signs == Signs::POSITIVE {
@@ -253,11 +242,11 @@ impl Prover<'_> {
     /// A choice as one of its arms times a power of two, `p < q ? b·2^(k·(q − p)) : b = b·2^(k·(m − p))` where some term
     /// `m` is the larger of `p` and `q`: sums that were merged by choices are one sum under a scale, of which nothing need be
     /// known yet. Where infinities decide the choice, it is that arm.
-    pub(super) fn power_of_choice(&mut self, at: TermRef) -> Result<Option<(TermId, Prefactor)>, Stop> {
+    pub(super) fn power_of_choice(&mut self, at: TermRef) -> Result<Option<(TermId, Term)>, Stop> {
         if let View::Apply(TermOp::Select, [condition, a, b]) = self.terms.view(at)
             && let Class::Known(holds) = self.class(TermRef { store: at.store, term: condition })?
         {
-            return Ok(Some((if holds { a } else { b }, Prefactor::one())));
+            return Ok(Some((if holds { a } else { b }, Term::one())));
         }
         if self.is_shallow {
             return Ok(None);
@@ -286,7 +275,7 @@ impl Prover<'_> {
         [low, high]: [TermRef; 2],
         larger: TermRef,
         [first, second]: [TermRef; 2],
-    ) -> Result<Option<(TermId, Prefactor)>, Stop> {
+    ) -> Result<Option<(TermId, Term)>, Stop> {
         let arm = second.term;
         let mut forms = [low, high, first, second].map(|_| Vec::new());
         for (form, at) in forms.iter_mut().zip([low, high, first, second]) {
@@ -297,16 +286,16 @@ impl Prover<'_> {
         let gap = add(&high, &negated(&low));
         let Some(scale) = self.power_between(&first, &second, &gap)? else { return Ok(None) };
         let larger = self.table.opaque(larger);
-        let key = Key::new(self.table.single(larger), PolynomialId::ZERO);
+        let key = Key::of(self.table.single(larger));
         let mut raised = negated(&low);
-        raised.push(Term { key, coefficient: Rational::ONE });
+        raised.push(Term::of(key));
         collect(&mut raised);
         let exponent = self.scaled(&raised, &scale)?;
         Ok(Some((arm, self.exponential(exponent)?)))
     }
 
     /// The `k` with `a = b·2^(k·base)`, a number or one times an irrational constant.
-    fn power_between(&mut self, a: &[Term], b: &[Term], base: &[Term]) -> Result<Option<Prefactor>, Stop> {
+    fn power_between(&mut self, a: &[Term], b: &[Term], base: &[Term]) -> Result<Option<Term>, Stop> {
         if a.len() != b.len() || a.iter().chain(b).all(|term| term.exponent() == PolynomialId::ZERO) {
             return Ok(None);
         }
@@ -319,10 +308,10 @@ impl Prover<'_> {
         let exponent = add(&a, &negated(&b));
         let irrational = self.table.intern(Atom::Irrational(Irrational::Log2E));
         for monomial in [self.table.single(irrational), MonomialId::ONE] {
-            let unit = Prefactor { coefficient: Rational::ONE, key: Key::new(monomial, PolynomialId::ZERO) };
+            let unit = Term::of(Key::of(monomial));
             let multiples = self.scaled(base, &unit)?;
             if let Some(coefficient) = multiple_of(&exponent, &multiples) {
-                return Ok(Some(Prefactor { coefficient, ..unit }));
+                return Ok(Some(Term { coefficient, ..unit }));
             }
         }
         Ok(None)
@@ -371,15 +360,7 @@ impl Prover<'_> {
 
     /// The classes of two operands of a comparison, both defined.
     fn compared_classes(&mut self, a: TermRef, b: TermRef) -> Result<(Class, Class), Stop> {
-        let classes = (self.class(a)?, self.class(b)?);
-        for class in [&classes.0, &classes.1] {
-            match class {
-                Class::Undefined(why) => return Err(Stop::Undefined((*why).to_string())),
-                Class::Unknown(why) => return Err(Stop::Unknown((*why).to_string())),
-                Class::Finite | Class::PosInf | Class::NegInf | Class::Known(_) => {}
-            }
-        }
-        Ok(classes)
+        Ok((self.defined_class(a)?, self.defined_class(b)?))
     }
 
     /// `a < b`, that is `b − a > 0`
@@ -396,15 +377,11 @@ impl Prover<'_> {
         if signs.within(Signs::NEGATIVE | Signs::ZERO) {
             return Ok(self.table.known(false));
         }
-        if let Some(turned) = self.table.turned_whole(&gap) {
-            // Of the whole numbers p and −p + 1 exactly one is above zero: the one whose leading coefficient is.
-            let (gap, negated) = turned;
-            let gap = self.table.unit_leading(gap, true);
-            let condition = self.table.intern_condition(Condition::Positive(gap));
-            return Ok(if negated { self.table.not(condition) } else { condition });
-        }
+        // Of the whole numbers p and −p + 1 exactly one is above zero: the one whose leading coefficient is.
+        let (gap, negated) = self.table.turned_whole(&gap).unwrap_or((gap, false));
         let gap = self.table.unit_leading(gap, true);
-        Ok(self.table.intern_condition(Condition::Positive(gap)))
+        let condition = self.table.intern_condition(Condition::Positive(gap));
+        Ok(if negated { self.table.not(condition) } else { condition })
     }
 
     fn equal_to(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
@@ -434,8 +411,7 @@ impl Prover<'_> {
 impl Table {
     pub(super) fn atom_term(&mut self, atom: Atom) -> Vec<Term> {
         let atom = self.intern(atom);
-        let monomial = self.single(atom);
-        vec![Term { key: Key::new(monomial, PolynomialId::ZERO), coefficient: Rational::ONE }]
+        vec![self.unit(atom)]
     }
 
     /// Turns a sum so that its leading coefficient is positive; whether it was turned.

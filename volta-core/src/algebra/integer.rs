@@ -61,7 +61,7 @@ impl Table {
             return None;
         }
         let [(atom, 1)] = *self.monomials.factors(key.monomial()) else { return None };
-        if let Atom::Apply(TermOp::Floor, argument) = self.atom(atom) { Some(*argument) } else { None }
+        self.atom(atom).argument_of(TermOp::Floor)
     }
 
     /// Bounds of a product, where it is a whole number.
@@ -389,7 +389,7 @@ impl Prover<'_> {
     fn through_maximum(&mut self, towards: Towards, argument: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
         let arms_of = |term: &Term| match *self.table.monomials.factors(term.monomial()) {
             [(atom, 1)] if term.exponent() == PolynomialId::ZERO => {
-                if let Atom::Max(arms) = self.table.atom(atom) { Some(arms.clone()) } else { None }
+                self.table.atom(atom).arms().map(<[PolynomialId]>::to_vec)
             }
             _ => None,
         };

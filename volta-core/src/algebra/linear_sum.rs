@@ -1,6 +1,5 @@
 //! The result of a walk through a term: products of inputs, packed, and other terms.
 
-use super::exponent::Prefactor;
 use super::id::TermRef;
 use super::polynomial::{Key, Term};
 use crate::base::index::number_of;
@@ -15,7 +14,7 @@ pub(super) const SHORT_LIST: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Products {
     /// What multiplies each of them.
-    pub(super) scale: Prefactor,
+    pub(super) scale: Term,
     /// The packed products, in the order of the walk.
     pub(super) keys: Vec<u128>,
 }
@@ -67,10 +66,7 @@ pub(super) fn by_coefficient(key: Key, lists: Vec<Products>) -> Vec<Products> {
             continue;
         }
         let place = *places.entry(coefficient).or_insert_with_key(|coefficient| {
-            out.push(Products {
-                scale: Prefactor { coefficient: coefficient.clone(), key },
-                keys: Vec::new(),
-            });
+            out.push(Products { scale: Term { coefficient: coefficient.clone(), key }, keys: Vec::new() });
             out.len() - 1
         });
         out[place].keys.push(same[0].0);
@@ -81,9 +77,9 @@ pub(super) fn by_coefficient(key: Key, lists: Vec<Products>) -> Vec<Products> {
 /// A walk under way. Walks are many and short: one that has ended lends its memory to the next.
 pub(super) struct Walk {
     pub(super) root: TermRef,
-    pub(super) scales: Vec<(Prefactor, u32)>,
+    pub(super) scales: Vec<(Term, u32)>,
     pub(super) stack: Vec<(TermId, u32)>,
-    pub(super) buckets: FxHashMap<Prefactor, u32>,
+    pub(super) buckets: FxHashMap<Term, u32>,
     pub(super) products: Vec<Products>,
     pub(super) terms: Vec<Term>,
     pub(super) visited: FxHashSet<TermId>,
@@ -108,7 +104,7 @@ impl Walk {
     pub(super) fn begin(&mut self, root: TermRef) {
         self.root = root;
         self.scales.clear();
-        self.scales.push((Prefactor::one(), NO_BUCKET));
+        self.scales.push((Term::one(), NO_BUCKET));
         self.stack.clear();
         self.stack.push((root.term, 0));
         self.buckets.clear();
@@ -118,7 +114,7 @@ impl Walk {
     }
 
     /// The number of a scale under which the walk goes on.
-    pub(super) fn push_scale(&mut self, scale: Prefactor) -> u32 {
+    pub(super) fn push_scale(&mut self, scale: Term) -> u32 {
         self.scales.push((scale, NO_BUCKET));
         number_of(self.scales.len() - 1)
     }

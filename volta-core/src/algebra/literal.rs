@@ -3,7 +3,6 @@
 use super::Stop;
 use super::atom::Atom;
 use super::constant_readings::{Irrational, Literal, Reading, Role, factors, nearest, residuals};
-use super::exponent::Prefactor;
 use super::id::AtomId;
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
@@ -29,9 +28,9 @@ const MAX_LOGARITHM_POWER: u64 = 64;
 impl Prover<'_> {
     /// `2^terms` as a scale: literals are read, whole powers of two become coefficients, and `2^(k·log₂ a) = a^k`
     /// for integers and halves of integers k (`a > 0` is the logarithm's own obligation).
-    pub(super) fn exponential(&mut self, terms: Vec<Term>) -> Result<Prefactor, Stop> {
+    pub(super) fn exponential(&mut self, terms: Vec<Term>) -> Result<Term, Stop> {
         let terms = self.read_exponent(terms)?;
-        let mut scale = Prefactor::one();
+        let mut scale = Term::one();
         let mut rest = Vec::with_capacity(terms.len());
         for mut term in terms {
             if term.key == Key::ONE {
@@ -50,12 +49,12 @@ impl Prover<'_> {
             let halves = twice.to_i64().filter(|halves| halves.unsigned_abs() <= 2 * MAX_LOGARITHM_POWER);
             if let (Some(argument), Some(halves)) = (argument, halves) {
                 let whole = self.factor_polynomial(argument)?;
-                let whole = self.table.prefactor_power(&whole, halves.div_euclid(2) as i32)?;
-                scale = self.table.prefactor_product(&scale, &whole)?;
+                let whole = self.table.term_power(&whole, halves.div_euclid(2) as i32)?;
+                scale = self.table.term_product(&scale, &whole)?;
                 if halves % 2 != 0 {
                     let argument = self.table.polynomials.shared_terms(argument).to_vec();
                     let root = self.root(argument)?;
-                    scale = self.table.prefactor_product(&scale, &root)?;
+                    scale = self.table.term_product(&scale, &root)?;
                 }
             } else {
                 rest.push(term);
@@ -84,7 +83,7 @@ impl Prover<'_> {
                 out.push(term.clone());
                 continue;
             }
-            let Some((literal, rest)) = self.table.only_literal(term.monomial()) else {
+            let Some((literal, rest)) = self.table.only(term.monomial(), Atom::literal) else {
                 out.push(self.table.value_of_literals(term)?);
                 continue;
             };
@@ -195,28 +194,17 @@ impl Prover<'_> {
         let mut logarithms = 0;
         let mut rest = Vec::new();
         for (atom, power) in self.table.monomials.factors(term.monomial()) {
-            match self.table.atom(*atom) {
-                Atom::Literal(literal)
-                    if *power == 1 && found.is_none() && matches!(literal.role(), Role::Reciprocal(_)) =>
+            let content = self.table.atom(*atom);
+            if *power == 1 {
+                if let (Some(literal), None) = (content.literal(), found)
+                    && matches!(literal.role(), Role::Reciprocal(_))
                 {
-                    found = Some(*literal);
+                    found = Some(literal);
                     continue;
                 }
-                Atom::Apply(TermOp::Log2, _) if *power == 1 => logarithms += 1,
-                Atom::Opaque(at) if *power == 1 => {
-                    logarithms += i32::from(matches!(self.terms.view(*at), View::Apply(TermOp::Log2, _)));
-                }
-                Atom::Input(..)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Opaque(_)
-                | Atom::Products(_)
-                | Atom::Sum(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => {}
+                let is_logarithm = |at| matches!(self.terms.view(at), View::Apply(TermOp::Log2, _));
+                let opaque = content.opaque().is_some_and(is_logarithm);
+                logarithms += i32::from(opaque || content.argument_of(TermOp::Log2).is_some());
             }
             rest.push((*atom, *power));
         }
@@ -233,38 +221,9 @@ impl Table {
             return None;
         }
         match self.monomials.factors(key.monomial()) {
-            [(atom, 1)] => {
-                if let Atom::Apply(TermOp::Log2, argument) = self.atom(*atom) {
-                    Some(*argument)
-                } else {
-                    None
-                }
-            }
+            [(atom, 1)] => self.atom(*atom).argument_of(TermOp::Log2),
             _ => None,
         }
-    }
-
-    /// The literal of a monomial that has one, to the power 1, and the other factors.
-    fn only_literal(&self, monomial: MonomialId) -> Option<(Literal, Vec<(AtomId, i32)>)> {
-        let mut found = None;
-        let mut rest = Vec::new();
-        for (atom, power) in self.monomials.factors(monomial) {
-            match self.atom(*atom) {
-                Atom::Literal(literal) if *power == 1 && found.is_none() => found = Some(*literal),
-                Atom::Literal(_) => return None,
-                Atom::Input(..)
-                | Atom::Irrational(_)
-                | Atom::Opaque(_)
-                | Atom::Products(_)
-                | Atom::Sum(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => rest.push((*atom, *power)),
-            }
-        }
-        found.map(|literal| (literal, rest))
     }
 
     fn with_irrational(

@@ -9,8 +9,6 @@
 
 use super::Stop;
 use super::atom::Atom;
-use super::exponent::Prefactor;
-use super::extended_value::Class;
 use super::id::{AtomId, TermRef};
 use super::polynomial::{Key, PolynomialId, Term, add, as_number, collect, content, negated, times_number};
 use super::prover::Prover;
@@ -50,12 +48,9 @@ impl Prover<'_> {
                 stack.extend([b, a]);
                 continue;
             }
-            match self.class(at)? {
-                Class::Finite | Class::Known(_) => {}
-                // The other infinity would have made the whole infinite.
-                Class::PosInf | Class::NegInf => continue,
-                Class::Undefined(why) => return Err(Stop::Undefined(why.to_string())),
-                Class::Unknown(why) => return Err(Stop::Unknown(why.to_string())),
+            // The other infinity would have made the whole infinite.
+            if self.is_infinite(at)? {
+                continue;
             }
             let Some(arm) = if_known(self.resolve(at))? else { continue };
             let terms = self.table.polynomials.shared_terms(arm).to_vec();
@@ -111,8 +106,7 @@ impl Prover<'_> {
             let mut ids: Vec<PolynomialId> = arms.iter().map(|arm| self.table.polynomial(arm)).collect();
             ids.sort_unstable();
             let atom = self.table.intern(Atom::Max(ids.into()));
-            let monomial = self.table.single(atom);
-            vec![Term { key: Key::new(monomial, PolynomialId::ZERO), coefficient: Rational::ONE }]
+            vec![self.table.unit(atom)]
         };
         let value = self.scaled(&value, &scale)?;
         Ok(add(&value, &shared))
@@ -125,20 +119,14 @@ impl Prover<'_> {
         let Some(at) = arm.iter().position(positive) else { return Ok(None) };
         let several = arm.iter().filter(|term| positive(term)).count() > 1;
         let factors = self.table.monomials.shared_factors(arm[at].monomial());
-        let found = factors.iter().find_map(|(atom, _)| {
-            if let Atom::Max(inner) = self.table.atom(*atom) { Some((*atom, inner.clone())) } else { None }
-        });
+        let arms = |(atom, _): &(AtomId, i32)| Some((*atom, self.table.atom(*atom).arms()?.to_vec()));
+        let found = factors.iter().find_map(arms);
         let Some((atom, inner)) = found else { return Ok(None) };
         if several && inner.len() + others > MAX_PRODUCT_ARMS {
             return Ok(None);
         }
-        let rest_of_term: Vec<(AtomId, i32)> =
-            factors.iter().copied().filter(|(other, _)| *other != atom).collect();
-        let monomial = self.table.intern_factors(&rest_of_term);
-        let scale = Prefactor {
-            coefficient: arm[at].coefficient.clone(),
-            key: Key::new(monomial, arm[at].exponent()),
-        };
+        let key = self.table.without(arm[at].key, &[atom]);
+        let scale = Term { key, coefficient: arm[at].coefficient.clone() };
         let mut rest = arm.to_vec();
         rest.remove(at);
         let mut arms = Vec::with_capacity(inner.len());
@@ -208,7 +196,7 @@ impl Prover<'_> {
     }
 
     /// Divides all arms by their common positive factor.
-    fn take_positive_factor(&mut self, arms: Vec<Vec<Term>>) -> Result<(Prefactor, Vec<Vec<Term>>), Stop> {
+    fn take_positive_factor(&mut self, arms: Vec<Vec<Term>>) -> Result<(Term, Vec<Vec<Term>>), Stop> {
         let all: Vec<Term> = arms.iter().flatten().cloned().collect();
         let common = self.table.common_monomial(&all);
         let factors = self.table.monomials.shared_factors(common);
@@ -221,12 +209,12 @@ impl Prover<'_> {
         let coefficient = content(&all).unwrap_or(Rational::ONE);
         let factor = coefficient.recip().unwrap_or(Rational::ONE);
         let key = Key::new(monomial, self.common_exponent(&all)?);
-        let inverse = Prefactor { coefficient: factor, key: self.table.key_power(key, -1)? };
+        let inverse = Term { coefficient: factor, key: self.table.key_power(key, -1)? };
         let mut divided = Vec::with_capacity(arms.len());
         for arm in arms {
             divided.push(self.scaled(&arm, &inverse)?);
         }
-        Ok((Prefactor { coefficient, key }, divided))
+        Ok((Term { coefficient, key }, divided))
     }
 }
 
@@ -256,19 +244,10 @@ impl Table {
         let mut maxima = 0;
         let mut signs = Signs::of(&term.coefficient);
         for (atom, power) in self.monomials.factors(term.monomial()) {
-            match self.atom(*atom) {
-                Atom::Max(_) if *power == 1 => maxima += 1,
-                Atom::Max(_) => return None,
-                Atom::Input(..)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Opaque(_)
-                | Atom::Products(_)
-                | Atom::Sum(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => {
+            match (self.atom(*atom).arms(), power) {
+                (Some(_), 1) => maxima += 1,
+                (Some(_), _) => return None,
+                (None, _) => {
                     let base = self.atom_signs(*atom);
                     signs = signs.times(if power % 2 == 0 { base.times_itself() } else { base });
                 }

@@ -1,6 +1,5 @@
 //! What a prover remembers of its forms.
 
-use super::exponent::Prefactor;
 use super::id::{AtomId, TermRef};
 use super::interner::bytes_of;
 use super::linear_sum::LinearSum;
@@ -15,21 +14,21 @@ use std::rc::Rc;
 #[derive(Default)]
 pub(super) struct Forms {
     pub(super) flats: FxHashMap<TermRef, Rc<LinearSum>>,
-    pub(super) powers: FxHashMap<TermRef, Prefactor>,
-    pub(super) factored: FxHashMap<TermRef, Prefactor>,
+    pub(super) powers: FxHashMap<TermRef, Term>,
+    pub(super) factored: FxHashMap<TermRef, Term>,
     pub(super) resolved: FxHashMap<TermRef, PolynomialId>,
     /// What is factored and resolved is found again by its sum, with lazy atoms, as well.
-    pub(super) factored_sums: FxHashMap<PolynomialId, Prefactor>,
+    pub(super) factored_sums: FxHashMap<PolynomialId, Term>,
     pub(super) resolved_sums: FxHashMap<PolynomialId, PolynomialId>,
     /// Of sums without lazy atoms.
     pub(super) expanded: FxHashMap<PolynomialId, PolynomialId>,
-    pub(super) polynomial_factors: FxHashMap<PolynomialId, Prefactor>,
-    pub(super) roots: FxHashMap<PolynomialId, Prefactor>,
-    pub(super) exponents: FxHashMap<PolynomialId, Prefactor>,
-    pub(super) substituted: FxHashMap<MonomialId, Prefactor>,
+    pub(super) polynomial_factors: FxHashMap<PolynomialId, Term>,
+    pub(super) roots: FxHashMap<PolynomialId, Term>,
+    pub(super) exponents: FxHashMap<PolynomialId, Term>,
+    pub(super) substituted: FxHashMap<MonomialId, Term>,
     pub(super) expansions: FxHashMap<MonomialId, Option<Rc<[Term]>>>,
     /// Choices as one of their arms and a scale.
-    pub(super) choices: FxHashMap<TermRef, Option<(TermId, Prefactor)>>,
+    pub(super) choices: FxHashMap<TermRef, Option<(TermId, Term)>>,
     /// Bytes of the flat forms.
     pub(super) flat_bytes: u64,
 }

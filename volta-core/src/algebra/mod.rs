@@ -6,6 +6,10 @@
 //! [`obligation`] finds what must hold for partial operations. Only proofs answer: what is not proved equal is
 //! *not known* to differ.
 //!
+//! A [`prover`] consists of the [`terms`] that it reads, a [`table`] that interns what is made of them, a [`memo`] of forms,
+//! the [`case`] at hand, a [`tactic`], and a [`worklist`] of what walks wait for. What needs the table alone is a function of
+//! it. Modules import each other in no circle.
+//!
 //! # Laws
 //!
 //! [`laws`] lists them, each with where it holds. What is left where no law applies is proved in [`cases`], one for

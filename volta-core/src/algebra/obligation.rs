@@ -3,8 +3,6 @@
 use super::Stop;
 use super::analysis::INFINITE;
 use super::atom::Atom;
-use super::exponent::Prefactor;
-use super::extended_value::Class;
 use super::id::{AtomId, TermRef};
 use super::polynomial::{PolynomialId, Term, negated};
 use super::prover::Prover;
@@ -115,33 +113,25 @@ impl Prover<'_> {
 
     /// What is required of finite operands wherever a term is to have a value.
     pub(super) fn required_everywhere(&mut self, root: TermRef) -> Result<Vec<(TermRef, Demand)>, Stop> {
-        let reached = self.partial_operations(root)?;
-        let everywhere = reached.iter().filter(|reached| reached.guards.is_empty());
-        let required = everywhere.filter_map(|reached| demand_of(reached.op, reached.operands));
-        let required: Vec<(Demand, TermRef)> = required.collect();
-        let finite = required.into_iter().filter(|(_, operand)| self.terms.flags(*operand) & INFINITE == 0);
+        let mut reached = self.partial_operations(root)?;
+        reached.retain(|reached| reached.guards.is_empty());
+        let required = reached.iter().filter_map(|reached| demand_of(reached.op, reached.operands));
+        let finite = required.filter(|(_, operand)| self.terms.flags(*operand) & INFINITE == 0);
         Ok(finite.map(|(demand, operand)| (operand, demand)).collect())
     }
 
     /// A term as a product of names.
-    fn settled_scale(&mut self, operand: TermRef) -> Result<Prefactor, Stop> {
+    fn settled_scale(&mut self, operand: TermRef) -> Result<Term, Stop> {
         self.settle(|prover| {
-            let id = prover.resolve(operand)?;
-            let terms = prover.table.polynomials.shared_terms(id).to_vec();
-            let terms = prover.plain(terms)?;
+            let terms = prover.argument(operand)?;
             prover.factor_terms(terms)
         })
     }
 
     fn examine(&mut self, demand: Demand, operand: TermRef) -> Result<Finding, Stop> {
-        if self.terms.flags(operand) & INFINITE != 0 {
-            match self.class(operand)? {
-                Class::Finite | Class::Known(_) => {}
-                // What an infinity does to the operation is the business of `class`.
-                Class::PosInf | Class::NegInf => return Ok(Finding::Proved),
-                Class::Undefined(why) => return Err(Stop::Undefined(why.to_string())),
-                Class::Unknown(why) => return Err(Stop::Unknown(why.to_string())),
-            }
+        // What an infinity does to the operation is the business of `class`.
+        if self.is_infinite(operand)? {
+            return Ok(Finding::Proved);
         }
         let wanted = demand.signs();
         if self.term_signs(operand)?.within(wanted) {
@@ -164,7 +154,7 @@ impl Prover<'_> {
     }
 
     /// A demand on a product, without the factors that meet it, and without guards.
-    pub(super) fn requirement(&mut self, mut demand: Demand, scale: &Prefactor) -> Requirement {
+    pub(super) fn requirement(&mut self, mut demand: Demand, scale: &Term) -> Requirement {
         let mut negative = demand != Demand::Nonzero && scale.coefficient.is_negative();
         let mut factors = self.table.monomials.shared_factors(scale.key.monomial()).to_vec();
         if let ([(atom, 1)], Demand::Positive) = (factors.as_slice(), demand)
@@ -203,21 +193,20 @@ impl Prover<'_> {
     }
 
     /// What is zero where an atom is: the sum that it is the magnitude of, or what it is the root of.
-    fn zero_together(&mut self, atom: AtomId) -> Option<Prefactor> {
+    fn zero_together(&mut self, atom: AtomId) -> Option<Term> {
         let magnitude = self.of_magnitude(atom, false).or_else(|| self.of_magnitude(atom, true));
         magnitude.or_else(|| self.radicand(atom))
     }
 
-    fn radicand(&mut self, atom: AtomId) -> Option<Prefactor> {
-        let Atom::Apply(TermOp::Sqrt, radicand) = self.table.atom(atom) else { return None };
-        let radicand = *radicand;
+    fn radicand(&mut self, atom: AtomId) -> Option<Term> {
+        let radicand = self.table.atom(atom).argument_of(TermOp::Sqrt)?;
         self.factor_polynomial(radicand).ok()
     }
 
     /// What a named sum, or its opposite, is the magnitude of, as a scale: `−a + 2·max(a, 0)`.
-    fn of_magnitude(&mut self, atom: AtomId, opposite: bool) -> Option<Prefactor> {
-        let Atom::Sum(content) = self.table.atom(atom) else { return None };
-        let terms = self.table.polynomials.shared_terms(*content).to_vec();
+    fn of_magnitude(&mut self, atom: AtomId, opposite: bool) -> Option<Term> {
+        let content = self.table.atom(atom).sum()?;
+        let terms = self.table.polynomials.shared_terms(content).to_vec();
         let terms = if opposite { negated(&terms) } else { terms };
         let is_maximum = |term: &Term| {
             let factors = self.table.monomials.factors(term.monomial());
@@ -277,13 +266,7 @@ impl Table {
     /// The polynomial under a requirement's name, when it is one name alone.
     pub(super) fn requirement_content(&self, requirement: &Requirement) -> Option<PolynomialId> {
         match self.monomials.factors(requirement.product) {
-            [(atom, 1)] => {
-                if let Atom::Sum(content) = self.atom(*atom) {
-                    Some(*content)
-                } else {
-                    None
-                }
-            }
+            [(atom, 1)] => self.atom(*atom).sum(),
             _ => None,
         }
     }

@@ -184,7 +184,7 @@ impl Builder<'_, '_> {
 
     fn only_sum(&self, monomial: MonomialId) -> Option<PolynomialId> {
         let [(atom, 1)] = self.table.monomials.factors(monomial) else { return None };
-        if let Atom::Sum(content) = self.table.atom(*atom) { Some(*content) } else { None }
+        self.table.atom(*atom).sum()
     }
 
     /// `2^exponent`: as a power of e where log₂ e is in every term.

@@ -14,7 +14,7 @@ use super::linear_sum::SHORT_LIST;
 use super::memo::Made;
 use super::monomial::MonomialId;
 use super::packed::{NONE, inputs_of, pack_single};
-use super::polynomial::{Key, PolynomialId, Term, collect};
+use super::polynomial::{Key, Term, collect};
 use super::prover::Prover;
 use super::table::Table;
 use crate::number::Rational;
@@ -78,18 +78,10 @@ impl Prover<'_> {
         let mut names: Vec<(AtomId, InputId)> = Vec::new();
         let mut elements = Vec::new();
         for (atom, _) in factors.iter().filter(|(_, power)| *power == 1) {
-            match self.table.atom(*atom) {
-                Atom::Input(input, _) => elements.push((*atom, *input)),
-                Atom::Products(_) => names.extend(self.tensor_of(*atom).map(|tensor| (*atom, tensor))),
-                Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Opaque(_)
-                | Atom::Sum(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => {}
+            if let Atom::Input(input, _) = self.table.atom(*atom) {
+                elements.push((*atom, *input));
+            } else {
+                names.extend(self.tensor_of(*atom).map(|tensor| (*atom, tensor)));
             }
         }
         let (name, other) = match names.as_slice() {
@@ -103,9 +95,7 @@ impl Prover<'_> {
             }
             _ => return None,
         };
-        let rest: Vec<(AtomId, i32)> =
-            factors.iter().copied().filter(|(atom, _)| ![name, other].contains(atom)).collect();
-        Some(Pair { name, other, rest: Key::new(self.table.intern_factors(&rest), term.exponent()) })
+        Some(Pair { name, other, rest: self.table.without(term.key, &[name, other]) })
     }
 
     /// The tensor of which a name is a sum of elements, each there once.
@@ -135,7 +125,7 @@ impl Prover<'_> {
             Made::Difference(difference) => [(a, half.clone()), (b, half.clone()), (difference, -half)],
         };
         for (base, coefficient) in squares {
-            let square = Key::new(self.table.monomial_power(base, 2)?, PolynomialId::ZERO);
+            let square = Key::of(self.table.monomial_power(base, 2)?);
             out.push(Term { key: self.table.key_product(pair.rest, square)?, coefficient });
         }
         Ok(())
@@ -176,26 +166,19 @@ impl Prover<'_> {
     fn push_spelled(&mut self, term: Term, out: &mut Vec<Term>) -> Result<(), Stop> {
         let factors = self.table.monomials.shared_factors(term.monomial());
         let short = factors.iter().find_map(|(atom, power)| {
-            if let Atom::Products(keys) = self.table.atom(*atom)
-                && *power == 2
-                && keys.len() < 2 * SHORT_LIST
-            {
-                Some((*atom, keys.clone()))
-            } else {
-                None
-            }
+            let keys = self.table.atom(*atom).keys()?;
+            (*power == 2 && keys.len() < 2 * SHORT_LIST).then(|| (*atom, keys.clone()))
         });
         let Some((name, keys)) = short else {
             out.push(term);
             return Ok(());
         };
         self.charge(keys.len() as u64 * keys.len() as u64 / 2)?;
-        let rest: Vec<(AtomId, i32)> = factors.iter().copied().filter(|(atom, _)| *atom != name).collect();
-        let rest = Key::new(self.table.intern_factors(&rest), term.exponent());
+        let rest = self.table.without(term.key, &[name]);
         let twice = &term.coefficient + &term.coefficient;
         let mut elements = Vec::with_capacity(keys.len());
         for key in keys.iter() {
-            elements.push(Key::new(self.table.unpacked(*key)?, PolynomialId::ZERO));
+            elements.push(Key::of(self.table.unpacked(*key)?));
         }
         // By their places: a name may have a term several times.
         for (at, first) in elements.iter().enumerate() {
@@ -218,18 +201,9 @@ impl Table {
 
     /// The elements that an atom is the sum of, packed and sorted.
     fn elements(&self, atom: AtomId) -> Vec<u128> {
-        match self.atom(atom) {
-            Atom::Input(input, element) => vec![pack_single(TermId::input(*input, *element).raw())],
-            Atom::Products(keys) => keys.to_vec(),
-            Atom::Irrational(_)
-            | Atom::Literal(_)
-            | Atom::Opaque(_)
-            | Atom::Sum(_)
-            | Atom::Max(_)
-            | Atom::Apply(..)
-            | Atom::CopySign(..)
-            | Atom::BitAnd(..)
-            | Atom::Select(..) => Vec::new(),
+        if let Atom::Input(input, element) = self.atom(atom) {
+            return vec![pack_single(TermId::input(*input, *element).raw())];
         }
+        self.atom(atom).keys().map(|keys| keys.to_vec()).unwrap_or_default()
     }
 }

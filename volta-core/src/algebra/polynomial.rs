@@ -35,6 +35,11 @@ impl Key {
         Key(u64::from(monomial.0) << 32 | u64::from(exponent.0))
     }
 
+    /// A monomial alone.
+    pub fn of(monomial: MonomialId) -> Key {
+        Key::new(monomial, PolynomialId::ZERO)
+    }
+
     /// The monomial.
     pub fn monomial(self) -> MonomialId {
         MonomialId((self.0 >> 32) as u32)
@@ -46,7 +51,7 @@ impl Key {
     }
 }
 
-/// `coefficient · monomial · 2^exponent`
+/// `coefficient · monomial · 2^exponent`: a term of a sum, or a factor that sums carry along without being rewritten.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Term {
     /// Monomial and exponent.
@@ -56,6 +61,26 @@ pub struct Term {
 }
 
 impl Term {
+    /// The number 1.
+    pub fn one() -> Term {
+        Term::of(Key::ONE)
+    }
+
+    /// A number.
+    pub fn number(coefficient: Rational) -> Term {
+        Term { key: Key::ONE, coefficient }
+    }
+
+    /// Whether this is the number 0.
+    pub fn is_zero(&self) -> bool {
+        self.coefficient.is_zero()
+    }
+
+    /// A key, once.
+    pub fn of(key: Key) -> Term {
+        Term { key, coefficient: Rational::ONE }
+    }
+
     /// The monomial.
     pub fn monomial(&self) -> MonomialId {
         self.key.monomial()
@@ -222,7 +247,7 @@ pub(super) fn add(a: &[Term], b: &[Term]) -> Vec<Term> {
 
 /// The terms of a number.
 pub(super) fn number(value: Rational) -> Vec<Term> {
-    if value.is_zero() { Vec::new() } else { vec![Term { key: Key::ONE, coefficient: value }] }
+    if value.is_zero() { Vec::new() } else { vec![Term::number(value)] }
 }
 
 /// The number that a collected sum is, if it is one.

@@ -7,7 +7,6 @@ use super::Stop;
 use super::atom::Atom;
 use super::condition::{Condition, ConditionId};
 use super::constant_readings::Irrational;
-use super::exponent::Prefactor;
 use super::extended_value::Class;
 use super::id::{AtomId, Place, TermRef};
 use super::integer::{digits_of, unit, without};
@@ -68,7 +67,7 @@ impl Prover<'_> {
     pub(super) fn arrangements(&mut self, terms: Vec<Term>) -> Result<[Vec<Term>; 3], String> {
         let whole = self.settle(|prover| prover.whole(&terms)).map_err(without_form)?;
         let parts = self.settle(|prover| prover.by_denominator(&terms)).unwrap_or_default();
-        let whole = if whole.is_zero() { Vec::new() } else { vec![whole.into_term()] };
+        let whole = if whole.is_zero() { Vec::new() } else { vec![whole] };
         let parts = if parts.is_empty() { terms.clone() } else { parts };
         Ok([whole, terms, parts])
     }
@@ -114,14 +113,14 @@ impl Prover<'_> {
                 parts.extend(group);
             } else {
                 let scale = self.factor_terms(group)?;
-                parts.push(self.with_roots_below(scale)?.into_term());
+                parts.push(self.with_roots_below(scale)?);
             }
         }
         Ok(parts)
     }
 
     /// Writes `√a / a` as `1 / √a`.
-    fn with_roots_below(&mut self, mut scale: Prefactor) -> Result<Prefactor, Stop> {
+    fn with_roots_below(&mut self, mut scale: Term) -> Result<Term, Stop> {
         let factors = self.table.monomials.shared_factors(scale.key.monomial());
         for (root, _) in factors.iter().filter(|(_, power)| *power == 1) {
             let Atom::Apply(TermOp::Sqrt, radicand) = self.table.atom(*root) else { continue };
@@ -131,18 +130,15 @@ impl Prover<'_> {
             if factors.contains(&(*sum, -1)) {
                 let [above, below] = [self.table.atom_power(*sum, 1), self.table.atom_power(*root, -2)];
                 let turned = self.table.times(above, below)?;
-                let turned = Prefactor {
-                    coefficient: radicand.coefficient,
-                    key: Key::new(turned, PolynomialId::ZERO),
-                };
-                scale = self.table.prefactor_product(&scale, &turned)?;
+                let turned = Term { coefficient: radicand.coefficient, key: Key::of(turned) };
+                scale = self.table.term_product(&scale, &turned)?;
             }
         }
         Ok(scale)
     }
 
     /// A sum as one scale: numerator and denominator named, common factors gone.
-    fn whole(&mut self, terms: &[Term]) -> Result<Prefactor, Stop> {
+    fn whole(&mut self, terms: &[Term]) -> Result<Term, Stop> {
         if self.tactic.named != Named::Sums
             && terms.iter().any(|term| self.table.monomials.contents(term.monomial()).named)
         {
@@ -153,7 +149,7 @@ impl Prover<'_> {
         self.one_fraction(terms)
     }
 
-    fn one_fraction(&mut self, terms: &[Term]) -> Result<Prefactor, Stop> {
+    fn one_fraction(&mut self, terms: &[Term]) -> Result<Term, Stop> {
         let mut lowest: Vec<(AtomId, i32)> = Vec::new();
         for term in terms {
             for (atom, power) in self.table.monomials.factors(term.monomial()) {
@@ -168,15 +164,15 @@ impl Prover<'_> {
         lowest.sort_unstable();
         let inverse = self.table.intern_factors(&lowest);
         let denominator = self.table.monomial_power(inverse, -1)?;
-        let scale = Prefactor { coefficient: Rational::ONE, key: Key::new(denominator, PolynomialId::ZERO) };
+        let scale = Term::of(Key::of(denominator));
         let numerator = self.scaled(terms, &scale)?;
         let numerator = self.expand(numerator)?;
         let numerator = self.factor_terms(numerator)?;
-        let inverse = Prefactor { coefficient: Rational::ONE, key: Key::new(inverse, PolynomialId::ZERO) };
+        let inverse = Term::of(Key::of(inverse));
         if numerator.is_zero() {
             return Ok(numerator);
         }
-        let whole = self.table.prefactor_product(&numerator, &inverse)?;
+        let whole = self.table.term_product(&numerator, &inverse)?;
         self.with_roots_below(whole)
     }
 
@@ -195,7 +191,7 @@ impl Prover<'_> {
             (Demand::NotNegative, true) => ("<= 0", product),
         };
         let mut text = format!("{} {relation}", cut(product));
-        for (at, guard) in requirement.guards.conditions().iter().enumerate() {
+        for (at, guard) in requirement.guards.conditions.iter().enumerate() {
             text.push_str(if at == 0 { " where " } else { " and " });
             text.push_str(&cut(printer.condition(guard, 0)));
         }
@@ -552,7 +548,7 @@ impl Printer<'_, '_> {
     }
 
     fn monomial(&self, monomial: MonomialId, nesting: u32) -> String {
-        self.product(&Rational::ONE, Key::new(monomial, PolynomialId::ZERO), nesting)
+        self.product(&Rational::ONE, Key::of(monomial), nesting)
     }
 
     /// `2^exponent`: as `exp(…)` where log₂ e is in every term.

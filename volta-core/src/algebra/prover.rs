@@ -40,7 +40,7 @@ pub struct Prover<'s> {
     /// Walks that have ended.
     pub(super) spare_walks: Vec<Walk>,
     pub(super) readings: BTreeSet<Reading>,
-    account: Account,
+    pub(super) account: Account,
 }
 
 impl<'s> Prover<'s> {
@@ -129,6 +129,20 @@ impl<'s> Prover<'s> {
     /// The class of a term.
     pub fn class(&mut self, at: TermRef) -> Result<Class, Stop> {
         self.terms.class(at, &mut self.account)
+    }
+
+    /// The class of a term that has a value.
+    pub(super) fn defined_class(&mut self, at: TermRef) -> Result<Class, Stop> {
+        match self.class(at)? {
+            Class::Undefined(why) => Err(Stop::Undefined(why.to_string())),
+            Class::Unknown(why) => Err(Stop::Unknown(why.to_string())),
+            class @ (Class::Finite | Class::PosInf | Class::NegInf | Class::Known(_)) => Ok(class),
+        }
+    }
+
+    /// Whether a term that has a value is an infinity.
+    pub(super) fn is_infinite(&mut self, at: TermRef) -> Result<bool, Stop> {
+        Ok(self.defined_class(at)?.is_infinite())
     }
 
     /// The signs that a term can have, from the operations that made it.

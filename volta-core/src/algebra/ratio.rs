@@ -8,7 +8,6 @@
 
 use super::Stop;
 use super::atom::Atom;
-use super::exponent::Prefactor;
 use super::id::{AtomId, TermRef};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
@@ -30,8 +29,7 @@ impl Prover<'_> {
         let mut product = Vec::with_capacity((a.len() * b.len()).min(MAX_EXPANSION));
         for left in a {
             for right in b {
-                let key = self.table.key_product(left.key, right.key)?;
-                product.push(Term { key, coefficient: &left.coefficient * &right.coefficient });
+                product.push(self.table.term_product(left, right)?);
             }
         }
         collect(&mut product);
@@ -48,51 +46,36 @@ impl Prover<'_> {
     }
 
     /// A sum times a scale.
-    pub(super) fn scaled(&mut self, terms: &[Term], scale: &Prefactor) -> Result<Vec<Term>, Stop> {
-        self.multiply(terms, &[scale.clone().into_term()])
+    pub(super) fn scaled(&mut self, terms: &[Term], scale: &Term) -> Result<Vec<Term>, Stop> {
+        self.multiply(terms, std::slice::from_ref(scale))
     }
 
     /// A scale with the lazy atoms of a monomial replaced by what they stand for.
-    fn substitute(&mut self, monomial: MonomialId) -> Result<Prefactor, Stop> {
+    fn substitute(&mut self, monomial: MonomialId) -> Result<Term, Stop> {
         self.remembered(|forms| &mut forms.substituted, monomial, |prover| prover.substitute_anew(monomial))
     }
 
-    fn substitute_anew(&mut self, monomial: MonomialId) -> Result<Prefactor, Stop> {
+    fn substitute_anew(&mut self, monomial: MonomialId) -> Result<Term, Stop> {
         let factors = self.table.monomials.shared_factors(monomial);
         let mut parts = Vec::with_capacity(factors.len());
         let before = self.work.mark();
         let mut vanishes = false;
         for (atom, power) in factors.iter() {
-            let inner = match self.table.atom(*atom) {
-                Atom::Opaque(at) => {
-                    let at = *at;
-                    let Some(inner) = if_known(self.factor(at))? else { continue };
-                    inner
-                }
-                Atom::Input(..)
-                | Atom::Products(_)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Sum(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => {
-                    let single = self.table.single(*atom);
-                    Prefactor { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) }
-                }
+            let inner = match self.table.atom(*atom).opaque() {
+                Some(at) => if_known(self.factor(at))?,
+                None => Some(self.table.unit(*atom)),
             };
+            let Some(inner) = inner else { continue };
             if inner.is_zero() && *power > 0 {
                 vanishes = true;
                 continue;
             }
-            parts.push(self.table.prefactor_power(&inner, *power)?);
+            parts.push(self.table.term_power(&inner, *power)?);
         }
         self.work.since(before)?;
         let mut scale = self.table.product_of(parts)?;
         if vanishes {
-            scale = Prefactor::number(Rational::ZERO);
+            scale = Term::number(Rational::ZERO);
         }
         Ok(scale)
     }
@@ -129,7 +112,7 @@ impl Prover<'_> {
         for term in terms {
             self.charge(1)?;
             let Some(scale) = if_known(self.resolve_exponent(term.exponent()))? else { continue };
-            let key = self.table.key_product(scale.key, Key::new(term.monomial(), PolynomialId::ZERO))?;
+            let key = self.table.key_product(scale.key, Key::of(term.monomial()))?;
             out.push(Term { key, coefficient: &scale.coefficient * &term.coefficient });
         }
         self.work.since(before)?;
@@ -138,9 +121,9 @@ impl Prover<'_> {
     }
 
     /// `2^exponent` as a scale without lazy atoms.
-    pub(super) fn resolve_exponent(&mut self, exponent: PolynomialId) -> Result<Prefactor, Stop> {
+    pub(super) fn resolve_exponent(&mut self, exponent: PolynomialId) -> Result<Term, Stop> {
         if self.table.is_settled(exponent) {
-            return Ok(Prefactor { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, exponent) });
+            return Ok(Term::of(Key::new(MonomialId::ONE, exponent)));
         }
         let make = |prover: &mut Self| {
             let terms = prover.table.polynomials.shared_terms(exponent).to_vec();
@@ -184,8 +167,7 @@ impl Prover<'_> {
             let Some(content) = if_known(self.resolve(lazy))? else { continue };
             let content = self.table.polynomials.shared_terms(content);
             let rest = self.table.intern_factors(&rest);
-            let scale =
-                Prefactor { coefficient: term.coefficient.clone(), key: Key::new(rest, term.exponent()) };
+            let scale = Term { coefficient: term.coefficient.clone(), key: Key::new(rest, term.exponent()) };
             out.extend(self.scaled(&content, &scale)?);
         }
         out.extend(if_known(self.substitute_terms(others))?.unwrap_or_default());
@@ -214,7 +196,7 @@ impl Prover<'_> {
     }
 
     /// A term as a scale whose monomial names the sum that is left; exponents may still be lazy.
-    pub(super) fn factor(&mut self, at: TermRef) -> Result<Prefactor, Stop> {
+    pub(super) fn factor(&mut self, at: TermRef) -> Result<Term, Stop> {
         let make = |prover: &mut Self| {
             if prover.terms.is_function(at) {
                 let id = prover.resolve(at)?;
@@ -236,7 +218,7 @@ impl Prover<'_> {
     }
 
     /// An interned polynomial as a scale.
-    pub(super) fn factor_polynomial(&mut self, id: PolynomialId) -> Result<Prefactor, Stop> {
+    pub(super) fn factor_polynomial(&mut self, id: PolynomialId) -> Result<Term, Stop> {
         self.remembered(
             |forms| &mut forms.polynomial_factors,
             id,
@@ -248,15 +230,15 @@ impl Prover<'_> {
     }
 
     /// A sum as a scale: common factors, times what is left under a name. Monomials hold nothing lazy.
-    pub(super) fn factor_terms(&mut self, terms: Vec<Term>) -> Result<Prefactor, Stop> {
+    pub(super) fn factor_terms(&mut self, terms: Vec<Term>) -> Result<Term, Stop> {
         // The common exponent goes first: the maximum in a softmax leaves here, before anyone asks what it is.
         let (outer, rest) = self.take_common(terms)?;
         let rest = self.resolve_exponents(rest)?;
         let rest = self.expand(rest)?;
         let rest = self.plain(rest)?;
         let (inner, mut rest) = self.take_common(rest)?;
-        let mut scale = self.table.prefactor_product(&outer, &inner)?;
-        let Some(leading) = self.table.leading(&rest) else { return Ok(Prefactor::number(Rational::ZERO)) };
+        let mut scale = self.table.term_product(&outer, &inner)?;
+        let Some(leading) = self.table.leading(&rest) else { return Ok(Term::number(Rational::ZERO)) };
         let leading = rest[leading].coefficient.clone();
         scale.coefficient = &scale.coefficient * &leading;
         if rest.len() > 1 {
@@ -265,7 +247,7 @@ impl Prover<'_> {
             }
             let content = self.table.polynomial(&rest);
             let atom = self.table.intern(Atom::Sum(content));
-            let name = Key::new(self.table.single(atom), PolynomialId::ZERO);
+            let name = Key::of(self.table.single(atom));
             scale.key = self.table.key_product(scale.key, name)?;
         }
         Ok(scale)
@@ -276,15 +258,15 @@ impl Prover<'_> {
     /// Each atom goes with its least power over all terms, each part of an exponent with its least coefficient
     /// (nought where it is absent): so multiplying the sum by a monomial and a power of two changes what comes
     /// out in front and nothing else.
-    pub(super) fn take_common(&mut self, terms: Vec<Term>) -> Result<(Prefactor, Vec<Term>), Stop> {
-        let Some(first) = terms.first() else { return Ok((Prefactor::one(), terms)) };
+    pub(super) fn take_common(&mut self, terms: Vec<Term>) -> Result<(Term, Vec<Term>), Stop> {
+        let Some(first) = terms.first() else { return Ok((Term::one(), terms)) };
         let key = if terms.len() == 1 {
             first.key
         } else {
             self.charge(terms.len() as u64)?;
             Key::new(self.table.common_monomial(&terms), self.common_exponent(&terms)?)
         };
-        let scale = Prefactor { coefficient: Rational::ONE, key };
+        let scale = Term::of(key);
         if key == Key::ONE {
             return Ok((scale, terms));
         }
@@ -355,7 +337,7 @@ impl Prover<'_> {
                     None => out.push(term),
                     Some(content) => {
                         let key = Key::new(MonomialId::ONE, term.exponent());
-                        let scale = Prefactor { coefficient: term.coefficient, key };
+                        let scale = Term { coefficient: term.coefficient, key };
                         out.extend(self.scaled(&content, &scale)?);
                         changed = true;
                     }
@@ -384,41 +366,28 @@ impl Prover<'_> {
         let mut sums = Vec::new();
         let mut size = 1usize;
         for (atom, power) in factors.iter() {
-            match self.table.atom(*atom) {
-                Atom::Sum(content) if *power > 0 => {
-                    let content = self.table.polynomials.shared_terms(*content);
-                    size = size.saturating_mul(content.len().saturating_pow(power.unsigned_abs()));
-                    sums.push((content, *power));
+            let content = self.table.atom(*atom);
+            if let Some(content) = content.sum().filter(|_| *power > 0) {
+                let content = self.table.polynomials.shared_terms(content);
+                size = size.saturating_mul(content.len().saturating_pow(power.unsigned_abs()));
+                sums.push((content, *power));
+            } else if let Some(argument) = content.argument_of(TermOp::Cos).filter(|_| *power > 1) {
+                // `cos² = 1 − sin²`
+                let sine = self.table.intern(Atom::Apply(TermOp::Sin, argument));
+                let square = Key::of(self.table.atom_power(sine, 2));
+                let content =
+                    vec![Term::of(Key::ONE), Term { key: square, coefficient: Rational::MINUS_ONE }];
+                let content: Rc<[Term]> = content.into();
+                size = size.saturating_mul(1 << (power / 2).min(20));
+                sums.push((content, power / 2));
+                if power % 2 != 0 {
+                    kept.push((*atom, 1));
                 }
-                Atom::Apply(TermOp::Cos, argument) if *power > 1 => {
-                    // `cos² = 1 − sin²`
-                    let sine = self.table.intern(Atom::Apply(TermOp::Sin, *argument));
-                    let square = Key::new(self.table.atom_power(sine, 2), PolynomialId::ZERO);
-                    let content = vec![
-                        Term { key: Key::ONE, coefficient: Rational::ONE },
-                        Term { key: square, coefficient: Rational::MINUS_ONE },
-                    ];
-                    let content: Rc<[Term]> = content.into();
-                    size = size.saturating_mul(1 << (power / 2).min(20));
-                    sums.push((content, power / 2));
-                    if power % 2 != 0 {
-                        kept.push((*atom, 1));
-                    }
-                }
-                Atom::Sum(_)
-                | Atom::Input(..)
-                | Atom::Products(_)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Opaque(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => kept.push((*atom, *power)),
+            } else {
+                kept.push((*atom, *power));
             }
         }
-        let unchanged = sums.is_empty() && scale.key == Key::new(monomial, PolynomialId::ZERO);
+        let unchanged = sums.is_empty() && scale.key == Key::of(monomial);
         if unchanged || size > MAX_EXPANSION {
             return Ok(None);
         }
@@ -434,26 +403,21 @@ impl Prover<'_> {
     }
 
     /// Rewrites powers of square roots so that each root has power 0 or 1.
-    fn without_root_powers(&mut self, monomial: MonomialId) -> Result<Prefactor, Stop> {
-        let mut scale = Prefactor { coefficient: Rational::ONE, key: Key::new(monomial, PolynomialId::ZERO) };
+    fn without_root_powers(&mut self, monomial: MonomialId) -> Result<Term, Stop> {
+        let mut scale = Term::of(Key::of(monomial));
         for _ in 0..64 {
             let factors = self.table.monomials.shared_factors(scale.key.monomial());
             let root = factors.iter().find_map(|(atom, power)| {
-                if let Atom::Apply(TermOp::Sqrt, radicand) = self.table.atom(*atom)
-                    && !matches!(power, 0 | 1)
-                {
-                    Some((*atom, *power, *radicand))
-                } else {
-                    None
-                }
+                let radicand = self.table.atom(*atom).argument_of(TermOp::Sqrt);
+                radicand.filter(|_| *power != 1).map(|radicand| (*atom, *power, radicand))
             });
             let Some((atom, power, radicand)) = root else { return Ok(scale) };
             let whole = power.div_euclid(2);
             let radicand = self.factor_polynomial(radicand)?;
-            let radicand = self.table.prefactor_power(&radicand, whole)?;
+            let radicand = self.table.term_power(&radicand, whole)?;
             let root = self.table.atom_power(atom, -2 * whole);
-            scale.key = self.table.key_product(scale.key, Key::new(root, PolynomialId::ZERO))?;
-            scale = self.table.prefactor_product(&scale, &radicand)?;
+            scale.key = self.table.key_product(scale.key, Key::of(root))?;
+            scale = self.table.term_product(&scale, &radicand)?;
         }
         Err(Stop::Unknown("square roots are nested too deeply".to_string()))
     }
@@ -479,8 +443,7 @@ impl Prover<'_> {
                 lowest.into_iter().map(|(atom, power)| (atom, -power)).collect();
             factors.sort_unstable();
             let denominator = self.table.intern_factors(&factors);
-            let key = Key::new(denominator, PolynomialId::ZERO);
-            let scale = Prefactor { coefficient: Rational::ONE, key };
+            let scale = Term::of(Key::of(denominator));
             terms = self.scaled(&terms, &scale)?;
             terms = self.expand(terms)?;
         }
@@ -494,25 +457,7 @@ impl Table {
         if !self.monomials.contents(monomial).lazy {
             return None;
         }
-        let mut found = None;
-        let mut rest = Vec::new();
-        for (atom, power) in self.monomials.factors(monomial) {
-            match self.atom(*atom) {
-                Atom::Opaque(at) if *power == 1 && found.is_none() => found = Some(*at),
-                Atom::Opaque(_) => return None,
-                Atom::Input(..)
-                | Atom::Products(_)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Sum(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => rest.push((*atom, *power)),
-            }
-        }
-        found.map(|at| (at, rest))
+        self.only(monomial, Atom::opaque)
     }
 
     /// The position of the term that comes first in the order of content.
@@ -530,6 +475,24 @@ impl Table {
     fn lazy_sum(&mut self, terms: &[Term]) -> Option<PolynomialId> {
         let lazy = |term: &Term| self.monomials.contents(term.monomial()).lazy;
         terms.iter().any(lazy).then(|| self.polynomial(terms))
+    }
+
+    /// The only atom of a kind in a monomial, if it has power 1, and the other factors.
+    pub(super) fn only<T>(
+        &self,
+        monomial: MonomialId,
+        kind: impl Fn(&Atom) -> Option<T>,
+    ) -> Option<(T, Vec<(AtomId, i32)>)> {
+        let mut found = None;
+        let mut rest = Vec::new();
+        for (atom, power) in self.monomials.factors(monomial) {
+            match kind(self.atom(*atom)) {
+                Some(one) if *power == 1 && found.is_none() => found = Some(one),
+                Some(_) => return None,
+                None => rest.push((*atom, *power)),
+            }
+        }
+        found.map(|found| (found, rest))
     }
 
     /// Whether an exponent has no lazy atoms, and no whole number that belongs into the coefficient.

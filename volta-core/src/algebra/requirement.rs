@@ -37,11 +37,6 @@ impl Guards {
         self.conditions.is_empty() && self.exact
     }
 
-    /// The conditions, all of which hold where the part matters.
-    pub(super) fn conditions(&self) -> &[ConditionId] {
-        &self.conditions
-    }
-
     /// Whether what these guard matters wherever what `others` guard does.
     pub(super) fn surely_hold_under(&self, others: &Guards) -> bool {
         self.exact && self.conditions.iter().all(|own| others.conditions.contains(own))

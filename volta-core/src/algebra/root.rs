@@ -2,7 +2,6 @@
 
 use super::Stop;
 use super::atom::Atom;
-use super::exponent::Prefactor;
 use super::id::{AtomId, TermRef};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, add, as_number, collect, negated, number, times_number};
@@ -53,7 +52,7 @@ fn primes(value: &rug::Integer) -> Vec<(rug::Integer, u32)> {
 
 impl Prover<'_> {
     /// The square root of a term.
-    pub(super) fn root_of(&mut self, at: TermRef) -> Result<Prefactor, Stop> {
+    pub(super) fn root_of(&mut self, at: TermRef) -> Result<Term, Stop> {
         let radicand = self.resolve(at)?;
         self.remembered(
             |forms| &mut forms.roots,
@@ -68,15 +67,15 @@ impl Prover<'_> {
 
     /// The square root of a sum, its obligation aside: square numbers, powers of two, even powers of what is
     /// not negative, and the roots of what is positive come out; `√(a²) = |a|` where nothing else is under the root.
-    pub(super) fn root(&mut self, terms: Vec<Term>) -> Result<Prefactor, Stop> {
+    pub(super) fn root(&mut self, terms: Vec<Term>) -> Result<Term, Stop> {
         let id = self.table.polynomial(&terms);
         let inside = self.factor_polynomial(id)?;
         if inside.is_zero() {
             return Ok(inside);
         }
         let half = self.table.half(inside.key.exponent());
-        let mut outside = Prefactor { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, half) };
-        let mut left = Prefactor::one();
+        let mut outside = Term::of(Key::new(MonomialId::ONE, half));
+        let mut left = Term::one();
         let is_positive = inside.coefficient.is_positive();
         outside = self.table.root_of_number(outside, &inside.coefficient.abs())?;
         if !is_positive {
@@ -91,8 +90,7 @@ impl Prover<'_> {
         }
         let none_negative = is_positive && signs.iter().all(|signs| signs.within(Signs::NOT_NEGATIVE));
         for ((atom, power), signs) in factors.iter().zip(signs) {
-            let single = self.table.single(*atom);
-            let single = Prefactor { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) };
+            let single = self.table.unit(*atom);
             let (out, kept) = if signs.within(Signs::NOT_NEGATIVE) {
                 (power.div_euclid(2), power.rem_euclid(2))
             } else if all_even {
@@ -104,28 +102,28 @@ impl Prover<'_> {
                 let base = if signs.within(Signs::NOT_NEGATIVE) || out % 2 == 0 {
                     single.clone()
                 } else {
-                    let content = self.expand(vec![single.clone().into_term()])?;
+                    let content = self.expand(vec![single.clone()])?;
                     let magnitude = self.magnitude(content)?;
                     let magnitude = self.table.polynomial(&magnitude);
                     self.factor_polynomial(magnitude)?
                 };
-                let base = self.table.prefactor_power(&base, out)?;
-                outside = self.table.prefactor_product(&outside, &base)?;
+                let base = self.table.term_power(&base, out)?;
+                outside = self.table.term_product(&outside, &base)?;
             }
             if kept == 1 && (signs == Signs::POSITIVE || none_negative) {
                 outside = match self.root_of_maximum(*atom)? {
-                    Some(largest) => self.table.prefactor_product(&outside, &largest)?,
+                    Some(largest) => self.table.term_product(&outside, &largest)?,
                     None => {
-                        let content = self.expand(vec![single.into_term()])?;
+                        let content = self.expand(vec![single])?;
                         self.table.times_root_of(outside, &content)?
                     }
                 };
             } else {
                 let kept = self.table.atom_power(*atom, kept);
-                left.key = self.table.key_product(left.key, Key::new(kept, PolynomialId::ZERO))?;
+                left.key = self.table.key_product(left.key, Key::of(kept))?;
             }
         }
-        let left = self.expand(vec![left.into_term()])?;
+        let left = self.expand(vec![left])?;
         match as_number(&left) {
             Some(value) if value.is_one() => Ok(outside),
             Some(value) if value.is_negative() => {
@@ -136,7 +134,7 @@ impl Prover<'_> {
     }
 
     /// `√max(a, b) = max(√a, √b)` where neither is negative.
-    fn root_of_maximum(&mut self, atom: AtomId) -> Result<Option<Prefactor>, Stop> {
+    fn root_of_maximum(&mut self, atom: AtomId) -> Result<Option<Term>, Stop> {
         let Atom::Max(arms) = self.table.atom(atom) else { return Ok(None) };
         let arms = arms.clone();
         let mut roots = Vec::with_capacity(arms.len());
@@ -149,7 +147,7 @@ impl Prover<'_> {
         }
         let mut of_arms = Vec::with_capacity(roots.len());
         for terms in roots {
-            of_arms.push(vec![self.root(terms)?.into_term()]);
+            of_arms.push(vec![self.root(terms)?]);
         }
         let largest = self.maximum(of_arms)?;
         Ok(Some(self.factor_terms(largest)?))
@@ -157,10 +155,9 @@ impl Prover<'_> {
 
     /// The factors of a monomial, sums that are squares as such.
     fn factors_with_squares(&mut self, monomial: MonomialId) -> Result<Vec<(AtomId, i32)>, Stop> {
-        let mut scale = Prefactor::one();
+        let mut scale = Term::one();
         for (atom, power) in self.table.monomials.shared_factors(monomial).iter() {
-            let content = if let Atom::Sum(content) = self.table.atom(*atom) { Some(*content) } else { None };
-            let root = match content {
+            let root = match self.table.atom(*atom).sum() {
                 Some(content) => {
                     let terms = self.table.polynomials.shared_terms(content);
                     self.root_of_square(&terms)?
@@ -171,21 +168,18 @@ impl Prover<'_> {
                 Some(root) => {
                     let root = self.table.polynomial(&root);
                     let root = self.factor_polynomial(root)?;
-                    self.table.prefactor_power(&root, 2)?
+                    self.table.term_power(&root, 2)?
                 }
-                None => {
-                    let single = self.table.single(*atom);
-                    Prefactor { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) }
-                }
+                None => self.table.unit(*atom),
             };
-            let base = self.table.prefactor_power(&base, *power)?;
-            let product = self.table.prefactor_product(&scale, &base)?;
+            let base = self.table.term_power(&base, *power)?;
+            let product = self.table.term_product(&scale, &base)?;
             // The root of a sum that leads with 1 does so too, up to its sign.
             if product.coefficient.is_one() && product.key.exponent() == PolynomialId::ZERO {
                 scale = product;
             } else {
                 let single = self.table.atom_power(*atom, *power);
-                scale.key = self.table.key_product(scale.key, Key::new(single, PolynomialId::ZERO))?;
+                scale.key = self.table.key_product(scale.key, Key::of(single))?;
             }
         }
         Ok(self.table.monomials.factors(scale.key.monomial()).to_vec())
@@ -209,9 +203,8 @@ impl Prover<'_> {
             let next = match &first {
                 None => self.table.root_of_term(&leading)?,
                 Some(first) => {
-                    let twice =
-                        Prefactor { coefficient: &first.coefficient * &Rational::TWO, key: first.key };
-                    let inverse = self.table.prefactor_power(&twice, -1)?;
+                    let twice = Term { coefficient: &first.coefficient * &Rational::TWO, key: first.key };
+                    let inverse = self.table.term_power(&twice, -1)?;
                     let next = self.scaled(std::slice::from_ref(&leading), &inverse)?;
                     next.into_iter().next()
                 }
@@ -273,23 +266,23 @@ impl Prover<'_> {
             _ => None,
         };
         let minus = if inside.coefficient.is_negative() { Rational::MINUS_ONE } else { Rational::ONE };
-        let mut left = Prefactor::number(minus);
+        let mut left = Term::number(minus);
         for (atom, power) in factors.iter() {
             let logarithm = if even == Some(*atom) && depth < MAX_DEPTH {
-                let single = Key::new(self.table.single(*atom), PolynomialId::ZERO);
-                let content = self.expand(vec![Term { key: single, coefficient: Rational::ONE }])?;
+                let single = Key::of(self.table.single(*atom));
+                let content = self.expand(vec![Term::of(single)])?;
                 let magnitude = self.magnitude(content)?;
                 self.logarithm(magnitude, depth + 1)?
             } else if positive[atom] {
                 self.logarithm_of_positive(*atom, depth)?
             } else {
                 let kept = self.table.atom_power(*atom, *power);
-                left.key = self.table.key_product(left.key, Key::new(kept, PolynomialId::ZERO))?;
+                left.key = self.table.key_product(left.key, Key::of(kept))?;
                 continue;
             };
             out.extend(times_number(&logarithm, &Rational::from_integer(i64::from(*power))));
         }
-        let left = self.expand(vec![left.into_term()])?;
+        let left = self.expand(vec![left])?;
         match as_number(&left) {
             Some(value) if value.is_one() => {}
             Some(_) => return Err(undefined()),
@@ -312,7 +305,7 @@ impl Prover<'_> {
             return Ok(times_number(&logarithm, &Rational::HALF));
         }
         let single = self.table.single(atom);
-        let term = Term { key: Key::new(single, PolynomialId::ZERO), coefficient: Rational::ONE };
+        let term = Term::of(Key::of(single));
         let content = self.expand(vec![term])?;
         let content = self.table.polynomial(&content);
         Ok(self.table.atom_term(Atom::Apply(TermOp::Log2, content)))
@@ -321,16 +314,16 @@ impl Prover<'_> {
 
 impl Table {
     /// A scale times the root of a sum, which stays as it is.
-    fn times_root_of(&mut self, mut scale: Prefactor, sum: &[Term]) -> Result<Prefactor, Stop> {
+    fn times_root_of(&mut self, mut scale: Term, sum: &[Term]) -> Result<Term, Stop> {
         let sum = self.polynomial(sum);
         let atom = self.intern(Atom::Apply(TermOp::Sqrt, sum));
         let single = self.single(atom);
-        scale.key = self.key_product(scale.key, Key::new(single, PolynomialId::ZERO))?;
+        scale.key = self.key_product(scale.key, Key::of(single))?;
         Ok(scale)
     }
 
     /// A scale times the root of a positive number: `√(n/d) = √(n·d)/d`, as a number and the roots of primes.
-    fn root_of_number(&mut self, mut scale: Prefactor, value: &Rational) -> Result<Prefactor, Stop> {
+    fn root_of_number(&mut self, mut scale: Term, value: &Rational) -> Result<Term, Stop> {
         let (num, den) = value.to_parts();
         let mut outside = rug::Integer::from(1);
         for (prime, power) in primes(&(num * &den)) {
@@ -371,7 +364,7 @@ impl Table {
             return Ok(None);
         }
         let halves: Vec<(AtomId, i32)> = factors.iter().map(|(atom, power)| (*atom, power / 2)).collect();
-        let key = Key::new(self.intern_factors(&halves), PolynomialId::ZERO);
+        let key = Key::of(self.intern_factors(&halves));
         Ok(Some(Term { key, coefficient: Rational::from(rug::Rational::from((num.sqrt(), den.sqrt()))) }))
     }
 

@@ -166,19 +166,8 @@ impl Table {
         }
         let info = self.describe(&atom);
         let id = AtomId::from_index(self.atoms.len());
-        self.content += match &atom {
-            Atom::Products(keys) => size_of_val(&**keys) as u64,
-            Atom::Max(arms) => 2 * size_of_val(&**arms) as u64,
-            Atom::Input(..)
-            | Atom::Irrational(_)
-            | Atom::Literal(_)
-            | Atom::Opaque(_)
-            | Atom::Sum(_)
-            | Atom::Apply(..)
-            | Atom::CopySign(..)
-            | Atom::BitAnd(..)
-            | Atom::Select(..) => 0,
-        };
+        self.content += atom.keys().map_or(0, |keys| size_of_val(&**keys) as u64);
+        self.content += atom.arms().map_or(0, |arms| 2 * size_of_val(arms) as u64);
         self.atoms.push(atom.clone());
         self.info.push(info);
         self.ids.insert(atom, id);
@@ -285,26 +274,14 @@ impl Table {
         let (atoms, info) = (&self.atoms, &self.info);
         self.monomials.intern(factors, |atom, power| {
             let content = &atoms[atom.index()];
-            let compound = match content {
-                Atom::Sum(_) => true,
-                Atom::Apply(TermOp::Sqrt, _) => power != 1,
-                Atom::Apply(TermOp::Cos, _) => power > 1,
-                Atom::Input(..)
-                | Atom::Products(_)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Opaque(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => false,
-            };
+            let compound = content.sum().is_some()
+                || content.argument_of(TermOp::Sqrt).is_some() && power != 1
+                || content.argument_of(TermOp::Cos).is_some() && power > 1;
             let contents = Contents {
-                lazy: matches!(content, Atom::Opaque(_)),
-                literal: matches!(content, Atom::Literal(_)),
+                lazy: content.opaque().is_some(),
+                literal: content.literal().is_some(),
                 compound,
-                named: matches!(content, Atom::Products(_)),
+                named: content.keys().is_some(),
             };
             (info[atom.index()].place, contents)
         })

@@ -125,6 +125,16 @@ impl Terms<'_> {
         })
     }
 
+    /// The signs that a term can have; an infinity has one.
+    pub(super) fn signs_with_infinities(
+        &mut self,
+        at: TermRef,
+        account: &mut Account,
+    ) -> Result<Signs, Stop> {
+        let class = self.class(at, account)?;
+        self.signs_in_class(at, &class, account)
+    }
+
     fn signs_in_class(&mut self, at: TermRef, class: &Class, account: &mut Account) -> Result<Signs, Stop> {
         match class {
             PosInf => Ok(Signs::POSITIVE),
