@@ -5,6 +5,7 @@ use super::constant_readings::{Irrational, Literal};
 use super::id::TermRef;
 use super::polynomial::PolynomialId;
 use crate::term::{InputId, TermOp};
+use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 
 /// A real number that the algebra does not take apart further.
@@ -37,6 +38,20 @@ pub enum Atom {
 }
 
 impl Atom {
+    /// The sums that this is made of, but for what a condition compares.
+    pub(super) fn parts(&self) -> SmallVec<[PolynomialId; 2]> {
+        match self {
+            Atom::Input(..)
+            | Atom::Irrational(_)
+            | Atom::Literal(_)
+            | Atom::Opaque(_)
+            | Atom::Products(_) => SmallVec::new(),
+            Atom::Max(arms) => SmallVec::from_slice(arms),
+            Atom::Sum(inner) | Atom::Apply(_, inner) => smallvec![*inner],
+            Atom::CopySign(a, b, _) | Atom::BitAnd(a, b) | Atom::Select(_, a, b) => smallvec![*a, *b],
+        }
+    }
+
     /// The node that is not looked into, if this is one.
     pub(super) fn opaque(&self) -> Option<TermRef> {
         if let Atom::Opaque(at) = self { Some(*at) } else { None }

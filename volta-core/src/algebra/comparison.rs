@@ -193,24 +193,13 @@ fn compares(table: &Table, atom: AtomId) -> bool {
     let mut seen: FxHashSet<AtomId> = FxHashSet::default();
     let mut open = vec![atom];
     while let Some(atom) = open.pop() {
-        match table.atom(atom) {
-            Atom::Max(_) | Atom::CopySign(..) | Atom::Select(..) => return true,
-            Atom::Sum(content) | Atom::Apply(_, content) => {
-                if seen.insert(atom) {
-                    open.extend(atoms_in(table, table.polynomials.terms(*content)));
-                }
-            }
-            Atom::BitAnd(a, b) => {
-                if seen.insert(atom) {
-                    let inside = |part: &PolynomialId| table.polynomials.terms(*part);
-                    open.extend([a, b].into_iter().flat_map(|part| atoms_in(table, inside(part))));
-                }
-            }
-            Atom::Input(..)
-            | Atom::Irrational(_)
-            | Atom::Literal(_)
-            | Atom::Opaque(_)
-            | Atom::Products(_) => {}
+        let content = table.atom(atom);
+        if matches!(content, Atom::Max(_) | Atom::CopySign(..) | Atom::Select(..)) {
+            return true;
+        }
+        if seen.insert(atom) {
+            let parts = content.parts().into_iter();
+            open.extend(parts.flat_map(|part| atoms_in(table, table.polynomials.terms(part))));
         }
     }
     false

@@ -172,20 +172,12 @@ fn within(table: &Table, (part, level): &At, mut each: impl FnMut(At)) {
                 [a, b].into_iter().for_each(|inner| each((Part::Condition(inner.clone()), level)));
             }
         },
-        Part::Atom(id) => match table.atom(*id) {
-            Atom::Input(..)
-            | Atom::Irrational(_)
-            | Atom::Literal(_)
-            | Atom::Opaque(_)
-            | Atom::Products(_) => {}
-            Atom::Max(arms) => polynomials(arms),
-            Atom::Sum(inner) | Atom::Apply(_, inner) => polynomials(&[*inner]),
-            Atom::CopySign(a, b, _) | Atom::BitAnd(a, b) => polynomials(&[*a, *b]),
-            Atom::Select(condition, a, b) => {
-                polynomials(&[*a, *b]);
+        Part::Atom(id) => {
+            polynomials(&table.atom(*id).parts());
+            if let Atom::Select(condition, ..) = table.atom(*id) {
                 each((Part::Condition(condition.clone()), level));
             }
-        },
+        }
     }
 }
 

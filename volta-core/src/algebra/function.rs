@@ -330,6 +330,7 @@ impl Prover<'_> {
         let Kind::Condition(predicate) = op.kind() else {
             return Err(Stop::Unknown("a number is used as a condition".to_string()));
         };
+        let both = |prover: &mut Self| Ok((prover.condition(a, depth + 1)?, prover.condition(b, depth + 1)?));
         match predicate {
             Predicate::Less => self.less(a, b),
             Predicate::LessEqual => {
@@ -341,31 +342,15 @@ impl Prover<'_> {
                 let inner = self.condition(a, depth + 1)?;
                 Ok(self.table.not(inner))
             }
-            Predicate::And => {
-                let (a, b) = (self.condition(a, depth + 1)?, self.condition(b, depth + 1)?);
-                Ok(self.table.and(a, b))
-            }
-            Predicate::Xor => {
-                let (a, b) = (self.condition(a, depth + 1)?, self.condition(b, depth + 1)?);
-                Ok(self.table.xor(a, b))
-            }
-            Predicate::Or => {
-                let (a, b) = (self.condition(a, depth + 1)?, self.condition(b, depth + 1)?);
-                let (a, b) = (self.table.not(a), self.table.not(b));
-                let neither = self.table.and(a, b);
-                Ok(self.table.not(neither))
-            }
+            Predicate::And => both(self).map(|(a, b)| self.table.and(a, b)),
+            Predicate::Or => both(self).map(|(a, b)| self.table.or(a, b)),
+            Predicate::Xor => both(self).map(|(a, b)| self.table.xor(a, b)),
         }
-    }
-
-    /// The classes of two operands of a comparison, both defined.
-    fn compared_classes(&mut self, a: TermRef, b: TermRef) -> Result<(Class, Class), Stop> {
-        Ok((self.defined_class(a)?, self.defined_class(b)?))
     }
 
     /// `a < b`, that is `b − a > 0`
     fn less(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
-        let (left, right) = self.compared_classes(a, b)?;
+        let (left, right) = (self.defined_class(a)?, self.defined_class(b)?);
         if let Some(less) = left.is_less(&right) {
             return Ok(self.table.known(less));
         }
@@ -385,7 +370,7 @@ impl Prover<'_> {
     }
 
     fn equal_to(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
-        let (left, right) = self.compared_classes(a, b)?;
+        let (left, right) = (self.defined_class(a)?, self.defined_class(b)?);
         if let Some(equal) = left.is_equal(&right) {
             return Ok(self.table.known(equal));
         }

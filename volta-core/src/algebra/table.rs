@@ -324,6 +324,13 @@ impl Table {
         self.conditions.and(a, b, &self.polynomials)
     }
 
+    /// `a ∨ b = ¬(¬a ∧ ¬b)`
+    pub(super) fn or(&mut self, a: ConditionId, b: ConditionId) -> ConditionId {
+        let (a, b) = (self.not(a), self.not(b));
+        let neither = self.and(a, b);
+        self.not(neither)
+    }
+
     /// `a ⊕ b`
     pub(super) fn xor(&mut self, a: ConditionId, b: ConditionId) -> ConditionId {
         self.conditions.xor(a, b, &self.polynomials)
