@@ -74,10 +74,7 @@ impl Prover<'_> {
         }
         let mut out = Vec::with_capacity(terms.len());
         // First what stands beside logarithms, so that at most one literal is left in `ln x · log₂ e`.
-        let mut open = Vec::with_capacity(terms.len());
-        for term in terms {
-            open.push(self.read_reciprocal(term)?);
-        }
+        let open = self.read_reciprocals(terms)?;
         for term in &open {
             if !contains(self, term) {
                 out.push(term.clone());
@@ -123,10 +120,7 @@ impl Prover<'_> {
         if terms.iter().all(|term| !self.table.monomials.contents(term.monomial()).literal) {
             return Ok(terms);
         }
-        let mut out = Vec::with_capacity(terms.len());
-        for term in terms {
-            out.push(self.read_reciprocal(term)?);
-        }
+        let mut out = self.read_reciprocals(terms)?;
         collect(&mut out);
         Ok(out)
     }
@@ -136,10 +130,7 @@ impl Prover<'_> {
         if terms.iter().all(|term| !self.table.monomials.contents(term.monomial()).literal) {
             return Ok(terms);
         }
-        let mut read = Vec::with_capacity(terms.len());
-        for term in terms {
-            read.push(self.read_reciprocal(term)?);
-        }
+        let read = self.read_reciprocals(terms)?;
         let mut out = Vec::with_capacity(read.len());
         for term in &read {
             match self.read_product(term, &read) {
@@ -183,6 +174,10 @@ impl Prover<'_> {
         self.readings.extend([whole, reciprocal].map(|literal| Reading { literal }));
         let key = Key::new(self.table.intern_factors(&rest), term.exponent());
         Some(Term { key, coefficient: &term.coefficient * &whole.scale() })
+    }
+
+    fn read_reciprocals(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        terms.into_iter().map(|term| self.read_reciprocal(term)).collect()
     }
 
     /// Reads a form of ln 2 or log₁₀ 2 that multiplies one base-2 logarithm.

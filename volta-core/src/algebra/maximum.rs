@@ -105,8 +105,7 @@ impl Prover<'_> {
         } else {
             let mut ids: Vec<PolynomialId> = arms.iter().map(|arm| self.table.polynomial(arm)).collect();
             ids.sort_unstable();
-            let atom = self.table.intern(Atom::Max(ids.into()));
-            vec![self.table.unit(atom)]
+            self.table.atom_term(Atom::Max(ids.into()))
         };
         let value = self.scaled(&value, &scale)?;
         Ok(add(&value, &shared))

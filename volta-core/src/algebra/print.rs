@@ -150,20 +150,8 @@ impl Prover<'_> {
     }
 
     fn one_fraction(&mut self, terms: &[Term]) -> Result<Term, Stop> {
-        let mut lowest: Vec<(AtomId, i32)> = Vec::new();
-        for term in terms {
-            for (atom, power) in self.table.monomials.factors(term.monomial()) {
-                if *power < 0 && matches!(self.table.atom(*atom), Atom::Sum(_)) {
-                    match lowest.iter_mut().find(|(known, _)| known == atom) {
-                        Some((_, least)) => *least = (*least).min(*power),
-                        None => lowest.push((*atom, *power)),
-                    }
-                }
-            }
-        }
-        lowest.sort_unstable();
-        let inverse = self.table.intern_factors(&lowest);
-        let denominator = self.table.monomial_power(inverse, -1)?;
+        let denominator = self.table.denominator(terms);
+        let inverse = self.table.monomial_power(denominator, -1)?;
         let scale = Term::of(Key::of(denominator));
         let numerator = self.scaled(terms, &scale)?;
         let numerator = self.expand(numerator)?;
@@ -222,6 +210,16 @@ fn cut(mut text: String) -> String {
         text.push('…');
     }
     text
+}
+
+/// What stands before a term of a sum.
+fn sign(is_first: bool, is_negative: bool) -> &'static str {
+    match (is_first, is_negative) {
+        (true, true) => "-",
+        (true, false) => "",
+        (false, true) => " - ",
+        (false, false) => " + ",
+    }
 }
 
 /// An integer; large powers of two as such.
@@ -335,12 +333,7 @@ impl Printer<'_, '_> {
                 },
                 Part::Spelled { negative, text } => (*negative, text.clone()),
             };
-            match (at == 0, negative) {
-                (true, true) => text.push('-'),
-                (true, false) => {}
-                (false, true) => text.push_str(" - "),
-                (false, false) => text.push_str(" + "),
-            }
+            text.push_str(sign(at == 0, negative));
             text.push_str(&spelled);
         }
         if text.is_empty() { "0".to_string() } else { text }
@@ -456,13 +449,7 @@ impl Printer<'_, '_> {
         order.sort_by_cached_key(|term| self.place(term));
         let mut text = String::new();
         for (at, term) in order.into_iter().enumerate() {
-            let sign = match (at == 0, term.coefficient.is_negative()) {
-                (true, true) => "-",
-                (true, false) => "",
-                (false, true) => " - ",
-                (false, false) => " + ",
-            };
-            text.push_str(sign);
+            text.push_str(sign(at == 0, term.coefficient.is_negative()));
             text.push_str(&self.product(&term.coefficient.abs(), term.key, nesting));
         }
         text
@@ -587,12 +574,7 @@ impl Printer<'_, '_> {
                 continue;
             }
             let negative = term.coefficient.is_negative();
-            match (at == 0, negative) {
-                (true, true) => text.push('-'),
-                (true, false) => {}
-                (false, true) => text.push_str(" - "),
-                (false, false) => text.push_str(" + "),
-            }
+            text.push_str(sign(at == 0, negative));
             let mut rest = rest.clone();
             rest.sort_by_cached_key(|(atom, _)| self.table.place(*atom));
             let mut parts: Vec<String> = Vec::new();

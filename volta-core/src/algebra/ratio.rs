@@ -427,22 +427,10 @@ impl Prover<'_> {
     pub(super) fn clear_denominators(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let mut terms = self.expand(terms)?;
         for _ in 0..64 {
-            let mut lowest: FxHashMap<AtomId, i32> = FxHashMap::default();
-            for term in &terms {
-                for (atom, power) in self.table.monomials.factors(term.monomial()) {
-                    if *power < 0 && matches!(self.table.atom(*atom), Atom::Sum(_)) {
-                        let entry = lowest.entry(*atom).or_insert(0);
-                        *entry = (*entry).min(*power);
-                    }
-                }
-            }
-            if lowest.is_empty() {
+            let denominator = self.table.denominator(&terms);
+            if denominator == MonomialId::ONE {
                 return Ok(terms);
             }
-            let mut factors: Vec<(AtomId, i32)> =
-                lowest.into_iter().map(|(atom, power)| (atom, -power)).collect();
-            factors.sort_unstable();
-            let denominator = self.table.intern_factors(&factors);
             let scale = Term::of(Key::of(denominator));
             terms = self.scaled(&terms, &scale)?;
             terms = self.expand(terms)?;
@@ -458,6 +446,20 @@ impl Table {
             return None;
         }
         self.only(monomial, Atom::opaque)
+    }
+
+    /// The product of the named sums that terms are divided by, each to its highest power.
+    pub(super) fn denominator(&mut self, terms: &[Term]) -> MonomialId {
+        let mut highest: FxHashMap<AtomId, i32> = FxHashMap::default();
+        for (atom, power) in terms.iter().flat_map(|term| self.monomials.factors(term.monomial())) {
+            if *power < 0 && self.atom(*atom).sum().is_some() {
+                let entry = highest.entry(*atom).or_insert(0);
+                *entry = (*entry).max(-power);
+            }
+        }
+        let mut factors: Vec<(AtomId, i32)> = highest.into_iter().collect();
+        factors.sort_unstable();
+        self.intern_factors(&factors)
     }
 
     /// The position of the term that comes first in the order of content.

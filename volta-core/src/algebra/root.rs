@@ -314,12 +314,11 @@ impl Prover<'_> {
 
 impl Table {
     /// A scale times the root of a sum, which stays as it is.
-    fn times_root_of(&mut self, mut scale: Term, sum: &[Term]) -> Result<Term, Stop> {
+    fn times_root_of(&mut self, scale: Term, sum: &[Term]) -> Result<Term, Stop> {
         let sum = self.polynomial(sum);
-        let atom = self.intern(Atom::Apply(TermOp::Sqrt, sum));
-        let single = self.single(atom);
-        scale.key = self.key_product(scale.key, Key::of(single))?;
-        Ok(scale)
+        let root = self.intern(Atom::Apply(TermOp::Sqrt, sum));
+        let root = self.unit(root);
+        self.term_product(&scale, &root)
     }
 
     /// A scale times the root of a positive number: `√(n/d) = √(n·d)/d`, as a number and the roots of primes.
