@@ -11,6 +11,7 @@ use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, add, as_number, collect, negated, number, times_number};
 use super::prover::Prover;
 use super::table::Table;
+use super::tactic::Choices;
 use crate::number::Rational;
 use crate::number::interval::Function;
 use crate::number::signs::Signs;
@@ -248,7 +249,7 @@ impl Prover<'_> {
         {
             return Ok(Some((if holds { a } else { b }, Term::one())));
         }
-        if self.is_shallow {
+        if self.tactic.choices == Choices::Kept {
             return Ok(None);
         }
         if let Some(known) = self.forms.choices.get(&at) {

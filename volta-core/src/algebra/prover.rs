@@ -13,7 +13,7 @@ use super::id::TermRef;
 use super::linear_sum::Walk;
 use super::memo::{Forms, LongSums};
 use super::table::{InputRange, Table};
-use super::tactic::Tactic;
+use super::tactic::{Choices, Tactic};
 use super::terms::Terms;
 use super::worklist::{Need, Worklist, if_known};
 use crate::base::ration::{Account, Ration};
@@ -31,9 +31,8 @@ pub struct Prover<'s> {
     pub(super) table: Table,
     pub(super) sums: LongSums,
     pub(super) forms: Forms,
-    /// Those in which choices are as they are; where these are made, all others.
+    /// Those in which choices are [kept](Choices::Kept); where these are made, all others.
     shallow: Forms,
-    pub(super) is_shallow: bool,
     pub(super) case: Case,
     pub(super) tactic: Tactic,
     pub(super) work: Worklist,
@@ -52,7 +51,6 @@ impl<'s> Prover<'s> {
             sums: LongSums::default(),
             forms: Forms::default(),
             shallow: Forms::default(),
-            is_shallow: false,
             case: Case::default(),
             tactic,
             work: Worklist::default(),
@@ -163,9 +161,9 @@ impl<'s> Prover<'s> {
     ) -> Result<Option<T>, Stop> {
         let aside = self.work.aside();
         std::mem::swap(&mut self.forms, &mut self.shallow);
-        self.is_shallow = true;
+        self.tactic.choices = Choices::Kept;
         let found = work(self);
-        self.is_shallow = false;
+        self.tactic.choices = Choices::Scaled;
         std::mem::swap(&mut self.forms, &mut self.shallow);
         self.work.resume(aside);
         if_known(found).map(Option::flatten)
