@@ -8,12 +8,15 @@
 //! makes `s²` of `(x₁ + … + xₙ)·s`. All of this is exact. What it leaves undecided, a prover that expands everything multiplies out.
 
 use super::Stop;
-use super::atom::{Atom, AtomId};
-use super::canon::{Prover, SHORT_LIST};
-use super::exponent::Prefactor;
-use super::linear_sum::{LinearSum, NONE, Products, by_coefficient, inputs_of, pack, pack_single};
+use super::atom::Atom;
+use super::id::AtomId;
+use super::linear_sum::{LinearSum, Products, SHORT_LIST, by_coefficient};
+use super::memo::Joined;
 use super::monomial::MonomialId;
+use super::packed::{inputs_of, is_pair, pack, pack_single};
 use super::polynomial::{Key, PolynomialId, Term, collect};
+use super::prover::Prover;
+use super::table::Table;
 use super::tactic::Named;
 use crate::number::Rational;
 use crate::term::TermId;
@@ -24,9 +27,6 @@ use std::rc::Rc;
 pub(super) const FEW: usize = 8;
 /// Names with one another's terms can go in circles: then a form is left as it is.
 const MAX_ROUNDS: u32 = 16;
-
-/// A name as a monomial, and the number that it is multiplied by.
-pub(super) type Joined = (MonomialId, Rational);
 
 /// A name beside the first of its own terms, as a monomial; its terms; and the rest, which has the name as a factor.
 struct Beside {
@@ -60,7 +60,7 @@ impl Prover<'_> {
         let mut keys = products.keys.clone();
         let times = without_repetition(&mut keys);
         let name = self.name(keys);
-        let key = self.table.key_product(products.scale.key, Key::new(name, PolynomialId::ZERO))?;
+        let key = self.table.key_product(products.scale.key, Key::of(name))?;
         terms.push(Term { key, coefficient: &products.scale.coefficient * &times });
         Ok(())
     }
@@ -71,23 +71,16 @@ impl Prover<'_> {
         for term in terms {
             let factors = self.table.monomials.shared_factors(term.monomial());
             let named = factors.iter().find_map(|(atom, power)| {
-                if let Atom::Products(keys) = self.table.atom(*atom)
-                    && *power == 1
-                {
-                    Some((*atom, keys.clone()))
-                } else {
-                    None
-                }
+                let keys = self.table.atom(*atom).keys().filter(|_| *power == 1)?;
+                Some((*atom, keys.clone()))
             });
             let Some((named, keys)) = named else {
                 out.push(term);
                 continue;
             };
-            let rest: Vec<(AtomId, i32)> =
-                factors.iter().copied().filter(|(atom, _)| *atom != named).collect();
-            let key = Key::new(self.table.intern_factors(&rest), term.exponent());
+            let key = self.table.without(term.key, &[named]);
             let products =
-                Products { scale: Prefactor { coefficient: term.coefficient, key }, keys: keys.to_vec() };
+                Products { scale: Term { coefficient: term.coefficient, key }, keys: keys.to_vec() };
             self.spread_products(&products, &mut out)?;
         }
         collect(&mut out);
@@ -97,8 +90,8 @@ impl Prover<'_> {
     pub(super) fn spread_products(&mut self, products: &Products, terms: &mut Vec<Term>) -> Result<(), Stop> {
         self.charge(products.keys.len() as u64)?;
         for key in &products.keys {
-            let monomial = self.unpacked(*key)?;
-            let key = self.table.key_product(products.scale.key, Key::new(monomial, PolynomialId::ZERO))?;
+            let monomial = self.table.unpacked(*key)?;
+            let key = self.table.key_product(products.scale.key, Key::of(monomial))?;
             terms.push(Term { key, coefficient: products.scale.coefficient.clone() });
         }
         Ok(())
@@ -111,11 +104,12 @@ impl Prover<'_> {
         }
         self.charge(terms.len() as u64 / 8)?;
         // Most sums have other terms.
-        if terms.iter().filter(|term| self.packed(term).is_some()).take(SHORT_LIST).count() < SHORT_LIST {
+        if terms.iter().filter(|term| self.table.packed(term).is_some()).take(SHORT_LIST).count() < SHORT_LIST
+        {
             return Ok(false);
         }
         self.charge(terms.len() as u64)?;
-        let keys: Vec<Option<u128>> = terms.iter().map(|term| self.packed(term)).collect();
+        let keys: Vec<Option<u128>> = terms.iter().map(|term| self.table.packed(term)).collect();
         for pairs in [false, true] {
             let of_kind = |key: &Option<u128>| key.filter(|key| is_pair(*key) == pairs);
             let mut counts: FxHashMap<&Rational, usize> = FxHashMap::default();
@@ -151,7 +145,7 @@ impl Prover<'_> {
             }
             for (coefficient, keys) in usual.into_iter().zip(sums) {
                 let name = self.name(keys);
-                out.push(Term { key: Key::new(name, PolynomialId::ZERO), coefficient });
+                out.push(Term { key: Key::of(name), coefficient });
             }
             collect(&mut out);
             *terms = out;
@@ -164,28 +158,8 @@ impl Prover<'_> {
     pub(super) fn name(&mut self, mut keys: Vec<u128>) -> MonomialId {
         keys.sort_unstable();
         let atom = self.table.intern(Atom::Products(keys.into()));
-        self.has_named = true;
+        self.sums.any = true;
         self.table.single(atom)
-    }
-
-    /// The packed form of a term that is an input or a product of two, but for its coefficient.
-    pub(super) fn packed(&self, term: &Term) -> Option<u128> {
-        if term.exponent() != PolynomialId::ZERO {
-            return None;
-        }
-        let raw = |atom: AtomId| {
-            if let Atom::Input(input, element) = self.table.atom(atom) {
-                Some(TermId::input(*input, *element).raw())
-            } else {
-                None
-            }
-        };
-        match self.table.monomials.factors(term.monomial()) {
-            [(a, 1)] => Some(pack_single(raw(*a)?)),
-            [(a, 2)] => Some(pack(raw(*a)?, raw(*a)?)),
-            [(a, 1), (b, 1)] => Some(pack(raw(*a)?, raw(*b)?)),
-            _ => None,
-        }
     }
 
     /// Names what is long in a sum without lazy atoms, and puts names in order.
@@ -219,20 +193,16 @@ impl Prover<'_> {
     fn part_names(&mut self, terms: &mut Vec<Term>) -> Result<(), Stop> {
         let alone = |prover: &Self, term: &Term| match prover.table.monomials.factors(term.monomial()) {
             [(name, 1)] if term.exponent() == PolynomialId::ZERO => {
-                if let Atom::Products(keys) = prover.table.atom(*name) {
-                    Some((*name, keys.clone()))
-                } else {
-                    None
-                }
+                Some((*name, prover.table.atom(*name).keys()?.clone()))
             }
             _ => None,
         };
         let names: Box<[AtomId]> = terms.iter().filter_map(|term| Some(alone(self, term)?.0)).collect();
-        if names.len() < 2 || self.apart.contains(&names) {
+        if names.len() < 2 || self.sums.apart.contains(&names) {
             return Ok(());
         }
         let list = |term: &Term| {
-            let scale = Prefactor { coefficient: term.coefficient.clone(), key: Key::ONE };
+            let scale = Term { coefficient: term.coefficient.clone(), key: Key::ONE };
             Some(Products { scale, keys: alone(self, term)?.1.to_vec() })
         };
         let lists: Vec<Products> = terms.iter().filter_map(list).collect();
@@ -240,7 +210,7 @@ impl Prover<'_> {
         self.charge(keys.len() as u64)?;
         keys.sort_unstable();
         if keys.windows(2).all(|pair| pair[0] != pair[1]) {
-            self.apart.insert(names);
+            self.sums.apart.insert(names);
             return Ok(());
         }
         terms.retain(|term| alone(self, term).is_none());
@@ -254,39 +224,13 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// The only named sum of a term, if it has power 1, and what is beside it.
-    fn one_name(&mut self, term: &Term) -> Result<Option<(AtomId, Group)>, Stop> {
-        if !self.table.monomials.contents(term.monomial()).named {
-            return Ok(None);
-        }
-        let mut names = self.names(term.monomial()).into_iter();
-        let (Some((atom, 1, keys)), None) = (names.next(), names.next()) else { return Ok(None) };
-        let without = self.table.atom_power(atom, -1);
-        let rest = self.table.times(term.monomial(), without)?;
-        let pairs = keys.first().is_some_and(|key| is_pair(*key));
-        Ok(Some((atom, (Key::new(rest, term.exponent()), term.coefficient.clone(), pairs))))
-    }
-
-    /// The named sums among the factors of a monomial, with their powers.
-    fn names(&self, monomial: MonomialId) -> Vec<(AtomId, i32, Rc<[u128]>)> {
-        let factors = self.table.monomials.factors(monomial).iter();
-        let name = |(atom, power): &(AtomId, i32)| {
-            if let Atom::Products(keys) = self.table.atom(*atom) {
-                Some((*atom, *power, keys.clone()))
-            } else {
-                None
-            }
-        };
-        factors.filter_map(name).collect()
-    }
-
     /// Names under the same factors become one, which absorbs single terms as well. Returns whether there were any.
     fn join_names(&mut self, terms: &mut Vec<Term>) -> Result<bool, Stop> {
         let mut groups: FxHashMap<Group, Vec<AtomId>> = FxHashMap::default();
         let mut others = Vec::with_capacity(terms.len());
         for term in terms.iter() {
             self.charge(1)?;
-            match self.one_name(term)? {
+            match self.table.one_name(term)? {
                 Some((name, group)) => groups.entry(group).or_default().push(name),
                 None => others.push(term.clone()),
             }
@@ -313,7 +257,7 @@ impl Prover<'_> {
                 ([name], None) => (self.table.single(*name), Rational::ONE),
                 (names, more) => self.joined(names, more.unwrap_or_default())?,
             };
-            let key = self.table.key_product(group.0, Key::new(name, PolynomialId::ZERO))?;
+            let key = self.table.key_product(group.0, Key::of(name))?;
             out.push(Term { key, coefficient: &group.1 * &times });
         }
         collect(&mut out);
@@ -324,22 +268,20 @@ impl Prover<'_> {
     /// The sum of named sums and more inputs: its name as a monomial, and how often it is there.
     fn joined(&mut self, names: &[AtomId], more: Vec<u128>) -> Result<Joined, Stop> {
         if more.is_empty()
-            && let Some(known) = self.joined.get(names)
+            && let Some(known) = self.sums.joined.get(names)
         {
             return Ok(known.clone());
         }
         let remembered = more.is_empty();
         let mut keys = more;
         for name in names {
-            if let Atom::Products(of_name) = self.table.atom(*name) {
-                keys.extend_from_slice(of_name);
-            }
+            keys.extend(self.table.atom(*name).keys().into_iter().flat_map(|keys| keys.iter()));
         }
         self.charge(keys.len() as u64 / 8)?;
         let times = without_repetition(&mut keys);
         let joined = (self.name(keys), times);
         if remembered {
-            self.joined.insert(names.into(), joined.clone());
+            self.sums.joined.insert(names.into(), joined.clone());
         }
         Ok(joined)
     }
@@ -363,11 +305,7 @@ impl Prover<'_> {
             let rest = self.table.times(term.monomial(), without)?;
             let group = (Key::new(rest, term.exponent()), term.coefficient.clone(), false);
             let has = |name: &AtomId| {
-                if let Atom::Products(keys) = self.table.atom(*name) {
-                    keys.binary_search(&key).is_ok()
-                } else {
-                    false
-                }
+                self.table.atom(*name).keys().is_some_and(|keys| keys.binary_search(&key).is_ok())
             };
             if groups.get(&group).is_some_and(|names| !names.iter().any(has)) {
                 return Ok(Some((group, key)));
@@ -381,18 +319,18 @@ impl Prover<'_> {
         let mut out = Vec::with_capacity(terms.len());
         let mut changed = false;
         for term in terms.iter() {
-            let Some(Beside { name, keys, rest }) = self.beside_its_first(term)? else {
+            let Some(Beside { name, keys, rest }) = self.table.beside_its_first(term)? else {
                 out.push(term.clone());
                 continue;
             };
             changed = true;
             self.charge(keys.len() as u64)?;
-            let scale = Prefactor { coefficient: term.coefficient.clone(), key: rest };
-            let square = self.table.key_product(rest, Key::new(name, PolynomialId::ZERO))?;
+            let scale = Term { coefficient: term.coefficient.clone(), key: rest };
+            let square = self.table.key_product(rest, Key::of(name))?;
             out.push(Term { key: square, coefficient: scale.coefficient.clone() });
             for key in &keys[1..] {
-                let other = self.unpacked(*key)?;
-                let key = self.table.key_product(rest, Key::new(other, PolynomialId::ZERO))?;
+                let other = self.table.unpacked(*key)?;
+                let key = self.table.key_product(rest, Key::of(other))?;
                 out.push(Term { key, coefficient: -&scale.coefficient });
             }
         }
@@ -401,10 +339,63 @@ impl Prover<'_> {
         }
         Ok(changed.then_some(out))
     }
+}
+
+impl Table {
+    /// The packed form of a term that is an input or a product of two, but for its coefficient.
+    pub(super) fn packed(&self, term: &Term) -> Option<u128> {
+        if term.exponent() != PolynomialId::ZERO {
+            return None;
+        }
+        let raw = |atom: AtomId| {
+            if let Atom::Input(input, element) = self.atom(atom) {
+                Some(TermId::input(*input, *element).raw())
+            } else {
+                None
+            }
+        };
+        match self.monomials.factors(term.monomial()) {
+            [(a, 1)] => Some(pack_single(raw(*a)?)),
+            [(a, 2)] => Some(pack(raw(*a)?, raw(*a)?)),
+            [(a, 1), (b, 1)] => Some(pack(raw(*a)?, raw(*b)?)),
+            _ => None,
+        }
+    }
+
+    /// The named sums among the factors of a monomial, with their powers.
+    fn names(&self, monomial: MonomialId) -> Vec<(AtomId, i32, Rc<[u128]>)> {
+        let factors = self.monomials.factors(monomial).iter();
+        let name = |(atom, power): &(AtomId, i32)| Some((*atom, *power, self.atom(*atom).keys()?.clone()));
+        factors.filter_map(name).collect()
+    }
+
+    /// The monomial of a packed product.
+    pub(super) fn unpacked(&mut self, key: u128) -> Result<MonomialId, Stop> {
+        let mut monomial = MonomialId::ONE;
+        for (input, element) in inputs_of(key) {
+            let atom = self.intern(Atom::Input(input, element));
+            let single = self.single(atom);
+            monomial = self.times(monomial, single)?;
+        }
+        Ok(monomial)
+    }
+
+    /// The only named sum of a term, if it has power 1, and what is beside it.
+    fn one_name(&mut self, term: &Term) -> Result<Option<(AtomId, Group)>, Stop> {
+        if !self.monomials.contents(term.monomial()).named {
+            return Ok(None);
+        }
+        let mut names = self.names(term.monomial()).into_iter();
+        let (Some((atom, 1, keys)), None) = (names.next(), names.next()) else { return Ok(None) };
+        let without = self.atom_power(atom, -1);
+        let rest = self.times(term.monomial(), without)?;
+        let pairs = keys.first().is_some_and(|key| is_pair(*key));
+        Ok(Some((atom, (Key::new(rest, term.exponent()), term.coefficient.clone(), pairs))))
+    }
 
     /// A name in a term that the first of its own terms divides as well.
     fn beside_its_first(&mut self, term: &Term) -> Result<Option<Beside>, Stop> {
-        if !self.table.monomials.contents(term.monomial()).named {
+        if !self.monomials.contents(term.monomial()).named {
             return Ok(None);
         }
         let mut names = self.names(term.monomial());
@@ -413,32 +404,21 @@ impl Prover<'_> {
         for (atom, _, keys) in names {
             let Some(first) = keys.first() else { continue };
             let first = self.unpacked(*first)?;
-            let inverse = self.table.monomial_power(first, -1)?;
+            let inverse = self.monomial_power(first, -1)?;
             let divides = {
-                let factors = self.table.monomials.factors(term.monomial());
+                let factors = self.monomials.factors(term.monomial());
                 let power =
                     |atom: AtomId| factors.iter().find(|(known, _)| *known == atom).map(|(_, power)| *power);
-                let needed = self.table.monomials.factors(first);
+                let needed = self.monomials.factors(first);
                 needed.iter().all(|(atom, needed)| power(*atom).is_some_and(|power| power >= *needed))
             };
             if divides {
-                let rest = self.table.times(term.monomial(), inverse)?;
+                let rest = self.times(term.monomial(), inverse)?;
                 let rest = Key::new(rest, term.exponent());
-                return Ok(Some(Beside { name: self.table.single(atom), keys, rest }));
+                return Ok(Some(Beside { name: self.single(atom), keys, rest }));
             }
         }
         Ok(None)
-    }
-
-    /// The monomial of a packed product.
-    pub(super) fn unpacked(&mut self, key: u128) -> Result<MonomialId, Stop> {
-        let mut monomial = MonomialId::ONE;
-        for (input, element) in inputs_of(key) {
-            let atom = self.table.intern(Atom::Input(input, element));
-            let single = self.table.single(atom);
-            monomial = self.table.times(monomial, single)?;
-        }
-        Ok(monomial)
     }
 }
 
@@ -452,8 +432,4 @@ fn without_repetition(keys: &mut Vec<u128>) -> Rational {
     }
     keys.dedup();
     Rational::from_integer(times as i64)
-}
-
-fn is_pair(key: u128) -> bool {
-    key as u64 != NONE
 }

@@ -1,36 +1,12 @@
-//! Atoms: what monomials are products of, interned by content.
-//!
-//! Two atoms have one id exactly when their contents are the same, so comparing ids decides sameness. Ids are
-//! numbered as atoms turn up and order nothing that anyone sees: [`Place`] orders, and it comes from content.
+//! Atoms: what monomials are products of.
 
 use super::condition::ConditionId;
 use super::constant_readings::{Irrational, Literal};
-use super::integer::{Bounds, to_i128};
-use super::linear_sum::inputs_of;
-use super::magnitude::InputRange;
-use super::monomial::{Contents, MonomialId, Monomials};
-use super::polynomial::{PolynomialId, Polynomials, Term};
-use crate::index_type;
-use crate::number::Rational;
-use crate::number::signs::Signs;
-use crate::term::{FunctionInfo, InputId, Integers, Store, TermId, TermOp};
-use rustc_hash::FxHashMap;
+use super::id::TermRef;
+use super::polynomial::PolynomialId;
+use crate::term::{InputId, TermOp};
+use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
-
-index_type!(
-    /// An interned atom.
-    AtomId,
-    "a"
-);
-
-/// A term of one of the stores that a prover reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TermRef {
-    /// The store's number within the prover.
-    pub store: u32,
-    /// The term.
-    pub term: TermId,
-}
 
 /// A real number that the algebra does not take apart further.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -43,7 +19,7 @@ pub enum Atom {
     Literal(Literal),
     /// A node not looked into yet. Never inside another atom, and gone from finished forms.
     Opaque(TermRef),
-    /// A long sum of products of inputs, packed and sorted as in [`super::linear_sum::Products`]: named where it is
+    /// A long sum of products of inputs, packed and sorted as in [`super::packed`]: named where it is
     /// part of something larger, so that an exponent or a maximum of scores costs little.
     Products(Rc<[u128]>),
     /// A sum of two or more terms without a common factor, leading coefficient 1.
@@ -61,354 +37,54 @@ pub enum Atom {
     Select(ConditionId, PolynomialId, PolynomialId),
 }
 
-/// Where something stands in an order that depends on content alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The first input element within: input number, element.
-    pub lead: (u32, u64),
-    /// Plain things first.
-    pub rank: u8,
-    /// A hash of the content, the same in every run.
-    pub fingerprint: u128,
-}
-
-impl Place {
-    /// The place of what contains no input.
-    pub const CONSTANT: Place = Place { lead: (u32::MAX, u64::MAX), rank: 0, fingerprint: 0 };
-}
-
-/// Mixes a word into a hash.
-pub fn mix(state: u128, word: u128) -> u128 {
-    let mut x = (state ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
-    x ^= x >> 67;
-    x = x.wrapping_add(word.rotate_left(41)).wrapping_mul(0xd6e8_feb8_6659_fd93_2545_f491_4f6c_dd1d);
-    x ^ (x >> 71)
-}
-
-/// A number's contribution to a hash.
-pub(super) fn hash_number(value: &Rational) -> u128 {
-    match value.to_small_parts() {
-        Some((num, den)) => mix(num as u128, u128::from(den)),
-        None => value.to_string().bytes().fold(7, |state, byte| mix(state, u128::from(byte))),
-    }
-}
-
-/// What is remembered about an atom.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct AtomInfo {
-    pub(super) place: Place,
-    pub(super) signs: Signs,
-    /// Whether it is a whole number at every input.
-    pub(super) whole: bool,
-    /// Whole numbers between which it lies, if it is one.
-    pub(super) bounds: Bounds,
-}
-
-/// Everything interned: atoms, monomials, polynomials.
-pub struct Table {
-    atoms: Vec<Atom>,
-    ids: FxHashMap<Atom, AtomId>,
-    info: Vec<AtomInfo>,
-    inputs: Vec<InputRange>,
-    /// For each input, the integers that its elements are.
-    integers: Vec<Option<Integers>>,
-    pub(super) monomials: Monomials,
-    pub(super) polynomials: Polynomials,
-    /// Bytes of lists within atoms.
-    content: u64,
-}
-
-impl Table {
-    /// An empty table; `inputs[i]` is what is known of the elements of input `i`.
-    pub fn new(inputs: Vec<InputRange>) -> Table {
-        Table {
-            atoms: Vec::new(),
-            ids: FxHashMap::default(),
-            info: Vec::new(),
-            inputs,
-            integers: Vec::new(),
-            monomials: Monomials::new(),
-            polynomials: Polynomials::new(),
-            content: 0,
-        }
-    }
-
-    /// Bytes of what is interned.
-    pub(super) fn bytes(&self) -> u64 {
-        let each = 2 * size_of::<Atom>() + size_of::<AtomInfo>() + size_of::<AtomId>() + 32;
-        (self.atoms.len() * each) as u64 + self.content + self.monomials.bytes() + self.polynomials.bytes()
-    }
-
-    /// The atom that `id` names.
-    pub fn atom(&self, id: AtomId) -> &Atom {
-        &self.atoms[id.index()]
-    }
-
-    /// Where an atom stands in the order of content.
-    pub fn place(&self, id: AtomId) -> Place {
-        self.info[id.index()].place
-    }
-
-    /// The signs that an atom's value can have.
-    pub fn atom_signs(&self, id: AtomId) -> Signs {
-        self.info[id.index()].signs
-    }
-
-    /// Whether an atom is a whole number at every input.
-    pub(super) fn is_whole_atom(&self, id: AtomId) -> bool {
-        self.info[id.index()].whole
-    }
-
-    /// Whole numbers between which an atom that is one lies.
-    pub(super) fn atom_bounds(&self, id: AtomId) -> Bounds {
-        self.info[id.index()].bounds
-    }
-
-    /// Takes from a store which inputs hold integers: before the first atom, and the same from all stores.
-    pub(super) fn learn_integers(&mut self, store: &Store) {
-        if self.integers.is_empty() {
-            self.integers = store.all_integers().to_vec();
-        }
-    }
-
-    /// Whether an atom is a whole number, and between which ones it lies.
-    fn whole_of(&self, atom: &Atom) -> (bool, Bounds) {
-        let terms = |id: &PolynomialId| self.polynomials.terms(*id);
-        let inner = |id: &PolynomialId| {
-            let (low, high) = self.bounds_of(terms(id))?;
-            Some((to_i128(&low.floor())?, to_i128(&high.ceil())?))
-        };
-        match atom {
-            Atom::Input(input, _) => match self.integers.get(input.index()).copied().flatten() {
-                Some(of) => (true, Some((of.least(), of.greatest()))),
-                None => (false, None),
-            },
-            Atom::Products(keys) => {
-                let whole = |input: InputId| self.integers.get(input.index()).copied().flatten().is_some();
-                (keys.iter().all(|key| inputs_of(*key).all(|(input, _)| whole(input))), None)
-            }
-            Atom::Sum(sum) => (self.is_whole(terms(sum)), inner(sum)),
-            Atom::Max(arms) => {
-                let whole = arms.iter().all(|arm| self.is_whole(terms(arm)));
-                let bounds = arms.iter().map(inner).reduce(|a, b| {
-                    let ((a_low, a_high), (b_low, b_high)) = (a?, b?);
-                    Some((a_low.max(b_low), a_high.max(b_high)))
-                });
-                (whole, bounds.flatten())
-            }
-            Atom::Apply(TermOp::Floor, argument) => {
-                let bounds = self.bounds_of(terms(argument));
-                (true, bounds.and_then(|(low, high)| Some((to_i128(&low.floor())?, to_i128(&high.floor())?))))
-            }
-            Atom::Apply(op, argument) if op.function().is_some_and(FunctionInfo::rounds) => {
-                (true, inner(argument))
-            }
-            Atom::BitAnd(a, b) => {
-                let least = inner(a).zip(inner(b)).map(|(a, b)| (0, a.1.min(b.1)));
-                (true, least)
-            }
-            Atom::CopySign(_, magnitude, _) => {
-                let bounds = inner(magnitude).map(|(_, high)| (-high, high));
-                (self.is_whole(terms(magnitude)), bounds)
-            }
-            Atom::Select(_, a, b) => {
-                let bounds = inner(a).zip(inner(b)).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
-                (self.is_whole(terms(a)) && self.is_whole(terms(b)), bounds)
-            }
-            Atom::Irrational(_) | Atom::Literal(_) | Atom::Opaque(_) | Atom::Apply(..) => (false, None),
-        }
-    }
-
-    /// The id of an atom.
-    pub fn intern(&mut self, atom: Atom) -> AtomId {
-        if let Some(id) = self.ids.get(&atom) {
-            return *id;
-        }
-        let info = self.describe(&atom);
-        let id = AtomId::from_index(self.atoms.len());
-        self.content += match &atom {
-            Atom::Products(keys) => size_of_val(&**keys) as u64,
-            Atom::Max(arms) => 2 * size_of_val(&**arms) as u64,
+impl Atom {
+    /// The sums that this is made of, but for what a condition compares.
+    pub(super) fn parts(&self) -> SmallVec<[PolynomialId; 2]> {
+        match self {
             Atom::Input(..)
             | Atom::Irrational(_)
             | Atom::Literal(_)
             | Atom::Opaque(_)
-            | Atom::Sum(_)
-            | Atom::Apply(..)
-            | Atom::CopySign(..)
-            | Atom::BitAnd(..)
-            | Atom::Select(..) => 0,
-        };
-        self.atoms.push(atom.clone());
-        self.info.push(info);
-        self.ids.insert(atom, id);
-        id
-    }
-
-    fn describe(&self, atom: &Atom) -> AtomInfo {
-        let (whole, bounds) = self.whole_of(atom);
-        let (place, signs) = self.place_and_signs(atom);
-        // Who asks for bounds takes what lies between for whole numbers.
-        AtomInfo { place, signs, whole, bounds: bounds.filter(|_| whole) }
-    }
-
-    fn place_and_signs(&self, atom: &Atom) -> (Place, Signs) {
-        let inner = |id: PolynomialId| self.polynomials.place(id);
-        let build = |rank: u8, tag: u128, parts: &[PolynomialId]| {
-            let mut place = Place { rank, fingerprint: mix(tag, u128::from(rank)), ..Place::CONSTANT };
-            for part in parts {
-                let part = inner(*part);
-                place.lead = place.lead.min(part.lead);
-                place.fingerprint = mix(place.fingerprint, part.fingerprint);
-            }
-            place
-        };
-        match atom {
-            Atom::Input(input, element) => {
-                let fingerprint = mix(u128::from(input.0) + 1, u128::from(*element));
-                let signs = self.input_signs(*input);
-                (Place { lead: (input.0, *element), rank: 0, fingerprint }, signs)
-            }
-            Atom::Irrational(which) => {
-                let fingerprint = mix(1, *which as u128);
-                (Place { rank: 1, fingerprint, ..Place::CONSTANT }, Signs::POSITIVE)
-            }
-            Atom::Literal(literal) => {
-                let fingerprint = mix(2, literal.fingerprint());
-                (Place { rank: 2, fingerprint, ..Place::CONSTANT }, Signs::POSITIVE)
-            }
-            Atom::Products(keys) => {
-                let mut place = Place { rank: 3, fingerprint: mix(8, 8), ..Place::CONSTANT };
-                let mut signs = Signs::ZERO;
-                for key in keys.iter() {
-                    place.fingerprint = mix(place.fingerprint, *key);
-                    let mut own: Option<(InputId, u64, Signs)> = None;
-                    for (input, element) in inputs_of(*key) {
-                        place.lead = place.lead.min((input.0, element));
-                        let more = self.input_signs(input);
-                        let both = match own {
-                            None => more,
-                            Some((first, at, signs)) if (first, at) == (input, element) => {
-                                signs.times_itself()
-                            }
-                            Some((_, _, signs)) => signs.times(more),
-                        };
-                        own = Some((input, element, both));
-                    }
-                    signs = signs.plus(own.map_or(Signs::POSITIVE, |(_, _, signs)| signs));
-                }
-                (place, signs)
-            }
-            Atom::Opaque(term) => {
-                let fingerprint = mix(u128::from(term.store) + 3, u128::from(term.term.raw()));
-                (Place { rank: 9, fingerprint, ..Place::CONSTANT }, Signs::ANY)
-            }
-            Atom::Sum(sum) => (build(3, 3, &[*sum]), self.signs_of(self.polynomials.terms(*sum))),
-            Atom::Max(arms) => {
-                // The order of arms within the atom is by id; the hash must not depend on it.
-                let mut place = Place { rank: 4, ..Place::CONSTANT };
-                let mut signs = Signs::NEGATIVE;
-                for arm in arms {
-                    let part = inner(*arm);
-                    place.lead = place.lead.min(part.lead);
-                    place.fingerprint = place.fingerprint.wrapping_add(mix(4, part.fingerprint));
-                    signs = signs.max(self.signs_of(self.polynomials.terms(*arm)));
-                }
-                (place, signs)
-            }
-            Atom::Apply(function, argument) => {
-                let inside = self.signs_of(self.polynomials.terms(*argument));
-                let (signs, rank) = match function.function() {
-                    Some(info) => (inside.through(&info.signs), info.rank),
-                    None => (Signs::ANY, u8::MAX),
-                };
-                (build(5, 100 + u128::from(rank), &[*argument]), signs)
-            }
-            Atom::BitAnd(a, b) => (build(8, 8, &[*a, *b]), Signs::NOT_NEGATIVE),
-            Atom::CopySign(a, b, read) => {
-                let mut place = build(6, 6, &[*a, *b]);
-                let read = mix(u128::from(read.store) + 3, u128::from(read.term.raw()));
-                place.fingerprint = mix(place.fingerprint, read);
-                (place, Signs::ANY)
-            }
-            Atom::Select(condition, a, b) => {
-                let mut place = build(7, 7, &[*a, *b]);
-                place.fingerprint = mix(place.fingerprint, condition.fingerprint());
-                let signs = self.signs_of(self.polynomials.terms(*a));
-                (place, signs | self.signs_of(self.polynomials.terms(*b)))
-            }
+            | Atom::Products(_) => SmallVec::new(),
+            Atom::Max(arms) => SmallVec::from_slice(arms),
+            Atom::Sum(inner) | Atom::Apply(_, inner) => smallvec![*inner],
+            Atom::CopySign(a, b, _) | Atom::BitAnd(a, b) | Atom::Select(_, a, b) => smallvec![*a, *b],
         }
     }
 
-    /// Interns factors sorted by atom, powers nonzero.
-    pub(super) fn intern_factors(&mut self, factors: &[(AtomId, i32)]) -> MonomialId {
-        let (atoms, info) = (&self.atoms, &self.info);
-        self.monomials.intern(factors, |atom, power| {
-            let content = &atoms[atom.index()];
-            let compound = match content {
-                Atom::Sum(_) => true,
-                Atom::Apply(TermOp::Sqrt, _) => power != 1,
-                Atom::Apply(TermOp::Cos, _) => power > 1,
-                Atom::Input(..)
-                | Atom::Products(_)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Opaque(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => false,
-            };
-            let contents = Contents {
-                lazy: matches!(content, Atom::Opaque(_)),
-                literal: matches!(content, Atom::Literal(_)),
-                compound,
-                named: matches!(content, Atom::Products(_)),
-            };
-            (info[atom.index()].place, contents)
-        })
+    /// The node that is not looked into, if this is one.
+    pub(super) fn opaque(&self) -> Option<TermRef> {
+        if let Atom::Opaque(at) = self { Some(*at) } else { None }
     }
 
-    /// The signs that a monomial's value can have.
-    pub(super) fn monomial_signs(&self, id: MonomialId) -> Signs {
-        let mut signs = Signs::POSITIVE;
-        for (atom, power) in self.monomials.factors(id) {
-            let base = self.atom_signs(*atom);
-            signs = signs.times(if power % 2 == 0 { base.times_itself() } else { base });
+    /// The content of a named sum.
+    pub(super) fn sum(&self) -> Option<PolynomialId> {
+        if let Atom::Sum(content) = self { Some(*content) } else { None }
+    }
+
+    /// What a maximum is of.
+    pub(super) fn arms(&self) -> Option<&[PolynomialId]> {
+        if let Atom::Max(arms) = self { Some(arms) } else { None }
+    }
+
+    /// The terms of a long sum under a name.
+    pub(super) fn keys(&self) -> Option<&Rc<[u128]>> {
+        if let Atom::Products(keys) = self { Some(keys) } else { None }
+    }
+
+    /// The literal of rule V9 that this is.
+    pub(super) fn literal(&self) -> Option<Literal> {
+        if let Atom::Literal(literal) = self { Some(*literal) } else { None }
+    }
+
+    /// The argument of a function.
+    pub(super) fn argument_of(&self, function: TermOp) -> Option<PolynomialId> {
+        if let Atom::Apply(own, argument) = self
+            && *own == function
+        {
+            Some(*argument)
+        } else {
+            None
         }
-        signs
-    }
-
-    /// The signs that a sum's value can have, term by term.
-    pub(super) fn signs_of(&self, terms: &[Term]) -> Signs {
-        let mut signs = Signs::ZERO;
-        for term in terms {
-            let own = self.monomial_signs(term.monomial()).times(Signs::of(&term.coefficient));
-            signs = signs.plus(own);
-            if signs == Signs::ANY {
-                break;
-            }
-        }
-        if signs != Signs::ANY {
-            return signs;
-        }
-        let signs = self.signs_by_magnitudes(terms);
-        if signs == Signs::ANY && self.has_integers() { self.signs_by_bounds(terms) } else { signs }
-    }
-
-    /// The signs that elements of an input can have.
-    pub(super) fn input_signs(&self, input: InputId) -> Signs {
-        self.inputs.get(input.index()).map_or(Signs::ANY, |range| range.signs)
-    }
-
-    /// The largest magnitude that elements of an input can have, if it has a type.
-    pub(super) fn input_magnitude(&self, input: InputId) -> Option<&Rational> {
-        self.inputs.get(input.index())?.largest.as_ref()
-    }
-
-    /// Whether some input holds integers.
-    fn has_integers(&self) -> bool {
-        self.integers.iter().any(Option::is_some)
     }
 }

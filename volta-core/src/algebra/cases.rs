@@ -11,15 +11,19 @@
 
 use super::Stop;
 use super::analysis::INFINITE;
-use super::atom::{Atom, AtomId, TermRef};
-use super::canon::Prover;
+use super::atom::Atom;
+use super::case::{Assumption, Case};
 use super::comparison::MAX_COMPARISONS;
 use super::equal::Stage;
-use super::function::{as_number, negated, number, times_number};
+use super::id::{AtomId, TermRef};
 use super::linear::{Inequality, Solution, solve};
 use super::monomial::MonomialId;
-use super::obligation::Requirement;
-use super::polynomial::{Key, PolynomialId, Term, add, collect};
+use super::polynomial::{
+    Key, PolynomialId, Term, add, as_number, collect, content, negated, number, times_number,
+};
+use super::prover::Prover;
+use super::requirement::Requirement;
+use super::table::Table;
 use crate::number::Rational;
 use crate::number::signs::Signs;
 use crate::number::value::Demand;
@@ -47,13 +51,6 @@ pub enum Split {
     },
 }
 
-/// `sum > 0`, or `sum ≥ 0`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Assumption {
-    pub(super) sum: Rc<[Term]>,
-    pub(super) strict: bool,
-}
-
 /// What holds wherever a term has a value.
 #[derive(Debug, Default)]
 struct Domain {
@@ -66,42 +63,6 @@ impl Domain {
     fn extend(&mut self, other: Domain) {
         self.assumptions.extend(other.assumptions);
         self.nonzero.extend(other.nonzero);
-    }
-}
-
-/// What holds in the case at hand.
-#[derive(Debug, Default)]
-pub(super) struct Case {
-    pub(super) assumptions: Vec<Assumption>,
-    signs: FxHashMap<PolynomialId, Signs>,
-    /// Input elements that are one number, by their atoms.
-    numbers: FxHashMap<AtomId, Rational>,
-}
-
-impl Case {
-    /// Whether nothing is assumed.
-    pub(super) fn is_trivial(&self) -> bool {
-        self.assumptions.is_empty()
-    }
-
-    /// The number that an input element is.
-    pub(super) fn number(&self, atom: AtomId) -> Option<&Rational> {
-        self.numbers.get(&atom)
-    }
-
-    /// Whether any input element is one number.
-    pub(super) fn has_numbers(&self) -> bool {
-        !self.numbers.is_empty()
-    }
-
-    /// Sums that are assumed to be zero.
-    fn zeros(&self) -> impl Iterator<Item = &[Term]> {
-        self.assumptions.iter().enumerate().filter_map(|(at, assumption)| {
-            let opposite = negated(&assumption.sum);
-            let is_opposite = |other: &Assumption| !other.strict && other.sum[..] == opposite[..];
-            let is_zero = !assumption.strict && self.assumptions[at + 1..].iter().any(is_opposite);
-            is_zero.then_some(&assumption.sum[..])
-        })
     }
 }
 
@@ -124,13 +85,13 @@ impl Prover<'_> {
         operand: TermRef,
         reference: TermRef,
     ) -> Result<bool, Stop> {
-        if self.flags(operand) & INFINITE != 0 {
+        if self.terms.flags(operand) & INFINITE != 0 {
             return Ok(false);
         }
         let mut granted = self.domain_of(reference);
         let assumptions = &mut granted.assumptions;
-        for guard in requirement.guards.conditions() {
-            let Some((sum, signs)) = self.signs_under(guard) else { continue };
+        for guard in requirement.guards.conditions.iter() {
+            let Some((sum, signs)) = self.table.signs_under(guard) else { continue };
             let sum = self.table.polynomials.shared_terms(sum);
             let opposite: Rc<[Term]> = negated(&sum).into();
             if signs == Signs::POSITIVE || signs == Signs::ZERO {
@@ -182,7 +143,7 @@ impl Prover<'_> {
         let mut cases = 0;
         let result = loop {
             let Some(assumptions) = open.pop() else { break Ok(Split::Equal) };
-            if self.solution(&assumptions, &[], &Rational::ONE) == Solution::None {
+            if solution(&self.table, &assumptions, &[], &Rational::ONE) == Solution::None {
                 // No input is in this case.
                 continue;
             }
@@ -206,36 +167,24 @@ impl Prover<'_> {
             let left = match left {
                 Ok(left) => left,
                 Err(stop @ Stop::Exhausted(_)) => break Err(stop),
-                Err(_) => break Ok(self.open_case(&assumptions)),
+                Err(_) => break Ok(open_case(&self.table, &assumptions)),
             };
             if left.is_empty() {
                 continue;
             }
             let comparison = self.comparison_in(&left).or_else(|| self.digit_in(&assumptions));
             let Some(comparison) = comparison else {
-                break Ok(self.open_case(&assumptions));
+                break Ok(open_case(&self.table, &assumptions));
             };
             for mut more in comparison.outcomes().into_iter().rev() {
                 for assumption in &mut more {
-                    self.tighten(assumption);
+                    tighten(&self.table, assumption);
                 }
                 open.push([&assumptions[..], &more].concat());
             }
         };
         self.assume(Vec::new());
         result
-    }
-
-    /// A whole number above zero is at least 1.
-    fn tighten(&self, assumption: &mut Assumption) {
-        let Some(divisor) = super::integer::content(&assumption.sum).and_then(|factor| factor.recip()) else {
-            return;
-        };
-        let whole = times_number(&assumption.sum, &divisor);
-        if assumption.strict && self.table.is_whole(&whole) {
-            let less = add(&whole, &number(Rational::MINUS_ONE));
-            *assumption = Assumption { sum: less.into(), strict: false };
-        }
     }
 
     /// What holds wherever a term is defined.
@@ -245,7 +194,7 @@ impl Prover<'_> {
             if !requirement.guards.is_empty() {
                 continue;
             }
-            let mut sum = self.required_sum(&requirement);
+            let mut sum = required_sum(&self.table, &requirement);
             if requirement.negative {
                 sum = negated(&sum);
             }
@@ -261,23 +210,12 @@ impl Prover<'_> {
         domain
     }
 
-    /// What a requirement is about, but for its sign.
-    fn required_sum(&self, requirement: &Requirement) -> Vec<Term> {
-        match self.requirement_content(requirement) {
-            Some(content) => self.table.polynomials.terms(content).to_vec(),
-            None => {
-                let key = Key::new(requirement.product, PolynomialId::ZERO);
-                vec![Term { key, coefficient: Rational::ONE }]
-            }
-        }
-    }
-
     /// Begins a case: what was learned in another is forgotten.
     fn assume(&mut self, assumptions: Vec<Assumption>) {
         self.case = Case { assumptions, ..Case::default() };
         let zeros: Vec<Vec<Term>> = self.case.zeros().map(<[Term]>::to_vec).collect();
         for sum in zeros {
-            if let Some((atom, value)) = self.solved(&sum)
+            if let Some((atom, value)) = solved(&self.table, &sum)
                 && let (Atom::Input(..), Some(value)) = (self.table.atom(atom), as_number(&value))
             {
                 self.case.numbers.insert(atom, value);
@@ -316,7 +254,9 @@ impl Prover<'_> {
         ] {
             let more: Vec<Assumption> =
                 sums.into_iter().map(|(sum, strict)| Assumption { sum: sum.into(), strict }).collect();
-            if sign.within(left) && self.solution(&assumptions, &more, &Rational::ONE) == Solution::None {
+            if sign.within(left)
+                && solution(&self.table, &assumptions, &more, &Rational::ONE) == Solution::None
+            {
                 left = left & !sign;
             }
         }
@@ -331,8 +271,8 @@ impl Prover<'_> {
         let Ok((common, rest)) = self.take_common(terms.to_vec()) else { return vec![terms.to_vec()] };
         let mut factors = Vec::new();
         for (atom, power) in self.table.monomials.shared_factors(common.key.monomial()).iter() {
-            let single = Key::new(self.table.single(*atom), PolynomialId::ZERO);
-            let single = vec![Term { key: single, coefficient: Rational::ONE }];
+            let single = Key::of(self.table.single(*atom));
+            let single = vec![Term::of(single)];
             match self.table.atom_signs(*atom) {
                 Signs::POSITIVE => {}
                 // A square says less than its root; both are looked at.
@@ -346,7 +286,7 @@ impl Prover<'_> {
             Some(_) => {}
             None => factors.extend(match self.factors_of_square(&rest) {
                 Some(square) => square,
-                None => self.factors_of_difference(&rest).unwrap_or_else(|| vec![rest]),
+                None => factors_of_difference(&mut self.table, &rest).unwrap_or_else(|| vec![rest]),
             }),
         }
         factors
@@ -362,51 +302,6 @@ impl Prover<'_> {
         Some(vec![negated(&root), root])
     }
 
-    /// Two terms of opposite signs, taken apart.
-    fn factors_of_difference(&mut self, terms: &[Term]) -> Option<Vec<Vec<Term>>> {
-        let [first, second] = terms else { return None };
-        if first.coefficient != -&second.coefficient {
-            return None;
-        }
-        let sign = Rational::from_integer(i64::from(first.coefficient.signum()));
-        let [a, b] = [first.key, second.key];
-        if a.monomial() == b.monomial() && self.table.monomial_signs(a.monomial()) == Signs::POSITIVE {
-            // 2^a − 2^b
-            let [a, b] = [a, b].map(|key| self.table.polynomials.shared_terms(key.exponent()));
-            return Some(vec![times_number(&add(&a, &negated(&b)), &sign)]);
-        }
-        if a.exponent() != PolynomialId::ZERO || b.exponent() != PolynomialId::ZERO {
-            return None;
-        }
-        let argument = |prover: &Self, key: Key| match prover.table.monomials.factors(key.monomial()) {
-            [(atom, 1)] => {
-                if let Atom::Apply(function @ (TermOp::Sqrt | TermOp::Log2), argument) =
-                    prover.table.atom(*atom)
-                {
-                    Some((*function, *argument))
-                } else {
-                    None
-                }
-            }
-            _ => None,
-        };
-        if let (Some((function, a)), Some((other, b))) = (argument(self, a), argument(self, b))
-            && function == other
-        {
-            let [a, b] = [a, b].map(|id| self.table.polynomials.shared_terms(id));
-            return Some(vec![times_number(&add(&a, &negated(&b)), &sign)]);
-        }
-        let half = |prover: &mut Self, key: Key| {
-            let factors = prover.table.monomials.shared_factors(key.monomial());
-            let even = factors.iter().all(|(_, power)| power % 2 == 0);
-            let halves: Vec<(AtomId, i32)> = factors.iter().map(|(atom, power)| (*atom, power / 2)).collect();
-            even.then(|| Key::new(prover.table.intern_factors(&halves), PolynomialId::ZERO))
-        };
-        let (a, b) = (half(self, a)?, half(self, b)?);
-        let [a, b] = [a, b].map(|key| vec![Term { key, coefficient: Rational::ONE }]);
-        Some(vec![times_number(&add(&a, &negated(&b)), &sign), add(&a, &b)])
-    }
-
     /// The signs that an atom's value can have in the case at hand.
     pub(super) fn signs_of_atom(&mut self, atom: AtomId) -> Signs {
         let signs = self.table.atom_signs(atom);
@@ -416,131 +311,9 @@ impl Prover<'_> {
         let within = if let Atom::Sum(content) = self.table.atom(atom) {
             self.table.polynomials.shared_terms(*content).to_vec()
         } else {
-            vec![Term {
-                key: Key::new(self.table.single(atom), PolynomialId::ZERO),
-                coefficient: Rational::ONE,
-            }]
+            vec![self.table.unit(atom)]
         };
         signs & self.signs_of(&within)
-    }
-
-    /// A solution of what is assumed, products of atoms taken as numbers of which no more than the signs is known: the
-    /// values of [`unknowns`].
-    fn solution(&self, assumptions: &[Assumption], more: &[Assumption], margin: &Rational) -> Solution {
-        let all = || assumptions.iter().chain(more);
-        let keys = self.unknowns(all());
-        let numbers: FxHashMap<Key, usize> = keys.iter().enumerate().map(|(at, key)| (*key, at)).collect();
-        let mut system: Vec<Inequality> = all()
-            .map(|assumption| Inequality {
-                terms: assumption
-                    .sum
-                    .iter()
-                    .map(|term| (numbers[&term.key], term.coefficient.clone()))
-                    .collect(),
-                strict: assumption.strict,
-            })
-            .collect();
-        for (at, key) in keys.iter().enumerate() {
-            if let Some(argument) = self.table.floor_of(*key) {
-                // ⌊a⌋ ≤ a < ⌊a⌋ + 1
-                let argument = self.table.polynomials.terms(argument);
-                let known: Option<Vec<(usize, Rational)>> = argument
-                    .iter()
-                    .map(|term| Some((*numbers.get(&term.key)?, term.coefficient.clone())))
-                    .collect();
-                if let Some(above) = known {
-                    let mut below: Vec<(usize, Rational)> = above.iter().map(|(at, by)| (*at, -by)).collect();
-                    let mut above = above;
-                    above.push((at, Rational::MINUS_ONE));
-                    below.extend([(at, Rational::ONE), (numbers[&Key::ONE], Rational::ONE)]);
-                    system.push(Inequality { terms: above, strict: false });
-                    system.push(Inequality { terms: below, strict: true });
-                }
-            }
-            let signs = self.table.monomial_signs(key.monomial());
-            let mut bound = |by: Rational, strict| system.push(Inequality { terms: vec![(at, by)], strict });
-            if let Some((low, high)) = self.table.whole_bounds(*key) {
-                // Nothing is known of the number one but that it is positive: bounds are multiples of it.
-                let one = numbers[&Key::ONE];
-                let mut limit = |by: Rational, end: i128| {
-                    let end = &-&by * &Rational::from_i128(end);
-                    system.push(Inequality { terms: vec![(at, by), (one, end)], strict: false });
-                };
-                limit(Rational::ONE, low);
-                limit(Rational::MINUS_ONE, high);
-                continue;
-            }
-            if *key == Key::ONE {
-                // 1, whatever the margin is of the others.
-                bound(margin.clone(), true);
-            } else if signs.within(Signs::NOT_NEGATIVE) {
-                bound(Rational::ONE, signs.excludes_zero());
-            } else if signs.within(!Signs::POSITIVE) {
-                bound(Rational::MINUS_ONE, signs.excludes_zero());
-            }
-        }
-        solve(&system, keys.len(), margin)
-    }
-
-    /// The products of atoms in sums, and those that they are roundings of; 1 is one of them.
-    fn unknowns<'a>(&self, assumptions: impl Iterator<Item = &'a Assumption>) -> Vec<Key> {
-        let mut keys: Vec<Key> =
-            assumptions.flat_map(|assumption| assumption.sum.iter().map(|term| term.key)).collect();
-        keys.push(Key::ONE);
-        let mut at = 0;
-        while at < keys.len() && keys.len() < MAX_COMPARISONS {
-            if let Some(argument) = self.table.floor_of(keys[at]) {
-                let new = self.table.polynomials.terms(argument).iter().map(|term| term.key);
-                let new: Vec<Key> = new.filter(|key| !keys.contains(key)).collect();
-                keys.extend(new);
-            }
-            at += 1;
-        }
-        keys.sort_unstable();
-        keys.dedup();
-        keys
-    }
-
-    /// What is reported of a case that was not proved.
-    fn open_case(&mut self, assumptions: &[Assumption]) -> Split {
-        let margins = [1, 1 << 16].map(Rational::from_integer);
-        let hints = margins.iter().map(|margin| self.hint(assumptions, margin)).collect();
-        let reason = match assumptions.len() {
-            0 => "the canonical forms differ".to_string(),
-            count => format!(
-                "the canonical forms differ in one of the orders of what is compared ({count} comparisons)"
-            ),
-        };
-        Split::Open { hints, reason }
-    }
-
-    /// Values of input elements in a case, `margin` away from its edge.
-    fn hint(&self, assumptions: &[Assumption], margin: &Rational) -> Hint {
-        // Within the case rather than on its edge, where the next case may be equal too.
-        let within: Vec<Assumption> =
-            assumptions.iter().map(|assumption| Assumption { strict: true, ..assumption.clone() }).collect();
-        let values = match self.solution(&within, &[], margin) {
-            Solution::Values(values) => values,
-            Solution::None | Solution::GivenUp => match self.solution(assumptions, &[], margin) {
-                Solution::Values(values) => values,
-                Solution::None | Solution::GivenUp => return Hint::new(),
-            },
-        };
-        let keys = self.unknowns(assumptions.iter());
-        // The system is homogeneous; 1 has to be 1.
-        let one = keys.iter().position(|key| *key == Key::ONE).and_then(|at| values.get(at)?.recip());
-        let scale = one.unwrap_or(Rational::ONE);
-        let mut hint = Hint::new();
-        for (key, value) in keys.iter().zip(&values) {
-            if key.exponent() == PolynomialId::ZERO
-                && let [(atom, 1)] = self.table.monomials.factors(key.monomial())
-                && let Atom::Input(input, element) = self.table.atom(*atom)
-            {
-                hint.push(((*input, *element), value * &scale));
-            }
-        }
-        hint.sort_unstable_by_key(|(place, _)| *place);
-        hint
     }
 
     /// A difference without what the case at hand makes zero, and without denominators.
@@ -557,29 +330,11 @@ impl Prover<'_> {
     pub(super) fn at_zeros(&mut self, mut terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let zeros: Vec<Vec<Term>> = self.case.zeros().map(<[Term]>::to_vec).collect();
         for sum in zeros {
-            if let Some((atom, value)) = self.solved(&sum) {
+            if let Some((atom, value)) = solved(&self.table, &sum) {
                 terms = self.replaced(&terms, atom, &value)?;
             }
         }
         Ok(terms)
-    }
-
-    /// An atom that a sum has in one term, alone, and what it must be for the sum to be zero.
-    fn solved(&self, sum: &[Term]) -> Option<(AtomId, Vec<Term>)> {
-        sum.iter().enumerate().find_map(|(at, term)| {
-            let [(atom, 1)] = self.table.monomials.factors(term.monomial()) else { return None };
-            let elsewhere = |other: &Term| {
-                let mut factors = self.table.monomials.factors(other.monomial()).iter();
-                factors.any(|(factor, _)| factor == atom) || other.exponent() != PolynomialId::ZERO
-            };
-            let mut rest = sum.to_vec();
-            rest.remove(at);
-            if term.exponent() != PolynomialId::ZERO || rest.iter().any(elsewhere) {
-                return None;
-            }
-            let factor = -term.coefficient.recip()?;
-            Some((*atom, times_number(&rest, &factor)))
-        })
     }
 
     /// A sum with positive powers of an atom replaced.
@@ -592,9 +347,7 @@ impl Prover<'_> {
                 out.push(term.clone());
                 continue;
             }
-            let rest: Vec<(AtomId, i32)> =
-                factors.iter().copied().filter(|(factor, _)| *factor != atom).collect();
-            let key = Key::new(self.table.intern_factors(&rest), term.exponent());
+            let key = self.table.without(term.key, &[atom]);
             let mut product = vec![Term { key, coefficient: term.coefficient.clone() }];
             for _ in 0..power {
                 product = self.multiply(&product, value)?;
@@ -604,4 +357,203 @@ impl Prover<'_> {
         collect(&mut out);
         Ok(out)
     }
+}
+
+/// A whole number above zero is at least 1.
+fn tighten(table: &Table, assumption: &mut Assumption) {
+    let Some(divisor) = content(&assumption.sum).and_then(|factor| factor.recip()) else {
+        return;
+    };
+    let whole = times_number(&assumption.sum, &divisor);
+    if assumption.strict && table.is_whole(&whole) {
+        let less = add(&whole, &number(Rational::MINUS_ONE));
+        *assumption = Assumption { sum: less.into(), strict: false };
+    }
+}
+
+/// What a requirement is about, but for its sign.
+fn required_sum(table: &Table, requirement: &Requirement) -> Vec<Term> {
+    match table.requirement_content(requirement) {
+        Some(content) => table.polynomials.terms(content).to_vec(),
+        None => {
+            let key = Key::of(requirement.product);
+            vec![Term::of(key)]
+        }
+    }
+}
+
+/// Two terms of opposite signs, taken apart.
+fn factors_of_difference(table: &mut Table, terms: &[Term]) -> Option<Vec<Vec<Term>>> {
+    let [first, second] = terms else { return None };
+    if first.coefficient != -&second.coefficient {
+        return None;
+    }
+    let sign = Rational::from_integer(i64::from(first.coefficient.signum()));
+    let [a, b] = [first.key, second.key];
+    if a.monomial() == b.monomial() && table.monomial_signs(a.monomial()) == Signs::POSITIVE {
+        // 2^a − 2^b
+        let [a, b] = [a, b].map(|key| table.polynomials.shared_terms(key.exponent()));
+        return Some(vec![times_number(&add(&a, &negated(&b)), &sign)]);
+    }
+    if a.exponent() != PolynomialId::ZERO || b.exponent() != PolynomialId::ZERO {
+        return None;
+    }
+    let argument = |table: &Table, key: Key| match table.monomials.factors(key.monomial()) {
+        [(atom, 1)] => {
+            if let Atom::Apply(function @ (TermOp::Sqrt | TermOp::Log2), argument) = table.atom(*atom) {
+                Some((*function, *argument))
+            } else {
+                None
+            }
+        }
+        _ => None,
+    };
+    if let (Some((function, a)), Some((other, b))) = (argument(table, a), argument(table, b))
+        && function == other
+    {
+        let [a, b] = [a, b].map(|id| table.polynomials.shared_terms(id));
+        return Some(vec![times_number(&add(&a, &negated(&b)), &sign)]);
+    }
+    let half = |table: &mut Table, key: Key| {
+        let factors = table.monomials.shared_factors(key.monomial());
+        let even = factors.iter().all(|(_, power)| power % 2 == 0);
+        let halves: Vec<(AtomId, i32)> = factors.iter().map(|(atom, power)| (*atom, power / 2)).collect();
+        even.then(|| Key::of(table.intern_factors(&halves)))
+    };
+    let (a, b) = (half(table, a)?, half(table, b)?);
+    let [a, b] = [a, b].map(|key| vec![Term::of(key)]);
+    Some(vec![times_number(&add(&a, &negated(&b)), &sign), add(&a, &b)])
+}
+
+/// An atom that a sum has in one term, alone, and what it must be for the sum to be zero.
+fn solved(table: &Table, sum: &[Term]) -> Option<(AtomId, Vec<Term>)> {
+    sum.iter().enumerate().find_map(|(at, term)| {
+        let [(atom, 1)] = table.monomials.factors(term.monomial()) else { return None };
+        let elsewhere = |other: &Term| {
+            let mut factors = table.monomials.factors(other.monomial()).iter();
+            factors.any(|(factor, _)| factor == atom) || other.exponent() != PolynomialId::ZERO
+        };
+        let mut rest = sum.to_vec();
+        rest.remove(at);
+        if term.exponent() != PolynomialId::ZERO || rest.iter().any(elsewhere) {
+            return None;
+        }
+        let factor = -term.coefficient.recip()?;
+        Some((*atom, times_number(&rest, &factor)))
+    })
+}
+
+/// A solution of what is assumed, products of atoms taken as numbers of which no more than the signs is known: the
+/// values of [`unknowns`].
+fn solution(table: &Table, assumptions: &[Assumption], more: &[Assumption], margin: &Rational) -> Solution {
+    let all = || assumptions.iter().chain(more);
+    let keys = unknowns(table, all());
+    let numbers: FxHashMap<Key, usize> = keys.iter().enumerate().map(|(at, key)| (*key, at)).collect();
+    let mut system: Vec<Inequality> = all()
+        .map(|assumption| Inequality {
+            terms: assumption.sum.iter().map(|term| (numbers[&term.key], term.coefficient.clone())).collect(),
+            strict: assumption.strict,
+        })
+        .collect();
+    for (at, key) in keys.iter().enumerate() {
+        if let Some(argument) = table.floor_of(*key) {
+            // ⌊a⌋ ≤ a < ⌊a⌋ + 1
+            let argument = table.polynomials.terms(argument);
+            let known: Option<Vec<(usize, Rational)>> = argument
+                .iter()
+                .map(|term| Some((*numbers.get(&term.key)?, term.coefficient.clone())))
+                .collect();
+            if let Some(above) = known {
+                let mut below: Vec<(usize, Rational)> = above.iter().map(|(at, by)| (*at, -by)).collect();
+                let mut above = above;
+                above.push((at, Rational::MINUS_ONE));
+                below.extend([(at, Rational::ONE), (numbers[&Key::ONE], Rational::ONE)]);
+                system.push(Inequality { terms: above, strict: false });
+                system.push(Inequality { terms: below, strict: true });
+            }
+        }
+        let signs = table.monomial_signs(key.monomial());
+        let mut bound = |by: Rational, strict| system.push(Inequality { terms: vec![(at, by)], strict });
+        if let Some((low, high)) = table.whole_bounds(*key) {
+            // Nothing is known of the number one but that it is positive: bounds are multiples of it.
+            let one = numbers[&Key::ONE];
+            let mut limit = |by: Rational, end: i128| {
+                let end = &-&by * &Rational::from_i128(end);
+                system.push(Inequality { terms: vec![(at, by), (one, end)], strict: false });
+            };
+            limit(Rational::ONE, low);
+            limit(Rational::MINUS_ONE, high);
+            continue;
+        }
+        if *key == Key::ONE {
+            // 1, whatever the margin is of the others.
+            bound(margin.clone(), true);
+        } else if signs.within(Signs::NOT_NEGATIVE) {
+            bound(Rational::ONE, signs.excludes_zero());
+        } else if signs.within(!Signs::POSITIVE) {
+            bound(Rational::MINUS_ONE, signs.excludes_zero());
+        }
+    }
+    solve(&system, keys.len(), margin)
+}
+
+/// The products of atoms in sums, and those that they are roundings of; 1 is one of them.
+fn unknowns<'a>(table: &Table, assumptions: impl Iterator<Item = &'a Assumption>) -> Vec<Key> {
+    let mut keys: Vec<Key> =
+        assumptions.flat_map(|assumption| assumption.sum.iter().map(|term| term.key)).collect();
+    keys.push(Key::ONE);
+    let mut at = 0;
+    while at < keys.len() && keys.len() < MAX_COMPARISONS {
+        if let Some(argument) = table.floor_of(keys[at]) {
+            let new = table.polynomials.terms(argument).iter().map(|term| term.key);
+            let new: Vec<Key> = new.filter(|key| !keys.contains(key)).collect();
+            keys.extend(new);
+        }
+        at += 1;
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+/// Values of input elements in a case, `margin` away from its edge.
+fn hint(table: &Table, assumptions: &[Assumption], margin: &Rational) -> Hint {
+    // Within the case rather than on its edge, where the next case may be equal too.
+    let within: Vec<Assumption> =
+        assumptions.iter().map(|assumption| Assumption { strict: true, ..assumption.clone() }).collect();
+    let values = match solution(table, &within, &[], margin) {
+        Solution::Values(values) => values,
+        Solution::None | Solution::GivenUp => match solution(table, assumptions, &[], margin) {
+            Solution::Values(values) => values,
+            Solution::None | Solution::GivenUp => return Hint::new(),
+        },
+    };
+    let keys = unknowns(table, assumptions.iter());
+    // The system is homogeneous; 1 has to be 1.
+    let one = keys.iter().position(|key| *key == Key::ONE).and_then(|at| values.get(at)?.recip());
+    let scale = one.unwrap_or(Rational::ONE);
+    let mut hint = Hint::new();
+    for (key, value) in keys.iter().zip(&values) {
+        if key.exponent() == PolynomialId::ZERO
+            && let [(atom, 1)] = table.monomials.factors(key.monomial())
+            && let Atom::Input(input, element) = table.atom(*atom)
+        {
+            hint.push(((*input, *element), value * &scale));
+        }
+    }
+    hint.sort_unstable_by_key(|(place, _)| *place);
+    hint
+}
+
+/// What is reported of a case that was not proved.
+fn open_case(table: &Table, assumptions: &[Assumption]) -> Split {
+    let margins = [1, 1 << 16].map(Rational::from_integer);
+    let hints = margins.iter().map(|margin| hint(table, assumptions, margin)).collect();
+    let reason = match assumptions.len() {
+        0 => "the canonical forms differ".to_string(),
+        count => format!(
+            "the canonical forms differ in one of the orders of what is compared ({count} comparisons)"
+        ),
+    };
+    Split::Open { hints, reason }
 }

@@ -1,11 +1,12 @@
 //! What a form still compares: the comparisons with zero that proofs by cases ([`super::cases`]) split by.
 
-use super::atom::{Atom, AtomId};
-use super::canon::Prover;
-use super::cases::Assumption;
+use super::atom::Atom;
+use super::case::{Assumption, Case};
 use super::condition::{Condition, ConditionId};
-use super::function::{negated, number};
-use super::polynomial::{Key, PolynomialId, Term, add};
+use super::id::AtomId;
+use super::polynomial::{Key, PolynomialId, Term, add, negated, number};
+use super::prover::Prover;
+use super::table::Table;
 use crate::number::Rational;
 use crate::number::signs::Signs;
 use rustc_hash::FxHashSet;
@@ -60,6 +61,12 @@ impl Comparison {
         [above, below].map(|sum| Assumption { sum: sum.into(), strict: false })
     }
 
+    /// Whether a case assumes which number a digit is.
+    fn is_placed(&self, case: &Case) -> bool {
+        let Kind::Value(most) = self.kind else { return false };
+        (0..=most).any(|value| case.assumptions.contains(&self.is(value)[0]))
+    }
+
     /// The ways that it can come out.
     pub(super) fn outcomes(&self) -> Vec<Vec<Assumption>> {
         let up = |strict| Assumption { sum: self.sum.as_slice().into(), strict };
@@ -76,7 +83,7 @@ impl Comparison {
 impl Prover<'_> {
     /// The simplest comparison that a sum still makes and that the case at hand leaves open.
     pub(super) fn comparison_in(&mut self, sum: &[Term]) -> Option<Comparison> {
-        let mut found = self.comparisons(sum);
+        let mut found = comparisons(&self.table, sum);
         found.sort_by_key(|(turn, comparison)| {
             let place = comparison.sum.iter().map(|term| self.table.monomials.place(term.monomial())).min();
             (*turn, comparison.sum.len(), place)
@@ -84,7 +91,7 @@ impl Prover<'_> {
         found.truncate(MAX_COMPARISONS);
         for (_, comparison) in found {
             if let Kind::Value(_) = comparison.kind {
-                if self.is_placed(&comparison) {
+                if comparison.is_placed(&self.case) {
                     continue;
                 }
                 return Some(comparison);
@@ -103,149 +110,134 @@ impl Prover<'_> {
         None
     }
 
-    /// Whether it is assumed which number a digit is.
-    fn is_placed(&self, digit: &Comparison) -> bool {
-        let Kind::Value(most) = digit.kind else { return false };
-        (0..=most).any(|value| self.case.assumptions.contains(&digit.is(value)[0]))
-    }
-
     /// A digit that something assumed depends on: that no whole number is in the case may show in each of its values.
     pub(super) fn digit_in(&self, assumptions: &[Assumption]) -> Option<Comparison> {
-        let digits = assumptions.iter().flat_map(|assumption| self.comparisons(&assumption.sum));
+        let digits = assumptions.iter().flat_map(|assumption| comparisons(&self.table, &assumption.sum));
         let mut digits: Vec<Comparison> = digits
             .map(|(_, comparison)| comparison)
-            .filter(|comparison| matches!(comparison.kind, Kind::Value(_)) && !self.is_placed(comparison))
+            .filter(|comparison| {
+                matches!(comparison.kind, Kind::Value(_)) && !comparison.is_placed(&self.case)
+            })
             .collect();
         digits.sort_by_key(|digit| {
             digit.sum.iter().map(|term| self.table.monomials.place(term.monomial())).min()
         });
         digits.into_iter().next()
     }
+}
 
-    /// All comparisons within a sum, each with its turn: those that have others within them are not the first, and
-    /// digits the last.
-    fn comparisons(&self, sum: &[Term]) -> Vec<(u8, Comparison)> {
-        let mut found = Vec::new();
-        let mut seen: FxHashSet<AtomId> = FxHashSet::default();
-        let mut open: Vec<AtomId> = self.atoms_in(sum);
-        while let Some(atom) = open.pop() {
-            if !seen.insert(atom) || found.len() > 4 * MAX_COMPARISONS {
-                continue;
-            }
-            let inside = |id: PolynomialId| self.table.polynomials.terms(id);
-            let mut compare = |sum: Vec<Term>, kind| {
-                let compares = self.atoms_in(&sum).into_iter().any(|atom| self.compares(atom));
-                found.push((u8::from(compares), Comparison { sum, kind }));
-            };
-            match self.table.atom(atom) {
-                Atom::Sum(content) | Atom::Apply(_, content) => {
-                    open.extend(self.atoms_in(inside(*content)));
-                    // A digit or a sign.
-                    if let Some((low, high)) = self.table.atom_bounds(atom)
-                        && let Ok(most) = u8::try_from(high - low)
-                        && (1..=MAX_VALUES).contains(&most)
-                        && let Some(single) = self.table.monomials.known_single(atom)
-                    {
-                        let key = Key::new(single, PolynomialId::ZERO);
-                        let digit = [Term { key, coefficient: Rational::ONE }];
-                        let sum = add(&digit, &number(Rational::from_i128(-low)));
-                        found.push((2, Comparison { sum, kind: Kind::Value(most) }));
-                    }
-                }
-                Atom::Max(arms) => {
-                    for (at, arm) in arms.iter().enumerate() {
-                        for other in arms[at + 1..].iter().filter(|_| arms.len() <= MAX_ARMS) {
-                            compare(add(inside(*arm), &negated(inside(*other))), Kind::Order);
-                        }
-                        open.extend(self.atoms_in(inside(*arm)));
-                    }
-                }
-                Atom::BitAnd(a, b) => {
-                    open.extend([*a, *b].into_iter().flat_map(|part| self.atoms_in(inside(part))));
-                }
-                Atom::CopySign(sign, magnitude, _) => {
-                    compare(inside(*sign).to_vec(), Kind::Sign);
-                    open.extend([*sign, *magnitude].into_iter().flat_map(|part| self.atoms_in(inside(part))));
-                }
-                Atom::Select(condition, a, b) => {
-                    for (sum, kind) in self.compared_by(condition) {
-                        open.extend(self.atoms_in(inside(sum)));
-                        compare(inside(sum).to_vec(), kind);
-                    }
-                    open.extend([*a, *b].into_iter().flat_map(|part| self.atoms_in(inside(part))));
-                }
-                Atom::Input(..)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Opaque(_)
-                | Atom::Products(_) => {}
-            }
+/// All comparisons within a sum, each with its turn: those that have others within them are not the first, and
+/// digits the last.
+fn comparisons(table: &Table, sum: &[Term]) -> Vec<(u8, Comparison)> {
+    let mut found = Vec::new();
+    let mut seen: FxHashSet<AtomId> = FxHashSet::default();
+    let mut open: Vec<AtomId> = atoms_in(table, sum);
+    while let Some(atom) = open.pop() {
+        if !seen.insert(atom) || found.len() > 4 * MAX_COMPARISONS {
+            continue;
         }
-        found
-    }
-
-    /// Whether an atom compares, or something within it does.
-    fn compares(&self, atom: AtomId) -> bool {
-        let mut seen: FxHashSet<AtomId> = FxHashSet::default();
-        let mut open = vec![atom];
-        while let Some(atom) = open.pop() {
-            match self.table.atom(atom) {
-                Atom::Max(_) | Atom::CopySign(..) | Atom::Select(..) => return true,
-                Atom::Sum(content) | Atom::Apply(_, content) => {
-                    if seen.insert(atom) {
-                        open.extend(self.atoms_in(self.table.polynomials.terms(*content)));
-                    }
-                }
-                Atom::BitAnd(a, b) => {
-                    if seen.insert(atom) {
-                        let inside = |part: &PolynomialId| self.table.polynomials.terms(*part);
-                        open.extend([a, b].into_iter().flat_map(|part| self.atoms_in(inside(part))));
-                    }
-                }
-                Atom::Input(..)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Opaque(_)
-                | Atom::Products(_) => {}
-            }
-        }
-        false
-    }
-
-    /// The atoms of a sum and of its exponents.
-    fn atoms_in(&self, sum: &[Term]) -> Vec<AtomId> {
-        let mut atoms = Vec::new();
-        let mut exponents = Vec::new();
-        let mut add = |terms: &[Term], exponents: &mut Vec<PolynomialId>| {
-            for term in terms {
-                atoms.extend(self.table.monomials.factors(term.monomial()).iter().map(|(atom, _)| *atom));
-                if term.exponent() != PolynomialId::ZERO {
-                    exponents.push(term.exponent());
-                }
-            }
+        let inside = |id: PolynomialId| table.polynomials.terms(id);
+        let mut compare = |sum: Vec<Term>, kind| {
+            let compares = atoms_in(table, &sum).into_iter().any(|atom| compares(table, atom));
+            found.push((u8::from(compares), Comparison { sum, kind }));
         };
-        add(sum, &mut exponents);
-        while let Some(exponent) = exponents.pop() {
-            add(self.table.polynomials.terms(exponent), &mut exponents);
+        match table.atom(atom) {
+            Atom::Sum(content) | Atom::Apply(_, content) => {
+                open.extend(atoms_in(table, inside(*content)));
+                // A digit or a sign.
+                if let Some((low, high)) = table.atom_bounds(atom)
+                    && let Ok(most) = u8::try_from(high - low)
+                    && (1..=MAX_VALUES).contains(&most)
+                    && let Some(single) = table.monomials.known_single(atom)
+                {
+                    let key = Key::of(single);
+                    let digit = [Term::of(key)];
+                    let sum = add(&digit, &number(Rational::from_i128(-low)));
+                    found.push((2, Comparison { sum, kind: Kind::Value(most) }));
+                }
+            }
+            Atom::Max(arms) => {
+                for (at, arm) in arms.iter().enumerate() {
+                    for other in arms[at + 1..].iter().filter(|_| arms.len() <= MAX_ARMS) {
+                        compare(add(inside(*arm), &negated(inside(*other))), Kind::Order);
+                    }
+                    open.extend(atoms_in(table, inside(*arm)));
+                }
+            }
+            Atom::BitAnd(a, b) => {
+                open.extend([*a, *b].into_iter().flat_map(|part| atoms_in(table, inside(part))));
+            }
+            Atom::CopySign(sign, magnitude, _) => {
+                compare(inside(*sign).to_vec(), Kind::Sign);
+                open.extend([*sign, *magnitude].into_iter().flat_map(|part| atoms_in(table, inside(part))));
+            }
+            Atom::Select(condition, a, b) => {
+                for (sum, kind) in compared_by(table, condition) {
+                    open.extend(atoms_in(table, inside(sum)));
+                    compare(inside(sum).to_vec(), kind);
+                }
+                open.extend([*a, *b].into_iter().flat_map(|part| atoms_in(table, inside(part))));
+            }
+            Atom::Input(..)
+            | Atom::Irrational(_)
+            | Atom::Literal(_)
+            | Atom::Opaque(_)
+            | Atom::Products(_) => {}
         }
-        atoms.sort_unstable();
-        atoms.dedup();
-        atoms
     }
+    found
+}
 
-    /// What a condition compares with zero.
-    fn compared_by(&self, condition: &ConditionId) -> Vec<(PolynomialId, Kind)> {
-        let mut found = Vec::new();
-        let mut open = vec![condition];
-        while let Some(condition) = open.pop() {
-            match self.conditions.get(condition) {
-                Condition::Known(_) => {}
-                Condition::Positive(sum) => found.push((*sum, Kind::Positive)),
-                Condition::Zero(sum) => found.push((*sum, Kind::Zero)),
-                Condition::Not(inner) => open.push(inner),
-                Condition::And(a, b) | Condition::Xor(a, b) => open.extend([a, b]),
+/// Whether an atom compares, or something within it does.
+fn compares(table: &Table, atom: AtomId) -> bool {
+    let mut seen: FxHashSet<AtomId> = FxHashSet::default();
+    let mut open = vec![atom];
+    while let Some(atom) = open.pop() {
+        let content = table.atom(atom);
+        if matches!(content, Atom::Max(_) | Atom::CopySign(..) | Atom::Select(..)) {
+            return true;
+        }
+        if seen.insert(atom) {
+            let parts = content.parts().into_iter();
+            open.extend(parts.flat_map(|part| atoms_in(table, table.polynomials.terms(part))));
+        }
+    }
+    false
+}
+
+/// The atoms of a sum and of its exponents.
+fn atoms_in(table: &Table, sum: &[Term]) -> Vec<AtomId> {
+    let mut atoms = Vec::new();
+    let mut exponents = Vec::new();
+    let mut add = |terms: &[Term], exponents: &mut Vec<PolynomialId>| {
+        for term in terms {
+            atoms.extend(table.monomials.factors(term.monomial()).iter().map(|(atom, _)| *atom));
+            if term.exponent() != PolynomialId::ZERO {
+                exponents.push(term.exponent());
             }
         }
-        found
+    };
+    add(sum, &mut exponents);
+    while let Some(exponent) = exponents.pop() {
+        add(table.polynomials.terms(exponent), &mut exponents);
     }
+    atoms.sort_unstable();
+    atoms.dedup();
+    atoms
+}
+
+/// What a condition compares with zero.
+fn compared_by(table: &Table, condition: &ConditionId) -> Vec<(PolynomialId, Kind)> {
+    let mut found = Vec::new();
+    let mut open = vec![condition];
+    while let Some(condition) = open.pop() {
+        match table.conditions.get(condition) {
+            Condition::Known(_) => {}
+            Condition::Positive(sum) => found.push((*sum, Kind::Positive)),
+            Condition::Zero(sum) => found.push((*sum, Kind::Zero)),
+            Condition::Not(inner) => open.push(inner),
+            Condition::And(a, b) | Condition::Xor(a, b) => open.extend([a, b]),
+        }
+    }
+    found
 }

@@ -1,8 +1,8 @@
 //! Conditions on inputs, canonical: comparisons with zero and what is made of them.
 
-use super::atom::{Table, mix};
-use super::canon::bytes_of;
-use super::polynomial::PolynomialId;
+use super::id::mix;
+use super::interner::bytes_of;
+use super::polynomial::{PolynomialId, Polynomials};
 use crate::base::index::number_of;
 use rustc_hash::FxHashMap;
 
@@ -53,11 +53,11 @@ impl Conditions {
         &self.list[id.at as usize]
     }
 
-    pub(super) fn intern(&mut self, condition: Condition, table: &Table) -> ConditionId {
+    pub(super) fn intern(&mut self, condition: Condition, polynomials: &Polynomials) -> ConditionId {
         if let Some(id) = self.ids.get(&condition) {
             return id.clone();
         }
-        let place = |polynomial: &PolynomialId| table.polynomials.place(*polynomial).fingerprint;
+        let place = |polynomial: &PolynomialId| polynomials.place(*polynomial).fingerprint;
         let fingerprint = match &condition {
             Condition::Known(value) => mix(11, u128::from(*value)),
             Condition::Positive(inner) => mix(12, place(inner)),
@@ -73,7 +73,7 @@ impl Conditions {
     }
 
     /// `¬a`
-    pub(super) fn not(&mut self, a: ConditionId, table: &Table) -> ConditionId {
+    pub(super) fn not(&mut self, a: ConditionId, polynomials: &Polynomials) -> ConditionId {
         let condition = match self.get(&a) {
             Condition::Known(value) => Condition::Known(!value),
             Condition::Not(inner) => return inner.clone(),
@@ -81,11 +81,11 @@ impl Conditions {
                 Condition::Not(a)
             }
         };
-        self.intern(condition, table)
+        self.intern(condition, polynomials)
     }
 
     /// `a ∧ b`
-    pub(super) fn and(&mut self, a: ConditionId, b: ConditionId, table: &Table) -> ConditionId {
+    pub(super) fn and(&mut self, a: ConditionId, b: ConditionId, polynomials: &Polynomials) -> ConditionId {
         match (self.get(&a), self.get(&b)) {
             (Condition::Known(true), _) => b,
             (_, Condition::Known(true)) => a,
@@ -94,22 +94,22 @@ impl Conditions {
             _ if a == b => a,
             _ => {
                 let (a, b) = if a.at <= b.at { (a, b) } else { (b, a) };
-                self.intern(Condition::And(a, b), table)
+                self.intern(Condition::And(a, b), polynomials)
             }
         }
     }
 
     /// `a ⊕ b`
-    pub(super) fn xor(&mut self, a: ConditionId, b: ConditionId, table: &Table) -> ConditionId {
+    pub(super) fn xor(&mut self, a: ConditionId, b: ConditionId, polynomials: &Polynomials) -> ConditionId {
         match (self.get(&a), self.get(&b)) {
             (Condition::Known(false), _) => b,
             (_, Condition::Known(false)) => a,
-            (Condition::Known(true), _) => self.not(b, table),
-            (_, Condition::Known(true)) => self.not(a, table),
-            _ if a == b => self.intern(Condition::Known(false), table),
+            (Condition::Known(true), _) => self.not(b, polynomials),
+            (_, Condition::Known(true)) => self.not(a, polynomials),
+            _ if a == b => self.intern(Condition::Known(false), polynomials),
             _ => {
                 let (a, b) = if a.at <= b.at { (a, b) } else { (b, a) };
-                self.intern(Condition::Xor(a, b), table)
+                self.intern(Condition::Xor(a, b), polynomials)
             }
         }
     }

@@ -13,13 +13,15 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::atom::{Atom, AtomId, TermRef, mix};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::condition::{Condition, ConditionId};
-use super::linear_sum::inputs_of;
+use super::id::{AtomId, TermRef, mix};
 use super::monomial::MonomialId;
+use super::packed::inputs_of;
 use super::polynomial::PolynomialId;
 use super::print::Normal;
+use super::prover::Prover;
+use super::table::Table;
 use super::tower::{LEVELS, TOWERS, Tower};
 use crate::term::{InputId, TermOp};
 
@@ -62,8 +64,8 @@ impl Digests {
         };
         for at in unknown(prover, |at| self.firsts.contains_key(at), &form)? {
             let mut first = First::new();
-            elements_of(prover, &at.0, |input, element| lower(&mut first, input, element));
-            within(prover, &at, |part| {
+            elements_of(&prover.table, &at.0, |input, element| lower(&mut first, input, element));
+            within(&prover.table, &at, |part| {
                 self.firsts[&part].iter().for_each(|(a, b)| lower(&mut first, *a, *b))
             });
             first.sort_unstable();
@@ -72,7 +74,8 @@ impl Digests {
         self.from.clone_from(&self.firsts[&form]);
         let is_known = |at: &At| self.values.get(at).is_some_and(|(origin, _)| *origin == self.origin(at));
         for at in unknown(prover, is_known, &form)? {
-            let evaluation = |which| Evaluation { prover, tower: &TOWERS[which], which, digests: self };
+            let evaluation =
+                |which| Evaluation { table: &prover.table, tower: &TOWERS[which], which, digests: self };
             let value = std::array::from_fn(|which| evaluation(which).part(&at));
             self.values.insert(at.clone(), (self.origin(&at), value));
         }
@@ -134,8 +137,8 @@ pub(super) fn unknown(
             list.push(part);
         } else if !is_known(&part) && seen.insert(part.clone()) {
             stack.push((part.clone(), true));
-            within(prover, &part, |part| stack.push((part, false)));
-            elements_of(prover, &part.0, |_, _| steps += 1);
+            within(&prover.table, &part, |part| stack.push((part, false)));
+            elements_of(&prover.table, &part.0, |_, _| steps += 1);
         }
         steps += 1;
     }
@@ -144,13 +147,13 @@ pub(super) fn unknown(
 }
 
 /// What a part is made of.
-fn within(prover: &Prover<'_>, (part, level): &At, mut each: impl FnMut(At)) {
+fn within(table: &Table, (part, level): &At, mut each: impl FnMut(At)) {
     let level = *level;
     let mut polynomials =
         |ids: &[PolynomialId]| ids.iter().for_each(|id| each((Part::Polynomial(*id), level)));
     match part {
         Part::Polynomial(id) => {
-            for term in prover.table().polynomials.terms(*id) {
+            for term in table.polynomials.terms(*id) {
                 each((Part::Monomial(term.monomial()), level));
                 if term.exponent() != PolynomialId::ZERO {
                     each((Part::Polynomial(term.exponent()), below(level)));
@@ -158,10 +161,10 @@ fn within(prover: &Prover<'_>, (part, level): &At, mut each: impl FnMut(At)) {
             }
         }
         Part::Monomial(id) => {
-            let factors = prover.table().monomials.factors(*id).iter();
+            let factors = table.monomials.factors(*id).iter();
             factors.for_each(|(atom, _)| each((Part::Atom(*atom), level)));
         }
-        Part::Condition(id) => match prover.conditions.get(id) {
+        Part::Condition(id) => match table.conditions.get(id) {
             Condition::Known(_) => {}
             Condition::Positive(inner) | Condition::Zero(inner) => polynomials(&[*inner]),
             Condition::Not(inner) => each((Part::Condition(inner.clone()), level)),
@@ -169,29 +172,21 @@ fn within(prover: &Prover<'_>, (part, level): &At, mut each: impl FnMut(At)) {
                 [a, b].into_iter().for_each(|inner| each((Part::Condition(inner.clone()), level)));
             }
         },
-        Part::Atom(id) => match prover.table().atom(*id) {
-            Atom::Input(..)
-            | Atom::Irrational(_)
-            | Atom::Literal(_)
-            | Atom::Opaque(_)
-            | Atom::Products(_) => {}
-            Atom::Max(arms) => polynomials(arms),
-            Atom::Sum(inner) | Atom::Apply(_, inner) => polynomials(&[*inner]),
-            Atom::CopySign(a, b, _) | Atom::BitAnd(a, b) => polynomials(&[*a, *b]),
-            Atom::Select(condition, a, b) => {
-                polynomials(&[*a, *b]);
+        Part::Atom(id) => {
+            polynomials(&table.atom(*id).parts());
+            if let Atom::Select(condition, ..) = table.atom(*id) {
                 each((Part::Condition(condition.clone()), level));
             }
-        },
+        }
     }
 }
 
 /// The elements of inputs that a part itself consists of.
-fn elements_of(prover: &Prover<'_>, part: &Part, mut each: impl FnMut(InputId, u64)) {
+fn elements_of(table: &Table, part: &Part, mut each: impl FnMut(InputId, u64)) {
     let Part::Atom(id) = part else { return };
-    if let Atom::Input(input, element) = prover.table().atom(*id) {
+    if let Atom::Input(input, element) = table.atom(*id) {
         each(*input, *element);
-    } else if let Atom::Products(keys) = prover.table().atom(*id) {
+    } else if let Atom::Products(keys) = table.atom(*id) {
         keys.iter().flat_map(|key| inputs_of(*key)).for_each(|(input, element)| each(input, element));
     }
 }
@@ -223,14 +218,14 @@ enum Tag {
 }
 
 /// The values of parts in one tower, at a point that depends on nothing.
-struct Evaluation<'p, 's> {
-    prover: &'p Prover<'s>,
+struct Evaluation<'p> {
+    table: &'p Table,
     tower: &'static Tower,
     which: usize,
     digests: &'p Digests,
 }
 
-impl Evaluation<'_, '_> {
+impl Evaluation<'_> {
     fn part(&self, (part, level): &At) -> u64 {
         match part {
             Part::Polynomial(id) => self.sum(*id, *level),
@@ -263,7 +258,7 @@ impl Evaluation<'_, '_> {
     fn sum(&self, id: PolynomialId, level: usize) -> u64 {
         let tower = self.tower;
         let mut sum = 0;
-        for term in self.prover.table().polynomials.terms(id) {
+        for term in self.table.polynomials.terms(id) {
             let mut value = self.value((Part::Monomial(term.monomial()), level));
             if !term.coefficient.is_one() {
                 value = tower.mul(level, value, tower.rational(level, &term.coefficient).unwrap_or_default());
@@ -282,10 +277,10 @@ impl Evaluation<'_, '_> {
     }
 
     fn product(&self, id: MonomialId, level: usize) -> u64 {
-        let factors = self.prover.table().monomials.factors(id).iter();
+        let factors = self.table.monomials.factors(id).iter();
         factors.fold(1, |product, (atom, power)| {
             let value = self.value((Part::Atom(*atom), level));
-            let value = match (self.prover.table().atom(*atom), power) {
+            let value = match (self.table.atom(*atom), power) {
                 (_, 1) => value,
                 // Not every number is the square of its root.
                 (Atom::Apply(TermOp::Sqrt, radicand), _) => {
@@ -311,7 +306,7 @@ impl Evaluation<'_, '_> {
 
     fn condition(&self, id: &ConditionId, level: usize) -> u64 {
         let condition = |id: &ConditionId| self.value((Part::Condition(id.clone()), level));
-        match self.prover.conditions.get(id) {
+        match self.table.conditions.get(id) {
             Condition::Known(value) => self.hash(Tag::Known, level, &[u64::from(*value)]),
             Condition::Positive(inner) => self.hash(Tag::Positive, level, &[self.polynomial(*inner, level)]),
             Condition::Zero(inner) => self.hash(Tag::Zero, level, &[self.polynomial(*inner, level)]),
@@ -324,7 +319,7 @@ impl Evaluation<'_, '_> {
     fn atom(&self, id: AtomId, level: usize) -> u64 {
         let tower = self.tower;
         let polynomial = |id: &PolynomialId| self.polynomial(*id, level);
-        match self.prover.table().atom(id) {
+        match self.table.atom(id) {
             Atom::Input(input, element) => self.input(*input, *element, level),
             Atom::Irrational(which) => self.hash(Tag::Irrational, level, &[*which as u64]),
             Atom::Literal(literal) => {

@@ -3,12 +3,13 @@
 
 use super::Stop;
 use super::analysis::CHOICE;
-use super::atom::{Atom, TermRef};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::extended_value::Class;
-use super::function::negated;
+use super::id::TermRef;
 use super::linear_sum::{LinearSum, Products};
-use super::polynomial::{Term, add};
+use super::polynomial::{Term, add, negated};
+use super::prover::Prover;
+use super::table::Table;
 use crate::term::TermOp;
 
 /// How far up the pipeline a comparison goes.
@@ -66,7 +67,11 @@ impl Prover<'_> {
             }
             Err((_, stop)) => return Err(stop),
         };
-        Ok(if difference.is_empty() { Equality::Equal } else { Equality::Open(self.why_open(&difference)) })
+        Ok(if difference.is_empty() {
+            Equality::Equal
+        } else {
+            Equality::Open(why_open(&self.table, &difference))
+        })
     }
 
     /// The difference of two terms, as far as a stage brings it; both are finite.
@@ -99,7 +104,7 @@ impl Prover<'_> {
 
     /// What was found to be undefined is all of a term, unless it may be an arm that is never taken.
     fn undefined(&self, at: TermRef, why: String, all: impl FnOnce(String) -> Equality) -> Equality {
-        if self.flags(at) & CHOICE == 0 {
+        if self.terms.flags(at) & CHOICE == 0 {
             all(why)
         } else {
             Equality::Open(format!("{why}, in an arm of a choice that may be taken"))
@@ -113,25 +118,25 @@ impl Prover<'_> {
         let terms = self.resolve_exponents(terms)?;
         self.plain(terms)
     }
+}
 
-    fn why_open(&self, difference: &[Term]) -> String {
-        let has = |wanted: &dyn Fn(&Atom) -> bool| {
-            difference.iter().any(|term| {
-                let factors = self.table.monomials.factors(term.monomial());
-                let exponent = self.table.polynomials.terms(term.exponent());
-                let inside = exponent.iter().flat_map(|part| self.table.monomials.factors(part.monomial()));
-                factors.iter().chain(inside).any(|(atom, _)| wanted(self.table.atom(*atom)))
-            })
-        };
-        if has(&|atom| matches!(atom, Atom::Apply(TermOp::Floor, _))) {
-            "a rounding to integers is left over: an unrecognised range reduction?".to_string()
-        } else if has(&|atom| matches!(atom, Atom::Max(_))) {
-            "the canonical forms differ, and their maxima have too many orders to look at each".to_string()
-        } else if has(&|atom| matches!(atom, Atom::Select(..))) {
-            "the canonical forms differ, and their conditions have too many cases to look at each".to_string()
-        } else {
-            "the canonical forms differ".to_string()
-        }
+fn why_open(table: &Table, difference: &[Term]) -> String {
+    let has = |wanted: &dyn Fn(&Atom) -> bool| {
+        difference.iter().any(|term| {
+            let factors = table.monomials.factors(term.monomial());
+            let exponent = table.polynomials.terms(term.exponent());
+            let inside = exponent.iter().flat_map(|part| table.monomials.factors(part.monomial()));
+            factors.iter().chain(inside).any(|(atom, _)| wanted(table.atom(*atom)))
+        })
+    };
+    if has(&|atom| matches!(atom, Atom::Apply(TermOp::Floor, _))) {
+        "a rounding to integers is left over: an unrecognised range reduction?".to_string()
+    } else if has(&|atom| matches!(atom, Atom::Max(_))) {
+        "the canonical forms differ, and their maxima have too many orders to look at each".to_string()
+    } else if has(&|atom| matches!(atom, Atom::Select(..))) {
+        "the canonical forms differ, and their conditions have too many cases to look at each".to_string()
+    } else {
+        "the canonical forms differ".to_string()
     }
 }
 

@@ -1,41 +1,11 @@
-//! Products of monomials and of powers of two: the operations of a [`Table`] on keys and scales.
+//! Products of monomials and of powers of two: the operations of a [`Table`] on keys and terms.
 
 use super::Stop;
-use super::atom::{AtomId, Table};
+use super::id::AtomId;
 use super::monomial::{MonomialId, Monomials};
 use super::polynomial::{Key, PolynomialId, Term, add};
+use super::table::Table;
 use crate::number::Rational;
-
-/// `coefficient · monomial · 2^exponent`, a factor that sums carry along without being rewritten.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Prefactor {
-    /// The coefficient; zero makes the whole zero.
-    pub coefficient: Rational,
-    /// Monomial and exponent.
-    pub key: Key,
-}
-
-impl Prefactor {
-    /// The number 1.
-    pub fn one() -> Prefactor {
-        Prefactor { coefficient: Rational::ONE, key: Key::ONE }
-    }
-
-    /// A number.
-    pub fn number(coefficient: Rational) -> Prefactor {
-        Prefactor { coefficient, key: Key::ONE }
-    }
-
-    /// Whether this is the number 0.
-    pub fn is_zero(&self) -> bool {
-        self.coefficient.is_zero()
-    }
-
-    /// As a term.
-    pub fn into_term(self) -> Term {
-        Term { key: self.key, coefficient: self.coefficient }
-    }
-}
 
 fn overflow() -> Stop {
     Stop::Unknown("a power is too large".to_string())
@@ -50,6 +20,11 @@ impl Table {
         let id = self.intern_factors(&[(atom, 1)]);
         self.monomials.remember_single(atom, id);
         id
+    }
+
+    /// An atom as a term.
+    pub(super) fn unit(&mut self, atom: AtomId) -> Term {
+        Term::of(Key::of(self.single(atom)))
     }
 
     /// The monomial of an atom to a power.
@@ -160,7 +135,7 @@ impl Table {
     }
 
     /// The product of two scales.
-    pub fn prefactor_product(&mut self, a: &Prefactor, b: &Prefactor) -> Result<Prefactor, Stop> {
+    pub fn term_product(&mut self, a: &Term, b: &Term) -> Result<Term, Stop> {
         let coefficient = if b.coefficient.is_one() {
             a.coefficient.clone()
         } else if a.coefficient.is_one() {
@@ -168,26 +143,26 @@ impl Table {
         } else {
             &a.coefficient * &b.coefficient
         };
-        Ok(Prefactor { coefficient, key: self.key_product(a.key, b.key)? })
+        Ok(Term { coefficient, key: self.key_product(a.key, b.key)? })
     }
 
     /// The product of many scales, two and two, so that one of n factors costs n log n and not n².
-    pub fn product_of(&mut self, mut scales: Vec<Prefactor>) -> Result<Prefactor, Stop> {
+    pub fn product_of(&mut self, mut scales: Vec<Term>) -> Result<Term, Stop> {
         while scales.len() > 1 {
             let mut next = Vec::with_capacity(scales.len().div_ceil(2));
             for pair in scales.chunks(2) {
                 next.push(match pair {
-                    [a, b] => self.prefactor_product(a, b)?,
+                    [a, b] => self.term_product(a, b)?,
                     rest => rest[0].clone(),
                 });
             }
             scales = next;
         }
-        Ok(scales.pop().unwrap_or_else(Prefactor::one))
+        Ok(scales.pop().unwrap_or_else(Term::one))
     }
 
     /// A power of a scale; a negative power of zero is undefined (V3).
-    pub fn prefactor_power(&mut self, a: &Prefactor, power: i32) -> Result<Prefactor, Stop> {
+    pub fn term_power(&mut self, a: &Term, power: i32) -> Result<Term, Stop> {
         if power == 1 {
             return Ok(a.clone());
         }
@@ -196,6 +171,14 @@ impl Table {
         }
         let undefined = || Stop::Undefined("division by zero".to_string());
         let coefficient = a.coefficient.pow(power).ok_or_else(undefined)?;
-        Ok(Prefactor { coefficient, key: self.key_power(a.key, power)? })
+        Ok(Term { coefficient, key: self.key_power(a.key, power)? })
+    }
+
+    /// A key but for some atoms.
+    pub(super) fn without(&mut self, key: Key, atoms: &[AtomId]) -> Key {
+        let factors = self.monomials.shared_factors(key.monomial());
+        let rest: Vec<(AtomId, i32)> =
+            factors.iter().copied().filter(|(atom, _)| !atoms.contains(atom)).collect();
+        Key::new(self.intern_factors(&rest), key.exponent())
     }
 }

@@ -18,13 +18,14 @@
 
 use super::Stop;
 use super::analysis::INFINITE;
-use super::atom::{Atom, AtomId, TermRef, mix};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::constant_readings::{Irrational, Literal, Role};
 use super::extended_value::Class;
-use super::linear_sum::inputs_of;
+use super::id::{AtomId, TermRef, mix};
 use super::monomial::MonomialId;
+use super::packed::inputs_of;
 use super::polynomial::PolynomialId;
+use super::prover::Prover;
 use super::tower::{LEVELS, TOWERS, Tower};
 use crate::number::Rational;
 use crate::term::{InputId, Kind, Product, Reads, Sum, TermKind, TermOp, View};
@@ -118,7 +119,7 @@ impl Prover<'_> {
         }
         let mut all = Agreement::Agree;
         for tower in &TOWERS {
-            match self.agree_in(tower, a, b, seed) {
+            match agree_in(self, tower, a, b, seed) {
                 Agreement::Agree => {}
                 Agreement::Differ => return Agreement::Differ,
                 Agreement::Unchecked => all = Agreement::Unchecked,
@@ -126,32 +127,32 @@ impl Prover<'_> {
         }
         all
     }
+}
 
-    fn agree_in(&mut self, tower: &'static Tower, a: TermRef, b: TermRef, seed: u64) -> Agreement {
-        for attempt in 0..TRIES {
-            // What agrees whatever the functions are needs no forms of them: the maxima of a softmax, which are long.
-            let forms = attempt > 0;
-            let seed = mix(u128::from(seed), u128::from(attempt));
-            let mut evaluation = Evaluation {
-                prover: &mut *self,
-                tower,
-                seed,
-                forms,
-                terms: FxHashMap::default(),
-                atoms: FxHashMap::default(),
-                polynomials: FxHashMap::default(),
-            };
-            match (evaluation.term(a), evaluation.term(b)) {
-                (Ok(first), Ok(second)) if first.has(UNCLEAR) || second.has(UNCLEAR) => break,
-                (Ok(first), Ok(second)) if first.number == second.number => return Agreement::Agree,
-                (Ok(_), Ok(_)) if forms => return Agreement::Differ,
-                (Ok(_), Ok(_)) => {}
-                (Err(Missing::Everywhere), _) | (_, Err(Missing::Everywhere)) => break,
-                (Err(Missing::Here), _) | (_, Err(Missing::Here)) => {}
-            }
+fn agree_in(prover: &mut Prover<'_>, tower: &'static Tower, a: TermRef, b: TermRef, seed: u64) -> Agreement {
+    for attempt in 0..TRIES {
+        // What agrees whatever the functions are needs no forms of them: the maxima of a softmax, which are long.
+        let forms = attempt > 0;
+        let seed = mix(u128::from(seed), u128::from(attempt));
+        let mut evaluation = Evaluation {
+            prover: &mut *prover,
+            tower,
+            seed,
+            forms,
+            terms: FxHashMap::default(),
+            atoms: FxHashMap::default(),
+            polynomials: FxHashMap::default(),
+        };
+        match (evaluation.term(a), evaluation.term(b)) {
+            (Ok(first), Ok(second)) if first.has(UNCLEAR) || second.has(UNCLEAR) => break,
+            (Ok(first), Ok(second)) if first.number == second.number => return Agreement::Agree,
+            (Ok(_), Ok(_)) if forms => return Agreement::Differ,
+            (Ok(_), Ok(_)) => {}
+            (Err(Missing::Everywhere), _) | (_, Err(Missing::Everywhere)) => break,
+            (Err(Missing::Here), _) | (_, Err(Missing::Here)) => {}
         }
-        Agreement::Unchecked
     }
+    Agreement::Unchecked
 }
 
 impl Evaluation<'_, '_> {
@@ -164,7 +165,7 @@ impl Evaluation<'_, '_> {
                 stack.pop();
                 continue;
             }
-            let value = match self.prover.view(at) {
+            let value = match self.prover.terms.view(at) {
                 View::Input { input, element } => self.input(input, element, level),
                 View::Constant(constant) => match constant.exact.finite() {
                     Some(value) => self.constant(at, value, level)?,
@@ -207,7 +208,9 @@ impl Evaluation<'_, '_> {
             Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) => return Ok(false),
         }
         for operand in operands {
-            if self.prover.flags(*operand) & INFINITE != 0 && self.prover.class(*operand)? != Class::Finite {
+            if self.prover.terms.flags(*operand) & INFINITE != 0
+                && self.prover.class(*operand)? != Class::Finite
+            {
                 return Ok(false);
             }
         }
@@ -277,7 +280,7 @@ impl Evaluation<'_, '_> {
 
     fn constant(&mut self, at: TermRef, value: &Rational, level: usize) -> Result<Value, Missing> {
         let TermKind::Constant(id) = at.term.kind() else { return Err(Missing::Everywhere) };
-        match self.prover.analysis(at.store).reading(id) {
+        match self.prover.terms.analysis(at.store).reading(id) {
             Some((coefficient, literal)) => {
                 let coefficient = self.rational(coefficient, level)?;
                 let literal = self.literal(*literal, level)?;
@@ -311,7 +314,7 @@ impl Evaluation<'_, '_> {
 
     /// The value of a term's canonical form.
     fn by_form(&mut self, at: TermRef, op: TermOp, level: usize) -> Result<Value, Missing> {
-        if !self.forms && self.prover.is_function(at) {
+        if !self.forms && self.prover.terms.is_function(at) {
             let seed = mix(mix(self.seed, u128::MAX - 1 - u128::from(at.store)), u128::from(at.term.raw()));
             return Ok(Value { number: self.tower.random(level, seed), kinds: VARIES });
         }

@@ -2,14 +2,16 @@
 
 use super::Stop;
 use super::analysis::INFINITE;
-use super::atom::{Atom, TermRef};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::condition::{Condition, ConditionId};
 use super::constant_readings::Irrational;
-use super::exponent::Prefactor;
 use super::extended_value::Class;
+use super::id::TermRef;
 use super::monomial::MonomialId;
-use super::polynomial::{Key, PolynomialId, Term, add, collect};
+use super::polynomial::{Key, PolynomialId, Term, add, as_number, collect, negated, number, times_number};
+use super::prover::Prover;
+use super::table::Table;
+use super::tactic::Choices;
 use crate::number::Rational;
 use crate::number::interval::Function;
 use crate::number::signs::Signs;
@@ -18,30 +20,6 @@ use crate::term::{FunctionInfo, Kind, Parity, Piecewise, Predicate, TermId, Term
 
 /// Conditions nested deeper than this are not looked at.
 const MAX_CONDITION_DEPTH: u32 = 200;
-
-/// The terms of a number.
-pub(super) fn number(value: Rational) -> Vec<Term> {
-    if value.is_zero() { Vec::new() } else { vec![Term { key: Key::ONE, coefficient: value }] }
-}
-
-/// The number that a collected sum is, if it is one.
-pub(super) fn as_number(terms: &[Term]) -> Option<Rational> {
-    match terms {
-        [] => Some(Rational::ZERO),
-        [term] if term.key == Key::ONE => Some(term.coefficient.clone()),
-        _ => None,
-    }
-}
-
-/// `−terms`
-pub(super) fn negated(terms: &[Term]) -> Vec<Term> {
-    terms.iter().map(|term| Term { key: term.key, coefficient: -&term.coefficient }).collect()
-}
-
-/// `k·terms` for a number `k ≠ 0`
-pub(super) fn times_number(terms: &[Term], factor: &Rational) -> Vec<Term> {
-    terms.iter().map(|term| Term { key: term.key, coefficient: &term.coefficient * factor }).collect()
-}
 
 impl Prover<'_> {
     /// A resolved argument, literals as the numbers they are.
@@ -53,10 +31,10 @@ impl Prover<'_> {
 
     /// What a function node is, resolved.
     pub(super) fn resolve_function(&mut self, at: TermRef) -> Result<Vec<Term>, Stop> {
-        let View::Apply(op, operands) = self.view(at) else {
+        let View::Apply(op, operands) = self.terms.view(at) else {
             return Err(Stop::Unknown("a function that is none".to_string()));
         };
-        if let Some((op, _)) = self.extremum(at) {
+        if let Some((op, _)) = self.terms.extremum(at) {
             return self.maximum_of(at, op);
         }
         let [a, b, c] = operands.map(|term| TermRef { store: at.store, term });
@@ -107,12 +85,12 @@ impl Prover<'_> {
             }
             Function::Sqrt => {
                 let root = self.root_of(a)?;
-                self.expand(vec![root.into_term()]).map(drop_zeros)
+                self.expand(vec![root]).map(drop_zeros)
             }
             Function::Rsqrt => {
                 let root = self.root_of(a)?;
-                let root = self.table.prefactor_power(&root, -1)?;
-                self.expand(vec![root.into_term()])
+                let root = self.table.term_power(&root, -1)?;
+                self.expand(vec![root])
             }
             Function::Log2 => {
                 let argument = self.argument(a)?;
@@ -142,20 +120,6 @@ impl Prover<'_> {
         self.maximum(vec![terms, opposite])
     }
 
-    pub(super) fn atom_term(&mut self, atom: Atom) -> Vec<Term> {
-        let atom = self.table.intern(atom);
-        let monomial = self.table.single(atom);
-        vec![Term { key: Key::new(monomial, PolynomialId::ZERO), coefficient: Rational::ONE }]
-    }
-
-    /// Turns a sum so that its leading coefficient is positive; whether it was turned.
-    fn oriented(&self, terms: Vec<Term>) -> (Vec<Term>, bool) {
-        match self.leading(&terms) {
-            Some(leading) if terms[leading].coefficient.is_negative() => (negated(&terms), true),
-            _ => (terms, false),
-        }
-    }
-
     /// A function without laws but those of its row: `sin(−a) = −sin a`, `cos(−a) = cos a`.
     fn opaque_function(&mut self, op: TermOp, info: &FunctionInfo, at: TermRef) -> Result<Vec<Term>, Stop> {
         let argument = self.argument(at)?;
@@ -167,11 +131,11 @@ impl Prover<'_> {
             return Ok(value);
         }
         let (argument, turned) = match info.parity {
-            Parity::Odd | Parity::Even => self.oriented(argument),
+            Parity::Odd | Parity::Even => self.table.oriented(argument),
             Parity::None => (argument, false),
         };
         let argument = self.table.polynomial(&argument);
-        let value = self.atom_term(Atom::Apply(op, argument));
+        let value = self.table.atom_term(Atom::Apply(op, argument));
         Ok(if turned && info.parity == Parity::Odd { negated(&value) } else { value })
     }
 
@@ -183,33 +147,23 @@ impl Prover<'_> {
         }
         let base = self.table.intern(Atom::Irrational(Irrational::Log2E));
         let base = self.table.single(base);
-        let scale = Prefactor { coefficient: Rational::TWO, key: Key::new(base, PolynomialId::ZERO) };
+        let scale = Term { coefficient: Rational::TWO, key: Key::of(base) };
         let exponent = self.scaled(&argument, &scale)?;
         let power = self.exponential(exponent)?;
         let mut denominator = number(Rational::ONE);
-        denominator.push(power.into_term());
+        denominator.push(power);
         collect(&mut denominator);
         let denominator = self.factor_terms(denominator)?;
-        let mut quotient = self.table.prefactor_power(&denominator, -1)?;
+        let mut quotient = self.table.term_power(&denominator, -1)?;
         quotient.coefficient = &quotient.coefficient * &Rational::from_integer(-2);
         let mut out = number(Rational::ONE);
-        out.push(quotient.into_term());
+        out.push(quotient);
         collect(&mut out);
         Ok(out)
     }
 
     fn copy_sign(&mut self, sign: TermRef, magnitude: TermRef) -> Result<Vec<Term>, Stop> {
-        let sign_signs = if self.flags(sign) & INFINITE != 0 {
-            match self.class(sign)? {
-                Class::PosInf => Signs::POSITIVE,
-                Class::NegInf => Signs::NEGATIVE,
-                Class::Finite | Class::Known(_) | Class::Undefined(_) | Class::Unknown(_) => {
-                    self.term_signs(sign)?
-                }
-            }
-        } else {
-            self.term_signs(sign)?
-        };
+        let sign_signs = self.terms.signs_with_infinities(sign, &mut self.account)?;
         let inside = self.argument(magnitude)?;
         let magnitude = self.magnitude(inside)?;
         if sign_signs == Signs::POSITIVE {
@@ -218,10 +172,10 @@ impl Prover<'_> {
         if sign_signs == Signs::NEGATIVE {
             return Ok(negated(&magnitude));
         }
-        if self.flags(sign) & INFINITE != 0 {
+        if self.terms.flags(sign) & INFINITE != 0 {
             return Err(Stop::Unknown("the sign of what may be an infinity".to_string()));
         }
-        let (read, flipped) = self.sign_read(sign);
+        let (read, flipped) = self.terms.sign_read(sign);
         let sign = self.argument(sign)?;
         let signs = self.signs_of(&sign);
         if signs == Signs::POSITIVE {
@@ -240,24 +194,8 @@ impl Prover<'_> {
         let sign = if flipped { negated(&sign) } else { sign };
         let sign = self.table.polynomial(&sign);
         let magnitude = self.table.polynomial(&magnitude);
-        let copied = self.atom_term(Atom::CopySign(sign, magnitude, read));
+        let copied = self.table.atom_term(Atom::CopySign(sign, magnitude, read));
         Ok(if flipped { negated(&copied) } else { copied })
-    }
-
-    /// From which term a sign is read, and whether it is flipped: an input has the same sign for both kernels, also
-    /// where it is zero, and negation flips also that. What any other operation makes of zeros is its own business.
-    fn sign_read(&self, mut sign: TermRef) -> (TermRef, bool) {
-        let mut flipped = false;
-        loop {
-            match self.view(sign) {
-                View::Input { .. } => return (TermRef { store: 0, term: sign.term }, flipped),
-                View::Apply(TermOp::Neg, [operand, ..]) => {
-                    sign.term = operand;
-                    flipped = !flipped;
-                }
-                View::Apply(..) | View::Constant(_) => return (sign, flipped),
-            }
-        }
     }
 
     /// A choice. Where the arms differ by `k` times what the condition compares with zero, it is a maximum:
@@ -265,7 +203,7 @@ impl Prover<'_> {
     /// differ by a power of that, as two parts of a softmax do that are merged by which has the larger maximum.
     fn select(&mut self, condition: TermRef, a: TermRef, b: TermRef) -> Result<Vec<Term>, Stop> {
         let condition = self.condition(condition, 0)?;
-        match self.conditions.get(&condition) {
+        match self.table.conditions.get(&condition) {
             Condition::Known(true) => return self.argument(a),
             Condition::Known(false) => return self.argument(b),
             Condition::Positive(_)
@@ -276,14 +214,14 @@ impl Prover<'_> {
         }
         let (mut when_true, mut when_false) = (self.argument(a)?, self.argument(b)?);
         let mut condition = condition;
-        if let Condition::Not(inner) = self.conditions.get(&condition) {
+        if let Condition::Not(inner) = self.table.conditions.get(&condition) {
             condition = inner.clone();
             std::mem::swap(&mut when_true, &mut when_false);
         }
         if when_true == when_false {
             return Ok(when_true);
         }
-        if let Condition::Positive(compared) = self.conditions.get(&condition) {
+        if let Condition::Positive(compared) = self.table.conditions.get(&condition) {
             let compared = self.table.polynomials.shared_terms(*compared);
             let gap = add(&when_true, &negated(&when_false));
             if let Some(factor) = multiple_of(&gap, &compared) {
@@ -299,28 +237,30 @@ impl Prover<'_> {
         }
         let when_true = self.table.polynomial(&when_true);
         let when_false = self.table.polynomial(&when_false);
-        Ok(self.atom_term(Atom::Select(condition, when_true, when_false)))
+        Ok(self.table.atom_term(Atom::Select(condition, when_true, when_false)))
     }
 
     /// A choice as one of its arms times a power of two, `p < q ? b·2^(k·(q − p)) : b = b·2^(k·(m − p))` where some term
     /// `m` is the larger of `p` and `q`: sums that were merged by choices are one sum under a scale, of which nothing need be
     /// known yet. Where infinities decide the choice, it is that arm.
-    pub(super) fn power_of_choice(&mut self, at: TermRef) -> Result<Option<(TermId, Prefactor)>, Stop> {
-        if let View::Apply(TermOp::Select, [condition, a, b]) = self.view(at)
+    pub(super) fn power_of_choice(&mut self, at: TermRef) -> Result<Option<(TermId, Term)>, Stop> {
+        if let View::Apply(TermOp::Select, [condition, a, b]) = self.terms.view(at)
             && let Class::Known(holds) = self.class(TermRef { store: at.store, term: condition })?
         {
-            return Ok(Some((if holds { a } else { b }, Prefactor::one())));
+            return Ok(Some((if holds { a } else { b }, Term::one())));
         }
-        if self.is_shallow {
+        if self.tactic.choices == Choices::Kept {
             return Ok(None);
         }
         if let Some(known) = self.forms.choices.get(&at) {
             return Ok(known.clone());
         }
-        let Some(([low, high], [when_true, when_false])) = self.choice_by_order(at) else { return Ok(None) };
-        let Some(larger) = self.larger_of(low, high) else { return Ok(None) };
+        let Some(([low, high], [when_true, when_false])) = self.terms.choice_by_order(at) else {
+            return Ok(None);
+        };
+        let Some(larger) = self.terms.larger_of(low, high) else { return Ok(None) };
         for operand in [low, high, when_true, when_false] {
-            if self.flags(operand) & INFINITE != 0 && self.class(operand)? != Class::Finite {
+            if self.terms.flags(operand) & INFINITE != 0 && self.class(operand)? != Class::Finite {
                 return Ok(None);
             }
         }
@@ -336,7 +276,7 @@ impl Prover<'_> {
         [low, high]: [TermRef; 2],
         larger: TermRef,
         [first, second]: [TermRef; 2],
-    ) -> Result<Option<(TermId, Prefactor)>, Stop> {
+    ) -> Result<Option<(TermId, Term)>, Stop> {
         let arm = second.term;
         let mut forms = [low, high, first, second].map(|_| Vec::new());
         for (form, at) in forms.iter_mut().zip([low, high, first, second]) {
@@ -346,17 +286,17 @@ impl Prover<'_> {
         let [low, high, first, second] = forms;
         let gap = add(&high, &negated(&low));
         let Some(scale) = self.power_between(&first, &second, &gap)? else { return Ok(None) };
-        let larger = self.opaque(larger);
-        let key = Key::new(self.table.single(larger), PolynomialId::ZERO);
+        let larger = self.table.opaque(larger);
+        let key = Key::of(self.table.single(larger));
         let mut raised = negated(&low);
-        raised.push(Term { key, coefficient: Rational::ONE });
+        raised.push(Term::of(key));
         collect(&mut raised);
         let exponent = self.scaled(&raised, &scale)?;
         Ok(Some((arm, self.exponential(exponent)?)))
     }
 
     /// The `k` with `a = b·2^(k·base)`, a number or one times an irrational constant.
-    fn power_between(&mut self, a: &[Term], b: &[Term], base: &[Term]) -> Result<Option<Prefactor>, Stop> {
+    fn power_between(&mut self, a: &[Term], b: &[Term], base: &[Term]) -> Result<Option<Term>, Stop> {
         if a.len() != b.len() || a.iter().chain(b).all(|term| term.exponent() == PolynomialId::ZERO) {
             return Ok(None);
         }
@@ -369,10 +309,10 @@ impl Prover<'_> {
         let exponent = add(&a, &negated(&b));
         let irrational = self.table.intern(Atom::Irrational(Irrational::Log2E));
         for monomial in [self.table.single(irrational), MonomialId::ONE] {
-            let unit = Prefactor { coefficient: Rational::ONE, key: Key::new(monomial, PolynomialId::ZERO) };
+            let unit = Term::of(Key::of(monomial));
             let multiples = self.scaled(base, &unit)?;
             if let Some(coefficient) = multiple_of(&exponent, &multiples) {
-                return Ok(Some(Prefactor { coefficient, ..unit }));
+                return Ok(Some(Term { coefficient, ..unit }));
             }
         }
         Ok(None)
@@ -384,115 +324,99 @@ impl Prover<'_> {
             return Err(Stop::Unknown("conditions are nested too deeply".to_string()));
         }
         self.charge(1)?;
-        let View::Apply(op, [a, b, _]) = self.view(at) else {
+        let View::Apply(op, [a, b, _]) = self.terms.view(at) else {
             return Err(Stop::Unknown("a number is used as a condition".to_string()));
         };
         let [a, b] = [a, b].map(|term| TermRef { store: at.store, term });
         let Kind::Condition(predicate) = op.kind() else {
             return Err(Stop::Unknown("a number is used as a condition".to_string()));
         };
+        let both = |prover: &mut Self| Ok((prover.condition(a, depth + 1)?, prover.condition(b, depth + 1)?));
         match predicate {
             Predicate::Less => self.less(a, b),
             Predicate::LessEqual => {
                 let opposite = self.less(b, a)?;
-                Ok(self.conditions.not(opposite, &self.table))
+                Ok(self.table.not(opposite))
             }
             Predicate::Equal => self.equal_to(a, b),
             Predicate::Not => {
                 let inner = self.condition(a, depth + 1)?;
-                Ok(self.conditions.not(inner, &self.table))
+                Ok(self.table.not(inner))
             }
-            Predicate::And => {
-                let (a, b) = (self.condition(a, depth + 1)?, self.condition(b, depth + 1)?);
-                Ok(self.conditions.and(a, b, &self.table))
-            }
-            Predicate::Xor => {
-                let (a, b) = (self.condition(a, depth + 1)?, self.condition(b, depth + 1)?);
-                Ok(self.conditions.xor(a, b, &self.table))
-            }
-            Predicate::Or => {
-                let (a, b) = (self.condition(a, depth + 1)?, self.condition(b, depth + 1)?);
-                let (a, b) = (self.conditions.not(a, &self.table), self.conditions.not(b, &self.table));
-                let neither = self.conditions.and(a, b, &self.table);
-                Ok(self.conditions.not(neither, &self.table))
-            }
+            Predicate::And => both(self).map(|(a, b)| self.table.and(a, b)),
+            Predicate::Or => both(self).map(|(a, b)| self.table.or(a, b)),
+            Predicate::Xor => both(self).map(|(a, b)| self.table.xor(a, b)),
         }
-    }
-
-    fn known(&mut self, value: bool) -> ConditionId {
-        self.conditions.intern(Condition::Known(value), &self.table)
-    }
-
-    /// The classes of two operands of a comparison, both defined.
-    fn compared_classes(&mut self, a: TermRef, b: TermRef) -> Result<(Class, Class), Stop> {
-        let classes = (self.class(a)?, self.class(b)?);
-        for class in [&classes.0, &classes.1] {
-            match class {
-                Class::Undefined(why) => return Err(Stop::Undefined((*why).to_string())),
-                Class::Unknown(why) => return Err(Stop::Unknown((*why).to_string())),
-                Class::Finite | Class::PosInf | Class::NegInf | Class::Known(_) => {}
-            }
-        }
-        Ok(classes)
     }
 
     /// `a < b`, that is `b − a > 0`
     fn less(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
-        let (left, right) = self.compared_classes(a, b)?;
+        let (left, right) = (self.defined_class(a)?, self.defined_class(b)?);
         if let Some(less) = left.is_less(&right) {
-            return Ok(self.known(less));
+            return Ok(self.table.known(less));
         }
         let gap = self.gap(a, b)?;
         let signs = self.signs_of(&gap);
         if signs == Signs::POSITIVE {
-            return Ok(self.known(true));
+            return Ok(self.table.known(true));
         }
         if signs.within(Signs::NEGATIVE | Signs::ZERO) {
-            return Ok(self.known(false));
+            return Ok(self.table.known(false));
         }
-        if let Some(turned) = self.turned_whole(&gap) {
-            // Of the whole numbers p and −p + 1 exactly one is above zero: the one whose leading coefficient is.
-            let (gap, negated) = turned;
-            let gap = self.unit_leading(gap, true);
-            let condition = self.conditions.intern(Condition::Positive(gap), &self.table);
-            return Ok(if negated { self.conditions.not(condition, &self.table) } else { condition });
-        }
-        let gap = self.unit_leading(gap, true);
-        Ok(self.conditions.intern(Condition::Positive(gap), &self.table))
-    }
-
-    /// For a whole number, one that is above zero at the same inputs, or at the others: without a common factor, and
-    /// with a positive leading coefficient.
-    fn turned_whole(&self, gap: &[Term]) -> Option<(Vec<Term>, bool)> {
-        let whole = self.table.tightest(gap)?;
-        let leading = self.leading(&whole)?;
-        if !whole[leading].coefficient.is_negative() {
-            return Some((whole, false));
-        }
-        Some((add(&negated(&whole), &number(Rational::ONE)), true))
+        // Of the whole numbers p and −p + 1 exactly one is above zero: the one whose leading coefficient is.
+        let (gap, negated) = self.table.turned_whole(&gap).unwrap_or((gap, false));
+        let gap = self.table.unit_leading(gap, true);
+        let condition = self.table.intern_condition(Condition::Positive(gap));
+        Ok(if negated { self.table.not(condition) } else { condition })
     }
 
     fn equal_to(&mut self, a: TermRef, b: TermRef) -> Result<ConditionId, Stop> {
-        let (left, right) = self.compared_classes(a, b)?;
+        let (left, right) = (self.defined_class(a)?, self.defined_class(b)?);
         if let Some(equal) = left.is_equal(&right) {
-            return Ok(self.known(equal));
+            return Ok(self.table.known(equal));
         }
         let gap = self.gap(a, b)?;
         let signs = self.signs_of(&gap);
         if self.table.is_never_zero(&gap) {
-            return Ok(self.known(false));
+            return Ok(self.table.known(false));
         }
         if signs == Signs::ZERO || signs.excludes_zero() {
-            return Ok(self.known(signs == Signs::ZERO));
+            return Ok(self.table.known(signs == Signs::ZERO));
         }
-        let gap = self.unit_leading(gap, false);
-        Ok(self.conditions.intern(Condition::Zero(gap), &self.table))
+        let gap = self.table.unit_leading(gap, false);
+        Ok(self.table.intern_condition(Condition::Zero(gap)))
     }
 
     /// `b − a`
     fn gap(&mut self, a: TermRef, b: TermRef) -> Result<Vec<Term>, Stop> {
         let (a, b) = (self.argument(a)?, self.argument(b)?);
         Ok(add(&b, &negated(&a)))
+    }
+}
+
+impl Table {
+    pub(super) fn atom_term(&mut self, atom: Atom) -> Vec<Term> {
+        let atom = self.intern(atom);
+        vec![self.unit(atom)]
+    }
+
+    /// Turns a sum so that its leading coefficient is positive; whether it was turned.
+    fn oriented(&self, terms: Vec<Term>) -> (Vec<Term>, bool) {
+        match self.leading(&terms) {
+            Some(leading) if terms[leading].coefficient.is_negative() => (negated(&terms), true),
+            _ => (terms, false),
+        }
+    }
+
+    /// For a whole number, one that is above zero at the same inputs, or at the others: without a common factor, and
+    /// with a positive leading coefficient.
+    fn turned_whole(&self, gap: &[Term]) -> Option<(Vec<Term>, bool)> {
+        let whole = self.tightest(gap)?;
+        let leading = self.leading(&whole)?;
+        if !whole[leading].coefficient.is_negative() {
+            return Some((whole, false));
+        }
+        Some((add(&negated(&whole), &number(Rational::ONE)), true))
     }
 
     /// Divides a sum by its leading coefficient, or by that coefficient's magnitude.
@@ -501,7 +425,11 @@ impl Prover<'_> {
         let leading = terms[leading].coefficient.clone();
         let leading = if keep_sign { leading.abs() } else { leading };
         let factor = leading.recip().unwrap_or(Rational::ONE);
-        self.table.polynomial(&times_number(&terms, &factor))
+        self.polynomial(&times_number(&terms, &factor))
+    }
+
+    fn known(&mut self, value: bool) -> ConditionId {
+        self.intern_condition(Condition::Known(value))
     }
 }
 

@@ -13,15 +13,18 @@
 
 use super::Stop;
 use super::analysis::INFINITE;
-use super::atom::{Atom, Table, TermRef};
-use super::canon::Prover;
-use super::function::{as_number, negated, number, times_number};
+use super::atom::Atom;
+use super::id::TermRef;
 use super::monomial::MonomialId;
-use super::polynomial::{Key, PolynomialId, Term, add, collect};
+use super::polynomial::{
+    Key, PolynomialId, Term, add, as_number, collect, content, negated, number, times_number,
+};
+use super::prover::Prover;
+use super::table::{Bounds, Table};
 use crate::number::Rational;
 use crate::number::interval::Towards;
 use crate::number::signs::Signs;
-use crate::term::{Range, Ranges, TermOp, View};
+use crate::term::{TermOp, View};
 
 /// Maxima are looked through so many deep.
 const MAX_NESTING: u32 = 16;
@@ -31,16 +34,6 @@ const MAX_STEPS: usize = 256;
 const MAX_CHAIN: usize = 128;
 /// Fractions are compared for numbers up to this size, whose products fit machine words.
 const MAX_SIZE: i128 = 1 << 62;
-
-/// Bounds of a whole number.
-pub(super) type Bounds = Option<(i128, i128)>;
-
-pub(super) fn to_i128(value: &Rational) -> Option<i128> {
-    value.to_i64().map(i128::from).or_else(|| {
-        let (num, den) = value.to_parts();
-        if den == 1 { num.to_i128() } else { None }
-    })
-}
 
 impl Table {
     /// Whether a product of powers is a whole number at every input.
@@ -68,7 +61,7 @@ impl Table {
             return None;
         }
         let [(atom, 1)] = *self.monomials.factors(key.monomial()) else { return None };
-        if let Atom::Apply(TermOp::Floor, argument) = self.atom(atom) { Some(*argument) } else { None }
+        self.atom(atom).argument_of(TermOp::Floor)
     }
 
     /// Bounds of a product, where it is a whole number.
@@ -112,7 +105,7 @@ impl Table {
         while let Some(chain) = self.chain_in(&rest) {
             for (at, (weight, _)) in digits_of(&chain).iter().enumerate() {
                 let own = match chain.get(at + 1) {
-                    Some(above) => (0, to_i128(&above.ratio)? - 1),
+                    Some(above) => (0, above.ratio.to_i128()? - 1),
                     None => self.monomial_bounds(chain[at].monomial?)?,
                 };
                 widen(&mut bounds, weight, own);
@@ -185,7 +178,7 @@ impl Table {
             let mut multiple = |of: PolynomialId| {
                 let [single] = self.polynomials.terms(of) else { return None };
                 let (_, high) = self.bounds_of(std::slice::from_ref(single))?;
-                all |= to_i128(&high).filter(|high| *high >= 0)?;
+                all |= high.to_i128().filter(|high| *high >= 0)?;
                 let held = terms.iter().find(|other| other.key == single.key);
                 let Some(held) = held else { return Some(Rational::ZERO) };
                 gone.push(held.clone());
@@ -332,20 +325,11 @@ pub(super) struct Level {
 }
 
 impl Prover<'_> {
-    /// Between which integers a term lies.
-    pub(super) fn range(&mut self, at: TermRef) -> Range {
-        let place = at.store as usize;
-        if self.ranges.len() <= place {
-            self.ranges.resize_with(place + 1, Ranges::default);
-        }
-        self.ranges[place].of(self.stores[place].0, at.term)
-    }
-
     /// A rounding of a term. Roundings are monotone: that of a maximum is the maximum of theirs.
     pub(super) fn rounding(&mut self, towards: Towards, at: TermRef, depth: u32) -> Result<Vec<Term>, Stop> {
-        if let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.view(at)
+        if let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.terms.view(at)
             && depth < MAX_NESTING
-            && self.flags(at) & INFINITE == 0
+            && self.terms.flags(at) & INFINITE == 0
         {
             let mut rounded = Vec::with_capacity(2);
             for operand in [a, b] {
@@ -356,7 +340,7 @@ impl Prover<'_> {
             let maximum = self.maximum(rounded)?;
             return Ok(if op == TermOp::Min { negated(&maximum) } else { maximum });
         }
-        if let View::Apply(TermOp::Neg, [a, ..]) = self.view(at)
+        if let View::Apply(TermOp::Neg, [a, ..]) = self.terms.view(at)
             && depth < MAX_NESTING
         {
             let opposite = match towards {
@@ -392,7 +376,7 @@ impl Prover<'_> {
             }
             Towards::Zero | Towards::NearestEven => {
                 let argument = self.table.polynomial(&argument);
-                Ok(self.atom_term(Atom::Apply(TermOp::rounding(towards), argument)))
+                Ok(self.table.atom_term(Atom::Apply(TermOp::rounding(towards), argument)))
             }
         }
     }
@@ -405,7 +389,7 @@ impl Prover<'_> {
     fn through_maximum(&mut self, towards: Towards, argument: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
         let arms_of = |term: &Term| match *self.table.monomials.factors(term.monomial()) {
             [(atom, 1)] if term.exponent() == PolynomialId::ZERO => {
-                if let Atom::Max(arms) = self.table.atom(atom) { Some(arms.clone()) } else { None }
+                self.table.atom(atom).arms().map(<[PolynomialId]>::to_vec)
             }
             _ => None,
         };
@@ -431,7 +415,7 @@ impl Prover<'_> {
         for _ in 0..MAX_STEPS {
             // Digits are looked for among pairs of floors.
             self.charge(1 + (rest.len().min(MAX_CHAIN) as u64).pow(2) / 8 + rest.len() as u64)?;
-            self.digits_out(&mut rest, &mut out);
+            self.table.digits_out(&mut rest, &mut out);
             if let Some((low, high)) = self.table.bounds_of(&rest)
                 && low.floor() == high.floor()
             {
@@ -461,11 +445,11 @@ impl Prover<'_> {
             {
                 return Ok(add(&out, &number(low.floor())));
             }
-            if let Some(high) = self.above_units(&rest) {
+            if let Some(high) = self.table.above_units(&rest) {
                 rest = high;
                 continue;
             }
-            if let Some(flat) = self.nested(&rest) {
+            if let Some(flat) = self.table.nested(&rest) {
                 rest = flat;
                 continue;
             }
@@ -479,81 +463,22 @@ impl Prover<'_> {
                 out = add(&out, &negated(&once));
                 continue;
             }
-            if let Some(simple) = self.simpler(&rest) {
+            if let Some(simple) = self.table.simpler(&rest) {
                 rest = simple;
                 continue;
             }
             break;
         }
         let rest = self.table.polynomial(&rest);
-        let floor = self.atom_term(Atom::Apply(TermOp::Floor, rest));
+        let floor = self.table.atom_term(Atom::Apply(TermOp::Floor, rest));
         Ok(add(&out, &floor))
-    }
-
-    /// Moves whole multiples of digits out of what is rounded down. What is left keeps its signs, which bounds need.
-    fn digits_out(&self, rest: &mut Vec<Term>, out: &mut Vec<Term>) {
-        let mut kept = Vec::new();
-        while let Some(chain) = self.table.chain_in(rest) {
-            for (weight, digits) in digits_of(&chain).into_iter().filter(|(weight, _)| !weight.is_zero()) {
-                let part = times_number(&digits, &weight);
-                if weight.is_integer() {
-                    *out = add(out, &part);
-                } else {
-                    kept = add(&kept, &part);
-                }
-            }
-            *rest = without(rest, chain.into_iter().flat_map(|level| level.terms).collect());
-        }
-        *rest = add(rest, &kept);
-    }
-
-    /// The multiples of some `1/k`, where the rest is at least 0 and below `1/k`: it decides no floor. The largest such
-    /// part is left out.
-    fn above_units(&self, terms: &[Term]) -> Option<Vec<Term>> {
-        if !(2..=MAX_CHAIN).contains(&terms.len()) {
-            return None;
-        }
-        let mut units: Vec<Rational> =
-            terms.iter().map(|term| term.coefficient.to_parts().1.into()).collect();
-        units.sort_unstable();
-        units.dedup();
-        units.iter().take(units.len() - 1).find_map(|unit| {
-            let is_multiple = |term: &Term| (&term.coefficient * unit).is_integer();
-            let (high, low): (Vec<Term>, Vec<Term>) = terms.iter().cloned().partition(is_multiple);
-            let (least, most) = self.table.bounds_of(&low)?;
-            (!least.is_negative() && &most * unit < Rational::ONE).then_some(high)
-        })
-    }
-
-    /// `a/b + n/b` for `⌊a⌋/b + n/b`, all of it whole multiples of 1/b.
-    fn nested(&self, terms: &[Term]) -> Option<Vec<Term>> {
-        terms.iter().enumerate().find_map(|(at, term)| {
-            let inner = self.table.floor_in(term)?;
-            let divisor = term.coefficient.recip().filter(Rational::is_integer)?;
-            let others = || terms.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, term)| term);
-            if !others().all(|other| (&other.coefficient * &divisor).is_integer()) {
-                return None;
-            }
-            let inner = times_number(self.table.polynomials.terms(inner), &term.coefficient);
-            let others: Vec<Term> = others().cloned().collect();
-            Some(add(&inner, &others))
-        })
-    }
-
-    /// The same floor with the simplest factor, for a multiple of a whole number whose range is known.
-    fn simpler(&self, terms: &[Term]) -> Option<Vec<Term>> {
-        let factor = content(terms)?;
-        let whole = times_number(terms, &factor.recip()?);
-        let (low, high) = self.table.bounds_of(&whole)?;
-        let simplest = simplest_factor(&factor, to_i128(&low)?, to_i128(&high)?)?;
-        (simplest != factor).then(|| times_number(&whole, &simplest))
     }
 
     /// `a mod m` for a whole `a` and a whole `m > 0`.
     pub(super) fn remainder(&mut self, at: TermRef, modulus: TermRef) -> Result<Vec<Term>, Stop> {
         let modulus = as_number(&self.argument(modulus)?).unwrap_or_default();
         // What executed the term says more of its range than its form does, where maxima are sums of others.
-        let inside = to_i128(&modulus).is_some_and(|modulus| self.range(at).within(0, modulus - 1));
+        let inside = modulus.to_i128().is_some_and(|modulus| self.terms.range(at).within(0, modulus - 1));
         let argument = self.argument(at)?;
         if inside {
             return Ok(argument);
@@ -584,23 +509,13 @@ impl Prover<'_> {
         {
             return Ok(Vec::new());
         }
-        if self.is_above(&a, &b) || self.is_above(&b, &a) {
+        if self.table.is_above(&a, &b) || self.table.is_above(&b, &a) {
             return Ok(Vec::new());
         }
         let (a, b) = (self.table.polynomial(&a), self.table.polynomial(&b));
         let place = |id| self.table.polynomials.place(id);
         let (a, b) = if place(a) <= place(b) { (a, b) } else { (b, a) };
-        Ok(self.atom_term(Atom::BitAnd(a, b)))
-    }
-
-    /// Whether a number is a whole multiple of a power of two that is above another.
-    fn is_above(&self, multiple: &[Term], low: &[Term]) -> bool {
-        let below = |(least, most): (Rational, Rational)| {
-            let most = to_i128(&most.floor()).filter(|_| !least.is_negative())?;
-            Some(Rational::power_of_two(-((128 - most.leading_zeros()) as i32)))
-        };
-        let unit = self.table.bounds_of(low).and_then(below);
-        unit.is_some_and(|unit| self.table.is_whole(&times_number(multiple, &unit)))
+        Ok(self.table.atom_term(Atom::BitAnd(a, b)))
     }
 
     /// The digits where a mask has ones: run by run.
@@ -622,15 +537,75 @@ impl Prover<'_> {
     }
 }
 
-/// The largest number of which all coefficients are whole multiples.
-pub(super) fn content(terms: &[Term]) -> Option<Rational> {
-    let mut parts = terms.iter().map(|term| term.coefficient.to_parts());
-    let (mut num, mut den) = parts.next()?;
-    for (other_num, other_den) in parts {
-        num = num.gcd(&other_num);
-        den = den.lcm(&other_den);
+impl Table {
+    /// Moves whole multiples of digits out of what is rounded down. What is left keeps its signs, which bounds need.
+    fn digits_out(&self, rest: &mut Vec<Term>, out: &mut Vec<Term>) {
+        let mut kept = Vec::new();
+        while let Some(chain) = self.chain_in(rest) {
+            for (weight, digits) in digits_of(&chain).into_iter().filter(|(weight, _)| !weight.is_zero()) {
+                let part = times_number(&digits, &weight);
+                if weight.is_integer() {
+                    *out = add(out, &part);
+                } else {
+                    kept = add(&kept, &part);
+                }
+            }
+            *rest = without(rest, chain.into_iter().flat_map(|level| level.terms).collect());
+        }
+        *rest = add(rest, &kept);
     }
-    Some(rug::Rational::from((num.abs(), den)).into())
+
+    /// The multiples of some `1/k`, where the rest is at least 0 and below `1/k`: it decides no floor. The largest such
+    /// part is left out.
+    fn above_units(&self, terms: &[Term]) -> Option<Vec<Term>> {
+        if !(2..=MAX_CHAIN).contains(&terms.len()) {
+            return None;
+        }
+        let mut units: Vec<Rational> =
+            terms.iter().map(|term| term.coefficient.to_parts().1.into()).collect();
+        units.sort_unstable();
+        units.dedup();
+        units.iter().take(units.len() - 1).find_map(|unit| {
+            let is_multiple = |term: &Term| (&term.coefficient * unit).is_integer();
+            let (high, low): (Vec<Term>, Vec<Term>) = terms.iter().cloned().partition(is_multiple);
+            let (least, most) = self.bounds_of(&low)?;
+            (!least.is_negative() && &most * unit < Rational::ONE).then_some(high)
+        })
+    }
+
+    /// `a/b + n/b` for `⌊a⌋/b + n/b`, all of it whole multiples of 1/b.
+    fn nested(&self, terms: &[Term]) -> Option<Vec<Term>> {
+        terms.iter().enumerate().find_map(|(at, term)| {
+            let inner = self.floor_in(term)?;
+            let divisor = term.coefficient.recip().filter(Rational::is_integer)?;
+            let others = || terms.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, term)| term);
+            if !others().all(|other| (&other.coefficient * &divisor).is_integer()) {
+                return None;
+            }
+            let inner = times_number(self.polynomials.terms(inner), &term.coefficient);
+            let others: Vec<Term> = others().cloned().collect();
+            Some(add(&inner, &others))
+        })
+    }
+
+    /// The same floor with the simplest factor, for a multiple of a whole number whose range is known.
+    fn simpler(&self, terms: &[Term]) -> Option<Vec<Term>> {
+        let factor = content(terms)?;
+        let whole = times_number(terms, &factor.recip()?);
+        let (low, high) = self.bounds_of(&whole)?;
+        let simplest = simplest_factor(&factor, low.to_i128()?, high.to_i128()?)?;
+        (simplest != factor).then(|| times_number(&whole, &simplest))
+    }
+
+    /// Whether a number is a whole multiple of a power of two that is above another.
+    fn is_above(&self, multiple: &[Term], low: &[Term]) -> bool {
+        let below = |(least, most): (Rational, Rational)| {
+            let most = most.floor().to_i128().filter(|_| !least.is_negative())?;
+            Some(Rational::power_of_two(-((128 - most.leading_zeros()) as i32)))
+        };
+        let unit = self.bounds_of(low).and_then(below);
+        unit.is_some_and(|unit| self.is_whole(&times_number(multiple, &unit)))
+    }
 }
 
 /// The simplest `c'` with `⌊c'·n⌋ = ⌊c·n⌋` for all whole `n` from `low` to `high`; `0 < c < 1`.

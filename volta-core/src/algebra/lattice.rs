@@ -5,11 +5,12 @@
 //! networks agree in it whatever their comparators are.
 
 use super::Stop;
-use super::atom::TermRef;
-use super::canon::Prover;
 use super::extended_value::Class;
-use super::function::negated;
-use super::polynomial::{PolynomialId, Term};
+use super::id::TermRef;
+use super::polynomial::{PolynomialId, Term, negated};
+use super::prover::Prover;
+use super::terms::Terms;
+use super::worklist::if_known;
 use crate::term::TermOp;
 use rustc_hash::FxHashMap;
 
@@ -33,9 +34,9 @@ struct Network {
 impl Prover<'_> {
     /// What a network computes, if it is one of some depth over few generators.
     pub(super) fn network(&mut self, root: TermRef) -> Result<Option<Vec<Term>>, Stop> {
-        let Some(network) = self.network_below(root) else { return Ok(None) };
+        let Some(network) = network_below(&self.terms, root) else { return Ok(None) };
         self.charge(network.nodes.len() as u64)?;
-        let mut missing = false;
+        let before = self.work.mark();
         let mut values: Vec<PolynomialId> = Vec::new();
         let mut sets: FxHashMap<TermRef, Vec<u32>> = FxHashMap::default();
         for at in network.generators {
@@ -52,22 +53,15 @@ impl Prover<'_> {
                 }
                 Class::Undefined(_) | Class::Unknown(_) => return Ok(None),
             }
-            match self.resolve(at) {
-                Err(Stop::Missing) => missing = true,
-                other => {
-                    let value = other?;
-                    let known = values.iter().position(|known| *known == value);
-                    let number = known.unwrap_or_else(|| {
-                        values.push(value);
-                        values.len() - 1
-                    });
-                    sets.insert(at, vec![1 << number]);
-                }
-            }
+            let Some(value) = if_known(self.resolve(at))? else { continue };
+            let known = values.iter().position(|known| *known == value);
+            let number = known.unwrap_or_else(|| {
+                values.push(value);
+                values.len() - 1
+            });
+            sets.insert(at, vec![1 << number]);
         }
-        if missing {
-            return Err(Stop::Missing);
-        }
+        self.work.since(before)?;
         for (at, op, [a, b]) in network.nodes {
             let (Some(a), Some(b)) = (sets.get(&a), sets.get(&b)) else { return Ok(None) };
             self.charge((a.len() * b.len()) as u64)?;
@@ -95,44 +89,44 @@ impl Prover<'_> {
         }
         self.maximum(arms).map(Some)
     }
+}
 
-    /// The network whose last node is `root`.
-    fn network_below(&self, root: TermRef) -> Option<Network> {
-        let mut network = Network { nodes: Vec::new(), generators: Vec::new() };
-        // How often maxima and minima take turns below a node; none for generators.
-        let mut turns: FxHashMap<TermRef, Option<(TermOp, u32)>> = FxHashMap::default();
-        let mut stack = vec![root];
-        while let Some(&at) = stack.last() {
-            if turns.contains_key(&at) {
-                stack.pop();
-                continue;
-            }
-            let Some((op, operands)) = self.extremum(at) else {
-                turns.insert(at, None);
-                network.generators.push(at);
-                stack.pop();
-                if network.generators.len() > MAX_GENERATORS {
-                    return None;
-                }
-                continue;
-            };
-            let before = stack.len();
-            stack.extend(operands.iter().filter(|operand| !turns.contains_key(operand)));
-            if stack.len() > before {
-                continue;
-            }
-            let below = operands.iter().filter_map(|operand| turns[operand]);
-            let own = below.map(|(other, count)| count + u32::from(other != op)).max().unwrap_or(0);
-            turns.insert(at, Some((op, own)));
-            network.nodes.push((at, op, operands));
+/// The network whose last node is `root`.
+fn network_below(terms: &Terms<'_>, root: TermRef) -> Option<Network> {
+    let mut network = Network { nodes: Vec::new(), generators: Vec::new() };
+    // How often maxima and minima take turns below a node; none for generators.
+    let mut turns: FxHashMap<TermRef, Option<(TermOp, u32)>> = FxHashMap::default();
+    let mut stack = vec![root];
+    while let Some(&at) = stack.last() {
+        if turns.contains_key(&at) {
             stack.pop();
-            if network.nodes.len() > MAX_NODES {
+            continue;
+        }
+        let Some((op, operands)) = terms.extremum(at) else {
+            turns.insert(at, None);
+            network.generators.push(at);
+            stack.pop();
+            if network.generators.len() > MAX_GENERATORS {
                 return None;
             }
+            continue;
+        };
+        let before = stack.len();
+        stack.extend(operands.iter().filter(|operand| !turns.contains_key(operand)));
+        if stack.len() > before {
+            continue;
         }
-        let deep = turns.get(&root).copied().flatten().is_some_and(|(_, turns)| turns >= MIN_TURNS);
-        (deep && network.generators.len() >= MIN_GENERATORS).then_some(network)
+        let below = operands.iter().filter_map(|operand| turns[operand]);
+        let own = below.map(|(other, count)| count + u32::from(other != op)).max().unwrap_or(0);
+        turns.insert(at, Some((op, own)));
+        network.nodes.push((at, op, operands));
+        stack.pop();
+        if network.nodes.len() > MAX_NODES {
+            return None;
+        }
     }
+    let deep = turns.get(&root).copied().flatten().is_some_and(|(_, turns)| turns >= MIN_TURNS);
+    (deep && network.generators.len() >= MIN_GENERATORS).then_some(network)
 }
 
 /// The sets that contain no other, in order. The smallest of more is no larger.

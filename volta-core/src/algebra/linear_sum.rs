@@ -1,45 +1,22 @@
 //! The result of a walk through a term: products of inputs, packed, and other terms.
 
-use super::atom::TermRef;
-use super::exponent::Prefactor;
+use super::id::TermRef;
 use super::polynomial::{Key, Term};
 use crate::base::index::number_of;
 use crate::number::Rational;
-use crate::term::{InputId, TermId, TermKind};
+use crate::term::TermId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Lists of packed products shorter than this are turned into terms.
+pub(super) const SHORT_LIST: usize = 8;
+
 /// Products of two input elements under one scale, each with coefficient 1.
-///
-/// A key holds two raw ids: the larger in the high half; a single element has 1 + its id there and `NONE` below.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Products {
     /// What multiplies each of them.
-    pub(super) scale: Prefactor,
+    pub(super) scale: Term,
     /// The packed products, in the order of the walk.
     pub(super) keys: Vec<u128>,
-}
-
-/// In place of a second factor.
-pub(super) const NONE: u64 = u64::MAX;
-
-/// The key of a product.
-pub(super) fn pack(a: u64, b: u64) -> u128 {
-    let (low, high) = if a <= b { (a, b) } else { (b, a) };
-    u128::from(high) << 64 | u128::from(low)
-}
-
-/// The key of a single element.
-pub(super) fn pack_single(a: u64) -> u128 {
-    u128::from(a) << 64 | u128::from(NONE)
-}
-
-/// The one or two input elements that a key multiplies, the smaller first.
-pub(super) fn inputs_of(key: u128) -> impl Iterator<Item = (InputId, u64)> {
-    let (high, low) = ((key >> 64) as u64, key as u64);
-    [low, high].into_iter().filter(|raw| *raw != NONE).filter_map(|raw| match TermId::from_raw(raw).kind() {
-        TermKind::Input { input, element } => Some((input, element)),
-        TermKind::Constant(_) | TermKind::Lane(..) => None,
-    })
 }
 
 /// A sum, not necessarily finished: atoms may be lazy, and products packed.
@@ -89,10 +66,7 @@ pub(super) fn by_coefficient(key: Key, lists: Vec<Products>) -> Vec<Products> {
             continue;
         }
         let place = *places.entry(coefficient).or_insert_with_key(|coefficient| {
-            out.push(Products {
-                scale: Prefactor { coefficient: coefficient.clone(), key },
-                keys: Vec::new(),
-            });
+            out.push(Products { scale: Term { coefficient: coefficient.clone(), key }, keys: Vec::new() });
             out.len() - 1
         });
         out[place].keys.push(same[0].0);
@@ -103,13 +77,12 @@ pub(super) fn by_coefficient(key: Key, lists: Vec<Products>) -> Vec<Products> {
 /// A walk under way. Walks are many and short: one that has ended lends its memory to the next.
 pub(super) struct Walk {
     pub(super) root: TermRef,
-    pub(super) scales: Vec<(Prefactor, u32)>,
+    pub(super) scales: Vec<(Term, u32)>,
     pub(super) stack: Vec<(TermId, u32)>,
-    pub(super) buckets: FxHashMap<Prefactor, u32>,
+    pub(super) buckets: FxHashMap<Term, u32>,
     pub(super) products: Vec<Products>,
     pub(super) terms: Vec<Term>,
     pub(super) visited: FxHashSet<TermId>,
-    pub(super) missing: bool,
 }
 
 const NO_BUCKET: u32 = u32::MAX;
@@ -124,7 +97,6 @@ impl Walk {
             products: Vec::new(),
             terms: Vec::new(),
             visited: FxHashSet::default(),
-            missing: false,
         }
     }
 
@@ -132,18 +104,17 @@ impl Walk {
     pub(super) fn begin(&mut self, root: TermRef) {
         self.root = root;
         self.scales.clear();
-        self.scales.push((Prefactor::one(), NO_BUCKET));
+        self.scales.push((Term::one(), NO_BUCKET));
         self.stack.clear();
         self.stack.push((root.term, 0));
         self.buckets.clear();
         self.products.clear();
         self.terms.clear();
         self.visited.clear();
-        self.missing = false;
     }
 
     /// The number of a scale under which the walk goes on.
-    pub(super) fn push_scale(&mut self, scale: Prefactor) -> u32 {
+    pub(super) fn push_scale(&mut self, scale: Term) -> u32 {
         self.scales.push((scale, NO_BUCKET));
         number_of(self.scales.len() - 1)
     }

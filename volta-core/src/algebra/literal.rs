@@ -1,12 +1,13 @@
 //! Where literals of rule V9 become numbers: exponents of two, and everything else.
 
 use super::Stop;
-use super::atom::{Atom, AtomId};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::constant_readings::{Irrational, Literal, Reading, Role, factors, nearest, residuals};
-use super::exponent::Prefactor;
+use super::id::AtomId;
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
+use super::prover::Prover;
+use super::table::Table;
 use crate::number::Rational;
 use crate::number::format::Format;
 use crate::term::{TermOp, View};
@@ -27,9 +28,9 @@ const MAX_LOGARITHM_POWER: u64 = 64;
 impl Prover<'_> {
     /// `2^terms` as a scale: literals are read, whole powers of two become coefficients, and `2^(k·log₂ a) = a^k`
     /// for integers and halves of integers k (`a > 0` is the logarithm's own obligation).
-    pub(super) fn exponential(&mut self, terms: Vec<Term>) -> Result<Prefactor, Stop> {
+    pub(super) fn exponential(&mut self, terms: Vec<Term>) -> Result<Term, Stop> {
         let terms = self.read_exponent(terms)?;
-        let mut scale = Prefactor::one();
+        let mut scale = Term::one();
         let mut rest = Vec::with_capacity(terms.len());
         for mut term in terms {
             if term.key == Key::ONE {
@@ -43,17 +44,17 @@ impl Prover<'_> {
                 }
                 continue;
             }
-            let argument = self.logarithm_argument(term.key);
+            let argument = self.table.logarithm_argument(term.key);
             let twice = &term.coefficient * &Rational::TWO;
             let halves = twice.to_i64().filter(|halves| halves.unsigned_abs() <= 2 * MAX_LOGARITHM_POWER);
             if let (Some(argument), Some(halves)) = (argument, halves) {
                 let whole = self.factor_polynomial(argument)?;
-                let whole = self.table.prefactor_power(&whole, halves.div_euclid(2) as i32)?;
-                scale = self.table.prefactor_product(&scale, &whole)?;
+                let whole = self.table.term_power(&whole, halves.div_euclid(2) as i32)?;
+                scale = self.table.term_product(&scale, &whole)?;
                 if halves % 2 != 0 {
                     let argument = self.table.polynomials.shared_terms(argument).to_vec();
                     let root = self.root(argument)?;
-                    scale = self.table.prefactor_product(&scale, &root)?;
+                    scale = self.table.term_product(&scale, &root)?;
                 }
             } else {
                 rest.push(term);
@@ -62,22 +63,6 @@ impl Prover<'_> {
         let exponent = self.table.polynomial(&rest);
         scale.key = self.table.key_product(scale.key, Key::new(MonomialId::ONE, exponent))?;
         Ok(scale)
-    }
-
-    fn logarithm_argument(&self, key: Key) -> Option<PolynomialId> {
-        if key.exponent() != PolynomialId::ZERO {
-            return None;
-        }
-        match self.table.monomials.factors(key.monomial()) {
-            [(atom, 1)] => {
-                if let Atom::Apply(TermOp::Log2, argument) = self.table.atom(*atom) {
-                    Some(*argument)
-                } else {
-                    None
-                }
-            }
-            _ => None,
-        }
     }
 
     /// Reads the literals of an exponent.
@@ -89,68 +74,45 @@ impl Prover<'_> {
         }
         let mut out = Vec::with_capacity(terms.len());
         // First what stands beside logarithms, so that at most one literal is left in `ln x · log₂ e`.
-        let mut open = Vec::with_capacity(terms.len());
-        for term in terms {
-            open.push(self.read_reciprocal(term)?);
-        }
+        let open = self.read_reciprocals(terms)?;
         for term in &open {
             if !contains(self, term) {
                 out.push(term.clone());
                 continue;
             }
-            let Some((literal, rest)) = self.only_literal(term.monomial()) else {
-                out.push(self.value_of_literals(term)?);
+            let Some((literal, rest)) = self.table.only(term.monomial(), Atom::literal) else {
+                out.push(self.table.value_of_literals(term)?);
                 continue;
             };
             match literal.role() {
                 Role::Whole(which) => {
                     self.readings.insert(Reading { literal });
-                    let mut read = self.with_irrational(term, &rest, which, 1)?;
+                    let mut read = self.table.with_irrational(term, &rest, which, 1)?;
                     read.coefficient = &read.coefficient * &literal.scale();
                     out.push(read);
                 }
                 Role::High(which) => {
                     let halves = residuals(which).iter().map(|form| Literal::Form(*form));
-                    if self.is_added(&open, term, &rest, halves)? || is_factor(&term.coefficient) {
+                    if self.table.is_added(&open, term, &rest, halves)? || is_factor(&term.coefficient) {
                         self.readings.insert(Reading { literal: Literal::Form(nearest(which)) });
-                        out.push(self.with_irrational(term, &rest, which, 1)?);
+                        out.push(self.table.with_irrational(term, &rest, which, 1)?);
                     } else {
-                        out.push(self.value_of_literals(term)?);
+                        out.push(self.table.value_of_literals(term)?);
                     }
                 }
                 Role::Residual(which) => {
                     let high = std::iter::once(Literal::High(nearest(which)));
-                    if self.is_added(&open, term, &rest, high)? {
+                    if self.table.is_added(&open, term, &rest, high)? {
                         self.readings.insert(Reading { literal });
                     } else {
-                        out.push(self.value_of_literals(term)?);
+                        out.push(self.table.value_of_literals(term)?);
                     }
                 }
-                Role::Reciprocal(_) => out.push(self.value_of_literals(term)?),
+                Role::Reciprocal(_) => out.push(self.table.value_of_literals(term)?),
             }
         }
         collect(&mut out);
         Ok(out)
-    }
-
-    /// Whether a sum has the same multiple of another literal: one of `partners`.
-    fn is_added(
-        &mut self,
-        sum: &[Term],
-        term: &Term,
-        rest: &[(AtomId, i32)],
-        partners: impl Iterator<Item = Literal>,
-    ) -> Result<bool, Stop> {
-        let rest = self.table.intern_factors(rest);
-        for partner in partners {
-            let atom = self.table.intern(Atom::Literal(partner));
-            let atom = self.table.single(atom);
-            let partner = Key::new(self.table.times(rest, atom)?, term.exponent());
-            if sum.iter().any(|other| other.key == partner && other.coefficient == term.coefficient) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Reads forms of ln 2 beside logarithms, before those are opened.
@@ -158,10 +120,7 @@ impl Prover<'_> {
         if terms.iter().all(|term| !self.table.monomials.contents(term.monomial()).literal) {
             return Ok(terms);
         }
-        let mut out = Vec::with_capacity(terms.len());
-        for term in terms {
-            out.push(self.read_reciprocal(term)?);
-        }
+        let mut out = self.read_reciprocals(terms)?;
         collect(&mut out);
         Ok(out)
     }
@@ -171,15 +130,12 @@ impl Prover<'_> {
         if terms.iter().all(|term| !self.table.monomials.contents(term.monomial()).literal) {
             return Ok(terms);
         }
-        let mut read = Vec::with_capacity(terms.len());
-        for term in terms {
-            read.push(self.read_reciprocal(term)?);
-        }
+        let read = self.read_reciprocals(terms)?;
         let mut out = Vec::with_capacity(read.len());
         for term in &read {
             match self.read_product(term, &read) {
                 Some(term) => out.push(term),
-                None => out.push(self.value_of_literals(term)?),
+                None => out.push(self.table.value_of_literals(term)?),
             }
         }
         collect(&mut out);
@@ -220,41 +176,8 @@ impl Prover<'_> {
         Some(Term { key, coefficient: &term.coefficient * &whole.scale() })
     }
 
-    /// The literal of a monomial that has one, to the power 1, and the other factors.
-    fn only_literal(&self, monomial: MonomialId) -> Option<(Literal, Vec<(AtomId, i32)>)> {
-        let mut found = None;
-        let mut rest = Vec::new();
-        for (atom, power) in self.table.monomials.factors(monomial) {
-            match self.table.atom(*atom) {
-                Atom::Literal(literal) if *power == 1 && found.is_none() => found = Some(*literal),
-                Atom::Literal(_) => return None,
-                Atom::Input(..)
-                | Atom::Irrational(_)
-                | Atom::Opaque(_)
-                | Atom::Products(_)
-                | Atom::Sum(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => rest.push((*atom, *power)),
-            }
-        }
-        found.map(|literal| (literal, rest))
-    }
-
-    fn with_irrational(
-        &mut self,
-        term: &Term,
-        rest: &[(AtomId, i32)],
-        which: Irrational,
-        power: i32,
-    ) -> Result<Term, Stop> {
-        let atom = self.table.intern(Atom::Irrational(which));
-        let constant = self.table.atom_power(atom, power);
-        let rest = self.table.intern_factors(rest);
-        let monomial = self.table.times(rest, constant)?;
-        Ok(Term { key: Key::new(monomial, term.exponent()), coefficient: term.coefficient.clone() })
+    fn read_reciprocals(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
+        terms.into_iter().map(|term| self.read_reciprocal(term)).collect()
     }
 
     /// Reads a form of ln 2 or log₁₀ 2 that multiplies one base-2 logarithm.
@@ -266,43 +189,58 @@ impl Prover<'_> {
         let mut logarithms = 0;
         let mut rest = Vec::new();
         for (atom, power) in self.table.monomials.factors(term.monomial()) {
-            match self.table.atom(*atom) {
-                Atom::Literal(literal)
-                    if *power == 1 && found.is_none() && matches!(literal.role(), Role::Reciprocal(_)) =>
+            let content = self.table.atom(*atom);
+            if *power == 1 {
+                if let (Some(literal), None) = (content.literal(), found)
+                    && matches!(literal.role(), Role::Reciprocal(_))
                 {
-                    found = Some(*literal);
+                    found = Some(literal);
                     continue;
                 }
-                Atom::Apply(TermOp::Log2, _) if *power == 1 => logarithms += 1,
-                Atom::Opaque(at) if *power == 1 => {
-                    logarithms += i32::from(matches!(self.view(*at), View::Apply(TermOp::Log2, _)));
-                }
-                Atom::Input(..)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Opaque(_)
-                | Atom::Products(_)
-                | Atom::Sum(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => {}
+                let is_logarithm = |at| matches!(self.terms.view(at), View::Apply(TermOp::Log2, _));
+                let opaque = content.opaque().is_some_and(is_logarithm);
+                logarithms += i32::from(opaque || content.argument_of(TermOp::Log2).is_some());
             }
             rest.push((*atom, *power));
         }
         let (Some(literal), 1) = (found, logarithms) else { return Ok(term) };
         let Role::Reciprocal(which) = literal.role() else { return Ok(term) };
         self.readings.insert(Reading { literal });
-        self.with_irrational(&term, &rest, which, -1)
+        self.table.with_irrational(&term, &rest, which, -1)
+    }
+}
+
+impl Table {
+    fn logarithm_argument(&self, key: Key) -> Option<PolynomialId> {
+        if key.exponent() != PolynomialId::ZERO {
+            return None;
+        }
+        match self.monomials.factors(key.monomial()) {
+            [(atom, 1)] => self.atom(*atom).argument_of(TermOp::Log2),
+            _ => None,
+        }
+    }
+
+    fn with_irrational(
+        &mut self,
+        term: &Term,
+        rest: &[(AtomId, i32)],
+        which: Irrational,
+        power: i32,
+    ) -> Result<Term, Stop> {
+        let atom = self.intern(Atom::Irrational(which));
+        let constant = self.atom_power(atom, power);
+        let rest = self.intern_factors(rest);
+        let monomial = self.times(rest, constant)?;
+        Ok(Term { key: Key::new(monomial, term.exponent()), coefficient: term.coefficient.clone() })
     }
 
     fn value_of_literals(&mut self, term: &Term) -> Result<Term, Stop> {
-        let factors = self.table.monomials.shared_factors(term.monomial());
+        let factors = self.monomials.shared_factors(term.monomial());
         let mut coefficient = term.coefficient.clone();
         let mut rest = Vec::with_capacity(factors.len());
         for (atom, power) in factors.iter() {
-            if let Atom::Literal(literal) = self.table.atom(*atom) {
+            if let Atom::Literal(literal) = self.atom(*atom) {
                 let value = literal.value().pow(*power);
                 let large = || Stop::Unknown("a power is too large".to_string());
                 let value: Rational = value.ok_or_else(large)?;
@@ -311,7 +249,27 @@ impl Prover<'_> {
                 rest.push((*atom, *power))
             }
         }
-        let monomial = self.table.intern_factors(&rest);
+        let monomial = self.intern_factors(&rest);
         Ok(Term { key: Key::new(monomial, term.exponent()), coefficient })
+    }
+
+    /// Whether a sum has the same multiple of another literal: one of `partners`.
+    fn is_added(
+        &mut self,
+        sum: &[Term],
+        term: &Term,
+        rest: &[(AtomId, i32)],
+        partners: impl Iterator<Item = Literal>,
+    ) -> Result<bool, Stop> {
+        let rest = self.intern_factors(rest);
+        for partner in partners {
+            let atom = self.intern(Atom::Literal(partner));
+            let atom = self.single(atom);
+            let partner = Key::new(self.times(rest, atom)?, term.exponent());
+            if sum.iter().any(|other| other.key == partner && other.coefficient == term.coefficient) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }

@@ -1,25 +1,11 @@
 //! Inputs are numbers of their types (rule V3), so that none is larger than the largest of its type: `max(x, -FLT_MAX)` is
 //! `x`.
 
-use super::atom::{Atom, Table};
+use super::atom::Atom;
 use super::polynomial::{Key, PolynomialId, Term};
+use super::table::Table;
 use crate::number::Rational;
 use crate::number::signs::Signs;
-
-/// What is known of the elements of an input.
-#[derive(Clone, Debug)]
-pub struct InputRange {
-    /// Their signs.
-    pub signs: Signs,
-    /// No magnitude is larger; `None` where nothing is known.
-    pub largest: Option<Rational>,
-}
-
-impl From<Signs> for InputRange {
-    fn from(signs: Signs) -> InputRange {
-        InputRange { signs, largest: None }
-    }
-}
 
 /// No format's largest number is smaller (that of e4m3 is this): smaller numbers decide nothing here.
 const SMALLEST: i64 = 448;
@@ -58,7 +44,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::super::tests::Side;
-    use super::super::{Analysis, Equality, Prover, Stage, Tactic, TermRef};
+    use super::super::{Analysis, Equality, InputRange, Prover, Stage, Tactic, TermRef};
     use super::*;
     use crate::term::TermId;
 

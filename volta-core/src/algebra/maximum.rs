@@ -8,15 +8,15 @@
 //! minima inside maxima meet the same forms whichever stands inside.
 
 use super::Stop;
-use super::atom::{Atom, AtomId, Table, TermRef};
-use super::canon::Prover;
-use super::exponent::Prefactor;
-use super::extended_value::Class;
-use super::function::{as_number, negated, times_number};
-use super::polynomial::{Key, PolynomialId, Term, add, collect};
+use super::atom::Atom;
+use super::id::{AtomId, TermRef};
+use super::polynomial::{Key, PolynomialId, Term, add, as_number, collect, content, negated, times_number};
+use super::prover::Prover;
+use super::table::Table;
+use super::worklist::if_known;
 use crate::number::Rational;
 use crate::number::signs::Signs;
-use crate::term::{TermId, TermOp, View};
+use crate::term::TermOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Arms are compared pair by pair for which is larger up to this many.
@@ -27,58 +27,6 @@ const MAX_SHIFTS: usize = 8;
 const MAX_PRODUCT_ARMS: usize = 64;
 
 impl Prover<'_> {
-    /// The maximum or minimum of two terms that a term is, and which of both: an operation, or a choice by which of the
-    /// two is larger.
-    pub(super) fn extremum(&self, at: TermRef) -> Option<(TermOp, [TermRef; 2])> {
-        if let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.view(at) {
-            return Some((op, [a, b].map(|term| TermRef { store: at.store, term })));
-        }
-        let ([low, high], arms) = self.choice_by_order(at)?;
-        if arms == [high, low] {
-            Some((TermOp::Max, arms))
-        } else if arms == [low, high] {
-            Some((TermOp::Min, arms))
-        } else {
-            None
-        }
-    }
-
-    /// The two numbers by whose order a term chooses, and what it is where the first is smaller and where the second is;
-    /// where they are equal, either.
-    pub(super) fn choice_by_order(&self, at: TermRef) -> Option<([TermRef; 2], [TermRef; 2])> {
-        let View::Apply(TermOp::Select, [mut condition, a, b]) = self.view(at) else { return None };
-        let mut arms = [a, b];
-        loop {
-            match self.view(TermRef { store: at.store, term: condition }) {
-                View::Apply(TermOp::Not, [inner, ..]) => {
-                    condition = inner;
-                    arms.reverse();
-                }
-                View::Apply(TermOp::Less | TermOp::LessEqual, [low, high, _]) => {
-                    let located = |terms: [TermId; 2]| terms.map(|term| TermRef { store: at.store, term });
-                    return Some((located([low, high]), located(arms)));
-                }
-                View::Apply(..) | View::Input { .. } | View::Constant(_) => return None,
-            }
-        }
-    }
-
-    /// A term that is the larger of two.
-    pub(super) fn larger_of(&mut self, a: TermRef, b: TermRef) -> Option<TermRef> {
-        if !self.larger.contains_key(&a.store) {
-            let analysis = self.analysis(a.store);
-            let mut found = FxHashMap::default();
-            for term in analysis.terms_of(self.stores[a.store as usize].0, &[TermOp::Max, TermOp::Select]) {
-                if let Some((TermOp::Max, [a, b])) = self.extremum(TermRef { store: a.store, term }) {
-                    found.entry(in_order(a.term, b.term)).or_insert(term);
-                }
-            }
-            self.larger.insert(a.store, found);
-        }
-        let term = *self.larger[&a.store].get(&in_order(a.term, b.term))?;
-        Some(TermRef { store: a.store, term })
-    }
-
     /// The maximum (or minimum) that a tree of nodes of one operation computes.
     pub(super) fn maximum_of(&mut self, root: TermRef, op: TermOp) -> Result<Vec<Term>, Stop> {
         // In one order of what is compared, little is left of a network.
@@ -90,41 +38,32 @@ impl Prover<'_> {
         let mut arms = Vec::new();
         let mut seen = FxHashSet::default();
         let mut stack = vec![root];
-        let mut missing = false;
+        let before = self.work.mark();
         while let Some(at) = stack.pop() {
             self.charge(1)?;
             if !seen.insert(at) {
                 continue;
             }
-            if let Some((_, [a, b])) = self.extremum(at).filter(|(inner, _)| *inner == op) {
+            if let Some((_, [a, b])) = self.terms.extremum(at).filter(|(inner, _)| *inner == op) {
                 stack.extend([b, a]);
                 continue;
             }
-            match self.class(at)? {
-                Class::Finite | Class::Known(_) => {}
-                // The other infinity would have made the whole infinite.
-                Class::PosInf | Class::NegInf => continue,
-                Class::Undefined(why) => return Err(Stop::Undefined(why.to_string())),
-                Class::Unknown(why) => return Err(Stop::Unknown(why.to_string())),
+            // The other infinity would have made the whole infinite.
+            if self.is_infinite(at)? {
+                continue;
             }
-            match self.resolve(at) {
-                Err(Stop::Missing) => missing = true,
-                other => {
-                    let terms = self.table.polynomials.shared_terms(other?).to_vec();
-                    arms.push(if op == TermOp::Min { negated(&terms) } else { terms });
-                }
-            }
+            let Some(arm) = if_known(self.resolve(at))? else { continue };
+            let terms = self.table.polynomials.shared_terms(arm).to_vec();
+            arms.push(if op == TermOp::Min { negated(&terms) } else { terms });
         }
-        if missing {
-            return Err(Stop::Missing);
-        }
+        self.work.since(before)?;
         let maximum = self.maximum(arms)?;
         Ok(if op == TermOp::Min { negated(&maximum) } else { maximum })
     }
 
     /// The maximum of one or more collected sums.
     pub(super) fn maximum(&mut self, arms: Vec<Vec<Term>>) -> Result<Vec<Term>, Stop> {
-        let (arms, lowered) = self.without_negative_maxima(arms)?;
+        let (arms, lowered) = self.table.without_negative_maxima(arms);
         let mut flat = Vec::with_capacity(arms.len());
         let mut open = arms;
         let mut sums = false;
@@ -142,58 +81,9 @@ impl Prover<'_> {
         Ok(add(&maximum, &lowered))
     }
 
-    /// `max(a − m, b) = max(a, b + m) − m` where `m` is a maximum: afterwards no arm of a few subtracts one.
-    /// Also returns what is to be added to the maximum.
-    fn without_negative_maxima(
-        &mut self,
-        mut arms: Vec<Vec<Term>>,
-    ) -> Result<(Vec<Vec<Term>>, Vec<Term>), Stop> {
-        let mut lowered = Vec::new();
-        for _ in 0..MAX_SHIFTS {
-            if arms.len() > MAX_PAIRS {
-                break;
-            }
-            let mut terms = arms.iter().flatten();
-            let negative = terms.find(|term| self.linear_maximum(term) == Some(Signs::NEGATIVE));
-            let Some(negative) = negative.cloned() else { break };
-            let raise = negated(std::slice::from_ref(&negative));
-            lowered = add(&lowered, &[negative]);
-            for arm in &mut arms {
-                *arm = add(arm, &raise);
-            }
-        }
-        Ok((arms, lowered))
-    }
-
-    /// The sign of the factor by which a term multiplies one maximum, if that is all it does and has one sign.
-    fn linear_maximum(&self, term: &Term) -> Option<Signs> {
-        let mut maxima = 0;
-        let mut signs = Signs::of(&term.coefficient);
-        for (atom, power) in self.table.monomials.factors(term.monomial()) {
-            match self.table.atom(*atom) {
-                Atom::Max(_) if *power == 1 => maxima += 1,
-                Atom::Max(_) => return None,
-                Atom::Input(..)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Opaque(_)
-                | Atom::Products(_)
-                | Atom::Sum(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => {
-                    let base = self.table.atom_signs(*atom);
-                    signs = signs.times(if power % 2 == 0 { base.times_itself() } else { base });
-                }
-            }
-        }
-        (maxima == 1 && (signs == Signs::POSITIVE || signs == Signs::NEGATIVE)).then_some(signs)
-    }
-
     /// The maximum of arms that are none. `sums` tells whether sums of maxima were opened.
     fn maximum_of_flat(&mut self, flat: Vec<Vec<Term>>, sums: bool) -> Result<Vec<Term>, Stop> {
-        let mut arms = self.distinct(flat);
+        let mut arms = self.table.distinct(flat);
         if sums {
             self.drop_between(&mut arms)?;
         }
@@ -201,7 +91,7 @@ impl Prover<'_> {
         if let [single] = arms.as_slice() {
             return Ok(single.clone());
         }
-        let shared = self.shared_part(&arms);
+        let shared = self.table.shared_part(&arms);
         let opposite = negated(&shared);
         let arms: Vec<Vec<Term>> = arms.iter().map(|arm| add(arm, &opposite)).collect();
         let (scale, arms) = self.take_positive_factor(arms)?;
@@ -209,15 +99,13 @@ impl Prover<'_> {
         for arm in arms {
             plain.push(self.plain(arm)?);
         }
-        let arms = self.distinct(plain);
+        let arms = self.table.distinct(plain);
         let value = if let [single] = arms.as_slice() {
             single.clone()
         } else {
             let mut ids: Vec<PolynomialId> = arms.iter().map(|arm| self.table.polynomial(arm)).collect();
             ids.sort_unstable();
-            let atom = self.table.intern(Atom::Max(ids.into()));
-            let monomial = self.table.single(atom);
-            vec![Term { key: Key::new(monomial, PolynomialId::ZERO), coefficient: Rational::ONE }]
+            self.table.atom_term(Atom::Max(ids.into()))
         };
         let value = self.scaled(&value, &scale)?;
         Ok(add(&value, &shared))
@@ -226,24 +114,18 @@ impl Prover<'_> {
     /// The arms of `c·max(…) + r` for `c > 0`: `c·a + r` for each `a`. `None` when `arm` is no such sum, or
     /// would bring too many arms.
     fn split_maximum(&mut self, arm: &[Term], others: usize) -> Result<Option<Vec<Vec<Term>>>, Stop> {
-        let positive = |term: &Term| self.linear_maximum(term) == Some(Signs::POSITIVE);
+        let positive = |term: &Term| self.table.linear_maximum(term) == Some(Signs::POSITIVE);
         let Some(at) = arm.iter().position(positive) else { return Ok(None) };
         let several = arm.iter().filter(|term| positive(term)).count() > 1;
         let factors = self.table.monomials.shared_factors(arm[at].monomial());
-        let found = factors.iter().find_map(|(atom, _)| {
-            if let Atom::Max(inner) = self.table.atom(*atom) { Some((*atom, inner.clone())) } else { None }
-        });
+        let arms = |(atom, _): &(AtomId, i32)| Some((*atom, self.table.atom(*atom).arms()?.to_vec()));
+        let found = factors.iter().find_map(arms);
         let Some((atom, inner)) = found else { return Ok(None) };
         if several && inner.len() + others > MAX_PRODUCT_ARMS {
             return Ok(None);
         }
-        let rest_of_term: Vec<(AtomId, i32)> =
-            factors.iter().copied().filter(|(other, _)| *other != atom).collect();
-        let monomial = self.table.intern_factors(&rest_of_term);
-        let scale = Prefactor {
-            coefficient: arm[at].coefficient.clone(),
-            key: Key::new(monomial, arm[at].exponent()),
-        };
+        let key = self.table.without(arm[at].key, &[atom]);
+        let scale = Term { key, coefficient: arm[at].coefficient.clone() };
         let mut rest = arm.to_vec();
         rest.remove(at);
         let mut arms = Vec::with_capacity(inner.len());
@@ -256,31 +138,6 @@ impl Prover<'_> {
         Ok(Some(arms))
     }
 
-    /// Distinct arms; of those that differ by a number only the largest.
-    fn distinct(&mut self, arms: Vec<Vec<Term>>) -> Vec<Vec<Term>> {
-        let mut largest: FxHashMap<PolynomialId, usize> = FxHashMap::default();
-        let mut kept: Vec<(Rational, Vec<Term>)> = Vec::with_capacity(arms.len());
-        for arm in arms {
-            let is_number = |term: &Term| term.key == Key::ONE;
-            let constant = arm.iter().find(|term| is_number(term)).map(|term| term.coefficient.clone());
-            let constant = constant.unwrap_or_default();
-            let rest: Vec<Term> = arm.iter().filter(|term| !is_number(term)).cloned().collect();
-            let rest = self.table.polynomial(&rest);
-            match largest.get(&rest) {
-                None => {
-                    largest.insert(rest, kept.len());
-                    kept.push((constant, arm));
-                }
-                Some(at) => {
-                    if kept[*at].0 < constant {
-                        kept[*at] = (constant, arm);
-                    }
-                }
-            }
-        }
-        kept.into_iter().map(|(_, arm)| arm).collect()
-    }
-
     /// Drops arms that are nowhere larger than another, as far as signs show it.
     fn drop_smaller(&mut self, arms: &mut Vec<Vec<Term>>) {
         // Of many arms only a number among them is compared with the others.
@@ -291,13 +148,13 @@ impl Prover<'_> {
         let numbers = arms.iter().filter_map(|arm| as_number(arm)).collect::<Vec<_>>();
         // `max(a, −a, 0) = max(a, −a)`: a number between two arms.
         for number in &numbers {
-            let twice = super::function::number(number * &Rational::TWO);
+            let twice = super::polynomial::number(number * &Rational::TWO);
             let all: FxHashSet<&[Term]> = arms.iter().map(Vec::as_slice).collect();
             let opposite = |arm: &Vec<Term>| {
                 as_number(arm).is_none() && all.contains(add(&twice, &negated(arm)).as_slice())
             };
             if arms.iter().any(opposite) {
-                let own = super::function::number(number.clone());
+                let own = super::polynomial::number(number.clone());
                 arms.retain(|arm| *arm != own);
             }
         }
@@ -309,7 +166,7 @@ impl Prover<'_> {
                     || arms.len() <= MAX_PAIRS && below_two_others(&self.table, arms, at)
             } else {
                 let own = &arms[at];
-                numbers.iter().any(|number| covers(self, &super::function::number(number.clone()), own))
+                numbers.iter().any(|number| covers(self, &super::polynomial::number(number.clone()), own))
             };
             if covered {
                 arms.remove(at);
@@ -335,6 +192,92 @@ impl Prover<'_> {
         let mut keep = keep.into_iter();
         arms.retain(|_| keep.next().unwrap_or(true));
         Ok(())
+    }
+
+    /// Divides all arms by their common positive factor.
+    fn take_positive_factor(&mut self, arms: Vec<Vec<Term>>) -> Result<(Term, Vec<Vec<Term>>), Stop> {
+        let all: Vec<Term> = arms.iter().flatten().cloned().collect();
+        let common = self.table.common_monomial(&all);
+        let factors = self.table.monomials.shared_factors(common);
+        let positive: Vec<(AtomId, i32)> = factors
+            .iter()
+            .copied()
+            .filter(|(atom, _)| self.signs_of_atom(*atom) == Signs::POSITIVE)
+            .collect();
+        let monomial = self.table.intern_factors(&positive);
+        let coefficient = content(&all).unwrap_or(Rational::ONE);
+        let factor = coefficient.recip().unwrap_or(Rational::ONE);
+        let key = Key::new(monomial, self.common_exponent(&all)?);
+        let inverse = Term { coefficient: factor, key: self.table.key_power(key, -1)? };
+        let mut divided = Vec::with_capacity(arms.len());
+        for arm in arms {
+            divided.push(self.scaled(&arm, &inverse)?);
+        }
+        Ok((Term { coefficient, key }, divided))
+    }
+}
+
+impl Table {
+    /// `max(a − m, b) = max(a, b + m) − m` where `m` is a maximum: afterwards no arm of a few subtracts one.
+    /// Also returns what is to be added to the maximum.
+    fn without_negative_maxima(&self, mut arms: Vec<Vec<Term>>) -> (Vec<Vec<Term>>, Vec<Term>) {
+        let mut lowered = Vec::new();
+        for _ in 0..MAX_SHIFTS {
+            if arms.len() > MAX_PAIRS {
+                break;
+            }
+            let mut terms = arms.iter().flatten();
+            let negative = terms.find(|term| self.linear_maximum(term) == Some(Signs::NEGATIVE));
+            let Some(negative) = negative.cloned() else { break };
+            let raise = negated(std::slice::from_ref(&negative));
+            lowered = add(&lowered, &[negative]);
+            for arm in &mut arms {
+                *arm = add(arm, &raise);
+            }
+        }
+        (arms, lowered)
+    }
+
+    /// The sign of the factor by which a term multiplies one maximum, if that is all it does and has one sign.
+    fn linear_maximum(&self, term: &Term) -> Option<Signs> {
+        let mut maxima = 0;
+        let mut signs = Signs::of(&term.coefficient);
+        for (atom, power) in self.monomials.factors(term.monomial()) {
+            match (self.atom(*atom).arms(), power) {
+                (Some(_), 1) => maxima += 1,
+                (Some(_), _) => return None,
+                (None, _) => {
+                    let base = self.atom_signs(*atom);
+                    signs = signs.times(if power % 2 == 0 { base.times_itself() } else { base });
+                }
+            }
+        }
+        (maxima == 1 && (signs == Signs::POSITIVE || signs == Signs::NEGATIVE)).then_some(signs)
+    }
+
+    /// Distinct arms; of those that differ by a number only the largest.
+    fn distinct(&mut self, arms: Vec<Vec<Term>>) -> Vec<Vec<Term>> {
+        let mut largest: FxHashMap<PolynomialId, usize> = FxHashMap::default();
+        let mut kept: Vec<(Rational, Vec<Term>)> = Vec::with_capacity(arms.len());
+        for arm in arms {
+            let is_number = |term: &Term| term.key == Key::ONE;
+            let constant = arm.iter().find(|term| is_number(term)).map(|term| term.coefficient.clone());
+            let constant = constant.unwrap_or_default();
+            let rest: Vec<Term> = arm.iter().filter(|term| !is_number(term)).cloned().collect();
+            let rest = self.polynomial(&rest);
+            match largest.get(&rest) {
+                None => {
+                    largest.insert(rest, kept.len());
+                    kept.push((constant, arm));
+                }
+                Some(at) => {
+                    if kept[*at].0 < constant {
+                        kept[*at] = (constant, arm);
+                    }
+                }
+            }
+        }
+        kept.into_iter().map(|(_, arm)| arm).collect()
     }
 
     /// For each product that occurs in the arms, the coefficient that most arms have for it.
@@ -370,32 +313,6 @@ impl Prover<'_> {
         collect(&mut shared);
         shared
     }
-
-    /// Divides all arms by their common positive factor.
-    fn take_positive_factor(&mut self, arms: Vec<Vec<Term>>) -> Result<(Prefactor, Vec<Vec<Term>>), Stop> {
-        let all: Vec<Term> = arms.iter().flatten().cloned().collect();
-        let common = self.common_monomial(&all);
-        let factors = self.table.monomials.shared_factors(common);
-        let positive: Vec<(AtomId, i32)> = factors
-            .iter()
-            .copied()
-            .filter(|(atom, _)| self.signs_of_atom(*atom) == Signs::POSITIVE)
-            .collect();
-        let monomial = self.table.intern_factors(&positive);
-        let coefficient = content(&all);
-        let factor = coefficient.recip().unwrap_or(Rational::ONE);
-        let key = Key::new(monomial, self.common_exponent(&all)?);
-        let inverse = Prefactor { coefficient: factor, key: self.table.key_power(key, -1)? };
-        let mut divided = Vec::with_capacity(arms.len());
-        for arm in arms {
-            divided.push(self.scaled(&arm, &inverse)?);
-        }
-        Ok((Prefactor { coefficient, key }, divided))
-    }
-}
-
-fn in_order(a: TermId, b: TermId) -> [TermId; 2] {
-    [a.min(b), a.max(b)]
 }
 
 /// Whether an arm is nowhere larger than the mean of two others.
@@ -406,16 +323,4 @@ fn below_two_others(table: &Table, arms: &[Vec<Term>], at: usize) -> bool {
         let rest = add(&arms[a], &lowered);
         others().filter(|b| *b > a).any(|b| table.signs_of(&add(&rest, &arms[b])).within(Signs::NOT_NEGATIVE))
     })
-}
-
-/// The positive number by which all coefficients become coprime integers.
-fn content(terms: &[Term]) -> Rational {
-    let mut num = rug::Integer::new();
-    let mut den = rug::Integer::from(1);
-    for term in terms {
-        let (n, d) = term.coefficient.to_parts();
-        num.gcd_mut(&n);
-        den.lcm_mut(&d);
-    }
-    if num == 0 { Rational::ONE } else { Rational::from(rug::Rational::from((num, den))) }
 }

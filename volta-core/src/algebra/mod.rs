@@ -6,6 +6,10 @@
 //! [`obligation`] finds what must hold for partial operations. Only proofs answer: what is not proved equal is
 //! *not known* to differ.
 //!
+//! A [`prover`] consists of the [`terms`] that it reads, a [`table`] that interns what is made of them, a [`memo`] of forms,
+//! the [`case`] at hand, a [`tactic`], and a [`worklist`] of what walks wait for. What needs the table alone is a function of
+//! it. Modules import each other in no circle.
+//!
 //! # Laws
 //!
 //! [`laws`] lists them, each with where it holds. What is left where no law applies is proved in [`cases`], one for
@@ -22,6 +26,7 @@ mod abbreviated_sums;
 mod analysis;
 mod atom;
 mod canon;
+mod case;
 mod cases;
 mod comparison;
 mod condition;
@@ -32,6 +37,7 @@ mod exponent;
 mod extended_value;
 mod field;
 mod function;
+mod id;
 mod integer;
 mod interner;
 mod lattice;
@@ -41,38 +47,47 @@ mod linear_sum;
 mod literal;
 mod magnitude;
 mod maximum;
+mod memo;
 mod monomial;
 mod obligation;
 mod operand_cache;
 mod outline;
+mod packed;
 mod path_condition;
 mod polarization;
 mod polynomial;
 mod print;
 mod product;
+mod prover;
 mod ratio;
 mod reachability;
+mod requirement;
 mod root;
 mod sign;
+mod table;
 mod tactic;
+mod term_class;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod tower;
 mod translation;
+mod worklist;
 
 pub use analysis::Analysis;
-pub use atom::{TermRef, mix};
-pub use canon::Prover;
 pub use cases::{Hint, Split};
 pub use constant_readings::{Encoded, Form, Literal, Reading};
 pub use digest::{Digest, Digests};
 pub use equal::{Equality, Stage};
 pub use extended_value::Class;
 pub use field::Agreement;
-pub use magnitude::InputRange;
-pub use obligation::{Obligations, Requirement};
+pub use id::{TermRef, mix};
+pub use obligation::Obligations;
 pub use outline::{NoOutline, Outlines};
 pub use print::Names;
+pub use prover::Prover;
+pub use requirement::Requirement;
+pub use table::InputRange;
 pub use tactic::Tactic;
 pub use translation::{Place, SharedClasses, TranslationClasses};
 

@@ -1,7 +1,7 @@
 //! Monomials: products of powers of atoms, interned.
 
-use super::atom::{AtomId, Place, mix};
-use super::canon::bytes_of;
+use super::id::{AtomId, Place, mix};
+use super::interner::bytes_of;
 use crate::index_type;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;

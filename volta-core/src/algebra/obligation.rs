@@ -2,28 +2,16 @@
 
 use super::Stop;
 use super::analysis::INFINITE;
-use super::atom::{Atom, AtomId, TermRef};
-use super::canon::Prover;
-use super::exponent::Prefactor;
-use super::extended_value::Class;
-use super::function::negated;
-use super::monomial::MonomialId;
-use super::path_condition::Guards;
-use super::polynomial::{PolynomialId, Term};
+use super::atom::Atom;
+use super::id::{AtomId, TermRef};
+use super::polynomial::{PolynomialId, Term, negated};
+use super::prover::Prover;
+use super::requirement::{Guards, Requirement};
+use super::table::Table;
 use crate::number::signs::Signs;
 use crate::number::value::Demand;
 use crate::term::TermOp;
 use rustc_hash::FxHashMap;
-
-/// Something that must hold where its guards do, and was not proved: the product, without factors known to be
-/// positive, under the demand. `negative` turns the sign of the product.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Requirement {
-    pub(super) demand: Demand,
-    pub(super) product: MonomialId,
-    pub(super) negative: bool,
-    pub(super) guards: Guards,
-}
 
 /// What became of a partial operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,11 +88,11 @@ impl Prover<'_> {
         (reference, domain): (TermRef, &[Requirement]),
         mut own: Vec<Requirement>,
     ) -> Vec<Requirement> {
-        own.retain(|requirement| !self.implied(requirement, domain));
+        own.retain(|requirement| !self.table.implied(requirement, domain));
         if !own.is_empty() {
             // What was proved of the reference holds too, though the same may not be seen of another spelling.
             let granted = self.granted(reference).unwrap_or_default();
-            own.retain(|requirement| !self.implied(requirement, &granted));
+            own.retain(|requirement| !self.table.implied(requirement, &granted));
         }
         own
     }
@@ -114,7 +102,7 @@ impl Prover<'_> {
         let mut granted = Vec::new();
         for reached in self.partial_operations(root)? {
             let Some((demand, operand)) = demand_of(reached.op, reached.operands) else { continue };
-            if self.flags(operand) & INFINITE == 0 {
+            if self.terms.flags(operand) & INFINITE == 0 {
                 let scale = self.settled_scale(operand)?;
                 let unguarded = self.requirement(demand, &scale);
                 granted.push(Requirement { guards: reached.guards, ..unguarded });
@@ -125,33 +113,25 @@ impl Prover<'_> {
 
     /// What is required of finite operands wherever a term is to have a value.
     pub(super) fn required_everywhere(&mut self, root: TermRef) -> Result<Vec<(TermRef, Demand)>, Stop> {
-        let reached = self.partial_operations(root)?;
-        let everywhere = reached.iter().filter(|reached| reached.guards.is_empty());
-        let required = everywhere.filter_map(|reached| demand_of(reached.op, reached.operands));
-        let required: Vec<(Demand, TermRef)> = required.collect();
-        let finite = required.into_iter().filter(|(_, operand)| self.flags(*operand) & INFINITE == 0);
+        let mut reached = self.partial_operations(root)?;
+        reached.retain(|reached| reached.guards.is_empty());
+        let required = reached.iter().filter_map(|reached| demand_of(reached.op, reached.operands));
+        let finite = required.filter(|(_, operand)| self.terms.flags(*operand) & INFINITE == 0);
         Ok(finite.map(|(demand, operand)| (operand, demand)).collect())
     }
 
     /// A term as a product of names.
-    fn settled_scale(&mut self, operand: TermRef) -> Result<Prefactor, Stop> {
+    fn settled_scale(&mut self, operand: TermRef) -> Result<Term, Stop> {
         self.settle(|prover| {
-            let id = prover.resolve(operand)?;
-            let terms = prover.table.polynomials.shared_terms(id).to_vec();
-            let terms = prover.plain(terms)?;
+            let terms = prover.argument(operand)?;
             prover.factor_terms(terms)
         })
     }
 
     fn examine(&mut self, demand: Demand, operand: TermRef) -> Result<Finding, Stop> {
-        if self.flags(operand) & INFINITE != 0 {
-            match self.class(operand)? {
-                Class::Finite | Class::Known(_) => {}
-                // What an infinity does to the operation is the business of `class`.
-                Class::PosInf | Class::NegInf => return Ok(Finding::Proved),
-                Class::Undefined(why) => return Err(Stop::Undefined(why.to_string())),
-                Class::Unknown(why) => return Err(Stop::Unknown(why.to_string())),
-            }
+        // What an infinity does to the operation is the business of `class`.
+        if self.is_infinite(operand)? {
+            return Ok(Finding::Proved);
         }
         let wanted = demand.signs();
         if self.term_signs(operand)?.within(wanted) {
@@ -174,7 +154,7 @@ impl Prover<'_> {
     }
 
     /// A demand on a product, without the factors that meet it, and without guards.
-    pub(super) fn requirement(&mut self, mut demand: Demand, scale: &Prefactor) -> Requirement {
+    pub(super) fn requirement(&mut self, mut demand: Demand, scale: &Term) -> Requirement {
         let mut negative = demand != Demand::Nonzero && scale.coefficient.is_negative();
         let mut factors = self.table.monomials.shared_factors(scale.key.monomial()).to_vec();
         if let ([(atom, 1)], Demand::Positive) = (factors.as_slice(), demand)
@@ -213,21 +193,20 @@ impl Prover<'_> {
     }
 
     /// What is zero where an atom is: the sum that it is the magnitude of, or what it is the root of.
-    fn zero_together(&mut self, atom: AtomId) -> Option<Prefactor> {
+    fn zero_together(&mut self, atom: AtomId) -> Option<Term> {
         let magnitude = self.of_magnitude(atom, false).or_else(|| self.of_magnitude(atom, true));
         magnitude.or_else(|| self.radicand(atom))
     }
 
-    fn radicand(&mut self, atom: AtomId) -> Option<Prefactor> {
-        let Atom::Apply(TermOp::Sqrt, radicand) = self.table.atom(atom) else { return None };
-        let radicand = *radicand;
+    fn radicand(&mut self, atom: AtomId) -> Option<Term> {
+        let radicand = self.table.atom(atom).argument_of(TermOp::Sqrt)?;
         self.factor_polynomial(radicand).ok()
     }
 
     /// What a named sum, or its opposite, is the magnitude of, as a scale: `−a + 2·max(a, 0)`.
-    fn of_magnitude(&mut self, atom: AtomId, opposite: bool) -> Option<Prefactor> {
-        let Atom::Sum(content) = self.table.atom(atom) else { return None };
-        let terms = self.table.polynomials.shared_terms(*content).to_vec();
+    fn of_magnitude(&mut self, atom: AtomId, opposite: bool) -> Option<Term> {
+        let content = self.table.atom(atom).sum()?;
+        let terms = self.table.polynomials.shared_terms(content).to_vec();
         let terms = if opposite { negated(&terms) } else { terms };
         let is_maximum = |term: &Term| {
             let factors = self.table.monomials.factors(term.monomial());
@@ -244,7 +223,9 @@ impl Prover<'_> {
         }
         self.settle(|prover| prover.factor_terms(inner.clone())).ok()
     }
+}
 
+impl Table {
     /// Whether a requirement follows from others, which matter wherever it does.
     pub(super) fn implied(&self, requirement: &Requirement, by: &[Requirement]) -> bool {
         let by: Vec<&Requirement> =
@@ -254,17 +235,17 @@ impl Prover<'_> {
         };
         let nonzero = |atom: AtomId| {
             let strict = by.iter().filter(|other| other.demand != Demand::NotNegative);
-            let mut factors = strict.flat_map(|other| self.table.monomials.factors(other.product));
+            let mut factors = strict.flat_map(|other| self.monomials.factors(other.product));
             factors.any(|(known, _)| *known == atom)
         };
         let alone = |atom: AtomId, demands: &[Demand]| {
             by.iter().any(|other| {
                 !other.negative
                     && demands.contains(&other.demand)
-                    && *self.table.monomials.factors(other.product) == [(atom, 1)]
+                    && *self.monomials.factors(other.product) == [(atom, 1)]
             })
         };
-        let factors = self.table.monomials.factors(requirement.product);
+        let factors = self.monomials.factors(requirement.product);
         let none_zero = || factors.iter().all(|(atom, _)| nonzero(*atom));
         // Each factor by itself; even powers are never negative.
         let not_negative = || {
@@ -284,14 +265,8 @@ impl Prover<'_> {
 
     /// The polynomial under a requirement's name, when it is one name alone.
     pub(super) fn requirement_content(&self, requirement: &Requirement) -> Option<PolynomialId> {
-        match self.table.monomials.factors(requirement.product) {
-            [(atom, 1)] => {
-                if let Atom::Sum(content) = self.table.atom(*atom) {
-                    Some(*content)
-                } else {
-                    None
-                }
-            }
+        match self.monomials.factors(requirement.product) {
+            [(atom, 1)] => self.atom(*atom).sum(),
             _ => None,
         }
     }

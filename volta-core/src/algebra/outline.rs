@@ -6,15 +6,17 @@
 
 use rustc_hash::FxHashMap;
 
-use super::atom::{Atom, AtomId, TermRef};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::condition::{Condition, ConditionId};
 use super::constant_readings::Irrational;
 use super::digest::{Part, unknown};
-use super::linear_sum::inputs_of;
+use super::id::{AtomId, TermRef};
 use super::monomial::MonomialId;
+use super::packed::inputs_of;
 use super::polynomial::{PolynomialId, Term};
 use super::print::Normal;
+use super::prover::Prover;
+use super::table::Table;
 use crate::formula::{Addend, Factor, Node, Shapes, TooLarge, root_of};
 use crate::number::Rational;
 use crate::term::TermOp;
@@ -94,7 +96,7 @@ impl Outlines {
             if known(self, &part) {
                 continue;
             }
-            let mut builder = Builder { prover, shapes, outlines: self };
+            let mut builder = Builder { table: &prover.table, shapes, outlines: self };
             match part {
                 Part::Polynomial(_) => {}
                 Part::Atom(id) => {
@@ -102,7 +104,7 @@ impl Outlines {
                     self.atoms.insert(id, power);
                 }
                 Part::Monomial(id) => {
-                    let addend = builder.product(prover.table().monomials.factors(id))?;
+                    let addend = builder.product(prover.table.monomials.factors(id))?;
                     self.monomials.insert(id, addend);
                 }
                 Part::Condition(id) => {
@@ -111,18 +113,18 @@ impl Outlines {
                 }
             }
         }
-        Ok(Builder { prover, shapes, outlines: self }.polynomial(id)?)
+        Ok(Builder { table: &prover.table, shapes, outlines: self }.polynomial(id)?)
     }
 }
 
 /// Makes expressions of parts whose own parts have theirs.
-struct Builder<'p, 's, 'o> {
-    prover: &'p Prover<'s>,
+struct Builder<'t, 'o> {
+    table: &'t Table,
     shapes: &'o mut Shapes,
     outlines: &'o mut Outlines,
 }
 
-impl Builder<'_, '_, '_> {
+impl Builder<'_, '_> {
     fn product(&mut self, factors: &[(AtomId, i32)]) -> Result<Addend, TooLarge> {
         let (mut number, mut under_root) = (Rational::ONE, Rational::ONE);
         let mut list: Vec<Factor> = Vec::with_capacity(factors.len());
@@ -162,12 +164,12 @@ impl Builder<'_, '_, '_> {
         if let Some(node) = self.outlines.polynomials.get(&id) {
             return Ok(node.clone());
         }
-        let terms = self.prover.table().polynomials.shared_terms(id);
+        let terms = self.table.polynomials.shared_terms(id);
         let addends = match &*terms {
             // A sum in brackets that nothing stands beside.
             [term] if term.exponent() == PolynomialId::ZERO => match self.only_sum(term.monomial()) {
                 Some(content) => {
-                    let inner = self.prover.table().polynomials.shared_terms(content);
+                    let inner = self.table.polynomials.shared_terms(content);
                     let addends = self.addends(&inner)?;
                     addends.into_iter().map(|(number, node)| (&number * &term.coefficient, node)).collect()
                 }
@@ -181,8 +183,8 @@ impl Builder<'_, '_, '_> {
     }
 
     fn only_sum(&self, monomial: MonomialId) -> Option<PolynomialId> {
-        let [(atom, 1)] = self.prover.table().monomials.factors(monomial) else { return None };
-        if let Atom::Sum(content) = self.prover.table().atom(*atom) { Some(*content) } else { None }
+        let [(atom, 1)] = self.table.monomials.factors(monomial) else { return None };
+        self.table.atom(*atom).sum()
     }
 
     /// `2^exponent`: as a power of e where log₂ e is in every term.
@@ -190,7 +192,7 @@ impl Builder<'_, '_, '_> {
         if let Some(node) = self.outlines.exponents.get(&exponent) {
             return Ok(node.clone());
         }
-        let table = self.prover.table();
+        let table = self.table;
         let is_base = |(atom, power): &(AtomId, i32)| {
             *power == 1 && *table.atom(*atom) == Atom::Irrational(Irrational::Log2E)
         };
@@ -223,15 +225,15 @@ impl Builder<'_, '_, '_> {
 
     /// A sum as a number times one in its best scale; a positive number for a radicand.
     fn scaled(&mut self, content: PolynomialId, root: bool) -> Result<Addend, TooLarge> {
-        let terms = self.prover.table().polynomials.shared_terms(content);
+        let terms = self.table.polynomials.shared_terms(content);
         let addends = self.addends(&terms)?;
         self.shapes.scaled_sum(addends, root)
     }
 
     fn atom(&mut self, id: AtomId) -> Result<Power, TooLarge> {
-        let prover = self.prover;
+        let table = self.table;
         let plain = |base: Node| Power { number: Rational::ONE, base, halves: 2 };
-        Ok(match prover.table().atom(id) {
+        Ok(match table.atom(id) {
             Atom::Input(input, element) => plain(self.shapes.element(*input, *element)?),
             Atom::Products(keys) => {
                 let mut addends = Vec::with_capacity(keys.len());
@@ -284,7 +286,7 @@ impl Builder<'_, '_, '_> {
     fn condition(&mut self, id: &ConditionId) -> Result<Node, TooLarge> {
         let known =
             |outlines: &Outlines, id: &ConditionId| outlines.conditions.get(id).cloned().ok_or(TooLarge);
-        match self.prover.conditions.get(id) {
+        match self.table.conditions.get(id) {
             Condition::Known(value) => self.shapes.constant(if *value { "true" } else { "false" }),
             Condition::Positive(inner) => {
                 let inner = self.polynomial(*inner)?;

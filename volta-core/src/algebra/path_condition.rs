@@ -2,58 +2,20 @@
 
 use super::Stop;
 use super::analysis::PARTIAL;
-use super::atom::TermRef;
-use super::canon::Prover;
 use super::condition::{Condition, ConditionId};
-use super::function::{negated, times_number};
-use super::obligation::Requirement;
-use super::polynomial::{PolynomialId, Term, add};
+use super::id::TermRef;
+use super::polynomial::{PolynomialId, Term, add, negated, times_number};
+use super::prover::Prover;
+use super::requirement::{Guards, Requirement};
+use super::table::Table;
 use crate::number::signs::Signs;
 use crate::number::value::Demand;
 use crate::term::{TermOp, View};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
-use std::rc::Rc;
 
 /// Choices nested deeper than this add no guards.
 const MAX_GUARDS: usize = 8;
-
-/// Conditions under which a part of a term matters.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Guards {
-    /// All of them hold there; sorted, each once.
-    conditions: Rc<[ConditionId]>,
-    /// It matters wherever they hold, and not only in some of those places.
-    exact: bool,
-}
-
-impl Default for Guards {
-    /// None: it matters everywhere.
-    fn default() -> Guards {
-        Guards { conditions: Rc::from([]), exact: true }
-    }
-}
-
-impl Guards {
-    /// Whether the part matters everywhere.
-    pub(super) fn is_empty(&self) -> bool {
-        self.conditions.is_empty() && self.exact
-    }
-
-    /// The conditions, all of which hold where the part matters.
-    pub(super) fn conditions(&self) -> &[ConditionId] {
-        &self.conditions
-    }
-
-    /// Whether what these guard matters wherever what `others` guard does.
-    pub(super) fn surely_hold_under(&self, others: &Guards) -> bool {
-        self.exact && self.conditions.iter().all(|own| others.conditions.contains(own))
-    }
-
-    fn inexact(&self) -> Guards {
-        Guards { conditions: self.conditions.clone(), exact: false }
-    }
-}
 
 /// An operation of a term, with where it matters.
 pub(super) struct Reached {
@@ -75,7 +37,7 @@ impl Prover<'_> {
             let mut stack = vec![start];
             let mut choices = Vec::new();
             while let Some(at) = stack.pop() {
-                if self.flags(at) & PARTIAL == 0 || everywhere.contains(&at) {
+                if self.terms.flags(at) & PARTIAL == 0 || everywhere.contains(&at) {
                     continue;
                 }
                 let new = if guards.is_empty() {
@@ -87,7 +49,7 @@ impl Prover<'_> {
                     continue;
                 }
                 self.charge(1)?;
-                let View::Apply(op, operands) = self.view(at) else { continue };
+                let View::Apply(op, operands) = self.terms.view(at) else { continue };
                 let operands = operands.map(|term| TermRef { store: at.store, term });
                 if op == TermOp::Select {
                     stack.push(operands[0]);
@@ -115,7 +77,7 @@ impl Prover<'_> {
     fn arms(&mut self, choice: [TermRef; 3], guards: &Guards) -> Result<Vec<(TermRef, Guards)>, Stop> {
         let [condition, when_true, when_false] = choice;
         let mut arms: Vec<(TermRef, bool)> = vec![(when_true, true), (when_false, false)];
-        arms.retain(|(arm, _)| self.flags(*arm) & PARTIAL != 0);
+        arms.retain(|(arm, _)| self.terms.flags(*arm) & PARTIAL != 0);
         if arms.is_empty() {
             return Ok(Vec::new());
         }
@@ -125,11 +87,11 @@ impl Prover<'_> {
             // A condition that has no name.
             Ok(_) | Err(_) => return Ok(arms.into_iter().map(|(arm, _)| (arm, guards.inexact())).collect()),
         };
-        let fails = self.conditions.not(holds.clone(), &self.table);
+        let fails = self.table.not(holds.clone());
         let mut taken = Vec::new();
         for (arm, truth) in arms {
             let [own, other] = if truth { [&holds, &fails] } else { [&fails, &holds] };
-            match self.conditions.get(own) {
+            match self.table.conditions.get(own) {
                 Condition::Known(true) => taken.push((arm, guards.clone())),
                 Condition::Known(false) => {}
                 _ if guards.conditions.contains(other) => {}
@@ -137,26 +99,10 @@ impl Prover<'_> {
                 | Condition::Zero(_)
                 | Condition::Not(_)
                 | Condition::And(..)
-                | Condition::Xor(..) => taken.push((arm, self.with_guard(guards, own))),
+                | Condition::Xor(..) => taken.push((arm, self.table.with_guard(guards, own))),
             }
         }
         Ok(taken)
-    }
-
-    /// Guards and one more, which counts as two where it says that both of two conditions hold.
-    fn with_guard(&self, guards: &Guards, more: &ConditionId) -> Guards {
-        let mut conditions = guards.conditions.to_vec();
-        let mut parts = vec![more];
-        while let Some(part) = parts.pop() {
-            if let Condition::And(a, b) = self.conditions.get(part) {
-                parts.extend([a, b])
-            } else {
-                conditions.push(part.clone())
-            }
-        }
-        conditions.sort();
-        conditions.dedup();
-        Guards { conditions: conditions.into(), exact: guards.exact }
     }
 
     /// Whether what an operand must be follows from the guards under which it must.
@@ -172,14 +118,47 @@ impl Prover<'_> {
         let operand = self.settle(|prover| prover.argument(operand))?;
         let mut analysis = Vec::new();
         for guard in guards.conditions.iter() {
-            let Some((polynomial, signs)) = self.signs_under(guard) else { continue };
+            let Some((polynomial, signs)) = self.table.signs_under(guard) else { continue };
             let known = self.table.polynomials.shared_terms(polynomial).to_vec();
-            if self.signs_beside(&operand, &known, signs).within(requirement.demand.signs()) {
+            if self.table.signs_beside(&operand, &known, signs).within(requirement.demand.signs()) {
                 return Ok(true);
             }
             analysis.extend(self.signs_as_requirement(known, signs)?);
         }
-        Ok(self.implied(requirement, &analysis))
+        Ok(self.table.implied(requirement, &analysis))
+    }
+
+    /// Signs of a sum as a requirement that holds, if one says it.
+    fn signs_as_requirement(&mut self, sum: Vec<Term>, signs: Signs) -> Result<Option<Requirement>, Stop> {
+        let (demand, sum) = if signs == Signs::POSITIVE {
+            (Demand::Positive, sum)
+        } else if signs == Signs::NEGATIVE | Signs::POSITIVE {
+            (Demand::Nonzero, sum)
+        } else if signs == Signs::NEGATIVE | Signs::ZERO {
+            (Demand::NotNegative, negated(&sum))
+        } else {
+            return Ok(None);
+        };
+        let scale = self.settle(|prover| prover.factor_terms(sum.clone()))?;
+        Ok(Some(self.requirement(demand, &scale)))
+    }
+}
+
+impl Table {
+    /// Guards and one more, which counts as two where it says that both of two conditions hold.
+    fn with_guard(&self, guards: &Guards, more: &ConditionId) -> Guards {
+        let mut conditions = guards.conditions.to_vec();
+        let mut parts = vec![more];
+        while let Some(part) = parts.pop() {
+            if let Condition::And(a, b) = self.conditions.get(part) {
+                parts.extend([a, b])
+            } else {
+                conditions.push(part.clone())
+            }
+        }
+        conditions.sort();
+        conditions.dedup();
+        Guards { conditions: conditions.into(), exact: guards.exact }
     }
 
     /// What a condition says of one sum's signs.
@@ -203,23 +182,8 @@ impl Prover<'_> {
             let Some(own) = sum.iter().find(|term| term.key == part.key) else { continue };
             let Some(factor) = own.coefficient.checked_div(&part.coefficient) else { continue };
             let rest = add(sum, &negated(&times_number(known, &factor)));
-            found = found & signs.times(Signs::of(&factor)).plus(self.table.signs_of(&rest));
+            found = found & signs.times(Signs::of(&factor)).plus(self.signs_of(&rest));
         }
         found
-    }
-
-    /// Signs of a sum as a requirement that holds, if one says it.
-    fn signs_as_requirement(&mut self, sum: Vec<Term>, signs: Signs) -> Result<Option<Requirement>, Stop> {
-        let (demand, sum) = if signs == Signs::POSITIVE {
-            (Demand::Positive, sum)
-        } else if signs == Signs::NEGATIVE | Signs::POSITIVE {
-            (Demand::Nonzero, sum)
-        } else if signs == Signs::NEGATIVE | Signs::ZERO {
-            (Demand::NotNegative, negated(&sum))
-        } else {
-            return Ok(None);
-        };
-        let scale = self.settle(|prover| prover.factor_terms(sum.clone()))?;
-        Ok(Some(self.requirement(demand, &scale)))
     }
 }

@@ -8,11 +8,15 @@
 
 use super::Stop;
 use super::abbreviated_sums::FEW;
-use super::atom::{Atom, AtomId};
-use super::canon::{Prover, SHORT_LIST};
-use super::linear_sum::{NONE, inputs_of, pack_single};
+use super::atom::Atom;
+use super::id::AtomId;
+use super::linear_sum::SHORT_LIST;
+use super::memo::Made;
 use super::monomial::MonomialId;
-use super::polynomial::{Key, PolynomialId, Term, collect};
+use super::packed::{NONE, inputs_of, pack_single};
+use super::polynomial::{Key, Term, collect};
+use super::prover::Prover;
+use super::table::Table;
 use crate::number::Rational;
 use crate::term::{InputId, TermId};
 use rustc_hash::FxHashMap;
@@ -25,17 +29,6 @@ struct Pair {
     rest: Key,
 }
 
-/// A sum of elements made of two others.
-#[derive(Clone, Copy)]
-pub(super) enum Made {
-    /// Of those of both, which share none.
-    Sum(MonomialId),
-    /// Of those that only the longer has, which has all of the other's.
-    Difference(MonomialId),
-    /// They share some.
-    Neither,
-}
-
 impl Prover<'_> {
     /// Writes products of names as squares; `None` if there are none to be rewritten.
     pub(super) fn in_squares(&mut self, terms: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
@@ -44,13 +37,13 @@ impl Prover<'_> {
         for (at, term) in terms.iter().enumerate() {
             self.charge(1)?;
             let Some(pair) = self.pair(term) else { continue };
-            if self.is_element(pair.other) {
+            if self.table.is_element(pair.other) {
                 *beside.entry((pair.rest, pair.name)).or_default() += 1;
             }
             pairs.push((at, pair));
         }
         pairs.retain(|(_, pair)| {
-            !self.is_element(pair.other)
+            !self.table.is_element(pair.other)
                 || beside.get(&(pair.rest, pair.name)).is_none_or(|count| *count <= FEW)
         });
         if pairs.is_empty() {
@@ -76,10 +69,6 @@ impl Prover<'_> {
         Ok(Some(spelled))
     }
 
-    fn is_element(&self, atom: AtomId) -> bool {
-        matches!(self.table.atom(atom), Atom::Input(..))
-    }
-
     /// The two sums that a term is the product of, but for a rest.
     fn pair(&mut self, term: &Term) -> Option<Pair> {
         if !self.table.monomials.contents(term.monomial()).named {
@@ -89,18 +78,10 @@ impl Prover<'_> {
         let mut names: Vec<(AtomId, InputId)> = Vec::new();
         let mut elements = Vec::new();
         for (atom, _) in factors.iter().filter(|(_, power)| *power == 1) {
-            match self.table.atom(*atom) {
-                Atom::Input(input, _) => elements.push((*atom, *input)),
-                Atom::Products(_) => names.extend(self.tensor_of(*atom).map(|tensor| (*atom, tensor))),
-                Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Opaque(_)
-                | Atom::Sum(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => {}
+            if let Atom::Input(input, _) = self.table.atom(*atom) {
+                elements.push((*atom, *input));
+            } else {
+                names.extend(self.tensor_of(*atom).map(|tensor| (*atom, tensor)));
             }
         }
         let (name, other) = match names.as_slice() {
@@ -114,14 +95,12 @@ impl Prover<'_> {
             }
             _ => return None,
         };
-        let rest: Vec<(AtomId, i32)> =
-            factors.iter().copied().filter(|(atom, _)| ![name, other].contains(atom)).collect();
-        Some(Pair { name, other, rest: Key::new(self.table.intern_factors(&rest), term.exponent()) })
+        Some(Pair { name, other, rest: self.table.without(term.key, &[name, other]) })
     }
 
     /// The tensor of which a name is a sum of elements, each there once.
     fn tensor_of(&mut self, name: AtomId) -> Option<InputId> {
-        if let Some(known) = self.tensors.get(&name) {
+        if let Some(known) = self.sums.tensors.get(&name) {
             return *known;
         }
         let Atom::Products(keys) = self.table.atom(name) else { return None };
@@ -130,7 +109,7 @@ impl Prover<'_> {
         let alone = |key: &u128| *key as u64 == NONE && input(key) == first;
         let is_one = keys.iter().all(alone) && keys.windows(2).all(|pair| pair[0] < pair[1]);
         let tensor = first.filter(|_| is_one);
-        self.tensors.insert(name, tensor);
+        self.sums.tensors.insert(name, tensor);
         tensor
     }
 
@@ -146,7 +125,7 @@ impl Prover<'_> {
             Made::Difference(difference) => [(a, half.clone()), (b, half.clone()), (difference, -half)],
         };
         for (base, coefficient) in squares {
-            let square = Key::new(self.table.monomial_power(base, 2)?, PolynomialId::ZERO);
+            let square = Key::of(self.table.monomial_power(base, 2)?);
             out.push(Term { key: self.table.key_product(pair.rest, square)?, coefficient });
         }
         Ok(())
@@ -154,10 +133,10 @@ impl Prover<'_> {
 
     /// The sum or the difference of a pair, as far as it is a sum of elements.
     fn made(&mut self, pair: Pair) -> Result<Made, Stop> {
-        if let Some(known) = self.made.get(&(pair.name, pair.other)) {
+        if let Some(known) = self.sums.made.get(&(pair.name, pair.other)) {
             return Ok(*known);
         }
-        let (mut a, mut b) = (self.elements(pair.name), self.elements(pair.other));
+        let (mut a, mut b) = (self.table.elements(pair.name), self.table.elements(pair.other));
         if a.len() < b.len() {
             std::mem::swap(&mut a, &mut b);
         }
@@ -172,30 +151,13 @@ impl Prover<'_> {
         } else {
             Made::Neither
         };
-        self.made.insert((pair.name, pair.other), made);
+        self.sums.made.insert((pair.name, pair.other), made);
         Ok(made)
-    }
-
-    /// The elements that an atom is the sum of, packed and sorted.
-    fn elements(&self, atom: AtomId) -> Vec<u128> {
-        match self.table.atom(atom) {
-            Atom::Input(input, element) => vec![pack_single(TermId::input(*input, *element).raw())],
-            Atom::Products(keys) => keys.to_vec(),
-            Atom::Irrational(_)
-            | Atom::Literal(_)
-            | Atom::Opaque(_)
-            | Atom::Sum(_)
-            | Atom::Max(_)
-            | Atom::Apply(..)
-            | Atom::CopySign(..)
-            | Atom::BitAnd(..)
-            | Atom::Select(..) => Vec::new(),
-        }
     }
 
     fn sum_of_elements(&mut self, keys: Vec<u128>) -> Result<MonomialId, Stop> {
         match keys.as_slice() {
-            [key] => self.unpacked(*key),
+            [key] => self.table.unpacked(*key),
             _ => Ok(self.name(keys)),
         }
     }
@@ -204,26 +166,19 @@ impl Prover<'_> {
     fn push_spelled(&mut self, term: Term, out: &mut Vec<Term>) -> Result<(), Stop> {
         let factors = self.table.monomials.shared_factors(term.monomial());
         let short = factors.iter().find_map(|(atom, power)| {
-            if let Atom::Products(keys) = self.table.atom(*atom)
-                && *power == 2
-                && keys.len() < 2 * SHORT_LIST
-            {
-                Some((*atom, keys.clone()))
-            } else {
-                None
-            }
+            let keys = self.table.atom(*atom).keys()?;
+            (*power == 2 && keys.len() < 2 * SHORT_LIST).then(|| (*atom, keys.clone()))
         });
         let Some((name, keys)) = short else {
             out.push(term);
             return Ok(());
         };
         self.charge(keys.len() as u64 * keys.len() as u64 / 2)?;
-        let rest: Vec<(AtomId, i32)> = factors.iter().copied().filter(|(atom, _)| *atom != name).collect();
-        let rest = Key::new(self.table.intern_factors(&rest), term.exponent());
+        let rest = self.table.without(term.key, &[name]);
         let twice = &term.coefficient + &term.coefficient;
         let mut elements = Vec::with_capacity(keys.len());
         for key in keys.iter() {
-            elements.push(Key::new(self.unpacked(*key)?, PolynomialId::ZERO));
+            elements.push(Key::of(self.table.unpacked(*key)?));
         }
         // By their places: a name may have a term several times.
         for (at, first) in elements.iter().enumerate() {
@@ -236,5 +191,19 @@ impl Prover<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl Table {
+    fn is_element(&self, atom: AtomId) -> bool {
+        matches!(self.atom(atom), Atom::Input(..))
+    }
+
+    /// The elements that an atom is the sum of, packed and sorted.
+    fn elements(&self, atom: AtomId) -> Vec<u128> {
+        if let Atom::Input(input, element) = self.atom(atom) {
+            return vec![pack_single(TermId::input(*input, *element).raw())];
+        }
+        self.atom(atom).keys().map(|keys| keys.to_vec()).unwrap_or_default()
     }
 }

@@ -3,8 +3,8 @@
 //! Exponents are interned polynomials themselves, so a term is a coefficient beside two small numbers. Powers
 //! are integers of either sign (Laurent polynomials).
 
-use super::atom::{Place, hash_number, mix};
-use super::canon::bytes_of;
+use super::id::{Place, hash_number, mix};
+use super::interner::bytes_of;
 use super::monomial::MonomialId;
 use crate::index_type;
 use crate::number::Rational;
@@ -35,6 +35,11 @@ impl Key {
         Key(u64::from(monomial.0) << 32 | u64::from(exponent.0))
     }
 
+    /// A monomial alone.
+    pub fn of(monomial: MonomialId) -> Key {
+        Key::new(monomial, PolynomialId::ZERO)
+    }
+
     /// The monomial.
     pub fn monomial(self) -> MonomialId {
         MonomialId((self.0 >> 32) as u32)
@@ -46,7 +51,7 @@ impl Key {
     }
 }
 
-/// `coefficient · monomial · 2^exponent`
+/// `coefficient · monomial · 2^exponent`: a term of a sum, or a factor that sums carry along without being rewritten.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Term {
     /// Monomial and exponent.
@@ -56,6 +61,26 @@ pub struct Term {
 }
 
 impl Term {
+    /// The number 1.
+    pub fn one() -> Term {
+        Term::of(Key::ONE)
+    }
+
+    /// A number.
+    pub fn number(coefficient: Rational) -> Term {
+        Term { key: Key::ONE, coefficient }
+    }
+
+    /// Whether this is the number 0.
+    pub fn is_zero(&self) -> bool {
+        self.coefficient.is_zero()
+    }
+
+    /// A key, once.
+    pub fn of(key: Key) -> Term {
+        Term { key, coefficient: Rational::ONE }
+    }
+
     /// The monomial.
     pub fn monomial(&self) -> MonomialId {
         self.key.monomial()
@@ -218,4 +243,39 @@ pub(super) fn add(a: &[Term], b: &[Term]) -> Vec<Term> {
     sum.extend_from_slice(&a[i..]);
     sum.extend_from_slice(&b[j..]);
     sum
+}
+
+/// The terms of a number.
+pub(super) fn number(value: Rational) -> Vec<Term> {
+    if value.is_zero() { Vec::new() } else { vec![Term::number(value)] }
+}
+
+/// The number that a collected sum is, if it is one.
+pub(super) fn as_number(terms: &[Term]) -> Option<Rational> {
+    match terms {
+        [] => Some(Rational::ZERO),
+        [term] if term.key == Key::ONE => Some(term.coefficient.clone()),
+        _ => None,
+    }
+}
+
+/// `−terms`
+pub(super) fn negated(terms: &[Term]) -> Vec<Term> {
+    terms.iter().map(|term| Term { key: term.key, coefficient: -&term.coefficient }).collect()
+}
+
+/// `k·terms` for a number `k ≠ 0`
+pub(super) fn times_number(terms: &[Term], factor: &Rational) -> Vec<Term> {
+    terms.iter().map(|term| Term { key: term.key, coefficient: &term.coefficient * factor }).collect()
+}
+
+/// The largest number of which all coefficients are whole multiples.
+pub(super) fn content(terms: &[Term]) -> Option<Rational> {
+    let mut parts = terms.iter().map(|term| term.coefficient.to_parts());
+    let (mut num, mut den) = parts.next()?;
+    for (other_num, other_den) in parts {
+        num = num.gcd(&other_num);
+        den = den.lcm(&other_den);
+    }
+    Some(rug::Rational::from((num.abs(), den)).into())
 }

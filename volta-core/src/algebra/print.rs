@@ -4,18 +4,18 @@
 //! maxima are cut in the middle, with a count.
 
 use super::Stop;
-use super::atom::{Atom, AtomId, Place, Table, TermRef};
-use super::canon::Prover;
+use super::atom::Atom;
 use super::condition::{Condition, ConditionId};
 use super::constant_readings::Irrational;
-use super::exponent::Prefactor;
 use super::extended_value::Class;
-use super::function::{negated, times_number};
+use super::id::{AtomId, Place, TermRef};
 use super::integer::{digits_of, unit, without};
-use super::linear_sum::inputs_of;
 use super::monomial::MonomialId;
-use super::obligation::Requirement;
-use super::polynomial::{Key, PolynomialId, Term, add};
+use super::packed::inputs_of;
+use super::polynomial::{Key, PolynomialId, Term, add, negated, times_number};
+use super::prover::Prover;
+use super::requirement::Requirement;
+use super::table::Table;
 use super::tactic::Named;
 use crate::number::format::{Format, Rounding, decode, encode};
 use crate::number::value::Demand;
@@ -67,7 +67,7 @@ impl Prover<'_> {
     pub(super) fn arrangements(&mut self, terms: Vec<Term>) -> Result<[Vec<Term>; 3], String> {
         let whole = self.settle(|prover| prover.whole(&terms)).map_err(without_form)?;
         let parts = self.settle(|prover| prover.by_denominator(&terms)).unwrap_or_default();
-        let whole = if whole.is_zero() { Vec::new() } else { vec![whole.into_term()] };
+        let whole = if whole.is_zero() { Vec::new() } else { vec![whole] };
         let parts = if parts.is_empty() { terms.clone() } else { parts };
         Ok([whole, terms, parts])
     }
@@ -113,14 +113,14 @@ impl Prover<'_> {
                 parts.extend(group);
             } else {
                 let scale = self.factor_terms(group)?;
-                parts.push(self.with_roots_below(scale)?.into_term());
+                parts.push(self.with_roots_below(scale)?);
             }
         }
         Ok(parts)
     }
 
     /// Writes `√a / a` as `1 / √a`.
-    fn with_roots_below(&mut self, mut scale: Prefactor) -> Result<Prefactor, Stop> {
+    fn with_roots_below(&mut self, mut scale: Term) -> Result<Term, Stop> {
         let factors = self.table.monomials.shared_factors(scale.key.monomial());
         for (root, _) in factors.iter().filter(|(_, power)| *power == 1) {
             let Atom::Apply(TermOp::Sqrt, radicand) = self.table.atom(*root) else { continue };
@@ -130,18 +130,15 @@ impl Prover<'_> {
             if factors.contains(&(*sum, -1)) {
                 let [above, below] = [self.table.atom_power(*sum, 1), self.table.atom_power(*root, -2)];
                 let turned = self.table.times(above, below)?;
-                let turned = Prefactor {
-                    coefficient: radicand.coefficient,
-                    key: Key::new(turned, PolynomialId::ZERO),
-                };
-                scale = self.table.prefactor_product(&scale, &turned)?;
+                let turned = Term { coefficient: radicand.coefficient, key: Key::of(turned) };
+                scale = self.table.term_product(&scale, &turned)?;
             }
         }
         Ok(scale)
     }
 
     /// A sum as one scale: numerator and denominator named, common factors gone.
-    fn whole(&mut self, terms: &[Term]) -> Result<Prefactor, Stop> {
+    fn whole(&mut self, terms: &[Term]) -> Result<Term, Stop> {
         if self.tactic.named != Named::Sums
             && terms.iter().any(|term| self.table.monomials.contents(term.monomial()).named)
         {
@@ -152,37 +149,25 @@ impl Prover<'_> {
         self.one_fraction(terms)
     }
 
-    fn one_fraction(&mut self, terms: &[Term]) -> Result<Prefactor, Stop> {
-        let mut lowest: Vec<(AtomId, i32)> = Vec::new();
-        for term in terms {
-            for (atom, power) in self.table.monomials.factors(term.monomial()) {
-                if *power < 0 && matches!(self.table.atom(*atom), Atom::Sum(_)) {
-                    match lowest.iter_mut().find(|(known, _)| known == atom) {
-                        Some((_, least)) => *least = (*least).min(*power),
-                        None => lowest.push((*atom, *power)),
-                    }
-                }
-            }
-        }
-        lowest.sort_unstable();
-        let inverse = self.table.intern_factors(&lowest);
-        let denominator = self.table.monomial_power(inverse, -1)?;
-        let scale = Prefactor { coefficient: Rational::ONE, key: Key::new(denominator, PolynomialId::ZERO) };
+    fn one_fraction(&mut self, terms: &[Term]) -> Result<Term, Stop> {
+        let denominator = self.table.denominator(terms);
+        let inverse = self.table.monomial_power(denominator, -1)?;
+        let scale = Term::of(Key::of(denominator));
         let numerator = self.scaled(terms, &scale)?;
         let numerator = self.expand(numerator)?;
         let numerator = self.factor_terms(numerator)?;
-        let inverse = Prefactor { coefficient: Rational::ONE, key: Key::new(inverse, PolynomialId::ZERO) };
+        let inverse = Term::of(Key::of(inverse));
         if numerator.is_zero() {
             return Ok(numerator);
         }
-        let whole = self.table.prefactor_product(&numerator, &inverse)?;
+        let whole = self.table.term_product(&numerator, &inverse)?;
         self.with_roots_below(whole)
     }
 
     /// A requirement as a condition that people can read.
     pub fn requirement_text(&self, requirement: &Requirement, names: &Names<'_>) -> String {
-        let printer = Printer::new(self, names);
-        let product = match self.requirement_content(requirement) {
+        let printer = Printer::new(&self.table, names);
+        let product = match self.table.requirement_content(requirement) {
             Some(content) => printer.sum(self.table.polynomials.terms(content), 0),
             None => printer.monomial(requirement.product, 0),
         };
@@ -194,7 +179,7 @@ impl Prover<'_> {
             (Demand::NotNegative, true) => ("<= 0", product),
         };
         let mut text = format!("{} {relation}", cut(product));
-        for (at, guard) in requirement.guards.conditions().iter().enumerate() {
+        for (at, guard) in requirement.guards.conditions.iter().enumerate() {
             text.push_str(if at == 0 { " where " } else { " and " });
             text.push_str(&cut(printer.condition(guard, 0)));
         }
@@ -225,6 +210,16 @@ fn cut(mut text: String) -> String {
         text.push('…');
     }
     text
+}
+
+/// What stands before a term of a sum.
+fn sign(is_first: bool, is_negative: bool) -> &'static str {
+    match (is_first, is_negative) {
+        (true, true) => "-",
+        (true, false) => "",
+        (false, true) => " - ",
+        (false, false) => " + ",
+    }
 }
 
 /// An integer; large powers of two as such.
@@ -273,25 +268,21 @@ impl Part<'_> {
     }
 }
 
-struct Printer<'p, 's, 'n> {
-    prover: &'p Prover<'s>,
+struct Printer<'t, 'n> {
+    table: &'t Table,
     names: &'n Names<'n>,
     /// Parts that may still be spelled: what is within something is often spelled in several ways, so that the work
     /// multiplies with each level of nesting.
     left: Cell<usize>,
 }
 
-impl<'p, 's, 'n> Printer<'p, 's, 'n> {
-    fn new(prover: &'p Prover<'s>, names: &'n Names<'n>) -> Self {
-        Printer { prover, names, left: Cell::new(MAX_PARTS) }
+impl<'t, 'n> Printer<'t, 'n> {
+    fn new(table: &'t Table, names: &'n Names<'n>) -> Self {
+        Printer { table, names, left: Cell::new(MAX_PARTS) }
     }
 }
 
-impl Printer<'_, '_, '_> {
-    fn table(&self) -> &Table {
-        &self.prover.table
-    }
-
+impl Printer<'_, '_> {
     /// Whether another part, so deep inside, is spelled.
     fn goes_on(&self, nesting: u32) -> bool {
         let left = self.left.get();
@@ -300,8 +291,8 @@ impl Printer<'_, '_, '_> {
     }
 
     fn place(&self, term: &Term) -> Placed {
-        let monomial = self.table().monomials.place(term.monomial());
-        let exponent = self.table().polynomials.place(term.exponent());
+        let monomial = self.table.monomials.place(term.monomial());
+        let exponent = self.table.polynomials.place(term.exponent());
         (monomial.lead.min(exponent.lead), monomial, exponent)
     }
 
@@ -312,8 +303,8 @@ impl Printer<'_, '_, '_> {
         if let [term] = terms
             && term.coefficient.is_one()
             && term.exponent() == PolynomialId::ZERO
-            && let [(atom, 1)] = self.table().monomials.factors(term.monomial())
-            && let Atom::Products(keys) = self.table().atom(*atom)
+            && let [(atom, 1)] = self.table.monomials.factors(term.monomial())
+            && let Atom::Products(keys) = self.table.atom(*atom)
         {
             return self.products(keys);
         }
@@ -342,12 +333,7 @@ impl Printer<'_, '_, '_> {
                 },
                 Part::Spelled { negative, text } => (*negative, text.clone()),
             };
-            match (at == 0, negative) {
-                (true, true) => text.push('-'),
-                (true, false) => {}
-                (false, true) => text.push_str(" - "),
-                (false, false) => text.push_str(" + "),
-            }
+            text.push_str(sign(at == 0, negative));
             text.push_str(&spelled);
         }
         if text.is_empty() { "0".to_string() } else { text }
@@ -358,7 +344,7 @@ impl Printer<'_, '_, '_> {
     fn recognised<'t>(&self, terms: &[Term], nesting: u32) -> (Vec<(Placed, Part<'t>)>, Vec<Term>) {
         let mut rest = terms.to_vec();
         let mut parts = Vec::new();
-        while let Some(chain) = self.table().chain_in(&rest).filter(|_| terms.len() <= MAX_DIGITS) {
+        while let Some(chain) = self.table.chain_in(&rest).filter(|_| terms.len() <= MAX_DIGITS) {
             let all: Vec<Term> = chain.iter().flat_map(|level| level.terms.iter().cloned()).collect();
             let place = all.iter().map(|term| self.place(term)).min();
             let digits = digits_of(&chain);
@@ -406,13 +392,13 @@ impl Printer<'_, '_, '_> {
     /// first, and `k`.
     fn magnitude_in(&self, terms: &[Term]) -> Option<(usize, usize, Rational)> {
         terms.iter().enumerate().find_map(|(largest, term)| {
-            let [(atom, 1)] = self.table().monomials.factors(term.monomial()) else { return None };
-            let Atom::Max(arms) = self.table().atom(*atom) else { return None };
+            let [(atom, 1)] = self.table.monomials.factors(term.monomial()) else { return None };
+            let Atom::Max(arms) = self.table.atom(*atom) else { return None };
             let arm = match arms.as_ref() {
                 [a, PolynomialId::ZERO] | [PolynomialId::ZERO, a] => *a,
                 _ => return None,
             };
-            let [inner] = self.table().polynomials.terms(arm) else { return None };
+            let [inner] = self.table.polynomials.terms(arm) else { return None };
             if term.exponent() != PolynomialId::ZERO || inner.exponent() != PolynomialId::ZERO {
                 return None;
             }
@@ -426,10 +412,10 @@ impl Printer<'_, '_, '_> {
     /// What reads better as a minimum than as a maximum: `a + b − max(a, b)`, and `−max(−a, −b)`.
     fn minimum_in(&self, terms: &[Term]) -> Option<Minimum<'_>> {
         terms.iter().find_map(|term| {
-            let factors = self.table().monomials.factors(term.monomial());
+            let factors = self.table.monomials.factors(term.monomial());
             let ([(atom, 1)], PolynomialId::ZERO) = (factors, term.exponent()) else { return None };
-            let Atom::Max(arms) = self.table().atom(*atom) else { return None };
-            let inside = |arm: &PolynomialId| self.table().polynomials.terms(*arm);
+            let Atom::Max(arms) = self.table.atom(*atom) else { return None };
+            let inside = |arm: &PolynomialId| self.table.polynomials.terms(*arm);
             let factor = -&term.coefficient;
             // An arm that is a minimum itself reads well as it is.
             let negative = |arm: &PolynomialId| {
@@ -463,13 +449,7 @@ impl Printer<'_, '_, '_> {
         order.sort_by_cached_key(|term| self.place(term));
         let mut text = String::new();
         for (at, term) in order.into_iter().enumerate() {
-            let sign = match (at == 0, term.coefficient.is_negative()) {
-                (true, true) => "-",
-                (true, false) => "",
-                (false, true) => " - ",
-                (false, false) => " + ",
-            };
-            text.push_str(sign);
+            text.push_str(sign(at == 0, term.coefficient.is_negative()));
             text.push_str(&self.product(&term.coefficient.abs(), term.key, nesting));
         }
         text
@@ -477,9 +457,9 @@ impl Printer<'_, '_, '_> {
 
     /// A product with a sum of digits in it, whose coefficient belongs to the digits.
     fn digits_product(&self, coefficient: &Rational, key: Key, nesting: u32) -> Option<String> {
-        let factors = self.table().monomials.factors(key.monomial());
+        let factors = self.table.monomials.factors(key.monomial());
         let (sum, content) = factors.iter().find_map(|(atom, power)| {
-            if let Atom::Sum(content) = self.table().atom(*atom)
+            if let Atom::Sum(content) = self.table.atom(*atom)
                 && *power == 1
             {
                 Some((*atom, *content))
@@ -487,9 +467,9 @@ impl Printer<'_, '_, '_> {
                 None
             }
         })?;
-        let terms = times_number(self.table().polynomials.terms(content), coefficient);
+        let terms = times_number(self.table.polynomials.terms(content), coefficient);
         let whole = terms.iter().all(|term| term.coefficient.is_integer());
-        if !whole || terms.len() > MAX_DIGITS || self.table().chain_in(&terms).is_none() {
+        if !whole || terms.len() > MAX_DIGITS || self.table.chain_in(&terms).is_none() {
             return None;
         }
         let mut others: Vec<(AtomId, i32)> =
@@ -497,7 +477,7 @@ impl Printer<'_, '_, '_> {
         if others.iter().any(|(_, power)| *power < 0) || key.exponent() != PolynomialId::ZERO {
             return None;
         }
-        others.sort_by_cached_key(|(atom, _)| self.table().place(*atom));
+        others.sort_by_cached_key(|(atom, _)| self.table.place(*atom));
         let inside = self.sum(&terms, nesting + 1);
         let mut text = if is_enclosed(&inside) { inside } else { format!("({inside})") };
         for (atom, power) in others {
@@ -523,8 +503,8 @@ impl Printer<'_, '_, '_> {
                 below.push(spelled_whole(&den));
             }
         }
-        let mut factors = self.table().monomials.factors(key.monomial()).to_vec();
-        factors.sort_by_cached_key(|(atom, _)| self.table().place(*atom));
+        let mut factors = self.table.monomials.factors(key.monomial()).to_vec();
+        factors.sort_by_cached_key(|(atom, _)| self.table.place(*atom));
         for (atom, power) in factors {
             let base = self.atom(atom, nesting + 1);
             let text = match power.unsigned_abs() {
@@ -555,17 +535,17 @@ impl Printer<'_, '_, '_> {
     }
 
     fn monomial(&self, monomial: MonomialId, nesting: u32) -> String {
-        self.product(&Rational::ONE, Key::new(monomial, PolynomialId::ZERO), nesting)
+        self.product(&Rational::ONE, Key::of(monomial), nesting)
     }
 
     /// `2^exponent`: as `exp(…)` where log₂ e is in every term.
     fn power(&self, exponent: PolynomialId, nesting: u32) -> String {
-        let terms = self.table().polynomials.terms(exponent);
+        let terms = self.table.polynomials.terms(exponent);
         let mut natural = Vec::with_capacity(terms.len());
         for term in terms {
-            let factors = self.table().monomials.factors(term.monomial());
+            let factors = self.table.monomials.factors(term.monomial());
             let is_base = |(atom, power): &(AtomId, i32)| {
-                *power == 1 && *self.table().atom(*atom) == Atom::Irrational(Irrational::Log2E)
+                *power == 1 && *self.table.atom(*atom) == Atom::Irrational(Irrational::Log2E)
             };
             if !factors.iter().any(is_base) {
                 return format!("exp2({})", self.sum(terms, nesting));
@@ -594,14 +574,9 @@ impl Printer<'_, '_, '_> {
                 continue;
             }
             let negative = term.coefficient.is_negative();
-            match (at == 0, negative) {
-                (true, true) => text.push('-'),
-                (true, false) => {}
-                (false, true) => text.push_str(" - "),
-                (false, false) => text.push_str(" + "),
-            }
+            text.push_str(sign(at == 0, negative));
             let mut rest = rest.clone();
-            rest.sort_by_cached_key(|(atom, _)| self.table().place(*atom));
+            rest.sort_by_cached_key(|(atom, _)| self.table.place(*atom));
             let mut parts: Vec<String> = Vec::new();
             let coefficient = term.coefficient.abs();
             if !coefficient.is_one() || (rest.is_empty() && term.exponent() == PolynomialId::ZERO) {
@@ -622,8 +597,8 @@ impl Printer<'_, '_, '_> {
     /// Arms in order, or their opposites.
     fn list(&self, parts: &[PolynomialId], turned: bool, nesting: u32) -> String {
         let mut order = parts.to_vec();
-        order.sort_by_cached_key(|part| self.table().polynomials.place(*part));
-        let show = |part: &PolynomialId| match self.table().polynomials.terms(*part) {
+        order.sort_by_cached_key(|part| self.table.polynomials.place(*part));
+        let show = |part: &PolynomialId| match self.table.polynomials.terms(*part) {
             terms if turned => self.sum(&negated(terms), nesting),
             terms => self.sum(terms, nesting),
         };
@@ -638,14 +613,14 @@ impl Printer<'_, '_, '_> {
     }
 
     fn inside(&self, polynomial: PolynomialId, nesting: u32) -> String {
-        self.sum(self.table().polynomials.terms(polynomial), nesting)
+        self.sum(self.table.polynomials.terms(polynomial), nesting)
     }
 
     fn atom(&self, atom: AtomId, nesting: u32) -> String {
         if !self.goes_on(nesting) {
             return "…".to_string();
         }
-        match self.table().atom(atom) {
+        match self.table.atom(atom) {
             Atom::Input(input, element) => (self.names)(*input, *element),
             Atom::Products(keys) => format!("({})", self.products(keys)),
             Atom::Irrational(Irrational::Log2E) => "log2(e)".to_string(),
@@ -701,11 +676,11 @@ impl Printer<'_, '_, '_> {
             let [a, b] = both.map(|id| self.condition(id, nesting + 1));
             format!("({a} {word} {b})")
         };
-        match self.prover.conditions.get(id) {
+        match self.table.conditions.get(id) {
             Condition::Known(value) => value.to_string(),
             Condition::Positive(inner) => self.comparison(*inner, [" > 0", " < 0"], nesting),
             Condition::Zero(inner) => format!("{} == 0", self.inside(*inner, nesting)),
-            Condition::Not(inner) => match self.prover.conditions.get(inner) {
+            Condition::Not(inner) => match self.table.conditions.get(inner) {
                 Condition::Positive(inner) => self.comparison(*inner, [" <= 0", " >= 0"], nesting),
                 Condition::Zero(inner) => format!("{} != 0", self.inside(*inner, nesting)),
                 Condition::Known(_) | Condition::Not(_) | Condition::And(..) | Condition::Xor(..) => {
@@ -723,7 +698,7 @@ impl Printer<'_, '_, '_> {
         if !text.starts_with('-') {
             return text + relation;
         }
-        let opposed = negated(self.table().polynomials.terms(sum));
+        let opposed = negated(self.table.polynomials.terms(sum));
         self.sum(&opposed, nesting) + opposite
     }
 }

@@ -3,40 +3,36 @@
 
 use super::Stop;
 use super::analysis::{Analysis, INFINITE};
-use super::atom::{Atom, TermRef};
-use super::canon::{Need, Prover};
-use super::exponent::Prefactor;
+use super::atom::Atom;
 use super::extended_value::Class;
-use super::linear_sum::{LinearSum, Walk, pack, pack_single};
-use super::polynomial::{Key, PolynomialId, Term};
+use super::id::TermRef;
+use super::linear_sum::{LinearSum, Walk};
+use super::packed::{pack, pack_single};
+use super::polynomial::{Key, Term};
+use super::prover::Prover;
+use super::table::Table;
+use super::worklist::Need;
 use crate::number::Rational;
 use crate::term::{Kind, Product, TermId, TermKind, View};
 use smallvec::{SmallVec, smallvec};
 
 impl Prover<'_> {
     pub(super) fn require_finite(&mut self, at: TermRef) -> Result<(), Stop> {
-        match self.class(at)? {
-            Class::Finite | Class::Known(_) => Ok(()),
-            Class::PosInf | Class::NegInf => {
-                Err(Stop::Unknown("an infinity inside an expression".to_string()))
-            }
-            Class::Undefined(why) => Err(Stop::Undefined(why.to_string())),
-            Class::Unknown(why) => Err(Stop::Unknown(why.to_string())),
+        match self.is_infinite(at)? {
+            true => Err(Stop::Unknown("an infinity inside an expression".to_string())),
+            false => Ok(()),
         }
     }
 
     /// Whether a factor is an infinity that is divided by, which makes the product zero (V3).
     fn vanishes(&mut self, at: TermRef, power: i32) -> Result<bool, Stop> {
-        if self.flags(at) & INFINITE == 0 {
+        if self.terms.flags(at) & INFINITE == 0 {
             return Ok(false);
         }
-        if let Class::PosInf | Class::NegInf = self.class(at)?
-            && power < 0
-        {
-            Ok(true)
-        } else {
-            self.require_finite(at).map(|()| false)
+        if power < 0 {
+            return self.is_infinite(at);
         }
+        self.require_finite(at).map(|()| false)
     }
 
     /// Adds a product of powers to a walk.
@@ -47,7 +43,7 @@ impl Prover<'_> {
         scale: u32,
     ) -> Result<(), Stop> {
         let store = walk.root.store;
-        let analysis = self.analysis(store);
+        let analysis = self.terms.analysis(store);
         let mut own = walk.scales[scale as usize].0.clone();
         let mut work: SmallVec<[(TermId, i32); 8]> = factors.into();
         let mut sums: SmallVec<[(TermId, i32); 4]> = SmallVec::new();
@@ -69,29 +65,29 @@ impl Prover<'_> {
                     zero = true;
                     continue;
                 }
-                let value = self.table.prefactor_power(&Prefactor::number(value), power)?;
-                own = self.table.prefactor_product(&own, &value)?;
+                let value = self.table.term_power(&Term::number(value), power)?;
+                own = self.table.term_product(&own, &value)?;
                 continue;
             }
-            let (op, [a, b, _]) = match self.view(at) {
+            let (op, [a, b, _]) = match self.terms.view(at) {
                 View::Input { .. } if power == 1 => {
                     inputs.push(term.raw());
                     continue;
                 }
                 View::Input { .. } => {
-                    let monomial = self.input_monomial(term.raw());
+                    let monomial = self.table.input_monomial(term.raw());
                     let monomial = self.table.monomial_power(monomial, power)?;
-                    own.key = self.table.key_product(own.key, Key::new(monomial, PolynomialId::ZERO))?;
+                    own.key = self.table.key_product(own.key, Key::of(monomial))?;
                     continue;
                 }
                 View::Constant(constant) => {
-                    let value = self.constant_scale(analysis, term, constant.exact.finite());
+                    let value = self.table.constant_scale(analysis, term, constant.exact.finite());
                     if value.is_zero() && power > 0 {
                         zero = true;
                         continue;
                     }
-                    let value = self.table.prefactor_power(&value, power)?;
-                    own = self.table.prefactor_product(&own, &value)?;
+                    let value = self.table.term_power(&value, power)?;
+                    own = self.table.term_product(&own, &value)?;
                     continue;
                 }
                 View::Apply(op, operands) => (op, operands),
@@ -103,10 +99,8 @@ impl Prover<'_> {
                     match (flat.terms.as_slice(), flat.products.as_slice()) {
                         ([], []) if power > 0 => zero = true,
                         ([single], []) => {
-                            let single =
-                                Prefactor { coefficient: single.coefficient.clone(), key: single.key };
-                            let single = self.table.prefactor_power(&single, power)?;
-                            own = self.table.prefactor_product(&own, &single)?;
+                            let single = self.table.term_power(single, power)?;
+                            own = self.table.term_product(&own, &single)?;
                         }
                         _ => sums.push((term, power)),
                     }
@@ -125,8 +119,8 @@ impl Prover<'_> {
                         zero = true;
                         continue;
                     }
-                    let value = self.table.prefactor_power(&value, power)?;
-                    own = self.table.prefactor_product(&own, &value)?;
+                    let value = self.table.term_power(&value, power)?;
+                    own = self.table.term_product(&own, &value)?;
                 }
                 Kind::Sum(_) => sums.push((term, power)),
                 Kind::Condition(_) => {
@@ -134,14 +128,14 @@ impl Prover<'_> {
                 }
                 Kind::Function(_) | Kind::Piecewise(_) => {
                     if let Some((arm, scale)) = self.power_of_choice(at)? {
-                        let scale = self.table.prefactor_power(&scale, power)?;
-                        own = self.table.prefactor_product(&own, &scale)?;
+                        let scale = self.table.term_power(&scale, power)?;
+                        own = self.table.term_product(&own, &scale)?;
                         work.push((arm, power));
                         continue;
                     }
-                    let atom = self.opaque(at);
+                    let atom = self.table.opaque(at);
                     let monomial = self.table.atom_power(atom, power);
-                    own.key = self.table.key_product(own.key, Key::new(monomial, PolynomialId::ZERO))?;
+                    own.key = self.table.key_product(own.key, Key::of(monomial))?;
                 }
             }
         }
@@ -166,14 +160,13 @@ impl Prover<'_> {
         if !inputs.is_empty() {
             let mut parts = vec![own];
             for raw in inputs {
-                let key = Key::new(self.input_monomial(raw), PolynomialId::ZERO);
-                parts.push(Prefactor { coefficient: Rational::ONE, key });
+                parts.push(Term::of(Key::of(self.table.input_monomial(raw))));
             }
             own = self.table.product_of(parts)?;
         }
         match sums.as_slice() {
             [] => {
-                walk.terms.push(own.into_term());
+                walk.terms.push(own);
                 Ok(())
             }
             _ => {
@@ -198,10 +191,10 @@ impl Prover<'_> {
         &mut self,
         walk: &mut Walk,
         sums: &[(TermId, i32)],
-        mut own: Prefactor,
+        mut own: Term,
     ) -> Result<(), Stop> {
         let store = walk.root.store;
-        let mut expanded: SmallVec<[Term; 1]> = smallvec![Term { key: Key::ONE, coefficient: Rational::ONE }];
+        let mut expanded: SmallVec<[Term; 1]> = smallvec![Term::of(Key::ONE)];
         let mut multiplying = sums.iter().filter(|(_, power)| *power > 0);
         let linear = match (multiplying.next(), multiplying.next()) {
             (Some((term, 1)), None) => Some(*term),
@@ -222,8 +215,7 @@ impl Prover<'_> {
             let count = power.unsigned_abs().min(16);
             let size = flat.len().saturating_pow(count).saturating_mul(expanded.len());
             if let ([single], []) = (flat.terms.as_slice(), flat.products.as_slice()) {
-                let single = Prefactor { coefficient: single.coefficient.clone(), key: single.key };
-                parts.push(self.table.prefactor_power(&single, *power)?);
+                parts.push(self.table.term_power(single, *power)?);
             } else if *power > 0
                 && !divided
                 && size <= self.tactic.short_product
@@ -234,9 +226,8 @@ impl Prover<'_> {
                     expanded = self.multiply(&expanded, &terms)?.into();
                 }
             } else {
-                let atom = self.opaque(at);
-                let key = Key::new(self.table.atom_power(atom, *power), PolynomialId::ZERO);
-                parts.push(Prefactor { coefficient: Rational::ONE, key });
+                let atom = self.table.opaque(at);
+                parts.push(Term::of(Key::of(self.table.atom_power(atom, *power))));
             }
         }
         if !parts.is_empty() {
@@ -249,8 +240,7 @@ impl Prover<'_> {
             return Ok(());
         }
         for term in expanded {
-            let key = self.table.key_product(own.key, term.key)?;
-            walk.terms.push(Term { key, coefficient: &own.coefficient * &term.coefficient });
+            walk.terms.push(self.table.term_product(&own, &term)?);
         }
         Ok(())
     }
@@ -260,46 +250,49 @@ impl Prover<'_> {
         flat.terms.iter().filter(|term| self.table.monomials.contents(term.monomial()).lazy).any(|term| {
             let factors = self.table.monomials.factors(term.monomial());
             factors.iter().any(|(atom, _)| {
-                if let Atom::Opaque(at) = self.table.atom(*atom) { !self.is_function(*at) } else { false }
+                if let Atom::Opaque(at) = self.table.atom(*atom) {
+                    !self.terms.is_function(*at)
+                } else {
+                    false
+                }
             })
         })
     }
 
+    /// The scale that an [`TermOp::Exp2`] node is; zero for `2^(−∞)`.
+    pub(super) fn power_of_two(&mut self, at: TermRef) -> Result<Term, Stop> {
+        self.remembered(
+            |forms| &mut forms.powers,
+            at,
+            |prover| {
+                let View::Apply(_, [argument, ..]) = prover.terms.view(at) else {
+                    return Err(Stop::Unknown("a power of two that is none".to_string()));
+                };
+                let argument = TermRef { store: at.store, term: argument };
+                if prover.class(argument)? == Class::NegInf {
+                    return Ok(Term::number(Rational::ZERO));
+                }
+                prover.descend(Need::Power(at), |prover| {
+                    prover.require_finite(argument)?;
+                    let flat = prover.flatten(argument)?;
+                    let terms = prover.spread(&flat)?;
+                    prover.exponential(terms)
+                })
+            },
+        )
+    }
+}
+
+impl Table {
     /// A constant as a scale: its value, or a power of two times a literal of rule V9.
-    fn constant_scale(&mut self, analysis: &Analysis, term: TermId, value: Option<&Rational>) -> Prefactor {
+    fn constant_scale(&mut self, analysis: &Analysis, term: TermId, value: Option<&Rational>) -> Term {
         if let TermKind::Constant(id) = term.kind()
             && let Some((coefficient, literal)) = analysis.reading(id)
         {
-            let atom = self.table.intern(Atom::Literal(*literal));
-            let monomial = self.table.single(atom);
-            return Prefactor {
-                coefficient: coefficient.clone(),
-                key: Key::new(monomial, PolynomialId::ZERO),
-            };
+            let atom = self.intern(Atom::Literal(*literal));
+            let monomial = self.single(atom);
+            return Term { coefficient: coefficient.clone(), key: Key::of(monomial) };
         }
-        Prefactor::number(value.cloned().unwrap_or_default())
-    }
-
-    /// The scale that an [`TermOp::Exp2`] node is; zero for `2^(−∞)`.
-    pub(super) fn power_of_two(&mut self, at: TermRef) -> Result<Prefactor, Stop> {
-        if let Some(scale) = self.forms.powers.get(&at) {
-            return Ok(scale.clone());
-        }
-        let View::Apply(_, [argument, ..]) = self.view(at) else {
-            return Err(Stop::Unknown("a power of two that is none".to_string()));
-        };
-        let argument = TermRef { store: at.store, term: argument };
-        let scale = if let Class::NegInf = self.class(argument)? {
-            Prefactor::number(Rational::ZERO)
-        } else {
-            self.descend(Need::Power(at), |prover| {
-                prover.require_finite(argument)?;
-                let flat = prover.flatten(argument)?;
-                let terms = prover.spread(&flat)?;
-                prover.exponential(terms)
-            })?
-        };
-        self.forms.powers.insert(at, scale.clone());
-        Ok(scale)
+        Term::number(value.cloned().unwrap_or_default())
     }
 }

@@ -7,13 +7,15 @@
 //! [`Prover::clear_denominators`] multiplies a whole sum by its denominators: cross-multiplication.
 
 use super::Stop;
-use super::atom::{Atom, AtomId, TermRef};
-use super::canon::{Need, Prover};
-use super::exponent::Prefactor;
+use super::atom::Atom;
+use super::id::{AtomId, TermRef};
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
+use super::prover::Prover;
+use super::table::Table;
+use super::worklist::{Need, if_known};
 use crate::number::Rational;
-use crate::term::{Kind, TermOp, View};
+use crate::term::TermOp;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -27,8 +29,7 @@ impl Prover<'_> {
         let mut product = Vec::with_capacity((a.len() * b.len()).min(MAX_EXPANSION));
         for left in a {
             for right in b {
-                let key = self.table.key_product(left.key, right.key)?;
-                product.push(Term { key, coefficient: &left.coefficient * &right.coefficient });
+                product.push(self.table.term_product(left, right)?);
             }
         }
         collect(&mut product);
@@ -45,309 +46,199 @@ impl Prover<'_> {
     }
 
     /// A sum times a scale.
-    pub(super) fn scaled(&mut self, terms: &[Term], scale: &Prefactor) -> Result<Vec<Term>, Stop> {
-        self.multiply(terms, &[scale.clone().into_term()])
+    pub(super) fn scaled(&mut self, terms: &[Term], scale: &Term) -> Result<Vec<Term>, Stop> {
+        self.multiply(terms, std::slice::from_ref(scale))
     }
 
     /// A scale with the lazy atoms of a monomial replaced by what they stand for.
-    fn substitute(&mut self, monomial: MonomialId) -> Result<Prefactor, Stop> {
-        if let Some(scale) = self.forms.substituted.get(&monomial) {
-            return Ok(scale.clone());
-        }
+    fn substitute(&mut self, monomial: MonomialId) -> Result<Term, Stop> {
+        self.remembered(|forms| &mut forms.substituted, monomial, |prover| prover.substitute_anew(monomial))
+    }
+
+    fn substitute_anew(&mut self, monomial: MonomialId) -> Result<Term, Stop> {
         let factors = self.table.monomials.shared_factors(monomial);
         let mut parts = Vec::with_capacity(factors.len());
-        let mut missing = false;
+        let before = self.work.mark();
         let mut vanishes = false;
         for (atom, power) in factors.iter() {
-            let inner = match self.table.atom(*atom) {
-                Atom::Opaque(at) => {
-                    let at = *at;
-                    match self.factor(at) {
-                        Err(Stop::Missing) => {
-                            missing = true;
-                            continue;
-                        }
-                        other => other?,
-                    }
-                }
-                Atom::Input(..)
-                | Atom::Products(_)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Sum(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => {
-                    let single = self.table.single(*atom);
-                    Prefactor { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) }
-                }
+            let inner = match self.table.atom(*atom).opaque() {
+                Some(at) => if_known(self.factor(at))?,
+                None => Some(self.table.unit(*atom)),
             };
+            let Some(inner) = inner else { continue };
             if inner.is_zero() && *power > 0 {
                 vanishes = true;
                 continue;
             }
-            parts.push(self.table.prefactor_power(&inner, *power)?);
+            parts.push(self.table.term_power(&inner, *power)?);
         }
-        if missing {
-            return Err(Stop::Missing);
-        }
+        self.work.since(before)?;
         let mut scale = self.table.product_of(parts)?;
         if vanishes {
-            scale = Prefactor::number(Rational::ZERO);
+            scale = Term::number(Rational::ZERO);
         }
-        self.forms.substituted.insert(monomial, scale.clone());
         Ok(scale)
     }
 
     /// Replaces lazy atoms in monomials (not in exponents) by what they stand for.
     pub(super) fn substitute_terms(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let mut out = Vec::with_capacity(terms.len());
-        let mut missing = false;
+        let before = self.work.mark();
         for term in terms {
             self.charge(1)?;
             if !self.table.monomials.contents(term.monomial()).lazy {
                 out.push(term);
                 continue;
             }
-            let scale = match self.substitute(term.monomial()) {
-                Err(Stop::Missing) => {
-                    missing = true;
-                    continue;
-                }
-                other => other?,
-            };
+            let Some(scale) = if_known(self.substitute(term.monomial()))? else { continue };
             if !scale.is_zero() {
                 let key = self.table.key_product(scale.key, Key::new(MonomialId::ONE, term.exponent()))?;
                 out.push(Term { key, coefficient: &scale.coefficient * &term.coefficient });
             }
         }
-        if missing {
-            return Err(Stop::Missing);
-        }
+        self.work.since(before)?;
         collect(&mut out);
         Ok(out)
     }
 
     /// Replaces exponents by exponents without lazy atoms.
     pub(super) fn resolve_exponents(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
-        let settled = |term: &Term| self.is_settled(term.exponent());
+        let settled = |term: &Term| self.table.is_settled(term.exponent());
         if terms.iter().all(settled) {
             return Ok(terms);
         }
         let mut out = Vec::with_capacity(terms.len());
-        let mut missing = false;
+        let before = self.work.mark();
         for term in terms {
             self.charge(1)?;
-            let scale = match self.resolve_exponent(term.exponent()) {
-                Err(Stop::Missing) => {
-                    missing = true;
-                    continue;
-                }
-                other => other?,
-            };
-            let key = self.table.key_product(scale.key, Key::new(term.monomial(), PolynomialId::ZERO))?;
+            let Some(scale) = if_known(self.resolve_exponent(term.exponent()))? else { continue };
+            let key = self.table.key_product(scale.key, Key::of(term.monomial()))?;
             out.push(Term { key, coefficient: &scale.coefficient * &term.coefficient });
         }
-        if missing {
-            return Err(Stop::Missing);
-        }
+        self.work.since(before)?;
         collect(&mut out);
         Ok(out)
     }
 
-    /// Whether an exponent has no lazy atoms, and no whole number that belongs into the coefficient.
-    fn is_settled(&self, exponent: PolynomialId) -> bool {
-        let whole = |term: &Term| term.key == Key::ONE && !term.coefficient.floor().is_zero();
-        !self.table.polynomials.is_lazy(exponent)
-            && !self.table.polynomials.terms(exponent).first().is_some_and(whole)
-    }
-
     /// `2^exponent` as a scale without lazy atoms.
-    pub(super) fn resolve_exponent(&mut self, exponent: PolynomialId) -> Result<Prefactor, Stop> {
-        if self.is_settled(exponent) {
-            return Ok(Prefactor { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, exponent) });
+    pub(super) fn resolve_exponent(&mut self, exponent: PolynomialId) -> Result<Term, Stop> {
+        if self.table.is_settled(exponent) {
+            return Ok(Term::of(Key::new(MonomialId::ONE, exponent)));
         }
-        if let Some(scale) = self.forms.exponents.get(&exponent) {
-            return Ok(scale.clone());
-        }
-        let scale = self.descend(Need::Exponent(exponent), |prover| {
+        let make = |prover: &mut Self| {
             let terms = prover.table.polynomials.shared_terms(exponent).to_vec();
             // Exponents are added up as they are, so that their long sums are not joined here.
             let terms = prover.opened(terms)?;
             let terms = prover.multiplied_out(terms)?;
             prover.exponential(terms)
-        })?;
-        self.forms.exponents.insert(exponent, scale.clone());
-        Ok(scale)
+        };
+        self.remembered(
+            |forms| &mut forms.exponents,
+            exponent,
+            |prover| prover.descend(Need::Exponent(exponent), make),
+        )
     }
 
     /// A sum without lazy atoms, expanded. Literals stay symbols.
     fn canonical(&mut self, terms: Vec<Term>) -> Result<PolynomialId, Stop> {
         let terms = self.opened(terms)?;
         let opened = self.table.polynomial(&terms);
-        if let Some(known) = self.forms.expanded.get(&opened) {
-            return Ok(*known);
-        }
-        let terms = self.expand(terms)?;
-        let expanded = self.table.polynomial(&terms);
-        self.forms.expanded.insert(opened, expanded);
-        Ok(expanded)
+        self.remembered(
+            |forms| &mut forms.expanded,
+            opened,
+            |prover| {
+                let terms = prover.expand(terms)?;
+                Ok(prover.table.polynomial(&terms))
+            },
+        )
     }
 
     /// A sum without lazy atoms.
     fn opened(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let mut out = Vec::with_capacity(terms.len());
         let mut others = Vec::new();
-        let mut missing = false;
+        let before = self.work.mark();
         for term in terms {
             self.charge(1)?;
-            let Some((lazy, rest)) = self.linear_lazy(term.monomial()) else {
+            let Some((lazy, rest)) = self.table.linear_lazy(term.monomial()) else {
                 others.push(term);
                 continue;
             };
-            let content = match self.resolve(lazy) {
-                Err(Stop::Missing) => {
-                    missing = true;
-                    continue;
-                }
-                other => other?,
-            };
+            let Some(content) = if_known(self.resolve(lazy))? else { continue };
             let content = self.table.polynomials.shared_terms(content);
             let rest = self.table.intern_factors(&rest);
-            let scale =
-                Prefactor { coefficient: term.coefficient.clone(), key: Key::new(rest, term.exponent()) };
+            let scale = Term { coefficient: term.coefficient.clone(), key: Key::new(rest, term.exponent()) };
             out.extend(self.scaled(&content, &scale)?);
         }
-        match self.substitute_terms(others) {
-            Err(Stop::Missing) => missing = true,
-            other => out.extend(other?),
-        }
-        if missing {
-            return Err(Stop::Missing);
-        }
+        out.extend(if_known(self.substitute_terms(others))?.unwrap_or_default());
+        self.work.since(before)?;
         collect(&mut out);
         self.resolve_exponents(out)
     }
 
-    /// The only lazy atom of a monomial, if it has power 1, and the other factors.
-    fn linear_lazy(&self, monomial: MonomialId) -> Option<(TermRef, Vec<(AtomId, i32)>)> {
-        if !self.table.monomials.contents(monomial).lazy {
-            return None;
-        }
-        let mut found = None;
-        let mut rest = Vec::new();
-        for (atom, power) in self.table.monomials.factors(monomial) {
-            match self.table.atom(*atom) {
-                Atom::Opaque(at) if *power == 1 && found.is_none() => found = Some(*at),
-                Atom::Opaque(_) => return None,
-                Atom::Input(..)
-                | Atom::Products(_)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Sum(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => rest.push((*atom, *power)),
-            }
-        }
-        found.map(|at| (at, rest))
-    }
-
     /// A term as an interned polynomial: expanded, nothing lazy; literals are symbols at its top.
     pub(super) fn resolve(&mut self, at: TermRef) -> Result<PolynomialId, Stop> {
-        if let Some(id) = self.forms.resolved.get(&at) {
-            return Ok(*id);
-        }
-        let id = self.descend(Need::Resolved(at), |prover| {
-            if prover.is_function(at) {
+        let make = |prover: &mut Self| {
+            if prover.terms.is_function(at) {
                 let terms = prover.resolve_function(at)?;
                 return Ok(prover.table.polynomial(&terms));
             }
             let flat = prover.flat(at)?;
             let terms = prover.spread(&flat)?;
-            let sum = prover.lazy_sum(&terms);
-            if let Some(known) = sum.and_then(|sum| prover.forms.resolved_sums.get(&sum)) {
-                return Ok(*known);
+            match prover.table.lazy_sum(&terms) {
+                Some(sum) => {
+                    prover.remembered(|forms| &mut forms.resolved_sums, sum, |prover| prover.canonical(terms))
+                }
+                None => prover.canonical(terms),
             }
-            let id = prover.canonical(terms)?;
-            if let Some(sum) = sum {
-                prover.forms.resolved_sums.insert(sum, id);
-            }
-            Ok(id)
-        })?;
-        self.forms.resolved.insert(at, id);
-        Ok(id)
-    }
-
-    /// A name for a sum with lazy atoms. The threads of a block that each add up the same parts, in orders of their
-    /// own, have one, so that the sum is opened once.
-    fn lazy_sum(&mut self, terms: &[Term]) -> Option<PolynomialId> {
-        let lazy = |term: &Term| self.table.monomials.contents(term.monomial()).lazy;
-        terms.iter().any(lazy).then(|| self.table.polynomial(terms))
-    }
-
-    pub(super) fn is_function(&self, at: TermRef) -> bool {
-        match self.view(at) {
-            View::Input { .. } | View::Constant(_) => false,
-            View::Apply(op, _) => match op.kind() {
-                Kind::Sum(_) | Kind::Product(_) | Kind::Exponential => false,
-                Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) => true,
-            },
-        }
+        };
+        self.remembered(|forms| &mut forms.resolved, at, |prover| prover.descend(Need::Resolved(at), make))
     }
 
     /// A term as a scale whose monomial names the sum that is left; exponents may still be lazy.
-    pub(super) fn factor(&mut self, at: TermRef) -> Result<Prefactor, Stop> {
-        if let Some(scale) = self.forms.factored.get(&at) {
-            return Ok(scale.clone());
-        }
-        let scale = self.descend(Need::Factored(at), |prover| {
-            if prover.is_function(at) {
+    pub(super) fn factor(&mut self, at: TermRef) -> Result<Term, Stop> {
+        let make = |prover: &mut Self| {
+            if prover.terms.is_function(at) {
                 let id = prover.resolve(at)?;
                 return prover.factor_polynomial(id);
             }
             let flat = prover.flat(at)?;
             let terms = prover.spread(&flat)?;
-            let sum = prover.lazy_sum(&terms);
-            if let Some(known) = sum.and_then(|sum| prover.forms.factored_sums.get(&sum)) {
-                return Ok(known.clone());
+            let sum = prover.table.lazy_sum(&terms);
+            let factor = |prover: &mut Self| {
+                let terms = prover.substitute_terms(terms)?;
+                prover.factor_terms(terms)
+            };
+            match sum {
+                Some(sum) => prover.remembered(|forms| &mut forms.factored_sums, sum, factor),
+                None => factor(prover),
             }
-            let terms = prover.substitute_terms(terms)?;
-            let scale = prover.factor_terms(terms)?;
-            if let Some(sum) = sum {
-                prover.forms.factored_sums.insert(sum, scale.clone());
-            }
-            Ok(scale)
-        })?;
-        self.forms.factored.insert(at, scale.clone());
-        Ok(scale)
+        };
+        self.remembered(|forms| &mut forms.factored, at, |prover| prover.descend(Need::Factored(at), make))
     }
 
     /// An interned polynomial as a scale.
-    pub(super) fn factor_polynomial(&mut self, id: PolynomialId) -> Result<Prefactor, Stop> {
-        if let Some(scale) = self.forms.polynomial_factors.get(&id) {
-            return Ok(scale.clone());
-        }
-        let terms = self.table.polynomials.shared_terms(id).to_vec();
-        let scale = self.factor_terms(terms)?;
-        self.forms.polynomial_factors.insert(id, scale.clone());
-        Ok(scale)
+    pub(super) fn factor_polynomial(&mut self, id: PolynomialId) -> Result<Term, Stop> {
+        self.remembered(
+            |forms| &mut forms.polynomial_factors,
+            id,
+            |prover| {
+                let terms = prover.table.polynomials.shared_terms(id).to_vec();
+                prover.factor_terms(terms)
+            },
+        )
     }
 
     /// A sum as a scale: common factors, times what is left under a name. Monomials hold nothing lazy.
-    pub(super) fn factor_terms(&mut self, terms: Vec<Term>) -> Result<Prefactor, Stop> {
+    pub(super) fn factor_terms(&mut self, terms: Vec<Term>) -> Result<Term, Stop> {
         // The common exponent goes first: the maximum in a softmax leaves here, before anyone asks what it is.
         let (outer, rest) = self.take_common(terms)?;
         let rest = self.resolve_exponents(rest)?;
         let rest = self.expand(rest)?;
         let rest = self.plain(rest)?;
         let (inner, mut rest) = self.take_common(rest)?;
-        let mut scale = self.table.prefactor_product(&outer, &inner)?;
-        let Some(leading) = self.leading(&rest) else { return Ok(Prefactor::number(Rational::ZERO)) };
+        let mut scale = self.table.term_product(&outer, &inner)?;
+        let Some(leading) = self.table.leading(&rest) else { return Ok(Term::number(Rational::ZERO)) };
         let leading = rest[leading].coefficient.clone();
         scale.coefficient = &scale.coefficient * &leading;
         if rest.len() > 1 {
@@ -356,20 +247,10 @@ impl Prover<'_> {
             }
             let content = self.table.polynomial(&rest);
             let atom = self.table.intern(Atom::Sum(content));
-            let name = Key::new(self.table.single(atom), PolynomialId::ZERO);
+            let name = Key::of(self.table.single(atom));
             scale.key = self.table.key_product(scale.key, name)?;
         }
         Ok(scale)
-    }
-
-    /// The position of the term that comes first in the order of content.
-    pub(super) fn leading(&self, terms: &[Term]) -> Option<usize> {
-        (0..terms.len()).min_by_key(|at| {
-            let term = &terms[*at];
-            let monomial = self.table.monomials.place(term.monomial());
-            let exponent = self.table.polynomials.place(term.exponent());
-            (monomial.lead.min(exponent.lead), monomial, exponent)
-        })
     }
 
     /// Divides a sum by its greatest common monomial and by its common power of two.
@@ -377,15 +258,15 @@ impl Prover<'_> {
     /// Each atom goes with its least power over all terms, each part of an exponent with its least coefficient
     /// (nought where it is absent): so multiplying the sum by a monomial and a power of two changes what comes
     /// out in front and nothing else.
-    pub(super) fn take_common(&mut self, terms: Vec<Term>) -> Result<(Prefactor, Vec<Term>), Stop> {
-        let Some(first) = terms.first() else { return Ok((Prefactor::one(), terms)) };
+    pub(super) fn take_common(&mut self, terms: Vec<Term>) -> Result<(Term, Vec<Term>), Stop> {
+        let Some(first) = terms.first() else { return Ok((Term::one(), terms)) };
         let key = if terms.len() == 1 {
             first.key
         } else {
             self.charge(terms.len() as u64)?;
-            Key::new(self.common_monomial(&terms), self.common_exponent(&terms)?)
+            Key::new(self.table.common_monomial(&terms), self.common_exponent(&terms)?)
         };
-        let scale = Prefactor { coefficient: Rational::ONE, key };
+        let scale = Term::of(key);
         if key == Key::ONE {
             return Ok((scale, terms));
         }
@@ -396,28 +277,6 @@ impl Prover<'_> {
         }
         collect(&mut rest);
         Ok((scale, rest))
-    }
-
-    pub(super) fn common_monomial(&mut self, terms: &[Term]) -> MonomialId {
-        let Some(first) = terms.first() else { return MonomialId::ONE };
-        if terms.iter().all(|term| term.monomial() == first.monomial()) {
-            return first.monomial();
-        }
-        let mut least: FxHashMap<AtomId, (usize, i32)> = FxHashMap::default();
-        for term in terms {
-            for (atom, power) in self.table.monomials.factors(term.monomial()) {
-                let entry = least.entry(*atom).or_insert((0, *power));
-                *entry = (entry.0 + 1, entry.1.min(*power));
-            }
-        }
-        let power = |(count, power): (usize, i32)| if count < terms.len() { power.min(0) } else { power };
-        let mut factors: Vec<(AtomId, i32)> = least
-            .into_iter()
-            .map(|(atom, entry)| (atom, power(entry)))
-            .filter(|(_, power)| *power != 0)
-            .collect();
-        factors.sort_unstable();
-        self.table.intern_factors(&factors)
     }
 
     pub(super) fn common_exponent(&mut self, terms: &[Term]) -> Result<PolynomialId, Stop> {
@@ -478,7 +337,7 @@ impl Prover<'_> {
                     None => out.push(term),
                     Some(content) => {
                         let key = Key::new(MonomialId::ONE, term.exponent());
-                        let scale = Prefactor { coefficient: term.coefficient, key };
+                        let scale = Term { coefficient: term.coefficient, key };
                         out.extend(self.scaled(&content, &scale)?);
                         changed = true;
                     }
@@ -497,88 +356,68 @@ impl Prover<'_> {
 
     /// The content of a monomial, unless it is itself or too long.
     fn expansion(&mut self, monomial: MonomialId) -> Result<Option<Rc<[Term]>>, Stop> {
-        if let Some(known) = self.forms.expansions.get(&monomial) {
-            return Ok(known.clone());
-        }
+        self.remembered(|forms| &mut forms.expansions, monomial, |prover| prover.expand_monomial(monomial))
+    }
+
+    fn expand_monomial(&mut self, monomial: MonomialId) -> Result<Option<Rc<[Term]>>, Stop> {
         let scale = self.without_root_powers(monomial)?;
         let factors = self.table.monomials.shared_factors(scale.key.monomial());
         let mut kept = Vec::new();
         let mut sums = Vec::new();
         let mut size = 1usize;
         for (atom, power) in factors.iter() {
-            match self.table.atom(*atom) {
-                Atom::Sum(content) if *power > 0 => {
-                    let content = self.table.polynomials.shared_terms(*content);
-                    size = size.saturating_mul(content.len().saturating_pow(power.unsigned_abs()));
-                    sums.push((content, *power));
+            let content = self.table.atom(*atom);
+            if let Some(content) = content.sum().filter(|_| *power > 0) {
+                let content = self.table.polynomials.shared_terms(content);
+                size = size.saturating_mul(content.len().saturating_pow(power.unsigned_abs()));
+                sums.push((content, *power));
+            } else if let Some(argument) = content.argument_of(TermOp::Cos).filter(|_| *power > 1) {
+                // `cos² = 1 − sin²`
+                let sine = self.table.intern(Atom::Apply(TermOp::Sin, argument));
+                let square = Key::of(self.table.atom_power(sine, 2));
+                let content =
+                    vec![Term::of(Key::ONE), Term { key: square, coefficient: Rational::MINUS_ONE }];
+                let content: Rc<[Term]> = content.into();
+                size = size.saturating_mul(1 << (power / 2).min(20));
+                sums.push((content, power / 2));
+                if power % 2 != 0 {
+                    kept.push((*atom, 1));
                 }
-                Atom::Apply(TermOp::Cos, argument) if *power > 1 => {
-                    // `cos² = 1 − sin²`
-                    let sine = self.table.intern(Atom::Apply(TermOp::Sin, *argument));
-                    let square = Key::new(self.table.atom_power(sine, 2), PolynomialId::ZERO);
-                    let content = vec![
-                        Term { key: Key::ONE, coefficient: Rational::ONE },
-                        Term { key: square, coefficient: Rational::MINUS_ONE },
-                    ];
-                    let content: Rc<[Term]> = content.into();
-                    size = size.saturating_mul(1 << (power / 2).min(20));
-                    sums.push((content, power / 2));
-                    if power % 2 != 0 {
-                        kept.push((*atom, 1));
-                    }
-                }
-                Atom::Sum(_)
-                | Atom::Input(..)
-                | Atom::Products(_)
-                | Atom::Irrational(_)
-                | Atom::Literal(_)
-                | Atom::Opaque(_)
-                | Atom::Max(_)
-                | Atom::Apply(..)
-                | Atom::CopySign(..)
-                | Atom::BitAnd(..)
-                | Atom::Select(..) => kept.push((*atom, *power)),
+            } else {
+                kept.push((*atom, *power));
             }
         }
-        let unchanged = sums.is_empty() && scale.key == Key::new(monomial, PolynomialId::ZERO);
-        let result = if unchanged || size > MAX_EXPANSION {
-            None
-        } else {
-            let kept = self.table.intern_factors(&kept);
-            let start = Term { key: Key::new(kept, scale.key.exponent()), coefficient: scale.coefficient };
-            let mut product = vec![start];
-            for (content, power) in sums {
-                for _ in 0..power {
-                    product = self.multiply(&product, &content)?;
-                }
+        let unchanged = sums.is_empty() && scale.key == Key::of(monomial);
+        if unchanged || size > MAX_EXPANSION {
+            return Ok(None);
+        }
+        let kept = self.table.intern_factors(&kept);
+        let start = Term { key: Key::new(kept, scale.key.exponent()), coefficient: scale.coefficient };
+        let mut product = vec![start];
+        for (content, power) in sums {
+            for _ in 0..power {
+                product = self.multiply(&product, &content)?;
             }
-            Some(Rc::from(product))
-        };
-        self.forms.expansions.insert(monomial, result.clone());
-        Ok(result)
+        }
+        Ok(Some(Rc::from(product)))
     }
 
     /// Rewrites powers of square roots so that each root has power 0 or 1.
-    fn without_root_powers(&mut self, monomial: MonomialId) -> Result<Prefactor, Stop> {
-        let mut scale = Prefactor { coefficient: Rational::ONE, key: Key::new(monomial, PolynomialId::ZERO) };
+    fn without_root_powers(&mut self, monomial: MonomialId) -> Result<Term, Stop> {
+        let mut scale = Term::of(Key::of(monomial));
         for _ in 0..64 {
             let factors = self.table.monomials.shared_factors(scale.key.monomial());
             let root = factors.iter().find_map(|(atom, power)| {
-                if let Atom::Apply(TermOp::Sqrt, radicand) = self.table.atom(*atom)
-                    && !matches!(power, 0 | 1)
-                {
-                    Some((*atom, *power, *radicand))
-                } else {
-                    None
-                }
+                let radicand = self.table.atom(*atom).argument_of(TermOp::Sqrt);
+                radicand.filter(|_| *power != 1).map(|radicand| (*atom, *power, radicand))
             });
             let Some((atom, power, radicand)) = root else { return Ok(scale) };
             let whole = power.div_euclid(2);
             let radicand = self.factor_polynomial(radicand)?;
-            let radicand = self.table.prefactor_power(&radicand, whole)?;
+            let radicand = self.table.term_power(&radicand, whole)?;
             let root = self.table.atom_power(atom, -2 * whole);
-            scale.key = self.table.key_product(scale.key, Key::new(root, PolynomialId::ZERO))?;
-            scale = self.table.prefactor_product(&scale, &radicand)?;
+            scale.key = self.table.key_product(scale.key, Key::of(root))?;
+            scale = self.table.term_product(&scale, &radicand)?;
         }
         Err(Stop::Unknown("square roots are nested too deeply".to_string()))
     }
@@ -588,27 +427,101 @@ impl Prover<'_> {
     pub(super) fn clear_denominators(&mut self, terms: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let mut terms = self.expand(terms)?;
         for _ in 0..64 {
-            let mut lowest: FxHashMap<AtomId, i32> = FxHashMap::default();
-            for term in &terms {
-                for (atom, power) in self.table.monomials.factors(term.monomial()) {
-                    if *power < 0 && matches!(self.table.atom(*atom), Atom::Sum(_)) {
-                        let entry = lowest.entry(*atom).or_insert(0);
-                        *entry = (*entry).min(*power);
-                    }
-                }
-            }
-            if lowest.is_empty() {
+            let denominator = self.table.denominator(&terms);
+            if denominator == MonomialId::ONE {
                 return Ok(terms);
             }
-            let mut factors: Vec<(AtomId, i32)> =
-                lowest.into_iter().map(|(atom, power)| (atom, -power)).collect();
-            factors.sort_unstable();
-            let denominator = self.table.intern_factors(&factors);
-            let key = Key::new(denominator, PolynomialId::ZERO);
-            let scale = Prefactor { coefficient: Rational::ONE, key };
+            let scale = Term::of(Key::of(denominator));
             terms = self.scaled(&terms, &scale)?;
             terms = self.expand(terms)?;
         }
         Err(Stop::Unknown("denominators are nested too deeply".to_string()))
+    }
+}
+
+impl Table {
+    /// The only lazy atom of a monomial, if it has power 1, and the other factors.
+    fn linear_lazy(&self, monomial: MonomialId) -> Option<(TermRef, Vec<(AtomId, i32)>)> {
+        if !self.monomials.contents(monomial).lazy {
+            return None;
+        }
+        self.only(monomial, Atom::opaque)
+    }
+
+    /// The product of the named sums that terms are divided by, each to its highest power.
+    pub(super) fn denominator(&mut self, terms: &[Term]) -> MonomialId {
+        let mut highest: FxHashMap<AtomId, i32> = FxHashMap::default();
+        for (atom, power) in terms.iter().flat_map(|term| self.monomials.factors(term.monomial())) {
+            if *power < 0 && self.atom(*atom).sum().is_some() {
+                let entry = highest.entry(*atom).or_insert(0);
+                *entry = (*entry).max(-power);
+            }
+        }
+        let mut factors: Vec<(AtomId, i32)> = highest.into_iter().collect();
+        factors.sort_unstable();
+        self.intern_factors(&factors)
+    }
+
+    /// The position of the term that comes first in the order of content.
+    pub(super) fn leading(&self, terms: &[Term]) -> Option<usize> {
+        (0..terms.len()).min_by_key(|at| {
+            let term = &terms[*at];
+            let monomial = self.monomials.place(term.monomial());
+            let exponent = self.polynomials.place(term.exponent());
+            (monomial.lead.min(exponent.lead), monomial, exponent)
+        })
+    }
+
+    /// A name for a sum with lazy atoms. The threads of a block that each add up the same parts, in orders of their
+    /// own, have one, so that the sum is opened once.
+    fn lazy_sum(&mut self, terms: &[Term]) -> Option<PolynomialId> {
+        let lazy = |term: &Term| self.monomials.contents(term.monomial()).lazy;
+        terms.iter().any(lazy).then(|| self.polynomial(terms))
+    }
+
+    /// The only atom of a kind in a monomial, if it has power 1, and the other factors.
+    pub(super) fn only<T>(
+        &self,
+        monomial: MonomialId,
+        kind: impl Fn(&Atom) -> Option<T>,
+    ) -> Option<(T, Vec<(AtomId, i32)>)> {
+        let mut found = None;
+        let mut rest = Vec::new();
+        for (atom, power) in self.monomials.factors(monomial) {
+            match kind(self.atom(*atom)) {
+                Some(one) if *power == 1 && found.is_none() => found = Some(one),
+                Some(_) => return None,
+                None => rest.push((*atom, *power)),
+            }
+        }
+        found.map(|found| (found, rest))
+    }
+
+    /// Whether an exponent has no lazy atoms, and no whole number that belongs into the coefficient.
+    fn is_settled(&self, exponent: PolynomialId) -> bool {
+        let whole = |term: &Term| term.key == Key::ONE && !term.coefficient.floor().is_zero();
+        !self.polynomials.is_lazy(exponent) && !self.polynomials.terms(exponent).first().is_some_and(whole)
+    }
+
+    pub(super) fn common_monomial(&mut self, terms: &[Term]) -> MonomialId {
+        let Some(first) = terms.first() else { return MonomialId::ONE };
+        if terms.iter().all(|term| term.monomial() == first.monomial()) {
+            return first.monomial();
+        }
+        let mut least: FxHashMap<AtomId, (usize, i32)> = FxHashMap::default();
+        for term in terms {
+            for (atom, power) in self.monomials.factors(term.monomial()) {
+                let entry = least.entry(*atom).or_insert((0, *power));
+                *entry = (entry.0 + 1, entry.1.min(*power));
+            }
+        }
+        let power = |(count, power): (usize, i32)| if count < terms.len() { power.min(0) } else { power };
+        let mut factors: Vec<(AtomId, i32)> = least
+            .into_iter()
+            .map(|(atom, entry)| (atom, power(entry)))
+            .filter(|(_, power)| *power != 0)
+            .collect();
+        factors.sort_unstable();
+        self.intern_factors(&factors)
     }
 }

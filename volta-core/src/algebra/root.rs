@@ -1,12 +1,12 @@
 //! Square roots and logarithms of products: factors of known sign are taken out one by one.
 
 use super::Stop;
-use super::atom::{Atom, AtomId, TermRef};
-use super::canon::Prover;
-use super::exponent::Prefactor;
-use super::function::{as_number, number, times_number};
+use super::atom::Atom;
+use super::id::{AtomId, TermRef};
 use super::monomial::MonomialId;
-use super::polynomial::{Key, PolynomialId, Term, add, collect};
+use super::polynomial::{Key, PolynomialId, Term, add, as_number, collect, negated, number, times_number};
+use super::prover::Prover;
+use super::table::Table;
 use crate::number::Rational;
 use crate::number::signs::Signs;
 use crate::term::TermOp;
@@ -52,31 +52,32 @@ fn primes(value: &rug::Integer) -> Vec<(rug::Integer, u32)> {
 
 impl Prover<'_> {
     /// The square root of a term.
-    pub(super) fn root_of(&mut self, at: TermRef) -> Result<Prefactor, Stop> {
+    pub(super) fn root_of(&mut self, at: TermRef) -> Result<Term, Stop> {
         let radicand = self.resolve(at)?;
-        if let Some(known) = self.forms.roots.get(&radicand) {
-            return Ok(known.clone());
-        }
-        let terms = self.table.polynomials.shared_terms(radicand).to_vec();
-        let terms = self.plain(terms)?;
-        let root = self.root(terms)?;
-        self.forms.roots.insert(radicand, root.clone());
-        Ok(root)
+        self.remembered(
+            |forms| &mut forms.roots,
+            radicand,
+            |prover| {
+                let terms = prover.table.polynomials.shared_terms(radicand).to_vec();
+                let terms = prover.plain(terms)?;
+                prover.root(terms)
+            },
+        )
     }
 
     /// The square root of a sum, its obligation aside: square numbers, powers of two, even powers of what is
     /// not negative, and the roots of what is positive come out; `√(a²) = |a|` where nothing else is under the root.
-    pub(super) fn root(&mut self, terms: Vec<Term>) -> Result<Prefactor, Stop> {
+    pub(super) fn root(&mut self, terms: Vec<Term>) -> Result<Term, Stop> {
         let id = self.table.polynomial(&terms);
         let inside = self.factor_polynomial(id)?;
         if inside.is_zero() {
             return Ok(inside);
         }
-        let half = self.half(inside.key.exponent());
-        let mut outside = Prefactor { coefficient: Rational::ONE, key: Key::new(MonomialId::ONE, half) };
-        let mut left = Prefactor::one();
+        let half = self.table.half(inside.key.exponent());
+        let mut outside = Term::of(Key::new(MonomialId::ONE, half));
+        let mut left = Term::one();
         let is_positive = inside.coefficient.is_positive();
-        outside = self.root_of_number(outside, &inside.coefficient.abs())?;
+        outside = self.table.root_of_number(outside, &inside.coefficient.abs())?;
         if !is_positive {
             // The leading coefficient of a sum may well be negative where the sum is not.
             left.coefficient = -left.coefficient;
@@ -89,8 +90,7 @@ impl Prover<'_> {
         }
         let none_negative = is_positive && signs.iter().all(|signs| signs.within(Signs::NOT_NEGATIVE));
         for ((atom, power), signs) in factors.iter().zip(signs) {
-            let single = self.table.single(*atom);
-            let single = Prefactor { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) };
+            let single = self.table.unit(*atom);
             let (out, kept) = if signs.within(Signs::NOT_NEGATIVE) {
                 (power.div_euclid(2), power.rem_euclid(2))
             } else if all_even {
@@ -102,39 +102,39 @@ impl Prover<'_> {
                 let base = if signs.within(Signs::NOT_NEGATIVE) || out % 2 == 0 {
                     single.clone()
                 } else {
-                    let content = self.expand(vec![single.clone().into_term()])?;
+                    let content = self.expand(vec![single.clone()])?;
                     let magnitude = self.magnitude(content)?;
                     let magnitude = self.table.polynomial(&magnitude);
                     self.factor_polynomial(magnitude)?
                 };
-                let base = self.table.prefactor_power(&base, out)?;
-                outside = self.table.prefactor_product(&outside, &base)?;
+                let base = self.table.term_power(&base, out)?;
+                outside = self.table.term_product(&outside, &base)?;
             }
             if kept == 1 && (signs == Signs::POSITIVE || none_negative) {
                 outside = match self.root_of_maximum(*atom)? {
-                    Some(largest) => self.table.prefactor_product(&outside, &largest)?,
+                    Some(largest) => self.table.term_product(&outside, &largest)?,
                     None => {
-                        let content = self.expand(vec![single.into_term()])?;
-                        self.times_root_of(outside, &content)?
+                        let content = self.expand(vec![single])?;
+                        self.table.times_root_of(outside, &content)?
                     }
                 };
             } else {
                 let kept = self.table.atom_power(*atom, kept);
-                left.key = self.table.key_product(left.key, Key::new(kept, PolynomialId::ZERO))?;
+                left.key = self.table.key_product(left.key, Key::of(kept))?;
             }
         }
-        let left = self.expand(vec![left.into_term()])?;
+        let left = self.expand(vec![left])?;
         match as_number(&left) {
             Some(value) if value.is_one() => Ok(outside),
             Some(value) if value.is_negative() => {
                 Err(Stop::Undefined("the square root of a negative number".to_string()))
             }
-            _ => self.times_root_of(outside, &left),
+            _ => self.table.times_root_of(outside, &left),
         }
     }
 
     /// `√max(a, b) = max(√a, √b)` where neither is negative.
-    fn root_of_maximum(&mut self, atom: AtomId) -> Result<Option<Prefactor>, Stop> {
+    fn root_of_maximum(&mut self, atom: AtomId) -> Result<Option<Term>, Stop> {
         let Atom::Max(arms) = self.table.atom(atom) else { return Ok(None) };
         let arms = arms.clone();
         let mut roots = Vec::with_capacity(arms.len());
@@ -147,44 +147,17 @@ impl Prover<'_> {
         }
         let mut of_arms = Vec::with_capacity(roots.len());
         for terms in roots {
-            of_arms.push(vec![self.root(terms)?.into_term()]);
+            of_arms.push(vec![self.root(terms)?]);
         }
         let largest = self.maximum(of_arms)?;
         Ok(Some(self.factor_terms(largest)?))
     }
 
-    /// A scale times the root of a sum, which stays as it is.
-    fn times_root_of(&mut self, mut scale: Prefactor, sum: &[Term]) -> Result<Prefactor, Stop> {
-        let sum = self.table.polynomial(sum);
-        let atom = self.table.intern(Atom::Apply(TermOp::Sqrt, sum));
-        let single = self.table.single(atom);
-        scale.key = self.table.key_product(scale.key, Key::new(single, PolynomialId::ZERO))?;
-        Ok(scale)
-    }
-
-    /// A scale times the root of a positive number: `√(n/d) = √(n·d)/d`, as a number and the roots of primes.
-    fn root_of_number(&mut self, mut scale: Prefactor, value: &Rational) -> Result<Prefactor, Stop> {
-        let (num, den) = value.to_parts();
-        let mut outside = rug::Integer::from(1);
-        for (prime, power) in primes(&(num * &den)) {
-            for _ in 0..power / 2 {
-                outside *= &prime;
-            }
-            if power % 2 == 1 {
-                scale = self.times_root_of(scale, &number(Rational::from(prime)))?;
-            }
-        }
-        let factor = Rational::from(rug::Rational::from((outside, den)));
-        scale.coefficient = &scale.coefficient * &factor;
-        Ok(scale)
-    }
-
     /// The factors of a monomial, sums that are squares as such.
     fn factors_with_squares(&mut self, monomial: MonomialId) -> Result<Vec<(AtomId, i32)>, Stop> {
-        let mut scale = Prefactor::one();
+        let mut scale = Term::one();
         for (atom, power) in self.table.monomials.shared_factors(monomial).iter() {
-            let content = if let Atom::Sum(content) = self.table.atom(*atom) { Some(*content) } else { None };
-            let root = match content {
+            let root = match self.table.atom(*atom).sum() {
                 Some(content) => {
                     let terms = self.table.polynomials.shared_terms(content);
                     self.root_of_square(&terms)?
@@ -195,21 +168,18 @@ impl Prover<'_> {
                 Some(root) => {
                     let root = self.table.polynomial(&root);
                     let root = self.factor_polynomial(root)?;
-                    self.table.prefactor_power(&root, 2)?
+                    self.table.term_power(&root, 2)?
                 }
-                None => {
-                    let single = self.table.single(*atom);
-                    Prefactor { coefficient: Rational::ONE, key: Key::new(single, PolynomialId::ZERO) }
-                }
+                None => self.table.unit(*atom),
             };
-            let base = self.table.prefactor_power(&base, *power)?;
-            let product = self.table.prefactor_product(&scale, &base)?;
+            let base = self.table.term_power(&base, *power)?;
+            let product = self.table.term_product(&scale, &base)?;
             // The root of a sum that leads with 1 does so too, up to its sign.
             if product.coefficient.is_one() && product.key.exponent() == PolynomialId::ZERO {
                 scale = product;
             } else {
                 let single = self.table.atom_power(*atom, *power);
-                scale.key = self.table.key_product(scale.key, Key::new(single, PolynomialId::ZERO))?;
+                scale.key = self.table.key_product(scale.key, Key::of(single))?;
             }
         }
         Ok(self.table.monomials.factors(scale.key.monomial()).to_vec())
@@ -228,14 +198,13 @@ impl Prover<'_> {
         let mut root: Vec<Term> = Vec::new();
         let mut rest = terms.to_vec();
         let mut first: Option<Term> = None;
-        while let Some(leading) = self.largest(&rest) {
+        while let Some(leading) = self.table.largest(&rest) {
             self.charge(rest.len() as u64)?;
             let next = match &first {
-                None => self.root_of_term(&leading)?,
+                None => self.table.root_of_term(&leading)?,
                 Some(first) => {
-                    let twice =
-                        Prefactor { coefficient: &first.coefficient * &Rational::TWO, key: first.key };
-                    let inverse = self.table.prefactor_power(&twice, -1)?;
+                    let twice = Term { coefficient: &first.coefficient * &Rational::TWO, key: first.key };
+                    let inverse = self.table.term_power(&twice, -1)?;
                     let next = self.scaled(std::slice::from_ref(&leading), &inverse)?;
                     next.into_iter().next()
                 }
@@ -245,7 +214,7 @@ impl Prover<'_> {
             let single = std::slice::from_ref(&next);
             let square = self.multiply(single, single)?;
             let cross = self.multiply(&times_number(&root, &Rational::TWO), single)?;
-            rest = add(&rest, &super::function::negated(&add(&square, &cross)));
+            rest = add(&rest, &negated(&add(&square, &cross)));
             root = add(&root, single);
             first = first.or(Some(next));
             if root.len() > MAX_SQUARE {
@@ -253,44 +222,6 @@ impl Prover<'_> {
             }
         }
         Ok(Some(root))
-    }
-
-    /// The largest term in an order that products keep: by the powers of the atoms in turn.
-    fn largest(&self, terms: &[Term]) -> Option<Term> {
-        let compare = |a: &&Term, b: &&Term| {
-            let [a, b] = [a, b].map(|term| self.table.monomials.factors(term.monomial()));
-            let mut pairs = a.iter().zip(b);
-            pairs
-                .find_map(|(a, b)| match (b.0.cmp(&a.0), a.1.cmp(&b.1)) {
-                    (Ordering::Equal, Ordering::Equal) => None,
-                    // Whichever has the earlier atom has the larger power of it.
-                    (Ordering::Equal, by_power) => Some(by_power),
-                    (by_atom, _) => Some(by_atom),
-                })
-                .unwrap_or(a.len().cmp(&b.len()))
-        };
-        terms.iter().max_by(compare).cloned()
-    }
-
-    fn root_of_term(&mut self, term: &Term) -> Result<Option<Term>, Stop> {
-        let factors = self.table.monomials.shared_factors(term.monomial());
-        let (num, den) = term.coefficient.to_parts();
-        let is_square = term.coefficient.is_positive() && num.is_perfect_square() && den.is_perfect_square();
-        if !is_square || factors.iter().any(|(_, power)| power % 2 != 0) {
-            return Ok(None);
-        }
-        let halves: Vec<(AtomId, i32)> = factors.iter().map(|(atom, power)| (*atom, power / 2)).collect();
-        let key = Key::new(self.table.intern_factors(&halves), PolynomialId::ZERO);
-        Ok(Some(Term { key, coefficient: Rational::from(rug::Rational::from((num.sqrt(), den.sqrt()))) }))
-    }
-
-    fn half(&mut self, exponent: PolynomialId) -> PolynomialId {
-        if exponent == PolynomialId::ZERO {
-            return exponent;
-        }
-        let terms = self.table.polynomials.shared_terms(exponent);
-        let terms = times_number(&terms, &Rational::HALF);
-        self.table.polynomial(&terms)
     }
 
     /// `log₂(2^h·a^k·b) = h + k·log₂ a + log₂ b` for positive `a`. A single odd power that is left over is positive
@@ -311,7 +242,7 @@ impl Prover<'_> {
                     out.extend(number(power));
                 } else {
                     let prime = self.table.polynomial(&number(Rational::from(prime)));
-                    let logarithm = self.atom_term(Atom::Apply(TermOp::Log2, prime));
+                    let logarithm = self.table.atom_term(Atom::Apply(TermOp::Log2, prime));
                     out.extend(times_number(&logarithm, &power));
                 }
             }
@@ -335,29 +266,29 @@ impl Prover<'_> {
             _ => None,
         };
         let minus = if inside.coefficient.is_negative() { Rational::MINUS_ONE } else { Rational::ONE };
-        let mut left = Prefactor::number(minus);
+        let mut left = Term::number(minus);
         for (atom, power) in factors.iter() {
             let logarithm = if even == Some(*atom) && depth < MAX_DEPTH {
-                let single = Key::new(self.table.single(*atom), PolynomialId::ZERO);
-                let content = self.expand(vec![Term { key: single, coefficient: Rational::ONE }])?;
+                let single = Key::of(self.table.single(*atom));
+                let content = self.expand(vec![Term::of(single)])?;
                 let magnitude = self.magnitude(content)?;
                 self.logarithm(magnitude, depth + 1)?
             } else if positive[atom] {
                 self.logarithm_of_positive(*atom, depth)?
             } else {
                 let kept = self.table.atom_power(*atom, *power);
-                left.key = self.table.key_product(left.key, Key::new(kept, PolynomialId::ZERO))?;
+                left.key = self.table.key_product(left.key, Key::of(kept))?;
                 continue;
             };
             out.extend(times_number(&logarithm, &Rational::from_integer(i64::from(*power))));
         }
-        let left = self.expand(vec![left.into_term()])?;
+        let left = self.expand(vec![left])?;
         match as_number(&left) {
             Some(value) if value.is_one() => {}
             Some(_) => return Err(undefined()),
             None => {
                 let left = self.table.polynomial(&left);
-                out.extend(self.atom_term(Atom::Apply(TermOp::Log2, left)));
+                out.extend(self.table.atom_term(Atom::Apply(TermOp::Log2, left)));
             }
         }
         collect(&mut out);
@@ -374,9 +305,74 @@ impl Prover<'_> {
             return Ok(times_number(&logarithm, &Rational::HALF));
         }
         let single = self.table.single(atom);
-        let term = Term { key: Key::new(single, PolynomialId::ZERO), coefficient: Rational::ONE };
+        let term = Term::of(Key::of(single));
         let content = self.expand(vec![term])?;
         let content = self.table.polynomial(&content);
-        Ok(self.atom_term(Atom::Apply(TermOp::Log2, content)))
+        Ok(self.table.atom_term(Atom::Apply(TermOp::Log2, content)))
+    }
+}
+
+impl Table {
+    /// A scale times the root of a sum, which stays as it is.
+    fn times_root_of(&mut self, scale: Term, sum: &[Term]) -> Result<Term, Stop> {
+        let sum = self.polynomial(sum);
+        let root = self.intern(Atom::Apply(TermOp::Sqrt, sum));
+        let root = self.unit(root);
+        self.term_product(&scale, &root)
+    }
+
+    /// A scale times the root of a positive number: `√(n/d) = √(n·d)/d`, as a number and the roots of primes.
+    fn root_of_number(&mut self, mut scale: Term, value: &Rational) -> Result<Term, Stop> {
+        let (num, den) = value.to_parts();
+        let mut outside = rug::Integer::from(1);
+        for (prime, power) in primes(&(num * &den)) {
+            for _ in 0..power / 2 {
+                outside *= &prime;
+            }
+            if power % 2 == 1 {
+                scale = self.times_root_of(scale, &number(Rational::from(prime)))?;
+            }
+        }
+        let factor = Rational::from(rug::Rational::from((outside, den)));
+        scale.coefficient = &scale.coefficient * &factor;
+        Ok(scale)
+    }
+
+    /// The largest term in an order that products keep: by the powers of the atoms in turn.
+    fn largest(&self, terms: &[Term]) -> Option<Term> {
+        let compare = |a: &&Term, b: &&Term| {
+            let [a, b] = [a, b].map(|term| self.monomials.factors(term.monomial()));
+            let mut pairs = a.iter().zip(b);
+            pairs
+                .find_map(|(a, b)| match (b.0.cmp(&a.0), a.1.cmp(&b.1)) {
+                    (Ordering::Equal, Ordering::Equal) => None,
+                    // Whichever has the earlier atom has the larger power of it.
+                    (Ordering::Equal, by_power) => Some(by_power),
+                    (by_atom, _) => Some(by_atom),
+                })
+                .unwrap_or(a.len().cmp(&b.len()))
+        };
+        terms.iter().max_by(compare).cloned()
+    }
+
+    fn root_of_term(&mut self, term: &Term) -> Result<Option<Term>, Stop> {
+        let factors = self.monomials.shared_factors(term.monomial());
+        let (num, den) = term.coefficient.to_parts();
+        let is_square = term.coefficient.is_positive() && num.is_perfect_square() && den.is_perfect_square();
+        if !is_square || factors.iter().any(|(_, power)| power % 2 != 0) {
+            return Ok(None);
+        }
+        let halves: Vec<(AtomId, i32)> = factors.iter().map(|(atom, power)| (*atom, power / 2)).collect();
+        let key = Key::of(self.intern_factors(&halves));
+        Ok(Some(Term { key, coefficient: Rational::from(rug::Rational::from((num.sqrt(), den.sqrt()))) }))
+    }
+
+    fn half(&mut self, exponent: PolynomialId) -> PolynomialId {
+        if exponent == PolynomialId::ZERO {
+            return exponent;
+        }
+        let terms = self.polynomials.shared_terms(exponent);
+        let terms = times_number(&terms, &Rational::HALF);
+        self.polynomial(&terms)
     }
 }

@@ -1,21 +1,23 @@
 //! Which signs a term can have: an abstract interpretation, used to discharge obligations (rule V8).
 
-use super::atom::TermRef;
-use super::canon::Prover;
-use super::{Stop, analysis::INFINITE};
+use super::Stop;
+use super::analysis::INFINITE;
+use super::id::TermRef;
+use super::terms::Terms;
+use crate::base::ration::Account;
 use crate::number::signs::Signs;
 use crate::number::value::Limit;
 use crate::term::{FunctionInfo, Kind, Piecewise, Product, Sum, TermOp, View};
 
-impl Prover<'_> {
+impl Terms<'_> {
     /// The signs that a term can have, from the operations that made it.
     ///
     /// # Cost
-    /// Each node once per prover.
-    pub fn term_signs(&mut self, root: TermRef) -> Result<Signs, Stop> {
+    /// Each node once.
+    pub(super) fn term_signs(&mut self, root: TermRef, account: &mut Account) -> Result<Signs, Stop> {
         let mut stack = vec![root];
         while let Some(&at) = stack.last() {
-            self.charge(1)?;
+            account.pay(1).map_err(Stop::Exhausted)?;
             if self.known_signs(at).is_some() {
                 stack.pop();
                 continue;
@@ -42,7 +44,7 @@ impl Prover<'_> {
 
     fn known_signs(&self, at: TermRef) -> Option<Signs> {
         match self.view(at) {
-            View::Input { input, .. } => Some(self.input_signs(input)),
+            View::Input { input, .. } => Some(self.inputs.get(input.index()).copied().unwrap_or(Signs::ANY)),
             View::Constant(constant) => Some(Signs::from_signum(constant.exact.signum())),
             View::Apply(..) => self.signs.get(&at).copied(),
         }

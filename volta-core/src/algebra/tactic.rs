@@ -1,4 +1,4 @@
-//! How a prover treats long sums and products of sums.
+//! How a prover treats long sums, products of sums and choices.
 
 /// What gets a name of its own in the forms of sums, and stands there as one atom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,17 +11,27 @@ pub(super) enum Named {
     Sums,
 }
 
-/// How a prover treats long sums and products of sums: what is cheap, or what proves more.
+/// What becomes of a choice that is one of its arms times a power of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choices {
+    /// That arm, under a scale.
+    Scaled,
+    /// It stays as it is.
+    Kept,
+}
+
+/// How a prover treats long sums, products of sums and choices: what is cheap, or what proves more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tactic {
     pub(super) named: Named,
     /// Products of sums are multiplied out at once up to this many terms.
     pub(super) short_product: usize,
+    pub(super) choices: Choices,
 }
 
 impl Tactic {
     /// A norm costs as much as its row is long.
-    pub const QUICK: Tactic = Tactic { named: Named::Sums, short_product: 16 };
+    pub const QUICK: Tactic = Tactic { named: Named::Sums, short_product: 16, choices: Choices::Scaled };
     /// What is left of a sum beside its lists of products is spelled out where people read it.
     pub const SPELLING_OUT: Tactic = Tactic { named: Named::Products, ..Tactic::QUICK };
     /// Slower; also proves equal what is equal only across sums that were put together differently.

@@ -5,7 +5,7 @@
 //! `p₁` modulo `p₀`, `2^t` depends on `t` modulo `p₁` only: `2^a·2^b = 2^(a + b)` and `2^3 = 8` hold as they do for
 //! reals. (`p ≡ 7` modulo 8 makes 2 a square, so its order divides `(p − 1)/2`, which is prime.)
 
-use super::atom::mix;
+use super::id::mix;
 use crate::number::Rational;
 
 /// The fields of a tower: exponents may be nested one less deep.

@@ -215,6 +215,14 @@ impl Account {
         self.steps > self.next
     }
 
+    /// Counts steps, and looks when it is time, with what was held at the last look.
+    ///
+    /// # Errors
+    /// What there is no more of.
+    pub fn pay(&mut self, steps: u64) -> Result<(), Exhausted> {
+        if self.charge(steps) { self.look(self.bytes) } else { Ok(()) }
+    }
+
     /// Reports to the ration what was taken.
     pub fn settle(&mut self) {
         self.ration.take(self.steps - self.told);
@@ -256,6 +264,9 @@ mod tests {
         account.begin(u64::MAX);
         let taken = (1..).find(|_| account.charge(1) && account.look(0).is_err());
         assert_eq!(taken, Some(101), "the limit is exact");
+        let mut account = Account::new(Rc::new(Ration::endless()));
+        account.begin(5);
+        assert_eq!((1..).find(|_| account.pay(1).is_err()), Some(6));
         let budgets = Budgets::default().with(Limit::AlgebraSteps, 10 * LOOK);
         let pool = Pool::new(10 * LOOK, u64::MAX, 3);
         let ration = |run| Ration::new(budgets.clone(), 0, Held::default()).of_pool(&pool, run);

@@ -317,6 +317,14 @@ impl Rational {
         }
     }
 
+    /// The value, when it is an integer of two words.
+    pub fn to_i128(&self) -> Option<i128> {
+        match &self.0 {
+            Small { num, den } => (den.get() == 1).then_some(i128::from(*num)),
+            Big(value) => value.is_integer().then(|| value.numer().to_i128()).flatten(),
+        }
+    }
+
     /// The value, when it is an unsigned integer of one word.
     pub fn to_u64(&self) -> Option<u64> {
         match &self.0 {

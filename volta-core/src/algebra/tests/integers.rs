@@ -281,7 +281,7 @@ enum Step {
     Add(usize, usize),
     Sub(usize, usize),
     Mul(usize, usize),
-    Prefactor(usize, i64),
+    Term(usize, i64),
     Offset(usize, i64),
     Low(usize, i32),
     LowSigned(usize, i32),
@@ -302,7 +302,7 @@ fn step() -> impl Strategy<Value = Step> {
         (at.clone(), at.clone()).prop_map(|(a, b)| Step::Add(a, b)),
         (at.clone(), at.clone()).prop_map(|(a, b)| Step::Sub(a, b)),
         (at.clone(), at.clone()).prop_map(|(a, b)| Step::Mul(a, b)),
-        (at.clone(), -20i64..20).prop_map(|(a, k)| Step::Prefactor(a, k)),
+        (at.clone(), -20i64..20).prop_map(|(a, k)| Step::Term(a, k)),
         (at.clone(), -300i64..300).prop_map(|(a, k)| Step::Offset(a, k)),
         (at.clone(), 1i32..33).prop_map(|(a, k)| Step::Low(a, k)),
         (at.clone(), 1i32..33).prop_map(|(a, k)| Step::LowSigned(a, k)),
@@ -328,7 +328,7 @@ fn build(side: &mut Side, steps: &[Step]) -> TermId {
             Step::Add(a, b) => side.add(at(a), at(b)),
             Step::Sub(a, b) => side.sub(at(a), at(b)),
             Step::Mul(a, b) => side.mul(at(a), at(b)),
-            Step::Prefactor(a, k) => {
+            Step::Term(a, k) => {
                 let k = side.int(k);
                 side.mul(at(a), k)
             }
@@ -464,7 +464,7 @@ fn executed(side: &Side, term: TermId, point: &[i128]) -> Rational {
 
 /// A form's value.
 fn formed(prover: &Prover<'_>, terms: &[Term], point: &[i128]) -> Rational {
-    let table = prover.table();
+    let table = &prover.table;
     let inside = |id: PolynomialId| formed(prover, table.polynomials.terms(id), point);
     let mut sum = Rational::ZERO;
     for term in terms {
@@ -506,8 +506,8 @@ fn formed(prover: &Prover<'_>, terms: &[Term], point: &[i128]) -> Rational {
 
 /// Whether a form's condition holds.
 fn holds(prover: &Prover<'_>, condition: &ConditionId, point: &[i128]) -> bool {
-    let value = |id: PolynomialId| formed(prover, prover.table().polynomials.terms(id), point);
-    match prover.conditions.get(condition) {
+    let value = |id: PolynomialId| formed(prover, prover.table.polynomials.terms(id), point);
+    match prover.table.conditions.get(condition) {
         Condition::Known(known) => *known,
         Condition::Positive(id) => value(*id).is_positive(),
         Condition::Zero(id) => value(*id).is_zero(),
@@ -561,13 +561,10 @@ fn only_whole_numbers_have_bounds() {
     let bytes = [0, 1].map(|element| {
         let atom = prover.table.intern(Atom::Input(InputId(0), element));
         let monomial = prover.table.single(atom);
-        crate::algebra::polynomial::Key::new(monomial, PolynomialId::ZERO)
+        crate::algebra::polynomial::Key::of(monomial)
     });
     for (half, whole) in [(Rational::ONE, true), (Rational::from_ratio(1, 2), false)] {
-        let mut terms = vec![
-            Term { key: bytes[0], coefficient: Rational::ONE },
-            Term { key: bytes[1], coefficient: half },
-        ];
+        let mut terms = vec![Term::of(bytes[0]), Term { key: bytes[1], coefficient: half }];
         terms.sort_by_key(|term| term.key);
         let content = prover.table.polynomial(&terms);
         let sum = prover.table.intern(Atom::Sum(content));

@@ -10,7 +10,7 @@ mod speed;
 mod sums;
 mod variances;
 
-use super::magnitude::InputRange;
+use super::InputRange;
 use super::{
     Agreement, Analysis, Equality, Obligations, Outlines, Prover, Requirement, Split, Stage, Stop, Tactic,
     TermRef,

@@ -1,7 +1,7 @@
 //! Variances as kernels compute them: a running one, parts that are merged, two passes.
 
-use super::super::linear_sum::pack_single;
-use super::super::polynomial::{Key, PolynomialId, Term};
+use super::super::packed::pack_single;
+use super::super::polynomial::{Key, Term};
 use super::*;
 use proptest::prelude::*;
 
@@ -207,13 +207,12 @@ fn squares_count_what_is_there_twice() {
     let [a, b] = [20..40, 40..60].map(|elements| prover.name(keys(elements).collect()));
     let square = prover.table.monomial_power(doubled, 2).expect("a small power");
     let product = prover.table.times(a, b).expect("small powers");
-    let mut terms = [square, product]
-        .map(|monomial| Term { key: Key::new(monomial, PolynomialId::ZERO), coefficient: Rational::ONE });
+    let mut terms = [square, product].map(|monomial| Term::of(Key::of(monomial)));
     terms.sort_by_key(|term| term.key);
     let spelled = prover.in_squares(&terms).expect("no budget is set").expect("a product of two names");
-    let [first, second] = [0, 1].map(|at| prover.input_monomial(TermId::input(X, at).raw()));
+    let [first, second] = [0, 1].map(|at| prover.table.input_monomial(TermId::input(X, at).raw()));
     let mut coefficient = |left, right| {
-        let key = Key::new(prover.table.times(left, right).expect("small powers"), PolynomialId::ZERO);
+        let key = Key::of(prover.table.times(left, right).expect("small powers"));
         spelled.iter().find(|term| term.key == key).map(|term| term.coefficient.clone())
     };
     assert_eq!(coefficient(first, first), Some(Rational::from_integer(4)));

@@ -1,0 +1,152 @@
+//! The terms of several stores, and what is known of each whatever is assumed: of no case, and of no form.
+
+use super::analysis::Analysis;
+use super::extended_value::Class;
+use super::id::TermRef;
+use super::interner::bytes_of;
+use crate::number::signs::Signs;
+use crate::term::{Kind, Range, Ranges, Store, TermId, TermOp, View};
+use rustc_hash::FxHashMap;
+
+/// The stores that a prover reads.
+pub(super) struct Terms<'s> {
+    stores: Vec<(&'s Store, &'s Analysis)>,
+    /// The signs that elements of each input can have.
+    pub(super) inputs: Vec<Signs>,
+    /// For each store, the ranges of terms of integers.
+    ranges: Vec<Ranges>,
+    pub(super) signs: FxHashMap<TermRef, Signs>,
+    pub(super) classes: FxHashMap<TermRef, Class>,
+    /// Of the stores in which they were looked for, the terms that are the larger of two.
+    larger: FxHashMap<u32, FxHashMap<[TermId; 2], TermId>>,
+}
+
+impl<'s> Terms<'s> {
+    pub(super) fn new(inputs: Vec<Signs>) -> Terms<'s> {
+        Terms {
+            stores: Vec::new(),
+            inputs,
+            ranges: Vec::new(),
+            signs: FxHashMap::default(),
+            classes: FxHashMap::default(),
+            larger: FxHashMap::default(),
+        }
+    }
+
+    /// Bytes of what is known.
+    pub(super) fn bytes(&self) -> u64 {
+        let larger: u64 = self.larger.values().map(bytes_of).sum();
+        let ranges: u64 = self.ranges.iter().map(Ranges::bytes).sum();
+        bytes_of(&self.signs) + bytes_of(&self.classes) + larger + ranges
+    }
+
+    /// The number of a store.
+    pub(super) fn add_store(&mut self, store: &'s Store, analysis: &'s Analysis) -> u32 {
+        let known = self.stores.iter().position(|(known, _)| std::ptr::eq(*known, store));
+        known.unwrap_or_else(|| {
+            self.stores.push((store, analysis));
+            self.ranges.push(Ranges::default());
+            self.stores.len() - 1
+        }) as u32
+    }
+
+    pub(super) fn view(&self, at: TermRef) -> View<'s> {
+        self.stores[at.store as usize].0.view(at.term)
+    }
+
+    pub(super) fn analysis(&self, store: u32) -> &'s Analysis {
+        self.stores[store as usize].1
+    }
+
+    pub(super) fn flags(&self, at: TermRef) -> u8 {
+        self.analysis(at.store).flags(at.term)
+    }
+
+    /// Between which integers a term lies.
+    pub(super) fn range(&mut self, at: TermRef) -> Range {
+        let place = at.store as usize;
+        self.ranges[place].of(self.stores[place].0, at.term)
+    }
+
+    pub(super) fn is_function(&self, at: TermRef) -> bool {
+        match self.view(at) {
+            View::Input { .. } | View::Constant(_) => false,
+            View::Apply(op, _) => match op.kind() {
+                Kind::Sum(_) | Kind::Product(_) | Kind::Exponential => false,
+                Kind::Function(_) | Kind::Piecewise(_) | Kind::Condition(_) => true,
+            },
+        }
+    }
+
+    /// The maximum or minimum of two terms that a term is, and which of both: an operation, or a choice by which of the
+    /// two is larger.
+    pub(super) fn extremum(&self, at: TermRef) -> Option<(TermOp, [TermRef; 2])> {
+        if let View::Apply(op @ (TermOp::Max | TermOp::Min), [a, b, _]) = self.view(at) {
+            return Some((op, [a, b].map(|term| TermRef { store: at.store, term })));
+        }
+        let ([low, high], arms) = self.choice_by_order(at)?;
+        if arms == [high, low] {
+            Some((TermOp::Max, arms))
+        } else if arms == [low, high] {
+            Some((TermOp::Min, arms))
+        } else {
+            None
+        }
+    }
+
+    /// The two numbers by whose order a term chooses, and what it is where the first is smaller and where the second is;
+    /// where they are equal, either.
+    pub(super) fn choice_by_order(&self, at: TermRef) -> Option<([TermRef; 2], [TermRef; 2])> {
+        let View::Apply(TermOp::Select, [mut condition, a, b]) = self.view(at) else { return None };
+        let mut arms = [a, b];
+        loop {
+            match self.view(TermRef { store: at.store, term: condition }) {
+                View::Apply(TermOp::Not, [inner, ..]) => {
+                    condition = inner;
+                    arms.reverse();
+                }
+                View::Apply(TermOp::Less | TermOp::LessEqual, [low, high, _]) => {
+                    let located = |terms: [TermId; 2]| terms.map(|term| TermRef { store: at.store, term });
+                    return Some((located([low, high]), located(arms)));
+                }
+                View::Apply(..) | View::Input { .. } | View::Constant(_) => return None,
+            }
+        }
+    }
+
+    /// A term that is the larger of two.
+    pub(super) fn larger_of(&mut self, a: TermRef, b: TermRef) -> Option<TermRef> {
+        if !self.larger.contains_key(&a.store) {
+            let analysis = self.analysis(a.store);
+            let mut found = FxHashMap::default();
+            for term in analysis.terms_of(self.stores[a.store as usize].0, &[TermOp::Max, TermOp::Select]) {
+                if let Some((TermOp::Max, [a, b])) = self.extremum(TermRef { store: a.store, term }) {
+                    found.entry(in_order(a.term, b.term)).or_insert(term);
+                }
+            }
+            self.larger.insert(a.store, found);
+        }
+        let term = *self.larger[&a.store].get(&in_order(a.term, b.term))?;
+        Some(TermRef { store: a.store, term })
+    }
+
+    /// From which term a sign is read, and whether it is flipped: an input has the same sign for both kernels, also
+    /// where it is zero, and negation flips also that. What any other operation makes of zeros is its own business.
+    pub(super) fn sign_read(&self, mut sign: TermRef) -> (TermRef, bool) {
+        let mut flipped = false;
+        loop {
+            match self.view(sign) {
+                View::Input { .. } => return (TermRef { store: 0, term: sign.term }, flipped),
+                View::Apply(TermOp::Neg, [operand, ..]) => {
+                    sign.term = operand;
+                    flipped = !flipped;
+                }
+                View::Apply(..) | View::Constant(_) => return (sign, flipped),
+            }
+        }
+    }
+}
+
+fn in_order(a: TermId, b: TermId) -> [TermId; 2] {
+    [a.min(b), a.max(b)]
+}
