@@ -69,3 +69,6 @@ extern "C" __global__ void of_j0f(const float *x, float *out) { *out = j0f(*x); 
 extern "C" __global__ void of_j1f(const float *x, float *out) { *out = j1f(*x); }
 extern "C" __global__ void of_y0f(const float *x, float *out) { *out = y0f(*x); }
 extern "C" __global__ void of_y1f(const float *x, float *out) { *out = y1f(*x); }
+extern "C" __global__ void of_fmodf(const float *x, const float *y, float *out) { *out = fmodf(*x, *y); }
+extern "C" __global__ void of_remainderf(const float *x, const float *y, float *out) { *out = remainderf(*x, *y); }
+extern "C" __global__ void of_fmod(const double *x, const double *y, double *out) { *out = fmod(*x, *y); }

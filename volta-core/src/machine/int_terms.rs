@@ -315,6 +315,13 @@ impl IntTerms<'_> {
         self.decoded(term, format)
     }
 
+    /// What a register holds that nobody wrote, as an integer that means nothing.
+    pub(super) fn nothing(&mut self) -> Value {
+        let zero = self.whole(0);
+        let nothing = self.store.push_uniform(TermOp::Outcome, &[zero.raw()], self.pc);
+        self.value(TermId::from_raw(nothing), 8)
+    }
+
     fn decoded(&mut self, term: TermId, format: Format) -> Option<TermId> {
         let op = match format {
             Format::F32 => TermOp::DecodeF32,

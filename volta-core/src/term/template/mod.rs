@@ -105,6 +105,11 @@ impl Templates {
         Templates { list, by_digest, by_arm, by_factors, by_arm_factors, marks, keep: false }
     }
 
+    /// Whether loops may be part of a function: where some have one, and where templates are made.
+    pub fn hold_loops(&self) -> bool {
+        self.keep || self.list.iter().any(|template| template.holds_loops())
+    }
+
     /// The same, in stores of which templates will be made.
     pub fn keeping(self) -> Templates {
         Templates { keep: true, ..self }
@@ -280,6 +285,11 @@ impl Template {
         }
     }
 
+    /// Whether part of it is computed by a loop.
+    fn holds_loops(&self) -> bool {
+        self.graph.iter().any(|piece| matches!(piece, Piece::Apply { op: TermOp::Outcome, .. }))
+    }
+
     /// How many operations the graph has.
     pub fn len(&self) -> usize {
         self.graph.len()
@@ -353,7 +363,9 @@ fn magnitude(number: &Extended) -> Extended {
 }
 
 fn is_encoding(op: TermOp) -> bool {
-    op.function().is_some_and(|info| matches!(info.function, Function::Encode(_) | Function::Decode(_)))
+    op.function().is_some_and(|info| {
+        matches!(info.function, Function::Encode(_) | Function::Decode(_) | Function::Outcome)
+    })
 }
 
 /// Whether an operation is on the bits of a number: it rounds nothing, whichever instruction it is a step of.
