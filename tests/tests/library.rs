@@ -264,6 +264,28 @@ fn rounded(format: Format, value: f64) -> f64 {
     }
 }
 
+/// Whole powers of numbers of either sign, which the meaning in the table leaves out.
+#[test]
+fn powers_are_products_where_the_exponent_is_whole() {
+    let powers = FUNCTIONS.iter().filter(|function| function.powers);
+    assert_eq!(powers.clone().count(), 2);
+    for function in powers {
+        let program = decode(function.ptx, None).expect(function.name);
+        let mut random = Random::new(11);
+        for number in 0..samples().min(20_000) {
+            let base = stratified(&mut random, function.format, number);
+            let exponent = number as i32 % 129 - 64;
+            if base == 0.0 || exponent == 0 {
+                continue;
+            }
+            let exact = Float::with_val(precision(function), base).pow(exponent);
+            let held = compiled(&program, function, &[base, exponent.into()]);
+            let apart = ulps(function, held, &exact);
+            assert!(apart <= f64::from(function.error.ulps), "{}({base}, {exponent}): {held}", function.name);
+        }
+    }
+}
+
 #[test]
 fn functions_are_what_the_table_says() {
     let samples = samples();

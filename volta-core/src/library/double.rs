@@ -77,7 +77,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Apply(Atan), Whole(2), Apply(Mul),
         ]
     ),
-    function!(F64 "pow", 2, Bits(0x3EB0_F5FF_7D2C_AFE2), "x^y for positive x", 2, [X, Apply(Log2), Y, Apply(Mul), Apply(Exp2)]),
+    Function {
+        powers: true,
+        ..function!(F64 "pow", 2, Bits(0x3EB0_F5FF_7D2C_AFE2), "x^y for positive x", 2, [X, Apply(Log2), Y, Apply(Mul), Apply(Exp2)])
+    },
     function!(
         F64 "hypot", 2, Bits(0x7FEF_FFFF_FFFF_FFFF), "sqrt(x^2 + y^2)", 2,
         [X, X, Apply(Mul), Y, Y, Apply(Mul), Apply(Add), Apply(Sqrt)]

@@ -182,7 +182,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
         1,
         [Whole(1), X, Apply(Cbrt), Apply(Div)]
     ),
-    function!(F32 "powf", 2, Coefficient(0x3A2C_32E4), "x^y for positive x", 4, [X, Apply(Log2), Y, Apply(Mul), Apply(Exp2)]),
+    Function {
+        powers: true,
+        ..function!(F32 "powf", 2, Coefficient(0x3A2C_32E4), "x^y for positive x", 4, [X, Apply(Log2), Y, Apply(Mul), Apply(Exp2)])
+    },
     function!(F32 "sinf", 1, Coefficient(0x37CB_AC00), "sin x", 2, [X, Apply(Sin)]),
     function!(F32 "cosf", 1, Coefficient(0x37CB_AC00), "cos x", 2, [X, Apply(Cos)]),
     // One reduction of the argument for both, and code of its own for each.

@@ -227,6 +227,11 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
 }
 
 impl RunError {
+    /// Whether a value is used as what it is not: an encoding as a number, say.
+    pub fn is_type_mismatch(&self) -> bool {
+        matches!(self, RunError::Fault(fault, _) if fault.kind == FaultKind::TypeMismatch)
+    }
+
     pub(super) fn from_stop(stop: Stop) -> RunError {
         match stop {
             Stop::Fault(fault) => RunError::Fault(fault, Vec::new()),

@@ -299,12 +299,12 @@ impl IntTerms<'_> {
         Some(TermId::from_raw(self.store.push_uniform(op, &[term.raw()], self.pc)))
     }
 
-    /// The real that an integer spells which is computed from encodings.
+    /// The real that an integer spells which is computed from encodings, or from the parts of one.
     pub(super) fn decoding(&mut self, value: Value, format: Format) -> Option<TermId> {
         if !self.store.explains() {
             return None;
         }
-        let term = self.residue(value, format.bytes()).filter(|term| self.store.is_unexplained(*term))?;
+        let term = self.residue(value, format.bytes()).filter(|term| self.store.may_spell(*term))?;
         let term = self.unsigned(term, 8 * format.bytes());
         self.decoded(term, format)
     }

@@ -173,6 +173,7 @@ impl Names {
             | Op::StoreFragment { .. }
             | Op::MultiplyFragments { .. }
             | Op::Async(_)
+            | Op::Unevaluated { .. }
             | Op::Unsupported { .. } => return None,
         }
         (!self.bound).then_some(own)

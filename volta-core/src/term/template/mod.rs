@@ -80,6 +80,8 @@ pub struct Templates {
     marks: Arc<FxHashSet<Extended>>,
     /// Whether what was found is kept when a store is closed.
     keep: bool,
+    /// Whether an integer that is no encoding may spell a real, which then is unexplained.
+    spell: bool,
 }
 
 impl Templates {
@@ -102,12 +104,23 @@ impl Templates {
                 by_arm_factors.entry(digest(factors)).or_default().push(at);
             }
         }
-        Templates { list, by_digest, by_arm, by_factors, by_arm_factors, marks, keep: false }
+        Templates { list, by_digest, by_arm, by_factors, by_arm_factors, marks, keep: false, spell: false }
     }
 
     /// Whether loops may be part of a function: where some have one, and where templates are made.
     pub fn hold_loops(&self) -> bool {
         self.keep || self.list.iter().any(|template| template.holds_loops())
+    }
+
+    /// The same, and more.
+    pub fn and(self, more: Vec<Arc<Template>>) -> Templates {
+        Templates::new(self.list.into_iter().chain(more).collect(), self.marks)
+    }
+
+    /// The same, in stores in which integers may spell reals that are no encodings: where a logarithm is known, a power is
+    /// put together from an exponent that was computed.
+    pub fn spelling(self) -> Templates {
+        Templates { spell: true, ..self }
     }
 
     /// The same, in stores of which templates will be made.
@@ -339,10 +352,18 @@ fn hash(value: impl Hash) -> u64 {
     hasher.finish() | 1
 }
 
-/// The digest of an operation whose operands have these. It is the same for all [ways](ways) to write the operation.
+/// The digest of an operation whose operands have these. It is the same for all [ways](ways) to write the operation, and
+/// for choices by a condition and by its opposite.
 fn digest_of(op: TermOp, rounds: Rounds, mut digests: [u64; 3]) -> u64 {
     digests[op.arity()..].fill(ANYTHING);
     let op = if op == TermOp::Sub { TermOp::Add } else { op };
+    if op == TermOp::LessEqual {
+        digests.swap(0, 1);
+        return digest_of(TermOp::Less, rounds, digests);
+    }
+    if op == TermOp::Select {
+        digests[1..].sort_unstable();
+    }
     if digests[0] > digests[1] && ways(op, op).len() > 1 {
         digests.swap(0, 1);
     }
@@ -582,6 +603,12 @@ impl Store {
             let own = explainer.instructions.get(site.index()).copied().unwrap_or_default();
             is_of_bits(self.nodes[node.index()].op) || explainer.rounds[node.index()] == own
         })
+    }
+
+    /// Whether an integer may spell a real, which is unexplained from then on.
+    pub fn may_spell(&self, term: TermId) -> bool {
+        let spells = self.explainer.as_ref().is_some_and(|explainer| explainer.templates.spell);
+        spells || self.is_unexplained(term)
     }
 
     /// Whether a term is computed from the encoding of a real, and from no function that is known.
