@@ -11,6 +11,7 @@
 mod double;
 mod known;
 mod single;
+mod within;
 
 use crate::base::assumption::Assumption;
 use crate::case::{Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which};
@@ -186,7 +187,9 @@ pub fn run(
             return again;
         }
     }
-    ran
+    let (outcome, assumptions) = ran;
+    let name = |error| if looked { within::named(error, program, &side.ptx) } else { error };
+    (outcome.map_err(name), assumptions)
 }
 
 /// Whether a kernel has the mark of a function.
@@ -270,7 +273,7 @@ fn built(at: usize, known: Option<Known>, meaning: Vec<Piece>, claim: String) ->
     if known.is_some() && !store.is_unexplained(root) {
         return None;
     }
-    Template::of(store, root, meaning, claim)
+    Template::of(store, root, meaning, function.name, claim)
 }
 
 /// One element.

@@ -9,6 +9,7 @@
 //! template; the rest, and all that matches, is compared node by node.
 
 mod graph;
+mod near;
 
 use crate::base::index::InstId;
 use crate::number::format::{Decoded, decode};
@@ -19,6 +20,7 @@ use crate::term::info::{Kind, Piecewise, Predicate, TermOp};
 use crate::term::node::{Constant, Store, View};
 use crate::term::range::Ranges;
 use graph::{Match, ways};
+pub use near::Nearest;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
@@ -60,6 +62,8 @@ pub struct Template {
     graph: Vec<Piece>,
     /// The same of what it approximates.
     meaning: Vec<Piece>,
+    /// Its name in CUDA.
+    name: String,
     /// What a verdict that rests on it says.
     claim: String,
     /// Between which integers the graph's result lies, as far as is known.
@@ -135,6 +139,8 @@ struct Covered {
     digest: u64,
     /// It is computed from the encoding of a real, and from no function that is known.
     unexplained: bool,
+    /// What computed it.
+    site: InstId,
 }
 
 /// What a store knows of functions that were compiled into what it computes.
@@ -213,7 +219,13 @@ const MAX_OUTER: usize = 4;
 impl Template {
     /// The graph of a term of a store that [keeps](Templates::keeping) what it found. `None` where it is nothing that
     /// could be found again.
-    pub fn of(store: &Store, root: TermId, meaning: Vec<Piece>, claim: String) -> Option<Template> {
+    pub fn of(
+        store: &Store,
+        root: TermId,
+        meaning: Vec<Piece>,
+        name: &str,
+        claim: String,
+    ) -> Option<Template> {
         let explainer = store.explainer.as_deref()?;
         let (mut graph, mut places) = (Vec::new(), FxHashMap::default());
         let mut work = vec![root];
@@ -247,7 +259,7 @@ impl Template {
         }
         let range = Ranges::default().of(store, root);
         let between = (range.low, range.high);
-        let template = Template { graph, meaning, claim, between };
+        let template = Template { graph, meaning, name: name.to_string(), claim, between };
         (template.digest() != ANYTHING).then_some(template)
     }
 
@@ -488,7 +500,7 @@ impl Explainer {
         let Some((op, operands)) = normal(store, first) else { return };
         let digests = operands.map(|operand| self.digest(store, operand));
         let digest = digest_of(op, self.rounds_of(first), digests);
-        self.covered.insert(node, Covered { digest, unexplained });
+        self.covered.insert(node, Covered { digest, unexplained, site });
     }
 
     /// The template whose graph the term of each lane has, and the operands of each.
