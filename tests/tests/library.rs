@@ -50,7 +50,7 @@ fn constant(format: Format, bits: u64, precision: u32) -> Float {
         (Format::F32, 0x3FB8_AA3B) | (Format::F64, 0x3FF7_1547_652B_82FE) => e().log2(),
         (Format::F32, 0xBFB8_AA3B) | (Format::F64, 0xBFF7_1547_652B_82FE) => -e().log2(),
         (Format::F32, 0x3E9A_209B) | (Format::F64, 0x3FD3_4413_509F_79FF) => of(2).log10(),
-        (Format::F64, 0x400A_934F_0979_A371) => of(10).log2(),
+        (Format::F32, 0x4054_9A78) | (Format::F64, 0x400A_934F_0979_A371) => of(10).log2(),
         _ => panic!("{bits:#x} is no constant that rule V9 reads"),
     }
 }
@@ -169,7 +169,9 @@ fn compiled(program: &Program, function: &Function, operands: &[f64]) -> f64 {
     let out = operands.len();
     let bytes = |value: f64| match function.format {
         Format::F64 => value.to_le_bytes().to_vec(),
-        Format::F32 | Format::F16 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => {
+        // The upper half of an f32.
+        Format::Bf16 => (value as f32).to_le_bytes()[2..].to_vec(),
+        Format::F32 | Format::F16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => {
             (value as f32).to_le_bytes().to_vec()
         }
     };
@@ -197,6 +199,7 @@ fn compiled(program: &Program, function: &Function, operands: &[f64]) -> f64 {
     match (function.gives, function.format) {
         (Gives::Integer, _) => f64::from(bits as u32 as i32),
         (Gives::Real, Format::F64) => f64::from_bits(bits),
+        (Gives::Real, Format::Bf16) => f32::from_bits((bits as u32) << 16).into(),
         (Gives::Real, _) => f32::from_bits(bits as u32).into(),
     }
 }
@@ -206,9 +209,8 @@ fn ulps(function: &Function, held: f64, exact: &Float) -> f64 {
     let precision = precision(function);
     let (digits, least, largest) = match function.format {
         Format::F64 => (53, -1074, f64::MAX),
-        Format::F32 | Format::F16 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => {
-            (24, -149, f32::MAX.into())
-        }
+        Format::Bf16 => (8, -133, f32::from_bits(0x7f7f_0000).into()),
+        Format::F32 | Format::F16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => (24, -149, f32::MAX.into()),
     };
     let most = Float::with_val(precision, largest);
     if *exact.as_abs() > most {
@@ -249,7 +251,8 @@ fn stratified(random: &mut Random, format: Format, number: u64) -> f64 {
                 1 => 0x7f_ffff,
                 _ => random.bits() & 0x7f_ffff,
             };
-            f32::from_bits((sign | exponent << 23 | fraction) as u32).into()
+            let bits = (sign | exponent << 23 | fraction) as u32;
+            f32::from_bits(if format == Format::Bf16 { bits & 0xffff_0000 } else { bits }).into()
         }
     }
 }
@@ -258,9 +261,8 @@ fn stratified(random: &mut Random, format: Format, number: u64) -> f64 {
 fn rounded(format: Format, value: f64) -> f64 {
     match format {
         Format::F64 => value,
-        Format::F32 | Format::F16 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => {
-            (value as f32).into()
-        }
+        Format::Bf16 => f32::from_bits((value as f32).to_bits() & 0xffff_0000).into(),
+        Format::F32 | Format::F16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => (value as f32).into(),
     }
 }
 

@@ -9,6 +9,7 @@
 //! (`tests/tests/library.rs`) in an interpreter that shares nothing with the machine.
 
 mod double;
+mod half;
 mod known;
 mod single;
 mod within;
@@ -139,7 +140,7 @@ use function;
 /// The functions. One that computes with the result of another comes after it; one that does so in the arms of a choice
 /// with which the other ends (`log10f`), before.
 pub static FUNCTIONS: LazyLock<Vec<&'static Function>> =
-    LazyLock::new(|| single::FUNCTIONS.iter().chain(double::FUNCTIONS).collect());
+    LazyLock::new(|| single::FUNCTIONS.iter().chain(double::FUNCTIONS).chain(half::FUNCTIONS).collect());
 
 /// Templates that were made already.
 static MADE: LazyLock<Vec<OnceLock<Option<Arc<Template>>>>> =

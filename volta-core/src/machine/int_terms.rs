@@ -278,6 +278,12 @@ impl IntTerms<'_> {
                 let encoding = self.encoding(TermOp::EncodeF32, term)?;
                 Some(if bytes < 4 { self.unsigned(encoding, 8 * bytes) } else { encoding })
             }
+            // The upper half of the f32 that it is.
+            SymKind::Real(Format::Bf16, term) if bytes <= 2 => {
+                let encoding = self.encoding(TermOp::EncodeF32, term)?;
+                let half = self.lowered(encoding, 16);
+                Some(self.unsigned(half, 8 * bytes))
+            }
             SymKind::Real(Format::F64, term) => {
                 let encoding = self.encoding(TermOp::EncodeF64, term)?;
                 Some(if bytes < 8 { self.unsigned(encoding, 8 * bytes) } else { encoding })
