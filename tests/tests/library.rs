@@ -163,6 +163,22 @@ fn applied(op: TermOp, operands: &[Result], precision: u32) -> Result {
     value.map_or(Result::Nothing, Result::Real)
 }
 
+/// The number that bits spell as an f16; of those that spell none, a NaN.
+fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
+    let magnitude = match exponent {
+        0 => fraction * f64::powi(2.0, -24),
+        31 => f64::NAN,
+        _ => (1024.0 + fraction) * f64::powi(2.0, exponent - 25),
+    };
+    if bits >> 15 == 1 { -magnitude } else { magnitude }
+}
+
+/// The bits that spell a number as an f16.
+fn half_bits(value: f64) -> u16 {
+    (0..=u16::MAX).find(|bits| half(*bits) == value).expect("it is an f16")
+}
+
 /// What the code of a function gives.
 fn compiled(program: &Program, function: &Function, operands: &[f64]) -> f64 {
     let place = |at: usize| TENSORS + ((at as u64) << 12);
@@ -171,9 +187,8 @@ fn compiled(program: &Program, function: &Function, operands: &[f64]) -> f64 {
         Format::F64 => value.to_le_bytes().to_vec(),
         // The upper half of an f32.
         Format::Bf16 => (value as f32).to_le_bytes()[2..].to_vec(),
-        Format::F32 | Format::F16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => {
-            (value as f32).to_le_bytes().to_vec()
-        }
+        Format::F16 => half_bits(value).to_le_bytes().to_vec(),
+        Format::F32 | Format::Tf32 | Format::E4m3 | Format::E5m2 => (value as f32).to_le_bytes().to_vec(),
     };
     let inputs = operands.iter().enumerate();
     let mut objects: Vec<Object> = inputs.map(|(at, value)| Object::new(place(at), bytes(*value))).collect();
@@ -199,6 +214,7 @@ fn compiled(program: &Program, function: &Function, operands: &[f64]) -> f64 {
     match (function.gives, function.format) {
         (Gives::Integer, _) => f64::from(bits as u32 as i32),
         (Gives::Real, Format::F64) => f64::from_bits(bits),
+        (Gives::Real, Format::F16) => half(bits as u16),
         (Gives::Real, Format::Bf16) => f32::from_bits((bits as u32) << 16).into(),
         (Gives::Real, _) => f32::from_bits(bits as u32).into(),
     }
@@ -210,7 +226,8 @@ fn ulps(function: &Function, held: f64, exact: &Float) -> f64 {
     let (digits, least, largest) = match function.format {
         Format::F64 => (53, -1074, f64::MAX),
         Format::Bf16 => (8, -133, f32::from_bits(0x7f7f_0000).into()),
-        Format::F32 | Format::F16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => (24, -149, f32::MAX.into()),
+        Format::F16 => (11, -24, 65_504.0),
+        Format::F32 | Format::Tf32 | Format::E4m3 | Format::E5m2 => (24, -149, f32::MAX.into()),
     };
     let most = Float::with_val(precision, largest);
     if *exact.as_abs() > most {
@@ -244,7 +261,8 @@ fn stratified(random: &mut Random, format: Format, number: u64) -> f64 {
             };
             f64::from_bits(sign | exponent << 52 | fraction)
         }
-        Format::F32 | Format::F16 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => {
+        Format::F16 => half((number * 21) as u16),
+        Format::F32 | Format::Bf16 | Format::Tf32 | Format::E4m3 | Format::E5m2 => {
             let (sign, exponent) = ((number & 1) << 31, (number >> 1) % 255);
             let fraction = match (number / 510) % 4 {
                 0 => 0,
