@@ -74,3 +74,4 @@ extern "C" __global__ void of_remainderf(const float *x, const float *y, float *
 extern "C" __global__ void of_fmod(const double *x, const double *y, double *out) { *out = fmod(*x, *y); }
 extern "C" __global__ void of_hexp10_bf16(const __nv_bfloat16 *x, __nv_bfloat16 *out) { *out = hexp10(*x); }
 extern "C" __global__ void of_hcos(const __half *x, __half *out) { *out = hcos(*x); }
+extern "C" __global__ void of_hsin(const __half *x, __half *out) { *out = hsin(*x); }

@@ -4,7 +4,7 @@ use super::Mark::Bits;
 use super::Step::{Apply, Literal, Operand};
 use super::{Function, Step, function};
 use crate::number::format::Format;
-use crate::term::TermOp::{Cos, Exp2, Mul};
+use crate::term::TermOp::{Cos, Exp2, Mul, Sin};
 
 const X: Step = Operand(0);
 const LOG2_10: Step = Literal(Format::F32, 0x4054_9A78);
@@ -13,6 +13,7 @@ const LOG2_10: Step = Literal(Format::F32, 0x4054_9A78);
 pub(super) const FUNCTIONS: &[Function] = &[
     // That of 32 bits, but for the one argument of which it would be rounded to the wrong side.
     function!(Bf16 "hexp10" of "hexp10_bf16", 1, Bits(0x4054_9A78), "10^x", 1, [X, LOG2_10, Apply(Mul), Apply(Exp2)]),
-    // That of 32 bits with fewer digits, and a correction for one argument.
-    function!(F16 "hcos", 1, Bits(0xB94C_A1F9), "cos x", 2, [X, Apply(Cos)]),
+    // Those of 32 bits with fewer digits, and corrections for one or two arguments.
+    function!(F16 "hsin", 1, Bits(0xB94C_A1F9), "sin x", 1, [X, Apply(Sin)]),
+    function!(F16 "hcos", 1, Bits(0xB94C_A1F9), "cos x", 1, [X, Apply(Cos)]),
 ];
