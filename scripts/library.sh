@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 grep '^extern' functions.cu | while read -r line; do
     name=$(sed 's/.*void of_\([a-z0-9_]*\)(.*/\1/' <<<"$line")
-    echo "$line" >"$work/$name.cu"
+    printf '#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n%s\n' "$line" >"$work/$name.cu"
     "$nvcc" -ptx -arch=sm_80 "$work/$name.cu" -o "$work/$name.ptx"
     grep -v '^//' "$work/$name.ptx" >"$name.ptx"
 done

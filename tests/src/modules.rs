@@ -15,7 +15,7 @@ pub const IMPORTS: [(&str, &[&str]); 13] = [
     ("case", &["base", "number", "term"]),
     ("verdict", &["base"]),
     ("machine", &["base", "number", "term", "program", "case", "verdict"]),
-    ("library", &["number", "ptx", "program", "term", "case", "machine"]),
+    ("library", &["base", "number", "ptx", "program", "term", "case", "machine"]),
     ("formula", &["base", "number", "term"]),
     ("algebra", &["base", "number", "term", "formula"]),
     ("decide", &["base", "number", "term", "formula", "algebra", "verdict"]),

@@ -53,8 +53,15 @@ fn measure(kernel: &str, runs: u32) -> Result<(), Box<dyn Error>> {
     let program = program::lower(&module, &side.ptx, Some(kernel)).map_err(|error| error.to_string())?;
     let mut counts = (0, 0);
     for _ in 0..runs {
-        let (outcome, _) =
-            machine::run(Which::Opt, &program, &side, &alone.params, &Options::default(), None);
+        let (outcome, _) = machine::run(
+            Which::Opt,
+            &program,
+            &side,
+            &alone.params,
+            &Options::default(),
+            None,
+            machine::Outputs::Written,
+        );
         let outcome = outcome.map_err(|error| format!("{kernel}: {error:?}"))?;
         counts = (outcome.thread_instructions, outcome.term_bytes);
     }

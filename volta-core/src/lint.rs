@@ -7,7 +7,7 @@ pub use crate::precision::{PrecisionLoss, precision_lost};
 
 use crate::case::{Case, Side, Which};
 use crate::library;
-use crate::machine::{self, AccessPattern, Outputs, Traffic, place_in};
+use crate::machine::{AccessPattern, Outputs, Traffic, place_in};
 use crate::program::Effect;
 use crate::verdict::{CudaPlace, Place, Verdict};
 use crate::verify::{read, run_verdict};
@@ -48,9 +48,7 @@ pub fn access_costs(case: &Case, which: Which) -> Result<Vec<AccessCost>, Verdic
     let program = read(which, side).map_err(Verdict::InputError)?;
     let mut options = case.options.clone();
     options.access_patterns = true;
-    let functions = library::of(&program);
-    let (outcome, _) =
-        machine::run(which, &program, side, &case.params, &options, functions, Outputs::Written);
+    let (outcome, _) = library::run(which, &program, side, &case.params, &options, Outputs::Written);
     let outcome = outcome.map_err(|error| run_verdict(which, error))?;
     // A statement that copies is a load and a store.
     let mut costs: BTreeMap<(Statement, bool, Traffic), AccessCost> = BTreeMap::new();

@@ -698,8 +698,7 @@ fn run_side(which: Which, loaded: Loaded, side: &Side, case: &Case) -> Ran {
         options.budgets[Limit::MemoryBytes] /= 2;
     }
     let outputs = if case.reference.is_some() { Outputs::Compared } else { Outputs::Written };
-    let (outcome, assumptions) =
-        machine::run(which, &program, side, &case.params, &options, library::of(&program), outputs);
+    let (outcome, assumptions) = library::run(which, &program, side, &case.params, &options, outputs);
     let mut stats = SideStats {
         kernel: program.name.clone(),
         ptx_lines: u64::from(program.lines),

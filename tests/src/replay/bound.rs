@@ -390,6 +390,7 @@ impl<'s> Tape<'s> {
             | TermOp::EncodeF64
             | TermOp::DecodeF32
             | TermOp::DecodeF64
+            | TermOp::Outcome
             | TermOp::Ceil
             | TermOp::CopySign
             | TermOp::Less
@@ -573,9 +574,8 @@ fn real(precision: &Precision, op: TermOp, [(a, ea), (b, eb), (c, ec)]: [(f64, f
             Value::Truth(Some(compared(op, a, b)))
         }
         Less | LessEqual | Equal => Value::Truth(None),
-        Not | And | Or | Xor | Select | Mod | BitAnd | EncodeF32 | EncodeF64 | DecodeF32 | DecodeF64 => {
-            Value::Unknown
-        }
+        Not | And | Or | Xor | Select | Mod | BitAnd | EncodeF32 | EncodeF64 | DecodeF32 | DecodeF64
+        | Outcome => Value::Unknown,
     };
     if let Value::Real(value, error) = value
         && (error.is_nan() || value.is_nan() || value.abs() + error >= precision.huge)

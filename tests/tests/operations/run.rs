@@ -4,7 +4,7 @@ use super::unknown;
 use volta_core::case::{
     Argument, Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which,
 };
-use volta_core::machine::{self, Outcome, OutputValue};
+use volta_core::machine::{self, Outcome, OutputValue, Outputs};
 use volta_core::number::format::Format;
 use volta_core::number::{Extended, Rational};
 use volta_core::term::{Constant, TermKind};
@@ -205,7 +205,8 @@ pub(crate) fn launch(
         arguments: Some(arguments),
         launch: Launch { grid: [grid, 1, 1], ..Launch::of_threads(block) },
     };
-    let (outcome, _) = machine::run(Which::Opt, &program, &side, &params, &Options::default(), None);
+    let (outcome, _) =
+        machine::run(Which::Opt, &program, &side, &params, &Options::default(), None, Outputs::Compared);
     outcome.map_err(|error| match error {
         machine::RunError::Fault(fault, _) => format!("{}: {}", fault.kind, fault.message),
         other @ (machine::RunError::Bind(_)

@@ -108,7 +108,7 @@ impl Prover<'_> {
             | Function::BesselY1 => self.opaque_function(op, info, a),
             Function::Tanh => self.tanh(a),
             Function::Round(towards) => self.rounding(towards, a, 0),
-            Function::Encode(_) | Function::Decode(_) => {
+            Function::Encode(_) | Function::Decode(_) | Function::Outcome => {
                 Err(Stop::Unknown("the encoding of a real is used as a number".to_string()))
             }
         }

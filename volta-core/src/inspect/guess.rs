@@ -9,7 +9,7 @@ use crate::case::{
     Side, Sign, Which,
 };
 use crate::library;
-use crate::machine::{self, Outputs};
+use crate::machine::Outputs;
 use crate::number::{Extended, Rational};
 use crate::program::Program;
 use crate::verdict::{FaultKind, InputError, InputProblem, Reason, Verdict};
@@ -278,9 +278,7 @@ fn reach(
     let mut options = Options { access_patterns: true, first_fault_only: true, ..Options::default() };
     options.rules.partial = true;
     options.budgets[Limit::Instructions] = MOST_INSTRUCTIONS;
-    let functions = library::of(program);
-    let (outcome, _) =
-        machine::run(Which::Opt, program, &side, &params, &options, functions, Outputs::Written);
+    let (outcome, _) = library::run(Which::Opt, program, &side, &params, &options, Outputs::Written);
     let outcome = outcome.map_err(|error| run_verdict(Which::Opt, error))?;
     let ends: BTreeMap<usize, u64> = outcome.patterns.ends().collect();
     let extent = |(at, kind): (usize, &Kind)| match kind {

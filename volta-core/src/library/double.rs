@@ -4,7 +4,7 @@ use super::Mark::{Bits, Coefficient};
 use super::Step::{Apply, Literal, Operand, Whole};
 use super::{Function, Step, function};
 use crate::number::format::Format;
-use crate::term::TermOp::{Add, Atan, Cbrt, Div, Erf, Exp2, Log2, Mul, Rsqrt, Sqrt, Sub, Tanh};
+use crate::term::TermOp::{Add, Atan, Cbrt, Div, Erf, Exp2, Log2, Mul, Rsqrt, Sqrt, Sub, Tanh, Trunc};
 
 const X: Step = Operand(0);
 const Y: Step = Operand(1);
@@ -77,7 +77,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Apply(Atan), Whole(2), Apply(Mul),
         ]
     ),
-    function!(F64 "pow", 2, Bits(0x3EB0_F5FF_7D2C_AFE2), "x^y for positive x", 2, [X, Apply(Log2), Y, Apply(Mul), Apply(Exp2)]),
+    Function {
+        powers: true,
+        ..function!(F64 "pow", 2, Bits(0x3EB0_F5FF_7D2C_AFE2), "x^y for positive x", 2, [X, Apply(Log2), Y, Apply(Mul), Apply(Exp2)])
+    },
     function!(
         F64 "hypot", 2, Bits(0x7FEF_FFFF_FFFF_FFFF), "sqrt(x^2 + y^2)", 2,
         [X, X, Apply(Mul), Y, Y, Apply(Mul), Apply(Add), Apply(Sqrt)]
@@ -96,5 +99,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Whole(1), X, Apply(Add), Whole(1), X, Apply(Sub), Apply(Div), Apply(Log2), LN_2, Apply(Mul),
             Whole(2), Apply(Div),
         ]
+    ),
+    function!(
+        F64 "fmod",
+        2,
+        Bits(0x000F_FFFF_FFFF_FFFF),
+        "x - y trunc(x/y)",
+        0,
+        [X, Y, X, Y, Apply(Div), Apply(Trunc), Apply(Mul), Apply(Sub)]
     ),
 ];

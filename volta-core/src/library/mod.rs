@@ -9,16 +9,22 @@
 //! (`tests/tests/library.rs`) in an interpreter that shares nothing with the machine.
 
 mod double;
+mod half;
+mod known;
 mod single;
+mod within;
 
+use crate::base::assumption::Assumption;
 use crate::case::{Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which};
-use crate::machine::{self, OutputValue, Outputs};
+use crate::machine::{self, Outcome, OutputValue, Outputs, RunError};
 use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational};
 use crate::program::{self, Program, Src};
 use crate::ptx;
-use crate::term::{Constant, Piece, Template, Templates, TermOp};
+use crate::term::{Constant, MAX_OPERANDS, Piece, Template, Templates, TermOp};
+use known::Known;
 use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 /// A step of a meaning, in postfix notation.
@@ -91,6 +97,8 @@ pub struct Function {
     pub error: Error,
     /// The real function.
     pub meaning: &'static [Step],
+    /// Whether it is a power of any number, within the same error, where its second operand is a whole number.
+    pub powers: bool,
 }
 
 impl Function {
@@ -123,6 +131,7 @@ macro_rules! function {
             real: $real,
             error: $crate::library::Error { ulps: $ulps, or_below: function!(@exponent $($exponent)?) },
             meaning: &[$($step),*],
+            powers: false,
         }
     };
 }
@@ -131,7 +140,7 @@ use function;
 /// The functions. One that computes with the result of another comes after it; one that does so in the arms of a choice
 /// with which the other ends (`log10f`), before.
 pub static FUNCTIONS: LazyLock<Vec<&'static Function>> =
-    LazyLock::new(|| single::FUNCTIONS.iter().chain(double::FUNCTIONS).collect());
+    LazyLock::new(|| single::FUNCTIONS.iter().chain(double::FUNCTIONS).chain(half::FUNCTIONS).collect());
 
 /// Templates that were made already.
 static MADE: LazyLock<Vec<OnceLock<Option<Arc<Template>>>>> =
@@ -154,12 +163,47 @@ fn value(format: Format, bits: u64) -> Option<Extended> {
     decode(format, bits).extended()
 }
 
-/// The functions to look for in a kernel: those of which it has the mark. `None` where it has none.
-pub fn of(program: &Program) -> Option<Arc<Templates>> {
-    templates(program, FUNCTIONS.len()).map(Arc::new)
+/// What operands are called.
+const NAMES: [&str; MAX_OPERANDS] = ["x", "y", "z", "w"];
+
+/// Executes a kernel, and looks for functions in it.
+pub fn run(
+    which: Which,
+    program: &Program,
+    side: &Side,
+    params: &[Param],
+    options: &Options,
+    outputs: Outputs,
+) -> (Result<Outcome, RunError>, BTreeSet<Assumption>) {
+    let functions = templates(program, FUNCTIONS.len()).map(Arc::new);
+    let looked = functions.is_some();
+    let ran = machine::run(which, program, side, params, options, functions, outputs);
+    // An operand that is known leaves another graph.
+    if looked
+        && matches!(&ran.0, Err(error) if error.is_type_mismatch())
+        && let Some(more) = known::with_known(program, params)
+    {
+        let again = machine::run(which, program, side, params, options, Some(Arc::new(more)), outputs);
+        if again.0.is_ok() {
+            return again;
+        }
+    }
+    let (outcome, assumptions) = ran;
+    let name = |error| if looked { within::named(error, program, &side.ptx) } else { error };
+    (outcome.map_err(name), assumptions)
 }
 
-/// Of the first functions, those to look for.
+/// Whether a kernel has the mark of a function.
+fn marked(program: &Program, function: &Function) -> bool {
+    let mark = function.mark.bits();
+    program.insts.iter().any(|inst| {
+        let mut found = false;
+        inst.op.visit_sources(&mut |source| found |= source == Src::Imm(mark));
+        found
+    })
+}
+
+/// Of the first functions, those to look for: those of which a kernel has the mark.
 fn templates(program: &Program, first: usize) -> Option<Templates> {
     let mut marked = vec![false; first];
     for inst in &program.insts {
@@ -182,17 +226,32 @@ fn template(at: usize) -> Option<Arc<Template>> {
 
 fn made(at: usize) -> Option<Template> {
     let function = FUNCTIONS[at];
+    let claim = format!("`{}` as compiled: {}, {} (V7)", function.name, function.real, function.within());
+    built(at, None, meaning(function.meaning)?, claim)
+}
+
+/// The template of a function, one of whose operands may be known.
+fn built(at: usize, known: Option<Known>, meaning: Vec<Piece>, claim: String) -> Option<Template> {
+    let function = FUNCTIONS[at];
     let parsed = ptx::parse(function.ptx).ok()?;
     let program = program::lower(&parsed, function.ptx, None).ok()?;
     let inner = templates(&program, at).unwrap_or_else(|| Templates::new(Vec::new(), MARKS.clone()));
+    let inner = if known.is_some() { inner.spelling() } else { inner };
     let operand = Element::Float(function.format);
     let result = match function.gives {
         Gives::Real => operand,
         Gives::Integer => Element::Int { bytes: 4, signed: true },
     };
-    let names = ["x", "y", "z", "w"].iter().take(function.operands);
-    let mut params: Vec<Param> = names.map(|name| tensor(name, Role::In, operand)).collect();
-    params.push(tensor("out", Role::Out, result));
+    let names = NAMES.iter().enumerate().take(function.operands);
+    let mut params = Vec::with_capacity(function.operands + 1);
+    for (which, name) in names {
+        let contents = match known.filter(|known| known.operand == which) {
+            Some(known) => Contents::Fill(value(function.format, known.bits)?),
+            None => Contents::Symbolic,
+        };
+        params.push(tensor(name, Role::In, contents, operand));
+    }
+    params.push(tensor("out", Role::Out, Contents::Undefined, result));
     let side = Side {
         ptx: function.ptx.to_string(),
         path: function.name.to_string(),
@@ -210,12 +269,16 @@ fn made(at: usize) -> Option<Template> {
         OutputValue::Real(root) | OutputValue::Integer(root) => root,
         OutputValue::Bits(_) => return None,
     };
-    let claim = format!("`{}` as compiled: {}, {} (V7)", function.name, function.real, function.within());
-    Template::of(&outcome.stores[output.store], root, meaning(function.meaning)?, claim)
+    let store = &outcome.stores[output.store];
+    // What is left of a function may be arithmetic that means what it says.
+    if known.is_some() && !store.is_unexplained(root) {
+        return None;
+    }
+    Template::of(store, root, meaning, function.name, claim)
 }
 
 /// One element.
-fn tensor(name: &str, role: Role, element: Element) -> Param {
+fn tensor(name: &str, role: Role, contents: Contents, element: Element) -> Param {
     Param {
         name: name.to_string(),
         kind: ParamKind::Tensor {
@@ -223,7 +286,7 @@ fn tensor(name: &str, role: Role, element: Element) -> Param {
             opt: element,
             shape: vec![1],
             role,
-            contents: Contents::of_role(role),
+            contents,
             sign: Sign::Any,
         },
         binding: Binding::Argument,

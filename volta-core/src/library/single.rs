@@ -6,7 +6,7 @@ use super::{Function, Step, function};
 use crate::number::format::Format;
 use crate::term::TermOp::{
     Abs, Add, Atan, BesselJ0, BesselJ1, BesselY0, BesselY1, Cbrt, Cos, Div, Equal, Erf, Exp2, Floor, Gamma,
-    Log2, Mul, Rsqrt, Select, Sin, Sqrt, Sub, Tanh,
+    Log2, Mul, RoundEven, Rsqrt, Select, Sin, Sqrt, Sub, Tanh, Trunc,
 };
 
 const X: Step = Operand(0);
@@ -182,7 +182,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
         1,
         [Whole(1), X, Apply(Cbrt), Apply(Div)]
     ),
-    function!(F32 "powf", 2, Coefficient(0x3A2C_32E4), "x^y for positive x", 4, [X, Apply(Log2), Y, Apply(Mul), Apply(Exp2)]),
+    Function {
+        powers: true,
+        ..function!(F32 "powf", 2, Coefficient(0x3A2C_32E4), "x^y for positive x", 4, [X, Apply(Log2), Y, Apply(Mul), Apply(Exp2)])
+    },
     function!(F32 "sinf", 1, Coefficient(0x37CB_AC00), "sin x", 2, [X, Apply(Sin)]),
     function!(F32 "cosf", 1, Coefficient(0x37CB_AC00), "cos x", 2, [X, Apply(Cos)]),
     // One reduction of the argument for both, and code of its own for each.
@@ -317,5 +320,21 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function!(
         F32 "y1f", 1, Bits(0x3FD9_6AC4), "the Bessel function Y1 of positive x", 9 or 2^ -18,
         [X, Apply(BesselY1)]
+    ),
+    function!(
+        F32 "fmodf",
+        2,
+        Bits(0x0B80_0000),
+        "x - y trunc(x/y)",
+        0,
+        [X, Y, X, Y, Apply(Div), Apply(Trunc), Apply(Mul), Apply(Sub)]
+    ),
+    function!(
+        F32 "remainderf",
+        2,
+        Bits(0x0B80_0000),
+        "x - y round(x/y), ties to even",
+        0,
+        [X, Y, X, Y, Apply(Div), Apply(RoundEven), Apply(Mul), Apply(Sub)]
     ),
 ];

@@ -20,7 +20,7 @@ use crate::case::{
 };
 use crate::case::{bits_of, has_iota, number_bits};
 use crate::number::{Extended, Rational};
-use crate::program::{Inst, InstId, Joins, Program, Space, Variable};
+use crate::program::{Inst, InstId, Joins, Loops, Program, Space, Variable};
 use crate::term::{InputId, Integers, Rounds, Templates, TermId, spell_element};
 use crate::verdict::{CasePart, Place, Thread};
 use rustc_hash::FxHashMap;
@@ -193,6 +193,8 @@ pub(super) struct Launch<'a> {
     pub(super) functions: Option<(Arc<Templates>, Arc<[Rounds]>)>,
     /// Found when the first branch on the input asks.
     joins: OnceLock<Joins>,
+    /// Likewise.
+    loops: OnceLock<Loops>,
 }
 
 /// The launch does not fit the kernel: a sentence, and what to do.
@@ -310,6 +312,7 @@ impl<'a> Launch<'a> {
             assumptions: globals::assumptions(program, &builder.given),
             functions: functions.map(|templates| (templates, program.insts.iter().map(rounds).collect())),
             joins: OnceLock::new(),
+            loops: OnceLock::new(),
         })
     }
 
@@ -335,6 +338,14 @@ impl<'a> Launch<'a> {
     /// Where the sides of branches meet.
     pub(super) fn joins(&self) -> &Joins {
         self.joins.get_or_init(|| self.program.joins())
+    }
+
+    /// The loops that may be part of functions which are looked for.
+    pub(super) fn loops(&self) -> &Loops {
+        self.loops.get_or_init(|| {
+            let Some((templates, _)) = &self.functions else { return Loops::default() };
+            if templates.hold_loops() { self.program.loops() } else { Loops::default() }
+        })
     }
 
     /// Warps of one CTA.

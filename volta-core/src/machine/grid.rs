@@ -29,7 +29,7 @@ use crate::case::{Element, Options, Param, Rules, Side, Which};
 use crate::number::Rational;
 use crate::number::format::Format;
 use crate::program::{InstId, Program};
-use crate::term::{Ranges, Store, Templates, TermId};
+use crate::term::{Nearest, Ranges, Store, Templates, TermId};
 use crate::verdict::{Fault, FaultKind, Site};
 
 /// What an output element holds after the launch.
@@ -227,6 +227,11 @@ fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Re
 }
 
 impl RunError {
+    /// Whether a value is used as what it is not: an encoding as a number, say.
+    pub fn is_type_mismatch(&self) -> bool {
+        matches!(self, RunError::Fault(fault, _) if fault.kind == FaultKind::TypeMismatch)
+    }
+
     pub(super) fn from_stop(stop: Stop) -> RunError {
         match stop {
             Stop::Fault(fault) => RunError::Fault(fault, Vec::new()),
@@ -247,6 +252,19 @@ impl RunError {
 /// What is wrong with an output that no function explains.
 const UNEXPLAINED: &str =
     "is computed from the encoding of a real, by steps that are no function of the library that is known";
+
+/// The same of a term, with the function that it nearly is.
+fn unexplained(launch: &Launch<'_>, store: &Store, term: TermId) -> String {
+    let Some(near) = store.nearest_function(term) else { return UNEXPLAINED.to_string() };
+    let Nearest { name, found, steps, departs } = near;
+    let departs = departs.and_then(|inst| launch.place(inst));
+    let departs =
+        departs.map(|place| format!("; the first other step is line {}: `{}`", place.line, place.text));
+    format!(
+        "{UNEXPLAINED}: {found} of the {steps} steps of `{name}` are there{}",
+        departs.unwrap_or_default()
+    )
+}
 
 /// A CTA that ran to its end.
 pub(super) struct Ran {
@@ -367,7 +385,7 @@ fn attempt<'l>(
                 IntTerms { packed: &mut packed, store: &mut store, ranges: &mut ranges, pc: InstId(0) };
             let wrong = match output_value(at.tensor, value, &mut residues, &mut run.relied.masks) {
                 Ok(OutputValue::Real(term) | OutputValue::Integer(term)) if store.is_refused(term) => {
-                    (FaultKind::TypeMismatch, "V5", UNEXPLAINED.to_string(), None)
+                    (FaultKind::TypeMismatch, "V5", unexplained(launch, &store, term), None)
                 }
                 Ok(value) => {
                     outputs.push((param, at.element, value));

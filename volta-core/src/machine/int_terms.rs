@@ -278,6 +278,12 @@ impl IntTerms<'_> {
                 let encoding = self.encoding(TermOp::EncodeF32, term)?;
                 Some(if bytes < 4 { self.unsigned(encoding, 8 * bytes) } else { encoding })
             }
+            // The upper half of the f32 that it is.
+            SymKind::Real(Format::Bf16, term) if bytes <= 2 => {
+                let encoding = self.encoding(TermOp::EncodeF32, term)?;
+                let half = self.lowered(encoding, 16);
+                Some(self.unsigned(half, 8 * bytes))
+            }
             SymKind::Real(Format::F64, term) => {
                 let encoding = self.encoding(TermOp::EncodeF64, term)?;
                 Some(if bytes < 8 { self.unsigned(encoding, 8 * bytes) } else { encoding })
@@ -299,12 +305,12 @@ impl IntTerms<'_> {
         Some(TermId::from_raw(self.store.push_uniform(op, &[term.raw()], self.pc)))
     }
 
-    /// The real that an integer spells which is computed from encodings.
+    /// The real that an integer spells which is computed from encodings, or from the parts of one.
     pub(super) fn decoding(&mut self, value: Value, format: Format) -> Option<TermId> {
         if !self.store.explains() {
             return None;
         }
-        let term = self.residue(value, format.bytes()).filter(|term| self.store.is_unexplained(*term))?;
+        let term = self.residue(value, format.bytes()).filter(|term| self.store.may_spell(*term))?;
         let term = self.unsigned(term, 8 * format.bytes());
         self.decoded(term, format)
     }
@@ -313,6 +319,13 @@ impl IntTerms<'_> {
     pub(super) fn spelling(&mut self, bits: u64, format: Format) -> Option<TermId> {
         let term = self.whole(bits.into());
         self.decoded(term, format)
+    }
+
+    /// What a register holds that nobody wrote, as an integer that means nothing.
+    pub(super) fn nothing(&mut self) -> Value {
+        let zero = self.whole(0);
+        let nothing = self.store.push_uniform(TermOp::Outcome, &[zero.raw()], self.pc);
+        self.value(TermId::from_raw(nothing), 8)
     }
 
     fn decoded(&mut self, term: TermId, format: Format) -> Option<TermId> {

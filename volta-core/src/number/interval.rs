@@ -124,6 +124,8 @@ pub enum Function {
     Encode(Format),
     /// The number that an integer spells in a format
     Decode(Format),
+    /// What a loop computes from what it finds.
+    Outcome,
 }
 
 /// Which integer a value is rounded to.
@@ -455,7 +457,7 @@ impl Enclosure for Narrow {
             | Function::BesselY0
             | Function::BesselY1 => self.through(function),
             Function::Round(towards) => Some(self.to_integer(towards)),
-            Function::Encode(_) | Function::Decode(_) => None,
+            Function::Encode(_) | Function::Decode(_) | Function::Outcome => None,
         }
     }
 
@@ -728,7 +730,7 @@ impl Enclosure for Wide {
                 Float::with_val_round(precision, value.y1_ref(), round).0
             }),
             Function::Round(towards) => Some(self.to_integer(towards)),
-            Function::Encode(_) | Function::Decode(_) => None,
+            Function::Encode(_) | Function::Decode(_) | Function::Outcome => None,
         }
     }
 

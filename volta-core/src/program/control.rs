@@ -1,8 +1,9 @@
 //! Control flow: where the two sides of a branch meet again, and what they compute on the way (rule S1).
 
-use super::code::Program;
+use super::code::{Inst, Program};
 use super::effect::Control;
 use super::op::{InstId, Op, PredId, RegId, Src};
+use super::repeat::Loops;
 use super::visit::Named;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -63,12 +64,28 @@ impl Op {
     }
 }
 
+impl Inst {
+    /// Whether it reads a register (named as written), and whether it writes it.
+    pub(super) fn reads_and_writes(&self, register: Named) -> (bool, bool) {
+        let (mut reads, mut writes) = (false, false);
+        self.op.visit(&mut |named| match (named, register) {
+            (Named::Read(Src::Reg(a)), Named::Write(d)) => reads |= a == d,
+            (Named::ReadPredicate(a), Named::WritePredicate(p)) => reads |= a.pred == p,
+            _ => writes |= named == register,
+        });
+        if let (Some(guard), Named::WritePredicate(p)) = (self.guard, register) {
+            reads |= guard.pred == p;
+        }
+        (reads, writes)
+    }
+}
+
 impl Program {
-    /// What a branch decides, if its sides only load and compute.
+    /// What a branch decides, if its sides only load and compute, `steps` being loops that count as one operation.
     ///
     /// # Errors
     /// When they do more than that, or do not meet.
-    pub fn hammock(&self, joins: &Joins, branch: InstId) -> Result<Hammock, NoHammock> {
+    pub fn hammock(&self, joins: &Joins, steps: &Loops, branch: InstId) -> Result<Hammock, NoHammock> {
         let join = joins.0.get(branch.index()).copied().flatten().ok_or(NoHammock::Apart)?;
         let mut written = Written::default();
         let mut effect = None;
@@ -95,7 +112,8 @@ impl Program {
         if seen.len() > MAX_OPERATIONS {
             return Err(NoHammock::Long);
         }
-        if self.is_cyclic(&seen) {
+        // A loop counts as one operation for those who come to it from outside.
+        if seen.contains(&branch.0) || self.is_cyclic(&seen, steps) {
             return Err(NoHammock::Loop);
         }
         written.registers.sort_unstable();
@@ -114,9 +132,12 @@ impl Program {
         Ok(Hammock { join: InstId(join), written, live, looked_at })
     }
 
-    /// Whether some of these operations can follow on themselves without leaving the set.
-    fn is_cyclic(&self, set: &FxHashSet<u32>) -> bool {
-        let within = |at: u32| self.successors(at).filter(|next| set.contains(next));
+    /// Whether some of these operations can follow on themselves without leaving the set, other than by a round of a loop
+    /// that counts as one.
+    fn is_cyclic(&self, set: &FxHashSet<u32>, steps: &Loops) -> bool {
+        let is_round = |at: u32, next: u32| steps.get(&InstId(next)).is_some_and(|own| own.has(at));
+        let within =
+            |at: u32| self.successors(at).filter(move |next| set.contains(next) && !is_round(at, *next));
         let mut entries: FxHashMap<u32, u32> = FxHashMap::default();
         for next in set.iter().flat_map(|at| within(*at)) {
             *entries.entry(next).or_insert(0) += 1;
@@ -232,7 +253,7 @@ impl Program {
     }
 
     /// Whether what a register (named as written) holds at `start` may be read, and how many operations tell.
-    fn is_read_from(&self, start: u32, register: Named) -> (bool, u64) {
+    pub(super) fn is_read_from(&self, start: u32, register: Named) -> (bool, u64) {
         let mut seen = FxHashSet::default();
         let mut work = vec![start];
         while let Some(at) = work.pop() {
@@ -240,15 +261,7 @@ impl Program {
                 continue;
             }
             let inst = &self.insts[at as usize];
-            let (mut reads, mut writes) = (false, false);
-            inst.op.visit(&mut |named| match (named, register) {
-                (Named::Read(Src::Reg(a)), Named::Write(d)) => reads |= a == d,
-                (Named::ReadPredicate(a), Named::WritePredicate(p)) => reads |= a.pred == p,
-                _ => writes |= named == register,
-            });
-            if let (Some(guard), Named::WritePredicate(p)) = (inst.guard, register) {
-                reads |= guard.pred == p;
-            }
+            let (reads, writes) = inst.reads_and_writes(register);
             if reads {
                 return (true, seen.len() as u64);
             }

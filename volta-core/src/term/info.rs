@@ -626,6 +626,10 @@ operations! {
     })
     .demands(Demand::Positive, 0)
     .landmark(OF_FUNCTION);
+    /// A step of what a loop computes whose rounds depend on the input: `outcome(code)` is the loop, and
+    /// `outcome(outcome(…) + a)` the same that has found `a`; likewise with a number for one of its results. That is some
+    /// function of what is found, and like encodings it means nothing but in [functions that are known](super::Template)
+    Outcome = of_encodings("outcome({0})", Function::Outcome, None, 23);
 }
 
 impl TermOp {

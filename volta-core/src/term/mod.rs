@@ -38,4 +38,4 @@ pub use node::{
 };
 pub use print::{element_index, expression, spell_element};
 pub use range::{Bound, Range, Ranges};
-pub use template::{MAX_OPERANDS, Piece, Rounds, Template, Templates};
+pub use template::{MAX_OPERANDS, Nearest, Piece, Rounds, Template, Templates};

@@ -452,6 +452,7 @@ fn executed(side: &Side, term: TermId, point: &[i128]) -> Rational {
         | TermOp::EncodeF64
         | TermOp::DecodeF32
         | TermOp::DecodeF64
+        | TermOp::Outcome
         | TermOp::CopySign
         | TermOp::LessEqual
         | TermOp::Equal

@@ -612,6 +612,13 @@ impl Cta<'_> {
         }
     }
 
+    /// What bits spell that are a NaN, where functions are looked for, some of which have arms for arguments without a
+    /// value: nothing, but by a function that is found.
+    pub(in super::super) fn spelling_of(&mut self, value: Value, format: Format) -> Option<TermId> {
+        let Value::Bits(bits) = value else { return None };
+        self.int_terms(InstId(0)).spelling(bits, format)
+    }
+
     /// A value read as a real of `format`; `None` when it is undefined, an error in words when it is no such real.
     pub(in super::super) fn read_real(
         &mut self,
@@ -636,8 +643,11 @@ impl Cta<'_> {
                 }
                 SymKind::Choice(index) => {
                     let choice = self.packed.choice(index);
-                    let then = self.read_real(choice.then, format)?;
-                    let otherwise = self.read_real(choice.otherwise, format)?;
+                    let mut arm = |arm| -> Result<Option<TermId>, String> {
+                        let real = self.read_real(arm, format)?;
+                        Ok(real.or_else(|| self.spelling_of(arm, format)))
+                    };
+                    let (then, otherwise) = (arm(choice.then)?, arm(choice.otherwise)?);
                     let (Some(then), Some(otherwise)) = (then, otherwise) else { return Ok(None) };
                     Ok(Some(self.store.apply(
                         TermOp::Select,

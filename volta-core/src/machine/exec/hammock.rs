@@ -144,6 +144,12 @@ impl Cta<'_> {
             }
             self.counts.warp_instructions += 1;
             self.counts.thread_instructions += u64::from(mask.count_ones());
+            if let Some(own) = self.loop_at(warp, mask, pc)
+                && self.run_loop(warp, mask, &own, pc)
+            {
+                pc = own.exit;
+                continue;
+            }
             let inst = &insts[pc.index()];
             let Op::Branch { target } = &inst.op else {
                 let active = match inst.guard {
@@ -196,7 +202,7 @@ impl Cta<'_> {
         if let Some(known) = self.hammocks.get(&pc) {
             return Ok(known.clone());
         }
-        let found = Arc::new(self.launch.program.hammock(self.launch.joins(), pc)?);
+        let found = Arc::new(self.launch.program.hammock(self.launch.joins(), self.launch.loops(), pc)?);
         self.looked_at += found.looked_at;
         self.hammocks.insert(pc, found.clone());
         Ok(found)

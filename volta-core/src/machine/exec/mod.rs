@@ -21,6 +21,7 @@ mod memory;
 mod packed_int;
 mod piecewise;
 mod read_only_load;
+mod repeat;
 mod select;
 mod select_load;
 mod shared_matrix;

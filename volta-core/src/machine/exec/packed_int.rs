@@ -163,7 +163,7 @@ impl PackedInts<'_> {
                 {
                     return Some(flipped);
                 }
-                self.with_sign(a, b, width).or_else(|| self.overlay(a, b, bytes))
+                self.with_sign(op, a, b, width).or_else(|| self.overlay(a, b, bytes))
             }
             _ => None,
         }

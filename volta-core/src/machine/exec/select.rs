@@ -3,7 +3,7 @@
 use super::super::cta::{Cta, Stop};
 use super::super::packed::{Cell, Choice, PackedPart};
 use super::super::register::Register;
-use super::super::value::{Predicate, Sym, SymKind, Truth, Value, lanes};
+use super::super::value::{Origin, Predicate, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
 use crate::number::format::Format;
 use crate::program::{Control, Effect, Inst, InstId, PredId, PredSrc, RegId, Src, Width, Writes, Written};
@@ -267,8 +267,7 @@ impl Cta<'_> {
         }
     }
 
-    /// A real that is chosen. A NaN where functions are looked for, some of which have arms for arguments without a
-    /// value, is what its bits spell: nothing, but by a function that is found.
+    /// A real that is chosen. A NaN is what its bits spell, where functions are looked for.
     fn arm(
         &mut self,
         warp: &Warp,
@@ -278,8 +277,7 @@ impl Cta<'_> {
         pc: InstId,
     ) -> Result<Option<TermId>, Stop> {
         let real = self.real(warp, value, format, lane, pc)?;
-        let Value::Bits(bits) = value else { return Ok(real) };
-        Ok(real.or_else(|| self.int_terms(pc).spelling(bits, format)))
+        Ok(real.or_else(|| self.spelling_of(value, format)))
     }
 
     /// Whether one of two arms is a double, and the other two words that spell one, computed of encodings.
@@ -291,6 +289,25 @@ impl Cta<'_> {
                     && is_packed(other)
                     && self.int_terms(InstId(0)).decoding(other, Format::F64).is_some()
             })
+    }
+
+    /// Two arms, of which what nobody wrote is a term that means nothing where the other one is such a term: in functions
+    /// of the library there are ways that no argument takes, and only where all of one is found does either count.
+    fn unwritten_as_unexplained(&mut self, then: Value, otherwise: Value, pc: InstId) -> (Value, Value) {
+        let is_unexplained = |value| match value {
+            Value::Sym(sym) => self.terms_of(sym).into_iter().any(|term| self.store.is_unexplained(term)),
+            Value::Bits(_) | Value::Undefined(_) => false,
+        };
+        let is_unwritten = |value| matches!(value, Value::Undefined(Origin::Unwritten(_)));
+        if !self.store.explains()
+            || !(is_unwritten(then) && is_unexplained(otherwise)
+                || is_unwritten(otherwise) && is_unexplained(then))
+        {
+            return (then, otherwise);
+        }
+        let nothing = self.int_terms(pc).nothing();
+        let of = |value| if is_unwritten(value) { nothing } else { value };
+        (of(then), of(otherwise))
     }
 
     /// `then` where the condition holds, else `otherwise`.
@@ -316,6 +333,7 @@ impl Cta<'_> {
         if then == otherwise && self.is_total(term) {
             return Ok(then);
         }
+        let (then, otherwise) = self.unwritten_as_unexplained(then, otherwise, pc);
         match (then, otherwise) {
             // Which arm is taken is not known, so an undefined one taints the choice (rule V6).
             (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Ok(Value::Undefined(origin)),
@@ -377,7 +395,7 @@ impl Cta<'_> {
                 let y = self.arm(warp, otherwise, format, lane, pc)?;
                 let (Some(x), Some(y)) = (x, y) else {
                     let origin = self.taint(&[then, otherwise]);
-                    return Ok(Value::Undefined(origin.unwrap_or(super::Origin::Invalid(pc))));
+                    return Ok(Value::Undefined(origin.unwrap_or(Origin::Invalid(pc))));
                 };
                 let chosen: TermId = self.store.apply(TermOp::Select, &[term, x, y], pc);
                 Ok(Value::Sym(Sym::real(format, chosen)))

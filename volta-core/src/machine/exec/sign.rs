@@ -8,7 +8,7 @@ use super::known::Knowns;
 use super::packed_int::{PackedInts, sign_bit};
 use crate::number::Rational;
 use crate::number::format::{Format, decode};
-use crate::program::{Compare, InstId, Int, Width};
+use crate::program::{Compare, InstId, Int, Int2, Width};
 use crate::term::{Constant, Store, TermId, TermOp, View};
 
 /// What reading signs takes.
@@ -104,8 +104,9 @@ impl PackedInts<'_> {
         Some(Value::Sym(Sym::real(format, zero)))
     }
 
-    /// A zero with a sign, laid over a real that has none.
-    pub(super) fn with_sign(&mut self, a: Value, b: Value, width: Width) -> Option<Value> {
+    /// A zero with a sign, laid over a real. A negative one stays as it is under `or`; a sum or `xor` makes something else
+    /// of two signs.
+    pub(super) fn with_sign(&mut self, op: Int2, a: Value, b: Value, width: Width) -> Option<Value> {
         let real = |value: Value| match self.packed.as_f32(value) {
             Value::Sym(sym) => match sym.kind() {
                 SymKind::Real(format, term) if format.bytes() == width.bytes() => Some((format, term)),
@@ -142,7 +143,16 @@ impl PackedInts<'_> {
             Value::Sym(_) => {
                 let (own, term) = real(other)?;
                 let has_none = matches!(self.store.view(term), View::Apply(TermOp::Abs, _));
-                (own == format && has_none && !self.known.contains(term.raw())).then_some(term)?
+                if own != format || self.known.contains(term.raw()) || !has_none && op != Int2::Or {
+                    return None;
+                }
+                if !has_none {
+                    let negative = self.signs().is_negative(other, width)?;
+                    let signed = self.store.apply(TermOp::CopySign, &[sign, term], self.pc);
+                    let either = self.store.apply(TermOp::Select, &[negative, term, signed], self.pc);
+                    return Some(Value::Sym(Sym::real(format, either)));
+                }
+                term
             }
         };
         let signed = self.store.apply(TermOp::CopySign, &[sign, magnitude], self.pc);

@@ -15,7 +15,7 @@ fn hammock(body: &str) -> Result<(String, usize, usize), NoHammock> {
     let program = lower(&module, &text, None).expect("a kernel");
     let branch = |inst: &Inst| inst.guard.is_some() && matches!(inst.op, Op::Branch { .. });
     let at = program.insts.iter().position(branch).expect("a guarded branch");
-    let found = program.hammock(&program.joins(), InstId(at as u32))?;
+    let found = program.hammock(&program.joins(), &program.loops(), InstId(at as u32))?;
     let join = program.insts[found.join.index()].to_string();
     Ok((join, found.live.registers.len(), found.live.predicates.len()))
 }

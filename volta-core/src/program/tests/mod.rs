@@ -9,6 +9,7 @@ mod instructions;
 mod names;
 mod opcodes;
 mod programs;
+mod repeat;
 mod variables;
 
 /// Lowers a body that may use `%r %f %d %fd %h %p` registers, and prints its operations, without the last exit.

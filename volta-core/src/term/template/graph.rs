@@ -5,7 +5,7 @@ use crate::number::Extended;
 use crate::term::fold::{Fold, fold};
 use crate::term::id::TermId;
 use crate::term::info::TermOp;
-use crate::term::node::{Store, View};
+use crate::term::node::{Constant, Store, View};
 use rustc_hash::FxHashSet;
 
 /// Steps of one comparison with a template. Each node takes one, and few come twice.
@@ -34,6 +34,15 @@ enum Undo {
 
 /// Which operand of a piece is which of a term, and whether it is its negation.
 type Way = [(usize, bool); 3];
+
+/// Whether hardware holds the same of two constants that are one real: what an approximation gives of known numbers is not
+/// what a division does.
+fn is_held_alike(a: &Constant, b: &Constant) -> bool {
+    let is_exact = |constant: &Constant| {
+        constant.rounded.is_none_or(|rounded| rounded.bounds().iter().all(|end| *end == constant.exact))
+    };
+    a.rounded == b.rounded || is_exact(a) && is_exact(b)
+}
 
 /// The ways in which a term of one operation may be written as a piece of another. What commutes may be exchanged. Signs
 /// may have been moved, as compilers do where an operand is a negation: that changes no result, nor how it is rounded.
@@ -148,7 +157,10 @@ impl<'s> Match<'s> {
                     true
                 }
             },
-            Piece::Number(number) => self.number(term) == Some(&number.exact),
+            Piece::Number(number) => match self.store.view(term) {
+                View::Constant(own) => own.exact == number.exact && is_held_alike(own, number),
+                View::Input { .. } | View::Apply(..) => false,
+            },
             Piece::Apply { op, operands, rounds, digest } => {
                 if self.seen.contains(&(at, term)) {
                     return true;
@@ -159,7 +171,9 @@ impl<'s> Match<'s> {
                     return false;
                 }
                 let Some((own, terms)) = normal(self.store, term) else { return false };
-                if !self.fits_some_way(ways(*op, own), &operands[..op.arity()], &terms) {
+                let fits = self.fits_some_way(ways(*op, own), &operands[..op.arity()], &terms)
+                    || *op == TermOp::Select && own == *op && self.fits_turned_round(*operands, &terms);
+                if !fits {
                     return false;
                 }
                 self.seen.insert((at, term));
@@ -201,6 +215,26 @@ impl<'s> Match<'s> {
             }
             fits
         })
+    }
+
+    /// Whether a choice has the arms of a piece exchanged, and its condition is the one that holds where that of the piece
+    /// does not. No value is NaN.
+    fn fits_turned_round(&mut self, [condition, then, otherwise]: [u32; 3], terms: &[TermId; 3]) -> bool {
+        use TermOp::{Less, LessEqual};
+        let Piece::Apply { op, operands: [a, b, _], .. } = self.template.graph[condition as usize] else {
+            return false;
+        };
+        let View::Apply(own, [x, y, _]) = self.store.view(terms[0]) else { return false };
+        if !matches!((op, own), (Less, LessEqual) | (LessEqual, Less)) {
+            return false;
+        }
+        let before = self.trail.len();
+        let fits =
+            self.fits(a, y) && self.fits(b, x) && self.fits(then, terms[2]) && self.fits(otherwise, terms[1]);
+        if !fits {
+            self.undo(before);
+        }
+        fits
     }
 
     /// Whether a term is the negation of what fits a piece: of an operand that is a negation itself, or of a number.

@@ -9,6 +9,7 @@
 //! template; the rest, and all that matches, is compared node by node.
 
 mod graph;
+mod near;
 
 use crate::base::index::InstId;
 use crate::number::format::{Decoded, decode};
@@ -19,6 +20,7 @@ use crate::term::info::{Kind, Piecewise, Predicate, TermOp};
 use crate::term::node::{Constant, Store, View};
 use crate::term::range::Ranges;
 use graph::{Match, ways};
+pub use near::Nearest;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
@@ -60,6 +62,8 @@ pub struct Template {
     graph: Vec<Piece>,
     /// The same of what it approximates.
     meaning: Vec<Piece>,
+    /// Its name in CUDA.
+    name: String,
     /// What a verdict that rests on it says.
     claim: String,
     /// Between which integers the graph's result lies, as far as is known.
@@ -80,6 +84,8 @@ pub struct Templates {
     marks: Arc<FxHashSet<Extended>>,
     /// Whether what was found is kept when a store is closed.
     keep: bool,
+    /// Whether an integer that is no encoding may spell a real, which then is unexplained.
+    spell: bool,
 }
 
 impl Templates {
@@ -102,7 +108,23 @@ impl Templates {
                 by_arm_factors.entry(digest(factors)).or_default().push(at);
             }
         }
-        Templates { list, by_digest, by_arm, by_factors, by_arm_factors, marks, keep: false }
+        Templates { list, by_digest, by_arm, by_factors, by_arm_factors, marks, keep: false, spell: false }
+    }
+
+    /// Whether loops may be part of a function: where some have one, and where templates are made.
+    pub fn hold_loops(&self) -> bool {
+        self.keep || self.list.iter().any(|template| template.holds_loops())
+    }
+
+    /// The same, and more.
+    pub fn and(self, more: Vec<Arc<Template>>) -> Templates {
+        Templates::new(self.list.into_iter().chain(more).collect(), self.marks)
+    }
+
+    /// The same, in stores in which integers may spell reals that are no encodings: where a logarithm is known, a power is
+    /// put together from an exponent that was computed.
+    pub fn spelling(self) -> Templates {
+        Templates { spell: true, ..self }
     }
 
     /// The same, in stores of which templates will be made.
@@ -117,6 +139,8 @@ struct Covered {
     digest: u64,
     /// It is computed from the encoding of a real, and from no function that is known.
     unexplained: bool,
+    /// What computed it.
+    site: InstId,
 }
 
 /// What a store knows of functions that were compiled into what it computes.
@@ -195,7 +219,13 @@ const MAX_OUTER: usize = 4;
 impl Template {
     /// The graph of a term of a store that [keeps](Templates::keeping) what it found. `None` where it is nothing that
     /// could be found again.
-    pub fn of(store: &Store, root: TermId, meaning: Vec<Piece>, claim: String) -> Option<Template> {
+    pub fn of(
+        store: &Store,
+        root: TermId,
+        meaning: Vec<Piece>,
+        name: &str,
+        claim: String,
+    ) -> Option<Template> {
         let explainer = store.explainer.as_deref()?;
         let (mut graph, mut places) = (Vec::new(), FxHashMap::default());
         let mut work = vec![root];
@@ -229,7 +259,7 @@ impl Template {
         }
         let range = Ranges::default().of(store, root);
         let between = (range.low, range.high);
-        let template = Template { graph, meaning, claim, between };
+        let template = Template { graph, meaning, name: name.to_string(), claim, between };
         (template.digest() != ANYTHING).then_some(template)
     }
 
@@ -278,6 +308,11 @@ impl Template {
             },
             Piece::Operand(_) => None,
         }
+    }
+
+    /// Whether part of it is computed by a loop.
+    fn holds_loops(&self) -> bool {
+        self.graph.iter().any(|piece| matches!(piece, Piece::Apply { op: TermOp::Outcome, .. }))
     }
 
     /// How many operations the graph has.
@@ -329,10 +364,18 @@ fn hash(value: impl Hash) -> u64 {
     hasher.finish() | 1
 }
 
-/// The digest of an operation whose operands have these. It is the same for all [ways](ways) to write the operation.
+/// The digest of an operation whose operands have these. It is the same for all [ways](ways) to write the operation, and
+/// for choices by a condition and by its opposite.
 fn digest_of(op: TermOp, rounds: Rounds, mut digests: [u64; 3]) -> u64 {
     digests[op.arity()..].fill(ANYTHING);
     let op = if op == TermOp::Sub { TermOp::Add } else { op };
+    if op == TermOp::LessEqual {
+        digests.swap(0, 1);
+        return digest_of(TermOp::Less, rounds, digests);
+    }
+    if op == TermOp::Select {
+        digests[1..].sort_unstable();
+    }
     if digests[0] > digests[1] && ways(op, op).len() > 1 {
         digests.swap(0, 1);
     }
@@ -353,7 +396,9 @@ fn magnitude(number: &Extended) -> Extended {
 }
 
 fn is_encoding(op: TermOp) -> bool {
-    op.function().is_some_and(|info| matches!(info.function, Function::Encode(_) | Function::Decode(_)))
+    op.function().is_some_and(|info| {
+        matches!(info.function, Function::Encode(_) | Function::Decode(_) | Function::Outcome)
+    })
 }
 
 /// Whether an operation is on the bits of a number: it rounds nothing, whichever instruction it is a step of.
@@ -455,7 +500,7 @@ impl Explainer {
         let Some((op, operands)) = normal(store, first) else { return };
         let digests = operands.map(|operand| self.digest(store, operand));
         let digest = digest_of(op, self.rounds_of(first), digests);
-        self.covered.insert(node, Covered { digest, unexplained });
+        self.covered.insert(node, Covered { digest, unexplained, site });
     }
 
     /// The template whose graph the term of each lane has, and the operands of each.
@@ -570,6 +615,12 @@ impl Store {
             let own = explainer.instructions.get(site.index()).copied().unwrap_or_default();
             is_of_bits(self.nodes[node.index()].op) || explainer.rounds[node.index()] == own
         })
+    }
+
+    /// Whether an integer may spell a real, which is unexplained from then on.
+    pub fn may_spell(&self, term: TermId) -> bool {
+        let spells = self.explainer.as_ref().is_some_and(|explainer| explainer.templates.spell);
+        spells || self.is_unexplained(term)
     }
 
     /// Whether a term is computed from the encoding of a real, and from no function that is known.

@@ -1,0 +1,19 @@
+//! The functions of floats of 16 bits that are not those of 32.
+
+use super::Mark::Bits;
+use super::Step::{Apply, Literal, Operand};
+use super::{Function, Step, function};
+use crate::number::format::Format;
+use crate::term::TermOp::{Cos, Exp2, Mul, Sin};
+
+const X: Step = Operand(0);
+const LOG2_10: Step = Literal(Format::F32, 0x4054_9A78);
+
+/// The functions.
+pub(super) const FUNCTIONS: &[Function] = &[
+    // That of 32 bits, but for the one argument of which it would be rounded to the wrong side.
+    function!(Bf16 "hexp10" of "hexp10_bf16", 1, Bits(0x4054_9A78), "10^x", 1, [X, LOG2_10, Apply(Mul), Apply(Exp2)]),
+    // Those of 32 bits with fewer digits, and corrections for one or two arguments.
+    function!(F16 "hsin", 1, Bits(0xB94C_A1F9), "sin x", 1, [X, Apply(Sin)]),
+    function!(F16 "hcos", 1, Bits(0xB94C_A1F9), "cos x", 1, [X, Apply(Cos)]),
+];

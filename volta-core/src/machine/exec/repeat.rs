@@ -1,0 +1,99 @@
+//! Loops whose rounds depend on the input, inside of functions of the mathematical library (rule V5): executed as one step,
+//! whose results are terms of the loop's code and of what its registers held.
+//!
+//! Such a term is unexplained. It becomes a value where all of a function is found, and is a fault wherever it reaches
+//! anything else, so that nothing rests on what the loop does, or on whether it ends, but what is known of the function.
+
+use super::super::cta::Cta;
+use super::super::int_terms::exactly;
+use super::super::register::Register;
+use super::super::value::{Value, lanes};
+use super::super::warp::Warp;
+use crate::number::Rational;
+use crate::program::{InstId, Loop};
+use crate::term::{NodeId, TermId, TermOp};
+use std::sync::Arc;
+
+/// Bytes of text that are added to a number at a time.
+const PIECE: usize = 7;
+
+/// A text as a number: different texts are different numbers.
+fn number_of(text: &str) -> Rational {
+    let shift = Rational::power_of_two(8 * PIECE as i32);
+    text.as_bytes().chunks(PIECE).fold(Rational::ONE, |number, piece| {
+        let piece = piece.iter().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
+        &(&number * &shift) + &Rational::from_u64(piece)
+    })
+}
+
+impl Cta<'_> {
+    /// The loop that is entered at an operation, if it is one of a function that is looked for, and some of what it starts
+    /// from is not known.
+    pub(super) fn loop_at(&self, warp: &Warp, mask: u32, pc: InstId) -> Option<Arc<Loop>> {
+        let own = self.launch.loops().get(&pc)?;
+        let is_known =
+            |register| lanes(mask).all(|lane| matches!(warp.register(register).get(lane), Value::Bits(_)));
+        (!own.reads().iter().all(|register| is_known(*register))).then(|| own.clone())
+    }
+
+    /// Executes a loop as one step. False where it starts from what no integer spells.
+    pub(super) fn run_loop(&mut self, warp: &mut Warp, mask: u32, own: &Loop, pc: InstId) -> bool {
+        // What all lanes know is part of the code, as where the compiler knew it.
+        let code = self.launch.program.loop_code(own, &|register| {
+            let register = warp.register(register);
+            let mut values = lanes(mask).map(|lane| register.get(lane));
+            match values.next() {
+                Some(first @ Value::Bits(bits)) => values.all(|value| value == first).then_some(bits),
+                Some(Value::Sym(_) | Value::Undefined(_)) | None => None,
+            }
+        });
+        let mut found = Vec::with_capacity(code.reads.len());
+        for register in &code.reads {
+            let mut terms = [0; 32];
+            for lane in lanes(mask) {
+                let value = warp.register(*register).get(lane);
+                let bytes = if self.packed.fits(value, 4) { 4 } else { 8 };
+                let mut integers = self.int_terms(pc);
+                let Some(term) = integers.residue(value, bytes) else { return false };
+                terms[lane] = integers.unsigned(term, 8 * bytes).raw();
+            }
+            found.push(terms);
+        }
+        for register in &own.written {
+            warp.register_mut(*register).merge(mask, &Register::unwritten());
+        }
+        for predicate in &own.predicates {
+            warp.predicate_mut(*predicate).forget(mask);
+        }
+        let text = exactly(&mut self.store, number_of(&code.text));
+        let mut so_far = self.outcome(mask, [text.raw(); 32], pc);
+        for terms in &found {
+            so_far = self.outcome_with(mask, so_far, terms, pc);
+        }
+        for (register, number) in &code.results {
+            let number = exactly(&mut self.store, Rational::from_u64(u64::from(*number) + 1));
+            let result = self.outcome_with(mask, so_far, &[number.raw(); 32], pc);
+            for lane in lanes(mask) {
+                let term = TermId::lane(result, lane as u32);
+                let value = self.int_terms(pc).value(term, 8);
+                warp.register_mut(*register).set(lane, value);
+            }
+        }
+        true
+    }
+
+    fn outcome(&mut self, mask: u32, of: [u64; 32], pc: InstId) -> NodeId {
+        self.store.push(TermOp::Outcome, mask, &[&of], pc)
+    }
+
+    fn outcome_with(&mut self, mask: u32, so_far: NodeId, terms: &[u64; 32], pc: InstId) -> NodeId {
+        let so_far = lanes_of(so_far);
+        let sum = self.store.push(TermOp::Add, mask, &[&so_far, terms], pc);
+        self.outcome(mask, lanes_of(sum), pc)
+    }
+}
+
+/// A node's terms.
+fn lanes_of(node: NodeId) -> [u64; 32] {
+    std::array::from_fn(|lane| TermId::lane(node, lane as u32).raw())
+}

@@ -1,0 +1,90 @@
+//! Loops that end whatever their registers hold, since a counter does: at the end of each round it is compared with a
+//! constant, and each round brings it nearer.
+
+use super::code::Program;
+use super::op::{Bool2, Compare, Int, Int2, Op, PredSrc, RegId, Src, Width};
+use super::visit::Named;
+
+impl Program {
+    /// Whether one run of operations that only the last one leaves, by a condition on a counter, ends whatever it starts
+    /// from.
+    pub(super) fn counts_down(&self, header: u32, members: &[u32]) -> bool {
+        let [.., last] = members else { return false };
+        let (Op::Branch { target }, Some(stay)) =
+            (&self.insts[*last as usize].op, self.insts[*last as usize].guard)
+        else {
+            return false;
+        };
+        let run = last - header;
+        let straight = members[..run as usize]
+            .iter()
+            .all(|at| !matches!(self.insts[*at as usize].op, Op::Branch { .. }));
+        target.0 == header
+            && members.len() as u32 == run + 1
+            && straight
+            && self.needs_counter(members, stay, 8)
+    }
+
+    /// Whether a condition at the end of a run holds only so often one after another.
+    fn needs_counter(&self, run: &[u32], condition: PredSrc, depth: u32) -> bool {
+        let Some(at) = self.only_write(run, Named::WritePredicate(condition.pred)) else { return false };
+        if depth == 0 || condition.negated {
+            return false;
+        }
+        let op = &self.insts[at as usize].op;
+        if let Op::Pred2 { op: Bool2::And, p: _, a, b } = op {
+            return [a, b].into_iter().any(|part| self.needs_counter(run, *part, depth - 1));
+        }
+        let Op::SetpInt { compare, ty, p: _, q: None, a: Src::Reg(counter), b: Src::Imm(bound), combine } =
+            op
+        else {
+            return false;
+        };
+        ty.width == Width::W32
+            && matches!(combine, None | Some((Bool2::And, _)))
+            && self.counts_to(run, *counter, at, (*compare, ty.signed, *bound as u32 as i32))
+    }
+
+    /// Whether a register is counted down before `at`, so that it compares with a bound only so often.
+    fn counts_to(&self, run: &[u32], counter: RegId, at: u32, bound: (Compare, bool, i32)) -> bool {
+        let Some(step) = self.only_write(run, Named::Write(counter)).filter(|step| *step < at) else {
+            return false;
+        };
+        let Op::Int2 { op, ty: Int { width: Width::W32, .. }, d: _, a: Src::Reg(from), b } =
+            self.insts[step as usize].op
+        else {
+            return false;
+        };
+        match (op, b, bound) {
+            // What is left, or so much of it, is taken away until nothing is left.
+            (Int2::Sub, Src::Reg(part), (Compare::Ne, _, 0)) if from == counter => {
+                let part = self.only_write(run, Named::Write(part)).filter(|part| *part < step);
+                part.is_some_and(|part| {
+                    let least = Int { width: Width::W32, signed: false };
+                    matches!(
+                        self.insts[part as usize].op,
+                        Op::Int2 { op: Int2::Min, ty, d: _, a: Src::Reg(whole), b: Src::Imm(most) }
+                            if ty == least && whole == counter && most as u32 > 0
+                    )
+                })
+            }
+            // One at a time, all numbers are met.
+            (Int2::Add, Src::Imm(by), (Compare::Ne, _, 0)) if from == counter => {
+                matches!(by as u32 as i32, -1 | 1)
+            }
+            // It wraps around at most once, before it is above the bound.
+            (Int2::Add, Src::Imm(by), (Compare::Gt, true, bound)) if from == counter => {
+                let by = by as u32 as i32;
+                by < 0 && bound.checked_add(by).is_some()
+            }
+            _ => false,
+        }
+    }
+
+    /// The only operation of a run that writes a register (named as written), if it always does.
+    pub(super) fn only_write(&self, run: &[u32], register: Named) -> Option<u32> {
+        let mut writes = run.iter().filter(|at| self.insts[**at as usize].reads_and_writes(register).1);
+        let only = *writes.next()?;
+        (writes.next().is_none() && self.insts[only as usize].guard.is_none()).then_some(only)
+    }
+}

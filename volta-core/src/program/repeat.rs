@@ -1,0 +1,159 @@
+//! Loops that compute registers from registers and do nothing else, told apart by their code (rule V5).
+//!
+//! What such a loop leaves behind is a function of what it found, whatever the number of its rounds: which function, its
+//! [code](super::loop_code) says. Only loops count that [a counter ends](super::countdown).
+
+use super::code::Program;
+use super::effect::Control;
+use super::loop_code::Names;
+use super::op::{InstId, Op, PredId, RegId};
+use super::visit::Named;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// Longer loops are not looked at.
+const MAX_MEMBERS: usize = 256;
+
+/// A loop that is entered at its first operation, left for one place, only computes in registers, and ends whatever they
+/// hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// Where it leads.
+    pub exit: InstId,
+    /// The registers that it writes.
+    pub written: Vec<RegId>,
+    /// The predicate registers that it writes. None is read afterwards.
+    pub predicates: Vec<PredId>,
+    pub(super) header: u32,
+    /// Its operations, ascending.
+    pub(super) members: Vec<u32>,
+    /// The registers whose contents it starts from.
+    pub(super) open: Vec<RegId>,
+    /// Those that it writes and that may be read afterwards.
+    pub(super) live: Vec<RegId>,
+}
+
+/// The loops of a program, by where they are entered.
+pub type Loops = FxHashMap<InstId, Arc<Loop>>;
+
+impl Loop {
+    /// Whether an operation is part of it.
+    pub fn has(&self, at: u32) -> bool {
+        self.members.binary_search(&at).is_ok()
+    }
+
+    /// The registers whose contents it starts from.
+    pub fn reads(&self) -> &[RegId] {
+        &self.open
+    }
+}
+
+impl Program {
+    /// The loops that compute registers from registers and do nothing else.
+    pub fn loops(&self) -> Loops {
+        let mut before: Vec<Vec<u32>> = vec![Vec::new(); self.insts.len() + 1];
+        let mut headers = FxHashSet::default();
+        for from in 0..self.insts.len() as u32 {
+            for to in self.successors(from) {
+                before[to as usize].push(from);
+                if to <= from {
+                    headers.insert(to);
+                }
+            }
+        }
+        let found = headers.into_iter().filter_map(|header| {
+            let members = self.members(header, &before)?;
+            Some((InstId(header), Arc::new(self.closed_loop(header, members)?)))
+        });
+        found.collect()
+    }
+
+    /// The operations from which a later one leads back to the first, without it; ascending. Nothing but the first is
+    /// entered from outside: what leads to another is one of them.
+    fn members(&self, header: u32, before: &[Vec<u32>]) -> Option<Vec<u32>> {
+        let mut members = FxHashSet::default();
+        members.insert(header);
+        let mut work: Vec<u32> =
+            before[header as usize].iter().copied().filter(|from| *from >= header).collect();
+        while let Some(at) = work.pop() {
+            if members.insert(at) {
+                let op = &self.insts[at as usize].op;
+                // What loads the parameters of a kernel, or anything else, is in no such loop.
+                let computes = op.only_computes() || matches!(op.control(), Some(Control::Branch(_)));
+                if !computes || members.len() > MAX_MEMBERS {
+                    return None;
+                }
+                work.extend(&before[at as usize]);
+            }
+        }
+        let mut members: Vec<u32> = members.into_iter().collect();
+        members.sort_unstable();
+        // The program is entered at its first operation.
+        (members[0] > 0 || header == 0).then_some(members)
+    }
+
+    fn closed_loop(&self, header: u32, members: Vec<u32>) -> Option<Loop> {
+        let mut exits = FxHashSet::default();
+        for at in &members {
+            exits.extend(self.successors(*at).filter(|next| members.binary_search(next).is_err()));
+        }
+        let exit = exits.iter().copied().next().filter(|_| exits.len() == 1)?;
+        if !self.counts_down(header, &members) {
+            return None;
+        }
+        let mut names = Names::default();
+        let (mut written, mut predicates) = (Vec::new(), Vec::new());
+        for at in &members {
+            let inst = &self.insts[*at as usize];
+            if let Some(mut guard) = inst.guard {
+                names.guard(&mut guard);
+            }
+            if !matches!(inst.op, Op::Branch { .. }) {
+                names.renamed(&inst.op)?;
+            }
+            let own = inst.op.written();
+            written.extend(own.registers);
+            predicates.extend(own.predicates);
+        }
+        written.sort_unstable();
+        written.dedup();
+        predicates.sort_unstable();
+        predicates.dedup();
+        let is_read_later = |name: Named| self.is_read_from(exit, name).0;
+        let escapes = |own: &PredId| {
+            let name = Named::WritePredicate(*own);
+            self.is_open(header, &members, name) || is_read_later(name)
+        };
+        if names.predicates.keys().any(escapes) {
+            return None;
+        }
+        let mut open: Vec<RegId> = names.registers.into_keys().collect();
+        open.sort_unstable();
+        open.retain(|own| self.is_open(header, &members, Named::Write(*own)));
+        let live = written.iter().copied().filter(|own| is_read_later(Named::Write(*own))).collect();
+        Some(Loop { exit: InstId(exit), written, predicates, header, members, open, live })
+    }
+
+    /// Whether what a register (named as written) holds where a loop is entered may be read in it, or kept by it.
+    fn is_open(&self, header: u32, members: &[u32], register: Named) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut work = vec![header];
+        while let Some(at) = work.pop() {
+            if members.binary_search(&at).is_err() {
+                return true;
+            }
+            if !seen.insert(at) {
+                continue;
+            }
+            let inst = &self.insts[at as usize];
+            let (reads, writes) = inst.reads_and_writes(register);
+            if reads {
+                return true;
+            }
+            if !writes || inst.guard.is_some() {
+                work.extend(self.successors(at));
+            }
+        }
+        false
+    }
+}
