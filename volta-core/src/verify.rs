@@ -254,12 +254,7 @@ impl<'c> Verification<'c> {
         for (at, param) in self.case.params.iter().enumerate() {
             let Some(elements) = output_elements(param) else { continue };
             self.report.coverage.total += elements;
-            let known = outputs_of(opt, at).iter().map(|output| output.element);
-            let unknown =
-                opt.unevaluated.iter().filter(|(param, _)| *param == at).map(|(_, element)| *element);
-            let mut elements_written: Vec<u64> = known.chain(unknown).collect();
-            elements_written.sort_unstable();
-            elements_written.dedup();
+            let elements_written = opt.written(at);
             let written = elements_written.len() as u64;
             self.report.coverage.unwritten += elements - written;
             if written < elements && self.must_be_written(param) {
@@ -628,8 +623,7 @@ pub(crate) fn outputs_of(outcome: &Outcome, param: usize) -> &[Output] {
 }
 
 fn first_gap(written: &[u64], elements: u64) -> u64 {
-    let gap = written.iter().zip(0..).find(|(element, at)| **element != *at).map(|(_, at)| at);
-    gap.unwrap_or((written.len() as u64).min(elements))
+    (0..elements).zip(written).find(|(at, element)| at != *element).map_or(written.len() as u64, |(at, _)| at)
 }
 
 fn undefined(side: Which, name: &str, reason: &str) -> Verdict {

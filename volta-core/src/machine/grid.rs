@@ -291,6 +291,16 @@ struct CtaRun {
 }
 
 impl Outcome {
+    /// The elements of a parameter that were written, in order, whether or not their values are known.
+    pub fn written(&self, param: usize) -> Vec<u64> {
+        let known = self.outputs.iter().map(|output| (output.param, output.element));
+        let all = known.chain(self.unevaluated.iter().copied());
+        let mut written: Vec<u64> = all.filter(|(of, _)| *of == param).map(|(_, element)| element).collect();
+        written.sort_unstable();
+        written.dedup();
+        written
+    }
+
     fn count_terms(&mut self, store: &Store) {
         self.term_nodes += store.len() as u64;
         self.term_bytes += store.bytes();

@@ -52,7 +52,18 @@ impl Decoder {
             }
             "prefetch" | "prefetchu" | "discard" | "applypriority" | "nanosleep" | "pmevent"
             | "setmaxnreg" => {
-                modifiers.ignore(&["global", "local", "L1", "L2", "tensormap", "u32", "inc", "dec", "sync", "aligned"]);
+                modifiers.ignore(&[
+                    "global",
+                    "local",
+                    "L1",
+                    "L2",
+                    "tensormap",
+                    "u32",
+                    "inc",
+                    "dec",
+                    "sync",
+                    "aligned",
+                ]);
                 Op::Nothing
             }
             "bar" | "barrier" => self.barrier(opcode, modifiers, operands)?,
