@@ -42,6 +42,8 @@ pub(super) struct Current {
     waits: Vec<Event>,
     /// Copies that complete on it.
     pub(super) copies: Vec<u32>,
+    /// All bytes that were expected.
+    pub(super) expected_bytes: i64,
     /// Commits of products that arrive on it: agents, and their stamps.
     pub(super) commits: Vec<(usize, u32)>,
 }
@@ -61,6 +63,8 @@ pub(super) struct Mbarrier {
     pub(super) current: Current,
     /// What the end of the phase before told.
     over: Joined,
+    /// What made that phase end, and how many bytes it expected.
+    ended: Option<(Event, i64)>,
     pub(super) waiting: Vec<Waiting>,
     /// Another CTA of the cluster has used it.
     pub(super) is_reached: bool,
@@ -105,7 +109,25 @@ impl Mbarriers {
 }
 
 /// What is wrong with the use of a barrier.
-pub(super) type Wrong = (FaultKind, String, Vec<(u32, InstId, &'static str)>);
+#[derive(Debug)]
+pub(super) struct Wrong {
+    pub(super) kind: FaultKind,
+    pub(super) message: String,
+    /// Threads, instructions, and what they do.
+    pub(super) sites: Vec<(u32, InstId, String)>,
+    pub(super) help: Option<String>,
+}
+
+impl Wrong {
+    fn new(kind: FaultKind, message: String, sites: Vec<(u32, InstId, &str)>) -> Wrong {
+        let sites = sites.into_iter().map(|(thread, pc, action)| (thread, pc, action.to_owned()));
+        Wrong { kind, message, sites: sites.collect(), help: None }
+    }
+
+    fn with_help(self, help: String) -> Wrong {
+        Wrong { help: Some(help), ..self }
+    }
+}
 
 impl Mbarrier {
     pub(super) fn new(agent: usize, count: u32) -> Mbarrier {
@@ -117,6 +139,7 @@ impl Mbarrier {
             phase: 0,
             current: Current::default(),
             over: Joined::default(),
+            ended: None,
             waiting: Vec::new(),
             is_reached: false,
         }
@@ -127,7 +150,7 @@ impl Mbarrier {
         &self,
         clocks: &Clocks,
         event: Event,
-        what: &'static str,
+        (what, is_copy): (&str, bool),
     ) -> Result<(), Wrong> {
         if clocks.is_past(event.thread as usize, self.agent, self.phase) {
             return Ok(());
@@ -138,12 +161,39 @@ impl Mbarrier {
              not waited for the end of phase {last}",
             self.phase
         );
-        Err((FaultKind::AmbiguousBarrier, message, vec![(event.thread, event.pc, what)]))
+        let wait = format!(
+            "wait for the end of phase {last} first (parity {}), or for a thread that has waited for it, as those have that \
+             release a stage",
+            last & 1
+        );
+        let help = match self.ended {
+            Some((_, bytes)) if is_copy && bytes > 0 => format!(
+                "if its bytes belong to phase {last}, expect them there: that phase expects {bytes}, which other copies \
+                 have brought; if not, {wait}"
+            ),
+            Some(_) | None => wait,
+        };
+        let sites = vec![(event.thread, event.pc, what)];
+        let mut wrong = Wrong::new(FaultKind::AmbiguousBarrier, message, sites).with_help(help);
+        wrong.sites.extend(self.end_of(last));
+        Err(wrong)
+    }
+
+    /// Where a phase ended, if it is the one before this one.
+    fn end_of(&self, phase: u32) -> Option<(u32, InstId, String)> {
+        let (event, _) = self.ended.filter(|_| phase + 1 == self.phase)?;
+        Some((event.thread, event.pc, format!("ends phase {phase}")))
     }
 
     pub(super) fn expect(&mut self, event: Event, bytes: i64) {
-        self.bytes += bytes;
+        self.expect_more(bytes);
         self.current.expected.push(event);
+    }
+
+    /// An arrival that comes at once expects bytes.
+    pub(super) fn expect_more(&mut self, bytes: i64) {
+        self.bytes += bytes;
+        self.current.expected_bytes += bytes;
     }
 
     /// A thread arrives `count` times.
@@ -154,13 +204,14 @@ impl Mbarrier {
         count: u32,
         releases: bool,
     ) -> Result<(), Wrong> {
-        self.is_determined(clocks, event, "arrives")?;
+        self.is_determined(clocks, event, ("arrives", false))?;
         if count > self.pending {
             let message = format!(
                 "{count} more arrivals, where phase {} of the barrier waits for {} of {}",
                 self.phase, self.pending, self.count
             );
-            return Err((FaultKind::BarrierMisuse, message, vec![(event.thread, event.pc, "arrives")]));
+            let sites = vec![(event.thread, event.pc, "arrives")];
+            return Err(Wrong::new(FaultKind::BarrierMisuse, message, sites));
         }
         let thread = event.thread as usize;
         if releases {
@@ -182,7 +233,7 @@ impl Mbarrier {
         event: Event,
         copy: Option<u32>,
     ) -> Result<(), Wrong> {
-        self.is_determined(clocks, event, "starts a copy that completes on the barrier")?;
+        self.is_determined(clocks, event, ("starts a copy that completes on the barrier", true))?;
         clocks.add_past_to(event.thread as usize, &mut self.current.released);
         clocks.release(event.thread as usize);
         self.current.copies.extend(copy);
@@ -195,7 +246,7 @@ impl Mbarrier {
             return Ok(());
         }
         let message = format!("{} bytes, where a barrier counts up to {MOST_BYTES}", self.bytes.abs());
-        Err((FaultKind::BarrierMisuse, message, vec![(event.thread, event.pc, "counts bytes")]))
+        Err(Wrong::new(FaultKind::BarrierMisuse, message, vec![(event.thread, event.pc, "counts bytes")]))
     }
 
     /// Whether nothing is missing to the end of the phase.
@@ -203,9 +254,9 @@ impl Mbarrier {
         self.pending == 0 && self.bytes == 0
     }
 
-    /// Ends the phase; gives the copies that are over with it.
-    pub(super) fn complete(&mut self) -> Result<Vec<u32>, Wrong> {
-        let Current { mut released, arrived, last_arrival, expected, waits, copies, commits } =
+    /// Ends the phase, by what came last; gives the copies that are over with it.
+    pub(super) fn complete(&mut self, by: Event) -> Result<Vec<u32>, Wrong> {
+        let Current { mut released, arrived, last_arrival, expected, waits, copies, expected_bytes, commits } =
             std::mem::take(&mut self.current);
         let last =
             last_arrival.map_or((0, InstId::FIRST, "arrives"), |event| (event.thread, event.pc, "arrives"));
@@ -217,7 +268,7 @@ impl Mbarrier {
                 self.phase
             );
             let sites = vec![(late.thread, late.pc, "expects bytes"), last];
-            return Err((FaultKind::AmbiguousBarrier, message, sites));
+            return Err(Wrong::new(FaultKind::AmbiguousBarrier, message, sites));
         }
         let waits_now = |waiting: &&Waiting| waiting.phase < i64::from(self.phase);
         let asleep = self.waiting.iter().find(waits_now).map(|waiting| (waiting.thread, waiting.pc));
@@ -235,7 +286,7 @@ impl Mbarrier {
                 self.phase
             );
             let sites = vec![(thread, pc, "waits"), last];
-            return Err((FaultKind::AmbiguousBarrier, message, sites));
+            return Err(Wrong::new(FaultKind::AmbiguousBarrier, message, sites));
         }
         self.phase += 1;
         released.set(self.agent, self.phase);
@@ -245,6 +296,7 @@ impl Mbarrier {
             released.set_fenced(agent, stamp);
         }
         self.over = released;
+        self.ended = Some((by, expected_bytes));
         self.pending = self.count;
         Ok(copies)
     }
@@ -277,12 +329,7 @@ impl Mbarrier {
                 let phase = if self.phase & 1 == parity { now } else { now - 1 };
                 let over = u32::try_from(phase).unwrap_or(0);
                 if !clocks.is_past(event.thread as usize, self.agent, over) {
-                    let message = format!(
-                        "which phase this wait is for depends on the schedule: the thread does not know of the end of \
-                         phase {}",
-                        phase - 1
-                    );
-                    return Err((FaultKind::AmbiguousBarrier, message, site("waits")));
+                    return Err(self.unknown_phase(event, parity, phase));
                 }
                 phase
             }
@@ -295,7 +342,7 @@ impl Mbarrier {
         }
         if phase < now - 1 {
             let message = format!("this wait is for phase {phase}, and phase {} is over as well", now - 1);
-            return Err((FaultKind::AmbiguousBarrier, message, site("waits")));
+            return Err(Wrong::new(FaultKind::AmbiguousBarrier, message, site("waits")));
         }
         if let Some(at) = before {
             self.waiting.swap_remove(at);
@@ -307,5 +354,27 @@ impl Mbarrier {
         }
         self.current.waits.push(event);
         Ok(true)
+    }
+    /// A wait by parity is for a phase, or for the one two before that.
+    #[cold]
+    fn unknown_phase(&self, event: Event, parity: u32, phase: i64) -> Wrong {
+        let last = phase - 1;
+        let other = match phase - 2 {
+            ..0 => "over at once".to_owned(),
+            other => format!("for phase {other}"),
+        };
+        let message = format!(
+            "which phase this wait with parity {parity} is for depends on the schedule: it is for phase {phase} of the \
+             barrier, or {other}, as the thread does not know of the end of phase {last}"
+        );
+        let help = format!(
+            "parity {} waits for phase {last}; behind that, or behind a wait for a thread that has done so, parity {parity} \
+             waits for phase {phase}",
+            parity ^ 1
+        );
+        let wrong = Wrong::new(FaultKind::AmbiguousBarrier, message, vec![(event.thread, event.pc, "waits")]);
+        let mut wrong = wrong.with_help(help);
+        wrong.sites.extend(u32::try_from(last).ok().and_then(|last| self.end_of(last)));
+        wrong
     }
 }
