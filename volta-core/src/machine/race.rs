@@ -689,10 +689,11 @@ impl VectorClockDetector {
                 let known = history.reads.len() - history.reads_for(access.thread).len();
                 // Of these, nothing but their end is asked: what they read, everybody sees.
                 let is_over = |read: &&Access| match read.agent {
-                    Agent::Copy { number, proxy: Some(_) } => copies[number as usize]
-                        .ends
-                        .iter()
-                        .any(|(agent, stamp)| clocks.knows(access.thread as usize, *agent as usize) >= *stamp),
+                    Agent::Copy { number, proxy: Some(_) } => {
+                        copies[number as usize].ends.iter().any(|(agent, stamp)| {
+                            clocks.knows(access.thread as usize, *agent as usize) >= *stamp
+                        })
+                    }
                     Agent::Copy { proxy: None, .. }
                     | Agent::Thread
                     | Agent::AnyOf { .. }

@@ -519,8 +519,9 @@ impl Cta<'_> {
         let is_waited_for = |barrier: &&Mbarrier| {
             barrier.waiting.iter().any(|waiting| waiting.phase == i64::from(barrier.phase))
         };
-        let is_new =
-            |barrier: &&Mbarrier| barrier.phase == 0 && barrier.pending == barrier.count && barrier.bytes == 0;
+        let is_new = |barrier: &&Mbarrier| {
+            barrier.phase == 0 && barrier.pending == barrier.count && barrier.bytes == 0
+        };
         let waited_for = self.mbarriers.alive.values().filter(is_waited_for);
         let (new, others): (Vec<_>, Vec<_>) = waited_for.partition(is_new);
         (new.len() > 1 && others.is_empty()).then(|| {
