@@ -629,8 +629,8 @@ impl VectorClockDetector {
     /// Whether two accesses do not race with each other, wherever their threads are.
     fn goes_with(&self, earlier: &Access, later: &Access) -> bool {
         let is_of_cta = |access: &Access| matches!(access.agent, Agent::Atomic { scope: Scope::Cta, .. });
-        let apart = earlier.thread / self.of_cta != later.thread / self.of_cta;
-        later.agent.goes_with(earlier.agent) && !(apart && (is_of_cta(earlier) || is_of_cta(later)))
+        let apart = || earlier.thread / self.of_cta != later.thread / self.of_cta;
+        later.agent.goes_with(earlier.agent) && !((is_of_cta(earlier) || is_of_cta(later)) && apart())
     }
 
     /// Whether what was written before an access is there for its proxy.

@@ -289,10 +289,12 @@ impl Cta<'_> {
             let message = "nothing has made this a barrier: `mbarrier.init` comes first".to_string();
             return Err(self.misuse(message, warp, lane, pc));
         }
-        for cell in [key.1, key.1 + 1] {
-            self.touch_barrier(warp, lane, &at, cell)?;
-            if plain {
-                // Its bits are nobody's business, and after it they are nothing.
+        self.touch_barrier(warp, lane, &at, key.1)?;
+        // Between the two that touch all of it, one half stands for both: other accesses to either are at fault.
+        if plain {
+            self.touch_barrier(warp, lane, &at, key.1 + 1)?;
+            // Its bits are nobody's business, and after it they are nothing.
+            for cell in [key.1, key.1 + 1] {
                 self.memory.shared[first as usize + cell as usize] = Cell::UNWRITTEN;
             }
         }
