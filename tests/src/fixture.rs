@@ -14,7 +14,7 @@ pub fn root() -> PathBuf {
 }
 
 /// Beginnings of the names of fixtures at full size, which run for a second or more.
-const LARGE: [&str; 15] = [
+const LARGE: [&str; 16] = [
     "matmul::tiled",
     "matmul::naive",
     "matmul::coalesced",
@@ -30,10 +30,19 @@ const LARGE: [&str; 15] = [
     "tilelang::tile_32x32",
     "pipeline::triton_",
     "pipeline::wgmma",
+    "hopper::",
 ];
 
 /// Of those that run for several seconds. Their reduced versions are called small, and take up to a second.
-const HUGE: [&str; 5] = ["attention::", "attention_tensor::", "causal::", "conv::", "tilelang::"];
+const HUGE: [&str; 7] = [
+    "attention::",
+    "attention_tensor::",
+    "causal::",
+    "conv::",
+    "tilelang::",
+    "hopper::flash_512",
+    "hopper::pingpong_1024",
+];
 
 /// How much there is to do for a fixture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -174,7 +174,7 @@ section! {
         rule: Option<String> = None;
         /// the source lines of all sites of a fault, of a function from another file that of its call: `[6, 11]`
         lines: Option<BTreeSet<u32>> = None;
-        /// in place of `lines`, texts of the source lines that the message shows: each site's line contains one of them, and each is in one of these lines: `["row[tid] = x[tid];", "// second barrier"]`. They stay right when lines are added above
+        /// in place of `lines`, texts of source lines: each site's line, or that of a call that led there, contains one of them, and each is in one of these lines: `["row[tid] = x[tid];", "// second barrier"]`. They stay right when lines are added above
         sites: Option<Vec<String>> = None;
     }
 }

@@ -360,12 +360,10 @@ fn unexpected(case: &Case, texts: &Texts, verdict: &Verdict) -> Vec<String> {
     }
     if let Some(wanted) = &expect.sites {
         let found = render::lines_of_sites(case, texts, fault);
-        let is_at =
-            |text: &String, line: &Option<String>| line.as_ref().is_some_and(|line| line.contains(text));
-        let each_is_expected = found.iter().all(|line| wanted.iter().any(|text| is_at(text, line)));
-        if !each_is_expected || !wanted.iter().all(|text| found.iter().any(|line| is_at(text, line))) {
-            let found: Vec<&str> =
-                found.iter().map(|line| line.as_deref().unwrap_or("a line that cannot be read")).collect();
+        let is_at = |text: &String, lines: &Vec<String>| lines.iter().any(|line| line.contains(text));
+        let each_is_expected = found.iter().all(|lines| wanted.iter().any(|text| is_at(text, lines)));
+        if !each_is_expected || !wanted.iter().all(|text| found.iter().any(|lines| is_at(text, lines))) {
+            let found: Vec<String> = found.iter().map(|lines| lines.join(", called in ")).collect();
             failures.push(format!("expected sites in lines with {wanted:?}, got {found:?}"));
         }
     }

@@ -5,8 +5,8 @@ use super::cta::{Cta, Detector, Stop};
 use super::exec::{Copies, Products};
 use super::value::{Truth, Value, lanes};
 use super::warp::Warp;
-use crate::program::{Async, Barrier, Bool2, Effect, InstId, Op, PredSrc, Src, Wait};
-use crate::verdict::{FaultKind, Site};
+use crate::program::{Barrier, Bool2, InstId, Op, PredSrc, Src};
+use crate::verdict::FaultKind;
 use std::ops::Range;
 
 /// How many threads a barrier waits for.
@@ -54,6 +54,11 @@ impl Barriers {
 
     fn of(&self, rank: u32, id: usize) -> &State {
         &self.states[rank as usize][id]
+    }
+
+    /// How many warps have come to a barrier, and wait there or have gone on.
+    pub(super) fn arrived(&self, rank: u32, id: u64) -> usize {
+        self.states[rank as usize].get(id as usize).map_or(0, |state| state.arrivals.len())
     }
 
     fn of_mut(&mut self, rank: u32, id: usize) -> &mut State {
@@ -556,78 +561,5 @@ impl Cta<'_> {
             let threads: Vec<usize> = lanes(group).map(|lane| warp.thread(lane) as usize).collect();
             exact.clocks.meet_in_time(&threads);
         }
-    }
-
-    /// Nobody can take a step: who waits where, and for whom.
-    #[cold]
-    pub(super) fn deadlock(&self, warps: &[Warp]) -> Stop {
-        let mut sites: Vec<Site> = Vec::new();
-        let mut groups = 0;
-        for warp in warps {
-            let mut rest = warp.live();
-            while rest != 0 {
-                let (group, pc, _) = warp.lowest(rest);
-                rest &= !group;
-                groups += 1;
-                if sites.len() < 8 {
-                    let lane = group.trailing_zeros() as usize;
-                    sites.push(self.site(self.waiting_for(warps, warp, group, pc), warp, lane, pc));
-                }
-            }
-        }
-        let threads: u32 = warps.iter().map(|warp| warp.live().count_ones()).sum();
-        let hidden = if groups > sites.len() {
-            format!(", {} groups more", groups - sites.len())
-        } else {
-            String::new()
-        };
-        let message = format!("{threads} threads wait for each other, and none can go on{hidden}");
-        self.fault_at(FaultKind::Deadlock, "Y5", message, sites, None)
-    }
-
-    fn waiting_for(&self, warps: &[Warp], warp: &Warp, group: u32, pc: InstId) -> String {
-        let lane = group.trailing_zeros() as usize;
-        let count = group.count_ones();
-        let who = format!("{count} of {} lanes of warp {} wait", warp.exists.count_ones(), warp.number);
-        let op = &self.launch.program.insts[pc.index()].op;
-        if let Op::Barrier { id, count, .. } = op {
-            let Ok(id) = self.concrete(warp, *id, lane, pc, "") else { return who };
-            let state = self.barriers.states[warp.rank as usize].get(id as usize);
-            let arrived = state.map_or(0, |state| state.arrivals.len());
-            let expected = match count {
-                Some(count) => match self.concrete(warp, *count, lane, pc, "") {
-                    Ok(threads) => format!("{threads} threads"),
-                    Err(_) => "its count".into(),
-                },
-                None => {
-                    let own = |other: &&Warp| other.rank == warp.rank && other.live() != 0;
-                    let live = warps.iter().filter(own).count();
-                    format!("all {live} warps that have not returned")
-                }
-            };
-            let warps = if arrived == 1 { "warp has" } else { "warps have" };
-            return format!("{who} at barrier {id} for {expected}; {arrived} {warps} arrived");
-        }
-        if let Effect::Waits(Wait::Warp(_)) = op.effect() {
-            let missing = warp.sync_masks[lane] & warp.live() & !warp.at_warp_sync;
-            return format!("{who} at a warp barrier for lanes {missing:#010x}");
-        }
-        let meets_cluster = matches!(op, Op::Async(Async::ArriveAtCluster { .. } | Async::WaitForCluster));
-        if meets_cluster && group != warp.live() {
-            return format!(
-                "{who} for the others of the warp, with which they come to the cluster's barrier"
-            );
-        }
-        if meets_cluster {
-            let (arrived, live) = self.cluster.arrived();
-            return format!("{who} for the cluster's barrier; {arrived} of {live} threads have arrived");
-        }
-        if let Effect::Waits(Wait::Phase) = op.effect() {
-            return match self.phase_waited_for(warp, lane) {
-                Some(what) => format!("{who} {what}"),
-                None => format!("{who} for a phase of a barrier"),
-            };
-        }
-        format!("{who} for the other lanes of the mask at this instruction")
     }
 }

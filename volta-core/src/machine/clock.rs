@@ -67,6 +67,12 @@ fn join(own: &mut Stamps, other: &[u32]) {
     }
 }
 
+/// Whether nothing of it is later than what is there already.
+fn is_within(stamps: &[u32], others: &[u32]) -> bool {
+    let (both, more) = stamps.split_at(stamps.len().min(others.len()));
+    both.iter().zip(others).all(|(stamp, other)| stamp <= other) && more.iter().all(|stamp| *stamp == 0)
+}
+
 fn at(stamps: &[u32], agent: usize) -> u32 {
     stamps.get(agent).copied().unwrap_or(0)
 }
@@ -114,6 +120,13 @@ impl Joined {
 }
 
 impl Joined {
+    /// Adds what has happened for another one, without its effects on memory.
+    pub(super) fn add_past_of(&mut self, other: &Joined) {
+        self.whole = None;
+        join(&mut self.all.past, &other.all.past);
+        join(&mut self.all.fenced, &other.all.fenced);
+    }
+
     /// Operations on tensor memory that end with a stamp of an agent lie before a fence.
     pub(super) fn set_fenced(&mut self, agent: usize, stamp: u32) {
         self.whole = None;
@@ -283,6 +296,10 @@ impl Clocks {
 
     /// What `thread` does from now on comes later than all that has happened for `joined`.
     pub(super) fn learn_past(&mut self, thread: usize, joined: &Joined) {
+        let Knowledge { past, fenced, .. } = &*self.rows[thread];
+        if is_within(&joined.all.past, past) && is_within(&joined.all.fenced, fenced) {
+            return;
+        }
         let row = Rc::make_mut(&mut self.rows[thread]);
         join(&mut row.past, &joined.all.past);
         join(&mut row.fenced, &joined.all.fenced);

@@ -42,6 +42,8 @@ pub(super) struct Current {
     waits: Vec<Event>,
     /// Copies that complete on it.
     pub(super) copies: Vec<u32>,
+    /// All bytes that were expected.
+    pub(super) expected_bytes: i64,
     /// Commits of products that arrive on it: agents, and their stamps.
     pub(super) commits: Vec<(usize, u32)>,
 }
@@ -64,6 +66,8 @@ pub(super) struct Mbarrier {
     ends_bytes: u64,
     /// Whoever waits for a phase is taken to look before the one behind it is over (option `prompt_waits`).
     prompt_waits: bool,
+    /// What made the last phase end, and how many bytes that expected.
+    ended: Option<(Event, i64)>,
     pub(super) waiting: Vec<Waiting>,
     /// Another CTA of the cluster has used it.
     pub(super) is_reached: bool,
@@ -109,20 +113,23 @@ impl Mbarriers {
 }
 
 /// What is wrong with the use of a barrier.
+#[derive(Debug)]
 pub(super) struct Wrong {
     pub(super) kind: FaultKind,
     pub(super) message: String,
-    pub(super) sites: Vec<(u32, InstId, &'static str)>,
-    pub(super) help: Option<&'static str>,
+    /// Threads, instructions, and what they do.
+    pub(super) sites: Vec<(u32, InstId, String)>,
+    pub(super) help: Option<String>,
 }
 
 impl Wrong {
-    fn new(kind: FaultKind, message: String, sites: Vec<(u32, InstId, &'static str)>) -> Wrong {
-        Wrong { kind, message, sites, help: None }
+    fn new(kind: FaultKind, message: String, sites: Vec<(u32, InstId, &str)>) -> Wrong {
+        let sites = sites.into_iter().map(|(thread, pc, action)| (thread, pc, action.to_owned()));
+        Wrong { kind, message, sites: sites.collect(), help: None }
     }
 
-    fn with_help(self, help: &'static str) -> Wrong {
-        Wrong { help: Some(help), ..self }
+    fn with_help(self, help: impl Into<String>) -> Wrong {
+        Wrong { help: Some(help.into()), ..self }
     }
 }
 
@@ -138,6 +145,7 @@ impl Mbarrier {
             ends: Vec::new(),
             ends_bytes: 0,
             prompt_waits,
+            ended: None,
             waiting: Vec::new(),
             is_reached: false,
         }
@@ -148,7 +156,7 @@ impl Mbarrier {
         &self,
         clocks: &Clocks,
         event: Event,
-        what: &'static str,
+        (what, is_copy): (&str, bool),
     ) -> Result<(), Wrong> {
         if clocks.is_past(event.thread as usize, self.agent, self.phase) {
             return Ok(());
@@ -159,12 +167,39 @@ impl Mbarrier {
              not waited for the end of phase {last}",
             self.phase
         );
-        Err(Wrong::new(FaultKind::AmbiguousBarrier, message, vec![(event.thread, event.pc, what)]))
+        let wait = format!(
+            "wait for the end of phase {last} first (parity {}), or for a thread that has waited for it, as those have that \
+             release a stage",
+            last & 1
+        );
+        let help = match self.ended {
+            Some((_, bytes)) if is_copy && bytes > 0 => format!(
+                "if its bytes belong to phase {last}, expect them there: that phase expects {bytes}, which other copies \
+                 have brought; if not, {wait}"
+            ),
+            Some(_) | None => wait,
+        };
+        let sites = vec![(event.thread, event.pc, what)];
+        let mut wrong = Wrong::new(FaultKind::AmbiguousBarrier, message, sites).with_help(help);
+        wrong.sites.extend(self.end_of(last));
+        Err(wrong)
+    }
+
+    /// Where a phase ended, if it is the one before this one.
+    fn end_of(&self, phase: u32) -> Option<(u32, InstId, String)> {
+        let (event, _) = self.ended.filter(|_| phase + 1 == self.phase)?;
+        Some((event.thread, event.pc, format!("ends phase {phase}")))
     }
 
     pub(super) fn expect(&mut self, event: Event, bytes: i64) {
-        self.bytes += bytes;
+        self.expect_more(bytes);
         self.current.expected.push(event);
+    }
+
+    /// An arrival that comes at once expects bytes.
+    pub(super) fn expect_more(&mut self, bytes: i64) {
+        self.bytes += bytes;
+        self.current.expected_bytes += bytes;
     }
 
     /// A thread arrives `count` times.
@@ -175,17 +210,14 @@ impl Mbarrier {
         count: u32,
         releases: bool,
     ) -> Result<(), Wrong> {
-        self.is_determined(clocks, event, "arrives")?;
+        self.is_determined(clocks, event, ("arrives", false))?;
         if count > self.pending {
             let message = format!(
                 "{count} more arrivals, where phase {} of the barrier waits for {} of {}",
                 self.phase, self.pending, self.count
             );
-            return Err(Wrong::new(
-                FaultKind::BarrierMisuse,
-                message,
-                vec![(event.thread, event.pc, "arrives")],
-            ));
+            let sites = vec![(event.thread, event.pc, "arrives")];
+            return Err(Wrong::new(FaultKind::BarrierMisuse, message, sites));
         }
         let thread = event.thread as usize;
         if releases {
@@ -207,7 +239,7 @@ impl Mbarrier {
         event: Event,
         copy: Option<u32>,
     ) -> Result<(), Wrong> {
-        self.is_determined(clocks, event, "starts a copy that completes on the barrier")?;
+        self.is_determined(clocks, event, ("starts a copy that completes on the barrier", true))?;
         clocks.add_past_to(event.thread as usize, &mut self.current.released);
         clocks.release(event.thread as usize);
         self.current.copies.extend(copy);
@@ -228,9 +260,9 @@ impl Mbarrier {
         self.pending == 0 && self.bytes == 0
     }
 
-    /// Ends the phase; gives the copies that are over with it.
-    pub(super) fn complete(&mut self) -> Result<Vec<u32>, Wrong> {
-        let Current { mut released, arrived, last_arrival, expected, waits, copies, commits } =
+    /// Ends the phase, by what came last; gives the copies that are over with it.
+    pub(super) fn complete(&mut self, by: Event) -> Result<Vec<u32>, Wrong> {
+        let Current { mut released, arrived, last_arrival, expected, waits, copies, expected_bytes, commits } =
             std::mem::take(&mut self.current);
         let last =
             last_arrival.map_or((0, InstId::FIRST, "arrives"), |event| (event.thread, event.pc, "arrives"));
@@ -279,6 +311,7 @@ impl Mbarrier {
         }
         self.ends_bytes += released.bytes();
         self.ends.push(released);
+        self.ended = Some((by, expected_bytes));
         self.pending = self.count;
         Ok(copies)
     }
@@ -316,12 +349,7 @@ impl Mbarrier {
                 let phase = i64::from(first) - i64::from(first & 1 != parity);
                 let over = u32::try_from(phase).unwrap_or(0);
                 if !clocks.is_past(event.thread as usize, self.agent, over) {
-                    let message = format!(
-                        "which phase this wait is for depends on the schedule: the thread does not know of the end of \
-                         phase {}",
-                        phase - 1
-                    );
-                    return Err(Wrong::new(FaultKind::AmbiguousBarrier, message, site("waits")));
+                    return Err(self.unknown_phase(event, parity, phase));
                 }
                 phase
             }
@@ -351,5 +379,27 @@ impl Mbarrier {
         }
         self.current.waits.push(event);
         Ok(true)
+    }
+    /// A wait by parity is for a phase, or for the one two before that.
+    #[cold]
+    fn unknown_phase(&self, event: Event, parity: u32, phase: i64) -> Wrong {
+        let last = phase - 1;
+        let other = match phase - 2 {
+            ..0 => "over at once".to_owned(),
+            other => format!("for phase {other}"),
+        };
+        let message = format!(
+            "which phase this wait with parity {parity} is for depends on the schedule: it is for phase {phase} of the \
+             barrier, or {other}, as the thread does not know of the end of phase {last}"
+        );
+        let help = format!(
+            "parity {} waits for phase {last}; behind that, or behind a wait for a thread that has done so, parity {parity} \
+             waits for phase {phase}",
+            parity ^ 1
+        );
+        let wrong = Wrong::new(FaultKind::AmbiguousBarrier, message, vec![(event.thread, event.pc, "waits")]);
+        let mut wrong = wrong.with_help(help);
+        wrong.sites.extend(u32::try_from(last).ok().and_then(|last| self.end_of(last)));
+        wrong
     }
 }

@@ -16,6 +16,7 @@ mod bind;
 mod clock;
 mod cluster;
 mod cta;
+mod deadlock;
 mod endless;
 mod exec;
 mod fits;

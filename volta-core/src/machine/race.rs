@@ -318,6 +318,17 @@ impl Access {
 struct History {
     writes: Vec<Access>,
     reads: Vec<Access>,
+    /// The thread that last wrote by the async proxy, and so many of the first reads that it knows to be over: it will know
+    /// that of them for ever.
+    over: (u32, usize),
+}
+
+impl History {
+    /// The reads that a thread may not know to be over.
+    fn reads_for(&self, thread: u32) -> &[Access] {
+        let (writer, over) = self.over;
+        &self.reads[if writer == thread { over } else { 0 }..]
+    }
 }
 
 /// Two accesses that race.
@@ -521,7 +532,7 @@ impl VectorClockDetector {
             self.conflict(&history.reads, (earlier, earlier_writes), (&access, writes))
         };
         let with_write = history.writes.iter().find_map(|earlier| conflict(earlier, true));
-        let with_read = || history.reads.iter().find_map(|earlier| conflict(earlier, false));
+        let with_read = || history.reads_for(thread).iter().find_map(|earlier| conflict(earlier, false));
         match with_write.or_else(|| if writes { with_read() } else { None }) {
             None => Ok(access),
             Some(conflict) => Err(conflict),
@@ -539,7 +550,7 @@ impl VectorClockDetector {
     ) -> Result<(), Conflict> {
         let access = self.check(place, (thread, agent), bytes, inst, writes)?;
         if writes && !agent.is_generic() && self.unfenced.is_none() {
-            let mut reads = self.cells.get(&place).into_iter().flat_map(|history| &history.reads);
+            let mut reads = self.cells.get(&place).into_iter().flat_map(|history| history.reads_for(thread));
             self.unfenced = reads.any(|earlier| !self.is_visible(earlier, &access)).then_some(inst);
         }
         self.record(place, access, writes);
@@ -618,8 +629,8 @@ impl VectorClockDetector {
     /// Whether two accesses do not race with each other, wherever their threads are.
     fn goes_with(&self, earlier: &Access, later: &Access) -> bool {
         let is_of_cta = |access: &Access| matches!(access.agent, Agent::Atomic { scope: Scope::Cta, .. });
-        let apart = earlier.thread / self.of_cta != later.thread / self.of_cta;
-        later.agent.goes_with(earlier.agent) && !(apart && (is_of_cta(earlier) || is_of_cta(later)))
+        let apart = || earlier.thread / self.of_cta != later.thread / self.of_cta;
+        later.agent.goes_with(earlier.agent) && !((is_of_cta(earlier) || is_of_cta(later)) && apart())
     }
 
     /// Whether what was written before an access is there for its proxy.
@@ -659,6 +670,7 @@ impl VectorClockDetector {
         let is_async = !agent.is_generic();
         if !is_async {
             history.reads.retain(|earlier| !covered(earlier));
+            history.over = (0, 0);
         }
         // Several threads may look for one operation whether it races.
         let is_recorded = |earlier: &Access| earlier.agent == agent && earlier.bytes == bytes;
@@ -673,6 +685,25 @@ impl VectorClockDetector {
                 !(covered(earlier) || is_covered && reads.iter().any(is_between))
             });
             history.writes.push(access);
+            if is_async {
+                let known = history.reads.len() - history.reads_for(access.thread).len();
+                // Of these, nothing but their end is asked: what they read, everybody sees.
+                let is_over = |read: &&Access| match read.agent {
+                    Agent::Copy { number, proxy: Some(_) } => {
+                        copies[number as usize].ends.iter().any(|(agent, stamp)| {
+                            clocks.knows(access.thread as usize, *agent as usize) >= *stamp
+                        })
+                    }
+                    Agent::Copy { proxy: None, .. }
+                    | Agent::Thread
+                    | Agent::AnyOf { .. }
+                    | Agent::Atomic { .. }
+                    | Agent::Maker
+                    | Agent::Barrier => false,
+                };
+                let more = history.reads[known..].iter().take_while(is_over).count();
+                history.over = (access.thread, known + more);
+            }
         } else {
             history.reads.push(access);
         }
@@ -731,6 +762,7 @@ fn is_done_before(copies: &[Copied], pipeline: Pipeline, later: &Access) -> bool
 
 #[cfg(test)]
 mod tests {
+    use super::super::clock::Joined;
     use super::*;
 
     fn now(epoch: u32, sync: u32, warp: u16) -> Now {
@@ -833,7 +865,7 @@ mod tests {
                 assert!(exact.access((0, 0), (0, reader), 0b1111, InstId(1), false).is_ok());
             }
             exact.end_copy_at(copy, agent, 1);
-            let mut joined = super::super::clock::Joined::default();
+            let mut joined = Joined::default();
             joined.set(agent as usize, 1);
             exact.clocks.learn(1, &mut joined);
             let access = exact.access((0, 0), (1, Agent::Thread), 0b1111, InstId(2), writes_again);
@@ -859,6 +891,40 @@ mod tests {
             assert_eq!(access.is_ok(), is_ordered, "{reader:?}");
             assert_eq!(exact.unfenced.is_some(), is_ordered, "and it is listed");
         }
+    }
+
+    #[test]
+    fn reads_that_one_writer_knows_to_be_over_race_with_another_writer() {
+        let mut exact = VectorClockDetector::new(3, 32, false);
+        let access = |exact: &mut VectorClockDetector, thread, writes| {
+            let number = exact.begin_copy();
+            let agent = Agent::Copy { number, proxy: Some(AsyncSpace::Shared) };
+            exact.access((0, 0), (thread, agent), 0b1111, InstId(number), writes).map(|()| number)
+        };
+        // Thread 2 reads what thread 0 writes, three times.
+        for _ in 0..3 {
+            let written = access(&mut exact, 0, true).unwrap();
+            exact.end_copy(written, 0);
+            exact.clocks.meet(&[0, 2]);
+            let read = access(&mut exact, 2, false).unwrap();
+            exact.end_copy(read, 2);
+            exact.clocks.meet(&[0, 2]);
+        }
+        let last = access(&mut exact, 0, true).unwrap();
+        exact.end_copy(last, 0);
+        // Thread 1 knows that the last write is over, and of no read.
+        let agent = exact.clocks.new_agent();
+        exact.end_copy_at(last, agent as u32, 1);
+        let mut end = Joined::default();
+        end.set(agent, 1);
+        exact.clocks.learn(1, &mut end);
+        let conflict = access(&mut exact, 1, true).unwrap_err();
+        assert_eq!((conflict.earlier_writes, conflict.earlier.thread), (false, 2));
+        // A read that nobody has waited for races with a write of the thread that knew the others to be over.
+        exact.clocks.meet(&[0, 2]);
+        access(&mut exact, 2, false).unwrap();
+        exact.clocks.meet(&[0, 2]);
+        assert!(!access(&mut exact, 0, true).unwrap_err().earlier_writes);
     }
 
     #[test]

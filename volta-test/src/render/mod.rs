@@ -33,11 +33,11 @@ pub(crate) use fault::fix;
 pub use input::unreadable;
 use wrap::wrapped;
 
-/// The source lines of a fault's sites, as messages show them; `None` where there is no line to show.
-pub(crate) fn lines_of_sites(case: &Case, texts: &Texts, fault: &Fault) -> Vec<Option<String>> {
+/// The source lines of each of a fault's sites, and of the calls that led there; none where there is no line to show.
+pub(crate) fn lines_of_sites(case: &Case, texts: &Texts, fault: &Fault) -> Vec<Vec<String>> {
     let (kernel, ptx) = (case.side(fault.side), texts.of(fault.side));
-    let line = |place| source::excerpt(&case.home, kernel, ptx, place).map(|shown| shown.line().to_owned());
-    fault.sites.iter().map(|site| site.place.as_ref().and_then(line)).collect()
+    let lines = |place| source::lines(&case.home, kernel, ptx, place);
+    fault.sites.iter().map(|site| site.place.as_ref().map(lines).unwrap_or_default()).collect()
 }
 
 /// How text is shown.

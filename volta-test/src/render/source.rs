@@ -62,6 +62,13 @@ pub fn excerpt(home: &Home, kernel: &Kernel, ptx: Option<&Ptx>, place: &Place) -
     if place.cuda.is_some() { cuda } else { ptx_line(ptx?, place) }
 }
 
+/// The line of a place, and those of the calls that led there, as far as they can be read.
+pub fn lines(home: &Home, kernel: &Kernel, ptx: Option<&Ptx>, place: &Place) -> Vec<String> {
+    let cuda = chain(place).filter_map(|cuda| cuda_line(home, kernel, cuda));
+    let alone = if place.cuda.is_none() { ptx.and_then(|ptx| ptx_line(ptx, place)) } else { None };
+    cuda.chain(alone).map(|shown| shown.line().to_owned()).collect()
+}
+
 /// A place in a source, then the call that brought it there if it was inlined, and so on.
 fn chain(place: &Place) -> impl Iterator<Item = &CudaPlace> {
     std::iter::successors(place.cuda.as_ref(), |cuda| cuda.inlined_at.as_deref())

@@ -114,6 +114,11 @@ impl Cta<'_> {
         } else if conflict.earlier.thread / 32 == conflict.later.thread / 32 {
             "threads of one warp do not run in lockstep; between the two, `__syncwarp()` orders those of a warp, \
              `__syncthreads()` all of the block"
+        } else if conflict.earlier.thread as usize / self.launch.threads()
+            != conflict.later.thread as usize / self.launch.threads()
+        {
+            "a meeting of the whole cluster between the two accesses, such as `cluster.sync()`, orders them; \
+             `__syncthreads()` orders one CTA"
         } else {
             "a barrier that both threads pass between the two accesses, such as `__syncthreads()`, orders them"
         };

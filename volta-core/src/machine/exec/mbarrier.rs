@@ -90,7 +90,7 @@ impl Cta<'_> {
                 };
                 let phase = self.mbarriers.alive.get(&key).map_or(0, |barrier| barrier.phase);
                 self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
-                    barrier.bytes += bytes;
+                    barrier.expect_more(bytes);
                     if *drops {
                         barrier.count = barrier.count.saturating_sub(count);
                     }
@@ -116,7 +116,7 @@ impl Cta<'_> {
                         return barrier.arrive(clocks, event, 1, false);
                     }
                     // One arrival more is waited for, and comes.
-                    barrier.is_determined(clocks, event, "arrives")?;
+                    barrier.is_determined(clocks, event, ("arrives", false))?;
                     barrier.expect(event, 0);
                     Ok(())
                 })?;
@@ -133,7 +133,7 @@ impl Cta<'_> {
             BarrierAction::Expect { bytes } => {
                 let bytes = number(self, warp, *bytes, "a number of bytes")?;
                 self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
-                    barrier.is_determined(clocks, event, "expects bytes")?;
+                    barrier.is_determined(clocks, event, ("expects bytes", false))?;
                     barrier.expect(event, bytes.into());
                     Ok(())
                 })
@@ -208,9 +208,9 @@ impl Cta<'_> {
     /// Ends the current phase of a barrier if nothing is missing; tells whether it did.
     fn end_phase(&mut self, warp: &Warp, lane: usize, pc: InstId, key: (u32, u64)) -> Result<bool, Stop> {
         let mut ended = None;
-        self.at_barrier(warp, lane, pc, key, |barrier, _, _| {
+        self.at_barrier(warp, lane, pc, key, |barrier, _, event| {
             if barrier.is_complete() {
-                ended = Some((barrier.complete()?, barrier.agent, barrier.phase));
+                ended = Some((barrier.complete(event)?, barrier.agent, barrier.phase));
             }
             Ok(())
         })?;
@@ -291,10 +291,12 @@ impl Cta<'_> {
             let message = "nothing has made this a barrier: `mbarrier.init` comes first".to_string();
             return Err(self.misuse(message, warp, lane, pc));
         }
-        for cell in [key.1, key.1 + 1] {
-            self.touch_barrier(warp, lane, &at, cell)?;
-            if plain {
-                // Its bits are nobody's business, and after it they are nothing.
+        self.touch_barrier(warp, lane, &at, key.1)?;
+        // Between the two that touch all of it, one half stands for both: other accesses to either are at fault.
+        if plain {
+            self.touch_barrier(warp, lane, &at, key.1 + 1)?;
+            // Its bits are nobody's business, and after it they are nothing.
+            for cell in [key.1, key.1 + 1] {
                 self.memory.shared[first as usize + cell as usize] = Cell::UNWRITTEN;
             }
         }
@@ -510,9 +512,27 @@ impl Cta<'_> {
     fn wrong(&self, key: (u32, u64), Wrong { kind, message, sites, help }: Wrong) -> Stop {
         let object = self.launch.objects.get(key.0);
         let message = format!("{message} ({})", self.spell(object, key.1 * 4, BYTES));
-        let site = |(thread, pc, action): (u32, InstId, &str)| self.site_of_thread(action.into(), thread, pc);
+        let site = |(thread, pc, action): (u32, InstId, String)| self.site_of_thread(action, thread, pc);
         let sites: Vec<Site> = sites.into_iter().map(site).collect();
-        self.fault_at(kind, "Y9", message, sites, help.map(str::to_owned))
+        self.fault_at(kind, "Y9", message, sites, help)
+    }
+
+    /// What to do where threads wait for the first arrivals at several barriers: most likely one of them should not wait.
+    #[cold]
+    pub(in super::super) fn help_with_new_barriers(&self) -> Option<String> {
+        let is_waited_for = |barrier: &&Mbarrier| {
+            barrier.waiting.iter().any(|waiting| waiting.phase == i64::from(barrier.phase))
+        };
+        let is_new = |barrier: &&Mbarrier| {
+            barrier.phase == 0 && barrier.pending == barrier.count && barrier.bytes == 0
+        };
+        let waited_for = self.mbarriers.alive.values().filter(is_waited_for);
+        let (new, others): (Vec<_>, Vec<_>) = waited_for.partition(is_new);
+        (new.len() > 1 && others.is_empty()).then(|| {
+            "nobody has arrived at these barriers; who goes first, as the one that fills stages which nobody has used yet, \
+             waits with parity 1, which is over at once for a barrier that is new"
+                .to_owned()
+        })
     }
 
     /// What a lane waits for at a barrier, in words.
@@ -526,10 +546,11 @@ impl Cta<'_> {
         let name = self.spell(self.launch.objects.get(key.0), key.1 * 4, BYTES);
         let missing = match (barrier.pending, barrier.bytes) {
             (0, bytes) if bytes < 0 => format!("{} bytes came that nobody expects", -bytes),
-            (0, bytes) => format!("{bytes} bytes are missing"),
+            (0, bytes) => format!("{bytes} of {} bytes are missing", barrier.current.expected_bytes),
             (pending, 0) => format!("{pending} of {} arrivals are missing", barrier.count),
             (pending, bytes) => {
-                format!("{pending} of {} arrivals and {bytes} bytes are missing", barrier.count)
+                let (count, expected) = (barrier.count, barrier.current.expected_bytes);
+                format!("{pending} of {count} arrivals and {bytes} of {expected} bytes are missing")
             }
         };
         Some(format!("for phase {phase} of the barrier at {name}; {missing}"))

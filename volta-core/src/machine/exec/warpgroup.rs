@@ -44,8 +44,8 @@ struct Use {
     last: InstId,
     /// It holds a result of products of this shape, or else a part of a left factor.
     result: Option<MatrixShape>,
-    /// A thread read or wrote it since `wgmma.fence`.
-    touched: bool,
+    /// Where a thread read or wrote it since `wgmma.fence`.
+    touched: Option<InstId>,
 }
 
 /// The products of one warp.
@@ -117,7 +117,7 @@ impl Cta<'_> {
         let mut busy = None;
         op.visit_registers(&mut |register, _| {
             let used = &mut products.uses[register.index()];
-            used.touched = true;
+            used.touched = Some(pc);
             if used.running > 0 {
                 busy = busy.or(Some(*used));
             }
@@ -144,7 +144,7 @@ impl Cta<'_> {
     /// `wgmma.fence`: what threads did with registers comes before products.
     pub(super) fn fence_registers(&mut self, warp: &Warp, pc: InstId) -> Result<(), Stop> {
         let products = self.products_of(warp, pc)?;
-        products.uses.iter_mut().for_each(|used| used.touched = false);
+        products.uses.iter_mut().for_each(|used| used.touched = None);
         products.fenced = true;
         Ok(())
     }
@@ -171,14 +171,14 @@ impl Cta<'_> {
             lanes(u32::MAX).for_each(|lane| exact.end_copy(product.number, warp.thread(lane)));
         }
         // The parts of the other warps are over as well.
+        let mut past = Joined::default();
         for other in others(warp) {
             for part in &self.products[other].parts[before..before + over.len()] {
-                for lane in lanes(u32::MAX) {
-                    exact.end_part(part.number, warp.thread(lane));
-                    exact.clocks.learn_past(warp.thread(lane) as usize, &part.past);
-                }
+                lanes(u32::MAX).for_each(|lane| exact.end_part(part.number, warp.thread(lane)));
+                past.add_past_of(&part.past);
             }
         }
+        lanes(u32::MAX).for_each(|lane| exact.clocks.learn_past(warp.thread(lane) as usize, &past));
         Ok(())
     }
 
@@ -374,22 +374,19 @@ impl Cta<'_> {
                     "a register is part of the left factor and of the result of one product".to_string();
                 return Err(self.fault(FaultKind::InFlight, "Y12", message, warp, 0, pc));
             }
-            if used.touched || !products.fenced {
+            if used.touched.is_some() || !products.fenced {
                 let part = if result.is_some() { "the result" } else { "the left factor" };
                 let message = if products.fenced {
                     format!("threads have used registers of {part} since the last `wgmma.fence`")
                 } else {
                     "there is no `wgmma.fence` before the first product".to_string()
                 };
-                let site = self.site("starts the product".into(), warp, 0, pc);
+                let mut sites = vec![self.site("starts the product".into(), warp, 0, pc)];
+                if let Some(touched) = used.touched {
+                    sites.push(self.site("uses one of these registers".into(), warp, 0, touched));
+                }
                 let help = "`wgmma.fence.sync.aligned` belongs between them and the product";
-                return Err(self.fault_at(
-                    FaultKind::InFlight,
-                    "Y12",
-                    message,
-                    vec![site],
-                    Some(help.into()),
-                ));
+                return Err(self.fault_at(FaultKind::InFlight, "Y12", message, sites, Some(help.into())));
             }
         }
         Ok(())

@@ -1,0 +1,117 @@
+//! What a deadlock is reported as (rule Y5): who waits where, and for what.
+
+use super::cta::{Cta, Stop};
+use super::warp::Warp;
+use crate::program::{Async, Effect, InstId, Op, Wait};
+use crate::verdict::FaultKind;
+use std::fmt;
+
+/// The most places that a message shows.
+const MAX_WAITS: usize = 8;
+
+/// A place where lanes of a warp wait, or all lanes of several warps.
+#[derive(Debug)]
+struct Waits {
+    rank: u32,
+    first: usize,
+    last: usize,
+    thread: u32,
+    /// Of so many.
+    lanes: (u32, u32),
+    is_whole: bool,
+    pc: InstId,
+    what: String,
+}
+
+impl fmt::Display for Waits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Waits { first, last, lanes: (lanes, of), what, .. } = self;
+        if first < last {
+            return write!(f, "and all of warps {first} to {last} wait {what}");
+        }
+        let verb = if *lanes == 1 { "waits" } else { "wait" };
+        write!(f, "{lanes} of {of} lanes of warp {first} {verb} {what}")
+    }
+}
+
+impl Cta<'_> {
+    /// Nobody can take a step: who waits where, and for whom.
+    #[cold]
+    pub(super) fn deadlock(&self, warps: &[Warp]) -> Stop {
+        // Warps side by side that wait for the same are one site.
+        let mut places: Vec<Waits> = Vec::new();
+        for warp in warps {
+            let mut rest = warp.live();
+            while rest != 0 {
+                let (group, pc, _) = warp.lowest(rest);
+                rest &= !group;
+                let what = self.waiting_for(warps, warp, group, pc);
+                let is_whole = group == warp.exists;
+                let same = |last: &&mut Waits| {
+                    let follows = (last.rank, last.last + 1) == (warp.rank, warp.number);
+                    is_whole && last.is_whole && follows && (last.pc, &last.what) == (pc, &what)
+                };
+                match places.last_mut().filter(same) {
+                    Some(last) => last.last = warp.number,
+                    None => {
+                        let thread = warp.thread(group.trailing_zeros() as usize);
+                        let (rank, first) = (warp.rank, warp.number);
+                        let lanes = (group.count_ones(), warp.exists.count_ones());
+                        places.push(Waits { rank, first, last: first, thread, lanes, is_whole, pc, what });
+                    }
+                }
+            }
+        }
+        let threads: u32 = warps.iter().map(|warp| warp.live().count_ones()).sum();
+        let shown = &places[..places.len().min(MAX_WAITS)];
+        let hidden = match places.len() - shown.len() {
+            0 => String::new(),
+            1 => ", 1 place more".to_owned(),
+            more => format!(", {more} places more"),
+        };
+        let message = format!("{threads} threads wait for each other, and none can go on{hidden}");
+        let sites = shown.iter().map(|waits| self.site_of_thread(waits.to_string(), waits.thread, waits.pc));
+        self.fault_at(FaultKind::Deadlock, "Y5", message, sites.collect(), self.help_with_new_barriers())
+    }
+
+    fn waiting_for(&self, warps: &[Warp], warp: &Warp, group: u32, pc: InstId) -> String {
+        let lane = group.trailing_zeros() as usize;
+        let op = &self.launch.program.insts[pc.index()].op;
+        if let Op::Barrier { id, count, .. } = op {
+            let Ok(id) = self.concrete(warp, *id, lane, pc, "") else { return "at a barrier".to_owned() };
+            let arrived = self.barriers.arrived(warp.rank, id);
+            let expected = match count {
+                Some(count) => match self.concrete(warp, *count, lane, pc, "") {
+                    Ok(threads) => format!("{threads} threads"),
+                    Err(_) => "its count".into(),
+                },
+                None => {
+                    let own = |other: &&Warp| other.rank == warp.rank && other.live() != 0;
+                    let live = warps.iter().filter(own).count();
+                    format!("all {live} warps that have not returned")
+                }
+            };
+            let warps = if arrived == 1 { "warp has" } else { "warps have" };
+            return format!("at barrier {id} for {expected}; {arrived} {warps} arrived");
+        }
+        if let Effect::Waits(Wait::Warp(_)) = op.effect() {
+            let missing = warp.sync_masks[lane] & warp.live() & !warp.at_warp_sync;
+            return format!("at a warp barrier for lanes {missing:#010x}");
+        }
+        let meets_cluster = matches!(op, Op::Async(Async::ArriveAtCluster { .. } | Async::WaitForCluster));
+        if meets_cluster && group != warp.live() {
+            return "for the others of the warp, with which they come to the cluster's barrier".to_owned();
+        }
+        if meets_cluster {
+            let (arrived, live) = self.cluster.arrived();
+            return format!("for the cluster's barrier; {arrived} of {live} threads have arrived");
+        }
+        if let Effect::Waits(Wait::Phase) = op.effect() {
+            return match self.phase_waited_for(warp, lane) {
+                Some(what) => what,
+                None => "for a phase of a barrier".to_owned(),
+            };
+        }
+        "for the other lanes of the mask at this instruction".to_owned()
+    }
+}
