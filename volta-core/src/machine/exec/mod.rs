@@ -16,6 +16,7 @@ mod int;
 mod known;
 mod left_out;
 mod matrix;
+mod matrix_element;
 mod mbarrier;
 mod memory;
 mod packed_int;

@@ -6,12 +6,10 @@ use super::super::race::Agent;
 use super::super::tensor_map::{PIECE, swizzled};
 use super::super::value::Value;
 use super::super::warp::Warp;
-use super::matrix::UNDEFINED;
 use super::memory::WarpAccess;
 use crate::case::Swizzle;
 use crate::program::matrix::MatrixElement;
 use crate::program::{InstId, Space, VariableId};
-use crate::term::TermId;
 use crate::verdict::FaultKind;
 
 /// A descriptor has this much of an address.
@@ -91,7 +89,6 @@ impl Cta<'_> {
         agent: Agent,
         take: &mut dyn FnMut((usize, usize), u64),
     ) -> Result<(), Stop> {
-        let MatrixElement::Float(format) = element else { return Ok(()) };
         let lane = readers.first().copied().unwrap_or(0);
         if !layout.is_inside {
             let message = "the address in a matrix descriptor is not one in shared memory".to_string();
@@ -122,7 +119,7 @@ impl Cta<'_> {
                 for number in 0..inside {
                     let offset = at.offsets[lane] + (number * bytes) as u64;
                     let value = self.matrix_element(warp, &at, offset, bytes as u32, readers)?;
-                    let raw = self.real(warp, value, format, lane, pc)?.map_or(UNDEFINED, TermId::raw);
+                    let raw = self.raw_element(warp, pc, element, value, lane)?;
                     let along = step * inside + number;
                     let place = if layout.k_major { (row, along) } else { (along, row) };
                     if place.0 < rows {
