@@ -29,6 +29,7 @@ mod sign;
 mod store;
 mod symbolic_int;
 mod tensor_memory;
+mod tensor_pair;
 mod tensor_product;
 mod tile;
 mod warpgroup;
