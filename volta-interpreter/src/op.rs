@@ -622,8 +622,10 @@ pub enum PhaseOp {
     ArriveAfterCopies {
         counted: bool,
     },
-    /// `tcgen05.commit`
-    ArriveAfterProducts,
+    /// `tcgen05.commit`, with `.multicast` to these CTAs
+    ArriveAfterProducts {
+        ctas: Option<Source>,
+    },
     Expect {
         bytes: Source,
     },

@@ -120,9 +120,19 @@ impl Cta<'_> {
                     self.arrive_at(at)?;
                 }
             }
-            PhaseOp::ArriveAfterProducts => {
-                self.phase_barrier(at)?;
-                self.commit_tensor_products(number, at);
+            PhaseOp::ArriveAfterProducts { ctas } => {
+                let ctas = ctas.map(|ctas| self.value(number, ctas) & 0xffff);
+                let barriers = match ctas {
+                    None => vec![at],
+                    Some(ctas) => {
+                        let ranks = (0..16).filter(|rank| ctas >> rank & 1 == 1);
+                        ranks.map(|rank| memory::in_cta(at, rank)).collect()
+                    }
+                };
+                for barrier in &barriers {
+                    self.phase_barrier(*barrier)?;
+                }
+                self.commit_tensor_products(number, barriers);
             }
             PhaseOp::Expect { bytes } => {
                 let bytes = word(bytes);

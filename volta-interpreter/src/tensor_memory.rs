@@ -1,15 +1,17 @@
-//! Tensor memory (`tcgen05`): 128 lanes of 512 columns of 32 bits, what moves to and from it, and products into it.
+//! Tensor memory (`tcgen05`): 128 lanes of 512 columns of 32 bits in each CTA, what moves to and from it, and products into
+//! it, of one CTA or of two, of which each has half of the rows and of the columns in shared memory.
 //!
 //! Loads and stores are done at once. Products and commits of a thread are done in their order, at some time: of a product,
 //! factors and accumulator are read only then.
 //!
 //! Source: PTX ISA, "TensorCore 5th Generation Family Instructions"; the registers of each shape as CuTe's
-//! `copy_traits_sm100` has them.
+//! `copy_traits_sm100` has them, and the accumulators of two CTAs as `mma_traits_sm100` has.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::cta::Cta;
 use super::float::Format;
+use super::integer::IntType;
 use super::layout::{self, Descriptor, Mode, Swizzle};
 use super::matrix::{self, Element, Elements, Shape};
 use super::memory::{SHARED_BYTES, STATIC_END, shared_of};
@@ -55,7 +57,7 @@ impl Moves {
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "named as in PTX")]
 pub enum Tensor {
-    Allocate { to: Address, columns: Source },
+    Allocate { to: Address, columns: Source, pair: bool },
     Free { at: Source, columns: Source },
     Load { d: Vec<Register>, from: Address, moves: Moves, packed: bool },
     Store { to: Address, s: Vec<Source>, moves: Moves, packed: bool },
@@ -70,6 +72,8 @@ pub enum Kind {
     Tf32,
     /// `.kind::f8f6f4`
     F8,
+    /// `.kind::i8`
+    I8,
 }
 
 /// Where a left factor lies.
@@ -86,6 +90,8 @@ pub enum Left {
 #[expect(missing_docs, reason = "named as in PTX")]
 pub struct Product {
     pub kind: Kind,
+    /// Of the CTA and its peer.
+    pub pair: bool,
     pub d: Address,
     pub a: Left,
     pub b: Source,
@@ -98,6 +104,8 @@ pub struct Product {
 /// What an instruction descriptor says.
 #[derive(Clone, Copy, Debug)]
 struct Instruction {
+    pair: bool,
+    satfinite: bool,
     shape: Shape,
     elements: Elements,
     negated: [bool; 2],
@@ -105,27 +113,34 @@ struct Instruction {
 }
 
 impl Instruction {
-    fn decode(kind: Kind, word: u64) -> Result<Instruction, String> {
+    fn decode(kind: Kind, pair: bool, word: u64) -> Result<Instruction, String> {
         let field = |low: u32, bits: u32| word >> low & ((1 << bits) - 1);
-        if field(0, 4) != 0 || field(30, 2) != 0 {
+        let satfinite = kind == Kind::I8 && field(3, 1) == 1;
+        if field(0, 3) != 0 || field(3, 1) == 1 && !satfinite || field(30, 2) != 0 {
             return Err("this instruction descriptor is not known".into());
         }
         let element = |code: u64| {
-            Ok::<_, String>(match (kind, code) {
+            Ok::<_, String>(Element::Float(match (kind, code) {
+                (Kind::I8, 0 | 1) => return Ok(Element::Int(IntType { bits: 8, signed: code == 1 })),
                 (Kind::F16, 0) => Format::F16,
                 (Kind::F16, 1) => Format::Bf16,
                 (Kind::Tf32, 2) => Format::Tf32,
                 (Kind::F8, 0) => Format::E4m3,
                 (Kind::F8, 1) => Format::E5m2,
                 _ => return Err("its factors are not known".into()),
-            })
+            }))
         };
         let (a, b) = (element(field(7, 3))?, element(field(10, 3))?);
-        let d = if field(4, 2) == 1 { Format::F32 } else { Format::F16 };
-        let [a, b, d] = [a, b, d].map(Element::Float);
+        let d = match (kind, field(4, 2)) {
+            (Kind::I8, _) => Element::Int(IntType { bits: 32, signed: true }),
+            (_, 1) => Element::Float(Format::F32),
+            _ => Element::Float(Format::F16),
+        };
         let k = 256 / a.bits() as usize;
         let flag = |at: u32| field(at, 1) == 1;
         Ok(Instruction {
+            pair,
+            satfinite,
             shape: Shape { m: field(24, 5) as usize * 16, n: field(17, 6) as usize * 8, k },
             elements: Elements { a, b, c: d, d },
             negated: [flag(13), flag(14)],
@@ -133,9 +148,22 @@ impl Instruction {
         })
     }
 
-    /// The lane of a row.
-    fn lane(&self, row: usize) -> usize {
-        if self.shape.m == 64 { row % 16 + row / 16 * 32 } else { row }
+    /// Which CTA of two, which lane and which column an element of the result is in: figures of "Data Path Layout
+    /// Organization".
+    fn place(&self, row: usize, column: usize) -> Result<(usize, u64, u64), String> {
+        let Shape { m, n, .. } = self.shape;
+        let mode = |parts: &[(u64, u64)], last: u64| Mode { parts: parts.to_vec(), last };
+        // Lane and 128 times the column, and the CTA above all of these.
+        let cta = (LANES * COLUMNS) as u64;
+        let (rows, columns) = match (self.pair, m) {
+            (false, 64) => (mode(&[(16, 1)], 32), mode(&[], 128)),
+            (false, 128) => (mode(&[], 1), mode(&[], 128)),
+            (true, 128) => (mode(&[(64, 1)], cta), mode(&[(n as u64 / 2, 128)], 64)),
+            (true, 256) => (mode(&[(128, 1)], cta), mode(&[], 128)),
+            _ => return Err("its shape is not known".into()),
+        };
+        let at = rows.offset(row as u64) + columns.offset(column as u64);
+        Ok(((at / cta) as usize, at % cta % 128, at % cta / 128))
     }
 }
 
@@ -152,7 +180,7 @@ enum Pending<'r> {
         adds: bool,
     },
     Commit {
-        barrier: u64,
+        barriers: Vec<u64>,
     },
 }
 
@@ -162,19 +190,26 @@ enum PlacedLeft {
     Tensor(u64),
 }
 
-/// A CTA's tensor memory.
+/// The tensor memory of the CTAs of a cluster.
 #[derive(Debug)]
 pub(super) struct TensorMemory<'r> {
-    words: Vec<u32>,
-    /// First columns, and how many.
-    allocated: Vec<(u64, u64)>,
+    words: BTreeMap<usize, Vec<u32>>,
+    /// CTAs, first columns, and how many.
+    allocated: Vec<(usize, u64, u64)>,
+    /// The first columns of what each CTA has allocated together with its peer.
+    together: BTreeMap<usize, Vec<u64>>,
     /// By thread, the oldest first.
     pending: BTreeMap<usize, VecDeque<Pending<'r>>>,
 }
 
 impl TensorMemory<'_> {
     pub(super) fn new() -> Self {
-        TensorMemory { words: Vec::new(), allocated: Vec::new(), pending: BTreeMap::new() }
+        TensorMemory {
+            words: BTreeMap::new(),
+            allocated: Vec::new(),
+            together: BTreeMap::new(),
+            pending: BTreeMap::new(),
+        }
     }
 
     /// Whether all is done.
@@ -182,12 +217,15 @@ impl TensorMemory<'_> {
         self.pending.is_empty()
     }
 
-    fn word(&mut self, lane: u64, column: u64) -> Result<&mut u32, String> {
-        let held = self.allocated.iter().any(|(first, count)| (*first..first + count).contains(&column));
-        if lane >= LANES as u64 || !held {
-            return Err(format!("lane {lane}, column {column} of tensor memory is not allocated"));
+    fn word(&mut self, rank: usize, lane: u64, column: u64) -> Result<&mut u32, String> {
+        let covers =
+            |(of, first, count): &(usize, u64, u64)| *of == rank && (*first..first + count).contains(&column);
+        let why = || format!("lane {lane}, column {column} of tensor memory is not allocated");
+        if lane >= LANES as u64 || !self.allocated.iter().any(covers) {
+            return Err(why());
         }
-        Ok(&mut self.words[lane as usize * COLUMNS + column as usize])
+        let words = self.words.get_mut(&rank).ok_or_else(why)?;
+        Ok(&mut words[lane as usize * COLUMNS + column as usize])
     }
 }
 
@@ -203,31 +241,33 @@ impl<'r> Cta<'r> {
 
     /// A warp's operation; `first` is its first thread.
     pub(super) fn tensor(&mut self, first: usize, op: &Tensor) -> Result<(), String> {
+        let rank = self.rank(first);
         match op {
-            Tensor::Allocate { to, columns } => {
+            Tensor::Allocate { to, columns, pair } => {
                 let columns = self.value(first, *columns) & 0xffff_ffff;
-                if self.tensor_memory.words.is_empty() {
-                    let bytes = self.random.bytes(4 * LANES * COLUMNS);
-                    let word =
-                        |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
-                    self.tensor_memory.words = bytes.chunks(4).map(word).collect();
+                let peer = rank ^ 1;
+                if *pair && peer >= self.launches.len() {
+                    return Err("a CTA of a pair is not there".into());
                 }
-                let taken = |at: u64| {
-                    let mut held = self.tensor_memory.allocated.iter();
-                    held.any(|(first, count)| at < first + count && *first < at + columns)
+                let together = &mut self.tensor_memory.together;
+                let number = together.entry(rank).or_default().len();
+                let by_peer = together.get(&peer).and_then(|all| all.get(number)).copied();
+                let at = match by_peer.filter(|_| *pair) {
+                    Some(at) => at,
+                    None => {
+                        let ranks = if *pair { vec![rank, peer] } else { vec![rank] };
+                        self.take_columns(&ranks, columns)?
+                    }
                 };
-                let places: Vec<u64> =
-                    (0..COLUMNS as u64).step_by(columns.max(32) as usize).filter(|at| !taken(*at)).collect();
-                if places.is_empty() {
-                    return Err("there are not so many columns".into());
+                if *pair {
+                    self.tensor_memory.together.entry(rank).or_default().push(at);
                 }
-                let at = places[self.random.below(places.len())];
-                self.tensor_memory.allocated.push((at, columns));
                 let (space, to) = self.address(first, *to, 4)?;
                 self.write(first, space, to, 4, at)
             }
             Tensor::Free { at, columns } => {
-                let held = (self.value(first, *at) & 0xffff_ffff, self.value(first, *columns) & 0xffff_ffff);
+                let [at, columns] = [*at, *columns].map(|source| self.value(first, source) & 0xffff_ffff);
+                let held = (rank, at, columns);
                 let allocated = &mut self.tensor_memory.allocated;
                 let place = allocated.iter().position(|other| *other == held);
                 allocated.swap_remove(place.ok_or("it was not allocated")?);
@@ -240,11 +280,11 @@ impl<'r> Cta<'r> {
                     for lane in 0..32 {
                         let (down, across) = moves.place(registers, lane, register as u64);
                         let value = if *packed {
-                            let low = *self.tensor_memory.word(row + down, column + 2 * across)?;
-                            let high = *self.tensor_memory.word(row + down, column + 2 * across + 1)?;
+                            let low = *self.tensor_memory.word(rank, row + down, column + 2 * across)?;
+                            let high = *self.tensor_memory.word(rank, row + down, column + 2 * across + 1)?;
                             low & 0xffff | high << 16
                         } else {
-                            *self.tensor_memory.word(row + down, column + across)?
+                            *self.tensor_memory.word(rank, row + down, column + across)?
                         };
                         self.threads[first + lane as usize].set(*d, value.into());
                     }
@@ -259,17 +299,41 @@ impl<'r> Cta<'r> {
                         let value = self.value(first + lane as usize, *source) as u32;
                         if *packed {
                             for half in 0..2 {
-                                let word = self.tensor_memory.word(row + down, column + 2 * across + half)?;
+                                let word =
+                                    self.tensor_memory.word(rank, row + down, column + 2 * across + half)?;
                                 *word = value >> (16 * half) & 0xffff;
                             }
                         } else {
-                            *self.tensor_memory.word(row + down, column + across)? = value;
+                            *self.tensor_memory.word(rank, row + down, column + across)? = value;
                         }
                     }
                 }
                 Ok(())
             }
         }
+    }
+
+    /// Columns that are free in all of these CTAs.
+    fn take_columns(&mut self, ranks: &[usize], columns: u64) -> Result<u64, String> {
+        for rank in ranks {
+            if !self.tensor_memory.words.contains_key(rank) {
+                let bytes = self.random.bytes(4 * LANES * COLUMNS);
+                let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
+                self.tensor_memory.words.insert(*rank, bytes.chunks(4).map(word).collect());
+            }
+        }
+        let taken = |at: u64| {
+            let mut held = self.tensor_memory.allocated.iter();
+            held.any(|(of, first, count)| ranks.contains(of) && at < first + count && *first < at + columns)
+        };
+        let places: Vec<u64> =
+            (0..COLUMNS as u64).step_by(columns.max(32) as usize).filter(|at| !taken(*at)).collect();
+        if places.is_empty() {
+            return Err("there are not so many columns".into());
+        }
+        let at = places[self.random.below(places.len())];
+        self.tensor_memory.allocated.extend(ranks.iter().map(|rank| (*rank, at, columns)));
+        Ok(at)
     }
 
     /// A thread starts a product.
@@ -290,9 +354,9 @@ impl<'r> Cta<'r> {
         self.tensor_memory.pending.entry(number).or_default().push_back(pending);
     }
 
-    /// A thread commits its products to a barrier.
-    pub(super) fn commit_tensor_products(&mut self, number: usize, barrier: u64) {
-        self.tensor_memory.pending.entry(number).or_default().push_back(Pending::Commit { barrier });
+    /// A thread commits its products to barriers.
+    pub(super) fn commit_tensor_products(&mut self, number: usize, barriers: Vec<u64>) {
+        self.tensor_memory.pending.entry(number).or_default().push_back(Pending::Commit { barriers });
     }
 
     /// Something that threads have started may be done now; all of it, if nobody goes on.
@@ -306,7 +370,11 @@ impl<'r> Cta<'r> {
                 self.tensor_memory.pending.remove(&number);
             }
             match next {
-                Some(Pending::Commit { barrier }) => self.arrive_at(barrier)?,
+                Some(Pending::Commit { barriers }) => {
+                    for barrier in barriers {
+                        self.arrive_at(barrier)?;
+                    }
+                }
                 Some(pending @ Pending::Product { .. }) => self.do_tensor_product(number, &pending)?,
                 None => {}
             }
@@ -314,7 +382,7 @@ impl<'r> Cta<'r> {
         Ok(())
     }
 
-    fn described(&self, word: u64, k_major: bool, bytes: u64) -> Result<layout::Factor, String> {
+    fn described(&self, rank: usize, word: u64, k_major: bool, bytes: u64) -> Result<layout::Factor, String> {
         let field = |low: u32, bits: u32| word >> low & ((1 << bits) - 1);
         if field(46, 3) != 1 || field(49, 3) != 0 || field(52, 1) != 0 {
             return Err("this matrix descriptor is not known".into());
@@ -335,8 +403,7 @@ impl<'r> Cta<'r> {
         if start >= dynamic {
             start += STATIC_END - SHARED_BYTES;
         }
-        // Tensor memory is for clusters of one CTA so far.
-        start += shared_of(0);
+        start += shared_of(rank);
         let descriptor = Descriptor { start, leading, stride, swizzle: Swizzle(swizzle) };
         Ok(layout::Factor::new(descriptor, k_major, bytes))
     }
@@ -345,54 +412,69 @@ impl<'r> Cta<'r> {
         let Pending::Product { product, left, right, word, d, disabled, adds } = pending else {
             return Ok(());
         };
-        let instruction = Instruction::decode(product.kind, *word)?;
-        let Instruction { shape, elements, negated, transposed } = instruction;
+        let instruction = Instruction::decode(product.kind, product.pair, *word)?;
+        let Instruction { shape, elements, negated, transposed, satfinite, .. } = instruction;
+        let own = self.rank(number);
+        let ctas = if product.pair { vec![own & !1, own | 1] } else { vec![own] };
         let Shape { m, n, k } = shape;
         let sign = |at: usize, element: Element| if negated[at] { 1 << (element.bits() - 1) } else { 0 };
         let bytes = |element: Element| element.bits() / 8;
         let mut a = vec![0; m * k];
         match left {
             PlacedLeft::Shared(descriptor) => {
-                let place = self.described(*descriptor, !transposed[0], bytes(elements.a).into())?;
+                // Rows in a CTA.
+                let each = m / ctas.len();
                 for (at, to) in a.iter_mut().enumerate() {
-                    let address = place.address((at / k) as u64, (at % k) as u64);
+                    let (cta, row) = (ctas[at / k / each], at / k % each);
+                    let place = self.described(cta, *descriptor, !transposed[0], bytes(elements.a).into())?;
+                    let address = place.address(row as u64, (at % k) as u64);
                     *to = self.read(number, Space::Shared, address, bytes(elements.a))?;
                 }
+            }
+            PlacedLeft::Tensor(_) if product.pair && m == 128 => {
+                return Err("where such a left factor lies in two CTAs is not known".into());
             }
             PlacedLeft::Tensor(address) => {
                 let (row, column) = split(*address);
                 let inside = 32 / elements.a.bits() as usize;
                 for (at, to) in a.iter_mut().enumerate() {
-                    let lane = row + instruction.lane(at / k) as u64;
-                    let held = *self.tensor_memory.word(lane, column + (at % k / inside) as u64)?;
+                    let (cta, down, _) = instruction.place(at / k, 0)?;
+                    let column = column + (at % k / inside) as u64;
+                    let held = *self.tensor_memory.word(ctas[cta], row + down, column)?;
                     let down = (at % k % inside) as u32 * elements.a.bits();
                     *to = u64::from(held >> down) & super::float::mask(elements.a.bits());
                 }
             }
         }
-        let place = self.described(*right, !transposed[1], bytes(elements.b).into())?;
         let mut b = vec![0; k * n];
+        let each = n / ctas.len();
         for (at, to) in b.iter_mut().enumerate() {
-            let address = place.address((at % n) as u64, (at / n) as u64);
+            let (cta, column) = (ctas[at % n / each], at % n % each);
+            let place = self.described(cta, *right, !transposed[1], bytes(elements.b).into())?;
+            let address = place.address(column as u64, (at / n) as u64);
             *to = self.read(number, Space::Shared, address, bytes(elements.b))?;
         }
         a.iter_mut().for_each(|bits| *bits ^= sign(0, elements.a));
         b.iter_mut().for_each(|bits| *bits ^= sign(1, elements.b));
         let (row, column) = split(*d);
-        let at_lane = |at: usize| row + instruction.lane(at / n) as u64;
+        let place = |at: usize| {
+            let (cta, down, across) = instruction.place(at / n, at % n)?;
+            Ok::<_, String>((ctas[cta], row + down, column + across))
+        };
         let mut sum = vec![0; m * n];
         if *adds {
             let mask = super::float::mask(elements.d.bits());
             for (at, to) in sum.iter_mut().enumerate() {
-                *to = u64::from(*self.tensor_memory.word(at_lane(at), column + (at % n) as u64)?) & mask;
+                let (cta, lane, column) = place(at)?;
+                *to = u64::from(*self.tensor_memory.word(cta, lane, column)?) & mask;
             }
         }
-        let sum = matrix::multiply(shape, elements, false, &a, &b, &sum)?;
+        let sum = matrix::multiply(shape, elements, satfinite, &a, &b, &sum)?;
         for (at, value) in sum.into_iter().enumerate() {
-            let lane = at_lane(at);
+            let (cta, lane, column) = place(at)?;
             let is_kept = disabled.get(lane as usize / 32).is_some_and(|word| word >> (lane % 32) & 1 == 1);
             if !is_kept {
-                *self.tensor_memory.word(lane, column + (at % n) as u64)? = value as u32;
+                *self.tensor_memory.word(cta, lane, column)? = value as u32;
             }
         }
         Ok(())

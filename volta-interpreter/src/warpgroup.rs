@@ -43,6 +43,8 @@ pub struct Product {
     pub adds: Source,
     /// Whether A and B are negated.
     pub negated: [bool; 2],
+    /// Sums of integers stop at the ends of their range.
+    pub satfinite: bool,
 }
 
 /// A product that has not been done.
@@ -185,7 +187,7 @@ impl<'r> Cta<'r> {
                 slots.iter().enumerate().for_each(|(index, value)| sum[position(lane, index)] = *value);
             }
         }
-        let sum = matrix::multiply(*shape, *elements, false, &left, &right, &sum)?;
+        let sum = matrix::multiply(*shape, *elements, product.satfinite, &left, &right, &sum)?;
         for (lane, slots) in slots.iter_mut().enumerate() {
             slots.iter_mut().enumerate().for_each(|(index, slot)| *slot = sum[position(lane, index)]);
         }

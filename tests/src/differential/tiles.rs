@@ -34,13 +34,17 @@ pub const FAMILY: Family = Family {
         ("right of e4m3", 4),
         ("left of e5m2", 4),
         ("right of e5m2", 4),
+        ("left of s8", 4),
+        ("right of s8", 4),
+        ("left of u8", 4),
+        ("right of u8", 4),
     ],
 };
 
 /// Kinds of boxes: to or from shared memory, swizzled, of three sizes of elements.
 const TILES: usize = 2 * SWIZZLES.len() * MOVED.len();
 
-/// Kinds of factors: left or right, swizzled, of five types, of which two may lie in either order.
+/// Kinds of factors: left or right, swizzled, of seven types, of which two may lie in either order.
 const FACTORS: usize = 2 * SWIZZLES.len() * (KINDS.len() + 2);
 
 /// Threads of a kernel.
@@ -74,7 +78,13 @@ struct Kind {
     widen: &'static str,
 }
 
-const KINDS: [Kind; 5] = [
+impl Kind {
+    fn is_integer(&self) -> bool {
+        matches!(self.name, "s8" | "u8")
+    }
+}
+
+const KINDS: [Kind; 7] = [
     Kind {
         name: "f16",
         element: "f16",
@@ -98,6 +108,8 @@ const KINDS: [Kind; 5] = [
         one: 0x3c,
         widen: "cvt.u16.u32 %h, %r; cvt.rn.f16x2.e5m2x2 %r, %h; mov.b32 {%h, %g}, %r; cvt.f32.f16 %f, %h;",
     },
+    Kind { name: "s8", element: "i8", bytes: 1, one: 1, widen: "cvt.s32.s8 %r, %r; mov.b32 %f, %r;" },
+    Kind { name: "u8", element: "u8", bytes: 1, one: 1, widen: "mov.b32 %f, %r;" },
 ];
 
 const DECLARATIONS: &str =
@@ -263,13 +275,14 @@ fn factor(kind: usize, random: &mut Random) -> Moves {
     // Behind all types, those of 16 bits in the other order.
     let kind = kind / 2 / SWIZZLES.len();
     let k_major = kind < KINDS.len();
-    let Kind { name, element, bytes, one, .. } = KINDS[kind % KINDS.len()];
+    let kind = &KINDS[kind % KINDS.len()];
+    let Kind { name, element, bytes, one, .. } = *kind;
     let k = 32 / bytes;
     let n = if left { k } else { 8 * one_of(random, &[1, 2, 3, 8]) };
     let place = Place::draw(random, swizzle, (if left { 64 } else { n }, k), bytes, k_major);
     let count = place.size / bytes;
     let mut body = format!(
-        "  .reg .b32 %a<4>; .reg .f32 %d<{}>; .reg .b64 %u, %v;\n  ld.param.u64 %x, [x]; ld.param.u64 %y, [y];\n{}",
+        "  .reg .b32 %a<4>; .reg .b32 %d<{}>; .reg .b64 %u, %v;\n  ld.param.u64 %x, [x]; ld.param.u64 %y, [y];\n{}",
         n / 2,
         raw("in", count, bytes, 0, true)
     );
@@ -326,8 +339,16 @@ fn factor(kind: usize, random: &mut Random) -> Moves {
     let d = list("d", n / 2);
     // What is not added may be anything.
     let (adds, held) = one_of(random, &[("0", "0f40000000"), ("1", "0f00000000"), ("%q", "0f00000000")]);
-    (0..n / 2).for_each(|at| _ = writeln!(body, "  mov.f32 %d{at}, {held};"));
+    (0..n / 2).for_each(|at| _ = writeln!(body, "  mov.b32 %d{at}, {held};"));
+    // Integers are not negated; the other factor may be of the other type, and no sum leaves its range.
     let [scale_a, scale_b] = [one_of(random, &[1, -1]), one_of(random, &[1, -1])];
+    let (types, signs) = if kind.is_integer() {
+        let other = one_of(random, &["s8", "u8"]);
+        let (a, b) = if left { (name, other) } else { (other, name) };
+        (format!("{}s32.{a}.{b}", one_of(random, &["", "satfinite."])), String::new())
+    } else {
+        (format!("f32.{name}.{name}"), format!(", {scale_a}, {scale_b}"))
+    };
     let (a, b) = if left { ("%u".into(), "%v") } else { (list("a", 4), "%u") };
     let trans = match (bytes == 2, left) {
         (false, _) => String::new(),
@@ -336,7 +357,7 @@ fn factor(kind: usize, random: &mut Random) -> Moves {
     };
     let _ = writeln!(
         body,
-        "  fence.proxy.async.shared::cta;\n  bar.sync 0;\n  setp.lt.u32 %q, %tid, 128;\n  wgmma.fence.sync.aligned;\n  wgmma.mma_async.sync.aligned.m64n{n}k{k}.f32.{name}.{name} {d}, {a}, {b}, {adds}, {scale_a}, {scale_b}{trans};\n  wgmma.commit_group.sync.aligned;\n  wgmma.wait_group.sync.aligned 0;"
+        "  fence.proxy.async.shared::cta;\n  bar.sync 0;\n  setp.lt.u32 %q, %tid, 128;\n  wgmma.fence.sync.aligned;\n  wgmma.mma_async.sync.aligned.m64n{n}k{k}.{types} {d}, {a}, {b}, {adds}{signs}{trans};\n  wgmma.commit_group.sync.aligned;\n  wgmma.wait_group.sync.aligned 0;"
     );
     // A lane has two neighbours in each 8 columns of each of two rows, 8 apart.
     let _ = writeln!(
@@ -345,12 +366,12 @@ fn factor(kind: usize, random: &mut Random) -> Moves {
     );
     for at in 0..n / 2 {
         let offset = at / 2 % 2 * 8 * n + at / 4 * 8 + at % 2;
-        let _ = writeln!(body, "  st.global.f32 [%at+{}], %d{at};", 4 * offset);
+        let _ = writeln!(body, "  st.global.b32 [%at+{}], %d{at};", 4 * offset);
     }
     let arguments = ["x", "y"].map(|name| Argument::Named(name.into())).to_vec();
     Moves {
         what: format!("{} of {name}", if left { "left" } else { "right" }),
-        elements: [element, "f32"],
+        elements: [element, if kind.is_integer() { "i32" } else { "f32" }],
         counts: [count, 64 * n],
         side: side(module(".param .u64 x, .param .u64 y", &body), arguments, end),
     }

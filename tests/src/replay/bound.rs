@@ -114,12 +114,14 @@ impl Precision {
                 converted.extend([a, d].into_iter().filter(|format| *format != Format::F64));
             }
             if let Op::TensorProduct(product) = op {
-                computed.push(Format::F32);
                 // Factors are converted by instructions of their own, but for tf32; results may be of f16.
-                converted.push(match product.kind {
-                    Kind::F16 | Kind::F8 => Format::F16,
-                    Kind::Tf32 => Format::Tf32,
-                });
+                let narrow = match product.kind {
+                    Kind::F16 | Kind::F8 => Some(Format::F16),
+                    Kind::Tf32 => Some(Format::Tf32),
+                    Kind::I8 => None,
+                };
+                computed.extend(narrow.map(|_| Format::F32));
+                converted.extend(narrow);
             }
         }
         let narrowest = |all: Vec<Format>| all.into_iter().min_by_key(|format| format.fraction_bits());

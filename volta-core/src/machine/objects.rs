@@ -27,7 +27,7 @@ pub(super) struct Object {
     pub(super) backing: Backing,
     /// What its elements are, when the case says so.
     pub(super) element: Option<Element>,
-    /// In shared memory, the CTA of the cluster that it belongs to.
+    /// In shared and tensor memory, the CTA of the cluster that it belongs to.
     pub(super) rank: u32,
 }
 
@@ -143,15 +143,16 @@ impl Objects {
         placed
     }
 
-    /// Places what lies in the shared memory of the further CTAs of the cluster.
+    /// Places what lies in the shared memory of the further CTAs of the cluster, and their tensor memory.
     fn repeat(&mut self, shared_cells: u32) {
-        let own: Vec<Object> =
-            self.objects.iter().filter(|object| object.space == Space::Shared).cloned().collect();
+        let is_of_each = |object: &&Object| matches!(object.space, Space::Shared | Space::Tensor);
+        let own: Vec<Object> = self.objects.iter().filter(is_of_each).cloned().collect();
         for rank in 1..self.ranks {
             for object in &own {
                 let Backing::Shared(first) = object.backing else { continue };
                 let base = object.base + self.distance(rank);
-                let (slots, slot) = (&mut self.narrow[0], (base >> NARROW_SHIFT) as usize);
+                let Some(index) = narrow_index(object.space) else { continue };
+                let (slots, slot) = (&mut self.narrow[index], (base >> NARROW_SHIFT) as usize);
                 slots.resize(slots.len().max(slot + 1), None);
                 slots[slot] = Some(number_of(self.objects.len()));
                 let backing = Backing::Shared(first + rank * shared_cells);
@@ -224,9 +225,10 @@ impl Objects {
         self.iter().find(|(_, object)| object.backing == Backing::Tensor(tensor)).map(|(number, _)| number)
     }
 
-    /// The object that is tensor memory.
-    pub(super) fn tensor_memory(&self) -> Option<u32> {
-        self.iter().find(|(_, object)| object.space == Space::Tensor).map(|(number, _)| number)
+    /// The object that is the tensor memory of a CTA of the cluster.
+    pub(super) fn tensor_memory(&self, rank: u32) -> Option<u32> {
+        let is_it = |object: &Object| object.space == Space::Tensor && object.rank == rank;
+        self.iter().find(|(_, object)| is_it(object)).map(|(number, _)| number)
     }
 
     /// The object whose slot holds an address of `space` (not generic), and the offset in it, which may lie

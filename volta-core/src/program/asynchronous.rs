@@ -168,8 +168,8 @@ pub enum BarrierAction {
     },
     /// `cp.async.mbarrier.arrive`: once all copies of the thread are over; `counted` with `.noinc`
     ArriveAfterCopies { counted: bool },
-    /// `tcgen05.commit`: once all products of the thread are over
-    ArriveAfterProducts,
+    /// `tcgen05.commit`: once all products of the thread are over; with `.multicast` at the same place in each of these CTAs
+    ArriveAfterProducts { ctas: Option<Src>, pair: bool },
     /// `mbarrier.expect_tx`
     Expect { bytes: Src },
     /// `mbarrier.complete_tx`
@@ -247,7 +247,7 @@ impl Async {
                 | BarrierAction::Invalidate
                 | BarrierAction::Arrive { .. }
                 | BarrierAction::ArriveAfterCopies { .. }
-                | BarrierAction::ArriveAfterProducts
+                | BarrierAction::ArriveAfterProducts { .. }
                 | BarrierAction::Expect { .. }
                 | BarrierAction::Complete { .. } => Effect::Context,
             },
@@ -269,7 +269,7 @@ impl Async {
             }
             Async::Tensor(
                 TensorMemoryOp::Free { .. }
-                | TensorMemoryOp::Relinquish
+                | TensorMemoryOp::Relinquish { .. }
                 | TensorMemoryOp::Load { .. }
                 | TensorMemoryOp::Store { .. }
                 | TensorMemoryOp::Wait { .. }
@@ -303,9 +303,8 @@ impl Async {
                 BarrierAction::Arrive { count, bytes, .. } => [*count].into_iter().chain(*bytes).collect(),
                 BarrierAction::Expect { bytes } | BarrierAction::Complete { bytes } => vec![*bytes],
                 BarrierAction::Test { phase: Phase::State(phase) | Phase::Parity(phase), .. } => vec![*phase],
-                BarrierAction::Invalidate
-                | BarrierAction::ArriveAfterCopies { .. }
-                | BarrierAction::ArriveAfterProducts => Vec::new(),
+                BarrierAction::ArriveAfterProducts { ctas, .. } => ctas.iter().copied().collect(),
+                BarrierAction::Invalidate | BarrierAction::ArriveAfterCopies { .. } => Vec::new(),
             },
             Async::FenceRegisters
             | Async::Commit { .. }

@@ -494,7 +494,10 @@ impl Display for Async {
                 BarrierAction::ArriveAfterCopies { counted } => {
                     write!(out, "mbarrier.arrive.copies{} {place}", if *counted { ".counted" } else { "" })
                 }
-                BarrierAction::ArriveAfterProducts => write!(out, "mbarrier.arrive.products {place}"),
+                BarrierAction::ArriveAfterProducts { ctas, pair } => {
+                    write!(out, "mbarrier.arrive.products{} {place}", of_pair(*pair))?;
+                    ctas.map_or(Ok(()), |ctas| write!(out, ", to {ctas}"))
+                }
                 BarrierAction::Expect { bytes } => write!(out, "mbarrier.expect {place}, {bytes}"),
                 BarrierAction::Complete { bytes } => write!(out, "mbarrier.complete {place}, {bytes}"),
                 BarrierAction::Test { p, phase, acquires } => {
@@ -522,12 +525,21 @@ fn order(scope: Option<Scope>) -> &'static str {
     }
 }
 
+/// Whether an operation is of two CTAs.
+fn of_pair(pair: bool) -> &'static str {
+    if pair { ".pair" } else { "" }
+}
+
 impl Display for TensorMemoryOp {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            TensorMemoryOp::Allocate { to, columns } => write!(out, "tensor.alloc {to}, {columns}"),
-            TensorMemoryOp::Free { address, columns } => write!(out, "tensor.free {address}, {columns}"),
-            TensorMemoryOp::Relinquish => write!(out, "tensor.relinquish"),
+            TensorMemoryOp::Allocate { to, columns, pair } => {
+                write!(out, "tensor.alloc{} {to}, {columns}", of_pair(*pair))
+            }
+            TensorMemoryOp::Free { address, columns, pair } => {
+                write!(out, "tensor.free{} {address}, {columns}", of_pair(*pair))
+            }
+            TensorMemoryOp::Relinquish { pair } => write!(out, "tensor.relinquish{}", of_pair(*pair)),
             TensorMemoryOp::Load { d, from } => write!(out, "{} = tensor.load{from}", list(d)),
             TensorMemoryOp::Store { to, a } => write!(out, "tensor.store{to}, {}", list(a)),
             TensorMemoryOp::Wait { loads } => {
@@ -557,8 +569,8 @@ impl Display for Moved {
 
 impl Display for TensorProduct {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let TensorProduct { kind, d, a, b, descriptor, left_out, adds } = self;
-        write!(out, "tensor.mma.{} {d}, ", name(kind))?;
+        let TensorProduct { kind, pair, d, a, b, descriptor, left_out, adds } = self;
+        write!(out, "tensor.mma.{}{} {d}, ", name(kind), of_pair(*pair))?;
         match a {
             LeftFactor::Shared(factor) => write!(out, "{factor}")?,
             LeftFactor::Tensor(address) => write!(out, "{address}")?,

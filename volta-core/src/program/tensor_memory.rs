@@ -78,6 +78,8 @@ pub enum ProductKind {
     Tf32,
     /// `.kind::f8f6f4`
     Narrow,
+    /// `.kind::i8`
+    Integer,
 }
 
 /// The left factor of a product.
@@ -94,6 +96,8 @@ pub enum LeftFactor {
 pub struct TensorProduct {
     /// What its elements may be.
     pub kind: ProductKind,
+    /// It is of the CTA and its peer: each has half of A, of B and of the result (`.cta_group::2`).
+    pub pair: bool,
     /// What is added to, and the result, in tensor memory.
     pub d: Address,
     /// The left factor.
@@ -140,12 +144,13 @@ impl TensorProduct {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "fields are named as PTX names its operands")]
 pub enum TensorMemoryOp {
-    /// `tcgen05.alloc`: so many columns, the address of which is stored
-    Allocate { to: Place, columns: Src },
+    /// `tcgen05.alloc`: so many columns, the address of which is stored; of a `pair` (`.cta_group::2`), by a warp of each
+    /// CTA together, which goes for the next two as well
+    Allocate { to: Place, columns: Src, pair: bool },
     /// `tcgen05.dealloc`
-    Free { address: Src, columns: Src },
+    Free { address: Src, columns: Src, pair: bool },
     /// `tcgen05.relinquish_alloc_permit`
-    Relinquish,
+    Relinquish { pair: bool },
     /// `tcgen05.ld`
     Load { d: Vec<RegId>, from: Moved },
     /// `tcgen05.st`
@@ -163,11 +168,25 @@ impl TensorMemoryOp {
         match self {
             TensorMemoryOp::Allocate { .. }
             | TensorMemoryOp::Free { .. }
-            | TensorMemoryOp::Relinquish
+            | TensorMemoryOp::Relinquish { .. }
             | TensorMemoryOp::Load { .. }
             | TensorMemoryOp::Store { .. }
             | TensorMemoryOp::Wait { .. } => Effect::Collective(Members::All),
             TensorMemoryOp::Fence { .. } | TensorMemoryOp::Multiply(_) => Effect::Context,
+        }
+    }
+
+    /// Whether a warp of each CTA of a pair execute it together.
+    pub(crate) fn is_of_both(&self) -> bool {
+        match self {
+            TensorMemoryOp::Allocate { pair, .. }
+            | TensorMemoryOp::Free { pair, .. }
+            | TensorMemoryOp::Relinquish { pair } => *pair,
+            TensorMemoryOp::Load { .. }
+            | TensorMemoryOp::Store { .. }
+            | TensorMemoryOp::Wait { .. }
+            | TensorMemoryOp::Fence { .. }
+            | TensorMemoryOp::Multiply(_) => false,
         }
     }
 
@@ -186,7 +205,7 @@ impl TensorMemoryOp {
                 list
             }
             TensorMemoryOp::Allocate { .. }
-            | TensorMemoryOp::Relinquish
+            | TensorMemoryOp::Relinquish { .. }
             | TensorMemoryOp::Wait { .. }
             | TensorMemoryOp::Fence { .. } => Vec::new(),
         }
@@ -204,7 +223,7 @@ impl TensorMemoryOp {
                 });
                 descriptors.chain([product.descriptor]).chain(product.left_out.iter().copied()).collect()
             }
-            TensorMemoryOp::Relinquish
+            TensorMemoryOp::Relinquish { .. }
             | TensorMemoryOp::Load { .. }
             | TensorMemoryOp::Wait { .. }
             | TensorMemoryOp::Fence { .. } => Vec::new(),

@@ -20,6 +20,7 @@ impl Decoder {
             return Ok(None);
         }
         modifiers.ignore(&["sync", "aligned", "cta_group::1"]);
+        let pair = modifiers.take("cta_group::2");
         let at = |at: usize| operands.get(at).ok_or("an operand is missing");
         let word = |operand: usize| -> Result<Source, String> { self.source(at(operand)?, WORD) };
         let kinds = [
@@ -40,7 +41,11 @@ impl Decoder {
             "alloc" => {
                 let space = modifiers.space();
                 modifiers.ty()?;
-                Collective::Tensor(Tensor::Allocate { to: self.address(at(0)?, space)?, columns: word(1)? })
+                Collective::Tensor(Tensor::Allocate {
+                    to: self.address(at(0)?, space)?,
+                    columns: word(1)?,
+                    pair,
+                })
             }
             "dealloc" => {
                 modifiers.ty()?;
@@ -50,12 +55,21 @@ impl Decoder {
             "relinquish_alloc_permit" | "wait::ld" | "wait::st" => Collective::Sync,
             "commit" => {
                 modifiers.take("mbarrier::arrive::one");
+                let ctas = if modifiers.take("multicast::cluster") {
+                    Some(self.source(at(1)?, Type::Bits(16))?)
+                } else {
+                    None
+                };
                 let space = modifiers.space();
                 modifiers.ty()?;
-                let op = Box::new(PhaseOp::ArriveAfterProducts);
+                let op = Box::new(PhaseOp::ArriveAfterProducts { ctas });
                 return Ok(Some(Op::Phase { at: self.address(at(0)?, space)?, op }));
             }
-            "mma" => return Ok(Some(Op::TensorProduct(Box::new(self.tensor_product(modifiers, operands)?)))),
+            "mma" => {
+                return Ok(Some(Op::TensorProduct(Box::new(
+                    self.tensor_product(pair, modifiers, operands)?,
+                ))));
+            }
             _ => return Ok(Some(Op::Nothing)),
         };
         Ok(Some(Op::Collective { op: Box::new(op), mask: Source::Value(0xffff_ffff) }))
@@ -108,8 +122,18 @@ impl Decoder {
         }
     }
 
-    fn tensor_product(&self, modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<Product, String> {
-        let kinds = [("kind::f16", Kind::F16), ("kind::tf32", Kind::Tf32), ("kind::f8f6f4", Kind::F8)];
+    fn tensor_product(
+        &self,
+        pair: bool,
+        modifiers: &mut Modifiers<'_>,
+        operands: &[Operand],
+    ) -> Result<Product, String> {
+        let kinds = [
+            ("kind::f16", Kind::F16),
+            ("kind::tf32", Kind::Tf32),
+            ("kind::f8f6f4", Kind::F8),
+            ("kind::i8", Kind::I8),
+        ];
         let kind = modifiers.one_of(&kinds).ok_or("its kind is not known")?;
         modifiers.ignore(&[
             "collector::a::fill",
@@ -122,12 +146,13 @@ impl Decoder {
         };
         let (disabled, adds) = match rest {
             [adds] => (Vec::new(), adds),
-            [disabled @ Operand::Vector(..), adds] => (self.values(disabled, WORD)?, adds),
-            _ => return Err("its accumulator is scaled".into()),
+            [disabled @ Operand::Vector(..), adds] if !pair => (self.values(disabled, WORD)?, adds),
+            _ => return Err("its accumulator is scaled, or lanes of two CTAs are left out".into()),
         };
         let wide = Type::Bits(64);
         Ok(Product {
             kind,
+            pair,
             d: self.tensor_address(d)?,
             a: if let Operand::Address { .. } = a {
                 Left::Tensor(self.tensor_address(a)?)

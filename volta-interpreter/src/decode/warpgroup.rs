@@ -37,11 +37,18 @@ impl Decoder {
 
     fn product(&self, modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<Product, String> {
         let shape = modifiers.first_of(Shape::parse).ok_or("it has no shape")?;
-        let mut format = || modifiers.first_of(Type::parse).ok_or("it has too few types");
-        let (Type::Float(result), Type::Float(a), Type::Float(b)) = (format()?, format()?, format()?) else {
-            return Err("only floats are known".into());
+        let mut element = || match modifiers.first_of(Type::parse) {
+            Some(Type::Float(format)) => Ok(Element::Float(format)),
+            Some(Type::Int(int)) => Ok(Element::Int(int)),
+            _ => Err("it has too few types, or one that is not known"),
         };
-        let elements = [result, a, b].map(Element::Float);
+        let [result, a, b] = [element()?, element()?, element()?];
+        // Of integers, there are neither factors that are negated nor others than rows of bytes.
+        let integers = [result, a, b].into_iter().filter(|of| matches!(of, Element::Int(_))).count();
+        if !matches!((integers, result.bits(), a.bits()), (0, ..) | (3, 32, 8)) {
+            return Err("its types do not go together".into());
+        }
+        let satfinite = integers > 0 && modifiers.take("satfinite");
         let whole = (shape.m, shape.k as u32 * a.bits()) == (4 * ROWS, 256) && a.bits() == b.bits();
         if !whole || !shape.n.is_multiple_of(8) {
             return Err("its shape is not known".into());
@@ -61,7 +68,6 @@ impl Decoder {
         let adds = self.source(scale, WORD)?;
         let adds = if let Source::Value(value) = adds { Source::Value(u64::from(value != 0)) } else { adds };
         let minus = |at: usize| Ok::<bool, String>(self.number(operands, at)? == 0xffff_ffff);
-        let [result, a, b] = elements;
         let product = Product {
             shape: Shape { m: ROWS, ..shape },
             elements: Elements { a, b, c: result, d: result },
@@ -73,7 +79,8 @@ impl Decoder {
             },
             b: shared(right, trans_b)?,
             adds,
-            negated: [minus(4)?, minus(5)?],
+            negated: if integers > 0 { [false; 2] } else { [minus(4)?, minus(5)?] },
+            satfinite,
         };
         let held = |registers: usize, element: Element, count: usize| {
             registers * 32 * 32 == count * element.bits() as usize

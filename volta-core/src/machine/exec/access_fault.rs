@@ -158,7 +158,7 @@ impl Cta<'_> {
             }
             TensorMemoryOp::Allocate { .. }
             | TensorMemoryOp::Free { .. }
-            | TensorMemoryOp::Relinquish
+            | TensorMemoryOp::Relinquish { .. }
             | TensorMemoryOp::Wait { .. }
             | TensorMemoryOp::Fence { .. } => {
                 "a barrier that both threads pass between the two accesses, such as `__syncthreads()`, orders them"
@@ -408,7 +408,12 @@ impl Cta<'_> {
         if object.space == Space::Tensor {
             let cell = offset / 4;
             let (lane, column) = (cell / u64::from(TENSOR_COLUMNS), cell % u64::from(TENSOR_COLUMNS));
-            return format!("lane {lane}, column {column} of tensor memory");
+            let whose = if self.launch.ranks() > 1 {
+                format!(" of the cluster's CTA {}", object.rank)
+            } else {
+                String::new()
+            };
+            return format!("lane {lane}, column {column} of tensor memory{whose}");
         }
         if let Backing::Tensor(number) = object.backing
             && let tensor = &self.launch.tensors[number as usize]

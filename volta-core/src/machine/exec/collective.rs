@@ -72,6 +72,12 @@ impl Cta<'_> {
         {
             return Ok(0);
         }
+        if let Op::Async(Async::Tensor(operation)) = &inst.op
+            && operation.is_of_both()
+            && !self.meets_peer(warp, pc)?
+        {
+            return Ok(0);
+        }
         self.execute(warp, u32::MAX, inst, pc)?;
         warp.meet(u32::MAX);
         if self.options.rules.warp_collectives_order_memory {

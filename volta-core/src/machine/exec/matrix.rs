@@ -299,15 +299,19 @@ impl Cta<'_> {
         out: &mut Terms,
         place: impl Fn(usize, usize) -> (usize, usize),
     ) -> Result<(), Stop> {
-        let MatrixElement::Float(format) = element else { return Ok(()) };
-        let bytes = format.bytes();
+        let bytes = element.bytes();
         let inside = (4 / bytes as usize).max(1);
-        let tag = Sym::real_tag(format);
+        let tag = match element {
+            MatrixElement::Float(format) => Some(Sym::real_tag(format)),
+            MatrixElement::Int8 { .. } | MatrixElement::Int32 => None,
+        };
         for (number, source) in registers.iter().enumerate() {
             for lane in 0..32 {
                 let value = self.value(warp, *source, lane);
                 let at = number * inside;
-                if let Value::Sym(sym) = value {
+                if let Value::Sym(sym) = value
+                    && let Some(tag) = tag
+                {
                     // At a look, what the rule is.
                     if inside == 1 && sym.raw() & !Sym::PAYLOAD == tag {
                         out.set(place(lane, at), sym.raw() & Sym::PAYLOAD);
@@ -326,7 +330,7 @@ impl Cta<'_> {
                 for step in 0..inside {
                     let part =
                         if inside == 1 { value } else { self.part(warp, value, (step, bytes), lane, pc)? };
-                    let raw = self.raw_real(warp, part, format, lane, pc)?;
+                    let raw = self.raw_element(warp, pc, element, part, lane)?;
                     out.set(place(lane, at + step), raw);
                 }
             }

@@ -45,6 +45,9 @@ impl Cta<'_> {
         place: Place,
         action: &BarrierAction,
     ) -> Result<(), Stop> {
+        if let BarrierAction::ArriveAfterProducts { ctas, pair } = action {
+            return self.arrive_after_products(warp, lane, pc, place, (*ctas, *pair));
+        }
         let key = self.barrier_at(warp, lane, pc, place, action)?;
         let number = |cta: &Self, warp: &Warp, source: Src, what: &str| {
             cta.concrete(warp, source, lane, pc, what).map(|bits| bits as u32)
@@ -122,13 +125,8 @@ impl Cta<'_> {
                 })?;
                 self.end_phase(warp, lane, pc, key).map(drop)
             }
-            BarrierAction::ArriveAfterProducts => {
-                let commit = self.commit_tensor_products(warp.thread(lane))?;
-                self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
-                    barrier.current.commits.push(commit);
-                    barrier.arrive(clocks, event, 1, false)
-                })?;
-                self.end_phase(warp, lane, pc, key).map(drop)
+            BarrierAction::ArriveAfterProducts { .. } => {
+                Err(Stop::Defect("products were committed as something else"))
             }
             BarrierAction::Expect { bytes } => {
                 let bytes = number(self, warp, *bytes, "a number of bytes")?;
@@ -144,6 +142,40 @@ impl Cta<'_> {
             }
             BarrierAction::Test { .. } => Err(Stop::Defect("a test of a barrier was executed by itself")),
         }
+    }
+
+    /// `tcgen05.commit`: an arrival at one barrier, or at the same place in each of several CTAs.
+    fn arrive_after_products(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        pc: InstId,
+        place: Place,
+        (ctas, pair): (Option<Src>, bool),
+    ) -> Result<(), Stop> {
+        self.is_of_one_kind(warp, lane, pc, pair)?;
+        let action = BarrierAction::ArriveAfterProducts { ctas, pair };
+        let address = self.addresses(warp, 1 << lane, place.address, pc)?[lane];
+        let mut keys = Vec::new();
+        match ctas {
+            None => keys.push(self.barrier_at_address(warp, lane, pc, (place.space, address), &action)?),
+            Some(ctas) => {
+                let ctas = self.concrete(warp, ctas, lane, pc, "a mask of CTAs")? & 0xffff;
+                for rank in self.ranks_in(ctas, warp, lane, pc)? {
+                    let there = self.in_cta((place.space, address), rank.into(), (&*warp, lane, pc))?;
+                    keys.push(self.barrier_at_address(warp, lane, pc, there, &action)?);
+                }
+            }
+        }
+        let commit = self.commit_tensor_products(warp.thread(lane))?;
+        for key in keys {
+            self.at_barrier(warp, lane, pc, key, |barrier, clocks, event| {
+                barrier.current.commits.push(commit);
+                barrier.arrive(clocks, event, 1, false)
+            })?;
+            self.end_phase(warp, lane, pc, key)?;
+        }
+        Ok(())
     }
 
     /// Bytes are there, of a copy or simulated, for the current phase of a barrier.
@@ -267,7 +299,7 @@ impl Cta<'_> {
                 Some("copies of a thread complete on barriers of its own CTA")
             }
             BarrierAction::Arrive { state: None, .. }
-            | BarrierAction::ArriveAfterProducts
+            | BarrierAction::ArriveAfterProducts { .. }
             | BarrierAction::Expect { .. }
             | BarrierAction::Complete { .. } => None,
         };

@@ -76,20 +76,19 @@ impl Layout {
 }
 
 impl Cta<'_> {
-    /// Reads a matrix of `rows` rows in m or n, by k, and hands on its elements as terms. `readers` are lanes, of which what
-    /// all of them know the reader knows.
+    /// Reads a matrix of `rows` rows in m or n, by k, that lies in the shared memory of a CTA of the cluster, and hands on its
+    /// elements as terms. `readers` are lanes, of which what all of them know the reader knows.
     pub(super) fn read_factor(
         &mut self,
         warp: &mut Warp,
         readers: &[usize],
         pc: InstId,
-        (layout, of): (&Layout, Option<VariableId>),
+        (layout, of, rank): (&Layout, Option<VariableId>, u32),
         element: MatrixElement,
         (rows, k): (usize, usize),
         agent: Agent,
         take: &mut dyn FnMut((usize, usize), u64),
     ) -> Result<(), Stop> {
-        let MatrixElement::Float(format) = element else { return Ok(()) };
         let lane = readers.first().copied().unwrap_or(0);
         if !layout.is_inside {
             let message = "the address in a matrix descriptor is not one in shared memory".to_string();
@@ -103,7 +102,8 @@ impl Cta<'_> {
             let (kind, help) = (FaultKind::Nondeterministic, Some(help.to_string()));
             return Err(self.fault_at(kind, "M1", message.into(), vec![site], help));
         };
-        let window = self.launch.objects.address(of, warp.rank) & !ADDRESS;
+        let window = self.launch.objects.address(of, rank) & !ADDRESS;
+        let space = if rank == warp.rank { Space::Shared } else { Space::Cluster };
         let bytes = element.bytes() as usize;
         let inside = PIECE as usize / bytes;
         let (outer, steps) = if layout.k_major { (rows, k / inside) } else { (k, rows.div_ceil(inside)) };
@@ -111,7 +111,7 @@ impl Cta<'_> {
             for step in 0..steps {
                 let address = swizzled(layout.swizzle, window + layout.piece(row as u64, step as u64));
                 let mut offsets = [0; 32];
-                let place = (Space::Shared, address);
+                let place = (space, address);
                 let piece = PIECE as u32;
                 let at =
                     self.locate_lane(warp, lane, pc, place, (piece, piece), agent, false, &mut offsets)?;
@@ -120,7 +120,7 @@ impl Cta<'_> {
                 for number in 0..inside {
                     let offset = at.offsets[lane] + (number * bytes) as u64;
                     let value = self.matrix_element(warp, &at, offset, bytes as u32, readers)?;
-                    let raw = self.raw_real(warp, value, format, lane, pc)?;
+                    let raw = self.raw_element(warp, pc, element, value, lane)?;
                     let along = step * inside + number;
                     let place = if layout.k_major { (row, along) } else { (along, row) };
                     if place.0 < rows {

@@ -18,6 +18,21 @@ use crate::verdict::FaultKind;
 /// Lanes of tensor memory that a warp of four reaches.
 const QUARTER: u32 = 32;
 
+/// A column of a lane of the tensor memory of a CTA of the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Spot {
+    pub(super) rank: u32,
+    pub(super) lane: u32,
+    pub(super) column: u32,
+}
+
+impl Spot {
+    /// The place so many lanes and columns on.
+    fn on(self, lanes: u32, columns: u32) -> Spot {
+        Spot { lane: self.lane + lanes, column: self.column + columns, ..self }
+    }
+}
+
 impl Cta<'_> {
     /// An operation on tensor memory.
     pub(super) fn tensor(
@@ -28,15 +43,19 @@ impl Cta<'_> {
         operation: &TensorMemoryOp,
     ) -> Result<(), Stop> {
         self.exact()?;
-        if self.launch.ranks() > 1 {
-            let lane = mask.trailing_zeros() as usize;
-            let message = "tensor memory in clusters of several CTAs is not done yet".to_string();
-            return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, lane, pc));
-        }
         match operation {
-            TensorMemoryOp::Allocate { to, columns } => self.allocate(warp, pc, *to, *columns),
-            TensorMemoryOp::Free { address, columns } => self.free(warp, pc, *address, *columns),
-            TensorMemoryOp::Relinquish => self.relinquish(warp, pc),
+            TensorMemoryOp::Allocate { to, columns, pair } => {
+                self.is_of_one_kind(warp, 0, pc, *pair)?;
+                self.allocate(warp, pc, *to, (*columns, *pair))
+            }
+            TensorMemoryOp::Free { address, columns, pair } => {
+                self.is_of_one_kind(warp, 0, pc, *pair)?;
+                self.free(warp, pc, *address, (*columns, *pair))
+            }
+            TensorMemoryOp::Relinquish { pair } => {
+                self.is_of_one_kind(warp, 0, pc, *pair)?;
+                self.relinquish(warp, pc)
+            }
             TensorMemoryOp::Load { d, from } => self.load_tensor(warp, pc, d, *from),
             TensorMemoryOp::Store { to, a } => self.store_tensor(warp, pc, *to, a),
             TensorMemoryOp::Wait { loads } => self.wait_for_tensor(warp, *loads),
@@ -81,9 +100,15 @@ impl Cta<'_> {
     }
 
     /// `tcgen05.alloc`
-    fn allocate(&mut self, warp: &mut Warp, pc: InstId, to: Place, columns: Src) -> Result<(), Stop> {
+    fn allocate(
+        &mut self,
+        warp: &mut Warp,
+        pc: InstId,
+        to: Place,
+        (columns, pair): (Src, bool),
+    ) -> Result<(), Stop> {
         let columns = self.columns(warp, pc, columns)?;
-        if let Some((thread, at)) = self.tensor_memory.relinquished {
+        if let Some((thread, at)) = self.tensor_memory.relinquished.get(&warp.rank).copied() {
             let message = "tensor memory is allocated after the right to do so was given up".to_string();
             let sites = vec![
                 self.site_of_thread("gives it up".into(), thread, at),
@@ -93,7 +118,12 @@ impl Cta<'_> {
         }
         let thread = warp.thread(0);
         let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+        let of_both = if pair { Some(self.number_of_what_both_do(warp)?) } else { None };
+        let is_this = |held: &&Allocation| held.rank == warp.rank && pair && held.of_both == of_both;
         let may_grow = |held: &&Allocation| {
+            if held.rank != warp.rank || is_this(held) {
+                return false;
+            }
             let is_past = exact.clocks.is_past(thread as usize, held.thread as usize, held.stamp);
             columns > held.columns || columns != held.columns && !is_past
         };
@@ -109,15 +139,30 @@ impl Cta<'_> {
             ];
             return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
-        let Some(first) = self.tensor_memory.free_columns(columns) else {
-            let message =
-                "an allocation that waits until other tensor memory is freed is not supported".to_string();
-            return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, 0, pc));
-        };
         let exact = self.exact()?;
         let stamp = exact.clocks.now(thread as usize);
         let agent = Agent::AnyOf { operation: exact.begin_operation(), lanes: u32::MAX };
-        self.tensor_memory.allocations.push(Allocation { first, columns, thread, stamp, pc, freed: None });
+        // The other CTA of a pair may have been here before, and then both have got it.
+        let first = if let Some(held) = self.tensor_memory.allocations.iter().find(is_this).copied() {
+            self.is_same_for_both(warp, pc, &held, columns)?;
+            held.first
+        } else {
+            let ranks = if pair { vec![warp.rank, self.peer(warp, 0, pc)?] } else { vec![warp.rank] };
+            let Some(first) = self.tensor_memory.free_columns(&ranks, columns) else {
+                let message = "an allocation that waits until other tensor memory is freed is not supported"
+                    .to_string();
+                return Err(self.fault(FaultKind::Unsupported, "S2", message, warp, 0, pc));
+            };
+            for rank in ranks {
+                let (thread, stamp, pc) = match of_both.filter(|_| rank != warp.rank) {
+                    Some(number) => self.come_to(rank, number)?,
+                    None => (thread, stamp, pc),
+                };
+                let held = Allocation { rank, of_both, first, columns, thread, stamp, pc, freed: None };
+                self.tensor_memory.allocations.push(held);
+            }
+            first
+        };
         let address = self.addresses(warp, u32::MAX, to.address, pc)?;
         if address.iter().any(|other| *other != address[0]) {
             return Err(self.not_uniform(warp, 0, pc, "Y14"));
@@ -134,11 +179,19 @@ impl Cta<'_> {
     }
 
     /// `tcgen05.dealloc`
-    fn free(&mut self, warp: &mut Warp, pc: InstId, address: Src, columns: Src) -> Result<(), Stop> {
+    fn free(
+        &mut self,
+        warp: &mut Warp,
+        pc: InstId,
+        address: Src,
+        (columns, pair): (Src, bool),
+    ) -> Result<(), Stop> {
         let columns = self.columns(warp, pc, columns)?;
+        let of_both = if pair { Some(self.number_of_what_both_do(warp)?) } else { None };
         let first = self.same_in_all_lanes(warp, pc, address, ("an address of tensor memory", "Y14"))? as u32;
-        let is_held =
-            |held: &Allocation| held.freed.is_none() && held.first == first && held.columns == columns;
+        let is_held = |held: &Allocation| {
+            held.rank == warp.rank && held.freed.is_none() && (held.first, held.columns) == (first, columns)
+        };
         let Some(number_of_it) = self.tensor_memory.allocations.iter().position(is_held) else {
             let message = format!(
                 "{columns} columns of tensor memory are freed that were not allocated together, or are freed already"
@@ -151,12 +204,13 @@ impl Cta<'_> {
         let agent = Agent::Copy { number, proxy: None };
         for lane in 0..TENSOR_LANES {
             for column in first..first + columns {
-                self.write_tensor(warp, &readers, (pc, agent), (lane, column), Cell::UNWRITTEN)?;
+                let place = Spot { rank: warp.rank, lane, column };
+                self.write_tensor(warp, &readers, (pc, agent), place, Cell::UNWRITTEN)?;
             }
         }
         let exact = self.exact()?;
         let thread = warp.thread(0);
-        let freed = Freed { thread, stamp: exact.clocks.now(thread as usize), pc };
+        let freed = Freed { of_both, thread, stamp: exact.clocks.now(thread as usize), pc };
         lanes(u32::MAX).for_each(|lane| exact.end_copy(number, warp.thread(lane)));
         self.tensor_memory.allocations[number_of_it].freed = Some(freed);
         self.check_budgets()
@@ -166,8 +220,9 @@ impl Cta<'_> {
     fn relinquish(&mut self, warp: &Warp, pc: InstId) -> Result<(), Stop> {
         let thread = warp.thread(0);
         let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
-        let is_past =
-            |held: &&Allocation| exact.clocks.is_past(thread as usize, held.thread as usize, held.stamp);
+        let is_past = |held: &&Allocation| {
+            held.rank != warp.rank || exact.clocks.is_past(thread as usize, held.thread as usize, held.stamp)
+        };
         if let Some(late) = self.tensor_memory.allocations.iter().find(|held| !is_past(held)).copied() {
             let message =
                 "whether tensor memory is allocated before the right to do so is given up depends on the \
@@ -179,14 +234,16 @@ impl Cta<'_> {
             ];
             return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
         }
-        self.tensor_memory.relinquished.get_or_insert((thread, pc));
+        self.tensor_memory.relinquished.entry(warp.rank).or_insert((thread, pc));
         Ok(())
     }
 
     /// All that was allocated has been freed, at the end of the run.
     pub(in super::super) fn end_tensor_memory(&self) -> Result<(), Stop> {
         let mut allocations = self.tensor_memory.allocations.iter();
-        let Some(held) = allocations.find(|held| held.freed.is_none()) else { return Ok(()) };
+        let Some(held) = allocations.find(|held| held.freed.is_none()) else {
+            return self.frees_together();
+        };
         let message = format!(
             "all threads have returned, and {} columns of tensor memory are still allocated: later blocks wait for them",
             held.columns
@@ -198,7 +255,7 @@ impl Cta<'_> {
 
     /// `tcgen05.ld`
     fn load_tensor(&mut self, warp: &mut Warp, pc: InstId, d: &[RegId], from: Moved) -> Result<(), Stop> {
-        let (row, column) = self.moved_from(warp, pc, from)?;
+        let first = self.moved_from(warp, pc, from)?;
         let number = self.exact()?.begin_on_tensor_memory(None);
         let by = (pc, Agent::Copy { number, proxy: None });
         let readers = self.readers(warp);
@@ -206,13 +263,13 @@ impl Cta<'_> {
             for lane in 0..32 {
                 let (down, across) = from.shape.place(lane, at as u32);
                 let value = if from.packed {
-                    let halves = [0, 1].map(|half| (row + down, column + 2 * across + half));
+                    let halves = [0, 1].map(|half| first.on(down, 2 * across + half));
                     let [low, high] = halves;
                     let low = self.read_tensor(warp, &readers, by, low, (0, 2))?;
                     let high = self.read_tensor(warp, &readers, by, high, (0, 2))?;
                     self.packed.join(&[low, high].map(|value| PackedPart { value, bytes: 2 }))
                 } else {
-                    self.read_tensor(warp, &readers, by, (row + down, column + across), (0, 4))?
+                    self.read_tensor(warp, &readers, by, first.on(down, across), (0, 4))?
                 };
                 warp.register_mut(*d).set(lane as usize, value);
             }
@@ -223,7 +280,7 @@ impl Cta<'_> {
 
     /// `tcgen05.st`
     fn store_tensor(&mut self, warp: &mut Warp, pc: InstId, to: Moved, a: &[Src]) -> Result<(), Stop> {
-        let (row, column) = self.moved_from(warp, pc, to)?;
+        let first = self.moved_from(warp, pc, to)?;
         let number = self.exact()?.begin_on_tensor_memory(None);
         let by = (pc, Agent::Copy { number, proxy: None });
         let readers = self.readers(warp);
@@ -238,13 +295,13 @@ impl Cta<'_> {
                         let nothing = Value::Undefined(Origin::Unwritten(pc));
                         let pieces = [part, nothing].map(|value| PackedPart { value, bytes: 2 });
                         let content = Cell::from_pieces(&pieces, &mut self.packed);
-                        let place = (row + down, column + 2 * across + half);
+                        let place = first.on(down, 2 * across + half);
                         self.write_tensor(warp, &readers, by, place, content)?;
                     }
                 } else {
                     let pieces = self.packed.split(value, 4);
                     let content = Cell::from_pieces(&pieces, &mut self.packed);
-                    self.write_tensor(warp, &readers, by, (row + down, column + across), content)?;
+                    self.write_tensor(warp, &readers, by, first.on(down, across), content)?;
                 }
             }
         }
@@ -265,11 +322,11 @@ impl Cta<'_> {
     }
 
     /// The first lane and column of what a warp moves; it lies in the quarter that the warp reaches.
-    fn moved_from(&self, warp: &Warp, pc: InstId, moved: Moved) -> Result<(u32, u32), Stop> {
+    fn moved_from(&self, warp: &Warp, pc: InstId, moved: Moved) -> Result<Spot, Stop> {
         let Address { base, offset } = moved.address;
         let base = self.same_in_all_lanes(warp, pc, base, ("an address of tensor memory", "Y14"))?;
         let (row, column) = split(base.wrapping_add_signed(offset));
-        let first = warp.index as u32 % 4 * QUARTER;
+        let first = warp.number as u32 % 4 * QUARTER;
         let last = row + moved.shape.lanes();
         if row < first || last > first + QUARTER {
             let message = format!(
@@ -282,7 +339,7 @@ impl Cta<'_> {
             let help = "add 32 · (warp % 4) lanes to the address, which are its upper 16 bits";
             return Err(self.fault_at(FaultKind::OutOfBounds, "Y14", message, vec![site], Some(help.into())));
         }
-        Ok((row, column))
+        Ok(Spot { rank: warp.rank, lane: row, column })
     }
 
     /// What an operation reads of one column in one lane of tensor memory: `bytes` bytes from one on. What all of
@@ -292,7 +349,7 @@ impl Cta<'_> {
         warp: &mut Warp,
         readers: &[usize],
         by: (InstId, Agent),
-        place: (u32, u32),
+        place: Spot,
         (first, bytes): (u32, u32),
     ) -> Result<Value, Stop> {
         let mut offsets = [0; 32];
@@ -313,7 +370,7 @@ impl Cta<'_> {
         warp: &mut Warp,
         readers: &[usize],
         by: (InstId, Agent),
-        place: (u32, u32),
+        place: Spot,
         content: Cell,
     ) -> Result<(), Stop> {
         let mut offsets = [0; 32];
@@ -331,17 +388,21 @@ impl<'l> Cta<'l> {
         warp: &Warp,
         readers: &[usize],
         (pc, agent): (InstId, Agent),
-        (row, column): (u32, u32),
+        place: Spot,
         offsets: &'o mut [u64; 32],
     ) -> Result<WarpAccess<'o>, Stop>
     where
         'l: 'o,
     {
-        let holder = self.tensor_memory.holder(column);
-        if row >= TENSOR_LANES || holder.is_none_or(|held| held.freed.is_some()) {
-            return Err(self.not_allocated(warp, readers, pc, (row, column)));
+        let Spot { rank, lane: row, column } = place;
+        let holder = self.tensor_memory.holder(rank, column).filter(|held| held.freed.is_none());
+        let Some(held) = holder.filter(|_| row < TENSOR_LANES) else {
+            return Err(self.not_allocated(warp, readers, pc, place));
+        };
+        if !self.is_known_to_be_allocated(warp, readers, held) {
+            return Err(self.allocated_at_any_time(warp, readers, pc, (held, place)));
         }
-        let Some(number) = self.launch.objects.tensor_memory() else {
+        let Some(number) = self.launch.objects.tensor_memory(rank) else {
             return Err(Stop::Defect("tensor memory has no place"));
         };
         let object = self.launch.objects.get(number);
@@ -355,10 +416,11 @@ impl<'l> Cta<'l> {
     }
 
     #[cold]
-    fn not_allocated(&self, warp: &Warp, readers: &[usize], pc: InstId, (row, column): (u32, u32)) -> Stop {
+    fn not_allocated(&self, warp: &Warp, readers: &[usize], pc: InstId, place: Spot) -> Stop {
+        let Spot { rank, lane: row, column } = place;
         let lane = readers.first().copied().unwrap_or(0);
         let accesses = self.site("accesses it".into(), warp, lane, pc);
-        let held = self.tensor_memory.holder(column).filter(|_| row < TENSOR_LANES);
+        let held = self.tensor_memory.holder(rank, column).filter(|_| row < TENSOR_LANES);
         let Some((held, freed)) = held.and_then(|held| Some((held, held.freed?))) else {
             let message =
                 format!("lane {row}, column {column} of tensor memory is accessed, and not allocated");

@@ -7,9 +7,9 @@ use super::super::packed::{Cell, PackedPart};
 use super::super::race::Agent;
 use super::super::value::{Origin, Value};
 use super::super::warp::Warp;
-use super::matrix::{Factors, Places, Terms, real_or_undefined};
+use super::matrix::{Factors, Places, Terms};
 use super::shared_matrix::Layout;
-use super::tensor_memory::split;
+use super::tensor_memory::{Spot, split};
 use super::warpgroup::DESCRIPTOR;
 use crate::base::index::number_of;
 use crate::case::Swizzle;
@@ -17,6 +17,8 @@ use crate::number::format::Format;
 use crate::program::matrix::MatrixElement;
 use crate::program::{Address, Adds, Factor, InstId, LeftFactor, ProductKind, TENSOR_LANES, TensorProduct};
 use crate::verdict::FaultKind;
+
+const F16: MatrixElement = MatrixElement::Float(Format::F16);
 
 /// Bytes of a row of a factor.
 const ROW_BYTES: u32 = 32;
@@ -27,8 +29,12 @@ struct Shape {
     rows: usize,
     columns: usize,
     k: usize,
+    /// Each of two CTAs has half of the rows of A, of the columns of B, and of the rows of the result.
+    pair: bool,
     /// Of A, of B and of the result.
-    formats: [Format; 3],
+    elements: [MatrixElement; 3],
+    /// Sums of integers are cut to their range.
+    saturate: bool,
     /// Of A and of B.
     negated: [bool; 2],
     transposed: [bool; 2],
@@ -43,12 +49,15 @@ enum Refused {
 }
 
 impl Shape {
-    fn of(kind: ProductKind, bits: u32) -> Result<Shape, Refused> {
+    fn of(kind: ProductKind, pair: bool, bits: u32) -> Result<Shape, Refused> {
         let field = |low: u32, width: u32| bits >> low & ((1 << width) - 1);
         if field(2, 1) == 1 {
             return Err(Refused::NotYet("sparse factors are not done yet"));
         }
-        let reserved = [(0, 2), (3, 1), (6, 1), (23, 1), (29, 1), (30, 2)];
+        let integers = kind == ProductKind::Integer;
+        // Integers saturate, and are not negated; all others are the other way round.
+        let others = if integers { (13, 2) } else { (3, 1) };
+        let reserved = [(0, 2), others, (6, 1), (23, 1), (29, 1), (30, 2)];
         if let Some((low, _)) = reserved.into_iter().find(|(low, width)| field(*low, *width) != 0) {
             return Err(Refused::Wrong(format!(
                 "bit {low} of its instruction descriptor is not 0, or one above it"
@@ -56,7 +65,8 @@ impl Shape {
         }
         let element = |low: u32, of: &str| {
             let code = field(low, 3);
-            Ok(match (kind, code) {
+            Ok(MatrixElement::Float(match (kind, code) {
+                (ProductKind::Integer, 0 | 1) => return Ok(MatrixElement::Int8 { signed: code == 1 }),
                 (ProductKind::Half, 0) => Format::F16,
                 (ProductKind::Half, 1) => Format::Bf16,
                 (ProductKind::Tf32, 2) => Format::Tf32,
@@ -66,27 +76,41 @@ impl Shape {
                     return Err(Refused::NotYet("factors of 6 or 4 bits are not done yet"));
                 }
                 _ => return Err(Refused::Wrong(format!("type {code} of {of} is none of this kind"))),
-            })
+            }))
         };
         let (a, b) = (element(7, "A")?, element(10, "B")?);
         let d = match (kind, field(4, 2)) {
-            (_, 1) => Format::F32,
-            (ProductKind::Half | ProductKind::Narrow, 0) => Format::F16,
+            (ProductKind::Integer, 2) => MatrixElement::Int32,
+            (ProductKind::Half | ProductKind::Tf32 | ProductKind::Narrow, 1) => {
+                MatrixElement::Float(Format::F32)
+            }
+            (ProductKind::Half | ProductKind::Narrow, 0) => F16,
             (_, code) => {
                 return Err(Refused::Wrong(format!("type {code} of the result is none of this kind")));
             }
         };
-        if kind == ProductKind::Half && (a != b || d == Format::F16 && a != Format::F16) {
+        if kind == ProductKind::Half && (a != b || d == F16 && a != F16) {
             return Err(Refused::Wrong(
                 "its instruction descriptor has types that do not go together".into(),
             ));
         }
         let (rows, columns) = (16 * field(24, 5) as usize, 8 * field(17, 6) as usize);
-        let is_shape = matches!(rows, 64 | 128) && (8..=256).contains(&columns);
+        let ctas = if pair { 2 } else { 1 };
+        // Integers have fewer shapes.
+        let step = match (integers, pair) {
+            (true, true) => 32,
+            (true, false) if columns > 32 => 16,
+            _ => 8 * ctas,
+        };
+        let is_shape = (rows == 64 * ctas || rows == 128 * ctas)
+            && (8 * ctas..=256).contains(&columns)
+            && columns.is_multiple_of(step);
         if !is_shape {
             return Err(Refused::Wrong(format!(
-                "its instruction descriptor says {rows} × {columns}, where it can be 64 or 128 rows and 8, 16, … 256 \
-                 columns"
+                "its instruction descriptor says {rows} × {columns}, where it can be {} or {} rows and a multiple of {step} \
+                 columns up to 256",
+                64 * ctas,
+                128 * ctas
             )));
         }
         let flag = |at: u32| field(at, 1) == 1;
@@ -94,14 +118,35 @@ impl Shape {
         if transposed.contains(&true) && kind == ProductKind::Tf32 {
             return Err(Refused::NotYet("factors of 32 bits that are transposed are not done yet"));
         }
+        if transposed[1] && b.bytes() == 1 && !columns.is_multiple_of(16 * ctas) {
+            return Err(Refused::Wrong(format!(
+                "B is transposed, of bytes, and has {columns} columns, which is no multiple of {}",
+                16 * ctas
+            )));
+        }
         let k = (ROW_BYTES / a.bytes()) as usize;
-        Ok(Shape { rows, columns, k, formats: [a, b, d], negated: [flag(13), flag(14)], transposed })
+        let (elements, negated) = ([a, b, d], [flag(13), flag(14)]);
+        let saturate = integers && flag(3);
+        Ok(Shape { rows, columns, k, pair, elements, saturate, negated, transposed })
     }
 
-    /// In which lane of tensor memory a row lies, from that of the first one on (ISA, Data Path Layout Organization).
-    fn lane(&self, row: usize) -> u32 {
-        let row = row as u32;
-        if self.rows == 64 { row / 16 * 32 + row % 16 } else { row }
+    /// CTAs that have a part of it.
+    fn ctas(&self) -> usize {
+        if self.pair { 2 } else { 1 }
+    }
+
+    /// Which CTA of two has an element of the result, and in which lane and column of tensor memory from the first ones on
+    /// (ISA, Data Path Layout Organization: D and F of one CTA, A and B of two). Of 128 rows of two CTAs, each has 64, and
+    /// the right half of them below the left one.
+    fn place(&self, row: usize, column: usize) -> (usize, u32, u32) {
+        let (rows, half) = (self.rows / self.ctas(), self.columns / 2);
+        let (cta, row) = (row / rows, row % rows);
+        let (lane, column) = match (self.pair, rows) {
+            (true, 64) => (row + column / half * 64, column % half),
+            (false, 64) => (row / 16 * 32 + row % 16, column),
+            _ => (row, column),
+        };
+        (cta, lane as u32, column as u32)
     }
 }
 
@@ -162,8 +207,15 @@ impl Cta<'_> {
         product: &TensorProduct,
     ) -> Result<(), Stop> {
         let bits = self.concrete(warp, product.descriptor, lane, pc, "an instruction descriptor")? as u32;
-        let shape = Shape::of(product.kind, bits).map_err(|refused| self.refused(refused, warp, lane, pc))?;
-        let [a, b, d] = shape.formats;
+        self.is_of_one_kind(warp, lane, pc, product.pair)?;
+        let shape = Shape::of(product.kind, product.pair, bits);
+        let shape = shape.map_err(|refused| self.refused(refused, warp, lane, pc))?;
+        let [a, b, d] = shape.elements;
+        let mut ctas = vec![warp.rank];
+        if shape.pair {
+            ctas.push(self.peer(warp, lane, pc)?);
+            ctas.sort_unstable();
+        }
         let mut left_out = [0; 4];
         for (word, source) in left_out.iter_mut().zip(&product.left_out) {
             *word = self.concrete(warp, *source, lane, pc, "a mask of lanes")? as u32;
@@ -173,7 +225,8 @@ impl Cta<'_> {
             Adds::If(predicate) => self.known_truth(warp, predicate, lane, pc)?,
         };
         let accumulator = self.tensor_address(warp, lane, pc, product.d)?;
-        let pipeline = self.tensor_memory.pipeline(accumulator, [shape.rows, shape.columns, shape.k], d);
+        let pipeline =
+            self.tensor_memory.pipeline(ctas[0], accumulator, [shape.rows, shape.columns, shape.k], d);
         let number = self.exact()?.begin_on_tensor_memory(Some(pipeline));
         let reader = Agent::Copy { number, proxy: Some(AsyncSpace::Shared) };
         let by = (pc, Agent::Copy { number, proxy: None });
@@ -181,11 +234,25 @@ impl Cta<'_> {
         let mut left = Terms::new(shape.rows, shape.k);
         match &product.a {
             LeftFactor::Shared(factor) => {
-                let extent = (shape.rows, shape.k);
-                let place = (factor, !shape.transposed[0]);
-                self.read_described(warp, lane, pc, place, (a, extent), reader, &mut |(row, at), raw| {
-                    left.set((row, at), raw);
-                })?;
+                let extent = (shape.rows / ctas.len(), shape.k);
+                for (half, rank) in ctas.iter().enumerate() {
+                    let place = (factor, !shape.transposed[0], *rank);
+                    self.read_described(
+                        warp,
+                        lane,
+                        pc,
+                        place,
+                        (a, extent),
+                        reader,
+                        &mut |(row, at), raw| {
+                            left.set((half * extent.0 + row, at), raw);
+                        },
+                    )?;
+                }
+            }
+            LeftFactor::Tensor(_) if shape.pair && shape.rows == 128 => {
+                let why = "left factors of 128 rows in the tensor memory of two CTAs are not done yet";
+                return Err(self.refused(Refused::NotYet(why), warp, lane, pc));
             }
             LeftFactor::Tensor(address) => {
                 let (first, column) = split(self.tensor_address(warp, lane, pc, *address)?);
@@ -193,21 +260,28 @@ impl Cta<'_> {
                 let inside = 4 / a.bytes() as usize;
                 for row in 0..shape.rows {
                     for at in 0..shape.k {
-                        let place = (first + shape.lane(row), column + (at / inside) as u32);
+                        let (cta, down, _) = shape.place(row, 0);
+                        let place = Spot {
+                            rank: ctas[cta],
+                            lane: first + down,
+                            column: column + (at / inside) as u32,
+                        };
                         let part = ((at % inside) as u32 * a.bytes(), a.bytes());
                         let value = self.read_tensor(warp, &[lane], by, place, part)?;
-                        let raw = self.raw_real(warp, value, a, lane, pc)?;
+                        let raw = self.raw_element(warp, pc, a, value, lane)?;
                         left.set((row, at), raw);
                     }
                 }
             }
         }
         let mut right = Terms::new(shape.k, shape.columns);
-        let place = (&product.b, !shape.transposed[1]);
-        let extent = (shape.columns, shape.k);
-        self.read_described(warp, lane, pc, place, (b, extent), reader, &mut |(column, at), raw| {
-            right.set((at, column), raw);
-        })?;
+        let extent = (shape.columns / ctas.len(), shape.k);
+        for (half, rank) in ctas.iter().enumerate() {
+            let place = (&product.b, !shape.transposed[1], *rank);
+            self.read_described(warp, lane, pc, place, (b, extent), reader, &mut |(column, at), raw| {
+                right.set((at, half * extent.0 + column), raw);
+            })?;
+        }
         if shape.negated[0] != shape.negated[1] {
             self.negate(&mut left, pc);
         }
@@ -221,26 +295,36 @@ impl Cta<'_> {
         if adds {
             for row in 0..shape.rows {
                 for at in 0..shape.columns {
-                    let place = (first + shape.lane(row), column + at as u32);
+                    let (cta, down, across) = shape.place(row, at);
+                    let place = Spot { rank: ctas[cta], lane: first + down, column: column + across };
                     let value = self.read_tensor(warp, &[lane], by, place, (0, d.bytes()))?;
-                    let raw = self.raw_real(warp, value, d, lane, pc)?;
+                    let raw = self.raw_element(warp, pc, d, value, lane)?;
                     sum.set((row, at), raw);
                 }
             }
-        } else if let Some(zero) = self.real(warp, Value::Bits(0), d, lane, pc)? {
-            sum.raw.fill(zero.raw());
+            if shape.saturate {
+                sum.raw = self.numbers_of_sums(pc, &sum.raw);
+            }
+        } else {
+            let zero = self.raw_element(warp, pc, d, Value::Bits(0), lane)?;
+            sum.raw.fill(zero);
         }
         let known = &self.known;
-        let mut factors = Factors::new(&left, &right, &sum, Places::OF_ROWS, |raw| known.contains(raw));
+        // Integers are not rounded.
+        let is_known = |raw| !d.is_integer() && known.contains(raw);
+        let mut factors = Factors::new(&left, &right, &sum, Places::OF_ROWS, is_known);
         for row in (0..shape.rows).step_by(32) {
             for at in 0..shape.columns {
-                let results = self.dot_products(pc, &mut factors, (row, at));
+                let mut results = self.dot_products(pc, &mut factors, (row, at)).to_vec();
+                if shape.saturate {
+                    results = self.saturated_sums(pc, &results);
+                }
                 for (down, raw) in results.into_iter().enumerate() {
-                    let down = shape.lane(row + down);
+                    let (cta, down, across) = shape.place(row + down, at);
                     if is_kept(down) {
                         continue;
                     }
-                    let value = real_or_undefined(d, raw, pc);
+                    let value = self.element_value(d, raw, pc);
                     let content = if d.bytes() == 4 {
                         Cell::of(value)
                     } else {
@@ -249,14 +333,18 @@ impl Cta<'_> {
                         let pieces = [value, nothing].map(|value| PackedPart { value, bytes: 2 });
                         Cell::from_pieces(&pieces, &mut self.packed)
                     };
-                    self.write_tensor(warp, &[lane], by, (first + down, column + at as u32), content)?;
+                    let place = Spot { rank: ctas[cta], lane: first + down, column: column + across };
+                    self.write_tensor(warp, &[lane], by, place, content)?;
                 }
             }
         }
         let thread = warp.thread(lane);
         let Detector::VectorClock(exact) = &mut self.order else { return Err(Stop::NeedVectorClocks) };
         self.tensor_memory.committed_by(thread, &mut exact.clocks).open.push(number);
-        self.mbarriers.copies.push(Started { copy: number, thread, pc, rank: warp.rank });
+        // It reads the shared memory of each of them.
+        for rank in ctas {
+            self.mbarriers.copies.push(Started { copy: number, thread, pc, rank });
+        }
         self.check_budgets()
     }
 
@@ -279,14 +367,14 @@ impl Cta<'_> {
         Err(self.fault_at(FaultKind::Misaligned, "Y14", message, sites, None))
     }
 
-    /// Reads a factor in shared memory.
+    /// Reads a factor in the shared memory of a CTA.
     fn read_described(
         &mut self,
         warp: &mut Warp,
         lane: usize,
         pc: InstId,
-        (factor, k_major): (&Factor, bool),
-        (format, extent): (Format, (usize, usize)),
+        (factor, k_major, rank): (&Factor, bool, u32),
+        (element, extent): (MatrixElement, (usize, usize)),
         agent: Agent,
         take: &mut dyn FnMut((usize, usize), u64),
     ) -> Result<(), Stop> {
@@ -296,7 +384,83 @@ impl Cta<'_> {
         let bits = self.concrete(warp, *descriptor, lane, pc, DESCRIPTOR)?;
         let layout =
             Layout::of_tensor(bits, k_major).map_err(|refused| self.refused(refused, warp, lane, pc))?;
-        let element = MatrixElement::Float(format);
-        self.read_factor(warp, &[lane], pc, (&layout, *of), element, extent, agent, take)
+        self.read_factor(warp, &[lane], pc, (&layout, *of, rank), element, extent, agent, take)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn shape(rows: usize, columns: usize, pair: bool) -> Shape {
+        let of = |at: u32, value: usize| (value as u32) << at;
+        let bits = 1 << 4 | of(17, columns / 8) | of(24, rows / 16);
+        let shape = Shape::of(ProductKind::Half, pair, bits);
+        shape.unwrap_or_else(|_| panic!("{rows} × {columns}"))
+    }
+
+    /// Every element of a result has a place of its own, and together they fill lanes and columns.
+    #[test]
+    fn results_cover_their_places_once() {
+        let shapes = [(64, 24, false, 1), (128, 24, false, 1), (128, 48, true, 2), (256, 48, true, 1)];
+        for (rows, columns, pair, narrower) in shapes {
+            let shape = shape(rows, columns, pair);
+            let all = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+            let places: BTreeSet<(usize, u32, u32)> =
+                all.map(|(row, column)| shape.place(row, column)).collect();
+            assert_eq!(places.len(), rows * columns);
+            let inside = |(cta, lane, column): &(usize, u32, u32)| {
+                *cta < shape.ctas() && *lane < TENSOR_LANES && (*column as usize) < columns / narrower
+            };
+            assert!(places.iter().all(inside), "{shape:?}");
+        }
+    }
+
+    /// The layouts as CuTe writes the accumulators of `tmem_frg`, `(row, column)` to `lane + 128·column`:
+    /// `((16,4),n):((1,32),128)`, `(128,n):(1,128)`, and of two CTAs of 64 rows `(64,(n/2,2)):(1,(128,64))`.
+    #[test]
+    fn results_lie_as_accumulators_of_cute() {
+        let n = 32;
+        for row in 0..256 {
+            for column in 0..n {
+                let flat = |rows: usize, pair| {
+                    let (cta, lane, across) = shape(rows, n, pair).place(row % rows, column);
+                    (cta, lane as usize + 128 * across as usize)
+                };
+                let half = row % 64;
+                assert_eq!(flat(64, false), (0, half % 16 + half / 16 * 32 + 128 * column));
+                assert_eq!(flat(128, false), (0, row % 128 + 128 * column));
+                let (low, high) = (column % (n / 2), column / (n / 2));
+                assert_eq!(flat(128, true), (row % 128 / 64, half + 128 * low + 64 * high));
+                assert_eq!(flat(256, true), (row / 128, row % 128 + 128 * column));
+            }
+        }
+    }
+
+    #[test]
+    fn shapes_are_those_of_the_isa() {
+        let is_shape = |kind, pair, rows: u32, columns: u32| {
+            let types = if kind == ProductKind::Integer { 2 << 4 } else { 1 << 4 };
+            Shape::of(kind, pair, types | columns / 8 << 17 | rows / 16 << 24).is_ok()
+        };
+        use ProductKind::{Half, Integer};
+        let facts = [
+            (Half, false, 64, 8, true),
+            (Half, false, 128, 248, true),
+            (Half, false, 256, 64, false),
+            (Half, true, 64, 64, false),
+            (Half, true, 128, 16, true),
+            (Half, true, 128, 24, false),
+            (Half, true, 256, 256, true),
+            (Integer, false, 64, 24, true),
+            (Integer, false, 64, 40, false),
+            (Integer, false, 128, 48, true),
+            (Integer, true, 256, 48, false),
+            (Integer, true, 256, 64, true),
+        ];
+        for (kind, pair, rows, columns, known) in facts {
+            assert_eq!(is_shape(kind, pair, rows, columns), known, "{kind:?} {pair} {rows} × {columns}");
+        }
     }
 }

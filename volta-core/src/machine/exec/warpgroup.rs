@@ -16,7 +16,7 @@ use super::float::set_reals;
 use super::matrix::{Factors, Places, Terms, UNDEFINED, is_undefined, real_or_undefined};
 use super::shared_matrix::Layout;
 use crate::number::format::Format;
-use crate::program::matrix::{MatrixElement, MatrixShape};
+use crate::program::matrix::{MatrixElement, MatrixProduct, MatrixShape};
 use crate::program::{Adds, Async, Factor, Groups, InstId, Op, RegId, Src, WarpgroupProduct};
 use crate::term::{TermId, TermOp};
 use crate::verdict::FaultKind;
@@ -290,7 +290,7 @@ impl Cta<'_> {
                     warp,
                     &readers,
                     pc,
-                    (&layout, *of),
+                    (&layout, *of, warp.rank),
                     kind.a,
                     extent,
                     agent,
@@ -315,7 +315,7 @@ impl Cta<'_> {
             warp,
             &readers,
             pc,
-            (&layout, *of),
+            (&layout, *of, warp.rank),
             kind.b,
             (n, k),
             agent,
@@ -331,10 +331,12 @@ impl Cta<'_> {
         if adds {
             let sources: Vec<Src> = product.d.iter().map(|d| Src::Reg(*d)).collect();
             self.read_matrix(warp, pc, kind.d, &sources, &mut sum, of_result)?;
-        } else if let MatrixElement::Float(format) = kind.d
-            && let Some(zero) = self.real(warp, Value::Bits(0), format, 0, pc)?
-        {
-            sum.raw.fill(zero.raw());
+            if kind.saturate {
+                sum.raw = self.numbers_of_sums(pc, &sum.raw);
+            }
+        } else {
+            let zero = self.raw_element(warp, pc, kind.d, Value::Bits(0), 0)?;
+            sum.raw.fill(zero);
         }
         operands[2] = adds.into();
         self.write_result(warp, pc, product, (&left, &right, &sum));
@@ -471,16 +473,30 @@ impl Cta<'_> {
         product: &WarpgroupProduct,
         (left, right, sum): (&Terms, &Terms, &Terms),
     ) {
-        let MatrixElement::Float(format) = product.product.d else { return };
+        let MatrixProduct { d: element, saturate, .. } = product.product;
         let known = &self.known;
-        let mut factors = Factors::new(left, right, sum, Places::OF_C, |raw| known.contains(raw));
-        let inside = fragment::elements_in_register(product.product.d).min(2);
+        // Integers are not rounded.
+        let is_known = |raw| !element.is_integer() && known.contains(raw);
+        let mut factors = Factors::new(left, right, sum, Places::OF_C, is_known);
+        let inside = fragment::elements_in_register(element).min(2);
         for (number, d) in product.d.iter().enumerate() {
             let mut results = [[UNDEFINED; 32]; 2];
             for (step, result) in results.iter_mut().enumerate().take(inside) {
                 *result = self.dot_products(pc, &mut factors, of_result(0, number * inside + step));
             }
-            self.set_matrix_register(warp, *d, format, &results[..inside], pc);
+            match element {
+                MatrixElement::Float(format) => {
+                    self.set_matrix_register(warp, *d, format, &results[..inside], pc);
+                }
+                MatrixElement::Int8 { .. } | MatrixElement::Int32 => {
+                    let sums =
+                        if saturate { self.saturated_sums(pc, &results[0]) } else { results[0].to_vec() };
+                    for (lane, raw) in sums.into_iter().enumerate() {
+                        let value = self.element_value(element, raw, pc);
+                        warp.register_mut(*d).set(lane, value);
+                    }
+                }
+            }
         }
     }
 

@@ -11,7 +11,6 @@
 
 use super::super::cta::{Cta, Detector, Stop};
 use super::super::fragment::of_wide_c;
-use super::super::int_terms::IntTerms;
 use super::super::objects::Backing;
 use super::super::packed::PackedPart;
 use super::super::race::Agent;
@@ -22,14 +21,12 @@ use super::super::value::{Origin, Sym, SymKind, Value, lanes};
 use super::super::warp::Warp;
 use super::float::Shape;
 use super::known::clamp_term;
-use super::matrix::{
-    Factors, Places, Terms, UNDEFINED, is_undefined, origin_of, real_or_undefined, sum_of_products, undefined,
-};
+use super::matrix::{Factors, Places, Terms, UNDEFINED, is_undefined, origin_of, sum_of_products, undefined};
 use super::memory::WarpAccess;
 use crate::case::WmmaLayout;
 use crate::number::format::Format;
 use crate::program::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
-use crate::program::{Address, Clamp, InstId, Int, RegId, Space, Src, Width};
+use crate::program::{Address, Clamp, InstId, RegId, Space, Src};
 use crate::term::{Store, TermId, TermKind, TermOp};
 use crate::verdict::FaultKind;
 use rustc_hash::FxHashMap;
@@ -243,22 +240,9 @@ impl Cta<'_> {
         if !product.saturate {
             return self.products(pc, operands);
         }
-        // Sums that do not wrap around are of the numbers as they are.
-        let word = Int { width: Width::W32, signed: true };
-        let start = self.each_defined(pc, sum, |residues, term| residues.signed(term, 32));
-        let out = self.products(pc, [left, right, &start]);
-        self.each_defined(pc, &out, |residues, term| residues.saturated(term, word))
-    }
-
-    fn each_defined(
-        &mut self,
-        pc: InstId,
-        terms: &Terms,
-        f: impl Fn(&mut IntTerms<'_>, TermId) -> TermId,
-    ) -> Terms {
-        let mut each = |raw: u64| f(&mut self.int_terms(pc), TermId::from_raw(raw)).raw();
-        let raw = terms.raw.iter().map(|raw| if is_undefined(*raw) { *raw } else { each(*raw) });
-        Terms { columns: terms.columns, raw: raw.collect() }
+        let start = Terms { columns: sum.columns, raw: self.numbers_of_sums(pc, &sum.raw) };
+        let Terms { columns, raw } = self.products(pc, [left, right, &start]);
+        Terms { columns, raw: self.saturated_sums(pc, &raw) }
     }
 
     /// Arithmetic on fragments; `None` when no operand is one.
@@ -548,42 +532,6 @@ impl Cta<'_> {
         let mut terms = Terms::new(rows, columns);
         terms.raw.fill(raw);
         Ok(Rc::new(terms))
-    }
-
-    /// A value as an element of a matrix.
-    fn raw_element(
-        &mut self,
-        warp: &Warp,
-        pc: InstId,
-        element: MatrixElement,
-        value: Value,
-        lane: usize,
-    ) -> Result<u64, Stop> {
-        if let MatrixElement::Float(format) = element {
-            return self.raw_real(warp, value, format, lane, pc);
-        }
-        if let Some(origin) = self.taint(&[value]) {
-            return Ok(undefined(origin));
-        }
-        let mut residues = self.int_terms(pc);
-        let term = match element {
-            MatrixElement::Int8 { signed } => residues.reading(value, Int { width: Width::W8, signed }),
-            MatrixElement::Float(_) | MatrixElement::Int32 => residues.residue(value, element.bytes()),
-        };
-        Ok(term.ok_or_else(|| self.no_integer(warp, value, lane, pc))?.raw())
-    }
-
-    /// An element of a matrix as a value.
-    fn element_value(&mut self, element: MatrixElement, raw: u64, pc: InstId) -> Value {
-        match element {
-            MatrixElement::Float(format) => real_or_undefined(format, raw, pc),
-            MatrixElement::Int8 { .. } | MatrixElement::Int32 if is_undefined(raw) => {
-                Value::Undefined(origin_of(raw, pc))
-            }
-            MatrixElement::Int8 { .. } | MatrixElement::Int32 => {
-                self.int_terms(pc).value(TermId::from_raw(raw), element.bytes())
-            }
-        }
     }
 
     /// The bytes from the matrix's address to each element, row by row.

@@ -20,14 +20,16 @@ pub(super) const ROWS: &[Row] = &[
     row("tcgen05", Types::Any, "TensorCore 5th Generation Family Instructions: tcgen05", tcgen05),
 ];
 
-const F16: MatrixElement = MatrixElement::Float(Format::F16);
-const BF16: MatrixElement = MatrixElement::Float(Format::Bf16);
-const TF32: MatrixElement = MatrixElement::Float(Format::Tf32);
-const F32: MatrixElement = MatrixElement::Float(Format::F32);
+pub(super) const F16: MatrixElement = MatrixElement::Float(Format::F16);
+pub(super) const BF16: MatrixElement = MatrixElement::Float(Format::Bf16);
+pub(super) const TF32: MatrixElement = MatrixElement::Float(Format::Tf32);
+pub(super) const F32: MatrixElement = MatrixElement::Float(Format::F32);
 const F64: MatrixElement = MatrixElement::Float(Format::F64);
-const S8: MatrixElement = MatrixElement::Int8 { signed: true };
-const U8: MatrixElement = MatrixElement::Int8 { signed: false };
-const S32: MatrixElement = MatrixElement::Int32;
+pub(super) const E4M3: MatrixElement = MatrixElement::Float(Format::E4m3);
+pub(super) const E5M2: MatrixElement = MatrixElement::Float(Format::E5m2);
+pub(super) const S8: MatrixElement = MatrixElement::Int8 { signed: true };
+pub(super) const U8: MatrixElement = MatrixElement::Int8 { signed: false };
+pub(super) const S32: MatrixElement = MatrixElement::Int32;
 
 pub(super) const ELEMENTS: [(&str, MatrixElement); 10] = [
     ("f16", F16),
@@ -38,8 +40,8 @@ pub(super) const ELEMENTS: [(&str, MatrixElement); 10] = [
     ("s8", S8),
     ("u8", U8),
     ("s32", S32),
-    ("e4m3", MatrixElement::Float(Format::E4m3)),
-    ("e5m2", MatrixElement::Float(Format::E5m2)),
+    ("e4m3", E4M3),
+    ("e5m2", E5M2),
 ];
 
 const fn shape(m: u16, n: u16, k: u16) -> MatrixShape {

@@ -17,13 +17,12 @@ const B32: Type = Type::Bits(Width::W32);
 const B64: Type = Type::Bits(Width::W64);
 
 /// What is named and not done.
-const NOT_YET: [(&str, &str); 6] = [
+const NOT_YET: [(&str, &str); 5] = [
     ("cp", "copies from shared to tensor memory are not done yet"),
     ("shift", "shifts of tensor memory are not done yet"),
     ("sp", "sparse factors are not done yet"),
     ("ws", "products with a stationary right factor are not done yet"),
     ("red", "loads that reduce are not done yet"),
-    ("cta_group::2", "pairs of CTAs are not done yet"),
 ];
 
 pub(super) fn tcgen05(x: &mut Operation<'_, '_>) -> Lowered {
@@ -59,25 +58,25 @@ pub(super) fn tcgen05(x: &mut Operation<'_, '_>) -> Lowered {
     ])?;
     let operation = match kind {
         Kind::Allocate => {
-            one_cta(x)?;
+            let pair = is_of_pair(x)?;
             whole_warp(x)?;
             let space = space(x);
             x.require(&[("b32", ())])?;
             x.done(2)?;
-            TensorMemoryOp::Allocate { to: place(x, 0, space)?, columns: x.source(1, U32)? }
+            TensorMemoryOp::Allocate { to: place(x, 0, space)?, columns: x.source(1, U32)?, pair }
         }
         Kind::Free => {
-            one_cta(x)?;
+            let pair = is_of_pair(x)?;
             whole_warp(x)?;
             x.require(&[("b32", ())])?;
             x.done(2)?;
-            TensorMemoryOp::Free { address: x.source(0, B32)?, columns: x.source(1, U32)? }
+            TensorMemoryOp::Free { address: x.source(0, B32)?, columns: x.source(1, U32)?, pair }
         }
         Kind::Relinquish => {
-            one_cta(x)?;
+            let pair = is_of_pair(x)?;
             whole_warp(x)?;
             x.done(0)?;
-            TensorMemoryOp::Relinquish
+            TensorMemoryOp::Relinquish { pair }
         }
         Kind::Wait { loads } => {
             whole_warp(x)?;
@@ -97,8 +96,9 @@ pub(super) fn tcgen05(x: &mut Operation<'_, '_>) -> Lowered {
     Ok(())
 }
 
-fn one_cta(x: &mut Operation<'_, '_>) -> Lowered {
-    x.require(&[("cta_group::1", ())])
+/// Whether it is of two CTAs.
+fn is_of_pair(x: &mut Operation<'_, '_>) -> Lowered<bool> {
+    x.require(&[("cta_group::1", false), ("cta_group::2", true)])
 }
 
 /// `[taddr]`, an address of tensor memory.
@@ -138,25 +138,23 @@ fn moved(x: &mut Operation<'_, '_>, loads: bool) -> Lowered<TensorMemoryOp> {
     }
 }
 
-/// `tcgen05.commit.cta_group.mbarrier::arrive::one{.shared::cluster}.b64 [mbar]`
+/// `tcgen05.commit.cta_group.mbarrier::arrive::one{.shared::cluster}{.multicast::cluster}.b64 [mbar]{, ctas}`
 fn commit(x: &mut Operation<'_, '_>) -> Lowered {
-    one_cta(x)?;
+    let pair = is_of_pair(x)?;
     x.require(&[("mbarrier::arrive::one", ())])?;
-    if x.flag("multicast::cluster") {
-        return Err(x.unsupported("clusters of several CTAs are not"));
-    }
+    let to_several = x.flag("multicast::cluster");
     let space = super::mbarrier::barrier_space(x, true)?;
-    x.done(1)?;
+    x.done(if to_several { 2 } else { 1 })?;
     let place = place(x, 0, space)?;
-    x.push(Op::Async(Async::Barrier { place, action: BarrierAction::ArriveAfterProducts }));
+    let ctas = if to_several { Some(x.source(1, Type::Bits(Width::W16))?) } else { None };
+    x.push(Op::Async(Async::Barrier { place, action: BarrierAction::ArriveAfterProducts { ctas, pair } }));
     Ok(())
 }
 
 /// `tcgen05.mma.cta_group.kind{.collector::a::op} [d], a, b-desc, idesc{, {lanes}}, enable-input-d{, scale-input-d}`
 fn product(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
-    one_cta(x)?;
+    let pair = is_of_pair(x)?;
     for (modifier, why) in [
-        ("kind::i8", "products of integers into tensor memory are not done yet"),
         ("kind::mxf8f6f4", "factors that are scaled by blocks are not done yet"),
         ("kind::mxf4", "factors that are scaled by blocks are not done yet"),
         ("kind::mxf4nvf4", "factors that are scaled by blocks are not done yet"),
@@ -170,6 +168,7 @@ fn product(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
         ("kind::f16", ProductKind::Half),
         ("kind::tf32", ProductKind::Tf32),
         ("kind::f8f6f4", ProductKind::Narrow),
+        ("kind::i8", ProductKind::Integer),
     ])?;
     // What may be kept of A between products does not change what they are of: A must not change until they are over.
     x.choose(&[
@@ -188,11 +187,14 @@ fn product(x: &mut Operation<'_, '_>) -> Lowered<TensorMemoryOp> {
     let b = Factor::Shared { descriptor: x.source(2, B64)?, k_major: true, of: None };
     let descriptor = x.source(3, B32)?;
     let masked = operands > 5 && x.is_vector(4)?;
+    if masked && pair {
+        return Err(x.unsupported("lanes that are left out of a product of two CTAs are not done yet"));
+    }
     let left_out = if masked { sources(x, 4, Width::W32, Some(4))? } else { Vec::new() };
     let at = if masked { 5 } else { 4 };
     if operands > at + 1 {
         return Err(x.unsupported("accumulators that are scaled are not done yet"));
     }
     let adds = Adds::If(x.predicate(at)?);
-    Ok(TensorMemoryOp::Multiply(Box::new(TensorProduct { kind, d, a, b, descriptor, left_out, adds })))
+    Ok(TensorMemoryOp::Multiply(Box::new(TensorProduct { kind, pair, d, a, b, descriptor, left_out, adds })))
 }

@@ -1,8 +1,9 @@
 //! Products of matrices by a warpgroup, four warps in a row (rule Y12).
 
 use super::copy::constant;
-use super::matrix::{ELEMENTS, destinations, registers, sources, whole_warp};
-use crate::number::format::Format;
+use super::matrix::{
+    BF16, E4M3, E5M2, ELEMENTS, F16, F32, S8, S32, TF32, U8, destinations, registers, sources, whole_warp,
+};
 use crate::program::asynchronous::{Adds, Async, Factor, Groups, WarpgroupProduct};
 use crate::program::matrix::{MatrixElement, MatrixProduct, MatrixShape};
 use crate::program::op::{Op, Width};
@@ -16,18 +17,19 @@ const ROWS: u16 = 64;
 /// Elements that go together.
 struct Kind {
     /// Of A and of B.
-    factors: &'static [Format],
+    factors: &'static [MatrixElement],
     /// Of the result.
-    results: &'static [Format],
+    results: &'static [MatrixElement],
     /// Neighbours in memory may be neighbours in m or n.
     transposes: bool,
 }
 
-const KINDS: [Kind; 4] = [
-    Kind { factors: &[Format::F16], results: &[Format::F16, Format::F32], transposes: true },
-    Kind { factors: &[Format::Bf16], results: &[Format::F32], transposes: true },
-    Kind { factors: &[Format::Tf32], results: &[Format::F32], transposes: false },
-    Kind { factors: &[Format::E4m3, Format::E5m2], results: &[Format::F16, Format::F32], transposes: false },
+const KINDS: [Kind; 5] = [
+    Kind { factors: &[F16], results: &[F16, F32], transposes: true },
+    Kind { factors: &[BF16], results: &[F32], transposes: true },
+    Kind { factors: &[TF32], results: &[F32], transposes: false },
+    Kind { factors: &[E4M3, E5M2], results: &[F16, F32], transposes: false },
+    Kind { factors: &[S8, U8], results: &[S32], transposes: false },
 ];
 
 pub(super) fn wgmma(x: &mut Operation<'_, '_>) -> Lowered {
@@ -57,7 +59,8 @@ pub(super) fn wgmma(x: &mut Operation<'_, '_>) -> Lowered {
     product(x)
 }
 
-/// `wgmma.mma_async.sync.aligned.shape.d.a.b d, a, b, scale-d{, scale-a, scale-b{, {trans-a, }trans-b}}`
+/// `wgmma.mma_async.sync.aligned.shape.d.a.b d, a, b, scale-d{, scale-a, scale-b{, {trans-a, }trans-b}}`; of integers,
+/// `wgmma.mma_async.sync.aligned.shape{.satfinite}.s32.a.b d, a, b, scale-d`
 fn product(x: &mut Operation<'_, '_>) -> Lowered {
     if x.flag("sp") {
         return Err(x.unsupported("sparse factors are not done yet"));
@@ -65,26 +68,25 @@ fn product(x: &mut Operation<'_, '_>) -> Lowered {
     whole_warp(x)?;
     let Some((n, k)) = x.take(shape) else { return Err(x.unsupported("it needs a shape `.m64n…k…`")) };
     let (d, a, b) = (x.require(&ELEMENTS)?, x.require(&ELEMENTS)?, x.require(&ELEMENTS)?);
-    let MatrixElement::Float(result) = d else {
-        return Err(x.unsupported("products of integers by warpgroups are not done yet"));
-    };
-    let takes = |kind: &&Kind, element| matches!(element, MatrixElement::Float(format) if kind.factors.contains(&format));
-    let kind = KINDS.iter().find(|kind| takes(kind, a) && takes(kind, b));
-    let Some(kind) = kind.filter(|kind| kind.results.contains(&result)) else {
+    let kind = KINDS.iter().find(|kind| kind.factors.contains(&a) && kind.factors.contains(&b));
+    let Some(kind) = kind.filter(|kind| kind.results.contains(&d)) else {
         return Err(x.unsupported("this combination of types is not"));
     };
-    // A row of a factor has 32 bytes.
-    if n == 0 || n > 256 || !n.is_multiple_of(8) || u32::from(k) * a.bytes() != 32 {
+    let saturate = d.is_integer() && x.flag("satfinite");
+    // Integers have fewer shapes. A row of a factor has 32 bytes.
+    let is_width = n.is_multiple_of(if d.is_integer() { 16 } else { 8 }) || matches!(n, 8 | 24);
+    if n == 0 || n > 256 || !is_width || u32::from(k) * a.bytes() != 32 {
         return Err(x.unsupported("this combination of shape and types is not"));
     }
-    x.done_within(6, 8)?;
+    x.done_within(4, 8)?;
     let left_in_registers = x.is_vector(1)?;
     let transpositions = match (kind.transposes, left_in_registers) {
         (false, _) => 0,
         (true, true) => 1,
         (true, false) => 2,
     };
-    x.done(6 + transpositions)?;
+    let signs = if d.is_integer() { 0 } else { 2 };
+    x.done(4 + signs + transpositions)?;
     let shape = MatrixShape { m: ROWS, n, k };
     let (rows, width) = (ROWS / 4, Width::W32);
     let operand = x.operand(3)?;
@@ -93,7 +95,7 @@ fn product(x: &mut Operation<'_, '_>) -> Lowered {
     } else {
         Adds::If(x.predicate(3)?)
     };
-    let negates = sign(x, 4)? != sign(x, 5)?;
+    let negates = signs == 2 && sign(x, 4)? != sign(x, 5)?;
     let (left, right) = match transpositions {
         0 => (false, false),
         1 => (false, constant(x, 6)? != 0),
@@ -107,7 +109,7 @@ fn product(x: &mut Operation<'_, '_>) -> Lowered {
         })
     };
     let operation = WarpgroupProduct {
-        product: MatrixProduct { shape, a, b, c: d, d, saturate: false },
+        product: MatrixProduct { shape, a, b, c: d, d, saturate },
         d: destinations(x, 0, width, Some(registers(d, rows, n)))?,
         a: if left_in_registers {
             Factor::Registers(sources(x, 1, width, Some(registers(a, rows, k)))?)

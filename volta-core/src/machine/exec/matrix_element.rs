@@ -1,0 +1,69 @@
+//! Elements of matrices as terms: reals of floats, whole numbers of integers (rules V2, V4).
+
+use super::super::cta::{Cta, Stop};
+use super::super::int_terms::IntTerms;
+use super::super::value::Value;
+use super::super::warp::Warp;
+use super::matrix::{is_undefined, origin_of, real_or_undefined, undefined};
+use crate::program::matrix::MatrixElement;
+use crate::program::{InstId, Int, Width};
+use crate::term::TermId;
+
+impl Cta<'_> {
+    /// A value as an element of a matrix.
+    pub(super) fn raw_element(
+        &mut self,
+        warp: &Warp,
+        pc: InstId,
+        element: MatrixElement,
+        value: Value,
+        lane: usize,
+    ) -> Result<u64, Stop> {
+        if let MatrixElement::Float(format) = element {
+            return self.raw_real(warp, value, format, lane, pc);
+        }
+        if let Some(origin) = self.taint(&[value]) {
+            return Ok(undefined(origin));
+        }
+        let mut residues = self.int_terms(pc);
+        let term = match element {
+            MatrixElement::Int8 { signed } => residues.reading(value, Int { width: Width::W8, signed }),
+            MatrixElement::Float(_) | MatrixElement::Int32 => residues.residue(value, element.bytes()),
+        };
+        Ok(term.ok_or_else(|| self.no_integer(warp, value, lane, pc))?.raw())
+    }
+
+    /// An element of a matrix as a value.
+    pub(super) fn element_value(&mut self, element: MatrixElement, raw: u64, pc: InstId) -> Value {
+        match element {
+            MatrixElement::Float(format) => real_or_undefined(format, raw, pc),
+            MatrixElement::Int8 { .. } | MatrixElement::Int32 if is_undefined(raw) => {
+                Value::Undefined(origin_of(raw, pc))
+            }
+            MatrixElement::Int8 { .. } | MatrixElement::Int32 => {
+                self.int_terms(pc).value(TermId::from_raw(raw), element.bytes())
+            }
+        }
+    }
+
+    /// The numbers that sums of integers are, with which those begin that do not wrap around.
+    pub(super) fn numbers_of_sums(&mut self, pc: InstId, sums: &[u64]) -> Vec<u64> {
+        self.each_defined(pc, sums, |residues, term| residues.signed(term, 32))
+    }
+
+    /// Sums of integers, cut to their range.
+    pub(super) fn saturated_sums(&mut self, pc: InstId, sums: &[u64]) -> Vec<u64> {
+        let word = Int { width: Width::W32, signed: true };
+        self.each_defined(pc, sums, |residues, term| residues.saturated(term, word))
+    }
+
+    fn each_defined(
+        &mut self,
+        pc: InstId,
+        terms: &[u64],
+        f: impl Fn(&mut IntTerms<'_>, TermId) -> TermId,
+    ) -> Vec<u64> {
+        let mut each = |raw: u64| f(&mut self.int_terms(pc), TermId::from_raw(raw)).raw();
+        terms.iter().map(|raw| if is_undefined(*raw) { *raw } else { each(*raw) }).collect()
+    }
+}

@@ -1,0 +1,190 @@
+//! What the two CTAs of a pair do together in tensor memory (`.cta_group::2`, rule Y14), and who knows that it is allocated.
+
+use super::super::cta::{Cta, Detector, Stop};
+use super::super::tensor_memory::{Allocation, Come};
+use super::super::warp::Warp;
+use super::tensor_memory::Spot;
+use crate::program::{Async, InstId, Op};
+use crate::verdict::FaultKind;
+use std::mem::discriminant;
+
+impl Cta<'_> {
+    /// The other CTA of a warp's pair.
+    pub(super) fn peer(&self, warp: &Warp, lane: usize, pc: InstId) -> Result<u32, Stop> {
+        let peer = warp.rank ^ 1;
+        if peer < self.launch.ranks() {
+            return Ok(peer);
+        }
+        let message = format!(
+            "an operation of a pair of CTAs, and the cluster has no CTA {peer} beside CTA {}",
+            warp.rank
+        );
+        let site = self.site("executes it".into(), warp, lane, pc);
+        let help = "launch clusters of two CTAs: `cluster = [2, 1, 1]`";
+        Err(self.fault_at(FaultKind::OutOfBounds, "Y13", message, vec![site], Some(help.into())))
+    }
+
+    /// All operations of a kernel say the same of pairs.
+    pub(super) fn is_of_one_kind(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: InstId,
+        pair: bool,
+    ) -> Result<(), Stop> {
+        let now = (pair, warp.thread(lane), pc);
+        let (before, thread, at) = *self.tensor_memory.of_pairs.get_or_insert(now);
+        if before == pair {
+            return Ok(());
+        }
+        let message =
+            "operations on tensor memory are of one CTA and of pairs of CTAs in one kernel".to_string();
+        let sites = vec![
+            self.site_of_thread("executes this one".into(), thread, at),
+            self.site("and this one".into(), warp, lane, pc),
+        ];
+        Err(self.fault_at(FaultKind::Undefined, "Y14", message, sites, None))
+    }
+
+    /// A warp comes to what a warp of each CTA of a pair does together: the one that comes first may wait for the other.
+    /// Which of them go together must not depend on the schedule.
+    pub(super) fn meets_peer(&mut self, warp: &Warp, pc: InstId) -> Result<bool, Stop> {
+        self.exact()?;
+        let peer = self.peer(warp, 0, pc)?;
+        let thread = warp.thread(0);
+        let Detector::VectorClock(exact) = &self.order else { return Err(Stop::NeedVectorClocks) };
+        let own = self.tensor_memory.together.entry(warp.rank).or_default();
+        let waits = own.come.len() > own.done && own.come.last().is_some_and(|come| come.warp == warp.index);
+        if !waits {
+            let is_past = |come: &Come| {
+                come.warp == warp.index
+                    || exact.clocks.is_past(thread as usize, come.thread as usize, come.stamp)
+            };
+            let before = own.come.last().copied();
+            if let Some(before) = before.filter(|before| own.come.len() > own.done || !is_past(before)) {
+                let message = "two warps of a CTA come to what its pair does together, and nothing orders them: which \
+                               goes with which of the other CTA depends on the schedule";
+                let sites = vec![
+                    self.site_of_thread("comes to this one".into(), before.thread, before.pc),
+                    self.site("comes to this one".into(), warp, 0, pc),
+                ];
+                return Err(self.fault_at(FaultKind::Allocation, "Y14", message.into(), sites, None));
+            }
+            let stamp = exact.clocks.now(thread as usize);
+            own.come.push(Come { warp: warp.index, thread, stamp, pc });
+        }
+        let number = own.done;
+        let Some(other) = self.tensor_memory.together.get(&peer).and_then(|peer| peer.come.get(number))
+        else {
+            return Ok(false);
+        };
+        let kind = |at: InstId| {
+            let op = &self.launch.program.insts[at.index()].op;
+            if let Op::Async(Async::Tensor(operation)) = op { Some(discriminant(operation)) } else { None }
+        };
+        if kind(pc) != kind(other.pc) {
+            let message = "the two CTAs of a pair do not do the same in tensor memory".to_string();
+            let sites = vec![
+                self.site_of_thread("executes this one".into(), other.thread, other.pc),
+                self.site("executes this one".into(), warp, 0, pc),
+            ];
+            return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None));
+        }
+        if let Some(own) = self.tensor_memory.together.get_mut(&warp.rank) {
+            own.done += 1;
+        }
+        Ok(true)
+    }
+
+    /// Which of the things that its pair does together a warp does now.
+    pub(super) fn number_of_what_both_do(&self, warp: &Warp) -> Result<usize, Stop> {
+        let own = self.tensor_memory.together.get(&warp.rank);
+        own.and_then(|own| own.done.checked_sub(1)).ok_or(Stop::Defect("a pair of CTAs has not met"))
+    }
+
+    /// When and where a CTA came to what its pair does together.
+    pub(super) fn come_to(&self, rank: u32, number: usize) -> Result<(u32, u32, InstId), Stop> {
+        let come = self.tensor_memory.together.get(&rank).and_then(|together| together.come.get(number));
+        let come = come.ok_or(Stop::Defect("a pair of CTAs has not met"))?;
+        Ok((come.thread, come.stamp, come.pc))
+    }
+
+    /// Both CTAs of a pair allocate as many columns.
+    pub(super) fn is_same_for_both(
+        &self,
+        warp: &Warp,
+        pc: InstId,
+        held: &Allocation,
+        columns: u32,
+    ) -> Result<(), Stop> {
+        if held.columns == columns {
+            return Ok(());
+        }
+        let message = format!(
+            "one CTA of a pair allocates {} columns of tensor memory, and the other one {columns}",
+            held.columns
+        );
+        let sites = vec![self.site("is here".into(), warp, 0, pc)];
+        Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites, None))
+    }
+
+    /// The CTAs of a pair have freed together what they allocated together, at the end of the run.
+    pub(super) fn frees_together(&self) -> Result<(), Stop> {
+        let all = &self.tensor_memory.allocations;
+        for held in all.iter().filter(|held| held.of_both.is_some()) {
+            let is_other = |other: &&Allocation| other.rank == held.rank ^ 1 && other.of_both == held.of_both;
+            let other = all.iter().find(is_other);
+            if let Some((one, two)) = held.freed.zip(other.and_then(|other| other.freed))
+                && one.of_both != two.of_both
+            {
+                let message =
+                    "the two CTAs of a pair free together what they have not allocated together".to_string();
+                let sites =
+                    [one, two].map(|freed| self.site_of_thread("frees".into(), freed.thread, freed.pc));
+                return Err(self.fault_at(FaultKind::Allocation, "Y14", message, sites.into(), None));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all of these lanes know that the columns of an allocation have been allocated. A pair of CTAs allocates at
+    /// once for both.
+    pub(super) fn is_known_to_be_allocated(&self, warp: &Warp, readers: &[usize], held: &Allocation) -> bool {
+        let Detector::VectorClock(exact) = &self.order else { return true };
+        let knows = |lane: usize, held: &Allocation| {
+            let thread = warp.thread(lane);
+            thread / 32 == held.thread / 32
+                || exact.clocks.is_past(thread as usize, held.thread as usize, held.stamp)
+        };
+        if readers.iter().all(|lane| knows(*lane, held)) {
+            return true;
+        }
+        let other = held.of_both.and_then(|number| {
+            let mut all = self.tensor_memory.allocations.iter();
+            all.find(|other| other.rank == held.rank ^ 1 && other.of_both == Some(number))
+        });
+        other.is_some_and(|other| readers.iter().all(|lane| knows(*lane, held) || knows(*lane, other)))
+    }
+
+    /// What is accessed may not have been allocated before.
+    #[cold]
+    pub(super) fn allocated_at_any_time(
+        &self,
+        warp: &Warp,
+        readers: &[usize],
+        pc: InstId,
+        (held, place): (&Allocation, Spot),
+    ) -> Stop {
+        let message = format!(
+            "column {} of tensor memory is allocated (1) and accessed (2), and nothing orders the two",
+            place.column
+        );
+        let sites = vec![
+            self.site_of_thread("allocates it".into(), held.thread, held.pc),
+            self.site("accesses it".into(), warp, readers.first().copied().unwrap_or(0), pc),
+        ];
+        let help =
+            "a barrier between `tcgen05.alloc` and the first access, such as `__syncthreads()`, orders them";
+        self.fault_at(FaultKind::Race, "Y1", message, sites, Some(help.into()))
+    }
+}
