@@ -1,8 +1,11 @@
 //! Where instructions stand in a text.
 
 use crate::base::span::LineTable;
-use crate::program::{Inst, InstId, Program};
+use crate::program::{Inst, InstId, Location, Program};
 use crate::verdict::{CudaPlace, Place};
+
+/// How many functions that were inlined in one another are told.
+const MOST_CALLS: usize = 64;
 
 /// Where an instruction of a program stands in its PTX text, and in the CUDA source.
 pub fn place_in(program: &Program, text: &str, inst: InstId) -> Option<Place> {
@@ -15,12 +18,15 @@ pub(super) fn place(program: &Program, text: &str, lines: &LineTable, inst: &Ins
     let position = lines.position(text, inst.span.start);
     let raw = text.get(inst.span.start as usize..inst.span.end as usize).unwrap_or("");
     let first = raw.lines().next().unwrap_or("");
-    let place =
-        |file: &str, line, column, inlined_at| CudaPlace { file: file.to_string(), line, column, inlined_at };
-    let cuda = inst.location.and_then(|at| program.locations.get(at as usize)).map(|location| {
-        let call = location.inlined_at.as_ref();
-        let call = call.map(|(file, line, column)| Box::new(place(file, *line, *column, None)));
-        place(&location.file, location.line, location.column, call)
+    // Each stands behind the call that it was inlined at, so that this ends.
+    let location = |at: u32| program.locations.get(at as usize);
+    let calls = std::iter::successors(inst.location.and_then(location), |called| {
+        called.inlined_at.and_then(location)
+    });
+    let calls: Vec<_> = calls.take(MOST_CALLS).collect();
+    let cuda = calls.into_iter().rev().fold(None, |call: Option<CudaPlace>, called| {
+        let Location { file, line, column, .. } = called;
+        Some(CudaPlace { file: file.clone(), line: *line, column: *column, inlined_at: call.map(Box::new) })
     });
     Place {
         line: position.line,

@@ -38,8 +38,8 @@ pub struct Location {
     pub line: u32,
     /// Column, from 1 (0 when unknown).
     pub column: u32,
-    /// The place of the call that this was inlined at: file, line, column.
-    pub inlined_at: Option<(String, u32, u32)>,
+    /// The place of the call that this was inlined at, among the program's locations before this one.
+    pub inlined_at: Option<u32>,
 }
 
 /// A variable in memory.

@@ -45,7 +45,9 @@ pub(super) struct Lowering<'m> {
     temporary_predicates: Vec<PredId>,
     location: Option<u32>,
     locations: Vec<Location>,
-    location_ids: FxHashMap<Loc, u32>,
+    /// The locations by what says them and where they were inlined, and the last one at each place.
+    location_ids: FxHashMap<(Loc, Option<u32>), u32>,
+    last_at: FxHashMap<(u32, u32, u32), u32>,
     files: FxHashMap<u32, &'m str>,
     steps: u64,
     budgets: Budgets,
@@ -93,6 +95,7 @@ pub(super) fn entry(
         location: None,
         locations: Vec::new(),
         location_ids: FxHashMap::default(),
+        last_at: FxHashMap::default(),
         files,
         steps: 0,
         budgets: budgets.clone(),
@@ -225,25 +228,26 @@ impl<'m> Lowering<'m> {
             // What the compiler made without a line of its own belongs to what is around it.
             return;
         }
-        let id = match self.location_ids.get(&loc) {
-            Some(id) => *id,
-            None => {
-                let file =
-                    |number: u32| self.files.get(&number).map_or_else(String::new, |path| (*path).to_owned());
-                let location = Location {
-                    file: file(loc.file),
-                    line: loc.line,
-                    column: loc.column,
-                    inlined_at: loc.inlined_at.map(|(number, line, column)| (file(number), line, column)),
-                };
-                // There are no more of them than statements, which have a limit.
-                let id = self.locations.len() as u32;
-                self.locations.push(location);
-                self.location_ids.insert(loc, id);
-                id
-            }
-        };
+        // The place of the call stands before it, and may have been inlined itself (ISA 11.5.4).
+        let call = loc.inlined_at.map(|(file, line, column)| match self.last_at.get(&(file, line, column)) {
+            Some(call) => *call,
+            None => self.location_of(&Loc { file, line, column, inlined_at: None }, None),
+        });
+        let id = self.location_of(&loc, call);
+        self.last_at.insert((loc.file, loc.line, loc.column), id);
         self.location = Some(id);
+    }
+
+    fn location_of(&mut self, loc: &Loc, inlined_at: Option<u32>) -> u32 {
+        let Loc { file, line, column, .. } = *loc;
+        // There are at most two for each statement, of which there is a limit.
+        let next = self.locations.len() as u32;
+        let id = *self.location_ids.entry((loc.clone(), inlined_at)).or_insert(next);
+        if id == next {
+            let file = self.files.get(&file).map_or_else(String::new, |path| (*path).to_owned());
+            self.locations.push(Location { file, line, column, inlined_at });
+        }
+        id
     }
 
     fn local_variable(&mut self, variable: &'m tree::Variable) -> Result<(), LowerError> {

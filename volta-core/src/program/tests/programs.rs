@@ -24,6 +24,8 @@ fn places_come_from_the_last_loc() {
             mov.u32 %r1, 2;
             .loc 2 9 0, function_name $L__info, inlined_at 1 7 3
             mov.u32 %r1, 3;
+            .loc 2 4 2, function_name $L__other, inlined_at 2 9 0
+            mov.u32 %r1, 4;
             .loc 1 7 3
             ret;
         }
@@ -33,18 +35,18 @@ fn places_come_from_the_last_loc() {
     let module = crate::ptx::parse(text).expect("PTX");
     let program = lower(&module, text, None).expect("a program");
     let locations: Vec<_> = program.insts.iter().map(|inst| inst.location).collect();
-    assert_eq!(locations, [None, Some(0), Some(0), Some(1), Some(0), None]);
+    assert_eq!(locations, [None, Some(0), Some(0), Some(1), Some(2), Some(0), None]);
     let place =
         |file: &str, line, column, inlined_at| Location { file: file.into(), line, column, inlined_at };
     assert_eq!(
         program.locations,
-        [place("a.cu", 7, 3, None), place("b.h", 9, 0, Some(("a.cu".into(), 7, 3)))]
+        [place("a.cu", 7, 3, None), place("b.h", 9, 0, Some(0)), place("b.h", 4, 2, Some(1))]
     );
-    assert_eq!(program.lines, 15);
+    assert_eq!(program.lines, 17);
     let texts: Vec<_> =
         program.insts.iter().map(|inst| text.get(inst.span.start as usize..inst.span.end as usize)).collect();
     assert_eq!(texts[1], Some("mov.u32 %r1, 1;"));
-    assert_eq!(texts[5], Some("}"));
+    assert_eq!(texts[6], Some("}"));
 }
 
 #[test]
