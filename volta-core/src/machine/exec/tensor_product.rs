@@ -441,8 +441,8 @@ mod tests {
     #[test]
     fn shapes_are_those_of_the_isa() {
         let is_shape = |kind, pair, rows: u32, columns: u32| {
-            let types = if kind == ProductKind::Integer { 2 << 4 } else { 1 << 4 };
-            Shape::of(kind, pair, types | columns / 8 << 17 | rows / 16 << 24).is_ok()
+            let types = if kind == Integer { 2 << 4 } else { 1 << 4 };
+            Shape::of(kind, pair, types | ((columns / 8) << 17) | ((rows / 16) << 24)).is_ok()
         };
         use ProductKind::{Half, Integer};
         let facts = [

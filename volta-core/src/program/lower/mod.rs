@@ -242,7 +242,7 @@ impl<'m> Lowering<'m> {
         let Loc { file, line, column, .. } = *loc;
         // There are at most two for each statement, of which there is a limit.
         let next = self.locations.len() as u32;
-        let id = *self.location_ids.entry((loc.clone(), inlined_at)).or_insert(next);
+        let id = *self.location_ids.entry((*loc, inlined_at)).or_insert(next);
         if id == next {
             let file = self.files.get(&file).map_or_else(String::new, |path| (*path).to_owned());
             self.locations.push(Location { file, line, column, inlined_at });
