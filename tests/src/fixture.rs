@@ -14,7 +14,8 @@ pub fn root() -> PathBuf {
 }
 
 /// Beginnings of the names of fixtures at full size, which run for a second or more.
-const LARGE: [&str; 16] = [
+const LARGE: [&str; 17] = [
+    "cluster::pair",
     "matmul::tiled",
     "matmul::naive",
     "matmul::coalesced",

@@ -4,7 +4,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Snippet};
 use volta_core::case::Which;
 use volta_core::verdict::{Fault, Site};
 
-use super::source::{Excerpt, call, excerpt};
+use super::source::{Excerpt, calls, excerpt};
 use super::wrap::wrapped;
 use super::{Paint, clean, clean_line, rules};
 use crate::attempt::Fix;
@@ -25,8 +25,8 @@ struct Numbered<'s> {
     label: String,
     site: &'s Site,
     excerpt: Option<Excerpt>,
-    /// The call in the kernel's own file that brought it there, and what to say of it.
-    call: Option<(Excerpt, String)>,
+    /// The calls that brought it there, and what to say of each.
+    calls: Vec<(Excerpt, String)>,
 }
 
 pub(super) fn render(case: &Case, texts: &Texts, fault: &Fault, detail: Detail, paint: Paint) -> String {
@@ -90,20 +90,21 @@ fn numbered<'s>(
         let who = site.thread.map_or(String::new(), |thread| format!("{thread} "));
         let number = if sites.len() > 1 { format!("({}) ", at + 1) } else { String::new() };
         let excerpt = site.place.as_ref().and_then(|place| excerpt(&case.home, kernel, ptx, place));
-        let call = site.place.as_ref().and_then(|place| call(&case.home, kernel, place));
+        let calls = site.place.as_ref().map_or(Vec::new(), |place| calls(&case.home, kernel, place));
         let inlined = match (&excerpt, site.place.as_ref().and_then(|place| place.cuda.as_ref())) {
             // The line shown is the call: what is inlined there stands in a file that cannot be shown.
             (Some(shown), Some(own))
-                if detail == Detail::Full && call.as_ref().is_some_and(|call| call.same_place(shown)) =>
+                if detail == Detail::Full && calls.iter().any(|call| call.same_place(shown)) =>
             {
                 format!(", in code inlined from {}:{}", own.file, own.line)
             }
             _ => String::new(),
         };
         let label = clean_line(&format!("{number}{who}{}{inlined}", site.action));
-        let call = call.filter(|call| excerpt.as_ref().is_some_and(|shown| !call.same_place(shown)));
-        let call = call.map(|call| (call, format!("{number}by way of this call")));
-        Numbered { label, site, excerpt, call }
+        let is_other = |call: &Excerpt| excerpt.as_ref().is_some_and(|shown| !call.same_place(shown));
+        let calls = calls.into_iter().filter(is_other);
+        let calls = calls.map(|call| (call, format!("{number}by way of this call"))).collect();
+        Numbered { label, site, excerpt, calls }
     };
     sites.iter().enumerate().map(number).collect()
 }
@@ -129,7 +130,7 @@ fn snippets<'s>(sites: &[Numbered<'_>]) -> Vec<annotate_snippets::Element<'s>> {
     let mut files: Vec<&Excerpt> = Vec::new();
     let shown = |site: &'_ Numbered<'_>| -> Vec<(Excerpt, String)> {
         let own = site.excerpt.clone().map(|excerpt| (excerpt, site.label.clone()));
-        own.into_iter().chain(site.call.clone()).collect()
+        own.into_iter().chain(site.calls.iter().cloned()).collect()
     };
     let shown: Vec<(Excerpt, String)> = sites.iter().flat_map(shown).collect();
     for (excerpt, _) in &shown {
@@ -156,7 +157,7 @@ fn snippets<'s>(sites: &[Numbered<'_>]) -> Vec<annotate_snippets::Element<'s>> {
 /// Sites without a source line, and where the others are in the PTX.
 fn remarks(sites: &[Numbered<'_>], ptx: Option<&Ptx>, detail: Detail) -> Vec<String> {
     let mut lines = Vec::new();
-    for Numbered { label, site, excerpt, call: _ } in sites {
+    for Numbered { label, site, excerpt, calls: _ } in sites {
         let place = site.place.as_ref();
         let cuda = place.and_then(|place| place.cuda.as_ref());
         match (excerpt, cuda) {

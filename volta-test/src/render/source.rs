@@ -74,9 +74,13 @@ fn chain(place: &Place) -> impl Iterator<Item = &CudaPlace> {
     std::iter::successors(place.cuda.as_ref(), |cuda| cuda.inlined_at.as_deref())
 }
 
-/// The last call by which a place in an inlined function was come to: that in the kernel itself.
-pub fn call(home: &Home, kernel: &Kernel, place: &Place) -> Option<Excerpt> {
-    chain(place).skip(1).last().and_then(|cuda| cuda_line(home, kernel, cuda))
+/// The calls by which a place in an inlined function was come to: the nearest one, and the one in the kernel itself.
+pub fn calls(home: &Home, kernel: &Kernel, place: &Place) -> Vec<Excerpt> {
+    let mut calls: Vec<&CudaPlace> = chain(place).skip(1).collect();
+    if calls.len() > 2 {
+        calls.drain(1..calls.len() - 1);
+    }
+    calls.into_iter().filter_map(|cuda| cuda_line(home, kernel, cuda)).collect()
 }
 
 /// A place in a file.
