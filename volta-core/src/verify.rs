@@ -426,8 +426,8 @@ impl<'c> Verification<'c> {
         pairs: &mut Vec<Pair>,
     ) -> Result<(), Verdict> {
         let types = param.elements();
-        let mut left = outputs_of(reference, at).iter().peekable();
-        let mut right = outputs_of(opt, at).iter().peekable();
+        let mut left = reference.outputs_of(at).iter().peekable();
+        let mut right = opt.outputs_of(at).iter().peekable();
         loop {
             let (x, y) =
                 (left.peek().map(|output| output.element), right.peek().map(|output| output.element));
@@ -614,12 +614,6 @@ pub(crate) fn output_elements(param: &Param) -> Option<u64> {
         ParamKind::Tensor { role: Role::Out | Role::InOut, shape, .. } => Some(shape.iter().product()),
         ParamKind::Tensor { .. } | ParamKind::Scalar { .. } => None,
     }
-}
-
-pub(crate) fn outputs_of(outcome: &Outcome, param: usize) -> &[Output] {
-    let start = outcome.outputs.partition_point(|output| output.param < param);
-    let end = outcome.outputs.partition_point(|output| output.param <= param);
-    &outcome.outputs[start..end]
 }
 
 fn first_gap(written: &[u64], elements: u64) -> u64 {

@@ -291,11 +291,18 @@ struct CtaRun {
 }
 
 impl Outcome {
+    /// The written elements of a parameter whose values are known, in order.
+    pub fn outputs_of(&self, param: usize) -> &[Output] {
+        let start = self.outputs.partition_point(|output| output.param < param);
+        let end = self.outputs.partition_point(|output| output.param <= param);
+        &self.outputs[start..end]
+    }
+
     /// The elements of a parameter that were written, in order, whether or not their values are known.
     pub fn written(&self, param: usize) -> Vec<u64> {
-        let known = self.outputs.iter().map(|output| (output.param, output.element));
-        let all = known.chain(self.unevaluated.iter().copied());
-        let mut written: Vec<u64> = all.filter(|(of, _)| *of == param).map(|(_, element)| element).collect();
+        let unknown = self.unevaluated.iter().filter(|(of, _)| *of == param).map(|(_, element)| *element);
+        let mut written: Vec<u64> =
+            self.outputs_of(param).iter().map(|output| output.element).chain(unknown).collect();
         written.sort_unstable();
         written.dedup();
         written

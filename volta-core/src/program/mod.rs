@@ -3,7 +3,8 @@
 //! [`lower`] turns one entry of a parsed module into a [`Program`]: names become ids, calls are laid out inline,
 //! and each PTX instruction becomes one or a few operations of [`Op`]. The instruction table in `isa` says which.
 //! Nothing is skipped because it was not understood: what is not supported becomes [`Op::Unsupported`], a fault
-//! for the thread that gets there (rule S2); what is wrong is a [`LowerError`].
+//! for the thread that gets there, or where it only computes in registers [`Op::Unevaluated`], whose results are not
+//! known (rule S2); what is wrong is a [`LowerError`].
 
 pub mod matrix;
 pub mod op;

@@ -112,19 +112,19 @@ impl Cta<'_> {
         let mut groups = SmallVec::new();
         for group in order.chunk_by(|one, other| at.offsets[*one] == at.offsets[*other]) {
             let [first, others @ ..] = group else { continue };
+            if others.is_empty() {
+                continue;
+            }
             for (lane, source) in group.iter().flat_map(|lane| a.iter().map(move |source| (*lane, *source))) {
                 let value = self.value(warp, source, lane);
-                if let Some(origin @ Origin::Unevaluated(_)) = self.packed.undefined_part(value)
-                    && !others.is_empty()
-                {
+                if let Some(origin @ Origin::Unevaluated(_)) = self.packed.undefined_part(value) {
                     let message = "whether lanes store the same value to one place is not known: an instruction computes \
                                    it that is not supported";
                     let kind = FaultKind::Unsupported;
                     return Err(self.undefined_fault(kind, "S2", message.into(), origin, warp, lane, at.pc));
                 }
             }
-            let same = !others.is_empty()
-                && others.iter().all(|other| warp.go_together(*first, *other))
+            let same = others.iter().all(|other| warp.go_together(*first, *other))
                 && a.iter().all(|source| {
                     let value = self.value(warp, *source, *first);
                     others.iter().all(|other| {
