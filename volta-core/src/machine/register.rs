@@ -100,6 +100,29 @@ impl Affine {
     }
 }
 
+/// What threads hold whose words are affine from one to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Held<const BITS: usize = 5> {
+    pub(super) words: Affine<BITS>,
+    /// Whether they stand for symbolic values, each of them, or are bits.
+    pub(super) symbolic: bool,
+}
+
+impl<const BITS: usize> Held<BITS> {
+    /// The same in all threads.
+    #[inline]
+    pub(super) fn uniform((word, symbolic): (u64, bool)) -> Self {
+        Held { words: Affine::uniform(word), symbolic }
+    }
+
+    /// What the first thread holds.
+    #[inline]
+    pub(super) fn first(&self) -> Value {
+        let word = self.words.first;
+        if self.symbolic { Value::Sym(Sym::from_raw(word)) } else { Value::Bits(word) }
+    }
+}
+
 /// The words of a register's lanes, one by one.
 #[allow(clippy::large_enum_variant, reason = "it lives for an instruction, on the stack")]
 pub(super) enum Words<'r> {
@@ -208,16 +231,17 @@ impl Register {
         }
     }
 
-    /// How words move from lane to lane, where it is known without a look at them.
-    #[inline]
-    pub(super) fn known_affine(&self) -> Option<&Affine> {
-        self.affine.as_ref()
-    }
-
     /// How words move from lane to lane, if evenly.
     #[inline]
     pub(super) fn affine(&self) -> Option<Affine> {
         self.affine.or_else(|| Affine::of(&self.words))
+    }
+
+    /// What all lanes hold, if it is all of one sort and affine.
+    #[inline]
+    pub(super) fn held(&self) -> Option<Held> {
+        let whole = self.undefined == 0 && (self.sym == 0 || self.sym == u32::MAX);
+        if whole { Some(Held { words: self.affine()?, symbolic: self.sym != 0 }) } else { None }
     }
 
     /// Whether all lanes of `mask` are concrete.
@@ -257,22 +281,13 @@ impl Register {
         };
     }
 
-    /// Writes concrete bits to one lane.
-    #[inline]
-    pub(super) fn set_bits(&mut self, lane: usize, bits: u64) {
-        self.words_mut()[lane] = bits;
-        self.sym &= !(1 << lane);
-        self.undefined &= !(1 << lane);
-    }
-
     /// What the lanes of `mask` hold, when it is all 32 or a single one, they hold the same, and it is defined.
     #[inline]
     pub(super) fn uniform(&self, mask: u32) -> Option<Value> {
         if mask.is_power_of_two() {
             return (self.undefined & mask == 0).then(|| self.get(mask.trailing_zeros() as usize));
         }
-        let together = mask == u32::MAX && self.undefined == 0 && (self.sym == 0 || self.sym == u32::MAX);
-        (together && self.affine()?.is_uniform()).then(|| self.get(0))
+        (mask == u32::MAX && self.held()?.words.is_uniform()).then(|| self.get(0))
     }
 
     /// Writes one value to the lanes of `mask`.

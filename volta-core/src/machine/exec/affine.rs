@@ -1,16 +1,14 @@
-//! Operations on integers that are affine from lane to lane (rule V4): computed for the warp and not for each lane,
-//! where the results are affine too.
+//! Operations on integers that are affine from thread to thread (rule V4): computed once for all threads, where the
+//! results are affine too.
 
-use super::super::cta::Cta;
 use super::super::register::Affine;
-use super::super::warp::Warp;
 use super::convert::convert_int;
 use super::int::{compare, scalar2, scalar3, sign_extend};
-use crate::program::{Compare, Int, Int2, Int3, Src, Width};
+use crate::program::{Compare, Int, Int2, Int3, Width};
 
 /// Results known modulo 2^width, if their remainders are affine: if none of them wraps around.
 #[inline]
-pub(in super::super) fn narrowed<const B: usize>(width: Width, affine: Affine<B>) -> Option<Affine<B>> {
+pub(super) fn narrowed<const B: usize>(width: Width, affine: Affine<B>) -> Option<Affine<B>> {
     if width == Width::W64 {
         return Some(affine);
     }
@@ -115,7 +113,7 @@ fn bitwise<const B: usize>(op: Int2, ty: Int, x: Affine<B>, y: Affine<B>) -> Opt
 
 /// The results of a conversion between integers, if they are affine.
 #[inline]
-pub(in super::super) fn affine_convert<const B: usize>(
+pub(super) fn affine_convert<const B: usize>(
     from: Int,
     to: Int,
     saturate: bool,
@@ -135,12 +133,7 @@ pub(in super::super) fn affine_convert<const B: usize>(
 
 /// The results of an operation, if they are affine.
 #[inline]
-pub(in super::super) fn affine2<const B: usize>(
-    op: Int2,
-    ty: Int,
-    x: Affine<B>,
-    y: Affine<B>,
-) -> Option<Affine<B>> {
+pub(super) fn affine2<const B: usize>(op: Int2, ty: Int, x: Affine<B>, y: Affine<B>) -> Option<Affine<B>> {
     match op {
         Int2::Add => narrowed(ty.width, plus(x, y)),
         Int2::Sub => narrowed(ty.width, plus(x, times(y, u64::MAX))),
@@ -169,11 +162,7 @@ pub(in super::super) fn affine2<const B: usize>(
 
 /// The results of an operation on three integers, if they are affine.
 #[inline]
-pub(in super::super) fn affine3<const B: usize>(
-    op: Int3,
-    ty: Int,
-    [x, y, z]: [Affine<B>; 3],
-) -> Option<Affine<B>> {
+pub(super) fn affine3<const B: usize>(op: Int3, ty: Int, [x, y, z]: [Affine<B>; 3]) -> Option<Affine<B>> {
     match op {
         Int3::MadLo => narrowed(ty.width, plus(product(x, y)?, z)),
         Int3::MadWide if ty.width == Width::W32 => Some(plus(product(widened(ty, x)?, widened(ty, y)?)?, z)),
@@ -198,7 +187,7 @@ pub(in super::super) fn affine3<const B: usize>(
 
 /// How a comparison comes out, if it does so in the same way for all lanes and that is seen at the ends.
 #[inline]
-pub(in super::super) fn affine_compare<const B: usize>(
+pub(super) fn affine_compare<const B: usize>(
     op: Compare,
     ty: Int,
     x: Affine<B>,
@@ -216,23 +205,6 @@ pub(in super::super) fn affine_compare<const B: usize>(
         Compare::Eq | Compare::Ne => {
             let apart = compare(Compare::Lt, ty, greatest, low) || compare(Compare::Gt, ty, least, high);
             apart.then_some(op == Compare::Ne)
-        }
-    }
-}
-
-impl Cta<'_> {
-    /// A source of a whole warp that is known to be concrete and affine.
-    #[inline]
-    pub(super) fn affine(&self, warp: &Warp, source: Src) -> Option<Affine> {
-        match source {
-            Src::Reg(id) => {
-                let register = warp.register(id);
-                if register.is_concrete(u32::MAX) { register.known_affine().copied() } else { None }
-            }
-            Src::Imm(bits) => Some(Affine::uniform(bits)),
-            Src::Symbol(variable, offset) => Some(Affine::uniform(
-                self.launch.objects.address(variable, warp.rank).wrapping_add_signed(offset),
-            )),
         }
     }
 }

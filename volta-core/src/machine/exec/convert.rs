@@ -4,11 +4,9 @@ use super::super::cta::{Cta, Stop};
 use super::super::int_terms;
 use super::super::objects::{from_generic, to_generic};
 use super::super::packed::{Choice, PackedPart};
-use super::super::register::Affine;
 use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
 use super::super::warp::Warp;
-use super::affine::affine_convert;
-use super::float::{Terms, even_reals, holds_unknown_reals, set_reals};
+use super::float::{Terms, holds_unknown_reals, set_reals};
 use super::int::sign_extend;
 use super::known::{Exact, Undecided, clamp_term};
 use crate::number::format::{Format, Rounding, decode, encode, round};
@@ -54,13 +52,6 @@ impl Cta<'_> {
         to: Int,
         saturate: bool,
     ) -> Result<(), Stop> {
-        if mask == u32::MAX
-            && let Some(results) =
-                self.affine(warp, a).and_then(|affine| affine_convert(from, to, saturate, affine))
-        {
-            warp.register_mut(d).set_affine(results, false);
-            return Ok(());
-        }
         let mut scratch = None;
         let x = self.operand(warp, a, &mut scratch);
         if x.is_concrete(mask) {
@@ -200,15 +191,6 @@ impl Cta<'_> {
         if converts && let Src::Reg(a) = a {
             // The same reals (rule V2), under another name.
             let register = warp.register(a);
-            if mask == u32::MAX
-                && let Some(affine) = even_reals(register, cast.from)
-                && !self.known.may_contain(affine.min_max())
-            {
-                let Affine { first, steps } = affine;
-                let words = Affine { first: Sym::real_tag(cast.to) | first, steps };
-                warp.register_mut(d).set_affine(words, true);
-                return Ok(());
-            }
             if self.known.is_empty() && holds_unknown_reals(register, mask, cast.from) {
                 let words = *register.words();
                 set_reals(warp.register_mut(d), cast.to, mask, |lane| words[lane] & Sym::PAYLOAD);

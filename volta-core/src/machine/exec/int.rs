@@ -1,9 +1,8 @@
 //! Integer operations: what they mean, bit by bit (rule V4), and their execution on concrete lanes.
 
 use super::super::cta::{Cta, Stop};
-use super::super::value::{Truth, Value, lanes, only_lane};
+use super::super::value::{Truth, Value, lanes};
 use super::super::warp::Warp;
-use super::affine::{affine_compare, affine2, affine3};
 use super::float::set_results;
 use crate::number::format::Format;
 use crate::program::{
@@ -340,7 +339,7 @@ impl Cta<'_> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(never)] // Its room on the stack is not made for nothing.
     pub(super) fn int2(
         &mut self,
         warp: &mut Warp,
@@ -351,35 +350,6 @@ impl Cta<'_> {
         d: RegId,
         a: Src,
         b: Src,
-    ) -> Result<(), Stop> {
-        if let Some(lane) = only_lane(mask)
-            && let (Some(x), Some(y)) = (self.bits(warp, a, lane), self.bits(warp, b, lane))
-            && let Some(result) = scalar2(op, ty, x, y)
-        {
-            warp.register_mut(d).set_bits(lane, result);
-            return Ok(());
-        }
-        if mask == u32::MAX
-            && let (Some(x), Some(y)) = (self.affine(warp, a), self.affine(warp, b))
-            && let Some(results) = affine2(op, ty, x, y)
-        {
-            warp.register_mut(d).set_affine(results, false);
-            return Ok(());
-        }
-        self.int2_by_lanes(warp, mask, pc, op, ty, d, [a, b])
-    }
-
-    /// The same where results are not known to be affine.
-    #[inline(never)] // Its room on the stack is not made for nothing.
-    fn int2_by_lanes(
-        &mut self,
-        warp: &mut Warp,
-        mask: u32,
-        pc: InstId,
-        op: Int2,
-        ty: Int,
-        d: RegId,
-        [a, b]: [Src; 2],
     ) -> Result<(), Stop> {
         let (mut left, mut right) = (None, None);
         let x = self.operand(warp, a, &mut left);
@@ -419,19 +389,6 @@ impl Cta<'_> {
         d: RegId,
         sources: [Src; 3],
     ) -> Result<(), Stop> {
-        if let Some(lane) = only_lane(mask)
-            && let [Some(x), Some(y), Some(z)] = sources.map(|source| self.bits(warp, source, lane))
-        {
-            warp.register_mut(d).set_bits(lane, scalar3(op, ty, [x, y, z]));
-            return Ok(());
-        }
-        if mask == u32::MAX
-            && let [Some(x), Some(y), Some(z)] = sources.map(|source| self.affine(warp, source))
-            && let Some(results) = affine3(op, ty, [x, y, z])
-        {
-            warp.register_mut(d).set_affine(results, false);
-            return Ok(());
-        }
         let mut scratch = [const { None }; 3];
         let [s0, s1, s2] = &mut scratch;
         let x = self.operand(warp, sources[0], s0);
@@ -525,21 +482,6 @@ impl Cta<'_> {
         (p, q): (PredId, Option<PredId>),
         combine: Option<(Bool2, PredSrc)>,
     ) -> Result<(), Stop> {
-        if let Some(lane) = only_lane(mask)
-            && let (None, None) = (combine, q)
-            && let (Some(x), Some(y)) = (self.bits(warp, a, lane), self.bits(warp, b, lane))
-        {
-            let holds = if compare(op, ty, x, y) { mask } else { 0 };
-            warp.predicate_mut(p).merge_bits(mask, holds);
-            return Ok(());
-        }
-        if let (u32::MAX, None, None) = (mask, combine, q)
-            && let (Some(x), Some(y)) = (self.affine(warp, a), self.affine(warp, b))
-            && let Some(holds) = affine_compare(op, ty, x, y)
-        {
-            warp.predicate_mut(p).merge_bits(mask, if holds { mask } else { 0 });
-            return Ok(());
-        }
         let (mut left, mut right) = (None, None);
         let x = self.operand(warp, a, &mut left);
         let y = self.operand(warp, b, &mut right);
