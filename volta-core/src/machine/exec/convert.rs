@@ -4,7 +4,7 @@ use super::super::cta::{Cta, Stop};
 use super::super::int_terms;
 use super::super::objects::{from_generic, to_generic};
 use super::super::packed::{Choice, PackedPart};
-use super::super::value::{Origin, Sym, SymKind, Truth, Value, lanes};
+use super::super::value::{Origin, Sym, Truth, Value, lanes};
 use super::super::warp::Warp;
 use super::float::{Terms, holds_unknown_reals, set_reals};
 use super::int::sign_extend;
@@ -36,48 +36,7 @@ fn integral_op(direction: ToIntegral) -> TermOp {
     }
 }
 
-fn bytes_of(ty: Int) -> u32 {
-    ty.width.bytes()
-}
-
 impl Cta<'_> {
-    pub(super) fn cvt_int(
-        &mut self,
-        warp: &mut Warp,
-        mask: u32,
-        pc: InstId,
-        d: RegId,
-        a: Src,
-        from: Int,
-        to: Int,
-        saturate: bool,
-    ) -> Result<(), Stop> {
-        let mut scratch = None;
-        let x = self.operand(warp, a, &mut scratch);
-        if x.is_concrete(mask) {
-            let mut out = [0; 32];
-            for (out, word) in out.iter_mut().zip(&*x.words()) {
-                *out = convert_int(*word, from, to, saturate);
-            }
-            warp.register_mut(d).merge_bits(mask, &out);
-            return Ok(());
-        }
-        self.symbolic_int(warp, mask, pc, d, &[a], |table, words| {
-            // Whole pieces that the narrower type keeps; zeros above them.
-            let kept = bytes_of(from).min(bytes_of(to));
-            let widens = bytes_of(to) > bytes_of(from);
-            if !(saturate || from.signed && widens)
-                && let Some(value) = table.cut(words[0], 8, 0, kept)
-                && matches!(value, Value::Sym(sym) if !matches!(sym.kind(), SymKind::Choice(_)))
-            {
-                return Ok(value);
-            }
-            table.convert(words, |x| convert_int(x, from, to, saturate)).or_else(|_| {
-                table.integer(bytes_of(to), |residues| residues.convert(words[0], from, to, saturate))
-            })
-        })
-    }
-
     pub(super) fn int_to_float(
         &mut self,
         warp: &mut Warp,
@@ -388,17 +347,6 @@ impl Cta<'_> {
             warp.predicate_mut(p).set(lane, Truth::Known(holds));
         }
         Ok(())
-    }
-}
-
-impl super::packed_int::PackedInts<'_> {
-    /// A conversion of bits, through a choice.
-    pub(super) fn convert(
-        &mut self,
-        words: &[Value],
-        f: impl Fn(u64) -> u64,
-    ) -> Result<Value, super::packed_int::NotRepresentable> {
-        self.choices(words, |x| Some(f(x[0])))
     }
 }
 

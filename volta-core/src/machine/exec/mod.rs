@@ -14,6 +14,7 @@ pub(super) mod group;
 mod hammock;
 mod idiom;
 mod int;
+mod integer;
 mod known;
 mod left_out;
 mod matrix;
@@ -46,6 +47,7 @@ pub(super) use warpgroup::Products;
 pub(super) use wmma::Fragments;
 
 use group::{OneThread, WholeWarp};
+use integer::Integer;
 
 use super::advice::{origin_site, to_be_given, undefined_help};
 use super::cta::{Cta, Stop};
@@ -103,11 +105,19 @@ impl Cta<'_> {
     fn execute_by_lanes(&mut self, warp: &mut Warp, mask: u32, inst: &Inst, pc: InstId) -> Result<(), Stop> {
         match &inst.op {
             Op::Mov { d, a, width } => self.mov(warp, mask, *d, *a, *width),
-            Op::Int1 { op, ty, d, a } => self.int1(warp, mask, pc, *op, *ty, *d, *a),
-            Op::Int2 { op, ty, d, a, b } => self.int2(warp, mask, pc, *op, *ty, *d, *a, *b),
-            Op::Int3 { op, ty, d, a, b, c } => self.int3(warp, mask, pc, *op, *ty, *d, [*a, *b, *c]),
+            Op::Int1 { op, ty, d, a } => self.integer(warp, mask, pc, *d, Integer::One(*op, *ty, [*a])),
+            Op::Int2 { op, ty, d, a, b } => {
+                self.integer(warp, mask, pc, *d, Integer::Two(*op, *ty, [*a, *b]))
+            }
+            Op::Int3 { op, ty, d, a, b, c } => {
+                self.integer(warp, mask, pc, *d, Integer::Three(*op, *ty, [*a, *b, *c]))
+            }
             Op::Insert { width, d, a, b, position, length } => {
-                self.insert(warp, mask, pc, *width, *d, [*a, *b, *position, *length])
+                self.integer(warp, mask, pc, *d, Integer::Insert(*width, [*a, *b, *position, *length]))
+            }
+            Op::CvtInt { d, a, from, to, saturate } => {
+                let op = Integer::Convert { from: *from, to: *to, saturate: *saturate, a: [*a] };
+                self.integer(warp, mask, pc, *d, op)
             }
             Op::Carry { subtract, width, d, a, b, carry_in, carry_out } => {
                 self.carry(warp, mask, pc, *subtract, *width, *d, [*a, *b], *carry_in, *carry_out)
@@ -151,9 +161,6 @@ impl Cta<'_> {
             }
             Op::Pack { d, parts, part } => self.pack(warp, mask, *d, parts, *part),
             Op::Unpack { d, a, part } => self.unpack(warp, mask, pc, d, *a, *part),
-            Op::CvtInt { d, a, from, to, saturate } => {
-                self.cvt_int(warp, mask, pc, *d, *a, *from, *to, *saturate)
-            }
             Op::IntToFloat { d, a, from, to, rounding } => {
                 self.int_to_float(warp, mask, pc, *d, *a, *from, *to, *rounding)
             }

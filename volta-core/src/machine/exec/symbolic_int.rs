@@ -3,6 +3,7 @@
 use super::super::int_terms::{IntTerms, exactly, slice};
 use super::super::value::Value;
 use super::int::selector_of;
+use super::integer::Integer;
 use crate::number::format::{Format, binade};
 use crate::program::{Compare, Int, Int1, Int2, Int3, Width};
 use crate::term::{Range, Store, TermId, TermOp, View};
@@ -87,8 +88,19 @@ impl IntTerms<'_> {
         self.read(low, bits, signed)
     }
 
+    /// The result of an operation: a term congruent to it.
+    pub(super) fn integer(&mut self, op: &Integer<Value>) -> Option<TermId> {
+        match *op {
+            Integer::One(op, ty, [a]) => self.int1(op, ty, a),
+            Integer::Two(op, ty, [a, b]) => self.int2(op, ty, a, b),
+            Integer::Three(op, ty, operands) => self.int3(op, ty, operands),
+            Integer::Insert(width, operands) => self.insert(width, operands),
+            Integer::Convert { from, to, saturate, a: [a] } => self.convert(a, from, to, saturate),
+        }
+    }
+
     /// An operation on one integer.
-    pub(super) fn int1(&mut self, op: Int1, ty: Int, a: Value) -> Option<TermId> {
+    fn int1(&mut self, op: Int1, ty: Int, a: Value) -> Option<TermId> {
         let bits = ty.width.bits();
         let x = self.residue(a, ty.width.bytes())?;
         Some(match op {
@@ -131,7 +143,7 @@ impl IntTerms<'_> {
     }
 
     /// An operation on two integers.
-    pub(super) fn int2(&mut self, op: Int2, ty: Int, a: Value, b: Value) -> Option<TermId> {
+    fn int2(&mut self, op: Int2, ty: Int, a: Value, b: Value) -> Option<TermId> {
         let (bits, bytes) = (ty.width.bits(), ty.width.bytes());
         match op {
             Int2::Shl | Int2::Shr => return self.shift(op, ty, a, b),
@@ -248,7 +260,7 @@ impl IntTerms<'_> {
     }
 
     /// An operation on three integers.
-    pub(super) fn int3(&mut self, op: Int3, ty: Int, [a, b, c]: [Value; 3]) -> Option<TermId> {
+    fn int3(&mut self, op: Int3, ty: Int, [a, b, c]: [Value; 3]) -> Option<TermId> {
         let bytes = ty.width.bytes();
         Some(match op {
             Int3::MadLo | Int3::MadHi => {
@@ -433,7 +445,7 @@ impl IntTerms<'_> {
     }
 
     /// `b` with `length` bits from `position` on taken from the lowest of `a`.
-    pub(super) fn insert(&mut self, width: Width, [a, b, position, length]: [Value; 4]) -> Option<TermId> {
+    fn insert(&mut self, width: Width, [a, b, position, length]: [Value; 4]) -> Option<TermId> {
         let Some((at, long)) = self.known(position).zip(self.known(length)) else {
             return self.insert_at(width, [a, b, position, length]);
         };
@@ -455,7 +467,7 @@ impl IntTerms<'_> {
     }
 
     /// A conversion between integer types.
-    pub(super) fn convert(&mut self, a: Value, from: Int, to: Int, saturate: bool) -> Option<TermId> {
+    fn convert(&mut self, a: Value, from: Int, to: Int, saturate: bool) -> Option<TermId> {
         if !saturate && to.width.bytes() <= from.width.bytes() {
             return self.residue(a, to.width.bytes());
         }
