@@ -134,9 +134,9 @@ impl Group<5> for WholeWarp<'_> {
 
     #[inline]
     fn push(&self, store: &mut Store, op: TermOp, operands: &[Affine], pc: InstId) -> Option<Affine> {
-        let mut patterns = [Pattern::Strides { base: 0, steps: [0; 5] }; 3];
-        for (pattern, Affine { first: base, steps }) in patterns.iter_mut().zip(operands) {
-            *pattern = Pattern::Strides { base: *base, steps: *steps };
+        let mut patterns = [Pattern::Strides(Affine::uniform(0)); 3];
+        for (pattern, terms) in patterns.iter_mut().zip(operands) {
+            *pattern = Pattern::Strides(*terms);
         }
         let results = store.push_patterns(op, &patterns[..operands.len()], pc);
         let stride = results.lane(1).wrapping_sub(results.lane(0));

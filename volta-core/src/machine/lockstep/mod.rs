@@ -263,8 +263,7 @@ fn of_warp<const B: usize>(words: &Affine<B>, warp: usize) -> Affine {
 
 /// Terms of all threads as a store has them: the first warp's, and how they move from warp to warp.
 fn intern_operand<const B: usize>(store: &mut Store, terms: &Affine<B>) -> (Operand, BitStrides) {
-    let Affine { first: base, steps } = of_warp(terms, 0);
-    (store.intern_operand(Pattern::Strides { base, steps }), terms.of_warps())
+    (store.intern_operand(Pattern::Strides(of_warp(terms, 0))), terms.of_warps())
 }
 
 fn write_back_register<const B: usize>(value: &mut Option<GroupValue<B>>, warps: &mut [Warp], number: usize) {
