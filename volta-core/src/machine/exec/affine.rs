@@ -63,52 +63,35 @@ fn disjoint_bits<const B: usize>(affine: &Affine<B>) -> Option<u64> {
     Some(all)
 }
 
-/// The results of an operation on digits, if they are affine and that is seen part by part.
+/// The results of `and`, `or` and `xor`, if they are affine and that is seen part by part.
 fn bitwise<const B: usize>(op: Int2, ty: Int, x: Affine<B>, y: Affine<B>) -> Option<Affine<B>> {
-    // An amount is one of 32 bits.
-    let (x, y) = (narrowed(ty.width, x)?, if op == Int2::Shr { y } else { narrowed(ty.width, y)? });
-    // The same in all lanes is the second one, as far as the order is free.
-    let (x, y) = if x.is_uniform() && op != Int2::Shr { (y, x) } else { (x, y) };
+    let (x, y) = (narrowed(ty.width, x)?, narrowed(ty.width, y)?);
+    // The same in all lanes is the second one.
+    let (x, y) = if x.is_uniform() { (y, x) } else { (x, y) };
     let all = disjoint_bits(&x)?;
     if !y.is_uniform() {
         let apart = disjoint_bits(&y)? & all == 0;
-        return (apart && matches!(op, Int2::Or | Int2::Xor)).then(|| plus(x, y));
+        return (apart && op != Int2::And).then(|| plus(x, y));
     }
     let word = y.first;
-    let parts = |first: u64, f: &dyn Fn(u64) -> i64| {
-        Some(Affine { first, steps: x.steps.map(|step| f(step.cast_unsigned())) })
-    };
-    match op {
-        Int2::And => parts(x.first & word, &|part| (part & word).cast_signed()),
-        Int2::Or => parts(x.first | word, &|part| (part & !word).cast_signed()),
-        Int2::Xor => {
-            parts(x.first ^ word, &|part| (part & !word).cast_signed() - (part & word).cast_signed())
-        }
-        Int2::Shr => {
-            let positive = !ty.signed || all >> (ty.width.bits() - 1) == 0;
-            let by = word & 0xffff_ffff;
-            if by >= u64::from(ty.width.bits()) || !positive {
-                return None;
-            }
-            parts(x.first >> by, &|part| (part >> by).cast_signed())
-        }
-        Int2::Add
-        | Int2::Sub
-        | Int2::AddSat
-        | Int2::SubSat
-        | Int2::MulLo
-        | Int2::MulHi
-        | Int2::MulWide
-        | Int2::Mul24Lo
-        | Int2::Mul24Hi
-        | Int2::Div
-        | Int2::Rem
-        | Int2::Min
-        | Int2::Max
-        | Int2::Shl
-        | Int2::MaskClamp
-        | Int2::MaskWrap => None,
+    // Digits of a step that count as they do, and those that count the other way.
+    let kept = if op == Int2::And { word } else { !word };
+    let turned = if op == Int2::Xor { word } else { 0 };
+    let digits = |step: i64, which: u64| (step.cast_unsigned() & which).cast_signed();
+    let first = scalar2(op, ty, x.first, word)?;
+    Some(Affine { first, steps: x.steps.map(|step| digits(step, kept) - digits(step, turned)) })
+}
+
+/// Words without their lowest digits, if they are affine and that is seen part by part.
+fn shifted<const B: usize>(ty: Int, x: Affine<B>, y: Affine<B>) -> Option<Affine<B>> {
+    let x = narrowed(ty.width, x)?;
+    let positive = disjoint_bits(&x)? >> (ty.width.bits() - 1) == 0 || !ty.signed;
+    // An amount is one of 32 bits.
+    let by = y.first & 0xffff_ffff;
+    if !y.is_uniform() || by >= u64::from(ty.width.bits()) || !positive {
+        return None;
     }
+    Some(Affine { first: x.first >> by, steps: x.steps.map(|step| step >> by) })
 }
 
 /// The results of a conversion between integers, if they are affine.
@@ -144,7 +127,8 @@ pub(super) fn affine2<const B: usize>(op: Int2, ty: Int, x: Affine<B>, y: Affine
             let amount = u32::try_from(y.first & 0xffff_ffff).ok().filter(|by| *by < ty.width.bits())?;
             narrowed(ty.width, times(x, 1 << amount))
         }
-        Int2::And | Int2::Or | Int2::Xor | Int2::Shr => bitwise(op, ty, x, y),
+        Int2::And | Int2::Or | Int2::Xor => bitwise(op, ty, x, y),
+        Int2::Shr => shifted(ty, x, y),
         Int2::AddSat
         | Int2::SubSat
         | Int2::MulHi
