@@ -75,9 +75,12 @@ fn unsupported(instruction: &str) -> Option<String> {
     );
     let module = ptx::parse(&text).unwrap_or_else(|error| panic!("{instruction}: {error:?}"));
     let program = lower(&module, &text, None).unwrap_or_else(|error| panic!("{instruction}: {error:?}"));
-    program.insts.iter().find_map(|inst| match &inst.op {
-        Op::Unsupported { reason } | Op::Unevaluated { reason, .. } => Some(reason.clone()),
-        _ => None,
+    program.insts.iter().find_map(|inst| {
+        if let Op::Unsupported { reason } | Op::Unevaluated { reason, .. } = &inst.op {
+            Some(reason.clone())
+        } else {
+            None
+        }
     })
 }
 

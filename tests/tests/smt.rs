@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use volta_core::decide::smt::{Refusal, Settings, script};
-use volta_core::decide::{Element, InputInfo};
+use volta_core::decide::{ElementPair, InputInfo};
 use volta_core::number::Rational;
 use volta_core::program::InstId;
 use volta_core::term::{Constant, InputId, Store, TermId, TermOp};
@@ -175,7 +175,7 @@ fn check_fact((op, operands, result): Fact, z3: &Z3) -> Result<(), Failed> {
         let result = number(&mut store, (result.0 + shift, result.1));
         let there =
             [applied, result].map(|term| store.apply(TermOp::Select, &[is_there, term, zero], InstId(0)));
-        let element = Element { reference: (&store, there[0]), opt: (&store, there[1]) };
+        let element = ElementPair { reference: (&store, there[0]), opt: (&store, there[1]) };
         let question =
             script(&[("y[0]".into(), element)], std::slice::from_ref(&input), Settings::default())?;
         let answer = z3.ask(&question.text, TIMEOUT)?.answer;
