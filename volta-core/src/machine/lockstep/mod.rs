@@ -24,7 +24,7 @@ use crate::program::{
     Address, Control, Divides, Effect, Inst, InstId, Members, Op, PredId, PredSrc, RegId, Space, Src, Wait,
     Width,
 };
-use crate::term::{BitStrides, Operand, Pattern, Store, TermOp};
+use crate::term::{BitStrides, Pattern, Store, TermOp, TermOperand};
 use std::rc::Rc;
 
 /// Bits of a thread's number where warps go in lockstep: those of the lane, and up to five of the warp.
@@ -262,7 +262,7 @@ fn of_warp<const B: usize>(words: &Affine<B>, warp: usize) -> Affine {
 }
 
 /// Terms of all threads as a store has them: the first warp's, and how they move from warp to warp.
-fn intern_operand<const B: usize>(store: &mut Store, terms: &Affine<B>) -> (Operand, BitStrides) {
+fn intern_operand<const B: usize>(store: &mut Store, terms: &Affine<B>) -> (TermOperand, BitStrides) {
     (store.intern_operand(Pattern::Strides(of_warp(terms, 0))), terms.of_warps())
 }
 
