@@ -191,7 +191,9 @@ fn compiled(program: &Program, function: &Function, operands: &[f64]) -> f64 {
         Format::F32 | Format::Tf32 | Format::E4m3 | Format::E5m2 => (value as f32).to_le_bytes().to_vec(),
     };
     let inputs = operands.iter().enumerate();
-    let mut objects: Vec<Object> = inputs.map(|(at, value)| Object::new(place(at), bytes(*value))).collect();
+    // The tables of the module, then the operands.
+    let mut objects = program.objects.clone();
+    objects.extend(inputs.map(|(at, value)| Object::new(place(at), bytes(*value))));
     let size = match function.gives {
         Gives::Real => function.format.bytes(),
         Gives::Integer => 4,

@@ -4,7 +4,9 @@ use super::Mark::{Bits, Coefficient};
 use super::Step::{Apply, Literal, Operand, Whole};
 use super::{Function, Step, function};
 use crate::number::format::Format;
-use crate::term::TermOp::{Add, Atan, Cbrt, Div, Erf, Exp2, Log2, Mul, Rsqrt, Sqrt, Sub, Tanh, Trunc};
+use crate::term::TermOp::{
+    Add, Atan, Cbrt, Cos, Div, Erf, Exp2, Log2, Mul, Rsqrt, Sin, Sqrt, Sub, Tanh, Trunc,
+};
 
 const X: Step = Operand(0);
 const Y: Step = Operand(1);
@@ -108,4 +110,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         0,
         [X, Y, X, Y, Apply(Div), Apply(Trunc), Apply(Mul), Apply(Sub)]
     ),
+    function!(F64 "sin", 1, Bits(0x3DE5_DB65_F978_5EBA), "sin x", 2, [X, Apply(Sin)]),
+    function!(F64 "cos", 1, Bits(0x3DE5_DB65_F978_5EBA), "cos x", 2, [X, Apply(Cos)]),
+    function!(F64 "sincos" of "sincos_sine", 1, Bits(0x3DE5_DB65_F978_5EBA), "sin x", 2, [X, Apply(Sin)]),
+    function!(F64 "sincos" of "sincos_cosine", 1, Bits(0x3DE5_DB65_F978_5EBA), "cos x", 2, [X, Apply(Cos)]),
+    function!(F64 "tan", 1, Bits(0x3EE4_8DAC_2799_BCB9), "tan x", 2, [X, Apply(Sin), X, Apply(Cos), Apply(Div)]),
 ];
