@@ -92,6 +92,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
         [X, X, Apply(Mul), Y, Y, Apply(Mul), Apply(Add), Apply(Rsqrt)]
     ),
     function!(
+        F64 "asinh", 1, Bits(0x3EB1_380B_3AE8_0F1E), "ln(x + sqrt(x^2 + 1))", 3,
+        [X, X, X, Apply(Mul), Whole(1), Apply(Add), Apply(Sqrt), Apply(Add), Apply(Log2), LN_2, Apply(Mul)]
+    ),
+    function!(
         F64 "acosh", 1, Bits(0xBFF0_0000_0000_0001), "ln(x + sqrt(x^2 - 1))", 3,
         [X, X, X, Apply(Mul), Whole(1), Apply(Sub), Apply(Sqrt), Apply(Add), Apply(Log2), LN_2, Apply(Mul)]
     ),

@@ -3,7 +3,7 @@
 //! An abstract interpretation of terms as executed. It shows where wrapping around changes nothing, where two numbers
 //! have no bit in common, and which exponent bits encode.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::id::{TermId, TermKind};
 use super::info::{FunctionInfo, Kind, Piecewise, Predicate, Product, Sum, TermOp};
@@ -27,6 +27,9 @@ pub struct Range {
     /// Of a natural number below 2⁶⁴: the binary digits that are 1.
     pub sure: u64,
 }
+
+/// So many terms are looked at for one that another is computed from.
+const MAX_KEPT: usize = 64;
 
 /// As far apart are the integers that are enumerated.
 const MAX_SPAN: i128 = 1 << 14;
@@ -178,6 +181,12 @@ impl Range {
     fn modulo(self, modulus: i128) -> Range {
         if self.within(0, modulus - 1) {
             return self;
+        }
+        // All of it lies between two neighbouring multiples.
+        if let (true, Some(low), Some(high)) = (self.whole, self.low, self.high)
+            && low.div_euclid(modulus) == high.div_euclid(modulus)
+        {
+            return Range::whole(Some(low.rem_euclid(modulus)), Some(high.rem_euclid(modulus)));
         }
         let high = if self.whole { modulus - 1 } else { modulus };
         let all = Range { low: Some(0), high: Some(high), whole: self.whole, ..Range::REAL }.tight();
@@ -385,6 +394,33 @@ impl Ranges {
         self.total.get(&root).copied().unwrap_or(false)
     }
 
+    /// Whether a term may be left out beside others (V8): it has a value whatever the inputs are, or where functions are
+    /// looked for, whose code asks again and again for digits of one number, as far as the others have one.
+    pub fn is_kept(&mut self, store: &Store, dropped: TermId, beside: &[TermId]) -> bool {
+        if self.is_total(store, dropped) {
+            return true;
+        }
+        let (mut seen, mut work) = (FxHashSet::default(), vec![dropped]);
+        while let Some(term) = work.pop() {
+            if self.is_total(store, term) || !seen.insert(term) {
+                continue;
+            }
+            if !store.explains() || seen.len() > MAX_KEPT {
+                return false;
+            }
+            if beside.iter().any(|other| depends_on(store, *other, term)) {
+                continue;
+            }
+            match store.view(term) {
+                View::Apply(op, operands) if op.info().demand.is_none() => {
+                    work.extend(&operands[..op.arity()]);
+                }
+                View::Apply(..) | View::Constant(_) | View::Input { .. } => return false,
+            }
+        }
+        true
+    }
+
     fn known(&self, store: &Store, term: TermId) -> Option<Range> {
         match term.kind() {
             TermKind::Input { input, .. } => Some(match store.integers(input) {
@@ -477,6 +513,23 @@ impl Ranges {
         }
         Range::whole(of.low, of.high)
     }
+}
+
+/// Whether a term is computed from another, as far as a few steps tell.
+fn depends_on(store: &Store, of: TermId, on: TermId) -> bool {
+    let (mut seen, mut work) = (FxHashSet::default(), vec![of]);
+    while let Some(term) = work.pop() {
+        if term == on {
+            return true;
+        }
+        if seen.len() < MAX_KEPT
+            && seen.insert(term)
+            && let View::Apply(op, operands) = store.view(term)
+        {
+            work.extend(&operands[..op.arity()]);
+        }
+    }
+    false
 }
 
 /// Whether a condition holds of numbers with these ranges, or of conditions, as far as they tell.

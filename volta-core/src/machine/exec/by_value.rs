@@ -67,7 +67,7 @@ impl Cta<'_> {
         let mut found = Vec::new();
         for lane in lanes(mask) {
             let Truth::Condition(condition) = self.truth(warp, guard, lane, pc) else { return Ok(None) };
-            let Some(by_value) = self.by_value(condition) else { return Ok(None) };
+            let Some(by_value) = self.by_value(condition, branch.condition(lane)) else { return Ok(None) };
             found.push((lane, condition, by_value));
         }
         self.check_budgets()?;
@@ -109,13 +109,20 @@ impl Cta<'_> {
     }
 
     /// Writes down addresses of stores that are known though they are computed from an integer that is not.
-    pub(super) fn settle_address(&mut self, warp: &mut Warp, mask: u32, op: &Op) {
+    pub(super) fn settle_address(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        op: &Op,
+        branch: &DecidedByInput<'_>,
+    ) {
         let Op::Store { address, .. } = op else { return };
         let Src::Reg(base) = address.base else { return };
         for lane in lanes(warp.register(base).sym & mask) {
             let Value::Sym(sym) = warp.register(base).get(lane) else { continue };
             if let SymKind::Int(8, term) = sym.kind()
-                && let Some(address) = self.by_value(term).and_then(|by_value| by_value.for_all())
+                && let Some(address) =
+                    self.by_value(term, branch.condition(lane)).and_then(|by_value| by_value.for_all())
             {
                 // Addresses wrap around at 2^64.
                 warp.register_mut(base).set(lane, Value::Bits(address as u64));
@@ -123,10 +130,11 @@ impl Cta<'_> {
         }
     }
 
-    /// What a term is for each value of an integer that decides it: the one that was computed first.
-    fn by_value(&mut self, of: TermId) -> Option<ByValue> {
-        // Nothing that may have no value may be left out.
-        if !self.ranges.is_total(&self.store, of) {
+    /// What a term is for each value of an integer that decides it: the one that was computed first. The side of a branch
+    /// computes it.
+    fn by_value(&mut self, of: TermId, branch: Option<TermId>) -> Option<ByValue> {
+        // Nothing that may have no value may be left out: it is not where the branch, which chooses, depends on it.
+        if !self.ranges.is_kept(&self.store, of, branch.as_slice()) {
             return None;
         }
         let (mut seen, mut work) = (FxHashSet::default(), vec![of]);

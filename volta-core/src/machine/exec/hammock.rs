@@ -18,6 +18,17 @@ pub(super) struct DecidedByInput<'p> {
     inst: &'p Inst,
     pub(super) pc: InstId,
     guard: PredSrc,
+    conditions: Vec<(usize, Truth)>,
+}
+
+impl DecidedByInput<'_> {
+    /// The condition of a lane.
+    pub(super) fn condition(&self, lane: usize) -> Option<TermId> {
+        match self.conditions.iter().find(|(own, _)| *own == lane)?.1 {
+            Truth::Condition(term) => Some(term),
+            Truth::Known(_) | Truth::Undefined(_) => None,
+        }
+    }
 }
 
 /// Why sides were not executed to their end.
@@ -73,7 +84,7 @@ impl Cta<'_> {
         self.check_budgets()?;
         let join = hammock.join;
         let conditions = self.conditions(warp, symbolic, guard, pc);
-        let branch = DecidedByInput { inst, pc, guard };
+        let branch = DecidedByInput { inst, pc, guard, conditions: conditions.clone() };
         let contents = |warp: &Warp| Snapshot::new(warp, &hammock.live);
         let so_far = *steps;
         for (mask, condition) in self.together(&conditions) {
@@ -180,10 +191,10 @@ impl Cta<'_> {
                     },
                 };
                 if active != 0 {
-                    self.settle_address(warp, active, &inst.op);
+                    self.settle_address(warp, active, &inst.op, branch);
                     if let Err(why) = self.is_harmless(warp, active, &inst.op, pc) {
                         let why = format!("one of its sides {why}{}", self.where_is(pc));
-                        let DecidedByInput { inst, pc, guard } = *branch;
+                        let DecidedByInput { inst, pc, guard, conditions: _ } = *branch;
                         return Err(self.decided_by_input(warp, mask, inst, pc, guard, Some(why)));
                     }
                     self.execute(warp, active, inst, pc)?;
