@@ -10,7 +10,7 @@ mod recognised;
 
 use rug::Float;
 use rug::ops::Pow;
-use volta_core::library::{FUNCTIONS, Function, Gives, Step};
+use volta_core::library::{FUNCTIONS, Gives, LibraryFunction, Step};
 use volta_core::number::format::Format;
 use volta_core::term::TermOp;
 use volta_suite::interpreter::Run;
@@ -29,13 +29,13 @@ fn samples() -> u64 {
 
 /// Whether the quotient of a function's operands is rounded to an integer: it has as many digits as their exponents are
 /// apart.
-fn rounds_a_quotient(function: &Function) -> bool {
+fn rounds_a_quotient(function: &LibraryFunction) -> bool {
     let rounds = |step: &Step| matches!(step, Step::Apply(TermOp::Trunc | TermOp::RoundEven));
     function.meaning.iter().any(rounds)
 }
 
 /// Whether the logarithm of a sum with a root is asked for, which nearly cancel where a number is large and negative.
-fn cancels(function: &Function) -> bool {
+fn cancels(function: &LibraryFunction) -> bool {
     let steps = function.meaning.windows(3);
     let is_it = |steps: &[Step]| {
         matches!(steps, [Step::Apply(TermOp::Sqrt), Step::Apply(TermOp::Add), Step::Apply(TermOp::Log2)])
@@ -44,7 +44,7 @@ fn cancels(function: &Function) -> bool {
 }
 
 /// Digits that are enough for `e^x - 1` near the least number of a format, and for quotients that are rounded.
-fn precision(function: &Function) -> u32 {
+fn precision(function: &LibraryFunction) -> u32 {
     match function.format {
         Format::F64 if rounds_a_quotient(function) || cancels(function) => 2_300,
         Format::F64 => 1_300,
@@ -78,7 +78,7 @@ enum Result {
 }
 
 /// The real function, where it has a value.
-fn exact(function: &Function, operands: &[f64]) -> Option<Float> {
+fn exact(function: &LibraryFunction, operands: &[f64]) -> Option<Float> {
     let precision = precision(function);
     let mut stack: Vec<Result> = Vec::new();
     for step in function.meaning {
@@ -191,7 +191,7 @@ fn half_bits(value: f64) -> u16 {
 }
 
 /// What the code of a function gives.
-fn compiled(program: &Program, function: &Function, operands: &[f64]) -> f64 {
+fn compiled(program: &Program, function: &LibraryFunction, operands: &[f64]) -> f64 {
     let place = |at: usize| TENSORS + ((at as u64) << 12);
     let out = operands.len();
     let bytes = |value: f64| match function.format {
@@ -234,7 +234,7 @@ fn compiled(program: &Program, function: &Function, operands: &[f64]) -> f64 {
 }
 
 /// How far apart what a function gives and a real are, in units in the last place of the real.
-fn ulps(function: &Function, held: f64, exact: &Float) -> f64 {
+fn ulps(function: &LibraryFunction, held: f64, exact: &Float) -> f64 {
     let precision = precision(function);
     let (digits, least, largest) = match function.format {
         Format::F64 => (53, -1074, f64::MAX),
@@ -298,14 +298,14 @@ fn rounded(format: Format, value: f64) -> f64 {
 }
 
 /// The codes of a function, and whether they were compiled to make zeros of subnormal numbers.
-fn programs(function: &Function) -> Vec<(Program, bool)> {
+fn programs(function: &LibraryFunction) -> Vec<(Program, bool)> {
     let flushes =
         |code: &str| ["add.ftz.f32", "mul.ftz.f32", "fma.rn.ftz.f32"].iter().any(|op| code.contains(op));
     function.codes().map(|code| (decode(code, None).expect(function.name), flushes(code))).collect()
 }
 
 /// Whether a number of a function's format may count as zero.
-fn is_subnormal(function: &Function, number: f64) -> bool {
+fn is_subnormal(function: &LibraryFunction, number: f64) -> bool {
     let least = match function.format {
         Format::F64 => f64::MIN_POSITIVE,
         Format::F16 => f64::powi(2.0, -14),
@@ -423,7 +423,7 @@ fn functions_are_what_the_table_says() {
 fn page_lists_all_functions() {
     let mut text = String::from("| function | of | is | |\n|---|---|---|---|\n");
     for function in FUNCTIONS.iter() {
-        let Function { name, real, format, .. } = function;
+        let LibraryFunction { name, real, format, .. } = function;
         text += &format!("| `{name}` | {} | {real} | {} |\n", format.name(), function.within());
     }
     volta_suite::page::hold("docs/library.md", &[("functions", text)]).expect("the page is as the table");

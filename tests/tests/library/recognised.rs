@@ -9,7 +9,7 @@ use std::process::Command;
 use volta_core::case::{
     Binding, Case, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign,
 };
-use volta_core::library::{FUNCTIONS, Function};
+use volta_core::library::{FUNCTIONS, LibraryFunction};
 use volta_core::verdict::Verdict;
 use volta_suite::{Said, Scratch, page};
 
@@ -30,7 +30,7 @@ const FLAGS: [(&str, &[&str]); 6] = [
 ];
 
 /// Whether a function as it was compiled is the same as where the verifier knows it from.
-fn is_recognised(function: &Function, ptx: &str) -> bool {
+fn is_recognised(function: &LibraryFunction, ptx: &str) -> bool {
     let known = function.codes().next().expect("each function has a code");
     let operand = Element::Float(function.format);
     let param = |name: &str, role: Role, element: Element| Param {
@@ -108,6 +108,7 @@ fn page_says_what_is_recognised() {
             let ptx = scratch.read("functions.ptx");
             let others = FUNCTIONS.iter().filter(|own| !is_recognised(own, &alone(&ptx, own.file())));
             let others: Vec<&str> = others.map(|own| own.name).collect();
+            println!("{target} {name}: not {others:?}");
             write!(text, " {} |", FUNCTIONS.len() - others.len()).expect("a text takes what is written");
             for other in others {
                 missing.entry(other.to_string()).or_default().push(format!("{target} {name}"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::shape::{Node, Shape, ShapeId, Shapes, TooLarge};
-use super::tree::{Affine, Definition, Expression, Formula, Over, Piece, Range, Variable};
+use super::tree::{AffineIndex, Definition, Expression, Family, Formula, IndexRange, IndexVariable, Over};
 use crate::number::Rational;
 use crate::term::InputId;
 
@@ -19,18 +19,18 @@ const MAX_PIECES: usize = 24;
 const HEAVY: usize = 24;
 
 /// An element of an output and its value, in one or more arrangements; in none where that is too large.
-pub type Element = (InputId, u64, Vec<Node>);
+pub type LiftedElement = (InputId, u64, Vec<Node>);
 
 impl Shapes {
     /// The formula of elements, each given once; `names` are those of inputs and outputs.
     ///
     /// Values come in several arrangements, the same ones in the same order. Of each output, all elements are taken in
     /// that in which there is least to read.
-    pub fn formula(&mut self, elements: &[Element], names: &[String]) -> Formula {
+    pub fn formula(&mut self, elements: &[LiftedElement], names: &[String]) -> Formula {
         let tensors: Vec<Arc<str>> = names.iter().map(|name| Arc::from(name.as_str())).collect();
         let mut formula = Formula { tensors, ..Formula::default() };
         let mut families: Vec<Node> = Vec::new();
-        let mut outputs: Vec<&Element> = elements.iter().collect();
+        let mut outputs: Vec<&LiftedElement> = elements.iter().collect();
         outputs.sort_by_key(|(param, element, _)| (*param, *element));
         for output in outputs.chunk_by(|a, b| a.0 == b.0) {
             let arrangements = output.iter().map(|(.., values)| values.len()).max().unwrap_or(0);
@@ -66,7 +66,7 @@ impl Shapes {
 
     /// An output's elements as families, in an arrangement of their values or the last that there is; and how many have
     /// none.
-    fn families(&mut self, output: &[&Element], way: usize) -> Result<(Vec<Node>, u64), TooLarge> {
+    fn families(&mut self, output: &[&LiftedElement], way: usize) -> Result<(Vec<Node>, u64), TooLarge> {
         let mut entries = Vec::new();
         let mut open = 0;
         for (param, element, values) in output {
@@ -120,12 +120,12 @@ struct Tree<'s> {
 }
 
 impl Tree<'_> {
-    fn piece(&self, family: &Node, elements: u64) -> Piece {
-        let slots: Vec<Affine> = family.slots.iter().map(|slot| Affine::constant(*slot)).collect();
+    fn piece(&self, family: &Node, elements: u64) -> Family {
+        let slots: Vec<AffineIndex> = family.slots.iter().map(|slot| AffineIndex::constant(*slot)).collect();
         let mut ranges = Vec::new();
         let (shape, slots) = self.open(family.shape, slots, Over::All, &mut ranges, 0);
         let Shape::Entry(param, value) = self.shapes.get(shape) else {
-            return Piece {
+            return Family {
                 output: Arc::from(""),
                 index: Vec::new(),
                 ranges,
@@ -135,43 +135,43 @@ impl Tree<'_> {
         };
         let (index, slots) = slots.split_at(self.shapes.rank(*param));
         let value = self.expression(*value, slots, ranges.len() as u32);
-        Piece { output: self.tensors[param.index()].clone(), index: index.to_vec(), ranges, elements, value }
+        Family { output: self.tensors[param.index()].clone(), index: index.to_vec(), ranges, elements, value }
     }
 
     /// Goes into runs, the first outermost: adds a range for each, and tells what is within.
     fn open(
         &self,
         mut shape: ShapeId,
-        mut slots: Vec<Affine>,
+        mut slots: Vec<AffineIndex>,
         over: Over,
-        ranges: &mut Vec<Range>,
+        ranges: &mut Vec<IndexRange>,
         depth: u32,
-    ) -> (ShapeId, Vec<Affine>) {
+    ) -> (ShapeId, Vec<AffineIndex>) {
         let mut first = true;
         while let Shape::Run { over: own, body, strides } = self.shapes.get(shape) {
             if !(*own == over || (over == Over::Mean && *own == Over::Sum && !first)) {
                 break;
             }
             let Some(count) = slots.pop() else { break };
-            if count == Affine::constant(1) {
+            if count == AffineIndex::constant(1) {
                 shape = *body;
                 first = false;
                 continue;
             }
-            let variable = Variable(depth + ranges.len() as u32);
+            let variable = IndexVariable(depth + ranges.len() as u32);
             let from = first_of(&slots, strides, over);
             for (slot, stride) in slots.iter_mut().zip(strides) {
-                *slot = slot.plus(&Affine::variable(variable), *stride).plus(&from, -stride);
+                *slot = slot.plus(&AffineIndex::variable(variable), *stride).plus(&from, -stride);
             }
             let to = count.plus(&from, 1);
-            ranges.push(Range { variable, from, to });
+            ranges.push(IndexRange { variable, from, to });
             shape = *body;
             first = false;
         }
         (shape, slots)
     }
 
-    fn expression(&self, shape: ShapeId, slots: &[Affine], depth: u32) -> Expression {
+    fn expression(&self, shape: ShapeId, slots: &[AffineIndex], depth: u32) -> Expression {
         let mut rest = slots;
         let mut inside = |part: ShapeId| {
             let (own, behind) = rest.split_at(self.shapes.slots_of(part));
@@ -241,7 +241,7 @@ impl Tree<'_> {
         matches!(self.shapes.get(shape), Shape::Run { over: own, .. } if *own == over)
     }
 
-    fn run(&self, over: Over, shape: ShapeId, slots: &[Affine], depth: u32) -> Expression {
+    fn run(&self, over: Over, shape: ShapeId, slots: &[AffineIndex], depth: u32) -> Expression {
         if let Some(parts) = self.written_out(over, shape, slots, depth) {
             return parts;
         }
@@ -256,7 +256,13 @@ impl Tree<'_> {
     }
 
     /// A few light operands, one by one.
-    fn written_out(&self, over: Over, shape: ShapeId, slots: &[Affine], depth: u32) -> Option<Expression> {
+    fn written_out(
+        &self,
+        over: Over,
+        shape: ShapeId,
+        slots: &[AffineIndex],
+        depth: u32,
+    ) -> Option<Expression> {
         let Shape::Run { body, strides, .. } = self.shapes.get(shape) else { return None };
         let (count, slots) = slots.split_last()?;
         let is_few = count.terms.is_empty() && count.constant <= FEW && self.shapes.weight(*body) <= LIGHT;
@@ -265,7 +271,7 @@ impl Tree<'_> {
         }
         let operand = |at: i64| {
             let slots = slots.iter().zip(strides);
-            let slots = slots.map(|(slot, stride)| slot.plus(&Affine::constant(*stride), at));
+            let slots = slots.map(|(slot, stride)| slot.plus(&AffineIndex::constant(*stride), at));
             self.expression(*body, &slots.collect::<Vec<_>>(), depth)
         };
         let operands = (0..count.constant).map(operand);
@@ -287,18 +293,18 @@ impl Tree<'_> {
 
 /// Where a range begins: where places begin that move by one with it, so that indices read `k` and not `k + 3`. In sums
 /// that is a number, if it is one anywhere, or what it is everywhere.
-fn first_of(slots: &[Affine], strides: &[i64], over: Over) -> Affine {
+fn first_of(slots: &[AffineIndex], strides: &[i64], over: Over) -> AffineIndex {
     let mut plain = slots.iter().zip(strides).filter(|(_, stride)| **stride == 1).map(|(slot, _)| slot);
     if over == Over::All {
         return plain.next().cloned().unwrap_or_default();
     }
-    let plain: Vec<&Affine> = plain.collect();
+    let plain: Vec<&AffineIndex> = plain.collect();
     if let Some(number) = plain.iter().find(|slot| slot.terms.is_empty()) {
         return (*number).clone();
     }
     match plain.split_first() {
         Some((first, others)) if others.iter().all(|other| other == first) => (*first).clone(),
-        _ => Affine::default(),
+        _ => AffineIndex::default(),
     }
 }
 
@@ -426,13 +432,13 @@ impl Naming {
                 self.definitions.len() - 1
             }
         };
-        *at = Expression::Name(position, free.into_iter().map(Affine::variable).collect());
+        *at = Expression::Name(position, free.into_iter().map(AffineIndex::variable).collect());
     }
 }
 
 /// An expression that stands in `depth` ranges, with its free variables as the first ones; and these.
-fn closed(at: &Expression, depth: u32) -> (Closed, Vec<Variable>) {
-    let mut free: Vec<Variable> = Vec::new();
+fn closed(at: &Expression, depth: u32) -> (Closed, Vec<IndexVariable>) {
+    let mut free: Vec<IndexVariable> = Vec::new();
     at.each_index(&mut |index| {
         for (variable, _) in &index.terms {
             if variable.0 < depth && !free.contains(variable) {
@@ -442,9 +448,9 @@ fn closed(at: &Expression, depth: u32) -> (Closed, Vec<Variable>) {
     });
     free.sort_unstable();
     let parameters = free.len() as u32;
-    let renumbered = |variable: Variable| match free.binary_search(&variable) {
-        Ok(at) => Variable(at as u32),
-        Err(_) => Variable(variable.0 - depth + parameters),
+    let renumbered = |variable: IndexVariable| match free.binary_search(&variable) {
+        Ok(at) => IndexVariable(at as u32),
+        Err(_) => IndexVariable(variable.0 - depth + parameters),
     };
     let mut value = at.clone();
     value.renumber(&renumbered);
@@ -453,7 +459,7 @@ fn closed(at: &Expression, depth: u32) -> (Closed, Vec<Variable>) {
 
 impl Expression {
     /// Calls for each expression in indices, of elements, ranges and arguments.
-    fn each_index(&self, each: &mut impl FnMut(&Affine)) {
+    fn each_index(&self, each: &mut impl FnMut(&AffineIndex)) {
         match self {
             Expression::Whole(index) => each(index),
             Expression::Element(_, list) | Expression::Name(_, list) => list.iter().for_each(&mut *each),
@@ -524,8 +530,10 @@ impl Expression {
     }
 
     /// Gives variables other numbers.
-    fn renumber(&mut self, by: &impl Fn(Variable) -> Variable) {
-        let affine = |index: &mut Affine| *index = index.replaced(&|variable| Affine::variable(by(variable)));
+    fn renumber(&mut self, by: &impl Fn(IndexVariable) -> IndexVariable) {
+        let affine = |index: &mut AffineIndex| {
+            *index = index.replaced(&|variable| AffineIndex::variable(by(variable)))
+        };
         match self {
             Expression::Whole(index) => affine(index),
             Expression::Element(_, list) | Expression::Name(_, list) => list.iter_mut().for_each(affine),

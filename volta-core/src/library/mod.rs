@@ -17,7 +17,7 @@ mod within;
 
 use crate::base::assumption::Assumption;
 use crate::case::{Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which};
-use crate::machine::{self, Outcome, OutputValue, Outputs, RunError};
+use crate::machine::{self, Execution, OutputValue, Outputs, RunError};
 use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational};
 use crate::program::{self, Program, Src};
@@ -79,7 +79,7 @@ pub struct Error {
 
 /// A function of the library.
 #[derive(Debug)]
-pub struct Function {
+pub struct LibraryFunction {
     /// Its name in CUDA.
     pub name: &'static str,
     /// Its PTX, compiled alone: it loads its operands, and stores its result. Before sm_100, and from there on.
@@ -104,7 +104,7 @@ pub struct Function {
     pub powers: bool,
 }
 
-impl Function {
+impl LibraryFunction {
     /// Its PTX as compiled alone: with flags that make another graph of it, and in both dialects, that before sm_100 last.
     /// A graph may hold that of an earlier code, as the choice has it that dialects end `asinf` with or not.
     pub fn codes(&self) -> impl DoubleEndedIterator<Item = &'static str> {
@@ -144,7 +144,7 @@ macro_rules! function {
         function!($format $name of $file gives Real, $($rest)*)
     };
     ($format:ident $name:literal of $file:literal gives $gives:ident, $operands:literal, $mark:expr, $real:literal, $ulps:literal $(or 2^ $exponent:literal)?, [$($step:expr),* $(,)?]) => {
-        $crate::library::Function {
+        $crate::library::LibraryFunction {
             name: $name,
             dialects: [
                 include_str!(concat!("sm_80/", $file, ".ptx")),
@@ -166,11 +166,14 @@ use function;
 
 /// The functions. One that computes with the result of another comes after it; one that does so in the arms of a choice
 /// with which the other ends (`log10f`), before.
-pub static FUNCTIONS: LazyLock<Vec<&'static Function>> =
+pub static FUNCTIONS: LazyLock<Vec<&'static LibraryFunction>> =
     LazyLock::new(|| single::FUNCTIONS.iter().chain(double::FUNCTIONS).chain(half::FUNCTIONS).collect());
 
+/// The template of a code, once it was made.
+type Made = OnceLock<Option<Arc<Template>>>;
+
 /// Templates that were made already: of each function those of its codes.
-static MADE: LazyLock<Vec<Vec<OnceLock<Option<Arc<Template>>>>>> = LazyLock::new(|| {
+static MADE: LazyLock<Vec<Vec<Made>>> = LazyLock::new(|| {
     FUNCTIONS.iter().map(|function| function.codes().map(|_| OnceLock::new()).collect()).collect()
 });
 
@@ -202,7 +205,7 @@ pub fn run(
     params: &[Param],
     options: &Options,
     outputs: Outputs,
-) -> (Result<Outcome, RunError>, BTreeSet<Assumption>) {
+) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
     let functions = templates(program, FUNCTIONS.len()).map(Arc::new);
     let looked = functions.is_some();
     let ran = machine::run(which, program, side, params, options, functions, outputs);
@@ -222,7 +225,7 @@ pub fn run(
 }
 
 /// Whether a kernel has the mark of a function.
-fn marked(program: &Program, function: &Function) -> bool {
+fn marked(program: &Program, function: &LibraryFunction) -> bool {
     let mark = function.mark.bits();
     program.insts.iter().any(|inst| {
         let mut found = false;
@@ -381,7 +384,7 @@ mod tests {
     /// A code against the first, each with one element of every operand.
     #[test]
     fn each_code_of_a_function_is_recognised() {
-        let compare = |function: &Function, code: &str| {
+        let compare = |function: &LibraryFunction, code: &str| {
             let side = |ptx: &str| Side {
                 ptx: ptx.to_string(),
                 path: function.name.to_string(),

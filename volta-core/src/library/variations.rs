@@ -1,4 +1,4 @@
-//! What flags make of functions of which they make another graph than in [both dialects](super::Function::codes).
+//! What flags make of functions of which they make another graph than in [both dialects](super::LibraryFunction::codes).
 
 /// The folder and the name of a function's file, and its code.
 type Variation = (&'static str, &'static str, &'static str);
