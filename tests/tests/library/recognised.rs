@@ -70,14 +70,13 @@ fn alone(ptx: &str, name: &str) -> String {
     let mut keeps = true;
     let mut lines = Vec::new();
     for line in ptx.lines() {
-        if line.starts_with(".visible .entry ") || line.starts_with(".func ") {
-            keeps = line.starts_with(".func ") || line.starts_with(&wanted);
+        // What is declared stands at the beginning of a line, and nothing else does but brackets.
+        if line.starts_with('.') {
+            keeps = !line.starts_with(".visible .entry ") || line.starts_with(&wanted);
         }
         if keeps {
             lines.push(line);
         }
-        // Between kernels, everything counts.
-        keeps |= line == "}";
     }
     lines.join("\n")
 }
