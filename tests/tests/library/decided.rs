@@ -141,6 +141,7 @@ const DOUBLE: &[Asked] = &[
     is("pow", "pow(x, y)", "exp2(y * log2(x))"),
     is("rsqrt", "rsqrt(x)", "1 / sqrt(x)"),
     is("sin", "sin(x)", "-sin(-x)"),
+    also("sincos", "(sincos(x, &y, &z), y * z)", "(sincos(x, &y, &z), y * y + z * z)", "1"),
     is("sinh", "sinh(x)", "(exp(x) - exp(-x)) / 2"),
     is("sqrt", "sqrt(x)", "1 / rsqrt(x)"),
     is("tan", "tan(x)", "sin(x) / cos(x)"),

@@ -4,7 +4,9 @@ use super::Mark::{Bits, Coefficient};
 use super::Step::{Apply, Literal, Operand, Whole};
 use super::{LibraryFunction, Step, function};
 use crate::number::format::Format;
-use crate::term::TermOp::{Add, Atan, Cbrt, Div, Erf, Exp2, Log2, Mul, Rsqrt, Sqrt, Sub, Tanh, Trunc};
+use crate::term::TermOp::{
+    Add, Atan, Cbrt, Cos, Div, Erf, Exp2, Log2, Mul, Rsqrt, Sin, Sqrt, Sub, Tanh, Trunc,
+};
 
 const X: Step = Operand(0);
 const Y: Step = Operand(1);
@@ -90,6 +92,10 @@ pub(super) const FUNCTIONS: &[LibraryFunction] = &[
         [X, X, Apply(Mul), Y, Y, Apply(Mul), Apply(Add), Apply(Rsqrt)]
     ),
     function!(
+        F64 "asinh", 1, Bits(0x3EB1_380B_3AE8_0F1E), "ln(x + sqrt(x^2 + 1))", 3,
+        [X, X, X, Apply(Mul), Whole(1), Apply(Add), Apply(Sqrt), Apply(Add), Apply(Log2), LN_2, Apply(Mul)]
+    ),
+    function!(
         F64 "acosh", 1, Bits(0xBFF0_0000_0000_0001), "ln(x + sqrt(x^2 - 1))", 3,
         [X, X, X, Apply(Mul), Whole(1), Apply(Sub), Apply(Sqrt), Apply(Add), Apply(Log2), LN_2, Apply(Mul)]
     ),
@@ -108,4 +114,9 @@ pub(super) const FUNCTIONS: &[LibraryFunction] = &[
         0,
         [X, Y, X, Y, Apply(Div), Apply(Trunc), Apply(Mul), Apply(Sub)]
     ),
+    function!(F64 "sin", 1, Bits(0x3DE5_DB65_F978_5EBA), "sin x", 2, [X, Apply(Sin)]),
+    function!(F64 "cos", 1, Bits(0x3DE5_DB65_F978_5EBA), "cos x", 2, [X, Apply(Cos)]),
+    function!(F64 "sincos" of "sincos_sine", 1, Bits(0x3DE5_DB65_F978_5EBA), "sin x", 2, [X, Apply(Sin)]),
+    function!(F64 "sincos" of "sincos_cosine", 1, Bits(0x3DE5_DB65_F978_5EBA), "cos x", 2, [X, Apply(Cos)]),
+    function!(F64 "tan", 1, Bits(0x3EE4_8DAC_2799_BCB9), "tan x", 2, [X, Apply(Sin), X, Apply(Cos), Apply(Div)]),
 ];

@@ -75,3 +75,8 @@ extern "C" __global__ void of_fmod(const double *x, const double *y, double *out
 extern "C" __global__ void of_hexp10_bf16(const __nv_bfloat16 *x, __nv_bfloat16 *out) { *out = hexp10(*x); }
 extern "C" __global__ void of_hcos(const __half *x, __half *out) { *out = hcos(*x); }
 extern "C" __global__ void of_hsin(const __half *x, __half *out) { *out = hsin(*x); }
+extern "C" __global__ void of_sin(const double *x, double *out) { *out = sin(*x); }
+extern "C" __global__ void of_cos(const double *x, double *out) { *out = cos(*x); }
+extern "C" __global__ void of_tan(const double *x, double *out) { *out = tan(*x); }
+extern "C" __global__ void of_sincos_sine(const double *x, double *out) { double cosine; sincos(*x, out, &cosine); }
+extern "C" __global__ void of_sincos_cosine(const double *x, double *out) { double sine; sincos(*x, &sine, out); }

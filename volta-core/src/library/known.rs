@@ -40,8 +40,11 @@ pub(super) fn with_known(program: &Program, params: &[Param]) -> Option<Template
         if function.operands < 2 || !marked(program, function) {
             continue;
         }
-        let parsed = ptx::parse(function.ptx).ok()?;
-        let coefficients = immediates(&program::lower(&parsed, function.ptx, None).ok()?);
+        let mut coefficients = BTreeSet::new();
+        for code in function.codes() {
+            let parsed = ptx::parse(code).ok()?;
+            coefficients.append(&mut immediates(&program::lower(&parsed, code, None).ok()?));
+        }
         let spelled = own.iter().copied().filter(|bits| {
             is_usual(function.format, *bits)
                 && (!coefficients.contains(bits) || is_short(function.format, *bits))
@@ -49,7 +52,7 @@ pub(super) fn with_known(program: &Program, params: &[Param]) -> Option<Template
         let numbers: BTreeSet<u64> = given(params, function.format).chain(spelled).collect();
         for bits in numbers.into_iter().take(MAX_NUMBERS) {
             for operand in 0..function.operands {
-                list.extend(template(at, function, Known { operand, bits }));
+                list.extend(templates_of(at, function, Known { operand, bits }));
             }
         }
     }
@@ -99,9 +102,9 @@ fn is_short(format: Format, bits: u64) -> bool {
     bits & (u64::MAX >> (64 - 4 * format.bytes())) == 0
 }
 
-/// The template of a function of which an operand is a number. `None` where nothing of it is left to be found.
-fn template(at: usize, function: &LibraryFunction, known: Known) -> Option<Arc<Template>> {
-    let Extended::Finite(number) = value(function.format, known.bits)? else { return None };
+/// The templates of a function of which an operand is a number: of the codes of which something is left to be found.
+fn templates_of(at: usize, function: &LibraryFunction, known: Known) -> Vec<Arc<Template>> {
+    let Some(Extended::Finite(number)) = value(function.format, known.bits) else { return Vec::new() };
     let whole = whole_power(function, known, &number);
     let is_whole = whole.is_some();
     let steps = whole.unwrap_or_else(|| with_number(function, known));
@@ -112,7 +115,12 @@ fn template(at: usize, function: &LibraryFunction, known: Known) -> Option<Arc<T
         if is_whole { "x^y" } else { function.real },
         function.within()
     );
-    built(at, Some(known), meaning(&steps)?, claim).map(Arc::new)
+    let mut made = Vec::new();
+    for code in function.codes() {
+        let Some(meaning) = meaning(&steps) else { continue };
+        made.extend(built(at, code, &made, Some(known), meaning, claim.clone()).map(Arc::new));
+    }
+    made
 }
 
 /// A power with a whole exponent, which is the product that it is, for negative numbers as well.

@@ -12,6 +12,7 @@ mod double;
 mod half;
 mod known;
 mod single;
+mod variations;
 mod within;
 
 use crate::base::assumption::Assumption;
@@ -81,8 +82,10 @@ pub struct Error {
 pub struct LibraryFunction {
     /// Its name in CUDA.
     pub name: &'static str,
-    /// Its PTX, compiled alone: it loads its operands, and stores its result.
-    pub ptx: &'static str,
+    /// Its PTX, compiled alone: it loads its operands, and stores its result. Before sm_100, and from there on.
+    dialects: [&'static str; 2],
+    /// The name of these files.
+    file: &'static str,
     /// The format of its operands.
     pub format: Format,
     /// How many operands it has.
@@ -102,6 +105,26 @@ pub struct LibraryFunction {
 }
 
 impl LibraryFunction {
+    /// Its PTX as compiled alone: with flags that make another graph of it, and in both dialects, that before sm_100 last.
+    /// A graph may hold that of an earlier code, as the choice has it that dialects end `asinf` with or not.
+    pub fn codes(&self) -> impl DoubleEndedIterator<Item = &'static str> {
+        let others = variations::OTHERS.iter().filter(|(_, file, _)| *file == self.file);
+        others.map(|(_, _, code)| *code).chain(self.dialects.into_iter().rev())
+    }
+
+    /// The type of what it gives.
+    pub fn result(&self) -> Element {
+        match self.gives {
+            Gives::Real => Element::Float(self.format),
+            Gives::Integer => Element::Int { bytes: 4, signed: true },
+        }
+    }
+
+    /// The name of its files, and of the kernel in them without `of_`.
+    pub fn file(&self) -> &'static str {
+        self.file
+    }
+
     /// How far from the real function it may be, in words.
     pub fn within(&self) -> String {
         match self.error {
@@ -123,7 +146,11 @@ macro_rules! function {
     ($format:ident $name:literal of $file:literal gives $gives:ident, $operands:literal, $mark:expr, $real:literal, $ulps:literal $(or 2^ $exponent:literal)?, [$($step:expr),* $(,)?]) => {
         $crate::library::LibraryFunction {
             name: $name,
-            ptx: include_str!(concat!($file, ".ptx")),
+            dialects: [
+                include_str!(concat!("sm_80/", $file, ".ptx")),
+                include_str!(concat!("sm_100/", $file, ".ptx")),
+            ],
+            file: $file,
             format: $crate::number::format::Format::$format,
             operands: $operands,
             gives: $crate::library::Gives::$gives,
@@ -142,9 +169,13 @@ use function;
 pub static FUNCTIONS: LazyLock<Vec<&'static LibraryFunction>> =
     LazyLock::new(|| single::FUNCTIONS.iter().chain(double::FUNCTIONS).chain(half::FUNCTIONS).collect());
 
-/// Templates that were made already.
-static MADE: LazyLock<Vec<OnceLock<Option<Arc<Template>>>>> =
-    LazyLock::new(|| FUNCTIONS.iter().map(|_| OnceLock::new()).collect());
+/// The template of a code, once it was made.
+type Made = OnceLock<Option<Arc<Template>>>;
+
+/// Templates that were made already: of each function those of its codes.
+static MADE: LazyLock<Vec<Vec<Made>>> = LazyLock::new(|| {
+    FUNCTIONS.iter().map(|function| function.codes().map(|_| OnceLock::new()).collect()).collect()
+});
 
 /// The numbers that mark a function, without their signs.
 static MARKS: LazyLock<Arc<FxHashSet<Extended>>> = LazyLock::new(|| {
@@ -205,6 +236,12 @@ fn marked(program: &Program, function: &LibraryFunction) -> bool {
 
 /// Of the first functions, those to look for: those of which a kernel has the mark.
 fn templates(program: &Program, first: usize) -> Option<Templates> {
+    let list = marked_first(program, first).into_iter().flat_map(templates_of).collect::<Vec<_>>();
+    (!list.is_empty()).then(|| Templates::new(list, MARKS.clone()))
+}
+
+/// Of the first functions, those of which a kernel has the mark.
+fn marked_first(program: &Program, first: usize) -> Vec<usize> {
     let mut marked = vec![false; first];
     for inst in &program.insts {
         inst.op.visit_sources(&mut |source| {
@@ -215,33 +252,45 @@ fn templates(program: &Program, first: usize) -> Option<Templates> {
             }
         });
     }
-    let list = (0..first).filter(|at| marked[*at]).filter_map(template).collect::<Vec<_>>();
-    (!list.is_empty()).then(|| Templates::new(list, MARKS.clone()))
+    (0..first).filter(|at| marked[*at]).collect()
 }
 
-/// The template of a function; `None` where the machine cannot execute it.
-fn template(at: usize) -> Option<Arc<Template>> {
-    MADE[at].get_or_init(|| made(at).map(Arc::new)).clone()
+/// The templates of a function: one for each of its codes that the machine can execute, and that is no earlier one.
+fn templates_of(at: usize) -> Vec<Arc<Template>> {
+    (0..MADE[at].len()).filter_map(|which| template(at, which)).collect()
 }
 
-fn made(at: usize) -> Option<Template> {
+/// The template of one code of a function; `None` where the machine cannot execute it, or finds an earlier one in it.
+fn template(at: usize, which: usize) -> Option<Arc<Template>> {
+    MADE[at][which].get_or_init(|| made(at, which).map(Arc::new)).clone()
+}
+
+fn made(at: usize, which: usize) -> Option<Template> {
     let function = FUNCTIONS[at];
     let claim = format!("`{}` as compiled: {}, {} (V7)", function.name, function.real, function.within());
-    built(at, None, meaning(function.meaning)?, claim)
+    let earlier: Vec<Arc<Template>> = (0..which).filter_map(|earlier| template(at, earlier)).collect();
+    built(at, function.codes().nth(which)?, &earlier, None, meaning(function.meaning)?, claim)
 }
 
-/// The template of a function, one of whose operands may be known.
-fn built(at: usize, known: Option<Known>, meaning: Vec<Piece>, claim: String) -> Option<Template> {
+/// The template of a code of a function, one of whose operands may be known.
+fn built(
+    at: usize,
+    code: &str,
+    earlier: &[Arc<Template>],
+    known: Option<Known>,
+    meaning: Vec<Piece>,
+    claim: String,
+) -> Option<Template> {
     let function = FUNCTIONS[at];
-    let parsed = ptx::parse(function.ptx).ok()?;
-    let program = program::lower(&parsed, function.ptx, None).ok()?;
-    let inner = templates(&program, at).unwrap_or_else(|| Templates::new(Vec::new(), MARKS.clone()));
+    let parsed = ptx::parse(code).ok()?;
+    let program = program::lower(&parsed, code, None).ok()?;
+    let mut list: Vec<Arc<Template>> =
+        marked_first(&program, at).into_iter().flat_map(templates_of).collect();
+    list.extend_from_slice(earlier);
+    let inner = Templates::new(list, MARKS.clone());
     let inner = if known.is_some() { inner.spelling() } else { inner };
     let operand = Element::Float(function.format);
-    let result = match function.gives {
-        Gives::Real => operand,
-        Gives::Integer => Element::Int { bytes: 4, signed: true },
-    };
+    let result = function.result();
     let names = NAMES.iter().enumerate().take(function.operands);
     let mut params = Vec::with_capacity(function.operands + 1);
     for (which, name) in names {
@@ -253,7 +302,7 @@ fn built(at: usize, known: Option<Known>, meaning: Vec<Piece>, claim: String) ->
     }
     params.push(tensor("out", Role::Out, Contents::Undefined, result));
     let side = Side {
-        ptx: function.ptx.to_string(),
+        ptx: code.to_string(),
         path: function.name.to_string(),
         kernel: None,
         arguments: None,
@@ -272,6 +321,10 @@ fn built(at: usize, known: Option<Known>, meaning: Vec<Piece>, claim: String) ->
     let store = &outcome.stores[output.store];
     // What is left of a function may be arithmetic that means what it says.
     if known.is_some() && !store.is_unexplained(root) {
+        return None;
+    }
+    // That of an earlier code of the function may be all of it.
+    if store.is_put_in_place(root) {
         return None;
     }
     Template::of(store, root, meaning, function.name, claim)
@@ -325,12 +378,39 @@ fn meaning(steps: &[Step]) -> Option<Vec<Piece>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Case;
+    use crate::verdict::Verdict;
 
+    /// A code against the first, each with one element of every operand.
     #[test]
-    fn each_function_has_a_template() {
-        let all = FUNCTIONS.iter().enumerate();
-        let lacking: Vec<&str> =
-            all.filter(|(at, _)| template(*at).is_none()).map(|(_, function)| function.name).collect();
-        assert_eq!(lacking, Vec::<&str>::new());
+    fn each_code_of_a_function_is_recognised() {
+        let compare = |function: &LibraryFunction, code: &str| {
+            let side = |ptx: &str| Side {
+                ptx: ptx.to_string(),
+                path: function.name.to_string(),
+                kernel: None,
+                arguments: None,
+                launch: Launch::default(),
+            };
+            let mut params: Vec<Param> = NAMES[..function.operands]
+                .iter()
+                .map(|name| tensor(name, Role::In, Contents::Symbolic, Element::Float(function.format)))
+                .collect();
+            params.push(tensor("out", Role::Out, Contents::Undefined, function.result()));
+            let reference = function.codes().next().map(side);
+            crate::verify(&Case { params, reference, opt: side(code), options: Options::default() })
+        };
+        let mut wrong = Vec::new();
+        for function in FUNCTIONS.iter() {
+            for (which, code) in function.codes().enumerate() {
+                let report = compare(function, code);
+                // As itself, or as what is computed with another.
+                let found = report.assumptions.iter().any(|own| own.to_string().contains("` as compiled"));
+                if report.verdict != Verdict::Equivalent || !found {
+                    wrong.push(format!("{} {which}: {:?}", function.name, report.verdict));
+                }
+            }
+        }
+        assert_eq!(wrong, Vec::<String>::new());
     }
 }

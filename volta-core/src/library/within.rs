@@ -1,7 +1,7 @@
 //! In which function's code an instruction stands, as far as that can be told: for messages. A compiler that inlines a function
 //! leaves no name behind, but its constants.
 
-use super::{FUNCTIONS, LibraryFunction};
+use super::FUNCTIONS;
 use crate::base::span::LineTable;
 use crate::machine::RunError;
 use crate::program::{self, Inst, InstId, Program, Src};
@@ -30,15 +30,16 @@ fn constants(program: &Program, from: usize, to: usize) -> FxHashSet<u64> {
     found
 }
 
-/// How many operations functions have, and their constants.
-static CONSTANTS: LazyLock<Vec<(usize, FxHashSet<u64>)>> = LazyLock::new(|| {
-    let of = |function: &&LibraryFunction| {
-        let parsed = ptx::parse(function.ptx).ok()?;
-        let program = program::lower(&parsed, function.ptx, None).ok()?;
+/// How many operations the codes of functions have, and their constants.
+static CONSTANTS: LazyLock<Vec<(&str, usize, FxHashSet<u64>)>> = LazyLock::new(|| {
+    let of = |code: &'static str| {
+        let parsed = ptx::parse(code).ok()?;
+        let program = program::lower(&parsed, code, None).ok()?;
         let length = program.insts.len();
         Some((length, constants(&program, 0, length)))
     };
-    FUNCTIONS.iter().map(|function| of(function).unwrap_or_default()).collect()
+    let codes = FUNCTIONS.iter().flat_map(|function| function.codes().map(|code| (function.name, code)));
+    codes.filter_map(|(name, code)| of(code).map(|(length, own)| (name, length, own))).collect()
 });
 
 /// A fault with the name of the function in whose code it is: of those at an instruction that code of the library may hold.
@@ -61,10 +62,9 @@ pub(super) fn named(error: RunError, program: &Program, text: &str) -> RunError 
 /// The function whose constants all stand around an operation, no farther from it than its code is long: of several, that
 /// with the most.
 fn function_around(program: &Program, at: InstId) -> Option<&'static str> {
-    let is_around = |(length, own): &&(usize, FxHashSet<u64>)| {
+    let is_around = |(_, length, own): &&(&str, usize, FxHashSet<u64>)| {
         let around = constants(program, at.index().saturating_sub(*length), at.index() + length);
         own.len() >= FEWEST_CONSTANTS && own.is_subset(&around)
     };
-    let found = CONSTANTS.iter().zip(FUNCTIONS.iter()).filter(|(own, _)| is_around(own));
-    found.max_by_key(|((_, own), _)| own.len()).map(|(_, function)| function.name)
+    CONSTANTS.iter().filter(is_around).max_by_key(|(_, _, own)| own.len()).map(|(name, _, _)| *name)
 }

@@ -20,7 +20,7 @@ use crate::case::{
 };
 use crate::case::{bits_of, has_iota, number_bits};
 use crate::number::{Extended, Rational};
-use crate::program::{Inst, InstId, Joins, Loops, Program, Space, Variable};
+use crate::program::{Inst, InstId, Joins, Loops, Program, Space, Variable, is_table_of_library};
 use crate::term::{InputId, Integers, Rounds, Templates, TermId, spell_element};
 use crate::verdict::{CasePart, Place, Thread};
 use rustc_hash::FxHashMap;
@@ -596,7 +596,9 @@ impl Builder<'_> {
                         name: variable.name.clone(),
                         element: Element::Int { bytes: 1, signed: false },
                         elements: size,
-                        role: if matches!(variable.space, Space::Const | Space::Param) {
+                        role: if matches!(variable.space, Space::Const | Space::Param)
+                            || is_table_of_library(&variable.name)
+                        {
                             Role::In
                         } else {
                             Role::Scratch

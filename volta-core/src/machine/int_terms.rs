@@ -147,7 +147,7 @@ impl IntTerms<'_> {
     /// none, the result has none (V6), and what they require is read off the terms (V8).
     pub(super) fn without(&mut self, result: TermId, dropped: &[TermId]) -> TermId {
         dropped.iter().fold(result, |result, term| {
-            if self.ranges.is_total(self.store, *term) {
+            if self.ranges.is_kept(self.store, *term, &[result]) {
                 return result;
             }
             let zero = self.whole(0);
@@ -359,7 +359,7 @@ impl IntTerms<'_> {
 
     /// One of two terms, by a condition.
     pub(super) fn chosen(&mut self, condition: TermId, then: TermId, otherwise: TermId) -> TermId {
-        if then == otherwise && self.ranges.is_total(self.store, condition) {
+        if then == otherwise && self.ranges.is_kept(self.store, condition, &[then]) {
             return then;
         }
         let both = number(self.store, then).is_some() && number(self.store, otherwise).is_some();

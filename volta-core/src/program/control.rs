@@ -19,6 +19,8 @@ pub struct Hammock {
     pub written: Written,
     /// What of that may be read from the join on.
     pub live: Written,
+    /// Whether a side holds a loop, other than one that counts as one operation.
+    pub loops: bool,
     /// Operations looked at to find this out.
     pub looked_at: u64,
 }
@@ -34,7 +36,7 @@ pub enum NoHammock {
     Apart,
     /// This operation on one of them does more than load, and compute in registers and memory of its thread.
     Effect(InstId),
-    /// A side runs in circles.
+    /// A side comes back to the branch: it is what decides how often a loop runs.
     Loop,
     /// They are too long.
     Long,
@@ -54,7 +56,8 @@ pub struct Written {
 impl Op {
     /// What it writes that only its thread has.
     pub fn written(&self) -> Written {
-        let mut written = Written { local: self.stores_locally(), ..Written::default() };
+        let forgets = matches!(self, Op::Enter { declared } if !declared.variables.is_empty());
+        let mut written = Written { local: self.stores_locally() || forgets, ..Written::default() };
         self.visit(&mut |named| match named {
             Named::Write(d) => written.registers.push(d),
             Named::WritePredicate(p) => written.predicates.push(p),
@@ -112,10 +115,11 @@ impl Program {
         if seen.len() > MAX_OPERATIONS {
             return Err(NoHammock::Long);
         }
-        // A loop counts as one operation for those who come to it from outside.
-        if seen.contains(&branch.0) || self.is_cyclic(&seen, steps) {
+        if seen.contains(&branch.0) {
             return Err(NoHammock::Loop);
         }
+        // A loop counts as one operation for those who come to it from outside.
+        let loops = self.is_cyclic(&seen, steps);
         written.registers.sort_unstable();
         written.registers.dedup();
         written.predicates.sort_unstable();
@@ -129,7 +133,7 @@ impl Program {
         };
         live.registers.retain(|register| is_read(Named::Write(*register)));
         live.predicates.retain(|predicate| is_read(Named::WritePredicate(*predicate)));
-        Ok(Hammock { join: InstId(join), written, live, looked_at })
+        Ok(Hammock { join: InstId(join), written, live, loops, looked_at })
     }
 
     /// Whether some of these operations can follow on themselves without leaving the set, other than by a round of a loop

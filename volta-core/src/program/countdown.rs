@@ -47,9 +47,10 @@ impl Program {
 
     /// Whether a register is counted down before `at`, so that it compares with a bound only so often.
     fn counts_to(&self, run: &[u32], counter: RegId, at: u32, bound: (Compare, bool, i32)) -> bool {
-        let Some(step) = self.only_write(run, Named::Write(counter)).filter(|step| *step < at) else {
-            return false;
-        };
+        let Some(step) = self.only_write(run, Named::Write(counter)) else { return false };
+        if step > at {
+            return self.counts_down_behind(run, counter, step, bound);
+        }
         let Op::Int2 { op, ty: Int { width: Width::W32, .. }, d: _, a: Src::Reg(from), b } =
             self.insts[step as usize].op
         else {
@@ -76,6 +77,31 @@ impl Program {
             (Int2::Add, Src::Imm(by), (Compare::Gt, true, bound)) if from == counter => {
                 let by = by as u32 as i32;
                 by < 0 && bound.checked_add(by).is_some()
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a register is compared with a bound, and counted down behind that by a copy of what is left.
+    fn counts_down_behind(
+        &self,
+        run: &[u32],
+        counter: RegId,
+        copy: u32,
+        bound: (Compare, bool, i32),
+    ) -> bool {
+        let Op::Mov { a: Src::Reg(left), .. } = self.insts[copy as usize].op else { return false };
+        let Some(step) = self.only_write(run, Named::Write(left)).filter(|step| *step < copy) else {
+            return false;
+        };
+        match (&self.insts[step as usize].op, bound) {
+            // It is above the bound as long as there is another round, and does not wrap around.
+            (
+                Op::Int2 { op: Int2::Add, ty, d: _, a: Src::Reg(from), b: Src::Imm(by) },
+                (Compare::Gt, true, bound),
+            ) => {
+                let by = *by as u32 as i32;
+                ty.width == Width::W32 && *from == counter && by < 0 && bound.checked_add(by).is_some()
             }
             _ => false,
         }

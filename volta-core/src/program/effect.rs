@@ -208,9 +208,12 @@ impl Op {
     }
 
     /// Whether it may be done where it is not wanted, as far as can be told before it is executed: it computes in
-    /// registers, loads, or stores where no other thread looks, which can be taken back.
+    /// registers, loads, or stores where no other thread looks, which can be taken back; or it enters a function, which
+    /// forgets what only its thread had.
     pub fn may_be_tried(&self) -> bool {
-        matches!(self.effect(), Effect::Computes | Effect::Reads) || self.stores_locally()
+        matches!(self.effect(), Effect::Computes | Effect::Reads)
+            || self.stores_locally()
+            || matches!(self, Op::Enter { .. })
     }
 
     /// Whether it enters a block that declares nothing but registers.
@@ -218,9 +221,9 @@ impl Op {
         matches!(self, Op::Enter { declared } if declared.variables.is_empty())
     }
 
-    /// Whether it stores to memory of its thread.
+    /// Whether it stores to memory of its thread: a parameter that is stored to is that of a call.
     pub fn stores_locally(&self) -> bool {
-        matches!(self, Op::Store { space: Space::Local, .. })
+        matches!(self, Op::Store { space: Space::Local | Space::Param, .. })
     }
 
     /// In which format and how an operation on floats rounds, if it does.

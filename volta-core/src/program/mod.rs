@@ -57,7 +57,7 @@ pub use tensor_memory::{
     LeftFactor, Moved, MovedShape, ProductKind, TENSOR_COLUMNS, TENSOR_LANES, TensorMemoryOp, TensorProduct,
 };
 pub use update::{Scope, Update};
-pub use variables::{is_made_by_compiler, is_variable_called, variable_name};
+pub use variables::{is_made_by_compiler, is_table_of_library, is_variable_called, variable_name};
 
 use crate::base::budget::Budgets;
 use crate::ptx::tree::Module;

@@ -49,6 +49,11 @@ pub fn is_made_by_compiler(name: &str) -> bool {
     ["$str", "__unnamed_", "__cudart_"].iter().any(|start| name.starts_with(start)) || name.contains("_$_")
 }
 
+/// Whether the variable is a table of library functions, which is written by nobody, wherever the compiler puts it.
+pub fn is_table_of_library(name: &str) -> bool {
+    name.starts_with("__cudart_")
+}
+
 /// The function, without `_Z`, and the own name of a variable that a function declares: `_ZZ1kPfE5count` is `count` in
 /// `1kPf`.
 fn local(name: &str) -> Option<(&str, &str)> {

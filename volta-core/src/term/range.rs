@@ -3,7 +3,7 @@
 //! An abstract interpretation of terms as executed. It shows where wrapping around changes nothing, where two numbers
 //! have no bit in common, and which exponent bits encode.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::id::{TermId, TermKind};
 use super::info::{FunctionInfo, Kind, Piecewise, Predicate, Product, Sum, TermOp};
@@ -27,6 +27,12 @@ pub struct Range {
     /// Of a natural number below 2⁶⁴: the binary digits that are 1.
     pub sure: u64,
 }
+
+/// So many terms are looked at for one that another is computed from.
+const MAX_KEPT: usize = 64;
+
+/// As far apart are the integers that are enumerated.
+const MAX_SPAN: i128 = 1 << 14;
 
 /// Digits that numbers up to `high` can have.
 fn digits(high: u64) -> u64 {
@@ -60,6 +66,22 @@ impl Range {
     pub fn is_natural(&self) -> bool {
         let limit = i128::from(u64::MAX);
         self.whole && self.low.is_some_and(|low| low >= 0) && self.high.is_some_and(|high| high <= limit)
+    }
+
+    /// The integers that the value may be, of at most so many and as far as bounds and digits tell, ascending; `None` if
+    /// there are more.
+    pub fn values(&self, most: usize) -> Option<Vec<i128>> {
+        let (low, high) = (self.low.filter(|_| self.whole)?, self.high?);
+        if high.checked_sub(low)? > MAX_SPAN {
+            return None;
+        }
+        let is_natural = self.is_natural();
+        let may_be = |value: &i128| {
+            let bits = *value as u64;
+            !is_natural || bits & !self.ones == 0 && bits & self.sure == self.sure
+        };
+        let values: Vec<i128> = (low..=high).filter(may_be).take(most + 1).collect();
+        (values.len() <= most).then_some(values)
     }
 
     /// Whether the value is an integer from `low` to `high`.
@@ -160,6 +182,12 @@ impl Range {
         if self.within(0, modulus - 1) {
             return self;
         }
+        // All of it lies between two neighbouring multiples.
+        if let (true, Some(low), Some(high)) = (self.whole, self.low, self.high)
+            && low.div_euclid(modulus) == high.div_euclid(modulus)
+        {
+            return Range::whole(Some(low.rem_euclid(modulus)), Some(high.rem_euclid(modulus)));
+        }
         let high = if self.whole { modulus - 1 } else { modulus };
         let all = Range { low: Some(0), high: Some(high), whole: self.whole, ..Range::REAL }.tight();
         if self.is_natural() && modulus & (modulus - 1) == 0 {
@@ -196,11 +224,13 @@ pub struct Ranges {
     supposed: Option<(Bound, Box<Ranges>)>,
 }
 
-/// A real is at least so large, in magnitude.
+/// What is supposed of a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bound {
-    real: TermId,
-    least: Rational,
+pub enum Bound {
+    /// A real is at least so large, in magnitude.
+    Magnitude(TermId, Rational),
+    /// An integer lies between two.
+    Between(TermId, i128, i128),
 }
 
 impl Bound {
@@ -227,20 +257,41 @@ impl Bound {
             };
             let least = finite(store, number).filter(Rational::is_positive)?;
             let View::Apply(TermOp::Abs, [real, ..]) = store.view(magnitude) else { return None };
-            return Some(Bound { real, least });
+            return Some(Bound::Magnitude(real, least));
         }
     }
 
-    /// The binary digits that the encoding of such a real surely has: those with which the encodings of the least and of
-    /// the greatest magnitude both begin.
-    fn sure(&self, format: Format) -> u64 {
-        if !is_exact(&self.least, format) {
+    /// The binary digits that the encoding of a real surely has: those with which the encodings of the least and of the
+    /// greatest magnitude both begin.
+    fn sure(&self, of: TermId, format: Format) -> u64 {
+        let Bound::Magnitude(real, least) = self else { return 0 };
+        if *real != of || !is_exact(least, format) {
             return 0;
         }
         let sign = 1 << (8 * format.bytes() - 1);
-        let least = round(&self.least, format, Rounding::Zero);
+        let least = round(least, format, Rounding::Zero);
         let greatest = sign - 1;
         least & !digits(least ^ greatest)
+    }
+
+    /// What the bound says of a term by itself.
+    fn range(&self, of: TermId) -> Option<Range> {
+        match self {
+            Bound::Between(term, low, high) if *term == of => Some(Range::whole(Some(*low), Some(*high))),
+            Bound::Between(..) | Bound::Magnitude(..) => None,
+        }
+    }
+
+    /// Whether the range of a term may be another where the bound holds.
+    fn concerns(&self, store: &Store, term: TermId) -> bool {
+        match (self, term.kind()) {
+            (Bound::Magnitude(..), _) => store.is_unexplained(term),
+            // What was computed before it does not depend on it.
+            (Bound::Between(of, ..), TermKind::Lane(node, _)) => {
+                matches!(of.kind(), TermKind::Lane(own, _) if own.index() <= node.index())
+            }
+            (Bound::Between(..), TermKind::Input { .. } | TermKind::Constant(_)) => false,
+        }
     }
 }
 
@@ -268,11 +319,16 @@ impl Ranges {
         }
     }
 
+    /// What is supposed of a term by itself.
+    fn supposed(&self, term: TermId) -> Option<Range> {
+        let (bound, without) = self.supposed.as_ref()?;
+        bound.range(term).or_else(|| without.supposed(term))
+    }
+
     /// Binary digits that the encoding of a real surely has.
     fn sure_digits(&self, real: TermId, format: Format) -> u64 {
         let Some((bound, without)) = &self.supposed else { return 0 };
-        let own = if bound.real == real { bound.sure(format) } else { 0 };
-        own | without.sure_digits(real, format)
+        bound.sure(real, format) | without.sure_digits(real, format)
     }
 
     /// The range of a term of `store`, which is the same at each call.
@@ -291,7 +347,7 @@ impl Ranges {
             };
             let operands = &operands[..op.arity()];
             let before = stack.len();
-            if self.known(store, term).is_none() && depends(op) {
+            if self.known(store, term).is_none() && (depends(op) || self.decides(op)) {
                 stack.extend(operands.iter().filter(|operand| self.known(store, **operand).is_none()));
             }
             if stack.len() == before {
@@ -338,6 +394,33 @@ impl Ranges {
         self.total.get(&root).copied().unwrap_or(false)
     }
 
+    /// Whether a term may be left out beside others (V8): it has a value whatever the inputs are, or where functions are
+    /// looked for, whose code asks again and again for digits of one number, as far as the others have one.
+    pub fn is_kept(&mut self, store: &Store, dropped: TermId, beside: &[TermId]) -> bool {
+        if self.is_total(store, dropped) {
+            return true;
+        }
+        let (mut seen, mut work) = (FxHashSet::default(), vec![dropped]);
+        while let Some(term) = work.pop() {
+            if self.is_total(store, term) || !seen.insert(term) {
+                continue;
+            }
+            if !store.explains() || seen.len() > MAX_KEPT {
+                return false;
+            }
+            if beside.iter().any(|other| depends_on(store, *other, term)) {
+                continue;
+            }
+            match store.view(term) {
+                View::Apply(op, operands) if op.info().demand.is_none() => {
+                    work.extend(&operands[..op.arity()]);
+                }
+                View::Apply(..) | View::Constant(_) | View::Input { .. } => return false,
+            }
+        }
+        true
+    }
+
     fn known(&self, store: &Store, term: TermId) -> Option<Range> {
         match term.kind() {
             TermKind::Input { input, .. } => Some(match store.integers(input) {
@@ -348,11 +431,12 @@ impl Ranges {
                 Extended::Finite(value) => Range::number(value),
                 Extended::PosInf | Extended::NegInf => Range::REAL,
             }),
-            TermKind::Lane(..) => self.known.get(&term).copied().or_else(|| match &self.supposed {
-                // What is computed from an encoding may have another range where a bound is supposed.
-                Some((_, without)) if !store.is_unexplained(term) => without.known(store, term),
-                Some(_) | None => None,
-            }),
+            TermKind::Lane(..) => {
+                self.known.get(&term).copied().or_else(|| self.supposed(term)).or_else(|| {
+                    let (bound, without) = self.supposed.as_ref()?;
+                    (!bound.concerns(store, term)).then(|| without.known(store, term)).flatten()
+                })
+            }
         }
     }
 
@@ -371,7 +455,11 @@ impl Ranges {
             Kind::Piecewise(Piecewise::Abs) => at(0).or_above(at(0).negative()),
             Kind::Piecewise(Piecewise::Max) => at(0).or_above(at(1)),
             Kind::Piecewise(Piecewise::Min) => at(0).negative().or_above(at(1).negative()).negative(),
-            Kind::Piecewise(Piecewise::Select) => at(1).either(at(2)),
+            Kind::Piecewise(Piecewise::Select) => match at(0) {
+                condition if condition.within(1, 1) => at(1),
+                condition if condition.within(0, 0) => at(2),
+                _ => at(1).either(at(2)),
+            },
             Kind::Piecewise(Piecewise::Mod) => match finite(store, operands[1]).and_then(|by| by.to_u64()) {
                 Some(modulus) if modulus > 0 => at(0).modulo(modulus.into()),
                 _ if finite(store, operands[1]) == Some(Rational::power_of_two(64)) => at(0).modulo(1 << 64),
@@ -397,11 +485,21 @@ impl Ranges {
                 let (low, high) = function.between.unzip();
                 Range { low, high, ..Range::REAL }
             }
-            Kind::Product(Product::Div)
-            | Kind::Exponential
-            | Kind::Piecewise(Piecewise::CopySign)
-            | Kind::Condition(_) => Range::REAL,
+            Kind::Product(Product::Div) | Kind::Exponential | Kind::Piecewise(Piecewise::CopySign) => {
+                Range::REAL
+            }
+            Kind::Condition(_) if !self.decides(op) => Range::REAL,
+            Kind::Condition(which) => {
+                let holds = holds(*which, at(0), at(1)).map(i128::from);
+                Range::whole(Some(holds.unwrap_or(0)), Some(holds.unwrap_or(1)))
+            }
         }
+    }
+
+    /// Whether the range of a result is that of a condition, which is 1 where it holds and 0 where it does not. Only
+    /// where an integer is supposed to lie between two are they asked for.
+    fn decides(&self, op: TermOp) -> bool {
+        matches!(op.kind(), Kind::Condition(_)) && matches!(self.supposed, Some((Bound::Between(..), _)))
     }
 
     /// `⌊a⌋`, where `a` is most often a multiple of an integer: a shift.
@@ -414,6 +512,48 @@ impl Ranges {
             return inner.scaled_down(&factor);
         }
         Range::whole(of.low, of.high)
+    }
+}
+
+/// Whether a term is computed from another, as far as a few steps tell.
+fn depends_on(store: &Store, of: TermId, on: TermId) -> bool {
+    let (mut seen, mut work) = (FxHashSet::default(), vec![of]);
+    while let Some(term) = work.pop() {
+        if term == on {
+            return true;
+        }
+        if seen.len() < MAX_KEPT
+            && seen.insert(term)
+            && let View::Apply(op, operands) = store.view(term)
+        {
+            work.extend(&operands[..op.arity()]);
+        }
+    }
+    false
+}
+
+/// Whether a condition holds of numbers with these ranges, or of conditions, as far as they tell.
+fn holds(which: Predicate, a: Range, b: Range) -> Option<bool> {
+    let below = |high: Option<i128>, low: Option<i128>, or_equal: bool| {
+        high.zip(low).is_some_and(|(high, low)| high < low || or_equal && high == low)
+    };
+    let point = |range: Range| range.low.filter(|_| range.whole && range.low == range.high);
+    match which {
+        Predicate::Less if below(a.high, b.low, false) => Some(true),
+        Predicate::Less if below(b.high, a.low, true) => Some(false),
+        Predicate::LessEqual if below(a.high, b.low, true) => Some(true),
+        Predicate::LessEqual if below(b.high, a.low, false) => Some(false),
+        Predicate::Equal if below(a.high, b.low, false) || below(b.high, a.low, false) => Some(false),
+        Predicate::Equal | Predicate::Xor => {
+            let equal = point(a)? == point(b)?;
+            Some(equal == (which == Predicate::Equal))
+        }
+        Predicate::Not => Some(point(a)? == 0),
+        Predicate::And if [a, b].into_iter().any(|part| point(part) == Some(0)) => Some(false),
+        Predicate::And => Some(point(a)? == 1 && point(b)? == 1),
+        Predicate::Or if [a, b].into_iter().any(|part| point(part) == Some(1)) => Some(true),
+        Predicate::Or => Some(point(a)? == 1 || point(b)? == 1),
+        Predicate::Less | Predicate::LessEqual => None,
     }
 }
 

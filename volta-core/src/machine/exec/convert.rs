@@ -275,8 +275,16 @@ impl Cta<'_> {
     ) -> Result<(), Stop> {
         let bytes = part.bytes();
         for lane in lanes(mask) {
-            let value = self.value(warp, a, lane);
-            let pieces = self.packed.split(value, bytes * d.len() as u32);
+            let mut value = self.value(warp, a, lane);
+            let total = bytes * d.len() as u32;
+            // One of two integers is an integer.
+            if self.packed.as_choice(value).is_some() {
+                let mut integers = self.int_terms(pc);
+                if let Some(term) = integers.residue(value, total) {
+                    value = integers.value(term, total);
+                }
+            }
+            let pieces = self.packed.split(value, total);
             for (at, target) in d.iter().enumerate() {
                 let Some(target) = target else { continue };
                 let Ok(slice) = int_terms::slice(&pieces, at as u32 * bytes, bytes, &mut self.store) else {

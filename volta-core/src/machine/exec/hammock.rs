@@ -1,4 +1,5 @@
-//! Branches on the input (rule S1): both sides are executed, and what they leave behind is a choice.
+//! Branches on the input (rule S1): both sides are executed, and what they leave behind is a choice. A loop on a side runs
+//! as often as is known; where that follows from an integer of few possible values, [for each of them](super::by_value).
 
 use super::super::cta::{Cta, Stop};
 use super::super::value::Truth;
@@ -13,10 +14,30 @@ use std::sync::Arc;
 const MAX_STEPS: u32 = 4096;
 
 /// A branch that the input decides.
-struct DecidedByInput<'p> {
+pub(super) struct DecidedByInput<'p> {
     inst: &'p Inst,
-    pc: InstId,
+    pub(super) pc: InstId,
     guard: PredSrc,
+    conditions: Vec<(usize, Truth)>,
+}
+
+impl DecidedByInput<'_> {
+    /// The condition of a lane.
+    pub(super) fn condition(&self, lane: usize) -> Option<TermId> {
+        match self.conditions.iter().find(|(own, _)| *own == lane)?.1 {
+            Truth::Condition(term) => Some(term),
+            Truth::Known(_) | Truth::Undefined(_) => None,
+        }
+    }
+}
+
+/// Why sides were not executed to their end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// They run too many operations.
+    Steps,
+    /// One holds a loop of which it is not known how often it runs.
+    Loop,
 }
 
 impl Cta<'_> {
@@ -29,13 +50,15 @@ impl Cta<'_> {
         pc: InstId,
         guard: PredSrc,
     ) -> Result<InstId, Stop> {
-        self.choose_sides_within(warp, symbolic, inst, pc, guard, &mut 0)?.ok_or_else(|| {
-            let why = format!("its sides run more than {MAX_STEPS} operations");
+        self.choose_sides_within(warp, symbolic, inst, pc, guard, &mut 0)?.map_err(|refused| {
+            let why = match refused {
+                Refused::Steps => format!("its sides run more than {MAX_STEPS} operations"),
+                Refused::Loop => self.why_not(NoHammock::Loop),
+            };
             self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why))
         })
     }
 
-    /// `None` when it takes too many steps.
     fn choose_sides_within(
         &mut self,
         warp: &mut Warp,
@@ -44,13 +67,15 @@ impl Cta<'_> {
         pc: InstId,
         guard: PredSrc,
         steps: &mut u32,
-    ) -> Result<Option<InstId>, Stop> {
+    ) -> Result<Result<InstId, Refused>, Stop> {
         let Some(Control::Branch(target)) = inst.op.control() else {
             return Err(Stop::Defect("the sides of an operation that is no branch"));
         };
         let hammock = match self.hammock(pc) {
             Ok(hammock) => hammock,
-            Err(why) => {
+            // The branch that is around the loop cannot be a choice.
+            Err(NoHammock::Loop) => return Ok(Err(Refused::Loop)),
+            Err(why @ (NoHammock::Apart | NoHammock::Effect(_) | NoHammock::Long)) => {
                 let why = self.why_not(why);
                 return Err(self.decided_by_input(warp, symbolic, inst, pc, guard, Some(why)));
             }
@@ -59,7 +84,7 @@ impl Cta<'_> {
         self.check_budgets()?;
         let join = hammock.join;
         let conditions = self.conditions(warp, symbolic, guard, pc);
-        let branch = DecidedByInput { inst, pc, guard };
+        let branch = DecidedByInput { inst, pc, guard, conditions: conditions.clone() };
         let contents = |warp: &Warp| Snapshot::new(warp, &hammock.live);
         let so_far = *steps;
         for (mask, condition) in self.together(&conditions) {
@@ -67,24 +92,30 @@ impl Cta<'_> {
             let (if_taken, if_passed) = (bound(true), bound(false));
             let before = Snapshot::new(warp, &hammock.written);
             let mut own = so_far;
-            if !self.run_supposing(if_taken, warp, mask, *target, join, &branch, &mut own)? {
-                return Ok(None);
+            if let Err(refused) =
+                self.run_supposing(if_taken, warp, mask, *target, join, &branch, &mut own)?
+            {
+                before.restore(warp, mask);
+                return Ok(Err(refused));
             }
             let taken = contents(warp);
             before.restore(warp, mask);
-            if !self.run_supposing(if_passed, warp, mask, pc.next(), join, &branch, &mut own)? {
-                return Ok(None);
+            if let Err(refused) =
+                self.run_supposing(if_passed, warp, mask, pc.next(), join, &branch, &mut own)?
+            {
+                before.restore(warp, mask);
+                return Ok(Err(refused));
             }
             let passed = contents(warp);
             *steps = own.max(*steps);
             let conditions = conditions.iter().copied().filter(|(lane, _)| mask >> lane & 1 == 1);
             self.choose(warp, &conditions.collect::<Vec<_>>(), &taken, &passed, pc)?;
         }
-        Ok(Some(join))
+        Ok(Ok(join))
     }
 
     /// As [`Cta::run_side`] where a bound holds.
-    fn run_supposing(
+    pub(super) fn run_supposing(
         &mut self,
         bound: Option<Bound>,
         warp: &mut Warp,
@@ -93,7 +124,7 @@ impl Cta<'_> {
         join: InstId,
         branch: &DecidedByInput<'_>,
         steps: &mut u32,
-    ) -> Result<bool, Stop> {
+    ) -> Result<Result<(), Refused>, Stop> {
         let Some(bound) = bound else { return self.run_side(warp, mask, pc, join, branch, steps) };
         self.ranges.suppose(bound);
         let done = self.run_side(warp, mask, pc, join, branch, steps);
@@ -126,8 +157,8 @@ impl Cta<'_> {
         groups
     }
 
-    /// Executes one side for the lanes of `mask`. False when it takes too many steps.
-    fn run_side(
+    /// Executes one side, or what is left of it, for the lanes of `mask`.
+    pub(super) fn run_side(
         &mut self,
         warp: &mut Warp,
         mask: u32,
@@ -135,12 +166,12 @@ impl Cta<'_> {
         join: InstId,
         branch: &DecidedByInput<'_>,
         steps: &mut u32,
-    ) -> Result<bool, Stop> {
+    ) -> Result<Result<(), Refused>, Stop> {
         let insts = &self.launch.program.insts;
         while pc != join {
             *steps += 1;
             if *steps > MAX_STEPS {
-                return Ok(false);
+                return Ok(Err(Refused::Steps));
             }
             self.counts.warp_instructions += 1;
             self.counts.thread_instructions += u64::from(mask.count_ones());
@@ -160,9 +191,10 @@ impl Cta<'_> {
                     },
                 };
                 if active != 0 {
+                    self.settle_address(warp, active, &inst.op, branch);
                     if let Err(why) = self.is_harmless(warp, active, &inst.op, pc) {
                         let why = format!("one of its sides {why}{}", self.where_is(pc));
-                        let DecidedByInput { inst, pc, guard } = *branch;
+                        let DecidedByInput { inst, pc, guard, conditions: _ } = *branch;
                         return Err(self.decided_by_input(warp, mask, inst, pc, guard, Some(why)));
                     }
                     self.execute(warp, active, inst, pc)?;
@@ -178,9 +210,17 @@ impl Cta<'_> {
             let passed = mask & !taken & !symbolic;
             let mut parts = Vec::with_capacity(3);
             if symbolic != 0 {
-                match self.choose_sides_within(warp, symbolic, inst, pc, guard, steps)? {
-                    Some(join) => parts.push((symbolic, join)),
-                    None => return Ok(false),
+                // What decides how often a loop runs may take few values.
+                let by_value = self.run_by_value(warp, symbolic, (pc, guard), join, branch, steps)?;
+                let done = match by_value {
+                    Some(done) => done,
+                    None => self
+                        .choose_sides_within(warp, symbolic, inst, pc, guard, steps)?
+                        .map(|join| vec![(symbolic, join)]),
+                };
+                match done {
+                    Ok(own) => parts.extend(own),
+                    Err(refused) => return Ok(Err(refused)),
                 }
             }
             parts.extend([(taken, *target), (passed, pc.next())].into_iter().filter(|part| part.0 != 0));
@@ -189,16 +229,17 @@ impl Cta<'_> {
                 continue;
             }
             for (part, pc) in parts {
-                if !self.run_side(warp, part, pc, join, branch, steps)? {
-                    return Ok(false);
+                let done = self.run_side(warp, part, pc, join, branch, steps)?;
+                if done.is_err() {
+                    return Ok(done);
                 }
             }
-            return Ok(true);
+            return Ok(Ok(()));
         }
-        Ok(true)
+        Ok(Ok(()))
     }
 
-    fn hammock(&mut self, pc: InstId) -> Result<Arc<Hammock>, NoHammock> {
+    pub(super) fn hammock(&mut self, pc: InstId) -> Result<Arc<Hammock>, NoHammock> {
         if let Some(known) = self.hammocks.get(&pc) {
             return Ok(known.clone());
         }

@@ -5,6 +5,7 @@ mod affine;
 pub(super) mod affine_memory;
 mod atomic;
 mod bulk;
+mod by_value;
 mod collective;
 mod convert;
 mod copy;

@@ -330,8 +330,14 @@ impl Cta<'_> {
             Truth::Condition(term) => term,
         };
         // A condition without a value taints both arms.
-        if then == otherwise && self.is_total(term) {
-            return Ok(then);
+        if then == otherwise {
+            let beside = match then {
+                Value::Sym(sym) => self.terms_of(sym),
+                Value::Bits(_) | Value::Undefined(_) => Default::default(),
+            };
+            if self.ranges.is_kept(&self.store, term, &beside) {
+                return Ok(then);
+            }
         }
         let (then, otherwise) = self.unwritten_as_unexplained(then, otherwise, pc);
         match (then, otherwise) {

@@ -123,17 +123,16 @@ impl Cta<'_> {
     /// The same of an address that is computed from an index.
     fn places_by_index(&mut self, address: TermId, pc: InstId, left: &mut u32) -> Option<Places> {
         let Indexed { index, scale, offset } = indexed(&self.store, address);
-        let range = self.ranges.of(&self.store, index);
-        let (low, high) = (range.low.filter(|_| range.whole)?, range.high?);
-        let count = u32::try_from(high.checked_sub(low)?).ok()?.checked_add(1)?;
-        *left = left.checked_sub(count)?;
+        let values = self.ranges.of(&self.store, index).values(*left as usize)?;
+        *left -= values.len() as u32;
+        let (last, before) = values.split_last()?;
         // Addresses wrap around at 2^64.
         let at = |index: i128| scale.checked_mul(index)?.checked_add(offset).map(|at| Places::At(at as u64));
-        let mut places = at(high)?;
-        for value in (low..high).rev() {
-            let number = whole(&mut self.store, i64::try_from(value).ok()?);
+        let mut places = at(*last)?;
+        for value in before.iter().rev() {
+            let number = whole(&mut self.store, i64::try_from(*value).ok()?);
             let is_this = self.store.apply(TermOp::Equal, &[index, number], pc);
-            places = Places::Choice(is_this, Box::new([at(value)?, places]));
+            places = Places::Choice(is_this, Box::new([at(*value)?, places]));
         }
         Some(places)
     }

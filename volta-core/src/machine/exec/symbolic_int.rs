@@ -49,8 +49,17 @@ impl IntTerms<'_> {
         self.apply(TermOp::BitAnd, &[a, b])
     }
 
+    /// Whether two natural numbers have no digit in common.
+    fn are_apart(&mut self, a: TermId, b: TermId) -> bool {
+        let (a, b) = (self.ranges.of(self.store, a), self.ranges.of(self.store, b));
+        a.is_natural() && b.is_natural() && a.ones & b.ones == 0
+    }
+
     /// The digits that either of two natural numbers has.
     fn either(&mut self, a: TermId, b: TermId) -> TermId {
+        if self.are_apart(a, b) {
+            return self.add(a, b);
+        }
         let common = self.common(a, b);
         let sum = self.add(a, b);
         self.sub(sum, common)
@@ -58,6 +67,9 @@ impl IntTerms<'_> {
 
     /// The digits that one of two natural numbers has.
     fn one_of(&mut self, a: TermId, b: TermId) -> TermId {
+        if self.are_apart(a, b) {
+            return self.add(a, b);
+        }
         let common = self.common(a, b);
         let twice = self.raised(common, 1);
         let sum = self.add(a, b);

@@ -156,6 +156,8 @@ pub(in crate::term) struct Explainer {
     explained: FxHashMap<NodeId, Option<NodeId>>,
     marks: FxHashMap<ConstantId, bool>,
     found: BTreeSet<usize>,
+    /// What was put in the place of a whole graph.
+    put: FxHashSet<NodeId>,
     /// Constants that something was computed with: from encodings only, or from others as well.
     used: FxHashMap<ConstantId, Use>,
     /// Between which integers results lie that were put in the place of others.
@@ -416,6 +418,7 @@ impl Explainer {
             explained: FxHashMap::default(),
             marks: FxHashMap::default(),
             found: BTreeSet::new(),
+            put: FxHashSet::default(),
             used: FxHashMap::default(),
             between: FxHashMap::default(),
         }
@@ -628,6 +631,12 @@ impl Store {
         self.explainer.as_ref().is_some_and(|explainer| explainer.is_unexplained(term))
     }
 
+    /// Whether a term is a function that was put in the place of its graph, with nothing behind it.
+    pub fn is_put_in_place(&self, term: TermId) -> bool {
+        let TermKind::Lane(node, _) = term.kind() else { return false };
+        self.explainer.as_ref().is_some_and(|explainer| explainer.put.contains(&node))
+    }
+
     /// Whether a term that is unexplained is at fault: it is not where templates are made.
     pub fn is_refused(&self, term: TermId) -> bool {
         self.is_unexplained(term) && self.explainer.as_ref().is_some_and(|explainer| !explainer.keeps())
@@ -709,7 +718,11 @@ impl Store {
             let list = (0..op.arity()).map(|at| if which >> at & 1 == 1 { &inner } else { &operands[at] });
             last = Some(self.push(*op, mask, &list.collect::<Vec<_>>(), site));
         }
-        self.explainer.as_mut()?.found.insert(found.template);
+        let explainer = self.explainer.as_mut()?;
+        explainer.found.insert(found.template);
+        if found.outer.is_empty() {
+            explainer.put.extend(last);
+        }
         last
     }
 }

@@ -1,0 +1,165 @@
+//! Loops on the side of a branch on the input whose rounds an integer decides that may be only a few numbers (rule S1):
+//! where all of them decide alike whether there is another round, it is known; where they do not, the rest of the side is
+//! executed twice, for those with which there is one and for the others.
+
+use super::super::cta::{Cta, Stop};
+use super::super::value::{SymKind, Truth, Value, lanes};
+use super::super::warp::Warp;
+use super::hammock::{DecidedByInput, Refused};
+use super::select::Snapshot;
+use crate::program::{Control, InstId, NoHammock, Op, PredSrc, Src};
+use crate::term::{Bound, TermId, TermKind, View};
+use rustc_hash::FxHashSet;
+
+/// As many values an integer may have.
+const MAX_VALUES: usize = 64;
+
+/// So many terms below another are looked at for the integer.
+const MAX_TERMS: usize = 64;
+
+/// How a term depends on an integer: what it is for each value.
+struct ByValue {
+    integer: TermId,
+    results: Vec<(i128, i128)>,
+}
+
+/// The lanes that went on in a side, and where each of them is; or why they could not.
+type WentOn = Result<Vec<(u32, InstId)>, Refused>;
+
+impl ByValue {
+    /// What it is for all values.
+    fn for_all(&self) -> Option<i128> {
+        let first = self.results.first()?.1;
+        self.results.iter().all(|(_, result)| *result == first).then_some(first)
+    }
+
+    /// That it is this one.
+    fn supposing(&self, result: i128) -> Option<Bound> {
+        let mut values = self.results.iter().filter(|(_, own)| *own == result).map(|(value, _)| *value);
+        let first = values.next()?;
+        Some(Bound::Between(self.integer, first, values.next_back().unwrap_or(first)))
+    }
+}
+
+impl Cta<'_> {
+    /// At a branch that the input decides and that a loop hangs on: goes on where it is known for all values of an
+    /// integer, and else executes what is left of the side for either. Gives the lanes with the places where they go on;
+    /// `None` where there is no loop, or no such integer.
+    pub(super) fn run_by_value(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        (pc, guard): (InstId, PredSrc),
+        join: InstId,
+        branch: &DecidedByInput<'_>,
+        steps: &mut u32,
+    ) -> Result<Option<WentOn>, Stop> {
+        let inst = &self.launch.program.insts[pc.index()];
+        let Some(Control::Branch(target)) = inst.op.control() else { return Ok(None) };
+        let hangs = match self.hammock(pc) {
+            Ok(hammock) => hammock.loops,
+            Err(why) => why == NoHammock::Loop,
+        };
+        let Ok(outer) = self.hammock(branch.pc) else { return Ok(None) };
+        if !hangs {
+            return Ok(None);
+        }
+        let mut found = Vec::new();
+        for lane in lanes(mask) {
+            let Truth::Condition(condition) = self.truth(warp, guard, lane, pc) else { return Ok(None) };
+            let Some(by_value) = self.by_value(condition, branch.condition(lane)) else { return Ok(None) };
+            found.push((lane, condition, by_value));
+        }
+        self.check_budgets()?;
+        let mut parts: Vec<(u32, InstId)> = Vec::new();
+        let so_far = *steps;
+        for (lane, condition, by_value) in found {
+            let mask = 1 << lane;
+            if let Some(known) = by_value.for_all() {
+                parts.push((mask, if known == 1 { *target } else { pc.next() }));
+                continue;
+            }
+            let mut own = so_far;
+            let before = Snapshot::new(warp, &outer.written);
+            let (if_taken, if_passed) = (by_value.supposing(1), by_value.supposing(0));
+            let done = self.run_supposing(if_taken, warp, mask, *target, join, branch, &mut own)?;
+            let taken = Snapshot::new(warp, &outer.live);
+            before.restore(warp, mask);
+            let done = match done {
+                Ok(()) => self.run_supposing(if_passed, warp, mask, pc.next(), join, branch, &mut own)?,
+                Err(refused) => Err(refused),
+            };
+            if let Err(refused) = done {
+                return Ok(Some(Err(refused)));
+            }
+            let passed = Snapshot::new(warp, &outer.live);
+            self.choose(warp, &[(lane, Truth::Condition(condition))], &taken, &passed, pc)?;
+            *steps = own.max(*steps);
+            parts.push((mask, join));
+        }
+        // Lanes that go on together do it together.
+        let mut together: Vec<(u32, InstId)> = Vec::new();
+        for (mask, place) in parts {
+            match together.iter_mut().find(|(_, other)| *other == place) {
+                Some((all, _)) => *all |= mask,
+                None => together.push((mask, place)),
+            }
+        }
+        Ok(Some(Ok(together)))
+    }
+
+    /// Writes down addresses of stores that are known though they are computed from an integer that is not.
+    pub(super) fn settle_address(
+        &mut self,
+        warp: &mut Warp,
+        mask: u32,
+        op: &Op,
+        branch: &DecidedByInput<'_>,
+    ) {
+        let Op::Store { address, .. } = op else { return };
+        let Src::Reg(base) = address.base else { return };
+        for lane in lanes(warp.register(base).sym & mask) {
+            let Value::Sym(sym) = warp.register(base).get(lane) else { continue };
+            if let SymKind::Int(8, term) = sym.kind()
+                && let Some(address) =
+                    self.by_value(term, branch.condition(lane)).and_then(|by_value| by_value.for_all())
+            {
+                // Addresses wrap around at 2^64.
+                warp.register_mut(base).set(lane, Value::Bits(address as u64));
+            }
+        }
+    }
+
+    /// What a term is for each value of an integer that decides it: the one that was computed first. The side of a branch
+    /// computes it.
+    fn by_value(&mut self, of: TermId, branch: Option<TermId>) -> Option<ByValue> {
+        // Nothing that may have no value may be left out: it is not where the branch, which chooses, depends on it.
+        if !self.ranges.is_kept(&self.store, of, branch.as_slice()) {
+            return None;
+        }
+        let (mut seen, mut work) = (FxHashSet::default(), vec![of]);
+        let mut below: Vec<(usize, TermId)> = Vec::new();
+        while let Some(term) = work.pop() {
+            let TermKind::Lane(node, _) = term.kind() else { continue };
+            if seen.len() >= MAX_TERMS || !seen.insert(term) {
+                continue;
+            }
+            if let View::Apply(op, operands) = self.store.view(term) {
+                work.extend(&operands[..op.arity()]);
+                below.push((node.index(), term));
+            }
+        }
+        below.sort_unstable();
+        below.into_iter().find_map(|(_, integer)| {
+            let values = self.ranges.of(&self.store, integer).values(MAX_VALUES)?;
+            let mut results = Vec::with_capacity(values.len());
+            for value in values {
+                self.ranges.suppose(Bound::Between(integer, value, value));
+                let range = self.ranges.of(&self.store, of);
+                self.ranges.suppose_no_more();
+                results.push((value, range.low.filter(|low| range.within(*low, *low))?));
+            }
+            (!results.is_empty()).then_some(ByValue { integer, results })
+        })
+    }
+}
