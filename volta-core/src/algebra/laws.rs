@@ -152,6 +152,16 @@ const EXPONENTIALS: &[Law] = &[
     law("(2^a)ⁿ = 2^(n·a)", "integer n", "exp2(a)^3 == exp2(3*a)", &["exp2(a)^3 != exp2(a^3)"]),
     law("2^(−∞) = 0", "always", "exp2(-inf) == 0", &["exp2(-1000) != 0"]),
     law(
+        "2^max(a, b) + 2^min(a, b) = 2^a + 2^b",
+        "always; under any scale",
+        "c*exp2(2*max(a, b)) + c*exp2(2*(a + b - max(a, b))) == c*exp2(2*a) + c*exp2(2*b)",
+        &[
+            "exp2(max(a, b)) + 2*exp2(min(a, b)) != exp2(a) + 2*exp2(b)",
+            "exp2(max(a, b)) - exp2(min(a, b)) != exp2(a) - exp2(b)",
+            "exp2(max(a, b)) + exp2(2*min(a, b)) != exp2(a) + exp2(2*b)",
+        ],
+    ),
+    law(
         "2^(k·log₂ a) = a^k",
         "integer k; a > 0 is the logarithm's requirement",
         "exp2(3*log2(a)) == a^3",
@@ -294,6 +304,28 @@ const CHOICES: &[Law] = &[
     ),
     law("(c ? a : b) = a", "c holds, by signs", "if(exp(c) > 0, a, b) == a", &["if(c > 0, a, b) != a"]),
     law(
+        "(p < q ? b : a) + (p < q ? a : b)·2^(k·(min(p, q) − max(p, q))) = (a·2^(k·p) + b·2^(k·q))·2^(−k·max(p, q)), and its \
+         variants",
+        "rational k, or one times log₂ e; all choices agree where p = q",
+        "if(p < q, b, a) + if(p < q, a, b)*exp(if(p < q, p, q) - if(p < q, q, p)) \
+         == (a*exp(p) + b*exp(q))*exp(-max(p, q))",
+        &[
+            "if(p < q, b, a) + if(p <= q, a, b)*exp(if(p < q, p, q) - if(p < q, q, p)) \
+             != (a*exp(p) + b*exp(q))*exp(-max(p, q))",
+            "if(p < q, b, a) + if(p < q, b, a)*exp(if(p < q, p, q) - if(p < q, q, p)) \
+             != (a*exp(p) + b*exp(q))*exp(-max(p, q))",
+        ],
+    ),
+    law(
+        "(d = 0 ? a : b) = a + d·(b − a)",
+        "d is 0 or 1 by the ranges of inputs and of digits; a and b are multiples of whole numbers",
+        "n is u8, m is u8: if(and(n, 16) = 0, 3, m) == 3 + and(n, 16)*(m - 3)/16",
+        &[
+            "n is u8, m is u8: if(mod(n, 3) = 0, 3, m) != 3 + mod(n, 3)*(m - 3)",
+            "n is u8, m is u8: if(mod(n, 2) = 0, 3, m) != m + mod(n, 2)*(3 - m)",
+        ],
+    ),
+    law(
         "comparisons up to positive factors and to shifts on both sides",
         "always",
         "if(2*a < 2*b, 1, 0) == if(a - b < 0, 1, 0)",
@@ -357,6 +389,15 @@ const WHOLE: &[Law] = &[
         &[
             "n is u16, m is u8: floor((n + 256*m)/4096) != floor(m/16)",
             "n is i8, m is u16: floor((n + 256*m)/4096) != floor(m/16)",
+        ],
+    ),
+    law(
+        "⌊(n + c)/b⌋ = ⌊n/(b − c)⌋",
+        "0 ≤ n < 2·(b − c) by the ranges of inputs and of digits; whole n, 0 < c < b",
+        "n is u8: floor((mod(n, 4) + 6)/8) == floor(mod(n, 4)/2)",
+        &[
+            "n is u8: floor((mod(n, 8) + 6)/8) != floor(mod(n, 8)/2)",
+            "n is i8: floor((n + 6)/8) != floor(n/2)",
         ],
     ),
     law(
