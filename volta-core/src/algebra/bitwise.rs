@@ -4,11 +4,9 @@
 //! each choice of the words that have the digit. Its common digits with another are then those of what is added up, term by
 //! term, and common digits of the same words are one atom: identities of unknown words hold by what forms are.
 
-use super::Stop;
 use super::atom::Atom;
 use super::id::AtomId;
 use super::polynomial::{Key, PolynomialId, Term, add, number, times_number};
-use super::prover::Prover;
 use super::table::Table;
 use crate::number::Rational;
 use smallvec::SmallVec;
@@ -60,7 +58,8 @@ impl Table {
             let mut set = 0;
             self.words_in(self.single_atom(term)?, words, &mut set, 0)?;
             // Far from overflow: more is no number of digits.
-            let multiple = term.coefficient.to_i64().filter(|multiple| multiple.unsigned_abs() <= 1 << MAX_WORDS)?;
+            let multiple =
+                term.coefficient.to_i64().filter(|multiple| multiple.unsigned_abs() <= 1 << MAX_WORDS)?;
             found.multiple(set, multiple);
         }
         Some(found)
@@ -79,7 +78,9 @@ impl Table {
         if let Atom::BitAnd(p, q) = self.atom(atom) {
             for operand in [*p, *q] {
                 let [single] = self.polynomials.terms(operand) else { return None };
-                let inner = self.single_atom(single).filter(|_| single.coefficient.is_one() && depth < MAX_NESTING)?;
+                let inner = self
+                    .single_atom(single)
+                    .filter(|_| single.coefficient.is_one() && depth < MAX_NESTING)?;
                 self.words_in(inner, words, set, depth + 1)?;
             }
             return Some(());
@@ -154,54 +155,5 @@ impl Table {
         let place = |id| self.polynomials.place(id);
         let (a, b) = if place(a) <= place(b) { (a, b) } else { (b, a) };
         self.atom_term(Atom::BitAnd(a, b))
-    }
-}
-
-impl Prover<'_> {
-    /// The quotient by a power of two, rounded down, of a number made of words: that of each word, put together again. `None`
-    /// where it is of no more than one word.
-    pub(super) fn shifted_words(&mut self, terms: &[Term]) -> Result<Option<Vec<Term>>, Stop> {
-        let is_common = |term: &Term| {
-            let atom = self.table.single_atom(term);
-            atom.is_some_and(|atom| matches!(self.table.atom(atom), Atom::BitAnd(..)))
-        };
-        let Some(common) = terms.iter().find(|term| is_common(term)) else { return Ok(None) };
-        let denominator = common.coefficient.to_parts().1;
-        let divisor = Rational::from(denominator.clone());
-        // A multiple of 2 may have been divided by.
-        for divisor in [divisor.clone(), &divisor * &Rational::TWO, &divisor * &Rational::from_integer(4)] {
-            let whole = times_number(terms, &divisor);
-            let mut words = Words::new();
-            let Some(sum) = self.table.bitwise(&whole, &mut words) else { continue };
-            if !sum.is_of_digits(words.len()) || !self.table.fit(&words, sum.width) || !denominator.is_power_of_two() {
-                continue;
-            }
-            let factor = divisor.recip().unwrap_or(Rational::ONE);
-            let mut shifted = Vec::with_capacity(words.len());
-            for word in &words {
-                let unit = self.table.unit(*word);
-                shifted.push(self.floored(times_number(&[unit], &factor))?);
-            }
-            let mut out = Vec::new();
-            for (set, multiple) in &sum.multiples {
-                let mut members = shifted.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1);
-                let digits = match members.next() {
-                    None => {
-                        let ones = sum.width.map(|width| &Rational::power_of_two(width as i32) - &Rational::ONE);
-                        number((&ones.unwrap_or_default() * &factor).floor())
-                    }
-                    Some((_, first)) => {
-                        let mut all = first.clone();
-                        for (_, next) in members {
-                            all = self.common_digits(all, next.clone())?;
-                        }
-                        all
-                    }
-                };
-                out = add(&out, &times_number(&digits, &Rational::from_integer(*multiple)));
-            }
-            return Ok(Some(out));
-        }
-        Ok(None)
     }
 }

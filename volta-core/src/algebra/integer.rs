@@ -435,9 +435,6 @@ impl Prover<'_> {
     pub(super) fn floored(&mut self, mut rest: Vec<Term>) -> Result<Vec<Term>, Stop> {
         let mut out: Vec<Term> = Vec::new();
         collect(&mut rest);
-        if let Some(shifted) = self.shifted_words(&rest)? {
-            return Ok(shifted);
-        }
         for _ in 0..MAX_STEPS {
             // Digits are looked for among pairs of floors.
             self.charge(1 + (rest.len().min(MAX_CHAIN) as u64).pow(2) / 8 + rest.len() as u64)?;

@@ -65,6 +65,7 @@ pub const LAWS: &[Group] = &[
         title: "Exponentials and logarithms",
         applied: &[
             ("exponent.rs", "a monomial has one exponent of two, to which factors add"),
+            ("larger_and_smaller.rs", "which two terms of a sum are such powers is looked up"),
             ("function.rs", "a logarithm is taken apart by the factors and the signs of its operand"),
             ("constant_readings.rs", "which constant a literal stands for depends on where it is met"),
         ],
@@ -88,13 +89,17 @@ pub const LAWS: &[Group] = &[
         applied: &[
             ("comparison.rs", "a comparison has one form, a sum above zero"),
             ("function.rs", "arms are compared with one another"),
+            ("chosen_sum.rs", "so are sums of parts, in both orders by which all of them are chosen"),
             ("cases.rs", "as for maxima"),
         ],
         laws: CHOICES,
     },
     Group {
         title: "Whole numbers and their binary digits",
-        applied: &[("integer.rs", "whether a law applies is decided by ranges, which are computed")],
+        applied: &[
+            ("integer.rs", "whether a law applies is decided by ranges, which are computed"),
+            ("bitwise.rs", "words are sums of common digits, and whether a sum is one is a table of truth"),
+        ],
         laws: WHOLE,
     },
     Group {
@@ -423,6 +428,16 @@ const WHOLE: &[Law] = &[
         "n has no more than k digits",
         "n is u8, m is u8: and(n, 255 - n) + and(m, m) == m",
         &["n is u8: and(n, 256 - n) != 0"],
+    ),
+    law(
+        "(a ^ b) & c = (a & c) ^ (b & c), where n ^ m is n + m − 2·(n & m), and its variants",
+        "natural numbers; of ~a = 2ᵏ − 1 − a, none has more than k digits",
+        "n is u32, m is u32, k is u32: and(n + m - 2*and(n, m), k) == and(n, k) + and(m, k) - 2*and(n, and(m, k))",
+        &[
+            "n is u32, m is u32, k is u32: and(n + m, k) != and(n, k) + and(m, k)",
+            "n is u32, m is u32: and(n + m - 2*and(n, m), m) != m",
+            "n is u32, m is u8: and(255 - m, n) != n - and(m, n)",
+        ],
     ),
     law(
         "n & 2ᵏ·m = 0",

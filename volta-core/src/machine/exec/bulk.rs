@@ -10,7 +10,7 @@ use super::super::race::Agent;
 use super::super::value::lanes;
 use super::super::warp::Warp;
 use super::memory::locate;
-use crate::program::{Far, InstId, Place, Space, Src, Width};
+use crate::program::{Far, InstId, MemoryPlace, Space, Src, Width};
 use crate::verdict::FaultKind;
 use std::collections::VecDeque;
 
@@ -44,8 +44,8 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: u32,
         pc: InstId,
-        (to, from): (Place, &Far),
-        (barrier, ctas): (Place, Option<Src>),
+        (to, from): (MemoryPlace, &Far),
+        (barrier, ctas): (MemoryPlace, Option<Src>),
     ) -> Result<(), Stop> {
         for lane in lanes(mask) {
             let near = self.address_of(warp, lane, pc, to)?;
@@ -105,8 +105,8 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: u32,
         pc: InstId,
-        (to, width, a): (Place, Width, &[Src]),
-        barrier: Place,
+        (to, width, a): (MemoryPlace, Width, &[Src]),
+        barrier: MemoryPlace,
     ) -> Result<(), Stop> {
         if self.launch.ranks() == 1 {
             let lane = mask.trailing_zeros() as usize;
@@ -137,7 +137,13 @@ impl Cta<'_> {
     }
 
     /// An address that a lane names, and its space.
-    fn address_of(&self, warp: &Warp, lane: usize, pc: InstId, place: Place) -> Result<(Space, u64), Stop> {
+    fn address_of(
+        &self,
+        warp: &Warp,
+        lane: usize,
+        pc: InstId,
+        place: MemoryPlace,
+    ) -> Result<(Space, u64), Stop> {
         Ok((place.space, self.addresses(warp, 1 << lane, place.address, pc)?[lane]))
     }
 
@@ -153,7 +159,7 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: u32,
         pc: InstId,
-        (to, from): (&Far, Place),
+        (to, from): (&Far, MemoryPlace),
     ) -> Result<(), Stop> {
         for lane in lanes(mask) {
             let (reads, writes) = (self.begin_bulk()?, self.begin_bulk()?);
