@@ -638,7 +638,8 @@ impl Table {
     }
 
     /// `n/s` for a multiple of a whole number `n ≥ 0` and a number, the floor of which is 0 for `n < s` and else 1: so is that
-    /// of `n/s`, if `n` is below `2·s`.
+    /// of `n/s`, if `n` is below `2·s`. For a power of two `s`, with which digits of `n` telescope; others would only hide those
+    /// of `n` and the number.
     fn one_step(&self, terms: &[Term]) -> Option<Vec<Term>> {
         let (constant, others): (Vec<Term>, Vec<Term>) =
             terms.iter().cloned().partition(|term| term.key == Key::ONE);
@@ -647,7 +648,9 @@ impl Table {
         let whole = times_number(&others, &factor.recip()?);
         let (low, high) = self.bounds_of(&whole)?;
         let step = (&Rational::ONE - &constant).checked_div(&factor)?.ceil();
-        let is_one = step.is_positive()
+        let digits = step.to_i128().is_some_and(|step| step.count_ones() == 1);
+        let is_one = digits
+            && step.is_positive()
             && !low.is_negative()
             && high < &step * &Rational::TWO
             && &(&high * &factor) + &constant < Rational::TWO;

@@ -398,7 +398,7 @@ const WHOLE: &[Law] = &[
     ),
     law(
         "⌊(n + c)/b⌋ = ⌊n/(b − c)⌋",
-        "0 ≤ n < 2·(b − c) by the ranges of inputs and of digits; whole n, 0 < c < b",
+        "0 ≤ n < 2·(b − c) by the ranges of inputs and of digits; whole n, 0 < c < b, b − c a power of two",
         "n is u8: floor((mod(n, 4) + 6)/8) == floor(mod(n, 4)/2)",
         &[
             "n is u8: floor((mod(n, 8) + 6)/8) != floor(mod(n, 8)/2)",
