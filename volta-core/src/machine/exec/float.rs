@@ -219,6 +219,7 @@ impl Cta<'_> {
                     | SymKind::Pair(..)
                     | SymKind::Packed(_)
                     | SymKind::Choice(_)
+                    | SymKind::Answer(_)
                     | SymKind::Fragment { .. } => continue,
                 },
                 Value::Bits(bits) => match self.literal(shape.format, bits) {
@@ -659,6 +660,7 @@ impl Cta<'_> {
                 | SymKind::Int(..)
                 | SymKind::Pair(..)
                 | SymKind::Packed(_)
+                | SymKind::Answer(_)
                 | SymKind::Fragment { .. } => {
                     if self.packed.undefined_part(value).is_some() {
                         return Ok(None);

@@ -110,7 +110,7 @@ impl Cta<'_> {
                 let says = |holds| Bound::of(&self.store, term, holds).is_some();
                 (says(true) || says(false)).then_some(term)
             }
-            Truth::Known(_) | Truth::Undefined(_) => None,
+            Truth::Known(_) | Truth::Undefined(_) | Truth::Answer(_) => None,
         };
         if !self.store.explains() || !conditions.iter().any(|(_, truth)| bounding(*truth).is_some()) {
             return vec![(all, None)];
