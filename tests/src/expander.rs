@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use volta_core::decide::InputInfo;
-use volta_core::formula::{Affine, Expression, Formula, Over, Range};
+use volta_core::formula::{Affine, Expression, Formula, IndexRange, Over};
 use volta_core::number::Rational;
 use volta_core::number::format::{Format, decode};
 use volta_core::program::InstId;
@@ -50,7 +50,7 @@ pub fn expand(formula: &Formula, inputs: &[InputInfo], store: &mut Store) -> BTr
 }
 
 /// All values of the variables of ranges, behind those of variables around them.
-fn points(ranges: &[Range], around: Vec<i64>) -> Vec<Vec<i64>> {
+fn points(ranges: &[IndexRange], around: Vec<i64>) -> Vec<Vec<i64>> {
     let mut points = vec![around];
     for range in ranges {
         let with = |point: &Vec<i64>| {

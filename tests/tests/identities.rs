@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use libtest_mimic::{Arguments, Failed, Trial};
 use volta_core::algebra::laws::{self, Group, LAWS};
 use volta_core::decide::counterexample::{SearchBudget, refute};
-use volta_core::decide::{Element, Failure, InputInfo, Options, Outcome, decide};
+use volta_core::decide::{Decision, DecisionOptions, ElementPair, Failure, InputInfo, decide};
 use volta_core::term::{Store, TermId};
 use volta_suite::expression::{Input, Relation, Statement, build, statements};
 use volta_suite::laws::Instances;
@@ -154,11 +154,11 @@ fn terms(statement: &Statement, left: &mut Store, right: &mut Store) -> (TermId,
     (reference, opt, described.collect())
 }
 
-fn decided(statement: &Statement) -> Outcome {
+fn decided(statement: &Statement) -> Decision {
     let (mut left, mut right) = (Store::new(), Store::new());
     let (reference, opt, inputs) = terms(statement, &mut left, &mut right);
-    let element = Element { reference: (&left, reference), opt: (&right, opt) };
-    decide(&[element], &inputs, &Options::default())
+    let element = ElementPair { reference: (&left, reference), opt: (&right, opt) };
+    decide(&[element], &inputs, &DecisionOptions::default())
 }
 
 fn check(statement: &Statement) -> Result<(), Failed> {
@@ -168,7 +168,7 @@ fn check(statement: &Statement) -> Result<(), Failed> {
 }
 
 /// What was found out; `Err` for what no statement says.
-fn relation(outcome: &Outcome) -> Result<Relation, ()> {
+fn relation(outcome: &Decision) -> Result<Relation, ()> {
     match &outcome.first_failure {
         None if outcome.conditions.is_empty() => Ok(Relation::Equal),
         None => Ok(Relation::EqualWhere(outcome.conditions.join(", "))),
@@ -178,7 +178,7 @@ fn relation(outcome: &Outcome) -> Result<Relation, ()> {
     }
 }
 
-fn told(outcome: &Outcome) -> String {
+fn told(outcome: &Decision) -> String {
     match &outcome.first_failure {
         None if outcome.conditions.is_empty() => "proved equal".to_string(),
         None => format!("proved equal where {}", outcome.conditions.join(", ")),

@@ -8,7 +8,7 @@ mod decided;
 
 use rug::Float;
 use rug::ops::Pow;
-use volta_core::library::{FUNCTIONS, Function, Gives, Step};
+use volta_core::library::{FUNCTIONS, Gives, LibraryFunction, Step};
 use volta_core::number::format::Format;
 use volta_core::term::TermOp;
 use volta_suite::interpreter::Run;
@@ -27,13 +27,13 @@ fn samples() -> u64 {
 
 /// Whether the quotient of a function's operands is rounded to an integer: it has as many digits as their exponents are
 /// apart.
-fn rounds_a_quotient(function: &Function) -> bool {
+fn rounds_a_quotient(function: &LibraryFunction) -> bool {
     let rounds = |step: &Step| matches!(step, Step::Apply(TermOp::Trunc | TermOp::RoundEven));
     function.meaning.iter().any(rounds)
 }
 
 /// Digits that are enough for `e^x - 1` near the least number of a format, and for quotients that are rounded.
-fn precision(function: &Function) -> u32 {
+fn precision(function: &LibraryFunction) -> u32 {
     match function.format {
         Format::F64 if rounds_a_quotient(function) => 2_300,
         Format::F64 => 1_300,
@@ -67,7 +67,7 @@ enum Result {
 }
 
 /// The real function, where it has a value.
-fn exact(function: &Function, operands: &[f64]) -> Option<Float> {
+fn exact(function: &LibraryFunction, operands: &[f64]) -> Option<Float> {
     let precision = precision(function);
     let mut stack: Vec<Result> = Vec::new();
     for step in function.meaning {
@@ -180,7 +180,7 @@ fn half_bits(value: f64) -> u16 {
 }
 
 /// What the code of a function gives.
-fn compiled(program: &Program, function: &Function, operands: &[f64]) -> f64 {
+fn compiled(program: &Program, function: &LibraryFunction, operands: &[f64]) -> f64 {
     let place = |at: usize| TENSORS + ((at as u64) << 12);
     let out = operands.len();
     let bytes = |value: f64| match function.format {
@@ -221,7 +221,7 @@ fn compiled(program: &Program, function: &Function, operands: &[f64]) -> f64 {
 }
 
 /// How far apart what a function gives and a real are, in units in the last place of the real.
-fn ulps(function: &Function, held: f64, exact: &Float) -> f64 {
+fn ulps(function: &LibraryFunction, held: f64, exact: &Float) -> f64 {
     let precision = precision(function);
     let (digits, least, largest) = match function.format {
         Format::F64 => (53, -1074, f64::MAX),
@@ -378,7 +378,7 @@ fn functions_are_what_the_table_says() {
 fn page_lists_all_functions() {
     let mut text = String::from("| function | of | is | |\n|---|---|---|---|\n");
     for function in FUNCTIONS.iter() {
-        let Function { name, real, format, .. } = function;
+        let LibraryFunction { name, real, format, .. } = function;
         text += &format!("| `{name}` | {} | {real} | {} |\n", format.name(), function.within());
     }
     volta_suite::page::hold("docs/library.md", &[("functions", text)]).expect("the page is as the table");

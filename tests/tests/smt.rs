@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use volta_core::decide::smt::{Refusal, Settings, script};
-use volta_core::decide::{Element, InputInfo};
+use volta_core::decide::{ElementPair, InputInfo};
 use volta_core::number::Rational;
 use volta_core::program::InstId;
 use volta_core::term::{Constant, InputId, Store, TermId, TermOp};
 use volta_core::verdict::{Difference, How, Verdict};
 use volta_core::{Conditions, conditions, verify};
 use volta_suite::fixture::{self, Size};
-use volta_test::z3::{Answer, Missing, Z3};
+use volta_test::z3::{Satisfiability, SolverMissing, Z3};
 
 /// Larger elements are not asked about.
 const MAX_TERMS: usize = 2000;
@@ -55,8 +55,8 @@ fn compare(name: &str, dir: &Path, z3: &Z3) -> Result<Opinion, Failed> {
     let Some(case) = fixture::load(name, dir) else { return Ok(Opinion::NotAsked) };
     let Ok(conditions) = conditions(&case) else { return Ok(Opinion::NotAsked) };
     let (wanted, picked) = match verify(&case).verdict {
-        Verdict::Equivalent => (Answer::Unsat, some_of(conditions.len())),
-        Verdict::Different(difference) => (Answer::Sat, place_of(&conditions, &difference)),
+        Verdict::Equivalent => (Satisfiability::Unsat, some_of(conditions.len())),
+        Verdict::Different(difference) => (Satisfiability::Sat, place_of(&conditions, &difference)),
         // Conditions and faults are no question about elements alone.
         Verdict::EquivalentWhere(_)
         | Verdict::Fault(_)
@@ -75,7 +75,7 @@ fn compare(name: &str, dir: &Path, z3: &Z3) -> Result<Opinion, Failed> {
             Err(refusal @ Refusal::Undefined { .. }) => return Err(refusal.to_string().into()),
         };
         let reply = z3.ask(&question.text, TIMEOUT)?;
-        if reply.answer == Answer::Unknown {
+        if reply.answer == Satisfiability::Unknown {
             // What it gives up on once, it gives up on again, and slowly.
             return Ok(Opinion::NoClaim);
         }
@@ -153,7 +153,7 @@ const FACTS: &[Fact] = &[
 /// it has another one: the answers must be yes and no.
 fn check_fact((op, operands, result): Fact, z3: &Z3) -> Result<(), Failed> {
     let input = InputInfo { name: "x".into(), shape: vec![3], ..InputInfo::default() };
-    for (shift, wanted) in [(0, Answer::Unsat), (1, Answer::Sat)] {
+    for (shift, wanted) in [(0, Satisfiability::Unsat), (1, Satisfiability::Sat)] {
         let mut store = Store::new();
         let number = |store: &mut Store, (num, den): (i64, i64)| {
             let exact = Rational::from_ratio(num, den).into();
@@ -175,7 +175,7 @@ fn check_fact((op, operands, result): Fact, z3: &Z3) -> Result<(), Failed> {
         let result = number(&mut store, (result.0 + shift, result.1));
         let there =
             [applied, result].map(|term| store.apply(TermOp::Select, &[is_there, term, zero], InstId(0)));
-        let element = Element { reference: (&store, there[0]), opt: (&store, there[1]) };
+        let element = ElementPair { reference: (&store, there[0]), opt: (&store, there[1]) };
         let question =
             script(&[("y[0]".into(), element)], std::slice::from_ref(&input), Settings::default())?;
         let answer = z3.ask(&question.text, TIMEOUT)?.answer;
@@ -187,7 +187,7 @@ fn check_fact((op, operands, result): Fact, z3: &Z3) -> Result<(), Failed> {
 }
 
 /// The solver, or the failure of a trial without it.
-fn present(z3: &Result<Option<Z3>, Missing>) -> Result<&Z3, Failed> {
+fn present(z3: &Result<Option<Z3>, SolverMissing>) -> Result<&Z3, Failed> {
     match z3 {
         Ok(Some(z3)) => Ok(z3),
         Ok(None) => Err("there is no z3; `VOLTA_Z3=$(scripts/z3.sh)` names one".into()),

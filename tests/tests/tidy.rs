@@ -41,6 +41,29 @@ fn imports(text: &str) -> Vec<(usize, String)> {
     found
 }
 
+/// A reader, and whoever searches, finds one thing under a name. What `pub(crate)` and private types are called is looked at
+/// by those who change the module alone.
+#[test]
+fn public_types_of_a_crate_have_names_of_their_own() {
+    let mut wrong = Vec::new();
+    for name in ["volta-case", "volta-core", "volta-interpreter", "volta-test"] {
+        let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for path in files(&root().join(name).join("src"), "rs") {
+            for line in without_tests(&read(&path)).lines() {
+                let word = ["struct ", "enum ", "type ", "trait "]
+                    .iter()
+                    .find_map(|kind| line.strip_prefix("pub ")?.strip_prefix(kind));
+                let Some(rest) = word else { continue };
+                let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+                places.entry(rest[..end].to_owned()).or_default().push(path.display().to_string());
+            }
+        }
+        assert!(!places.is_empty(), "{name} has no public type: this test reads the wrong files");
+        wrong.extend(places.into_iter().filter(|(_, files)| files.len() > 1));
+    }
+    assert!(wrong.is_empty(), "types of one name in one crate: {wrong:#?}");
+}
+
 #[test]
 fn modules_import_only_what_lies_below_them() {
     let source = root().join("volta-core/src");

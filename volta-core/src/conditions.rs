@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 
 use crate::base::ration::Ration;
 use crate::decide::forms::Forms;
-use crate::decide::{Element, InputInfo, Options};
-use crate::machine::{Outcome, OutputValue};
+use crate::decide::{DecisionOptions, ElementPair, InputInfo};
+use crate::machine::{Execution, OutputValue};
 use crate::term::{InputId, Store, TermId, spell_element};
 
 /// The elements that either kernel of a case writes, each with what both sides hold there.
@@ -19,9 +19,9 @@ pub struct Conditions {
     /// What the case says about the inputs.
     pub inputs: Vec<InputInfo>,
     /// How hard the case asks to try.
-    pub options: Options,
-    pub(crate) reference: Outcome,
-    pub(crate) opt: Outcome,
+    pub options: DecisionOptions,
+    pub(crate) reference: Execution,
+    pub(crate) opt: Execution,
     /// Old contents, of elements that only one side writes.
     pub(crate) old: Store,
     pub(crate) pairs: Vec<Pair>,
@@ -47,7 +47,7 @@ pub(crate) struct Pair {
 
 impl Conditions {
     /// The normal forms of all of one side's values.
-    pub(crate) fn forms(&self, outcome: &Outcome, side: fn(&Pair) -> Valued) -> Forms<'_> {
+    pub(crate) fn forms(&self, outcome: &Execution, side: fn(&Pair) -> Valued) -> Forms<'_> {
         let values = self.pairs.iter().map(|pair| {
             let valued = side(pair);
             let store = valued.store.map_or(&self.old, |at| &outcome.stores[at]);
@@ -77,7 +77,7 @@ impl Conditions {
     ///
     /// # Panics
     /// When there is no such element.
-    pub fn element(&self, at: usize) -> Option<Element<'_>> {
+    pub fn element(&self, at: usize) -> Option<ElementPair<'_>> {
         let pair = &self.pairs[at];
         use OutputValue::{Integer, Real};
         let (Real(reference) | Integer(reference), Real(opt) | Integer(opt)) =
@@ -85,13 +85,13 @@ impl Conditions {
         else {
             return None;
         };
-        Some(Element {
+        Some(ElementPair {
             reference: (self.store(&self.reference, pair.reference.store), reference),
             opt: (self.store(&self.opt, pair.opt.store), opt),
         })
     }
 
-    fn store<'s>(&'s self, side: &'s Outcome, at: Option<usize>) -> &'s Store {
+    fn store<'s>(&'s self, side: &'s Execution, at: Option<usize>) -> &'s Store {
         at.map_or(&self.old, |at| &side.stores[at])
     }
 }
@@ -99,7 +99,7 @@ impl Conditions {
 /// The normal forms of values: each of an element of an output, with the store that its term is of.
 pub(crate) fn forms<'s, 'i>(
     inputs: &'i [InputInfo],
-    options: &Options,
+    options: &DecisionOptions,
     values: impl Iterator<Item = (usize, u64, &'s Store, OutputValue)>,
 ) -> Forms<'i> {
     let mut forms = Forms::new(inputs);

@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::conditions::Conditions;
-use crate::decide::{self, Element};
+use crate::decide::{self, ElementPair};
 use crate::machine::OutputValue;
 use crate::verdict::ElementMap;
 use crate::verify::{output_elements, shape};
@@ -17,7 +17,7 @@ pub(crate) fn element_maps(case: &Case, conditions: &Conditions) -> Vec<ElementM
         return Vec::new();
     }
     let mut differs = vec![false; pairs.len()];
-    let (mut elements, mut positions): (Vec<Element<'_>>, Vec<usize>) = (Vec::new(), Vec::new());
+    let (mut elements, mut positions): (Vec<ElementPair<'_>>, Vec<usize>) = (Vec::new(), Vec::new());
     for (at, pair) in pairs.iter().enumerate() {
         match conditions.element(at) {
             Some(element) => {

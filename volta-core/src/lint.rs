@@ -51,12 +51,12 @@ pub fn access_costs(case: &Case, which: Which) -> Result<Vec<AccessCost>, Verdic
     let (outcome, _) = library::run(which, &program, side, &case.params, &options, Outputs::Written);
     let outcome = outcome.map_err(|error| run_verdict(which, error))?;
     // A statement that copies is a load and a store.
-    let mut costs: BTreeMap<(Statement, bool, Traffic), AccessCost> = BTreeMap::new();
+    let mut costs: BTreeMap<(SourceStatement, bool, Traffic), AccessCost> = BTreeMap::new();
     for (inst, traffic, pattern) in outcome.patterns.iter() {
         let Some(place) = place_in(&program, &side.ptx, inst) else { continue };
         let writes = matches!(program.insts[inst.index()].op.effect(), Effect::Writes(_));
         let new = AccessCost { place, copies: 0, traffic, pattern: AccessPattern::default() };
-        let cost = costs.entry((Statement::of(&new.place), writes, traffic)).or_insert(new);
+        let cost = costs.entry((SourceStatement::of(&new.place), writes, traffic)).or_insert(new);
         cost.copies += 1;
         cost.pattern = cost.pattern.and(pattern);
     }
@@ -74,19 +74,19 @@ pub(crate) fn side_of(case: &Case, which: Which) -> Option<&Side> {
 
 /// Where instructions come from: those that one statement became have one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Statement {
+pub enum SourceStatement {
     /// In the CUDA source.
     Cuda(CudaPlace),
     /// In the PTX: line and column.
     Ptx(u32, u32),
 }
 
-impl Statement {
+impl SourceStatement {
     /// That of an instruction at some place.
-    pub fn of(place: &Place) -> Statement {
+    pub fn of(place: &Place) -> SourceStatement {
         match &place.cuda {
-            Some(cuda) => Statement::Cuda(cuda.clone()),
-            None => Statement::Ptx(place.line, place.column),
+            Some(cuda) => SourceStatement::Cuda(cuda.clone()),
+            None => SourceStatement::Ptx(place.line, place.column),
         }
     }
 }

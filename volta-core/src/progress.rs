@@ -21,7 +21,7 @@ const TOLD_DEPTH: usize = 6;
 pub(crate) fn undecided(
     case: &Case,
     conditions: &Conditions,
-    element: &decide::Element<'_>,
+    element: &decide::ElementPair<'_>,
     name: String,
     reason: &str,
 ) -> Verdict {
@@ -50,7 +50,7 @@ pub(crate) fn ended(exhausted: Exhausted, reason: String) -> Verdict {
 fn progress(
     case: &Case,
     conditions: &Conditions,
-    element: &decide::Element<'_>,
+    element: &decide::ElementPair<'_>,
     name: String,
 ) -> Option<Progress> {
     let reached = decide::reached(element, &conditions.inputs, &conditions.options)?;

@@ -16,7 +16,7 @@ use crate::element_map::element_maps;
 use crate::formula::Formula;
 use crate::given::{Mentions, given};
 use crate::library;
-use crate::machine::{self, Outcome, Output, OutputValue, Outputs, RunError};
+use crate::machine::{self, Execution, Output, OutputValue, Outputs, RunError};
 use crate::program::{self, Program};
 use crate::progress::{ended, undecided};
 use crate::ptx;
@@ -47,7 +47,7 @@ pub fn conditions(case: &Case) -> Result<Conditions, Verdict> {
     }
     let work = || {
         let mut verification = Verification::new(case);
-        match verification.execute().map(<[Outcome; 2]>::try_from) {
+        match verification.execute().map(<[Execution; 2]>::try_from) {
             Some(Ok([reference, opt])) => verification.pair(reference, opt),
             Some(Err(_)) | None => Err(verification.report.verdict),
         }
@@ -117,7 +117,7 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 
 /// A side that ran.
 struct Ran {
-    outcome: Result<Outcome, RunError>,
+    outcome: Result<Execution, RunError>,
     assumptions: BTreeSet<Assumption>,
     stats: SideStats,
     mentioned: Mentions,
@@ -148,7 +148,7 @@ impl<'c> Verification<'c> {
     fn run(mut self) -> Report {
         let Some(outcomes) = self.execute() else { return self.report };
         let started = Instant::now();
-        match <[Outcome; 2]>::try_from(outcomes) {
+        match <[Execution; 2]>::try_from(outcomes) {
             Ok([reference, opt]) => match self.pair(reference, opt) {
                 Ok(conditions) => self.decide(&conditions),
                 Err(verdict) => self.report.verdict = verdict,
@@ -160,7 +160,7 @@ impl<'c> Verification<'c> {
     }
 
     /// Runs the kernels; `None` where that already led to the verdict.
-    fn execute(&mut self) -> Option<Vec<Outcome>> {
+    fn execute(&mut self) -> Option<Vec<Execution>> {
         let case = self.case;
         if let Err(error) = check_names(&case.params) {
             self.report.verdict = Verdict::InputError(error);
@@ -249,7 +249,7 @@ impl<'c> Verification<'c> {
     }
 
     /// One kernel alone: it ran without fault; its outputs must be written.
-    fn single(&mut self, opt: &Outcome) {
+    fn single(&mut self, opt: &Execution) {
         self.report.verdict = Verdict::Clean;
         for (at, param) in self.case.params.iter().enumerate() {
             let Some(elements) = output_elements(param) else { continue };
@@ -271,7 +271,7 @@ impl<'c> Verification<'c> {
     }
 
     /// The normal forms of all that one kernel leaves in the outputs.
-    fn forms(&self, outcome: &Outcome) -> Forms<'_> {
+    fn forms(&self, outcome: &Execution) -> Forms<'_> {
         let is_output = |output: &&Output| output_elements(&self.case.params[output.param]).is_some();
         let outputs = outcome.outputs.iter().filter(is_output);
         let values =
@@ -280,7 +280,7 @@ impl<'c> Verification<'c> {
     }
 
     /// One kernel alone: each output must have a value at some input. Compared with itself, it is asked for its domain.
-    fn defined(&mut self, opt: &Outcome) {
+    fn defined(&mut self, opt: &Execution) {
         let doubtful: Vec<bool> = opt.stores.iter().map(Store::may_be_undefined).collect();
         let mut outputs = Vec::new();
         let mut elements = Vec::new();
@@ -288,7 +288,7 @@ impl<'c> Verification<'c> {
             let (OutputValue::Integer(term) | OutputValue::Real(term)) = output.value else { continue };
             if output_elements(&self.case.params[output.param]).is_some() {
                 let value = (&opt.stores[output.store], term);
-                elements.push(decide::Element { reference: value, opt: value });
+                elements.push(decide::ElementPair { reference: value, opt: value });
                 outputs.push(output);
             }
         }
@@ -318,8 +318,8 @@ impl<'c> Verification<'c> {
     }
 
     /// What deciding may take beside what is held already.
-    fn decide_options(&self, held: Held) -> decide::Options {
-        decide::Options {
+    fn decide_options(&self, held: Held) -> decide::DecisionOptions {
+        decide::DecisionOptions {
             effort: decide::counterexample::SearchBudget::within(&self.case.options.budgets),
             budgets: self.case.options.budgets.clone(),
             held,
@@ -328,7 +328,7 @@ impl<'c> Verification<'c> {
     }
 
     /// Notes where what is claimed has a value.
-    fn tell_domain(&mut self, outcome: &decide::Outcome, who: &str) {
+    fn tell_domain(&mut self, outcome: &decide::Decision, who: &str) {
         for condition in &outcome.domain {
             let text = format!("{who} defined where {condition}");
             self.report.assumptions.push(Assumption::relied(text));
@@ -370,7 +370,7 @@ impl<'c> Verification<'c> {
     }
 
     /// Two kernels: the union of what either writes must be equal.
-    fn pair(&mut self, reference: Outcome, opt: Outcome) -> Result<Conditions, Verdict> {
+    fn pair(&mut self, reference: Execution, opt: Execution) -> Result<Conditions, Verdict> {
         for (which, outcome) in [(Which::Reference, &reference), (Which::Opt, &opt)] {
             if let Some((name, help)) = outcome.undeclared.first_key_value() {
                 let message = format!(
@@ -420,8 +420,8 @@ impl<'c> Verification<'c> {
         &self,
         at: usize,
         param: &Param,
-        reference: &Outcome,
-        opt: &Outcome,
+        reference: &Execution,
+        opt: &Execution,
         old: &mut Store,
         pairs: &mut Vec<Pair>,
     ) -> Result<(), Verdict> {
@@ -528,12 +528,7 @@ impl<'c> Verification<'c> {
                         };
                         difference(param, pair.element, How::Values(witness))
                     }
-                    Failure::Undefined { side: decide::Side::Reference, reason } => {
-                        undefined(Which::Reference, &name, &reason)
-                    }
-                    Failure::Undefined { side: decide::Side::Opt, reason } => {
-                        undefined(Which::Opt, &name, &reason)
-                    }
+                    Failure::Undefined { side, reason } => undefined(side, &name, &reason),
                     Failure::Exhausted(exhausted) => {
                         ended(exhausted, format!("while deciding {name}, {exhausted}"))
                     }
@@ -566,7 +561,7 @@ impl<'c> Verification<'c> {
     /// Holds a proof against evaluation.
     fn recheck(
         &mut self,
-        elements: &[decide::Element<'_>],
+        elements: &[decide::ElementPair<'_>],
         conditions: &Conditions,
         points: u32,
         positions: &[usize],
@@ -584,7 +579,7 @@ impl<'c> Verification<'c> {
         )));
     }
 
-    fn explained(&self, on_the_way: decide::localize::Explanation) -> Explanation {
+    fn explained(&self, on_the_way: decide::localize::FirstDifference) -> Explanation {
         let [ours, theirs] = on_the_way.sites;
         let place = |program: Option<&Program>, side: &Side, site: InstId| {
             machine::place_in(program?, &side.ptx, site)

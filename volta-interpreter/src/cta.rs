@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::decode::{Formal, Function, Program};
+use super::decode::{DecodedFunction, Formal, Program};
 use super::memory::{self, DYNAMIC, Object, Objects, STATIC_END};
 use super::op::{Address, AtomicOp, Barrier, Op, Passed, Reduction, Source, Space};
 use super::phase::Phases;
@@ -574,7 +574,7 @@ impl<'r> Cta<'r> {
     fn leave(&mut self, number: usize) -> Step {
         let program = self.program;
         let thread = &mut self.threads[number];
-        let callee: &Function = &program.functions[thread.frame().function];
+        let callee: &DecodedFunction = &program.functions[thread.frame().function];
         let result = |formal: &Formal| match formal {
             Formal::Memory(at, bytes) => {
                 let at = (thread.frame().params + at) as usize;

@@ -213,12 +213,12 @@ pub struct Parameters {
     /// All bytes; those of addresses are zero.
     pub bytes: Vec<u8>,
     /// What whoever places the tensors writes, and at which byte.
-    pub addresses: Vec<(usize, Address)>,
+    pub addresses: Vec<(usize, Pointee)>,
 }
 
 /// What depends on where a tensor lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Address {
+pub enum Pointee {
     /// The address of a parameter of the case, in 8 bytes.
     Tensor(usize),
     /// A map of a parameter of the case, as [`TensorMap::encode`] and as CUDA's driver spell it.
@@ -230,7 +230,7 @@ struct Laid {
     bytes: Vec<u8>,
     /// What its place is a multiple of.
     align: usize,
-    addresses: Vec<(usize, Address)>,
+    addresses: Vec<(usize, Pointee)>,
 }
 
 impl Laid {
@@ -412,8 +412,8 @@ impl Ready<'_> {
         let Parameters { mut bytes, addresses } = self.parameters(inputs)?;
         for (at, address) in addresses {
             match address {
-                Address::Tensor(param) => bytes[at..][..8].copy_from_slice(&base(param).to_le_bytes()),
-                Address::Map(_, map) => bytes[at..][..tensor_map::BYTES].copy_from_slice(&map.encode()?),
+                Pointee::Tensor(param) => bytes[at..][..8].copy_from_slice(&base(param).to_le_bytes()),
+                Pointee::Map(_, map) => bytes[at..][..tensor_map::BYTES].copy_from_slice(&map.encode()?),
             }
         }
         Ok(bytes)
@@ -424,14 +424,14 @@ impl Ready<'_> {
         Ok(match argument {
             Argument::Literal(_) => return Err("a member without a type".into()),
             Argument::Map { map, .. } => {
-                let address = Address::Map(self.named(&map.of)?, self.tensor_map(map)?);
+                let address = Pointee::Map(self.named(&map.of)?, self.tensor_map(map)?);
                 Laid { bytes: vec![0; tensor_map::BYTES], align: 64, addresses: vec![(0, address)] }
             }
             Argument::Named(name) => {
                 let at = self.named(name)?;
                 match &self.case.params[at].kind {
                     ParamKind::Tensor { .. } => {
-                        Laid { addresses: vec![(0, Address::Tensor(at))], ..Laid::word(0, 8) }
+                        Laid { addresses: vec![(0, Pointee::Tensor(at))], ..Laid::word(0, 8) }
                     }
                     ParamKind::Scalar { element, .. } => {
                         let value = inputs[at].at(0).ok_or_else(|| format!("`{name}` has no value"))?;

@@ -74,7 +74,7 @@ impl Descriptor {
 
 /// A factor in shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Factor {
+pub struct SharedFactor {
     start: u64,
     swizzle: Swizzle,
     /// Along a dimension of the result.
@@ -83,9 +83,9 @@ pub struct Factor {
     along: Mode,
 }
 
-impl Factor {
+impl SharedFactor {
     /// The canonical layout of elements of so many bytes.
-    pub fn new(descriptor: Descriptor, k_major: bool, bytes: u64) -> Factor {
+    pub fn new(descriptor: Descriptor, k_major: bool, bytes: u64) -> SharedFactor {
         let Descriptor { start, leading, stride, swizzle } = descriptor;
         let t = UNIT / bytes;
         // Units of a line of the pattern, which has eight lines.
@@ -99,7 +99,7 @@ impl Factor {
             let (outer, next) = if plain { (stride, leading) } else { (leading, stride) };
             (mode(&[(t, bytes), (units, UNIT)], outer), mode(&[(8, line)], next))
         };
-        Factor { start, swizzle, across, along }
+        SharedFactor { start, swizzle, across, along }
     }
 
     /// The address of an element: of its row of A or column of B, and of its place in the sum.
@@ -172,7 +172,7 @@ mod tests {
             (at(2, 32, 64), false, 2, 41, 14, 0x7a2),
         ];
         for (descriptor, k_major, bytes, across, along, offset) in facts {
-            let found = Factor::new(descriptor, k_major, bytes).address(across, along);
+            let found = SharedFactor::new(descriptor, k_major, bytes).address(across, along);
             assert_eq!(found, 0x400 + offset, "{descriptor:?} {across} {along}");
         }
     }

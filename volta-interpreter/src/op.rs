@@ -3,7 +3,7 @@
 use super::float::{Arithmetic, Clamp, Format, Function, Round};
 use super::integer::{IntOp, IntType};
 use super::matrix::{Elements, Matrix};
-use super::tensor_memory::{Product as TensorProduct, Tensor};
+use super::tensor_memory::{Tensor, TensorProduct};
 use super::warpgroup::Product;
 
 /// An instruction type.

@@ -88,7 +88,7 @@ pub enum Left {
 /// `tcgen05.mma`
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "named as in PTX")]
-pub struct Product {
+pub struct TensorProduct {
     pub kind: Kind,
     /// Of the CTA and its peer.
     pub pair: bool,
@@ -170,8 +170,8 @@ impl Instruction {
 /// Something of a thread that has not been done.
 #[derive(Debug)]
 enum Pending<'r> {
-    Product {
-        product: &'r Product,
+    TensorProduct {
+        product: &'r TensorProduct,
         left: PlacedLeft,
         right: u64,
         word: u64,
@@ -337,12 +337,12 @@ impl<'r> Cta<'r> {
     }
 
     /// A thread starts a product.
-    pub(super) fn start_tensor_product(&mut self, number: usize, product: &'r Product) {
+    pub(super) fn start_tensor_product(&mut self, number: usize, product: &'r TensorProduct) {
         let left = match product.a {
             Left::Shared(descriptor) => PlacedLeft::Shared(self.value(number, descriptor)),
             Left::Tensor(at) => PlacedLeft::Tensor(self.tensor_address(number, at)),
         };
-        let pending = Pending::Product {
+        let pending = Pending::TensorProduct {
             product,
             left,
             right: self.value(number, product.b),
@@ -375,14 +375,20 @@ impl<'r> Cta<'r> {
                         self.arrive_at(barrier)?;
                     }
                 }
-                Some(pending @ Pending::Product { .. }) => self.do_tensor_product(number, &pending)?,
+                Some(pending @ Pending::TensorProduct { .. }) => self.do_tensor_product(number, &pending)?,
                 None => {}
             }
         }
         Ok(())
     }
 
-    fn described(&self, rank: usize, word: u64, k_major: bool, bytes: u64) -> Result<layout::Factor, String> {
+    fn described(
+        &self,
+        rank: usize,
+        word: u64,
+        k_major: bool,
+        bytes: u64,
+    ) -> Result<layout::SharedFactor, String> {
         let field = |low: u32, bits: u32| word >> low & ((1 << bits) - 1);
         if field(46, 3) != 1 || field(49, 3) != 0 || field(52, 1) != 0 {
             return Err("this matrix descriptor is not known".into());
@@ -405,11 +411,11 @@ impl<'r> Cta<'r> {
         }
         start += shared_of(rank);
         let descriptor = Descriptor { start, leading, stride, swizzle: Swizzle(swizzle) };
-        Ok(layout::Factor::new(descriptor, k_major, bytes))
+        Ok(layout::SharedFactor::new(descriptor, k_major, bytes))
     }
 
     fn do_tensor_product(&mut self, number: usize, pending: &Pending<'r>) -> Result<(), String> {
-        let Pending::Product { product, left, right, word, d, disabled, adds } = pending else {
+        let Pending::TensorProduct { product, left, right, word, d, disabled, adds } = pending else {
             return Ok(());
         };
         let instruction = Instruction::decode(product.kind, product.pair, *word)?;

@@ -1,6 +1,6 @@
 //! One thread: its frames, its registers, and what an instruction does to them.
 
-use super::decode::Function;
+use super::decode::DecodedFunction;
 use super::float::{self, Arithmetic, Clamp, Format, mask};
 use super::integer::{self, IntOp, IntType};
 use super::memory;
@@ -110,7 +110,7 @@ pub struct Thread {
 
 impl Thread {
     /// A thread that will begin with a kernel.
-    pub fn new(linear: usize, function: usize, kernel: &Function, arguments: &[u8]) -> Thread {
+    pub fn new(linear: usize, function: usize, kernel: &DecodedFunction, arguments: &[u8]) -> Thread {
         let mut thread = Thread {
             linear,
             state: State::Ready,
@@ -141,7 +141,7 @@ impl Thread {
     }
 
     /// Begins a call.
-    pub fn enter(&mut self, number: usize, function: &Function) {
+    pub fn enter(&mut self, number: usize, function: &DecodedFunction) {
         // Variables are aligned from the beginning of their frame.
         let local = self.local.len().next_multiple_of(16);
         let params = self.params.len().next_multiple_of(16);

@@ -54,7 +54,7 @@ pub(super) struct Pending<'r> {
     group: u64,
     product: &'r Product,
     /// Where factors in shared memory lie.
-    factors: [Option<layout::Factor>; 2],
+    factors: [Option<layout::SharedFactor>; 2],
     adds: bool,
 }
 
@@ -94,7 +94,7 @@ impl<'r> Cta<'r> {
                     descriptor.start += STATIC_END - SHARED_BYTES;
                 }
                 descriptor.start += shared_of(launch.rank());
-                Ok::<_, String>(Some(layout::Factor::new(descriptor, *k_major, u64::from(bits / 8))))
+                Ok::<_, String>(Some(layout::SharedFactor::new(descriptor, *k_major, u64::from(bits / 8))))
             }
         };
         let factors = [place(&product.a, a.bits())?, place(&product.b, b.bits())?];

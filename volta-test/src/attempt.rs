@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use volta_core::case::{ParamKind, Which};
-use volta_core::lint::Statement;
+use volta_core::lint::SourceStatement;
 use volta_core::machine::place_in;
 use volta_core::program::{self, InstId};
 use volta_core::ptx;
@@ -148,14 +148,14 @@ pub fn redundant(
     let module = ptx::parse(text).ok()?;
     let program = program::lower(&module, text, whole.opt.name.as_deref()).ok()?;
     // By where they come from: copies of a statement in an unrolled loop are one.
-    let mut statements: BTreeMap<Statement, Vec<Place>> = BTreeMap::new();
+    let mut statements: BTreeMap<SourceStatement, Vec<Place>> = BTreeMap::new();
     for at in 0..program.insts.len() {
         let Some(place) = place_in(&program, text, InstId::from_index(at)) else { continue };
         let operation = place.text.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
         if !ORDERING.iter().any(|known| operation.starts_with(known)) {
             continue;
         }
-        let places = statements.entry(Statement::of(&place)).or_default();
+        let places = statements.entry(SourceStatement::of(&place)).or_default();
         if !places.iter().any(|known| known.line == place.line) {
             places.push(place);
         }

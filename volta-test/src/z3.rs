@@ -12,7 +12,7 @@ use thiserror::Error;
 
 /// There is no solver although there must be one.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Missing {
+pub enum SolverMissing {
     /// `VOLTA_Z3` names a file that does not exist: another solver in its place would surprise.
     #[error("VOLTA_Z3 is {}, which is no file", .0.display())]
     Named(PathBuf),
@@ -23,7 +23,7 @@ pub enum Missing {
 
 /// What a solver says about one `check-sat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum Satisfiability {
     /// No input satisfies what is asserted.
     Unsat,
     /// Some input does.
@@ -36,7 +36,7 @@ pub enum Answer {
 #[derive(Clone, Debug)]
 pub struct Reply {
     /// The answer.
-    pub answer: Answer,
+    pub answer: Satisfiability,
     /// The time.
     pub time: Duration,
 }
@@ -52,7 +52,7 @@ impl Z3 {
     ///
     /// # Errors
     /// When `VOLTA_Z3` names a file that does not exist, or is `required` and there is no solver.
-    pub fn from_environment() -> Result<Option<Z3>, Missing> {
+    pub fn from_environment() -> Result<Option<Z3>, SolverMissing> {
         let found = find(&|name| std::env::var_os(name), &|path| path.is_file())?;
         Ok(found.map(|program| Z3 { program }))
     }
@@ -79,9 +79,9 @@ impl Z3 {
         child.wait()?;
         let time = started.elapsed();
         let answer = match said.lines().map(str::trim).find(|line| !line.is_empty()) {
-            Some("unsat") => Answer::Unsat,
-            Some("sat") => Answer::Sat,
-            Some("unknown" | "timeout") => Answer::Unknown,
+            Some("unsat") => Satisfiability::Unsat,
+            Some("sat") => Satisfiability::Sat,
+            Some("unknown" | "timeout") => Satisfiability::Unknown,
             first => {
                 let first = first.unwrap_or("nothing").to_string();
                 return Err(io::Error::other(format!("{} said {first}", self.program.display())));
@@ -94,7 +94,7 @@ impl Z3 {
 fn find(
     variable: &dyn Fn(&str) -> Option<OsString>,
     is_file: &dyn Fn(&Path) -> bool,
-) -> Result<Option<PathBuf>, Missing> {
+) -> Result<Option<PathBuf>, SolverMissing> {
     let on_path = || {
         let path = variable("PATH").unwrap_or_default();
         let program = if cfg!(windows) { "z3.exe" } else { "z3" };
@@ -103,9 +103,9 @@ fn find(
     match variable("VOLTA_Z3").filter(|value| !value.is_empty()) {
         None => Ok(on_path()),
         Some(value) if value == "off" => Ok(None),
-        Some(value) if value == "required" => on_path().map(Some).ok_or(Missing::Required),
+        Some(value) if value == "required" => on_path().map(Some).ok_or(SolverMissing::Required),
         Some(value) if is_file(Path::new(&value)) => Ok(Some(value.into())),
-        Some(value) => Err(Missing::Named(value.into())),
+        Some(value) => Err(SolverMissing::Named(value.into())),
     }
 }
 
@@ -113,7 +113,7 @@ fn find(
 mod tests {
     use super::*;
 
-    fn search(wish: Option<&str>, files: &[&str]) -> Result<Option<PathBuf>, Missing> {
+    fn search(wish: Option<&str>, files: &[&str]) -> Result<Option<PathBuf>, SolverMissing> {
         let variable = |name: &str| match name {
             "PATH" => Some("/a:/b".into()),
             _ => wish.map(OsString::from),
@@ -128,8 +128,8 @@ mod tests {
         assert_eq!(search(Some(""), &[]), Ok(None));
         assert_eq!(search(Some("off"), &["/b/z3"]), Ok(None));
         assert_eq!(search(Some("required"), &["/b/z3"]), Ok(Some("/b/z3".into())));
-        assert_eq!(search(Some("required"), &[]), Err(Missing::Required));
+        assert_eq!(search(Some("required"), &[]), Err(SolverMissing::Required));
         assert_eq!(search(Some("/c/z3"), &["/b/z3", "/c/z3"]), Ok(Some("/c/z3".into())));
-        assert_eq!(search(Some("/c/z3"), &["/b/z3"]), Err(Missing::Named("/c/z3".into())));
+        assert_eq!(search(Some("/c/z3"), &["/b/z3"]), Err(SolverMissing::Named("/c/z3".into())));
     }
 }

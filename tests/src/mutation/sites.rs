@@ -1,7 +1,7 @@
 //! The instructions of a kernel and of what it calls, in order, with where they stand in the source.
 
 use volta_core::ptx::location::Loc;
-use volta_core::ptx::tree::{Function, Instruction, Item, Module, Operand, Statement};
+use volta_core::ptx::tree::{FunctionDefinition, Instruction, Item, Module, Operand, Statement};
 
 /// An instruction.
 #[derive(Clone, Debug)]
@@ -32,8 +32,9 @@ pub fn sites(module: &Module, kernel: Option<&str>) -> Vec<Site> {
             }
         })
     };
-    let is_root = |function: &&Function| function.entry && kernel.is_none_or(|name| named(function, name));
-    let mut wanted: Vec<&Function> = functions().find(is_root).into_iter().collect();
+    let is_root =
+        |function: &&FunctionDefinition| function.entry && kernel.is_none_or(|name| named(function, name));
+    let mut wanted: Vec<&FunctionDefinition> = functions().find(is_root).into_iter().collect();
     let mut found = Vec::new();
     let mut at = 0;
     while at < wanted.len() {
@@ -62,7 +63,7 @@ pub fn sites(module: &Module, kernel: Option<&str>) -> Vec<Site> {
 }
 
 /// Whether a function is called `name` in a case: as in the PTX, or as before mangling.
-fn named(function: &Function, name: &str) -> bool {
+fn named(function: &FunctionDefinition, name: &str) -> bool {
     let plain = name.split(['<', '(']).next().unwrap_or(name);
     function.name.text == name || function.name.text.contains(&format!("{}{plain}", plain.len()))
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use builder::Terms;
 use volta_core::base::budget::{Budgets, Deadline};
-use volta_core::decide::{Element, Failure, InputInfo, Options, decide};
+use volta_core::decide::{DecisionOptions, ElementPair, Failure, InputInfo, decide};
 use volta_core::term::TermId;
 
 /// A way to compute something of rows of `n` elements.
@@ -180,8 +180,8 @@ impl Pair {
             |name: &str| InputInfo { name: name.into(), shape: vec![self.size], ..InputInfo::default() };
         let inputs = ["x", "y", "z"].map(row);
         let budgets = Budgets { deadline: Deadline::after(timeout), ..Budgets::default() };
-        let options = Options { budgets, ..Options::default() };
-        let element = Element { reference: (&left.store, reference), opt: (&right.store, opt) };
+        let options = DecisionOptions { budgets, ..DecisionOptions::default() };
+        let element = ElementPair { reference: (&left.store, reference), opt: (&right.store, opt) };
         let started = Instant::now();
         let outcome = decide(&[element], &inputs, &options);
         let taken = started.elapsed();

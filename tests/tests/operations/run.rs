@@ -4,7 +4,7 @@ use super::unknown;
 use volta_core::case::{
     Argument, Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which,
 };
-use volta_core::machine::{self, Outcome, OutputValue, Outputs};
+use volta_core::machine::{self, Execution, OutputValue, Outputs};
 use volta_core::number::format::Format;
 use volta_core::number::{Extended, Rational};
 use volta_core::term::{Constant, TermKind};
@@ -186,7 +186,7 @@ pub(crate) fn launch(
     outputs: &[(Element, u64)],
     grid: u32,
     block: u32,
-) -> Result<Outcome, String> {
+) -> Result<Execution, String> {
     let int = |bits: u32| Element::Int { bytes: bits / 8, signed: false };
     let mut params = Vec::new();
     for (at, (bits, count, contents)) in inputs.iter().enumerate() {
@@ -216,7 +216,7 @@ pub(crate) fn launch(
     })
 }
 
-fn value_of(outcome: &Outcome, store: usize, value: OutputValue) -> Held {
+fn value_of(outcome: &Execution, store: usize, value: OutputValue) -> Held {
     match value {
         OutputValue::Bits(bits) => Held::Bits(bits),
         OutputValue::Real(term) => match term.kind() {

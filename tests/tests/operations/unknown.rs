@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use volta_core::case::Contents;
-use volta_core::machine::{Outcome, OutputValue};
+use volta_core::machine::{Execution, OutputValue};
 use volta_core::number::{Extended, Rational};
 use volta_core::term::{Fold, Store, TermId, TermOp, View, fold};
 
@@ -76,7 +76,7 @@ fn apply(op: TermOp, values: &[Value]) -> Value {
 }
 
 /// A result's bits.
-fn evaluated(outcome: &Outcome, store: usize, value: OutputValue, at: &dyn Fn(usize, u64) -> u64) -> u64 {
+fn evaluated(outcome: &Execution, store: usize, value: OutputValue, at: &dyn Fn(usize, u64) -> u64) -> u64 {
     let term = match value {
         OutputValue::Bits(bits) => return bits,
         OutputValue::Integer(term) => term,

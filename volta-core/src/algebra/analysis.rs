@@ -1,8 +1,8 @@
 //! One pass over a store before anything is proved: use counts, which terms may be infinite, which are partial.
 
-use super::constant_readings::{Encoded, Irrational, Literal, Role, folded, read_all};
+use super::constant_readings::{Encoded, Irrational, IrrationalLiteral, Role, folded, read_all};
 use super::reachability::{Reached, bits, whole_node};
-use crate::number::value::{Demand, Limit};
+use crate::number::value::{Demand, LimitAtInfinity};
 use crate::number::{Extended, Rational};
 use crate::term::{
     Constant, ConstantId, Kind, Lanes, NodeId, NodeParts, Piecewise, Product, Store, Sum, TermId, TermKind,
@@ -37,7 +37,7 @@ pub struct Analysis {
     /// For each node, the inputs that some reached lane of it depends on, as bits; the last bit is for all further ones.
     inputs: Vec<u32>,
     constant_flags: Vec<u8>,
-    readings: Vec<Option<(Rational, Literal)>>,
+    readings: Vec<Option<(Rational, IrrationalLiteral)>>,
 }
 
 /// The bit of an input.
@@ -49,7 +49,7 @@ impl Analysis {
     /// Bytes of what is known.
     pub fn bytes(&self) -> u64 {
         let words = self.starts.capacity() + self.inputs.capacity();
-        let readings = self.readings.capacity() * size_of::<Option<(Rational, Literal)>>();
+        let readings = self.readings.capacity() * size_of::<Option<(Rational, IrrationalLiteral)>>();
         (4 * words + self.uses.capacity() + self.flags.capacity() + self.constant_flags.capacity() + readings)
             as u64
             + self.reached.bytes()
@@ -124,7 +124,7 @@ impl Analysis {
 
     /// Reads literals of this store that are a scale of the other kernel's and log₂ e in one (V9).
     pub fn read_scales(&mut self, store: &Store, others: &[&Store]) {
-        let is_whole = |(_, literal): &(Rational, Literal)| {
+        let is_whole = |(_, literal): &(Rational, IrrationalLiteral)| {
             matches!(literal.role(), Role::Whole(Irrational::Log2E) | Role::High(Irrational::Log2E))
         };
         if self.readings.iter().flatten().any(is_whole) {
@@ -143,7 +143,7 @@ impl Analysis {
             let product: Encoded = (format, bits & !sign);
             if let Some(scale) = products.get(&product) {
                 let sign = if bits & sign == 0 { Rational::ONE } else { Rational::MINUS_ONE };
-                *reading = Some((sign, Literal::Folded { product, scale: *scale }));
+                *reading = Some((sign, IrrationalLiteral::Folded { product, scale: *scale }));
             }
         }
     }
@@ -195,7 +195,7 @@ impl Analysis {
     }
 
     /// How rule V9 reads a constant.
-    pub(super) fn reading(&self, id: ConstantId) -> Option<&(Rational, Literal)> {
+    pub(super) fn reading(&self, id: ConstantId) -> Option<&(Rational, IrrationalLiteral)> {
         self.readings[id.index()].as_ref()
     }
 
@@ -463,12 +463,12 @@ fn swap(flags: u8) -> u8 {
 }
 
 /// The flags of what a function is at an infinity.
-fn flags_at(limit: Limit) -> u8 {
+fn flags_at(limit: LimitAtInfinity) -> u8 {
     match limit {
-        Limit::PosInf => POSITIVE_INFINITE,
-        Limit::NegInf => NEGATIVE_INFINITE,
-        Limit::Number(_) => 0,
-        Limit::Undefined(_) => UNDEFINED,
+        LimitAtInfinity::PosInf => POSITIVE_INFINITE,
+        LimitAtInfinity::NegInf => NEGATIVE_INFINITE,
+        LimitAtInfinity::Number(_) => 0,
+        LimitAtInfinity::Undefined(_) => UNDEFINED,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Atoms: what monomials are products of.
 
 use super::condition::ConditionId;
-use super::constant_readings::{Irrational, Literal};
+use super::constant_readings::{Irrational, IrrationalLiteral};
 use super::id::TermRef;
 use super::polynomial::PolynomialId;
 use crate::term::{InputId, TermOp};
@@ -16,7 +16,7 @@ pub enum Atom {
     /// An irrational constant, exactly.
     Irrational(Irrational),
     /// A literal that rule V9 may read as an irrational constant.
-    Literal(Literal),
+    Literal(IrrationalLiteral),
     /// A node not looked into yet. Never inside another atom, and gone from finished forms.
     Opaque(TermRef),
     /// A long sum of products of inputs, packed and sorted as in [`super::packed`]: named where it is
@@ -73,7 +73,7 @@ impl Atom {
     }
 
     /// The literal of rule V9 that this is.
-    pub(super) fn literal(&self) -> Option<Literal> {
+    pub(super) fn literal(&self) -> Option<IrrationalLiteral> {
         if let Atom::Literal(literal) = self { Some(*literal) } else { None }
     }
 

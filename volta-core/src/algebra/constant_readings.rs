@@ -34,7 +34,7 @@ pub type Encoded = (Format, u64);
 
 /// A literal that is not always the rational that its bits spell, up to powers of two and sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Literal {
+pub enum IrrationalLiteral {
     /// One of the table.
     Form(Form),
     /// One of the table that the kernel splits in two: read only beside its residual.
@@ -130,11 +130,13 @@ impl Form {
     }
 }
 
-impl Literal {
+impl IrrationalLiteral {
     fn encoded(self) -> Encoded {
         match self {
-            Literal::Form(form) | Literal::High(form) => (form.row().format, form.row().bits),
-            Literal::Folded { product, .. } => product,
+            IrrationalLiteral::Form(form) | IrrationalLiteral::High(form) => {
+                (form.row().format, form.row().bits)
+            }
+            IrrationalLiteral::Folded { product, .. } => product,
         }
     }
 
@@ -145,20 +147,20 @@ impl Literal {
 
     pub(super) fn role(self) -> Role {
         match self {
-            Literal::Form(form) => form.row().role,
-            Literal::High(form) => match form.row().role {
+            IrrationalLiteral::Form(form) => form.row().role,
+            IrrationalLiteral::High(form) => match form.row().role {
                 Role::Whole(which) => Role::High(which),
                 role @ (Role::High(_) | Role::Residual(_) | Role::Reciprocal(_)) => role,
             },
-            Literal::Folded { .. } => Role::Whole(Irrational::Log2E),
+            IrrationalLiteral::Folded { .. } => Role::Whole(Irrational::Log2E),
         }
     }
 
     /// What the irrational constant is multiplied by where the literal is read as one.
     pub(super) fn scale(self) -> Rational {
         match self {
-            Literal::Form(_) | Literal::High(_) => Rational::ONE,
-            Literal::Folded { scale, .. } => value_of(scale),
+            IrrationalLiteral::Form(_) | IrrationalLiteral::High(_) => Rational::ONE,
+            IrrationalLiteral::Folded { scale, .. } => value_of(scale),
         }
     }
 
@@ -166,9 +168,11 @@ impl Literal {
     pub(super) fn fingerprint(self) -> u128 {
         let spread = |(format, bits): Encoded| u128::from(bits) << 8 | format as u128;
         match self {
-            Literal::Form(form) => form as u128,
-            Literal::High(form) => form as u128 | 1 << 126,
-            Literal::Folded { product, scale } => spread(product).rotate_left(40) ^ spread(scale) ^ 1 << 127,
+            IrrationalLiteral::Form(form) => form as u128,
+            IrrationalLiteral::High(form) => form as u128 | 1 << 126,
+            IrrationalLiteral::Folded { product, scale } => {
+                spread(product).rotate_left(40) ^ spread(scale) ^ 1 << 127
+            }
         }
     }
 }
@@ -182,7 +186,7 @@ fn value_of((format, bits): Encoded) -> Rational {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reading {
     /// The literal.
-    pub literal: Literal,
+    pub literal: IrrationalLiteral,
 }
 
 impl fmt::Display for Reading {
@@ -194,7 +198,7 @@ impl fmt::Display for Reading {
         let (format, bits) = self.literal.encoded();
         let digits = format.bytes() as usize * 2;
         write!(f, "{} literal 0x{bits:0digits$x}", format.name())?;
-        if let Literal::Folded { scale: (_, scale), .. } = self.literal {
+        if let IrrationalLiteral::Folded { scale: (_, scale), .. } = self.literal {
             return write!(f, " read as log2(e) times 0x{scale:0digits$x}, a literal of the other kernel");
         }
         write!(f, ", up to a power of two, read as ")?;
@@ -208,7 +212,7 @@ impl fmt::Display for Reading {
 }
 
 /// The coefficient (a power of two, of either sign) and the literal that a constant consists of, if it does.
-pub(super) fn read(constant: &Constant) -> Option<(Rational, Literal)> {
+pub(super) fn read(constant: &Constant) -> Option<(Rational, IrrationalLiteral)> {
     let exact = constant.exact.finite()?;
     let (format, bits) = constant.literal.or(constant.rounded.and_then(Rounded::spelled))?;
     let decoded = decode(format, bits).extended()?;
@@ -216,7 +220,7 @@ pub(super) fn read(constant: &Constant) -> Option<(Rational, Literal)> {
         return None;
     }
     for row in TABLE.iter().filter(|row| row.format == format) {
-        let literal = Literal::Form(row.form);
+        let literal = IrrationalLiteral::Form(row.form);
         let quotient = exact.checked_div(&literal.value())?;
         let Some(exponent) = exponent_of_two(&quotient.abs()) else { continue };
         return factors(format).contains(&exponent).then_some((quotient, literal));
@@ -236,12 +240,12 @@ pub(super) fn factors(format: Format) -> std::ops::RangeInclusive<i64> {
 /// How the constants of one kernel are read, those that are there: each irrational constant in one form.
 pub(super) fn read_all<'c>(
     constants: impl Iterator<Item = Option<&'c Constant>>,
-) -> Vec<Option<(Rational, Literal)>> {
-    let mut all: Vec<Option<(Rational, Literal)>> =
+) -> Vec<Option<(Rational, IrrationalLiteral)>> {
+    let mut all: Vec<Option<(Rational, IrrationalLiteral)>> =
         constants.map(|constant| constant.and_then(read)).collect();
-    let form = |reading: &Option<(Rational, Literal)>| match reading {
-        Some((_, Literal::Form(form))) => Some(*form),
-        Some((_, Literal::High(_) | Literal::Folded { .. })) | None => None,
+    let form = |reading: &Option<(Rational, IrrationalLiteral)>| match reading {
+        Some((_, IrrationalLiteral::Form(form))) => Some(*form),
+        Some((_, IrrationalLiteral::High(_) | IrrationalLiteral::Folded { .. })) | None => None,
     };
     let present: Vec<Form> =
         TABLE.iter().map(|row| row.form).filter(|of| all.iter().any(|own| form(own) == Some(*of))).collect();
@@ -255,7 +259,7 @@ pub(super) fn read_all<'c>(
             && own == nearest(which)
             && first(Role::Residual(which)).is_some()
         {
-            *literal = Literal::High(own);
+            *literal = IrrationalLiteral::High(own);
         }
     }
     all
@@ -362,21 +366,24 @@ mod tests {
     fn the_table_is_in_the_order_of_its_literals() {
         for (at, row) in TABLE.iter().enumerate() {
             assert_eq!(row.form as usize, at);
-            assert!(Literal::Form(row.form).value().is_positive());
+            assert!(IrrationalLiteral::Form(row.form).value().is_positive());
         }
     }
 
     #[test]
     fn powers_of_two_and_signs_come_out_as_coefficients() {
         let eighth = Rational::from_ratio(1, 8);
-        assert_eq!(read(&literal(Format::F32, 0x3E38_AA3B)), Some((eighth, Literal::Form(Form::Log2E))));
+        assert_eq!(
+            read(&literal(Format::F32, 0x3E38_AA3B)),
+            Some((eighth, IrrationalLiteral::Form(Form::Log2E)))
+        );
         assert_eq!(
             read(&literal(Format::F32, 0xBFB8_AA3C)),
-            Some((Rational::MINUS_ONE, Literal::Form(Form::Log2EAbove)))
+            Some((Rational::MINUS_ONE, IrrationalLiteral::Form(Form::Log2EAbove)))
         );
         assert_eq!(
             read(&literal(Format::F16, 0x3DC5)),
-            Some((Rational::ONE, Literal::Form(Form::Log2EHalf)))
+            Some((Rational::ONE, IrrationalLiteral::Form(Form::Log2EHalf)))
         );
     }
 
@@ -386,7 +393,7 @@ mod tests {
             assert_eq!(read(&literal(Format::F32, bits)), None, "{bits:x}");
         }
         let folded = Constant {
-            exact: Extended::Finite(Literal::Form(Form::Log2E).value()),
+            exact: Extended::Finite(IrrationalLiteral::Form(Form::Log2E).value()),
             literal: None,
             rounded: None,
         };
@@ -409,19 +416,19 @@ mod tests {
 
     #[test]
     fn a_kernel_has_one_reading_of_a_constant() {
-        let all = |bits: &[u64]| -> Vec<Option<Literal>> {
+        let all = |bits: &[u64]| -> Vec<Option<IrrationalLiteral>> {
             let constants: Vec<Constant> = bits.iter().map(|bits| literal(Format::F32, *bits)).collect();
             read_all(constants.iter().map(Some))
                 .into_iter()
                 .map(|read| read.map(|(_, literal)| literal))
                 .collect()
         };
-        let form = |form| Some(Literal::Form(form));
+        let form = |form| Some(IrrationalLiteral::Form(form));
         assert_eq!(all(&[0x3FB8_AA3C]), [form(Form::Log2EAbove)]);
         assert_eq!(all(&[0x3FB8_AA3C, 0x3F38_AA3B]), [None, form(Form::Log2E)]);
         // Split in two: the high half is no form by itself.
         let split = all(&[0x3FB8_AA3B, 0x32A5_7060, 0x32A5_5E34, 0x3F31_7218]);
-        let high = Some(Literal::High(Form::Log2E));
+        let high = Some(IrrationalLiteral::High(Form::Log2E));
         assert_eq!(split, [high, form(Form::Log2EResidual), None, form(Form::Ln2)]);
     }
 

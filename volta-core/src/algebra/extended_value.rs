@@ -3,7 +3,7 @@
 //! Only terms that [`super::analysis`] suspects are looked at: everything else is finite wherever its partial
 //! operations are defined, and those leave obligations (V8).
 
-use crate::number::value::Limit;
+use crate::number::value::LimitAtInfinity;
 use crate::term::Predicate;
 
 /// What kind of value a term has, at every input.
@@ -50,13 +50,13 @@ impl Class {
     }
 }
 
-impl From<Limit> for Class {
-    fn from(limit: Limit) -> Class {
+impl From<LimitAtInfinity> for Class {
+    fn from(limit: LimitAtInfinity) -> Class {
         match limit {
-            Limit::PosInf => PosInf,
-            Limit::NegInf => NegInf,
-            Limit::Number(_) => Finite,
-            Limit::Undefined(why) => Undefined(why),
+            LimitAtInfinity::PosInf => PosInf,
+            LimitAtInfinity::NegInf => NegInf,
+            LimitAtInfinity::Number(_) => Finite,
+            LimitAtInfinity::Undefined(why) => Undefined(why),
         }
     }
 }

@@ -19,7 +19,7 @@
 use super::Stop;
 use super::analysis::INFINITE;
 use super::atom::Atom;
-use super::constant_readings::{Irrational, Literal, Role};
+use super::constant_readings::{Irrational, IrrationalLiteral, Role};
 use super::extended_value::Class;
 use super::id::{AtomId, TermRef, mix};
 use super::monomial::MonomialId;
@@ -291,7 +291,7 @@ impl Evaluation<'_, '_> {
     }
 
     /// A literal of rule V9: a rational outside of exponents.
-    fn literal(&self, literal: Literal, level: usize) -> Result<Value, Missing> {
+    fn literal(&self, literal: IrrationalLiteral, level: usize) -> Result<Value, Missing> {
         let (read, kinds) = match literal.role() {
             Role::Whole(which) => (Some(which), WHOLE),
             Role::High(_) => (None, WHOLE | RESIDUAL),

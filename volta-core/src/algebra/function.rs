@@ -15,7 +15,7 @@ use super::tactic::Choices;
 use crate::number::Rational;
 use crate::number::interval::Function;
 use crate::number::signs::Signs;
-use crate::number::value::Limit;
+use crate::number::value::LimitAtInfinity;
 use crate::term::{FunctionInfo, Kind, Parity, Piecewise, Predicate, TermId, TermOp, View};
 
 /// Conditions nested deeper than this are not looked at.
@@ -72,7 +72,7 @@ impl Prover<'_> {
             Class::PosInf => Some(info.limits[1]),
             Class::Finite | Class::Known(_) | Class::Undefined(_) | Class::Unknown(_) => None,
         };
-        if let Some(Limit::Number(value)) = limit {
+        if let Some(LimitAtInfinity::Number(value)) = limit {
             return Ok(number(Rational::from_integer(value)));
         }
         match info.function {

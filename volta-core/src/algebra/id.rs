@@ -1,7 +1,7 @@
 //! What terms and interned atoms are called, and the order of content.
 //!
 //! Two atoms have one id exactly when their contents are the same, so comparing ids decides sameness. Ids are
-//! numbered as atoms turn up and order nothing that anyone sees: [`Place`] orders, and it comes from content.
+//! numbered as atoms turn up and order nothing that anyone sees: [`ContentOrder`] orders, and it comes from content.
 
 use crate::index_type;
 use crate::number::Rational;
@@ -24,7 +24,7 @@ pub struct TermRef {
 
 /// Where something stands in an order that depends on content alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct ContentOrder {
     /// The first input element within: input number, element.
     pub lead: (u32, u64),
     /// Plain things first.
@@ -33,9 +33,9 @@ pub struct Place {
     pub fingerprint: u128,
 }
 
-impl Place {
+impl ContentOrder {
     /// The place of what contains no input.
-    pub const CONSTANT: Place = Place { lead: (u32::MAX, u64::MAX), rank: 0, fingerprint: 0 };
+    pub const CONSTANT: ContentOrder = ContentOrder { lead: (u32::MAX, u64::MAX), rank: 0, fingerprint: 0 };
 }
 
 /// Mixes a word into a hash.

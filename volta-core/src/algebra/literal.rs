@@ -2,7 +2,7 @@
 
 use super::Stop;
 use super::atom::Atom;
-use super::constant_readings::{Irrational, Literal, Reading, Role, factors, nearest, residuals};
+use super::constant_readings::{Irrational, IrrationalLiteral, Reading, Role, factors, nearest, residuals};
 use super::id::AtomId;
 use super::monomial::MonomialId;
 use super::polynomial::{Key, PolynomialId, Term, collect};
@@ -92,16 +92,16 @@ impl Prover<'_> {
                     out.push(read);
                 }
                 Role::High(which) => {
-                    let halves = residuals(which).iter().map(|form| Literal::Form(*form));
+                    let halves = residuals(which).iter().map(|form| IrrationalLiteral::Form(*form));
                     if self.table.is_added(&open, term, &rest, halves)? || is_factor(&term.coefficient) {
-                        self.readings.insert(Reading { literal: Literal::Form(nearest(which)) });
+                        self.readings.insert(Reading { literal: IrrationalLiteral::Form(nearest(which)) });
                         out.push(self.table.with_irrational(term, &rest, which, 1)?);
                     } else {
                         out.push(self.table.value_of_literals(term)?);
                     }
                 }
                 Role::Residual(which) => {
-                    let high = std::iter::once(Literal::High(nearest(which)));
+                    let high = std::iter::once(IrrationalLiteral::High(nearest(which)));
                     if self.table.is_added(&open, term, &rest, high)? {
                         self.readings.insert(Reading { literal });
                     } else {
@@ -259,7 +259,7 @@ impl Table {
         sum: &[Term],
         term: &Term,
         rest: &[(AtomId, i32)],
-        partners: impl Iterator<Item = Literal>,
+        partners: impl Iterator<Item = IrrationalLiteral>,
     ) -> Result<bool, Stop> {
         let rest = self.intern_factors(rest);
         for partner in partners {

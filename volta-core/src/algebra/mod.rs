@@ -76,7 +76,7 @@ mod worklist;
 
 pub use analysis::Analysis;
 pub use cases::{Hint, Split};
-pub use constant_readings::{Encoded, Form, Literal, Reading};
+pub use constant_readings::{Encoded, Form, IrrationalLiteral, Reading};
 pub use digest::{Digest, Digests};
 pub use equal::{Equality, Stage};
 pub use extended_value::Class;
@@ -89,7 +89,7 @@ pub use prover::Prover;
 pub use requirement::Requirement;
 pub use table::InputRange;
 pub use tactic::Tactic;
-pub use translation::{Place, SharedClasses, TranslationClasses};
+pub use translation::{ClassPlace, SharedClasses, TranslationClasses};
 
 /// Why work on a term ended without a result.
 #[derive(Clone, Debug, PartialEq, Eq)]

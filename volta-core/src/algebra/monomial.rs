@@ -1,6 +1,6 @@
 //! Monomials: products of powers of atoms, interned.
 
-use super::id::{AtomId, Place, mix};
+use super::id::{AtomId, ContentOrder, mix};
 use super::interner::bytes_of;
 use crate::index_type;
 use rustc_hash::FxHashMap;
@@ -36,7 +36,7 @@ pub(super) struct Contents {
 pub(super) struct Monomials {
     list: Vec<Rc<[(AtomId, i32)]>>,
     contents: Vec<Contents>,
-    places: Vec<Place>,
+    places: Vec<ContentOrder>,
     ids: FxHashMap<Rc<[(AtomId, i32)]>, MonomialId>,
     products: FxHashMap<(MonomialId, MonomialId), MonomialId>,
     singles: FxHashMap<AtomId, MonomialId>,
@@ -50,7 +50,7 @@ impl Monomials {
         Monomials {
             list: vec![one.clone()],
             contents: vec![Contents::default()],
-            places: vec![Place::CONSTANT],
+            places: vec![ContentOrder::CONSTANT],
             ids: std::iter::once((one, MonomialId::ONE)).collect(),
             products: FxHashMap::default(),
             singles: FxHashMap::default(),
@@ -59,7 +59,8 @@ impl Monomials {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        let each = 2 * size_of::<Rc<[(AtomId, i32)]>>() + size_of::<Contents>() + size_of::<Place>() + 40;
+        let each =
+            2 * size_of::<Rc<[(AtomId, i32)]>>() + size_of::<Contents>() + size_of::<ContentOrder>() + 40;
         let lists = self.list.len() * each + self.factors * size_of::<(AtomId, i32)>();
         lists as u64 + bytes_of(&self.products) + bytes_of(&self.singles)
     }
@@ -76,7 +77,7 @@ impl Monomials {
         self.contents[id.index()]
     }
 
-    pub(super) fn place(&self, id: MonomialId) -> Place {
+    pub(super) fn place(&self, id: MonomialId) -> ContentOrder {
         self.places[id.index()]
     }
 
@@ -100,13 +101,13 @@ impl Monomials {
     pub(super) fn intern(
         &mut self,
         factors: &[(AtomId, i32)],
-        describe: impl Fn(AtomId, i32) -> (Place, Contents),
+        describe: impl Fn(AtomId, i32) -> (ContentOrder, Contents),
     ) -> MonomialId {
         if let Some(id) = self.ids.get(factors) {
             return *id;
         }
         let mut contents = Contents::default();
-        let mut place = Place::CONSTANT;
+        let mut place = ContentOrder::CONSTANT;
         for (atom, power) in factors {
             let (own, inside) = describe(*atom, *power);
             place.lead = place.lead.min(own.lead);

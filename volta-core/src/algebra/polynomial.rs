@@ -3,7 +3,7 @@
 //! Exponents are interned polynomials themselves, so a term is a coefficient beside two small numbers. Powers
 //! are integers of either sign (Laurent polynomials).
 
-use super::id::{Place, hash_number, mix};
+use super::id::{ContentOrder, hash_number, mix};
 use super::interner::bytes_of;
 use super::monomial::MonomialId;
 use crate::index_type;
@@ -123,7 +123,7 @@ pub(super) fn collect(terms: &mut Vec<Term>) {
 pub(super) struct Polynomials {
     list: Vec<Rc<[Term]>>,
     lazy: Vec<bool>,
-    places: Vec<Place>,
+    places: Vec<ContentOrder>,
     ids: FxHashMap<Rc<[Term]>, PolynomialId>,
     sums: FxHashMap<(PolynomialId, PolynomialId), PolynomialId>,
     negatives: FxHashMap<PolynomialId, PolynomialId>,
@@ -137,7 +137,7 @@ impl Polynomials {
         Polynomials {
             list: vec![zero.clone()],
             lazy: vec![false],
-            places: vec![Place::CONSTANT],
+            places: vec![ContentOrder::CONSTANT],
             ids: std::iter::once((zero, PolynomialId::ZERO)).collect(),
             sums: FxHashMap::default(),
             negatives: FxHashMap::default(),
@@ -146,7 +146,7 @@ impl Polynomials {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        let each = 2 * size_of::<Rc<[Term]>>() + size_of::<Place>() + 40;
+        let each = 2 * size_of::<Rc<[Term]>>() + size_of::<ContentOrder>() + 40;
         (self.list.len() * each) as u64 + self.content + bytes_of(&self.sums) + bytes_of(&self.negatives)
     }
 
@@ -163,7 +163,7 @@ impl Polynomials {
         self.lazy[id.index()]
     }
 
-    pub(super) fn place(&self, id: PolynomialId) -> Place {
+    pub(super) fn place(&self, id: PolynomialId) -> ContentOrder {
         self.places[id.index()]
     }
 
@@ -171,12 +171,12 @@ impl Polynomials {
     pub(super) fn intern(
         &mut self,
         terms: &[Term],
-        describe: impl Fn(MonomialId) -> (Place, bool),
+        describe: impl Fn(MonomialId) -> (ContentOrder, bool),
     ) -> PolynomialId {
         if let Some(id) = self.ids.get(terms) {
             return *id;
         }
-        let mut place = Place::CONSTANT;
+        let mut place = ContentOrder::CONSTANT;
         let mut lazy = false;
         for term in terms {
             let (own, own_lazy) = describe(term.monomial());

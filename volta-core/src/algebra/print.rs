@@ -8,7 +8,7 @@ use super::atom::Atom;
 use super::condition::{Condition, ConditionId};
 use super::constant_readings::Irrational;
 use super::extended_value::Class;
-use super::id::{AtomId, Place, TermRef};
+use super::id::{AtomId, ContentOrder, TermRef};
 use super::integer::{digits_of, unit, without};
 use super::monomial::MonomialId;
 use super::packed::inputs_of;
@@ -242,7 +242,7 @@ fn is_enclosed(text: &str) -> bool {
 }
 
 /// Where something stands in an order that depends on content alone.
-type Placed = ((u32, u64), Place, Place);
+type Placed = ((u32, u64), ContentOrder, ContentOrder);
 
 /// What a sum is printed as the sum of.
 enum Part<'t> {

@@ -6,7 +6,7 @@ use super::id::TermRef;
 use super::terms::Terms;
 use crate::base::ration::Account;
 use crate::number::signs::Signs;
-use crate::number::value::Limit;
+use crate::number::value::LimitAtInfinity;
 use crate::term::{FunctionInfo, Kind, Piecewise, Product, Sum, TermOp, View};
 
 impl Terms<'_> {
@@ -65,7 +65,8 @@ impl Terms<'_> {
             Kind::Product(Product::Neg) => -a,
             Kind::Exponential => or_zero(Signs::POSITIVE, infinite(operands[0])),
             Kind::Function(function) => {
-                let vanishes = |at: usize, sign| a.contains(sign) && function.limits[at] == Limit::Number(0);
+                let vanishes =
+                    |at: usize, sign| a.contains(sign) && function.limits[at] == LimitAtInfinity::Number(0);
                 let zero = vanishes(0, Signs::NEGATIVE) || vanishes(1, Signs::POSITIVE);
                 or_zero(a.through(&function.signs), zero && infinite(operands[0]))
             }

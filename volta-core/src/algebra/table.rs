@@ -3,7 +3,7 @@
 
 use super::atom::Atom;
 use super::condition::{Condition, ConditionId, Conditions};
-use super::id::{AtomId, Place, mix};
+use super::id::{AtomId, ContentOrder, mix};
 use super::monomial::{Contents, MonomialId, Monomials};
 use super::packed::inputs_of;
 use super::polynomial::{PolynomialId, Polynomials, Term};
@@ -33,7 +33,7 @@ pub(super) type Bounds = Option<(i128, i128)>;
 /// What is remembered about an atom.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AtomInfo {
-    pub(super) place: Place,
+    pub(super) place: ContentOrder,
     pub(super) signs: Signs,
     /// Whether it is a whole number at every input.
     pub(super) whole: bool,
@@ -85,7 +85,7 @@ impl Table {
     }
 
     /// Where an atom stands in the order of content.
-    pub fn place(&self, id: AtomId) -> Place {
+    pub fn place(&self, id: AtomId) -> ContentOrder {
         self.info[id.index()].place
     }
 
@@ -181,10 +181,11 @@ impl Table {
         AtomInfo { place, signs, whole, bounds: bounds.filter(|_| whole) }
     }
 
-    fn place_and_signs(&self, atom: &Atom) -> (Place, Signs) {
+    fn place_and_signs(&self, atom: &Atom) -> (ContentOrder, Signs) {
         let inner = |id: PolynomialId| self.polynomials.place(id);
         let build = |rank: u8, tag: u128, parts: &[PolynomialId]| {
-            let mut place = Place { rank, fingerprint: mix(tag, u128::from(rank)), ..Place::CONSTANT };
+            let mut place =
+                ContentOrder { rank, fingerprint: mix(tag, u128::from(rank)), ..ContentOrder::CONSTANT };
             for part in parts {
                 let part = inner(*part);
                 place.lead = place.lead.min(part.lead);
@@ -196,18 +197,18 @@ impl Table {
             Atom::Input(input, element) => {
                 let fingerprint = mix(u128::from(input.0) + 1, u128::from(*element));
                 let signs = self.input_signs(*input);
-                (Place { lead: (input.0, *element), rank: 0, fingerprint }, signs)
+                (ContentOrder { lead: (input.0, *element), rank: 0, fingerprint }, signs)
             }
             Atom::Irrational(which) => {
                 let fingerprint = mix(1, *which as u128);
-                (Place { rank: 1, fingerprint, ..Place::CONSTANT }, Signs::POSITIVE)
+                (ContentOrder { rank: 1, fingerprint, ..ContentOrder::CONSTANT }, Signs::POSITIVE)
             }
             Atom::Literal(literal) => {
                 let fingerprint = mix(2, literal.fingerprint());
-                (Place { rank: 2, fingerprint, ..Place::CONSTANT }, Signs::POSITIVE)
+                (ContentOrder { rank: 2, fingerprint, ..ContentOrder::CONSTANT }, Signs::POSITIVE)
             }
             Atom::Products(keys) => {
-                let mut place = Place { rank: 3, fingerprint: mix(8, 8), ..Place::CONSTANT };
+                let mut place = ContentOrder { rank: 3, fingerprint: mix(8, 8), ..ContentOrder::CONSTANT };
                 let mut signs = Signs::ZERO;
                 for key in keys.iter() {
                     place.fingerprint = mix(place.fingerprint, *key);
@@ -230,12 +231,12 @@ impl Table {
             }
             Atom::Opaque(term) => {
                 let fingerprint = mix(u128::from(term.store) + 3, u128::from(term.term.raw()));
-                (Place { rank: 9, fingerprint, ..Place::CONSTANT }, Signs::ANY)
+                (ContentOrder { rank: 9, fingerprint, ..ContentOrder::CONSTANT }, Signs::ANY)
             }
             Atom::Sum(sum) => (build(3, 3, &[*sum]), self.signs_of(self.polynomials.terms(*sum))),
             Atom::Max(arms) => {
                 // The order of arms within the atom is by id; the hash must not depend on it.
-                let mut place = Place { rank: 4, ..Place::CONSTANT };
+                let mut place = ContentOrder { rank: 4, ..ContentOrder::CONSTANT };
                 let mut signs = Signs::NEGATIVE;
                 for arm in arms {
                     let part = inner(*arm);

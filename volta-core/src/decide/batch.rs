@@ -1,8 +1,8 @@
 //! Elements decided one after the other, each with the results of those before.
 
 use super::equivalence_classes::EquivalenceClasses;
-use super::prove::{ElementProver, Failure, Known, Proof};
-use super::{Element, InputInfo, Options};
+use super::prove::{ElementFacts, ElementProver, Failure, Proof};
+use super::{DecisionOptions, ElementPair, InputInfo};
 use crate::algebra::Analysis;
 use crate::base::budget::Held;
 use crate::base::ration::Ration;
@@ -12,14 +12,14 @@ use std::rc::Rc;
 /// What is to be decided, and how.
 #[derive(Clone, Copy)]
 pub(super) struct All<'s, 'a> {
-    pub elements: &'a [Element<'s>],
+    pub elements: &'a [ElementPair<'s>],
     /// For each element, which of the stores its sides lie in.
     pub sides: &'a [[usize; 2]],
     /// Of each store.
     pub analysis: &'s [Analysis],
     pub alike: &'a EquivalenceClasses,
     pub inputs: &'a [InputInfo],
-    pub options: &'a Options,
+    pub options: &'a DecisionOptions,
 }
 
 impl All<'_, '_> {
@@ -83,8 +83,10 @@ impl<'s, 'a> Batch<'s, 'a> {
         }
         let [reference, opt] = self.all.sides[at];
         let analysis = [&self.all.analysis[reference], &self.all.analysis[opt]];
-        let known =
-            Known { identical: self.all.alike.is_identical(at), defined: self.defined.contains(&kind) };
+        let known = ElementFacts {
+            identical: self.all.alike.is_identical(at),
+            defined: self.defined.contains(&kind),
+        };
         let result = self.prover.decide(&self.all.elements[at], analysis, known);
         if let Ok(proof) = &result {
             self.defined.insert(kind);

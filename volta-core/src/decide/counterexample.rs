@@ -7,7 +7,9 @@ use super::evaluate::{Evaluator, Leaves, Point, leaves};
 use super::localize::explain;
 use super::loose::Loose;
 use super::point::{TestPoint, admitted, assume, assume_integer, mix};
-use super::witness::{Comparison, Witness, WitnessInput, WitnessKind, compare, element_name, outcomes};
+use super::witness::{
+    Comparison, Counterexample, WitnessInput, WitnessKind, compare, element_name, outcomes,
+};
 use crate::base::budget::{Budgets, Deadline, Limit};
 use crate::number::Rational;
 use crate::number::fraction::Fraction;
@@ -125,7 +127,7 @@ pub fn refute(
     opt: (&Store, TermId),
     inputs: &[InputInfo],
     effort: &SearchBudget,
-) -> Option<Witness> {
+) -> Option<Counterexample> {
     let mut search = Search::new(reference, opt, inputs, effort);
     let mut precise = effort.precise_points;
     let mut settled = None;
@@ -191,7 +193,7 @@ pub fn refute_near(
     inputs: &[InputInfo],
     effort: &SearchBudget,
     hint: Vec<((InputId, u64), Rational)>,
-) -> Option<Witness> {
+) -> Option<Counterexample> {
     let held = hint.into_iter().filter_map(|((input, element), value)| {
         Some(((input, element), admitted(&value, inputs.get(input.index())?)?))
     });
@@ -220,7 +222,7 @@ pub fn refute_further(
     opt: (&Store, TermId),
     inputs: &[InputInfo],
     effort: &SearchBudget,
-) -> Option<Witness> {
+) -> Option<Counterexample> {
     let mut search = Search::new(reference, opt, inputs, effort);
     search.precise = FURTHER_PRECISE;
     (0..FURTHER_POINTS)
@@ -272,7 +274,7 @@ impl<'a> Search<'a> {
     }
 
     /// The witness at a point, if the two sides surely differ there, both defined.
-    fn look(&mut self, point: &dyn Point) -> Option<Witness> {
+    fn look(&mut self, point: &dyn Point) -> Option<Counterexample> {
         let precision = match self.first(point)? {
             (Comparison::Different(WitnessKind::Values | WitnessKind::Infinite), _) => None,
             (Comparison::Open | Comparison::Overlapping, false) if self.precise > 0 => {
@@ -296,7 +298,7 @@ impl<'a> Search<'a> {
     }
 
     /// A witness where all inputs are a number that the kernels mention, or close to it: thresholds, masks, first maxima.
-    fn around_literals(&mut self) -> Option<Witness> {
+    fn around_literals(&mut self) -> Option<Counterexample> {
         let mut numbers = self.leaves.as_ref()?.numbers.clone();
         // Beyond what the sequence of points covers.
         numbers.retain(|number| number.abs() > Rational::from_integer(8));
@@ -311,7 +313,11 @@ impl<'a> Search<'a> {
     }
 
     /// A witness where some inputs have a value and the others are those of the first point.
-    fn look_where(&mut self, value: &Rational, which: impl Fn(InputId, u64) -> bool) -> Option<Witness> {
+    fn look_where(
+        &mut self,
+        value: &Rational,
+        which: impl Fn(InputId, u64) -> bool,
+    ) -> Option<Counterexample> {
         let inputs = self.inputs;
         let held: Vec<Option<Rational>> =
             (0..inputs.len()).map(|at| self.admitted(value, InputId(at as u32))).collect();
@@ -324,7 +330,7 @@ impl<'a> Search<'a> {
 
     /// A witness where some inputs, all of one tensor or a random half of them, are of the size of numbers that the kernels
     /// mention, or lie between two of them.
-    fn mixed_with_literals(&mut self) -> Option<Witness> {
+    fn mixed_with_literals(&mut self) -> Option<Counterexample> {
         let mut numbers = self.leaves.as_ref()?.numbers.clone();
         let middles = numbers.windows(2).take(BETWEEN).map(|pair| (&pair[0] + &pair[1]) * Rational::HALF);
         let mut values: Vec<Rational> = middles.chain(numbers.iter().take(BETWEEN).cloned()).collect();
@@ -350,7 +356,7 @@ impl<'a> Search<'a> {
     }
 
     /// A witness where one input is far above or below all others.
-    fn one_of_many(&mut self) -> Option<Witness> {
+    fn one_of_many(&mut self) -> Option<Counterexample> {
         let elements = self.leaves.as_ref()?.inputs.clone();
         let far = [Rational::from_integer(64), Rational::from_integer(-64)];
         elements.into_iter().take(ONE_OF).find_map(|(input, element)| {
@@ -359,7 +365,7 @@ impl<'a> Search<'a> {
     }
 
     /// A witness among all values of the inputs, where these are a few narrow integers.
-    fn among_all(&mut self) -> Option<Witness> {
+    fn among_all(&mut self) -> Option<Counterexample> {
         let elements = self.leaves.as_ref()?.inputs.clone();
         let types: Vec<Integers> = elements
             .iter()
@@ -458,7 +464,7 @@ impl<'a> Search<'a> {
     }
 
     /// The witness at `point`, made simple, and evaluated once more. `None` as precision is the first one.
-    fn witness(&mut self, point: &dyn Point, precision: Option<u32>) -> Option<Witness> {
+    fn witness(&mut self, point: &dyn Point, precision: Option<u32>) -> Option<Counterexample> {
         let elements = self.leaves.as_ref()?.inputs.clone();
         let values = elements.iter().map(|(input, element)| ((*input, *element), point.at(*input, *element)));
         let mut values = Assignment(values.collect());
@@ -496,7 +502,14 @@ impl<'a> Search<'a> {
             WitnessKind::Values => explain(self.reference, self.opt, &values),
             WitnessKind::Infinite | WitnessKind::Undefined => None,
         };
-        Some(Witness { inputs: listed, zeros, kind, reference, opt, explanation: explanation.map(Box::new) })
+        Some(Counterexample {
+            inputs: listed,
+            zeros,
+            kind,
+            reference,
+            opt,
+            explanation: explanation.map(Box::new),
+        })
     }
 
     /// Sets elements to 0, in ever smaller groups, as long as the two sides differ in the same way; then each that must
@@ -596,7 +609,7 @@ impl Point for Assignment {
 mod tests {
     use super::super::Sign;
     use super::super::evaluate::tests::{Expr, build, expr};
-    use super::super::witness::Outcome;
+    use super::super::witness::SideValue;
     use super::*;
     use crate::base::index::InstId;
     use crate::number::format::{Decoded, Format, decode};
@@ -628,7 +641,7 @@ mod tests {
         sign: Sign,
         reference: impl FnOnce(&mut Store) -> TermId,
         opt: impl FnOnce(&mut Store) -> TermId,
-    ) -> Option<Witness> {
+    ) -> Option<Counterexample> {
         let (mut left, mut right) = (Store::new(), Store::new());
         let (reference, opt) = (reference(&mut left), opt(&mut right));
         refute((&left, reference), (&right, opt), &inputs(sign), &SearchBudget::default())
@@ -681,7 +694,7 @@ mod tests {
         // x·x/x is x wherever it is defined.
         assert_eq!(search(Sign::Any, fraction, |_| x(0)), None);
         let Some(found) = search(Sign::Any, |_| x(0), fraction) else { panic!("a witness") };
-        assert_eq!((found.kind, found.opt), (WitnessKind::Undefined, Outcome::Undefined));
+        assert_eq!((found.kind, found.opt), (WitnessKind::Undefined, SideValue::Undefined));
         assert_eq!(search(Sign::Nonzero, |_| x(0), fraction), None);
 
         let root = |store: &mut Store| store.apply(TermOp::Sqrt, &[x(0)], InstId(0));
@@ -710,7 +723,7 @@ mod tests {
             store.apply(TermOp::Add, &[weight, x(1)], InstId(0))
         };
         let Some(found) = search(Sign::Any, |_| x(0), infinite) else { panic!("a witness") };
-        assert_eq!((found.kind, found.opt), (WitnessKind::Infinite, Outcome::NegInf));
+        assert_eq!((found.kind, found.opt), (WitnessKind::Infinite, SideValue::NegInf));
         assert!(search(Sign::Any, infinite, |_| x(0)).is_some());
         assert_eq!(search(Sign::Any, infinite, infinite), None);
         assert_eq!(search(Sign::Any, masked, |_| x(1)), None);

@@ -1,6 +1,6 @@
 //! Elements that equal others up to translation of the inputs, by the translation classes of their terms.
 
-use crate::algebra::Place;
+use crate::algebra::ClassPlace;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -28,7 +28,7 @@ impl EquivalenceClasses {
     /// elements. `sides` says which stores an element's terms lie in; `each_alone`, that no element is another one.
     pub(super) fn new(
         sides: &[[usize; 2]],
-        places: Vec<Vec<Option<Place>>>,
+        places: Vec<Vec<Option<ClassPlace>>>,
         each_alone: bool,
     ) -> EquivalenceClasses {
         let mut alike =
@@ -63,7 +63,7 @@ impl EquivalenceClasses {
     }
 }
 
-fn kind(reference: &Place, opt: &Place) -> Kind {
+fn kind(reference: &ClassPlace, opt: &ClassPlace) -> Kind {
     let apart = reference.elements().flat_map(|(input, element)| {
         opt.elements().filter(move |(other, _)| *other == input).map(move |(_, other)| other - element)
     });

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::prove::{ranges, terms_of};
-use super::{Element, InputInfo, Options, every, facts_of, stores_of};
+use super::{DecisionOptions, ElementPair, InputInfo, every, facts_of, stores_of};
 use crate::algebra::{Agreement, Analysis, Equality, Prover, Stage, Tactic};
 use crate::base::budget::Limit;
 use crate::base::ration::Ration;
@@ -34,11 +34,11 @@ pub struct Checked {
 }
 
 /// Evaluates both sides of some elements that were proved equal in prime fields.
-pub fn check(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Checked {
-    let nodes = |element: &Element<'_>| element.reference.0.len() + element.opt.0.len();
+pub fn check(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &DecisionOptions) -> Checked {
+    let nodes = |element: &ElementPair<'_>| element.reference.0.len() + element.opt.0.len();
     let large = elements.iter().any(|element| nodes(element) > LARGE);
     let sample = every(elements.len(), if large { SAMPLE_OF_LARGE } else { SAMPLE });
-    let picked: Vec<Element<'_>> = sample.iter().map(|at| elements[*at]).collect();
+    let picked: Vec<ElementPair<'_>> = sample.iter().map(|at| elements[*at]).collect();
     let (stores, sides) = stores_of(&picked);
     let analysis = facts_of(&picked, &stores, &sides, &Vec::from_iter(0..picked.len()), None);
     let agreements: Vec<Agreement> = picked
@@ -69,10 +69,10 @@ pub fn check(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) 
 /// Whether an element's sides have the same values, if the prover proves them equal.
 fn agree<'s>(
     mut prover: Prover<'s>,
-    element: &Element<'s>,
+    element: &ElementPair<'s>,
     analysis: [&'s Analysis; 2],
     seed: u64,
-    options: &Options,
+    options: &DecisionOptions,
 ) -> Agreement {
     prover.draw_from(&Rc::new(Ration::new(options.budgets.clone(), 0, options.held)));
     prover.set_budget(options.budgets[Limit::AlgebraSteps] / SHARE);
@@ -97,12 +97,12 @@ mod tests {
         let sums: Vec<_> = (0..100).map(|at| left.apply(TermOp::Add, &[x(at), x(0)], InstId(0))).collect();
         let turned: Vec<_> = (0..100).map(|at| right.apply(TermOp::Add, &[x(0), x(at)], InstId(0))).collect();
         let wrong = right.apply(TermOp::Sub, &[x(99), x(0)], InstId(0));
-        let mut elements: Vec<Element<'_>> = sums
+        let mut elements: Vec<ElementPair<'_>> = sums
             .iter()
             .zip(&turned)
-            .map(|(reference, opt)| Element { reference: (&left, *reference), opt: (&right, *opt) })
+            .map(|(reference, opt)| ElementPair { reference: (&left, *reference), opt: (&right, *opt) })
             .collect();
-        let options = Options::default();
+        let options = DecisionOptions::default();
         assert_eq!(
             check(&elements, &inputs, &options),
             Checked { agree: SAMPLE, unchecked: 0, contradiction: None }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::InputInfo;
 use super::prove::{FORM_STEPS, drawing, ranges};
 use crate::algebra::{
-    Analysis, Digest, Digests, NoOutline, Outlines, Place, Prover, SharedClasses, Tactic, TermRef,
+    Analysis, ClassPlace, Digest, Digests, NoOutline, Outlines, Prover, SharedClasses, Tactic, TermRef,
     TranslationClasses, mix,
 };
 use crate::base::ration::Ration;
@@ -29,7 +29,7 @@ pub struct Forms<'i> {
 
 /// What the elements of one class have in common.
 struct Known {
-    place: Place,
+    place: ClassPlace,
     digest: Option<Digest>,
     /// In several arrangements.
     outline: Vec<Node>,

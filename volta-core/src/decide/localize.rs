@@ -23,7 +23,7 @@ const TIGHT: f64 = 1e-7;
 
 /// The first value on the way that explains a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explanation {
+pub struct FirstDifference {
     /// What it is: `divisor`, say.
     pub what: &'static str,
     /// What the reference has there.
@@ -118,7 +118,7 @@ pub(super) fn explain(
     reference: (&Store, TermId),
     opt: (&Store, TermId),
     point: &dyn Point,
-) -> Option<Explanation> {
+) -> Option<FirstDifference> {
     let at = |input, element| point.at(input, element);
     let ours = landmarks(reference.0, reference.1, point)?;
     let theirs = landmarks(opt.0, opt.1, point)?;
@@ -131,7 +131,7 @@ pub(super) fn explain(
             if own.at != reference.1 && same(&evaluator.evaluate(reference.1), &wanted) {
                 let sites = [reference.0.site(own.by), opt.0.site(other.by)];
                 let (reference, opt) = told(&own.value, &other.value)?;
-                return Some(Explanation { what: own.what, reference, opt, sites });
+                return Some(FirstDifference { what: own.what, reference, opt, sites });
             }
         }
     }

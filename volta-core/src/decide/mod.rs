@@ -40,12 +40,12 @@ mod tests;
 pub mod witness;
 
 pub use crate::term::Sign;
-pub use prove::{Failure, Proof, Side};
+pub use prove::{Failure, Proof};
 pub use sweep::{Reached, reached};
 
 /// One output element: its term on both sides. Elements of different CTAs lie in different stores.
 #[derive(Clone, Copy, Debug)]
-pub struct Element<'s> {
+pub struct ElementPair<'s> {
     /// What is right.
     pub reference: (&'s Store, TermId),
     /// What is judged.
@@ -54,7 +54,7 @@ pub struct Element<'s> {
 
 /// How hard to try.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct DecisionOptions {
     /// What all elements may take together.
     pub budgets: Budgets,
     /// What is held of the case besides.
@@ -68,7 +68,7 @@ pub struct Options {
 
 /// What became of the elements. Elements after the first failure are not spoken of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct Decision {
     /// How many elements were proved equal, from the first on; all of them when there is no failure.
     pub equal: usize,
     /// What the optimized kernel requires beyond the reference, each once. Not empty: *equivalent-where*.
@@ -126,9 +126,9 @@ impl Part {
 /// is equal under conditions only, which name its inputs. What is to be proved is taken in runs whose length depends on
 /// the number of elements and of terms only. Each run has a prover of its own, so what is shared, and every count of
 /// steps, is the same whoever works on it; and steps are for elements in order, as if one were decided after the other.
-pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Outcome {
+pub fn decide(elements: &[ElementPair<'_>], inputs: &[InputInfo], options: &DecisionOptions) -> Decision {
     if elements.is_empty() {
-        return Outcome::default();
+        return Decision::default();
     }
     let (stores, sides) = stores_of(elements);
     let nodes = stores.iter().map(|store| store.len()).sum::<usize>();
@@ -140,7 +140,7 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
         || most.map(|most| (most, Analysis::of_most(stores[most], &roots[most]))),
     );
     if let Some((at, witness)) = refute_some(elements, &sides, (&alike, nodes), inputs, options) {
-        return Outcome { first_failure: Some((at, Failure::Different(witness))), ..Outcome::default() };
+        return Decision { first_failure: Some((at, Failure::Different(witness))), ..Decision::default() };
     }
     let firsts: Vec<usize> = (0..elements.len()).filter(|at| alike.is_first(*at)).collect();
     let analysis = facts_of(elements, &stores, &sides, &firsts, early);
@@ -148,7 +148,7 @@ pub fn decide(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options)
 
     let enough = options.budgets.check_held(&all.held()).and(options.budgets.deadline.check());
     if let Err(exhausted) = enough {
-        return Outcome { first_failure: Some((0, Failure::Exhausted(exhausted))), ..Outcome::default() };
+        return Decision { first_failure: Some((0, Failure::Exhausted(exhausted))), ..Decision::default() };
     }
 
     let mut parts = prove_in_runs(all, &firsts, nodes, 0, elements.len());
@@ -243,8 +243,8 @@ fn prove_in_runs(all: All<'_, '_>, positions: &[usize], nodes: usize, taken: u64
 }
 
 /// What all parts come to, as if elements had been decided one after the other.
-fn outcome_of(parts: Vec<Part>, elements: usize) -> Outcome {
-    let mut outcome = Outcome::default();
+fn outcome_of(parts: Vec<Part>, elements: usize) -> Decision {
+    let mut outcome = Decision::default();
     let mut proofs = Vec::new();
     let mut readings = BTreeSet::new();
     let earliest = parts.iter().filter_map(|part| part.failure.as_ref()).map(|(at, _)| *at).min();
@@ -281,7 +281,7 @@ fn alike_of(
     stores: &[&Store],
     sides: &[[usize; 2]],
     roots: &[Vec<TermId>],
-    options: &Options,
+    options: &DecisionOptions,
 ) -> EquivalenceClasses {
     // A single element can be no other one, and is hardly the same on both sides where these do not store as much.
     let pays = match sides {
@@ -299,9 +299,9 @@ fn alike_of(
 /// Decides elements one after the other on this thread, as a run of [`decide`] does, each with what the ones before
 /// taught. Tells each with the time that it took, for measurements.
 pub fn in_turn(
-    elements: &[Element<'_>],
+    elements: &[ElementPair<'_>],
     inputs: &[InputInfo],
-    options: &Options,
+    options: &DecisionOptions,
     mut tell: impl FnMut(usize, Result<Proof, Failure>, Duration),
 ) {
     let (stores, sides) = stores_of(elements);
@@ -318,7 +318,7 @@ pub fn in_turn(
 }
 
 /// The stores that elements lie in, each once, and for each element which the two sides' are.
-fn stores_of<'s>(elements: &[Element<'s>]) -> (Vec<&'s Store>, Vec<[usize; 2]>) {
+fn stores_of<'s>(elements: &[ElementPair<'s>]) -> (Vec<&'s Store>, Vec<[usize; 2]>) {
     let mut positions: FxHashMap<usize, usize> = FxHashMap::default();
     let mut stores: Vec<&Store> = Vec::new();
     let mut position = |store| {
@@ -334,7 +334,7 @@ fn stores_of<'s>(elements: &[Element<'s>]) -> (Vec<&'s Store>, Vec<[usize; 2]>) 
 
 /// The terms of the elements at some positions in each store.
 fn roots_of(
-    elements: &[Element<'_>],
+    elements: &[ElementPair<'_>],
     stores: usize,
     sides: &[[usize; 2]],
     positions: impl Iterator<Item = usize>,
@@ -351,7 +351,7 @@ fn roots_of(
 /// What proofs of the elements at some positions need to know of each store, of which one may be known already.
 /// Literals are read with a view to those of the other side.
 fn facts_of(
-    elements: &[Element<'_>],
+    elements: &[ElementPair<'_>],
     stores: &[&Store],
     sides: &[[usize; 2]],
     positions: &[usize],
@@ -379,12 +379,12 @@ fn facts_of(
 /// Evaluates a few elements, first and last among them, at one point: most wrong kernels are wrong everywhere or
 /// at an edge, and are refuted before anything is proved.
 fn refute_some(
-    elements: &[Element<'_>],
+    elements: &[ElementPair<'_>],
     sides: &[[usize; 2]],
     (alike, nodes): (&EquivalenceClasses, usize),
     inputs: &[InputInfo],
-    options: &Options,
-) -> Option<(usize, witness::Witness)> {
+    options: &DecisionOptions,
+) -> Option<(usize, witness::Counterexample)> {
     let mut sample = every(elements.len(), SAMPLE);
     if nodes > NODES_A_RUN {
         let mut seen: FxHashMap<usize, usize> = FxHashMap::default();
@@ -418,7 +418,11 @@ const MAP_POINTS: u32 = 3;
 const MAP_NODES: usize = 1 << 20;
 
 /// Which elements surely differ at some of a few points, as positions, ascending; `None` where there are too many terms.
-pub fn differing(elements: &[Element<'_>], inputs: &[InputInfo], options: &Options) -> Option<Vec<usize>> {
+pub fn differing(
+    elements: &[ElementPair<'_>],
+    inputs: &[InputInfo],
+    options: &DecisionOptions,
+) -> Option<Vec<usize>> {
     let (stores, sides) = stores_of(elements);
     if stores.iter().map(|store| store.len()).sum::<usize>() > MAP_NODES {
         return None;

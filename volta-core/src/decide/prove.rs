@@ -13,8 +13,8 @@ use super::counterexample::{QuickFilter, refute, refute_further, refute_near};
 use super::domain::Domains;
 use super::evaluate::leaves;
 use super::sweep::Sweep;
-use super::witness::{Witness, WitnessKind, element_name};
-use super::{Element, InputInfo, Options, Sign};
+use super::witness::{Counterexample, WitnessKind, element_name};
+use super::{DecisionOptions, ElementPair, InputInfo, Sign};
 use crate::algebra::{
     Analysis, Class, Equality, Hint, InputRange, Obligations, Prover, Reading, Requirement, Split, Stage,
     Stop, Tactic, TermRef,
@@ -23,25 +23,17 @@ use crate::base::budget::Exhausted;
 use crate::base::ration::Ration;
 use crate::number::signs::Signs;
 use crate::term::{InputId, Store, TermId};
-
-/// A side of a pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The kernel that says what is right.
-    Reference,
-    /// The kernel that is judged.
-    Opt,
-}
+use volta_case::Which;
 
 /// Why an element was not proved equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The two sides differ at a point of the reference's domain.
-    Different(Witness),
+    Different(Counterexample),
     /// One side has no value, at any input (V6).
     Undefined {
         /// Which.
-        side: Side,
+        side: Which,
         /// Why.
         reason: String,
     },
@@ -78,7 +70,7 @@ pub(super) struct Learned<'s> {
 
 /// What is known of an element before it is decided.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub struct ElementFacts {
     /// Both sides are the same operations on the same operands.
     pub identical: bool,
     /// There is an input at which an element like it is defined.
@@ -100,7 +92,7 @@ pub struct ElementProver<'s, 'i> {
     screen: Option<([&'s Store; 2], QuickFilter<'s, 'i>)>,
     domains: Option<Domains<'s, 'i>>,
     inputs: &'i [InputInfo],
-    options: &'i Options,
+    options: &'i DecisionOptions,
     ration: Rc<Ration>,
 }
 
@@ -161,7 +153,11 @@ pub(super) fn ranges(inputs: &[InputInfo]) -> Vec<InputRange> {
 
 impl<'s, 'i> ElementProver<'s, 'i> {
     /// A prover that knows nothing yet.
-    pub fn new(inputs: &'i [InputInfo], options: &'i Options, ration: Rc<Ration>) -> ElementProver<'s, 'i> {
+    pub fn new(
+        inputs: &'i [InputInfo],
+        options: &'i DecisionOptions,
+        ration: Rc<Ration>,
+    ) -> ElementProver<'s, 'i> {
         ElementProver {
             quick: Learned::new(inputs, &ration, false),
             thorough: None,
@@ -186,9 +182,9 @@ impl<'s, 'i> ElementProver<'s, 'i> {
     /// Decides one element.
     pub fn decide(
         &mut self,
-        element: &Element<'s>,
+        element: &ElementPair<'s>,
         analysis: [&'s Analysis; 2],
-        known: Known,
+        known: ElementFacts,
     ) -> Result<Proof, Failure> {
         let mut result = if known.identical {
             self.where_defined(element, analysis)
@@ -207,7 +203,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
     }
 
     /// Decides whether both sides of an element are equal wherever they are defined.
-    fn equal(&mut self, element: &Element<'s>, analysis: [&'s Analysis; 2]) -> Result<Proof, Failure> {
+    fn equal(&mut self, element: &ElementPair<'s>, analysis: [&'s Analysis; 2]) -> Result<Proof, Failure> {
         let result = self.climb(element, analysis);
         match &result {
             Err(Failure::Exhausted(_) | Failure::Unknown { .. }) => {
@@ -224,18 +220,18 @@ impl<'s, 'i> ElementProver<'s, 'i> {
     /// What is told of an element that is equal wherever the reference is defined, the optimized kernel there too.
     fn where_defined(
         &mut self,
-        element: &Element<'s>,
+        element: &ElementPair<'s>,
         analysis: [&'s Analysis; 2],
     ) -> Result<Proof, Failure> {
         let [reference, _] = self.quick.terms(element, analysis);
-        let mut found = self.quick.requirements(reference, Side::Reference);
+        let mut found = self.quick.requirements(reference, Which::Reference);
         let mut learned = &mut self.quick;
         if let Err(Failure::Exhausted(_) | Failure::Unknown { .. }) = found {
             learned.prover.settle_account();
             learned = thorough(&mut self.thorough, self.inputs, &self.ration);
             learned.prover.set_budget(self.ration.left());
             let [reference, _] = learned.terms(element, analysis);
-            found = learned.requirements(reference, Side::Reference);
+            found = learned.requirements(reference, Which::Reference);
         }
         let domain = match found {
             Ok(domain) => learned.texts(&domain, self.inputs),
@@ -260,7 +256,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
     /// optimized kernel as well where that requires more.
     fn with_domain(
         &mut self,
-        element: &Element<'s>,
+        element: &ElementPair<'s>,
         analysis: [&'s Analysis; 2],
         mut proof: Proof,
     ) -> Result<Proof, Failure> {
@@ -281,7 +277,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         let what = if beside.is_some() { "both kernels are" } else { "the reference is" };
         let mut reason = format!("no input was found at which {what} defined");
         if let Ok(Class::Undefined(why)) = class {
-            return Err(Failure::Undefined { side: Side::Reference, reason: why.to_string() });
+            return Err(Failure::Undefined { side: Which::Reference, reason: why.to_string() });
         }
         let (inputs, ration) = (self.inputs, &self.ration);
         let cases =
@@ -291,7 +287,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         match cases.undefined_by_cases(reference) {
             Ok(Split::Equal) => {
                 let reason = format!("what it requires cannot hold together: {}", proof.domain.join(", "));
-                return Err(Failure::Undefined { side: Side::Reference, reason });
+                return Err(Failure::Undefined { side: Which::Reference, reason });
             }
             Ok(Split::Open { hints, .. }) if beside.is_none() => {
                 let near = |hint: &Hint| domains.has_point_near(element.reference, hint);
@@ -307,7 +303,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
     }
 
     /// Decides one element by its forms.
-    fn climb(&mut self, element: &Element<'s>, analysis: [&'s Analysis; 2]) -> Result<Proof, Failure> {
+    fn climb(&mut self, element: &ElementPair<'s>, analysis: [&'s Analysis; 2]) -> Result<Proof, Failure> {
         if !self.prefers_thorough {
             let result = self.attempt(element, analysis, false);
             let settled = match &result {
@@ -328,7 +324,7 @@ impl<'s, 'i> ElementProver<'s, 'i> {
     /// Climbs the pipeline with one of the provers.
     fn attempt(
         &mut self,
-        element: &Element<'s>,
+        element: &ElementPair<'s>,
         analysis: [&'s Analysis; 2],
         thorough: bool,
     ) -> Result<Proof, Failure> {
@@ -372,11 +368,11 @@ impl<'s, 'i> ElementProver<'s, 'i> {
         let refute = || if thorough || learned.prover.is_thorough() { refute() } else { None };
         match unproved {
             Attempt::Equal => learned.compare_requirements(reference, opt, inputs),
-            Attempt::FirstUndefined(reason) => Err(Failure::Undefined { side: Side::Reference, reason }),
+            Attempt::FirstUndefined(reason) => Err(Failure::Undefined { side: Which::Reference, reason }),
             Attempt::SecondUndefined(reason) => {
                 // The reference may be undefined as well, for a reason found only among its requirements.
-                learned.requirements(reference, Side::Reference)?;
-                Err(Failure::Undefined { side: Side::Opt, reason })
+                learned.requirements(reference, Which::Reference)?;
+                Err(Failure::Undefined { side: Which::Opt, reason })
             }
             Attempt::Open(_) if thorough || learned.prover.is_thorough() => {
                 let undefined = match refute() {
@@ -434,9 +430,9 @@ fn thorough<'s, 'l>(
 /// Whether the two sides surely differ at the first point.
 fn differs<'s, 'i>(
     screen: &mut Option<([&'s Store; 2], QuickFilter<'s, 'i>)>,
-    element: &Element<'s>,
+    element: &ElementPair<'s>,
     inputs: &'i [InputInfo],
-    options: &Options,
+    options: &DecisionOptions,
 ) -> bool {
     let stores = [element.reference.0, element.opt.0];
     let same =
@@ -456,7 +452,7 @@ pub(super) fn drawing<'s>(mut prover: Prover<'s>, ration: &Rc<Ration>) -> Prover
 
 /// Whether both sides are products of the same factors, which the other provers have multiplied out in groups.
 fn is_one_product(
-    element: &Element<'_>,
+    element: &ElementPair<'_>,
     analysis: [&Analysis; 2],
     inputs: &[InputInfo],
     ration: &Rc<Ration>,
@@ -470,7 +466,7 @@ fn is_one_product(
 /// The two sides of an element, as a prover names them.
 pub(super) fn terms_of<'s>(
     prover: &mut Prover<'s>,
-    element: &Element<'s>,
+    element: &ElementPair<'s>,
     analysis: [&'s Analysis; 2],
 ) -> [TermRef; 2] {
     let sides = [element.reference, element.opt];
@@ -508,7 +504,7 @@ impl<'s> Learned<'s> {
     /// a number. Tells whether the reference may have none somewhere, and which signs its value can have.
     pub(super) fn proves(
         &mut self,
-        element: &Element<'s>,
+        element: &ElementPair<'s>,
         analysis: [&'s Analysis; 2],
         inputs: &[InputInfo],
         steps: u64,
@@ -531,7 +527,7 @@ impl<'s> Learned<'s> {
         Some((!proof.domain.is_empty(), signs[0] & signs[1]))
     }
 
-    fn terms(&mut self, element: &Element<'s>, analysis: [&'s Analysis; 2]) -> [TermRef; 2] {
+    fn terms(&mut self, element: &ElementPair<'s>, analysis: [&'s Analysis; 2]) -> [TermRef; 2] {
         terms_of(&mut self.prover, element, analysis)
     }
 
@@ -546,7 +542,7 @@ impl<'s> Learned<'s> {
         }
     }
 
-    fn requirements(&mut self, at: TermRef, side: Side) -> Result<Vec<Requirement>, Failure> {
+    fn requirements(&mut self, at: TermRef, side: Which) -> Result<Vec<Requirement>, Failure> {
         self.prover.requirements(&mut self.obligations, at).map_err(|stop| match stop {
             Stop::Undefined(reason) => Failure::Undefined { side, reason },
             Stop::Exhausted(exhausted) => Failure::Exhausted(exhausted),
@@ -560,8 +556,8 @@ impl<'s> Learned<'s> {
         opt: TermRef,
         inputs: &[InputInfo],
     ) -> Result<Proof, Failure> {
-        let domain = self.requirements(reference, Side::Reference)?;
-        let own = self.requirements(opt, Side::Opt)?;
+        let domain = self.requirements(reference, Which::Reference)?;
+        let own = self.requirements(opt, Which::Opt)?;
         let mut extra = Vec::new();
         // In each order of what they compare.
         for requirement in self.prover.additional((reference, &domain), own) {

@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::counterexample::{QuickFilter, SearchBudget};
-use super::{Element, InputInfo, Options, every, fields};
+use super::{DecisionOptions, ElementPair, InputInfo, every, fields};
 
 /// The first of the points that a recheck takes; the search for witnesses ends before.
 const FIRST_ROUND: u32 = 101;
@@ -32,10 +32,10 @@ impl std::fmt::Display for Where {
 /// Evaluates both sides of some elements that were proved equal, at some points in intervals and in prime fields. The
 /// position of one that differs although both sides are defined: the proof or the evaluation is wrong.
 pub fn contradiction(
-    elements: &[Element<'_>],
+    elements: &[ElementPair<'_>],
     inputs: &[InputInfo],
     points: u32,
-    options: &Options,
+    options: &DecisionOptions,
 ) -> Option<(usize, Where)> {
     if let Some(at) = in_intervals(elements, inputs, points, &options.effort) {
         return Some((at, Where::Intervals));
@@ -45,7 +45,7 @@ pub fn contradiction(
 }
 
 fn in_intervals(
-    elements: &[Element<'_>],
+    elements: &[ElementPair<'_>],
     inputs: &[InputInfo],
     points: u32,
     effort: &SearchBudget,
@@ -82,14 +82,14 @@ mod tests {
         let sums: Vec<_> = (0..8).map(|at| left.apply(TermOp::Add, &[x(at), x(0)], InstId(0))).collect();
         let turned: Vec<_> = (0..8).map(|at| right.apply(TermOp::Add, &[x(0), x(at)], InstId(0))).collect();
         let wrong = right.apply(TermOp::Sub, &[x(5), x(0)], InstId(0));
-        let mut elements: Vec<Element<'_>> = sums
+        let mut elements: Vec<ElementPair<'_>> = sums
             .iter()
             .zip(&turned)
-            .map(|(reference, opt)| Element { reference: (&left, *reference), opt: (&right, *opt) })
+            .map(|(reference, opt)| ElementPair { reference: (&left, *reference), opt: (&right, *opt) })
             .collect();
-        assert_eq!(contradiction(&elements, &inputs, 3, &Options::default()), None);
+        assert_eq!(contradiction(&elements, &inputs, 3, &DecisionOptions::default()), None);
         elements[5].opt.1 = wrong;
-        let found = contradiction(&elements, &inputs, 3, &Options::default());
+        let found = contradiction(&elements, &inputs, 3, &DecisionOptions::default());
         assert_eq!(found, Some((5, Where::Intervals)));
     }
 }

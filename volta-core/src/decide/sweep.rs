@@ -18,7 +18,7 @@ use super::counterexample::QuickFilter;
 use super::evaluate::{Evaluator, walk};
 use super::point::TestPoint;
 use super::prove::Learned;
-use super::{Element, InputInfo, Options, Sign};
+use super::{DecisionOptions, ElementPair, InputInfo, Sign};
 use crate::algebra::{Analysis, Reading};
 use crate::base::ration::Ration;
 use crate::number::interval::Narrow;
@@ -71,7 +71,7 @@ pub(super) struct Sweep<'s, 'a> {
     analysis: [&'s Analysis; 2],
     /// The inputs of the case, and one for the names of each sign.
     inputs: Vec<InputInfo>,
-    options: &'a Options,
+    options: &'a DecisionOptions,
     ration: &'a Rc<Ration>,
     /// For each side, the terms that have names, as the inputs that these are.
     names: [FxHashMap<TermId, TermId>; 2],
@@ -100,7 +100,11 @@ pub struct Reached {
 }
 
 /// How far proving an element comes. `None` where there is too much to look at.
-pub fn reached(element: &Element<'_>, inputs: &[InputInfo], options: &Options) -> Option<Reached> {
+pub fn reached(
+    element: &ElementPair<'_>,
+    inputs: &[InputInfo],
+    options: &DecisionOptions,
+) -> Option<Reached> {
     let (reference, opt) = (element.reference, element.opt);
     let mut analysis = [reference, opt].map(|(store, term)| Analysis::new(store, &[term]));
     analysis[0].read_scales(reference.0, &[opt.0]);
@@ -121,10 +125,10 @@ pub fn reached(element: &Element<'_>, inputs: &[InputInfo], options: &Options) -
 
 impl<'s, 'a> Sweep<'s, 'a> {
     fn new(
-        element: &Element<'s>,
+        element: &ElementPair<'s>,
         analysis: [&'s Analysis; 2],
         inputs: &[InputInfo],
-        options: &'a Options,
+        options: &'a DecisionOptions,
         ration: &'a Rc<Ration>,
     ) -> Option<Sweep<'s, 'a>> {
         let mut all = inputs.to_vec();
@@ -149,10 +153,10 @@ impl<'s, 'a> Sweep<'s, 'a> {
     /// Proves an element equal: the optimized kernel is defined and equal wherever the reference is. Then tells which
     /// literals were read as irrational constants; `None` where nothing was proved.
     pub(super) fn proves(
-        element: &Element<'s>,
+        element: &ElementPair<'s>,
         analysis: [&'s Analysis; 2],
         inputs: &[InputInfo],
-        options: &'a Options,
+        options: &'a DecisionOptions,
         ration: &'a Rc<Ration>,
     ) -> Option<BTreeSet<Reading>> {
         let mut sweep = Sweep::new(element, analysis, inputs, options, ration)?;
@@ -357,7 +361,7 @@ impl<'s, 'a> Sweep<'s, 'a> {
             Analysis::of_part(&part.store, &[part.root], self.analysis[at[side].side])
         });
         let [first, second] = [0, 1].map(|side| (&parts[side].store, parts[side].root));
-        let element = Element { reference: first, opt: second };
+        let element = ElementPair { reference: first, opt: second };
         for thorough in [false, true] {
             let mut learned = Learned::new(&self.inputs, self.ration, thorough);
             let proved =
@@ -438,11 +442,11 @@ mod tests {
     fn proves(reference: impl Fn(&mut Side) -> TermId, opt: impl Fn(&mut Side) -> TermId) -> bool {
         let (mut left, mut right) = (Side::default(), Side::default());
         let (a, b) = (reference(&mut left), opt(&mut right));
-        let element = Element { reference: (&left.0, a), opt: (&right.0, b) };
+        let element = ElementPair { reference: (&left.0, a), opt: (&right.0, b) };
         let analysis = [Analysis::new(&left.0, &[a]), Analysis::new(&right.0, &[b])];
         let inputs = [InputInfo { name: "x".into(), shape: vec![8], ..InputInfo::default() }];
         let ration = Rc::new(Ration::endless());
-        Sweep::proves(&element, analysis.each_ref(), &inputs, &Options::default(), &ration).is_some()
+        Sweep::proves(&element, analysis.each_ref(), &inputs, &DecisionOptions::default(), &ration).is_some()
     }
 
     #[test]

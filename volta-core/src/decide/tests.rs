@@ -33,8 +33,8 @@ fn the_last_element_of_a_large_store_requires_what_it_does() {
     let first = rows(&mut store, NODES_A_RUN + 1);
     let last = quotient(&mut store);
     let elements = [(first, first), (input(0), last)]
-        .map(|(reference, opt)| Element { reference: (&store, reference), opt: (&store, opt) });
-    let outcome = decide(&elements, &inputs(32), &Options::default());
+        .map(|(reference, opt)| ElementPair { reference: (&store, reference), opt: (&store, opt) });
+    let outcome = decide(&elements, &inputs(32), &DecisionOptions::default());
     assert_eq!((outcome.equal, outcome.first_failure), (2, None));
     assert_eq!(outcome.conditions, ["x[1] != 0"]);
 }
@@ -43,8 +43,8 @@ fn the_last_element_of_a_large_store_requires_what_it_does() {
 fn a_reference_that_always_has_a_value_has_no_domain() {
     let mut store = Store::new();
     let opt = quotient(&mut store);
-    let element = Element { reference: (&store, input(0)), opt: (&store, opt) };
-    let outcome = decide(&[element], &inputs(2), &Options::default());
+    let element = ElementPair { reference: (&store, input(0)), opt: (&store, opt) };
+    let outcome = decide(&[element], &inputs(2), &DecisionOptions::default());
     assert_eq!(outcome.conditions, ["x[1] != 0"]);
     assert_eq!(outcome.domain, Vec::<String>::new());
 }
@@ -55,9 +55,9 @@ fn memory_ends_before_anything_is_proved() {
     let opt = rows(&mut store, 1000);
     let mut other = Store::new();
     let reference = rows(&mut other, 1);
-    let element = Element { reference: (&other, reference), opt: (&store, opt) };
+    let element = ElementPair { reference: (&other, reference), opt: (&store, opt) };
     let budgets = Budgets::default().with(Limit::MemoryBytes, 1 << 10);
-    let options = Options { budgets, ..Options::default() };
+    let options = DecisionOptions { budgets, ..DecisionOptions::default() };
     let outcome = decide(&[element], &inputs(32), &options);
     let Some((0, Failure::Exhausted(exhausted))) = outcome.first_failure else { panic!("{outcome:?}") };
     assert_eq!(exhausted.limit, Some(Limit::MemoryBytes));
@@ -83,10 +83,10 @@ fn where_one_store_has_values_says_nothing_of_another() {
         root_and_logarithm(&mut stores[1], 1, |_| input(0)),
         root_and_logarithm(&mut stores[2], 1, |negated| negated),
     ];
-    let elements: Vec<Element<'_>> = std::iter::zip(&stores, terms)
-        .map(|(store, term)| Element { reference: (store, term), opt: (store, term) })
+    let elements: Vec<ElementPair<'_>> = std::iter::zip(&stores, terms)
+        .map(|(store, term)| ElementPair { reference: (store, term), opt: (store, term) })
         .collect();
-    let outcome = decide(&elements, &inputs(1), &Options::default());
+    let outcome = decide(&elements, &inputs(1), &DecisionOptions::default());
     assert_eq!(outcome.equal, 2);
     assert!(matches!(outcome.first_failure, Some((2, Failure::Undefined { .. } | Failure::Unknown { .. }))));
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use rug::ops::Pow;
 
 use super::InputInfo;
-use super::localize::Explanation;
+use super::localize::FirstDifference;
 use crate::number::interval::Enclosure;
 use crate::number::value::Value;
 use crate::number::{Extended, Rational};
@@ -16,7 +16,7 @@ const LISTED_EXPONENT: i32 = 1 << 16;
 
 /// An input in the reference's domain at which the two sides differ, under every reading of literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Witness {
+pub struct Counterexample {
     /// The elements that matter, in order of input and element. Where there are many, those that are not 0.
     pub inputs: Vec<WitnessInput>,
     /// How many elements the two terms depend on that are 0 and not listed. All other inputs may be anything.
@@ -24,11 +24,11 @@ pub struct Witness {
     /// How the two sides differ.
     pub kind: WitnessKind,
     /// What the reference is.
-    pub reference: Outcome,
+    pub reference: SideValue,
     /// What the optimized kernel is.
-    pub opt: Outcome,
+    pub opt: SideValue,
     /// What differs on the way, where something explains it.
-    pub explanation: Option<Box<Explanation>>,
+    pub explanation: Option<Box<FirstDifference>>,
 }
 
 /// The value of one input element.
@@ -57,7 +57,7 @@ pub enum WitnessKind {
 
 /// What one side is at a witness.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum SideValue {
     /// A real: exactly, where it is short; else a decimal that says `≈`, of as many digits as set the two sides apart.
     Finite(String),
     /// `+∞`
@@ -68,13 +68,13 @@ pub enum Outcome {
     Undefined,
 }
 
-impl std::fmt::Display for Outcome {
+impl std::fmt::Display for SideValue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Outcome::Finite(text) => f.write_str(text),
-            Outcome::PosInf => Extended::PosInf.fmt(f),
-            Outcome::NegInf => Extended::NegInf.fmt(f),
-            Outcome::Undefined => f.write_str("undefined"),
+            SideValue::Finite(text) => f.write_str(text),
+            SideValue::PosInf => Extended::PosInf.fmt(f),
+            SideValue::NegInf => Extended::NegInf.fmt(f),
+            SideValue::Undefined => f.write_str("undefined"),
         }
     }
 }
@@ -111,7 +111,7 @@ pub fn compare<E: Enclosure>(reference: &Value<E>, opt: &Value<E>) -> Comparison
 }
 
 /// The outcomes of two sides that differ, with texts that differ too where a few digits can show it.
-pub(super) fn outcomes<E: Enclosure>(reference: &Value<E>, opt: &Value<E>) -> Option<(Outcome, Outcome)> {
+pub(super) fn outcomes<E: Enclosure>(reference: &Value<E>, opt: &Value<E>) -> Option<(SideValue, SideValue)> {
     let at = |digits| Some((outcome(reference, digits)?, outcome(opt, digits)?));
     let mut pair = at(6)?;
     for digits in [9, 12, 16, 24, 40] {
@@ -123,7 +123,7 @@ pub(super) fn outcomes<E: Enclosure>(reference: &Value<E>, opt: &Value<E>) -> Op
     Some(pair)
 }
 
-fn outcome<E: Enclosure>(value: &Value<E>, digits: u32) -> Option<Outcome> {
+fn outcome<E: Enclosure>(value: &Value<E>, digits: u32) -> Option<SideValue> {
     match value {
         Value::Finite(enclosure) => {
             let (low, high) = enclosure.exponents();
@@ -131,7 +131,7 @@ fn outcome<E: Enclosure>(value: &Value<E>, digits: u32) -> Option<Outcome> {
             if !(-LISTED_EXPONENT..=LISTED_EXPONENT).contains(&most) {
                 // e to the power of minus a billion: its numerator alone would fill the memory.
                 let sign = if enclosure.sign() == Some(Ordering::Less) { "-" } else { "" };
-                return Some(Outcome::Finite(format!("about {sign}2^{most}")));
+                return Some(SideValue::Finite(format!("about {sign}2^{most}")));
             }
             if low.min(high) < -LISTED_EXPONENT {
                 return None;
@@ -139,11 +139,11 @@ fn outcome<E: Enclosure>(value: &Value<E>, digits: u32) -> Option<Outcome> {
             let (lower, upper) = enclosure.bounds();
             let exact = if lower == upper { exactly(&lower) } else { None };
             let nearly = || format!("≈{}", decimal(&((&lower + &upper) * Rational::HALF), digits));
-            Some(Outcome::Finite(exact.unwrap_or_else(nearly)))
+            Some(SideValue::Finite(exact.unwrap_or_else(nearly)))
         }
-        Value::PosInf => Some(Outcome::PosInf),
-        Value::NegInf => Some(Outcome::NegInf),
-        Value::Undefined => Some(Outcome::Undefined),
+        Value::PosInf => Some(SideValue::PosInf),
+        Value::NegInf => Some(SideValue::NegInf),
+        Value::Undefined => Some(SideValue::Undefined),
         Value::True | Value::False | Value::Either | Value::Unresolved => None,
     }
 }
@@ -282,7 +282,7 @@ mod tests {
             assert_eq!(text(&value).as_deref(), Some(expected));
         }
         let third = Wide::exact(&ratio(1, 3), 160).map(Value::Finite);
-        assert_eq!(third.and_then(|third| outcome(&third, 6)), Some(Outcome::Finite("≈0.333333".into())));
+        assert_eq!(third.and_then(|third| outcome(&third, 6)), Some(SideValue::Finite("≈0.333333".into())));
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use super::tree::{Expression, Formula, Piece};
+use super::tree::{Expression, Family, Formula};
 use crate::number::Rational;
 
 /// Both formulas, with what is not the same in the other one marked. Names are looked through: what they stand for is
@@ -34,7 +34,7 @@ impl Both<'_> {
     fn pieces(&mut self) {
         let [one, other] = self.sources;
         for (at, piece) in one.pieces.iter().enumerate() {
-            let same_place = |other: &&Piece| {
+            let same_place = |other: &&Family| {
                 (&piece.output, &piece.index, &piece.ranges) == (&other.output, &other.index, &other.ranges)
             };
             match other.pieces.iter().position(|other| same_place(&other)) {

@@ -2,11 +2,11 @@
 
 use serde::{Serialize, Serializer};
 
-use super::tree::Variable;
+use super::tree::IndexVariable;
 use crate::number::Rational;
 use crate::term::TermOp;
 
-impl Serialize for Variable {
+impl Serialize for IndexVariable {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(to)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::shape::{Node, Shape, ShapeId, Shapes, TooLarge};
-use super::tree::{Affine, Definition, Expression, Formula, Over, Piece, Range, Variable};
+use super::tree::{Affine, Definition, Expression, Family, Formula, IndexRange, IndexVariable, Over};
 use crate::number::Rational;
 use crate::term::InputId;
 
@@ -19,18 +19,18 @@ const MAX_PIECES: usize = 24;
 const HEAVY: usize = 24;
 
 /// An element of an output and its value, in one or more arrangements; in none where that is too large.
-pub type Element = (InputId, u64, Vec<Node>);
+pub type LiftedElement = (InputId, u64, Vec<Node>);
 
 impl Shapes {
     /// The formula of elements, each given once; `names` are those of inputs and outputs.
     ///
     /// Values come in several arrangements, the same ones in the same order. Of each output, all elements are taken in
     /// that in which there is least to read.
-    pub fn formula(&mut self, elements: &[Element], names: &[String]) -> Formula {
+    pub fn formula(&mut self, elements: &[LiftedElement], names: &[String]) -> Formula {
         let tensors: Vec<Arc<str>> = names.iter().map(|name| Arc::from(name.as_str())).collect();
         let mut formula = Formula { tensors, ..Formula::default() };
         let mut families: Vec<Node> = Vec::new();
-        let mut outputs: Vec<&Element> = elements.iter().collect();
+        let mut outputs: Vec<&LiftedElement> = elements.iter().collect();
         outputs.sort_by_key(|(param, element, _)| (*param, *element));
         for output in outputs.chunk_by(|a, b| a.0 == b.0) {
             let arrangements = output.iter().map(|(.., values)| values.len()).max().unwrap_or(0);
@@ -66,7 +66,7 @@ impl Shapes {
 
     /// An output's elements as families, in an arrangement of their values or the last that there is; and how many have
     /// none.
-    fn families(&mut self, output: &[&Element], way: usize) -> Result<(Vec<Node>, u64), TooLarge> {
+    fn families(&mut self, output: &[&LiftedElement], way: usize) -> Result<(Vec<Node>, u64), TooLarge> {
         let mut entries = Vec::new();
         let mut open = 0;
         for (param, element, values) in output {
@@ -120,12 +120,12 @@ struct Tree<'s> {
 }
 
 impl Tree<'_> {
-    fn piece(&self, family: &Node, elements: u64) -> Piece {
+    fn piece(&self, family: &Node, elements: u64) -> Family {
         let slots: Vec<Affine> = family.slots.iter().map(|slot| Affine::constant(*slot)).collect();
         let mut ranges = Vec::new();
         let (shape, slots) = self.open(family.shape, slots, Over::All, &mut ranges, 0);
         let Shape::Entry(param, value) = self.shapes.get(shape) else {
-            return Piece {
+            return Family {
                 output: Arc::from(""),
                 index: Vec::new(),
                 ranges,
@@ -135,7 +135,7 @@ impl Tree<'_> {
         };
         let (index, slots) = slots.split_at(self.shapes.rank(*param));
         let value = self.expression(*value, slots, ranges.len() as u32);
-        Piece { output: self.tensors[param.index()].clone(), index: index.to_vec(), ranges, elements, value }
+        Family { output: self.tensors[param.index()].clone(), index: index.to_vec(), ranges, elements, value }
     }
 
     /// Goes into runs, the first outermost: adds a range for each, and tells what is within.
@@ -144,7 +144,7 @@ impl Tree<'_> {
         mut shape: ShapeId,
         mut slots: Vec<Affine>,
         over: Over,
-        ranges: &mut Vec<Range>,
+        ranges: &mut Vec<IndexRange>,
         depth: u32,
     ) -> (ShapeId, Vec<Affine>) {
         let mut first = true;
@@ -158,13 +158,13 @@ impl Tree<'_> {
                 first = false;
                 continue;
             }
-            let variable = Variable(depth + ranges.len() as u32);
+            let variable = IndexVariable(depth + ranges.len() as u32);
             let from = first_of(&slots, strides, over);
             for (slot, stride) in slots.iter_mut().zip(strides) {
                 *slot = slot.plus(&Affine::variable(variable), *stride).plus(&from, -stride);
             }
             let to = count.plus(&from, 1);
-            ranges.push(Range { variable, from, to });
+            ranges.push(IndexRange { variable, from, to });
             shape = *body;
             first = false;
         }
@@ -431,8 +431,8 @@ impl Naming {
 }
 
 /// An expression that stands in `depth` ranges, with its free variables as the first ones; and these.
-fn closed(at: &Expression, depth: u32) -> (Closed, Vec<Variable>) {
-    let mut free: Vec<Variable> = Vec::new();
+fn closed(at: &Expression, depth: u32) -> (Closed, Vec<IndexVariable>) {
+    let mut free: Vec<IndexVariable> = Vec::new();
     at.each_index(&mut |index| {
         for (variable, _) in &index.terms {
             if variable.0 < depth && !free.contains(variable) {
@@ -442,9 +442,9 @@ fn closed(at: &Expression, depth: u32) -> (Closed, Vec<Variable>) {
     });
     free.sort_unstable();
     let parameters = free.len() as u32;
-    let renumbered = |variable: Variable| match free.binary_search(&variable) {
-        Ok(at) => Variable(at as u32),
-        Err(_) => Variable(variable.0 - depth + parameters),
+    let renumbered = |variable: IndexVariable| match free.binary_search(&variable) {
+        Ok(at) => IndexVariable(at as u32),
+        Err(_) => IndexVariable(variable.0 - depth + parameters),
     };
     let mut value = at.clone();
     value.renumber(&renumbered);
@@ -524,7 +524,7 @@ impl Expression {
     }
 
     /// Gives variables other numbers.
-    fn renumber(&mut self, by: &impl Fn(Variable) -> Variable) {
+    fn renumber(&mut self, by: &impl Fn(IndexVariable) -> IndexVariable) {
         let affine = |index: &mut Affine| *index = index.replaced(&|variable| Affine::variable(by(variable)));
         match self {
             Expression::Whole(index) => affine(index),

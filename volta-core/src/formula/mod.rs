@@ -21,6 +21,6 @@ mod write;
 
 pub(crate) use build::{Addend, Factor, root_of};
 pub use compare::marked;
-pub use lift::Element;
+pub use lift::LiftedElement;
 pub use shape::{Node, Shapes, TooLarge};
-pub use tree::{Affine, Definition, Expression, Formula, Over, Piece, Range, Variable};
+pub use tree::{Affine, Definition, Expression, Family, Formula, IndexRange, IndexVariable, Over};

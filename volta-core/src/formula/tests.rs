@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::marked;
 use super::shape::{Node, Shapes};
-use super::tree::{Affine, Definition, Expression, Formula, Over, Piece, Range, Variable};
+use super::tree::{Affine, Definition, Expression, Family, Formula, IndexRange, IndexVariable, Over};
 use crate::number::Rational;
 use crate::term::{InputId, TermOp};
 
@@ -46,7 +46,7 @@ fn sum(shapes: &mut Shapes, addends: &[(Rational, u64)], constant: i64) -> Node 
 }
 
 /// All values of the variables of ranges.
-fn points(ranges: &[Range]) -> Vec<Vec<i64>> {
+fn points(ranges: &[IndexRange]) -> Vec<Vec<i64>> {
     ranges.iter().fold(vec![Vec::new()], |points, range| {
         let with = |point: &Vec<i64>| {
             let values = range.from.at(point)..range.to.at(point);
@@ -78,9 +78,9 @@ fn read(expression: &Expression, point: &[i64]) -> Vec<Vec<i64>> {
         }
         Expression::Over(_, ranges, body) => {
             // Ranges stand behind the variables around them.
-            let around: Vec<Range> = (0..point.len())
-                .map(|at| Range {
-                    variable: Variable(at as u32),
+            let around: Vec<IndexRange> = (0..point.len())
+                .map(|at| IndexRange {
+                    variable: IndexVariable(at as u32),
                     from: Affine::constant(point[at]),
                     to: Affine::constant(point[at] + 1),
                 })
@@ -243,10 +243,10 @@ fn what_has_a_name_is_called_by_it() {
 
 /// `y[i] = (x[i] - shift) / sqrt(part) + exp(x[i])`, where a part is a mean of squares.
 fn normalised(shift: i64, squares: i32) -> Formula {
-    let i = || vec![Affine::variable(Variable(0))];
+    let i = || vec![Affine::variable(IndexVariable(0))];
     let ranges = |variable: u32| {
         let (from, to) = (Affine::constant(0), Affine::constant(8));
-        vec![Range { variable: Variable(variable), from, to }]
+        vec![IndexRange { variable: IndexVariable(variable), from, to }]
     };
     let x = Expression::Element("x".into(), i());
     let squared = Expression::Product(vec![(x.clone(), squares)]);
@@ -256,7 +256,7 @@ fn normalised(shift: i64, squares: i32) -> Formula {
     let scaled = Expression::Product(vec![(shifted, 2), (Expression::Name(0, Vec::new()), -1)]);
     let value = Expression::Sum(vec![(Rational::ONE, scaled), (Rational::ONE, Expression::Exp(Box::new(x)))]);
     Formula {
-        pieces: vec![Piece { output: "y".into(), index: i(), ranges: ranges(0), elements: 8, value }],
+        pieces: vec![Family { output: "y".into(), index: i(), ranges: ranges(0), elements: 8, value }],
         definitions: vec![Definition { name: "mean_x".into(), parameters: 0, value: mean }],
         tensors: vec!["x".into(), "y".into()],
         ..Formula::default()

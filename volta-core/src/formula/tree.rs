@@ -8,7 +8,7 @@ use crate::term::TermOp;
 
 index_type!(
     /// An index that runs over a range: its number counts those in whose ranges it stands.
-    Variable,
+    IndexVariable,
     "i"
 );
 
@@ -37,15 +37,15 @@ pub struct Affine {
     /// The constant.
     pub constant: i64,
     /// Each variable and its coefficient, which is not zero; in order.
-    pub terms: Vec<(Variable, i64)>,
+    pub terms: Vec<(IndexVariable, i64)>,
 }
 
 /// `from ≤ variable < to`
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
-pub struct Range {
+pub struct IndexRange {
     /// What runs.
-    pub variable: Variable,
+    pub variable: IndexVariable,
     /// The first value.
     pub from: Affine,
     /// One more than the last value.
@@ -79,7 +79,7 @@ pub enum Expression {
     /// The expression is zero.
     Zero(Box<Expression>),
     /// Over ranges, the first outermost.
-    Over(Over, Vec<Range>, Box<Expression>),
+    Over(Over, Vec<IndexRange>, Box<Expression>),
     /// What another formula has otherwise; no formula of one kernel has such a part.
     Marked(Box<Expression>),
 }
@@ -87,13 +87,13 @@ pub enum Expression {
 /// Elements of an output that are one expression in their indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
-pub struct Piece {
+pub struct Family {
     /// The output.
     pub output: Arc<str>,
     /// The index of an element.
     pub index: Vec<Affine>,
     /// What the index runs over.
-    pub ranges: Vec<Range>,
+    pub ranges: Vec<IndexRange>,
     /// How many elements these are.
     pub elements: u64,
     /// What they are.
@@ -117,7 +117,7 @@ pub struct Definition {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub struct Formula {
     /// In the order of outputs and of their elements.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<Family>,
     /// Names, each before those in which it stands.
     pub definitions: Vec<Definition>,
     /// Names of inputs and outputs, which no index is called by.
@@ -135,7 +135,7 @@ impl Affine {
     }
 
     /// A variable.
-    pub fn variable(variable: Variable) -> Affine {
+    pub fn variable(variable: IndexVariable) -> Affine {
         Affine { constant: 0, terms: vec![(variable, 1)] }
     }
 
@@ -161,7 +161,7 @@ impl Affine {
 
     /// With other expressions in place of variables.
     #[must_use]
-    pub fn replaced(&self, by: &impl Fn(Variable) -> Affine) -> Affine {
+    pub fn replaced(&self, by: &impl Fn(IndexVariable) -> Affine) -> Affine {
         let terms = self.terms.iter();
         terms.fold(Affine::constant(self.constant), |sum, (variable, times)| sum.plus(&by(*variable), *times))
     }

@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 
 use super::notation::{Latex, MathMl, Notation, Plain};
 use super::number;
-use super::tree::{Affine, Definition, Expression, Formula, Over, Piece, Range, Variable};
+use super::tree::{Affine, Definition, Expression, Family, Formula, IndexRange, IndexVariable, Over};
 use crate::number::Rational;
 use crate::term::{TermOp, fill};
 
@@ -107,7 +107,7 @@ struct Writer<'f, N> {
 }
 
 impl<N: Notation> Writer<'_, N> {
-    fn variable(&self, variable: Variable) -> String {
+    fn variable(&self, variable: IndexVariable) -> String {
         match self.letters.get(variable.index()) {
             Some(letter) => (*letter).to_string(),
             None => format!("i{}", variable.0),
@@ -115,7 +115,7 @@ impl<N: Notation> Writer<'_, N> {
     }
 
     fn affine(&self, affine: &Affine) -> String {
-        let name = |(variable, times): (Variable, i64)| (times, self.variable(variable));
+        let name = |(variable, times): (IndexVariable, i64)| (times, self.variable(variable));
         let (above, below): (Vec<_>, Vec<_>) =
             affine.terms.iter().copied().partition(|(_, times)| *times > 0);
         let mut terms: Vec<(i64, String)> = above.into_iter().map(name).collect();
@@ -130,7 +130,7 @@ impl<N: Notation> Writer<'_, N> {
         self.notation.index(&terms)
     }
 
-    fn range(&self, range: &Range, spaced: bool) -> String {
+    fn range(&self, range: &IndexRange, spaced: bool) -> String {
         let name = self.notation.index(&[(1, self.variable(range.variable))]);
         let mut parts = Vec::new();
         if range.from != Affine::constant(0) {
@@ -147,7 +147,7 @@ impl<N: Notation> Writer<'_, N> {
         self.notation.comparison(&parts, spaced)
     }
 
-    fn ranges(&self, ranges: &[Range], spaced: bool) -> Vec<String> {
+    fn ranges(&self, ranges: &[IndexRange], spaced: bool) -> Vec<String> {
         ranges.iter().map(|range| self.range(range, spaced)).collect()
     }
 
@@ -156,7 +156,7 @@ impl<N: Notation> Writer<'_, N> {
         self.notation.indexed(&self.notation.name(name), &index)
     }
 
-    fn piece(&self, piece: &Piece) -> String {
+    fn piece(&self, piece: &Family) -> String {
         let left = self.indexed(&piece.output, &piece.index);
         let ranges = self.ranges(&piece.ranges, true);
         self.notation.line(&left, &self.plain(&piece.value), &ranges, false)
@@ -164,7 +164,7 @@ impl<N: Notation> Writer<'_, N> {
 
     fn definition(&self, definition: &Definition) -> String {
         let parameters: Vec<Affine> =
-            (0..definition.parameters).map(|number| Affine::variable(Variable(number))).collect();
+            (0..definition.parameters).map(|number| Affine::variable(IndexVariable(number))).collect();
         let left = self.indexed(&definition.name, &parameters);
         self.notation.line(&left, &self.plain(&definition.value), &[], true)
     }
@@ -206,7 +206,7 @@ impl<N: Notation> Writer<'_, N> {
         Written::new(text, level)
     }
 
-    fn over(&self, over: Over, ranges: &[Range], body: &Expression) -> Written {
+    fn over(&self, over: Over, ranges: &[IndexRange], body: &Expression) -> Written {
         let ranges = self.ranges(ranges, false);
         let named =
             |name| Written::new(self.notation.call_over(name, &ranges, &self.plain(body)), Level::Power);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Inspected, Kind, side};
+use super::{Inspected, ValueKind, side};
 use crate::base::budget::Limit;
 use crate::case::{
     Argument, Binding, Case, Contents, Element, Launch, Member, Options, Param, ParamKind, Role, ScalarValue,
@@ -43,9 +43,9 @@ pub struct LaunchGuess {
     /// The value of every integer that it takes.
     pub integer: u32,
     /// What is known besides.
-    pub known: Known,
+    pub known: KnownContents,
     /// What its values seem to be: tensors that it stores to before it loads from them are outputs.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<ValueKind>,
     /// For each value that is a tensor, the elements from the first to the last one that is accessed; or the verdict of the
     /// run that would have told.
     pub extents: Result<Vec<Option<u64>>, Box<Verdict>>,
@@ -53,7 +53,7 @@ pub struct LaunchGuess {
 
 /// What a launch knows of floats by value, and of what is in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum KnownContents {
     /// Nothing: they are any numbers.
     Nothing,
     /// All are 1, as extents and strides may be.
@@ -64,16 +64,16 @@ pub enum Known {
     All,
 }
 
-impl Known {
+impl KnownContents {
     /// What a tensor of such elements holds.
     pub fn contents(self, element: Element, role: Role) -> Contents {
         let contents = Contents::of_role(role);
         match (self, element, &contents) {
-            (Known::All, _, Contents::Symbolic)
-            | (Known::Ones, Element::Int { .. } | Element::Bool, Contents::Symbolic) => {
+            (KnownContents::All, _, Contents::Symbolic)
+            | (KnownContents::Ones, Element::Int { .. } | Element::Bool, Contents::Symbolic) => {
                 Contents::Fill(Extended::Finite(Rational::ONE))
             }
-            (Known::Iota, Element::Int { bytes: 4.., .. }, Contents::Symbolic) => Contents::Iota,
+            (KnownContents::Iota, Element::Int { bytes: 4.., .. }, Contents::Symbolic) => Contents::Iota,
             _ => contents,
         }
     }
@@ -81,7 +81,7 @@ impl Known {
     /// What a number is launched with.
     pub fn value(self, element: Element, integer: u32) -> ScalarValue {
         match (element, self) {
-            (Element::Float(_), Known::Nothing) => ScalarValue::Symbolic(Sign::Any),
+            (Element::Float(_), KnownContents::Nothing) => ScalarValue::Symbolic(Sign::Any),
             (Element::Float(_) | Element::Int { bytes: 1, .. } | Element::Bool, _) => ScalarValue::integer(1),
             (Element::Int { .. }, _) => ScalarValue::integer(integer.into()),
         }
@@ -110,9 +110,9 @@ impl LaunchGuess {
 
     /// What it takes, with tensors of so many elements.
     fn params(&self, kernel: &Inspected, length: impl Fn(usize) -> u64) -> Result<Vec<Param>, InputError> {
-        let param = |(at, kind): (usize, &Kind)| {
+        let param = |(at, kind): (usize, &ValueKind)| {
             let kind = match *kind {
-                Kind::Tensor { element, role } => ParamKind::Tensor {
+                ValueKind::Tensor { element, role } => ParamKind::Tensor {
                     reference: element,
                     opt: element,
                     shape: vec![length(at)],
@@ -120,10 +120,10 @@ impl LaunchGuess {
                     contents: self.known.contents(element, role),
                     sign: Sign::Any,
                 },
-                Kind::Scalar(element) => {
+                ValueKind::Scalar(element) => {
                     ParamKind::Scalar { element, value: self.known.value(element, self.integer) }
                 }
-                Kind::Map => {
+                ValueKind::Map => {
                     let what = "it takes a tensor map, of which nothing is guessed";
                     return Err(InputError::new(InputProblem::DoesNotFit, what));
                 }
@@ -149,7 +149,7 @@ fn arguments(kernel: &Inspected) -> Vec<Argument> {
         let own = kernel.values.iter().enumerate().filter(move |(_, value)| value.parameter == parameter);
         own.map(|(at, value)| (value, Argument::Named(name(kernel, at))))
     };
-    let argument = |(at, parameter): (usize, &super::Parameter)| {
+    let argument = |(at, parameter): (usize, &super::InspectedParameter)| {
         if !parameter.is_struct {
             return of(at).next().map(|(_, argument)| argument);
         }
@@ -172,7 +172,7 @@ pub fn guess_launch(
     integer: Option<u32>,
 ) -> Result<LaunchGuess, InputError> {
     let program = read(Which::Opt, &side(path, text, Some(kernel.name.clone())))?;
-    let given: Vec<Kind> = kernel.values.iter().map(|value| value.kind).collect();
+    let given: Vec<ValueKind> = kernel.values.iter().map(|value| value.kind).collect();
     let readings = readings(kernel, &given);
     let (mut told, mut endless): (Option<LaunchGuess>, usize) = (None, 0);
     for launch in launches(kernel) {
@@ -183,7 +183,9 @@ pub fn guess_launch(
             let mut failed = None;
             for (kinds, known) in &readings {
                 // More is known only where that is what is missing.
-                if *known != Known::Nothing && !failed.is_some_and(by_contents) || endless == MOST_ENDLESS {
+                if *known != KnownContents::Nothing && !failed.is_some_and(by_contents)
+                    || endless == MOST_ENDLESS
+                {
                     continue;
                 }
                 let (launch, kinds) = (launch.clone(), kinds.clone());
@@ -209,28 +211,28 @@ pub fn guess_launch(
     Ok(told.unwrap_or_else(|| {
         let extents = Ok(vec![None; given.len()]);
         let launch = Launch::default();
-        LaunchGuess { launch, integer: 1, known: Known::Nothing, kinds: given, extents }
+        LaunchGuess { launch, integer: 1, known: KnownContents::Nothing, kinds: given, extents }
     }))
 }
 
 /// What tensors may be for, and what may be known, the likeliest first.
-fn readings(kernel: &Inspected, given: &[Kind]) -> Vec<(Vec<Kind>, Known)> {
-    let with = |change: &dyn Fn(usize, Kind) -> Kind| -> Vec<Kind> {
+fn readings(kernel: &Inspected, given: &[ValueKind]) -> Vec<(Vec<ValueKind>, KnownContents)> {
+    let with = |change: &dyn Fn(usize, ValueKind) -> ValueKind| -> Vec<ValueKind> {
         given.iter().enumerate().map(|(at, kind)| change(at, *kind)).collect()
     };
     let stored_first = with(&|_, kind| match kind {
-        Kind::Tensor { element, role: Role::InOut } => Kind::Tensor { element, role: Role::Out },
-        Kind::Tensor { .. } | Kind::Scalar(_) | Kind::Map => kind,
+        ValueKind::Tensor { element, role: Role::InOut } => ValueKind::Tensor { element, role: Role::Out },
+        ValueKind::Tensor { .. } | ValueKind::Scalar(_) | ValueKind::Map => kind,
     });
     let of_bytes = with(&|at, kind| match kind {
-        Kind::Tensor { role: Role::In, .. } if kernel.values[at].is_unsure => {
-            Kind::Tensor { element: Element::Int { bytes: 1, signed: false }, role: Role::In }
+        ValueKind::Tensor { role: Role::In, .. } if kernel.values[at].is_unsure => {
+            ValueKind::Tensor { element: Element::Int { bytes: 1, signed: false }, role: Role::In }
         }
-        Kind::Tensor { .. } | Kind::Scalar(_) | Kind::Map => kind,
+        ValueKind::Tensor { .. } | ValueKind::Scalar(_) | ValueKind::Map => kind,
     });
     let mut all = Vec::new();
     for kinds in [stored_first, given.to_vec(), of_bytes] {
-        let more = [Known::Nothing, Known::Ones, Known::Iota, Known::All];
+        let more = [KnownContents::Nothing, KnownContents::Ones, KnownContents::Iota, KnownContents::All];
         let kinds_known = more.map(|known| (kinds.clone(), known));
         all.extend(kinds_known.into_iter().filter(|reading| !all.contains(reading)).collect::<Vec<_>>());
     }
@@ -281,11 +283,11 @@ fn reach(
     let (outcome, _) = library::run(Which::Opt, program, &side, &params, &options, Outputs::Written);
     let outcome = outcome.map_err(|error| run_verdict(Which::Opt, error))?;
     let ends: BTreeMap<usize, u64> = outcome.patterns.ends().collect();
-    let extent = |(at, kind): (usize, &Kind)| match kind {
-        Kind::Tensor { element, .. } => {
+    let extent = |(at, kind): (usize, &ValueKind)| match kind {
+        ValueKind::Tensor { element, .. } => {
             Some(ends.get(&at).map_or(1, |end| end.div_ceil(u64::from(element.bytes())).max(1)))
         }
-        Kind::Scalar(_) | Kind::Map => None,
+        ValueKind::Scalar(_) | ValueKind::Map => None,
     };
     Ok(guess.kinds.iter().enumerate().map(extent).collect())
 }

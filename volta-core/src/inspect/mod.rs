@@ -12,7 +12,7 @@ use crate::program::{self, InstId, LaunchBounds, Op, Program, Space, Special, Va
 use crate::ptx;
 use crate::verdict::{InputError, InputProblem, Place};
 use crate::verify::read;
-pub use guess::{Known, LaunchGuess, guess_launch};
+pub use guess::{KnownContents, LaunchGuess, guess_launch};
 use uses::Uses;
 
 /// A kernel as its code shows it.
@@ -23,9 +23,9 @@ pub struct Inspected {
     /// Its name in the source.
     pub source_name: String,
     /// Its parameters in order.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<InspectedParameter>,
     /// What it takes by them, in order.
-    pub values: Vec<Value>,
+    pub values: Vec<InspectedValue>,
     /// What its directives say about launches.
     pub bounds: LaunchBounds,
     /// Bytes of its arrays in shared memory.
@@ -40,7 +40,7 @@ pub struct Inspected {
 
 /// A parameter of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameter {
+pub struct InspectedParameter {
     /// Bytes.
     pub size: u64,
     /// It is a struct or a vector by value.
@@ -49,7 +49,7 @@ pub struct Parameter {
 
 /// A number, a pointer or a tensor map that a kernel takes: a parameter, or what it loads of a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Value {
+pub struct InspectedValue {
     /// The number of the parameter.
     pub parameter: usize,
     /// The byte of the parameter where it lies.
@@ -57,14 +57,14 @@ pub struct Value {
     /// Bytes.
     pub size: u64,
     /// What it seems to be.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// What is accessed through it has several types, or one that does not show.
     pub is_unsure: bool,
 }
 
 /// What a value seems to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// A pointer through which the kernel loads or stores.
     Tensor {
         /// What it loads or stores is computed with as this.
@@ -114,7 +114,8 @@ fn side(path: &str, text: &str, kernel: Option<String>) -> Side {
 
 fn of(program: &Program, text: &str) -> Inspected {
     let parameters = program.parameters.iter();
-    let parameters = parameters.map(|own| Parameter { size: own.size, is_struct: uses::is_struct(own) });
+    let parameters =
+        parameters.map(|own| InspectedParameter { size: own.size, is_struct: uses::is_struct(own) });
     let mut asks = [[false; 3]; 2];
     let mut unsupported: Vec<(Place, String)> = Vec::new();
     for (at, inst) in program.insts.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::{Kind, Value};
+use super::{InspectedValue, ValueKind};
 use crate::case::{Element, Role};
 use crate::number::format::Format;
 use crate::program::matrix::MatrixElement;
@@ -48,7 +48,7 @@ impl TensorUse {
         self.sorts.count_ones() > 1 || self.element.is_none()
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ValueKind {
         let role = match (self.loads, self.stores) {
             (_, false) => Role::In,
             (false, true) => Role::Out,
@@ -59,7 +59,7 @@ impl TensorUse {
             8 => Element::Float(Format::F64),
             bytes => of_bytes(bytes),
         };
-        Kind::Tensor { element: self.element.unwrap_or(unknown), role }
+        ValueKind::Tensor { element: self.element.unwrap_or(unknown), role }
     }
 
     fn note(&mut self, element: Option<Element>, width: u32) {
@@ -140,21 +140,21 @@ impl Uses {
     }
 
     /// What it takes, with what that seems to be.
-    pub(super) fn values(&self, program: &Program) -> Vec<Value> {
+    pub(super) fn values(&self, program: &Program) -> Vec<InspectedValue> {
         let value = |(at, taken): (usize, &Taken)| {
             let Taken { parameter, offset, size } = *taken;
             let own = &program.parameters[parameter];
             let kind = match self.tensors.get(&at) {
                 Some(tensor) => tensor.kind(),
-                None if is_struct(own) && size == MAP_BYTES => Kind::Map,
+                None if is_struct(own) && size == MAP_BYTES => ValueKind::Map,
                 None => {
                     let fits = |element: &Element| u64::from(element.bytes()) == size;
                     let used = self.numbers.get(&at).copied().filter(fits);
-                    Kind::Scalar(used.or(declared(&own.element)).unwrap_or(of_bytes(size as u32)))
+                    ValueKind::Scalar(used.or(declared(&own.element)).unwrap_or(of_bytes(size as u32)))
                 }
             };
             let is_unsure = self.tensors.get(&at).is_some_and(TensorUse::is_unsure);
-            Value { parameter, offset, size, kind, is_unsure }
+            InspectedValue { parameter, offset, size, kind, is_unsure }
         };
         self.taken.iter().enumerate().map(value).collect()
     }
@@ -283,7 +283,7 @@ fn through(op: &Op) -> Vec<Through> {
             values: Vec::new(),
         }];
     }
-    let bulk = |place: program::Place, reads, writes| Through {
+    let bulk = |place: program::MemoryPlace, reads, writes| Through {
         space: place.space,
         address: place.address,
         reads,
@@ -292,7 +292,7 @@ fn through(op: &Op) -> Vec<Through> {
         values: Vec::new(),
     };
     if let Op::Async(Async::Copy { from, .. }) = op {
-        return vec![bulk(program::Place { space: Space::Global, address: *from }, true, false)];
+        return vec![bulk(program::MemoryPlace { space: Space::Global, address: *from }, true, false)];
     }
     if let Op::Async(Async::BulkLoad { from: Far::Bytes { at, .. }, .. }) = op {
         return vec![bulk(*at, true, false)];

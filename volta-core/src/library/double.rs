@@ -2,7 +2,7 @@
 
 use super::Mark::{Bits, Coefficient};
 use super::Step::{Apply, Literal, Operand, Whole};
-use super::{Function, Step, function};
+use super::{LibraryFunction, Step, function};
 use crate::number::format::Format;
 use crate::term::TermOp::{Add, Atan, Cbrt, Div, Erf, Exp2, Log2, Mul, Rsqrt, Sqrt, Sub, Tanh, Trunc};
 
@@ -15,7 +15,7 @@ const LOG2_10: Step = Literal(Format::F64, 0x400A_934F_0979_A371);
 const MINUS_LOG2_E: Step = Literal(Format::F64, 0xBFF7_1547_652B_82FE);
 
 /// The functions, in an order as that of the [single](super::single::FUNCTIONS) ones.
-pub(super) const FUNCTIONS: &[Function] = &[
+pub(super) const FUNCTIONS: &[LibraryFunction] = &[
     function!(F64 "log", 1, Bits(0x3ED0_EE25_8B7A_8B04), "ln x", 1, [X, Apply(Log2), LN_2, Apply(Mul)]),
     function!(F64 "log2", 1, Coefficient(0x3C77_77D0_FFDA_0D24), "log2 x", 2, [X, Apply(Log2)]),
     function!(F64 "log10", 1, Coefficient(0x3C69_5355_BAAA_FAD3), "log10 x", 2, [X, Apply(Log2), LOG10_2, Apply(Mul)]),
@@ -77,7 +77,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Apply(Atan), Whole(2), Apply(Mul),
         ]
     ),
-    Function {
+    LibraryFunction {
         powers: true,
         ..function!(F64 "pow", 2, Bits(0x3EB0_F5FF_7D2C_AFE2), "x^y for positive x", 2, [X, Apply(Log2), Y, Apply(Mul), Apply(Exp2)])
     },

@@ -2,7 +2,7 @@
 
 use super::Mark::Bits;
 use super::Step::{Apply, Literal, Operand};
-use super::{Function, Step, function};
+use super::{LibraryFunction, Step, function};
 use crate::number::format::Format;
 use crate::term::TermOp::{Cos, Exp2, Mul, Sin};
 
@@ -10,7 +10,7 @@ const X: Step = Operand(0);
 const LOG2_10: Step = Literal(Format::F32, 0x4054_9A78);
 
 /// The functions.
-pub(super) const FUNCTIONS: &[Function] = &[
+pub(super) const FUNCTIONS: &[LibraryFunction] = &[
     // That of 32 bits, but for the one argument of which it would be rounded to the wrong side.
     function!(Bf16 "hexp10" of "hexp10_bf16", 1, Bits(0x4054_9A78), "10^x", 1, [X, LOG2_10, Apply(Mul), Apply(Exp2)]),
     // Those of 32 bits with fewer digits, and corrections for one or two arguments.

@@ -5,7 +5,7 @@
 //! it is one that the kernel's code spells or that the case gives. So they are tried, and only for kernels that have
 //! computed something from encodings that is no function otherwise.
 
-use super::{FUNCTIONS, Function, NAMES, Step, built, marked, meaning, templates, value};
+use super::{FUNCTIONS, LibraryFunction, NAMES, Step, built, marked, meaning, templates, value};
 use crate::case::{Element, Param, ParamKind, ScalarValue};
 use crate::number::format::{Format, Rounding, round};
 use crate::number::{Extended, Rational};
@@ -100,7 +100,7 @@ fn is_short(format: Format, bits: u64) -> bool {
 }
 
 /// The template of a function of which an operand is a number. `None` where nothing of it is left to be found.
-fn template(at: usize, function: &Function, known: Known) -> Option<Arc<Template>> {
+fn template(at: usize, function: &LibraryFunction, known: Known) -> Option<Arc<Template>> {
     let Extended::Finite(number) = value(function.format, known.bits)? else { return None };
     let whole = whole_power(function, known, &number);
     let is_whole = whole.is_some();
@@ -116,7 +116,7 @@ fn template(at: usize, function: &Function, known: Known) -> Option<Arc<Template
 }
 
 /// A power with a whole exponent, which is the product that it is, for negative numbers as well.
-fn whole_power(function: &Function, known: Known, number: &Rational) -> Option<Vec<Step>> {
+fn whole_power(function: &LibraryFunction, known: Known, number: &Rational) -> Option<Vec<Step>> {
     let exponent = number.to_i64().filter(|exponent| *exponent != 0 && exponent.abs() <= MAX_POWER)?;
     if !function.powers || known.operand != 1 {
         return None;
@@ -133,7 +133,7 @@ fn whole_power(function: &Function, known: Known, number: &Rational) -> Option<V
 }
 
 /// The meaning with a number in the place of an operand.
-fn with_number(function: &Function, known: Known) -> Vec<Step> {
+fn with_number(function: &LibraryFunction, known: Known) -> Vec<Step> {
     let own = |step: &Step| match *step {
         Step::Operand(which) if which == known.operand => Step::Literal(function.format, known.bits),
         step @ (Step::Operand(_) | Step::Whole(_) | Step::Literal(..) | Step::Apply(_)) => step,

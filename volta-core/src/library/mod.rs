@@ -16,7 +16,7 @@ mod within;
 
 use crate::base::assumption::Assumption;
 use crate::case::{Binding, Contents, Element, Launch, Options, Param, ParamKind, Role, Side, Sign, Which};
-use crate::machine::{self, Outcome, OutputValue, Outputs, RunError};
+use crate::machine::{self, Execution, OutputValue, Outputs, RunError};
 use crate::number::format::{Format, decode};
 use crate::number::{Extended, Rational};
 use crate::program::{self, Program, Src};
@@ -78,7 +78,7 @@ pub struct Error {
 
 /// A function of the library.
 #[derive(Debug)]
-pub struct Function {
+pub struct LibraryFunction {
     /// Its name in CUDA.
     pub name: &'static str,
     /// Its PTX, compiled alone: it loads its operands, and stores its result.
@@ -101,7 +101,7 @@ pub struct Function {
     pub powers: bool,
 }
 
-impl Function {
+impl LibraryFunction {
     /// How far from the real function it may be, in words.
     pub fn within(&self) -> String {
         match self.error {
@@ -121,7 +121,7 @@ macro_rules! function {
         function!($format $name of $file gives Real, $($rest)*)
     };
     ($format:ident $name:literal of $file:literal gives $gives:ident, $operands:literal, $mark:expr, $real:literal, $ulps:literal $(or 2^ $exponent:literal)?, [$($step:expr),* $(,)?]) => {
-        $crate::library::Function {
+        $crate::library::LibraryFunction {
             name: $name,
             ptx: include_str!(concat!($file, ".ptx")),
             format: $crate::number::format::Format::$format,
@@ -139,7 +139,7 @@ use function;
 
 /// The functions. One that computes with the result of another comes after it; one that does so in the arms of a choice
 /// with which the other ends (`log10f`), before.
-pub static FUNCTIONS: LazyLock<Vec<&'static Function>> =
+pub static FUNCTIONS: LazyLock<Vec<&'static LibraryFunction>> =
     LazyLock::new(|| single::FUNCTIONS.iter().chain(double::FUNCTIONS).chain(half::FUNCTIONS).collect());
 
 /// Templates that were made already.
@@ -174,7 +174,7 @@ pub fn run(
     params: &[Param],
     options: &Options,
     outputs: Outputs,
-) -> (Result<Outcome, RunError>, BTreeSet<Assumption>) {
+) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
     let functions = templates(program, FUNCTIONS.len()).map(Arc::new);
     let looked = functions.is_some();
     let ran = machine::run(which, program, side, params, options, functions, outputs);
@@ -194,7 +194,7 @@ pub fn run(
 }
 
 /// Whether a kernel has the mark of a function.
-fn marked(program: &Program, function: &Function) -> bool {
+fn marked(program: &Program, function: &LibraryFunction) -> bool {
     let mark = function.mark.bits();
     program.insts.iter().any(|inst| {
         let mut found = false;

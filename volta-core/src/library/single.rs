@@ -2,7 +2,7 @@
 
 use super::Mark::{Bits, Coefficient};
 use super::Step::{Apply, Literal, Operand, Whole};
-use super::{Function, Step, function};
+use super::{LibraryFunction, Step, function};
 use crate::number::format::Format;
 use crate::term::TermOp::{
     Abs, Add, Atan, BesselJ0, BesselJ1, BesselY0, BesselY1, Cbrt, Cos, Div, Equal, Erf, Exp2, Floor, Gamma,
@@ -20,7 +20,7 @@ const MINUS_LOG2_E: Step = Literal(Format::F32, 0xBFB8_AA3B);
 
 /// The functions. One that computes with the result of another comes after it; one that does so in the arms of a choice
 /// with which the other ends (`log10f`), before.
-pub(super) const FUNCTIONS: &[Function] = &[
+pub(super) const FUNCTIONS: &[LibraryFunction] = &[
     function!(F32 "log10f", 1, Coefficient(0x3EDE_5BD9), "log10 x", 2, [X, Apply(Log2), LOG10_2, Apply(Mul)]),
     function!(F32 "logf", 1, Coefficient(0x3E10_39F6), "ln x", 1, [X, Apply(Log2), LN_2, Apply(Mul)]),
     function!(F32 "log2f", 1, Coefficient(0xBE2C_7F30), "log2 x", 1, [X, Apply(Log2)]),
@@ -182,7 +182,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         1,
         [Whole(1), X, Apply(Cbrt), Apply(Div)]
     ),
-    Function {
+    LibraryFunction {
         powers: true,
         ..function!(F32 "powf", 2, Coefficient(0x3A2C_32E4), "x^y for positive x", 4, [X, Apply(Log2), Y, Apply(Mul), Apply(Exp2)])
     },

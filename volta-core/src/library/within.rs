@@ -1,7 +1,7 @@
 //! In which function's code an instruction stands, as far as that can be told: for messages. A compiler that inlines a function
 //! leaves no name behind, but its constants.
 
-use super::{FUNCTIONS, Function};
+use super::{FUNCTIONS, LibraryFunction};
 use crate::base::span::LineTable;
 use crate::machine::RunError;
 use crate::program::{self, Inst, InstId, Program, Src};
@@ -32,7 +32,7 @@ fn constants(program: &Program, from: usize, to: usize) -> FxHashSet<u64> {
 
 /// How many operations functions have, and their constants.
 static CONSTANTS: LazyLock<Vec<(usize, FxHashSet<u64>)>> = LazyLock::new(|| {
-    let of = |function: &&Function| {
+    let of = |function: &&LibraryFunction| {
         let parsed = ptx::parse(function.ptx).ok()?;
         let program = program::lower(&parsed, function.ptx, None).ok()?;
         let length = program.insts.len();

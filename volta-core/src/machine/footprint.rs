@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::bind::{Launch, Tensor};
 use super::cta::{Cta, Detector, Mode, Stop};
-use super::grid::{Outcome, OutputValue, Ran, RunError, output_value};
+use super::grid::{Execution, OutputValue, Ran, RunError, output_value};
 use super::int_terms::IntTerms;
 use super::masks::Masks;
 use super::memory::{Contribution, PAGE};
@@ -176,7 +176,7 @@ impl Merged {
         &self,
         launch: &Launch<'_>,
         options: &Options,
-        outcome: &mut Outcome,
+        outcome: &mut Execution,
     ) -> Result<(), RunError> {
         let shared: Vec<_> = self.locations.iter().filter(|(_, location)| location.sums.len() > 1).collect();
         if shared.is_empty() {

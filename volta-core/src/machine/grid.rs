@@ -58,7 +58,7 @@ pub struct Output {
 
 /// What a run leaves behind.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct Execution {
     /// Terms, one store for each CTA that wrote an output.
     pub stores: Vec<Store>,
     /// Written elements of output tensors, by parameter and element.
@@ -145,7 +145,7 @@ pub fn run(
     options: &Options,
     functions: Option<Arc<Templates>>,
     outputs: Outputs,
-) -> (Result<Outcome, RunError>, BTreeSet<Assumption>) {
+) -> (Result<Execution, RunError>, BTreeSet<Assumption>) {
     let Guarded { program, assumptions: guarded } = opaque::guarded(which, program, side, params);
     let mut launch = match Launch::bind(which, &program, side, params, options, functions) {
         Ok(launch) => launch,
@@ -164,14 +164,14 @@ pub fn run(
 }
 
 /// Runs the CTAs of a launch, and notes what they rely on.
-fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Result<Outcome, RunError> {
-    let mut outcome = Outcome {
+fn run_launch(launch: &Launch<'_>, options: &Options, relied: &mut Relied) -> Result<Execution, RunError> {
+    let mut outcome = Execution {
         threads: launch.threads() as u64,
         ctas: (
             launch.clusters.len() * u64::from(launch.ranks()),
             launch.grid.iter().map(|n| u64::from(*n)).product(),
         ),
-        ..Outcome::default()
+        ..Execution::default()
     };
     let mut merged = Merged::default();
     let count = if launch.clusters.len() == 1 { 1 } else { 8 * rayon::current_num_threads() as u64 };
@@ -290,7 +290,7 @@ struct CtaRun {
     raced: Option<u32>,
 }
 
-impl Outcome {
+impl Execution {
     /// The written elements of a parameter whose values are known, in order.
     pub fn outputs_of(&self, param: usize) -> &[Output] {
         let start = self.outputs.partition_point(|output| output.param < param);

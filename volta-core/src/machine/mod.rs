@@ -52,5 +52,5 @@ pub(crate) use arguments::parameter_element;
 pub use bind::{BindError, signature};
 pub use endless::{Endless, Repeats};
 pub use globals::{has_variable, names_variable};
-pub use grid::{Outcome, Output, OutputValue, Outputs, RunError, initial_value, integer_constant, run};
+pub use grid::{Execution, Output, OutputValue, Outputs, RunError, initial_value, integer_constant, run};
 pub use place::place_in;

@@ -67,7 +67,7 @@ impl Demand {
 
 /// What a function of a real is at an infinity (rule V3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub enum LimitAtInfinity {
     /// `+∞`
     PosInf,
     /// `−∞`
@@ -235,7 +235,12 @@ impl<E: Enclosure> Value<E> {
     }
 
     /// A function of which it is known what it demands, and what it is at −∞ and +∞.
-    pub fn apply(&self, function: Function, demand: Option<Demand>, [low, high]: &[Limit; 2]) -> Value<E> {
+    pub fn apply(
+        &self,
+        function: Function,
+        demand: Option<Demand>,
+        [low, high]: &[LimitAtInfinity; 2],
+    ) -> Value<E> {
         match self {
             Finite(value) if demand.is_some_and(|demand| demand.is_missed(value.signs())) => Undefined,
             Finite(value) => value.apply(function).into(),
@@ -245,12 +250,12 @@ impl<E: Enclosure> Value<E> {
         }
     }
 
-    fn limit(limit: Limit) -> Value<E> {
+    fn limit(limit: LimitAtInfinity) -> Value<E> {
         match limit {
-            Limit::PosInf => PosInf,
-            Limit::NegInf => NegInf,
-            Limit::Number(value) => Value::integer(value),
-            Limit::Undefined(_) => Undefined,
+            LimitAtInfinity::PosInf => PosInf,
+            LimitAtInfinity::NegInf => NegInf,
+            LimitAtInfinity::Number(value) => Value::integer(value),
+            LimitAtInfinity::Undefined(_) => Undefined,
         }
     }
 

@@ -11,7 +11,7 @@ use super::visit::Named;
 
 /// A place in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MemoryPlace {
     /// Its state space.
     pub space: Space,
     /// Its address there.
@@ -24,14 +24,14 @@ pub enum Far {
     /// So many bytes from an address on.
     Bytes {
         /// Their first one.
-        at: Place,
+        at: MemoryPlace,
         /// How many.
         count: Src,
     },
     /// The box of a tensor map.
     Tile {
         /// Where the map lies.
-        map: Place,
+        map: MemoryPlace,
         /// The first element of the box in each dimension, the innermost one first.
         at: Vec<Src>,
     },
@@ -39,7 +39,7 @@ pub enum Far {
 
 impl Far {
     /// The address that it names: of bytes, or of the map.
-    fn place(&self) -> Place {
+    fn place(&self) -> MemoryPlace {
         match self {
             Far::Bytes { at, .. } => *at,
             Far::Tile { map, .. } => *map,
@@ -197,11 +197,11 @@ pub enum Async {
     /// `cp.async.bulk{.tensor}` to shared memory, which completes on a barrier: from global memory, with `.multicast` to
     /// these CTAs of the cluster, or from the CTA's shared memory to that of another one; the barrier may be one of the other
     /// CTA of a `pair`
-    BulkLoad { to: Place, from: Far, barrier: Place, ctas: Option<Src>, pair: bool },
+    BulkLoad { to: MemoryPlace, from: Far, barrier: MemoryPlace, ctas: Option<Src>, pair: bool },
     /// `st.async` to shared memory of the cluster, which completes on a barrier there
-    StoreFar { to: Place, width: Width, a: Vec<Src>, barrier: Place },
+    StoreFar { to: MemoryPlace, width: Width, a: Vec<Src>, barrier: MemoryPlace },
     /// `cp.async.bulk{.tensor}` from shared to global memory, which completes by groups
-    BulkStore { to: Far, from: Place },
+    BulkStore { to: Far, from: MemoryPlace },
     /// `wgmma.mma_async`
     Multiply(Box<WarpgroupProduct>),
     /// `wgmma.fence`: registers may be handed over to products
@@ -220,7 +220,7 @@ pub enum Async {
     /// `barrier.cluster.wait`
     WaitForCluster,
     /// An operation on the barrier at this place
-    Barrier { place: Place, action: BarrierAction },
+    Barrier { place: MemoryPlace, action: BarrierAction },
     /// `tcgen05`
     Tensor(TensorMemoryOp),
 }
@@ -349,7 +349,7 @@ impl Async {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierTest {
     /// The barrier.
-    pub place: Place,
+    pub place: MemoryPlace,
     /// What says whether the phase is over.
     pub p: PredId,
     /// The phase.

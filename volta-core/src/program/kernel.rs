@@ -4,7 +4,7 @@ use super::code::LaunchBounds;
 use super::error::{DeclarationProblem, LowerError};
 use super::layout;
 use crate::ptx::SourceName;
-use crate::ptx::tree::{Function, Item, LiteralValue, Module, Operand};
+use crate::ptx::tree::{FunctionDefinition, Item, LiteralValue, Module, Operand};
 use volta_case::nearest;
 
 /// A kernel of a module, as its declaration shows it.
@@ -57,7 +57,7 @@ pub fn kernels(module: &Module) -> Vec<KernelInfo> {
         .collect()
 }
 
-fn entries(module: &Module) -> impl Iterator<Item = &Function> {
+fn entries(module: &Module) -> impl Iterator<Item = &FunctionDefinition> {
     module.items.iter().filter_map(|item| {
         if let Item::Function(function) = item
             && function.entry
@@ -71,9 +71,13 @@ fn entries(module: &Module) -> impl Iterator<Item = &Function> {
 }
 
 /// The kernel that a name means: as PTX has it, as the source has it, or without template arguments.
-pub(super) fn choose<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m Function, LowerError> {
-    let all: Vec<&Function> = entries(module).collect();
-    let names = |of: &[&Function]| of.iter().map(|function| shown(&function.name.text)).collect::<Vec<_>>();
+pub(super) fn choose<'m>(
+    module: &'m Module,
+    name: Option<&str>,
+) -> Result<&'m FunctionDefinition, LowerError> {
+    let all: Vec<&FunctionDefinition> = entries(module).collect();
+    let names =
+        |of: &[&FunctionDefinition]| of.iter().map(|function| shown(&function.name.text)).collect::<Vec<_>>();
     let Some(name) = name else {
         return match all.as_slice() {
             [] => Err(LowerError::NoKernel),
@@ -87,10 +91,10 @@ pub(super) fn choose<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m F
     if let Some(exact) = all.iter().find(|function| function.name.text == name) {
         return Ok(exact);
     }
-    let answers = |function: &&&Function| {
+    let answers = |function: &&&FunctionDefinition| {
         SourceName::of(&function.name.text).is_some_and(|source| source.answers_to(name))
     };
-    let candidates: Vec<&Function> = all.iter().filter(answers).copied().collect();
+    let candidates: Vec<&FunctionDefinition> = all.iter().filter(answers).copied().collect();
     match candidates.as_slice() {
         [only] => Ok(only),
         [] => {
@@ -118,7 +122,10 @@ pub(super) fn source_name(name: &str) -> String {
 }
 
 /// Reads the directives that say how an entry is launched; the others (`.minnctapersm`, …) advise the compiler.
-pub(super) fn launch_bounds(module: &Module, function: &Function) -> Result<LaunchBounds, LowerError> {
+pub(super) fn launch_bounds(
+    module: &Module,
+    function: &FunctionDefinition,
+) -> Result<LaunchBounds, LowerError> {
     let mut bounds = LaunchBounds { architecture: architecture(module), ..LaunchBounds::default() };
     for attribute in &function.attributes {
         let extent = || {

@@ -7,7 +7,9 @@ use super::error::{DeclarationProblem, LowerError};
 use super::literal;
 use super::types::Type;
 use crate::base::span::Span;
-use crate::ptx::tree::{Initializer, Linking, Literal, LiteralValue, Name, Operand, Space, Variable};
+use crate::ptx::tree::{
+    Initializer, Linking, Literal, LiteralValue, Name, Operand, StateSpace, VariableDeclaration,
+};
 
 /// No variable is larger, in bytes.
 const LARGEST: u64 = 1 << 40;
@@ -63,7 +65,7 @@ fn address_of(operand: &Operand) -> Option<(&Name, i64, bool)> {
 pub(super) struct UnsupportedInit(pub(super) &'static str);
 
 /// Reads a declaration's size and alignment.
-pub(super) fn layout(variable: &Variable) -> Result<Layout, LowerError> {
+pub(super) fn layout(variable: &VariableDeclaration) -> Result<Layout, LowerError> {
     let problem = |problem, span| LowerError::Declaration { name: variable.name.text.clone(), problem, span };
     let ty = Type::parse(&variable.element.text);
     let bytes =
@@ -101,7 +103,7 @@ pub(super) fn layout(variable: &Variable) -> Result<Layout, LowerError> {
     }
     let external = variable.linking.contains(&Linking::Extern);
     match size {
-        _ if external && variable.space == Space::Shared => Ok(Layout { size: None, align }),
+        _ if external && variable.space == StateSpace::Shared => Ok(Layout { size: None, align }),
         None if external => Ok(Layout { size: None, align }),
         Some(size) if size <= LARGEST => Ok(Layout { size: Some(size), align }),
         Some(_) => Err(problem(DeclarationProblem::Size, variable.span)),
@@ -110,7 +112,7 @@ pub(super) fn layout(variable: &Variable) -> Result<Layout, LowerError> {
 }
 
 /// Bytes of what the first dimension counts.
-fn inner_bytes(variable: &Variable, element: u64) -> Option<u64> {
+fn inner_bytes(variable: &VariableDeclaration, element: u64) -> Option<u64> {
     variable
         .dimensions
         .iter()
@@ -120,7 +122,7 @@ fn inner_bytes(variable: &Variable, element: u64) -> Option<u64> {
 
 /// Lays out an initial value: its bytes, and the addresses that belong into them.
 pub(super) fn initial<'v>(
-    variable: &'v Variable,
+    variable: &'v VariableDeclaration,
     layout: Layout,
 ) -> Result<Result<(Init, Vec<Address<'v>>), UnsupportedInit>, LowerError> {
     let Some(initializer) = &variable.initializer else { return Ok(Ok((Init::default(), Vec::new()))) };
@@ -148,7 +150,7 @@ pub(super) fn initial<'v>(
 }
 
 struct Filling<'v> {
-    variable: &'v Variable,
+    variable: &'v VariableDeclaration,
     ty: Type,
     bytes: u64,
     init: Init,

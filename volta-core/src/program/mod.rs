@@ -39,7 +39,8 @@ mod visit;
 mod tests;
 
 pub use asynchronous::{
-    Adds, Async, BarrierAction, BarrierTest, Factor, Far, Fenced, Groups, Phase, Place, WarpgroupProduct,
+    Adds, Async, BarrierAction, BarrierTest, Factor, Far, Fenced, Groups, MemoryPlace, Phase,
+    WarpgroupProduct,
 };
 pub use check::{Broken, BrokenPromise};
 pub use code::{Init, Inst, LaunchBounds, Location, Parameter, Program, Variable};

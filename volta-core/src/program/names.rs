@@ -31,7 +31,7 @@ pub(super) enum Binding<'m> {
     /// A variable of this activation.
     Variable(VariableId),
     /// A variable that exists once, whatever calls its function; its id is given when it is first used.
-    Static(&'m tree::Variable),
+    Static(&'m tree::VariableDeclaration),
 }
 
 /// What a `.reg` declares.
@@ -57,13 +57,13 @@ struct Scope<'m> {
     names: FxHashMap<&'m str, (Binding<'m>, Span)>,
     ranges: FxHashMap<&'m str, Range>,
     labels: FxHashMap<&'m str, (LabelId, Span)>,
-    tables: FxHashMap<&'m str, &'m tree::Table>,
+    tables: FxHashMap<&'m str, &'m tree::TargetTable>,
 }
 
 /// All names of a module, and those of the activations being lowered.
 pub(super) struct Names<'m> {
-    variables: FxHashMap<&'m str, &'m tree::Variable>,
-    functions: FxHashMap<&'m str, &'m tree::Function>,
+    variables: FxHashMap<&'m str, &'m tree::VariableDeclaration>,
+    functions: FxHashMap<&'m str, &'m tree::FunctionDefinition>,
     activations: Vec<Vec<Scope<'m>>>,
     registers: u32,
     predicates: u32,
@@ -91,8 +91,8 @@ impl<'m> Names<'m> {
         Ok(names)
     }
 
-    fn module_variable(&mut self, variable: &'m tree::Variable) -> Result<(), LowerError> {
-        let declares = |variable: &tree::Variable| {
+    fn module_variable(&mut self, variable: &'m tree::VariableDeclaration) -> Result<(), LowerError> {
+        let declares = |variable: &tree::VariableDeclaration| {
             variable
                 .linking
                 .iter()
@@ -113,15 +113,16 @@ impl<'m> Names<'m> {
 
     /// The names of the module's `.const` and `.global` variables, in order.
     pub(super) fn module_variables(&self) -> Vec<String> {
-        let held =
-            |variable: &&&tree::Variable| matches!(variable.space, tree::Space::Const | tree::Space::Global);
+        let held = |variable: &&&tree::VariableDeclaration| {
+            matches!(variable.space, tree::StateSpace::Const | tree::StateSpace::Global)
+        };
         let mut names: Vec<String> =
             self.variables.values().filter(held).map(|variable| variable.name.text.clone()).collect();
         names.sort();
         names
     }
 
-    fn module_function(&mut self, function: &'m tree::Function) -> Result<(), LowerError> {
+    fn module_function(&mut self, function: &'m tree::FunctionDefinition) -> Result<(), LowerError> {
         let name = function.name.text.as_str();
         match self.functions.get(name) {
             Some(first) if first.body.is_some() && function.body.is_some() => {
@@ -317,12 +318,12 @@ impl<'m> Names<'m> {
     }
 
     /// The function with a name, its definition if there is one.
-    pub(super) fn function(&self, name: &str) -> Option<&'m tree::Function> {
+    pub(super) fn function(&self, name: &str) -> Option<&'m tree::FunctionDefinition> {
         self.functions.get(name).copied()
     }
 
     /// The module's variable with a name.
-    pub(super) fn module_variable_named(&self, name: &str) -> Option<&'m tree::Variable> {
+    pub(super) fn module_variable_named(&self, name: &str) -> Option<&'m tree::VariableDeclaration> {
         self.variables.get(name).copied()
     }
 
@@ -344,7 +345,7 @@ impl<'m> Names<'m> {
     }
 
     /// The table (`.branchtargets` and its kin) with a name.
-    pub(super) fn table(&self, name: &tree::Name) -> Result<&'m tree::Table, LowerError> {
+    pub(super) fn table(&self, name: &tree::Name) -> Result<&'m tree::TargetTable, LowerError> {
         let found = self.scopes().rev().find_map(|scope| scope.tables.get(name.text.as_str()));
         found.copied().ok_or_else(|| LowerError::Undeclared {
             what: "table of labels",

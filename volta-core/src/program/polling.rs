@@ -234,8 +234,10 @@ impl Program {
         known.predicates.insert(again, false);
         let round = self.follow(last + 1, &mut known, last);
         let ways = [&waiting, &round, &leaving, &skipping];
-        let ways: Vec<usize> =
-            ways.into_iter().flat_map(|way| way.visited.iter().copied().take_while(|at| *at != join)).collect();
+        let ways: Vec<usize> = ways
+            .into_iter()
+            .flat_map(|way| way.visited.iter().copied().take_while(|at| *at != join))
+            .collect();
         let path: Vec<InstId> = ways.iter().map(|at| InstId::from_index(*at)).collect();
         let all = self.written_by(&path, &[]);
         // Nobody else reads what either way leaves behind.

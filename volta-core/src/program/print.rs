@@ -11,7 +11,9 @@
 use super::update::{Scope, Update};
 use std::fmt::{self, Display, Formatter};
 
-use super::asynchronous::{Adds, Async, BarrierAction, Factor, Far, Groups, Phase, Place, WarpgroupProduct};
+use super::asynchronous::{
+    Adds, Async, BarrierAction, Factor, Far, Groups, MemoryPlace, Phase, WarpgroupProduct,
+};
 use super::code::{Inst, Program, Variable};
 use super::matrix::{Fragment, FragmentRole, MatrixElement, MatrixProduct, MatrixShape};
 use super::op::{
@@ -388,7 +390,7 @@ impl Display for Op {
     }
 }
 
-impl Display for Place {
+impl Display for MemoryPlace {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         write!(out, "{}{}", self.space, self.address)
     }

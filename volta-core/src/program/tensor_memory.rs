@@ -1,7 +1,7 @@
 //! Operations on tensor memory (`tcgen05`, rule Y14): 128 lanes of 512 columns of 32 bits that a CTA allocates, moves to and
 //! from registers a quarter at a time, and multiplies into.
 
-use super::asynchronous::{Adds, Factor, Place};
+use super::asynchronous::{Adds, Factor, MemoryPlace};
 use super::effect::{Effect, Members};
 use super::op::{Address, RegId, Src};
 use super::visit::Named;
@@ -146,7 +146,7 @@ impl TensorProduct {
 pub enum TensorMemoryOp {
     /// `tcgen05.alloc`: so many columns, the address of which is stored; of a `pair` (`.cta_group::2`), by a warp of each
     /// CTA together, which goes for the next two as well
-    Allocate { to: Place, columns: Src, pair: bool },
+    Allocate { to: MemoryPlace, columns: Src, pair: bool },
     /// `tcgen05.dealloc`
     Free { address: Src, columns: Src, pair: bool },
     /// `tcgen05.relinquish_alloc_permit`

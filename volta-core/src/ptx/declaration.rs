@@ -3,12 +3,12 @@
 use super::error::{Parsed, failure, quoted};
 use super::parse::Parser;
 use super::token::Kind;
-use super::tree::{Directive, Linking, Name, Operand, Pointer, Registers, Space, Variable};
+use super::tree::{Directive, Linking, Name, Operand, Pointer, Registers, StateSpace, VariableDeclaration};
 use crate::base::span::Span;
 
 /// What stands before the names of a declaration.
 struct Head {
-    space: Space,
+    space: StateSpace,
     align: Option<u64>,
     vector: Option<u32>,
     element: Name,
@@ -18,15 +18,15 @@ struct Head {
 }
 
 /// The state space that a directive declares a variable in.
-pub(super) fn space(name: &str) -> Option<Space> {
+pub(super) fn space(name: &str) -> Option<StateSpace> {
     Some(match name {
-        ".reg" => Space::Reg,
-        ".shared" => Space::Shared,
-        ".global" => Space::Global,
-        ".const" => Space::Const,
-        ".local" => Space::Local,
-        ".param" => Space::Param,
-        ".tex" => Space::Texture,
+        ".reg" => StateSpace::Reg,
+        ".shared" => StateSpace::Shared,
+        ".global" => StateSpace::Global,
+        ".const" => StateSpace::Const,
+        ".local" => StateSpace::Local,
+        ".param" => StateSpace::Param,
+        ".tex" => StateSpace::Texture,
         _ => return None,
     })
 }
@@ -63,9 +63,9 @@ impl Parser<'_> {
     }
 
     /// Takes a declaration of variables up to its semicolon; each of `.global .u32 a, b;` becomes its own.
-    pub(super) fn variables(&mut self, start: Span, linking: &[Linking]) -> Parsed<Vec<Variable>> {
+    pub(super) fn variables(&mut self, start: Span, linking: &[Linking]) -> Parsed<Vec<VariableDeclaration>> {
         let head = self.head(start)?;
-        if head.space == Space::Reg {
+        if head.space == StateSpace::Reg {
             return Err(failure(start, "registers have no linking directives"));
         }
         let mut variables = Vec::new();
@@ -79,7 +79,7 @@ impl Parser<'_> {
             }
             let initializer = if self.accept("=")? { Some(self.initializer()?) } else { None };
             for name in self.expand(name, count)? {
-                variables.push(Variable {
+                variables.push(VariableDeclaration {
                     linking: linking.to_vec(),
                     space: head.space,
                     align: head.align,
@@ -101,7 +101,7 @@ impl Parser<'_> {
     }
 
     /// Takes `(.param .u64 a, .param .f32 b)`.
-    pub(super) fn parameters(&mut self) -> Parsed<Vec<Variable>> {
+    pub(super) fn parameters(&mut self) -> Parsed<Vec<VariableDeclaration>> {
         self.expect("(", "`(`")?;
         if self.accept(")")? {
             return Ok(Vec::new());
@@ -109,7 +109,7 @@ impl Parser<'_> {
         let parameters = self.separated(|parser| {
             let start = parser.token.span;
             let head = parser.head(start)?;
-            if !matches!(head.space, Space::Param | Space::Reg) {
+            if !matches!(head.space, StateSpace::Param | StateSpace::Reg) {
                 return Err(failure(start, "a parameter must be declared with `.param` or `.reg`"));
             }
             let name = parser.word("the parameter's name")?;
@@ -117,7 +117,7 @@ impl Parser<'_> {
             let Head { space, align, vector, element, pointer, attributes, start } = head;
             let span = parser.since(start);
             let (linking, initializer) = (Vec::new(), None);
-            Ok(Variable {
+            Ok(VariableDeclaration {
                 linking,
                 space,
                 align,

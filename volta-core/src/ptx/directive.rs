@@ -3,7 +3,9 @@
 use super::error::{Parsed, failure, quoted};
 use super::parse::Parser;
 use super::token::Kind;
-use super::tree::{Directive, Function, Item, Linking, Literal, LiteralValue, Module, Name, Operand};
+use super::tree::{
+    Directive, FunctionDefinition, Item, Linking, Literal, LiteralValue, Module, Name, Operand,
+};
 use crate::base::span::Span;
 
 /// How the arguments of a directive are written.
@@ -123,7 +125,7 @@ impl Parser<'_> {
     }
 
     /// Takes `.entry` or `.func` to the end of its body or of its declaration.
-    fn function(&mut self, start: Span, linking: Vec<Linking>) -> Parsed<Function> {
+    fn function(&mut self, start: Span, linking: Vec<Linking>) -> Parsed<FunctionDefinition> {
         let entry = self.is_dotted(".entry");
         self.bump()?;
         let mut attributes = Vec::new();
@@ -139,7 +141,7 @@ impl Parser<'_> {
         attributes.extend(self.function_attributes()?);
         let body = if self.accept(";")? { None } else { Some(self.body()?) };
         let span = self.since(start);
-        Ok(Function { linking, entry, name, returns, parameters, attributes, body, span })
+        Ok(FunctionDefinition { linking, entry, name, returns, parameters, attributes, body, span })
     }
 
     fn directive(&mut self, shape: Shape) -> Parsed<Directive> {

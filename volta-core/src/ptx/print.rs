@@ -3,8 +3,8 @@
 use std::fmt::{Display, Write};
 
 use super::tree::{
-    Directive, Function, Initializer, Instruction, Item, Linking, LiteralValue, Module, Name, Operand,
-    Registers, Space, Statement, Table, TableKind, Variable,
+    Directive, FunctionDefinition, Initializer, Instruction, Item, Linking, LiteralValue, Module, Name,
+    Operand, Registers, StateSpace, Statement, TableKind, TargetTable, VariableDeclaration,
 };
 
 /// Writes a module as PTX, which [`parse`](super::parse) reads back as the same tree up to spans.
@@ -131,7 +131,7 @@ impl Printer {
     }
 
     /// Writes a declaration without its semicolon.
-    fn variable(&mut self, variable: &Variable) {
+    fn variable(&mut self, variable: &VariableDeclaration) {
         self.linking(&variable.linking);
         self.out.push_str(space(variable.space));
         for attribute in &variable.attributes {
@@ -178,7 +178,7 @@ impl Printer {
         }
     }
 
-    fn function(&mut self, function: &Function) {
+    fn function(&mut self, function: &FunctionDefinition) {
         self.linking(&function.linking);
         self.out.push_str(if function.entry { ".entry" } else { ".func" });
         let (before, behind): (Vec<_>, Vec<_>) =
@@ -267,7 +267,7 @@ impl Printer {
         self.out.push(';');
     }
 
-    fn table(&mut self, table: &Table) {
+    fn table(&mut self, table: &TargetTable) {
         let name = |printer: &mut Printer, name: &Name| printer.out.push_str(&name.text);
         self.show(format_args!("{}: ", table.label.text));
         match &table.kind {
@@ -387,14 +387,14 @@ impl Printer {
     }
 }
 
-fn space(space: Space) -> &'static str {
+fn space(space: StateSpace) -> &'static str {
     match space {
-        Space::Reg => ".reg",
-        Space::Shared => ".shared",
-        Space::Global => ".global",
-        Space::Const => ".const",
-        Space::Local => ".local",
-        Space::Param => ".param",
-        Space::Texture => ".tex",
+        StateSpace::Reg => ".reg",
+        StateSpace::Shared => ".shared",
+        StateSpace::Global => ".global",
+        StateSpace::Const => ".const",
+        StateSpace::Local => ".local",
+        StateSpace::Param => ".param",
+        StateSpace::Texture => ".tex",
     }
 }

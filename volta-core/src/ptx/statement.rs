@@ -3,7 +3,7 @@
 use super::error::Parsed;
 use super::parse::Parser;
 use super::token::Kind;
-use super::tree::{Guard, Instruction, Name, Operand, Statement, Table, TableKind};
+use super::tree::{Guard, Instruction, Name, Operand, Statement, TableKind, TargetTable};
 
 impl Parser<'_> {
     /// Takes `{ … }` and returns the statements inside.
@@ -75,7 +75,7 @@ impl Parser<'_> {
         };
         self.expect(";", "`,` or `;`")?;
         let span = self.since(label.span);
-        Ok(Statement::Table(Table { label, kind, span }))
+        Ok(Statement::Table(TargetTable { label, kind, span }))
     }
 
     fn instruction(&mut self) -> Parsed<Instruction> {

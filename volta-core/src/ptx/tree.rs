@@ -26,9 +26,9 @@ pub enum Item {
     /// `.version`, `.target`, `.address_size`, `.file`, `.section`, `.pragma`, `.alias`, …
     Directive(Directive),
     /// A variable, or a declaration of one.
-    Variable(Variable),
+    Variable(VariableDeclaration),
     /// An entry or a device function.
-    Function(Function),
+    Function(FunctionDefinition),
 }
 
 /// A directive that declares no name for instructions to use.
@@ -59,7 +59,7 @@ pub enum Linking {
 
 /// Where a declared variable lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Space {
+pub enum StateSpace {
     /// `.reg`; only for parameters of device functions.
     Reg,
     /// `.shared`
@@ -78,11 +78,11 @@ pub enum Space {
 
 /// A variable in memory, or a parameter.
 #[derive(Clone, Debug)]
-pub struct Variable {
+pub struct VariableDeclaration {
     /// Linking directives, in order.
     pub linking: Vec<Linking>,
     /// State space.
-    pub space: Space,
+    pub space: StateSpace,
     /// Alignment in bytes from `.align`.
     pub align: Option<u64>,
     /// Vector prefix: 2 or 4 of `.v2`, `.v4`, (8 of `.v8`).
@@ -107,7 +107,7 @@ pub struct Variable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointer {
     /// The space that the pointer points to, if given.
-    pub space: Option<Space>,
+    pub space: Option<StateSpace>,
     /// The alignment of what it points to, in bytes.
     pub align: Option<u64>,
 }
@@ -123,7 +123,7 @@ pub enum Initializer {
 
 /// An entry or device function.
 #[derive(Clone, Debug)]
-pub struct Function {
+pub struct FunctionDefinition {
     /// Linking directives.
     pub linking: Vec<Linking>,
     /// `.entry` rather than `.func`.
@@ -131,9 +131,9 @@ pub struct Function {
     /// Its name.
     pub name: Name,
     /// Return parameters of a `.func`.
-    pub returns: Vec<Variable>,
+    pub returns: Vec<VariableDeclaration>,
     /// Parameters.
-    pub parameters: Vec<Variable>,
+    pub parameters: Vec<VariableDeclaration>,
     /// Directives between the parameters and the body: `.maxntid`, `.noreturn`, ….
     pub attributes: Vec<Directive>,
     /// `None` for a declaration.
@@ -152,13 +152,13 @@ pub enum Statement {
     /// `.reg …`
     Registers(Registers),
     /// A variable in `.shared`, `.local`, `.param`, `.const`, `.global`.
-    Variable(Variable),
+    Variable(VariableDeclaration),
     /// An instruction.
     Instruction(Instruction),
     /// `.loc`, `.pragma`, `.section`, ….
     Directive(Directive),
     /// `name: .branchtargets …;`, `.calltargets`, `.callprototype`.
-    Table(Table),
+    Table(TargetTable),
 }
 
 /// `.reg .type a, b<4>, c;`
@@ -176,7 +176,7 @@ pub struct Registers {
 
 /// A labelled table that indirect branches and calls name.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct TargetTable {
     /// Its label.
     pub label: Name,
     /// What it holds.
@@ -185,7 +185,7 @@ pub struct Table {
     pub span: Span,
 }
 
-/// The kinds of [`Table`].
+/// The kinds of [`TargetTable`].
 #[derive(Clone, Debug)]
 pub enum TableKind {
     /// `.branchtargets`
@@ -195,9 +195,9 @@ pub enum TableKind {
     /// `.callprototype`
     CallPrototype {
         /// Return parameters.
-        returns: Vec<Variable>,
+        returns: Vec<VariableDeclaration>,
         /// Parameters.
-        parameters: Vec<Variable>,
+        parameters: Vec<VariableDeclaration>,
         /// Directives such as `.noreturn`, `.abi_preserve`.
         attributes: Vec<Directive>,
     },

@@ -67,7 +67,7 @@ impl Pattern<'_> {
 
 /// An operand of all 32 lanes as a store has it, for any number of its instructions.
 #[derive(Clone, Copy, Debug)]
-pub struct Operand {
+pub struct TermOperand {
     mode: u8,
     word: u64,
 }
@@ -95,7 +95,7 @@ impl Store {
 
     /// As [`Store::push_shared`] for all lanes, of operands whose patterns are known.
     pub fn push_patterns(&mut self, op: TermOp, patterns: &[Pattern<'_>], site: InstId) -> Results {
-        let mut operands = [Operand { mode: AFFINE, word: 0 }; 3];
+        let mut operands = [TermOperand { mode: AFFINE, word: 0 }; 3];
         for (operand, pattern) in operands.iter_mut().zip(patterns) {
             *operand = self.intern_operand(*pattern);
         }
@@ -104,14 +104,14 @@ impl Store {
 
     /// Interns an operand that several instructions share.
     #[inline]
-    pub fn intern_operand(&mut self, pattern: Pattern<'_>) -> Operand {
+    pub fn intern_operand(&mut self, pattern: Pattern<'_>) -> TermOperand {
         let (mode, word) = self.encode_pattern(pattern);
-        Operand { mode, word }
+        TermOperand { mode, word }
     }
 
     /// As [`Store::push_shared`] for all lanes, of operands that the store has taken in.
     #[inline]
-    pub fn push_operands(&mut self, op: TermOp, operands: &[Operand], site: InstId) -> Results {
+    pub fn push_operands(&mut self, op: TermOp, operands: &[TermOperand], site: InstId) -> Results {
         debug_assert_eq!(operands.len(), op.arity());
         let mut words = [0; 3];
         let mut modes = 0;
@@ -130,12 +130,12 @@ impl Store {
     pub fn push_warps(
         &mut self,
         op: TermOp,
-        operands: &[(Operand, BitStrides)],
+        operands: &[(TermOperand, BitStrides)],
         warps: usize,
         site: InstId,
     ) -> Option<Results> {
         debug_assert_eq!(operands.len(), op.arity());
-        let moves = |operand: &Operand| operand.mode == STEPS || operand.word >> TermId::BITS != 0;
+        let moves = |operand: &TermOperand| operand.mode == STEPS || operand.word >> TermId::BITS != 0;
         if self.only_lists
             || self.explainer.is_some()
             || operands.iter().any(|(operand, _)| operand.mode == LIST)
@@ -441,7 +441,7 @@ mod tests {
             let pattern = |at: usize, warp: u32| {
                 Pattern::Strides { base: at_lane(bases[at], &steps[at], warp), steps: lanes[at] }
             };
-            let operands: Vec<(Operand, BitStrides)> =
+            let operands: Vec<(TermOperand, BitStrides)> =
                 (0..3).map(|at| (together.intern_operand(pattern(at, 0)), steps[at])).collect();
             let results = together.push_warps(TermOp::Fma, &operands, 1 << bits, InstId(7));
             prop_assert_eq!(results.is_some(), lanes.iter().flatten().any(|step| *step != 0));

@@ -2,7 +2,7 @@
 
 use super::info::{FunctionInfo, Kind, Piecewise, Predicate, Product, Sum, TermOp};
 use crate::number::interval::Function;
-use crate::number::value::Limit;
+use crate::number::value::LimitAtInfinity;
 use crate::number::{Extended, Rational};
 
 /// The result of an operation on constants.
@@ -77,12 +77,12 @@ pub fn fold(op: TermOp, arguments: &[&Extended]) -> Fold {
     }
 }
 
-fn at_limit(limit: Limit) -> Fold {
+fn at_limit(limit: LimitAtInfinity) -> Fold {
     match limit {
-        Limit::PosInf => Fold::Value(Extended::PosInf),
-        Limit::NegInf => Fold::Value(Extended::NegInf),
-        Limit::Number(value) => Fold::Value(Extended::Finite(Rational::from_integer(value))),
-        Limit::Undefined(_) => Fold::Undefined,
+        LimitAtInfinity::PosInf => Fold::Value(Extended::PosInf),
+        LimitAtInfinity::NegInf => Fold::Value(Extended::NegInf),
+        LimitAtInfinity::Number(value) => Fold::Value(Extended::Finite(Rational::from_integer(value))),
+        LimitAtInfinity::Undefined(_) => Fold::Undefined,
     }
 }
 

@@ -7,7 +7,7 @@
 use crate::number::format::Format;
 use crate::number::interval::{Function, Towards};
 use crate::number::signs::Signs;
-use crate::number::value::{Demand, Limit};
+use crate::number::value::{Demand, LimitAtInfinity};
 
 /// How many operands an operation takes.
 pub type Arity = usize;
@@ -114,7 +114,7 @@ pub struct FunctionInfo {
     /// Which one it is.
     pub function: Function,
     /// What it is at −∞ and at +∞.
-    pub limits: [Limit; 2],
+    pub limits: [LimitAtInfinity; 2],
     /// The signs of its values where the argument is negative, zero, positive, wherever it has values.
     pub signs: [Signs; 3],
     /// Integers between which all of its values lie.
@@ -243,7 +243,7 @@ const fn rounding(
 ) -> Info {
     let info = FunctionInfo {
         function: Function::Round(towards),
-        limits: [Limit::NegInf, Limit::PosInf],
+        limits: [LimitAtInfinity::NegInf, LimitAtInfinity::PosInf],
         signs: [below, Signs::ZERO, above],
         between: None,
         points: &[],
@@ -274,7 +274,7 @@ const fn of_encodings(
 ) -> Info {
     let info = FunctionInfo {
         function,
-        limits: [Limit::Undefined("the encoding of an infinity"); 2],
+        limits: [LimitAtInfinity::Undefined("the encoding of an infinity"); 2],
         signs: [Signs::ANY; 3],
         between,
         points: &[],
@@ -340,7 +340,7 @@ operations! {
         Smt::Expression("(ite (< {0} 0.0) 0.0 (ite (< 1.0 {0}) 1.0 {0}))"),
         FunctionInfo {
             function: Function::Saturate,
-            limits: [Limit::Number(0), Limit::Number(1)],
+            limits: [LimitAtInfinity::Number(0), LimitAtInfinity::Number(1)],
             signs: [Signs::ZERO, Signs::ZERO, Signs::POSITIVE],
             between: Some((0, 1)),
             points: &[],
@@ -355,7 +355,7 @@ operations! {
     /// `log₂ a`; obliges `a > 0`
     Log2 = function("log2({0})", Smt::Uninterpreted("log2"), FunctionInfo {
         function: Function::Log2,
-        limits: [Limit::Undefined("the logarithm or root of minus infinity"), Limit::PosInf],
+        limits: [LimitAtInfinity::Undefined("the logarithm or root of minus infinity"), LimitAtInfinity::PosInf],
         signs: [Signs::ANY; 3],
         between: None,
         points: &[(1, 0)],
@@ -372,7 +372,7 @@ operations! {
         Smt::Defined("(=> (>= {0} 0.0) (and (>= {3} 0.0) (= (* {3} {3}) {0})))"),
         FunctionInfo {
             function: Function::Sqrt,
-            limits: [Limit::Undefined("the logarithm or root of minus infinity"), Limit::PosInf],
+            limits: [LimitAtInfinity::Undefined("the logarithm or root of minus infinity"), LimitAtInfinity::PosInf],
             // It has no value where the argument is negative.
             signs: [Signs::POSITIVE, Signs::ZERO, Signs::POSITIVE],
             between: None,
@@ -391,7 +391,7 @@ operations! {
         Smt::Defined("(=> (> {0} 0.0) (and (> {3} 0.0) (= (* {0} {3} {3}) 1.0)))"),
         FunctionInfo {
             function: Function::Rsqrt,
-            limits: [Limit::Undefined("the root of minus infinity"), Limit::Number(0)],
+            limits: [LimitAtInfinity::Undefined("the root of minus infinity"), LimitAtInfinity::Number(0)],
             signs: [Signs::POSITIVE; 3],
             between: None,
             points: &[(1, 1)],
@@ -406,7 +406,7 @@ operations! {
     /// `sin a`
     Sin = function("sin({0})", Smt::Uninterpreted("sin"), FunctionInfo {
         function: Function::Sin,
-        limits: [Limit::Undefined("the sine or cosine of an infinity"); 2],
+        limits: [LimitAtInfinity::Undefined("the sine or cosine of an infinity"); 2],
         signs: [Signs::ANY; 3],
         between: Some((-1, 1)),
         points: &[(0, 0)],
@@ -419,7 +419,7 @@ operations! {
     /// `cos a`
     Cos = function("cos({0})", Smt::Uninterpreted("cos"), FunctionInfo {
         function: Function::Cos,
-        limits: [Limit::Undefined("the sine or cosine of an infinity"); 2],
+        limits: [LimitAtInfinity::Undefined("the sine or cosine of an infinity"); 2],
         signs: [Signs::ANY; 3],
         between: Some((-1, 1)),
         points: &[(0, 1)],
@@ -432,7 +432,7 @@ operations! {
     /// `tanh a`
     Tanh = function("tanh({0})", Smt::Uninterpreted("tanh"), FunctionInfo {
         function: Function::Tanh,
-        limits: [Limit::Number(-1), Limit::Number(1)],
+        limits: [LimitAtInfinity::Number(-1), LimitAtInfinity::Number(1)],
         signs: [Signs::NEGATIVE, Signs::ZERO, Signs::POSITIVE],
         between: Some((-1, 1)),
         points: &[(0, 0)],
@@ -522,7 +522,7 @@ operations! {
     /// The error function, `2/√π · ∫₀ᵃ e^(−t²) dt`
     Erf = function("erf({0})", Smt::Uninterpreted("erf"), FunctionInfo {
         function: Function::Erf,
-        limits: [Limit::Number(-1), Limit::Number(1)],
+        limits: [LimitAtInfinity::Number(-1), LimitAtInfinity::Number(1)],
         signs: [Signs::NEGATIVE, Signs::ZERO, Signs::POSITIVE],
         between: Some((-1, 1)),
         points: &[(0, 0)],
@@ -535,7 +535,7 @@ operations! {
     /// `arctan a`. At the infinities it is irrational, so there it counts as having no value
     Atan = function("atan({0})", Smt::Uninterpreted("atan"), FunctionInfo {
         function: Function::Atan,
-        limits: [Limit::Undefined("the arc tangent of an infinity"); 2],
+        limits: [LimitAtInfinity::Undefined("the arc tangent of an infinity"); 2],
         signs: [Signs::NEGATIVE, Signs::ZERO, Signs::POSITIVE],
         between: Some((-2, 2)),
         points: &[(0, 0)],
@@ -548,7 +548,7 @@ operations! {
     /// The cube root of `a`
     Cbrt = function("cbrt({0})", Smt::Defined("(= (* {3} {3} {3}) {0})"), FunctionInfo {
         function: Function::Cbrt,
-        limits: [Limit::NegInf, Limit::PosInf],
+        limits: [LimitAtInfinity::NegInf, LimitAtInfinity::PosInf],
         signs: [Signs::NEGATIVE, Signs::ZERO, Signs::POSITIVE],
         between: None,
         points: &[(0, 0), (1, 1), (8, 2), (27, 3), (64, 4)],
@@ -561,7 +561,7 @@ operations! {
     /// Γ(a); obliges `a > 0`, though Γ is defined below as well, but for integers
     Gamma = function("gamma({0})", Smt::Uninterpreted("gamma"), FunctionInfo {
         function: Function::Gamma,
-        limits: [Limit::Undefined("Γ at minus infinity"), Limit::PosInf],
+        limits: [LimitAtInfinity::Undefined("Γ at minus infinity"), LimitAtInfinity::PosInf],
         signs: [Signs::ANY, Signs::ANY, Signs::POSITIVE],
         between: None,
         points: &[(1, 1), (2, 1), (3, 2), (4, 6), (5, 24)],
@@ -575,7 +575,7 @@ operations! {
     /// The Bessel function J₀
     BesselJ0 = function("j0({0})", Smt::Uninterpreted("j0"), FunctionInfo {
         function: Function::BesselJ0,
-        limits: [Limit::Number(0); 2],
+        limits: [LimitAtInfinity::Number(0); 2],
         signs: [Signs::ANY; 3],
         between: Some((-1, 1)),
         points: &[(0, 1)],
@@ -588,7 +588,7 @@ operations! {
     /// The Bessel function J₁
     BesselJ1 = function("j1({0})", Smt::Uninterpreted("j1"), FunctionInfo {
         function: Function::BesselJ1,
-        limits: [Limit::Number(0); 2],
+        limits: [LimitAtInfinity::Number(0); 2],
         signs: [Signs::ANY, Signs::ZERO, Signs::ANY],
         between: Some((-1, 1)),
         points: &[(0, 0)],
@@ -601,7 +601,7 @@ operations! {
     /// The Bessel function Y₀; obliges `a > 0`
     BesselY0 = function("y0({0})", Smt::Uninterpreted("y0"), FunctionInfo {
         function: Function::BesselY0,
-        limits: [Limit::Undefined("Y₀ at minus infinity"), Limit::Number(0)],
+        limits: [LimitAtInfinity::Undefined("Y₀ at minus infinity"), LimitAtInfinity::Number(0)],
         signs: [Signs::ANY; 3],
         between: None,
         points: &[],
@@ -615,7 +615,7 @@ operations! {
     /// The Bessel function Y₁; obliges `a > 0`
     BesselY1 = function("y1({0})", Smt::Uninterpreted("y1"), FunctionInfo {
         function: Function::BesselY1,
-        limits: [Limit::Undefined("Y₁ at minus infinity"), Limit::Number(0)],
+        limits: [LimitAtInfinity::Undefined("Y₁ at minus infinity"), LimitAtInfinity::Number(0)],
         signs: [Signs::ANY; 3],
         between: None,
         points: &[],

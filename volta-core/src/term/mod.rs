@@ -23,7 +23,7 @@ mod print;
 mod range;
 mod template;
 
-pub use build::{Operand, Operands, Pattern, Results};
+pub use build::{Operands, Pattern, Results, TermOperand};
 pub use congruence::Congruence;
 pub use enclose::enclose;
 pub use fold::{Fold, fold};

@@ -225,7 +225,7 @@ impl InputError {
 /// Which inputs a proof, or a clean run, speaks of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Scope {
+pub struct InputScope {
     /// Something that the case gives narrows the claim: it is about every input that the case allows.
     pub restricted: bool,
     /// Where the reference, or the only kernel, is defined, if that is not known to be everywhere: conditions, all of
@@ -284,7 +284,7 @@ pub struct Report {
     /// What the verdict rests on, in a fixed order.
     pub assumptions: Vec<Assumption>,
     /// Which inputs a proof or a clean run speaks of.
-    pub scope: Scope,
+    pub scope: InputScope,
     /// What was compared.
     pub coverage: Coverage,
     /// The reference's side, when there is one.
@@ -316,7 +316,7 @@ impl Report {
             verdict,
             also: Vec::new(),
             assumptions: Vec::new(),
-            scope: Scope::default(),
+            scope: InputScope::default(),
             coverage: Coverage::default(),
             reference: None,
             opt: SideStats::default(),

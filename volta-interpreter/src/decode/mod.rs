@@ -17,7 +17,7 @@ mod warpgroup;
 use std::collections::HashMap;
 
 use volta_core::ptx::SourceName;
-use volta_core::ptx::tree::{Item, Linking, Module, Statement, TableKind, Variable};
+use volta_core::ptx::tree::{Item, Linking, Module, Statement, TableKind, VariableDeclaration};
 use volta_core::ptx::{self, tree};
 
 use self::operand::Modifiers;
@@ -47,7 +47,7 @@ pub enum Formal {
 
 /// A function.
 #[derive(Clone, Debug, Default)]
-pub struct Function {
+pub struct DecodedFunction {
     /// Its name.
     pub name: String,
     /// Its instructions; running past the last one returns.
@@ -68,7 +68,7 @@ pub struct Function {
 #[derive(Debug, Default)]
 pub struct Program {
     /// Functions, by number.
-    pub functions: Vec<Function>,
+    pub functions: Vec<DecodedFunction>,
     /// The kernel.
     pub entry: usize,
     /// Its parameters.
@@ -149,7 +149,7 @@ pub fn decode(text: &str, entry: Option<&str>) -> Result<Program, String> {
 }
 
 /// The CTAs of a cluster in x, y and z, of which the last may be left out.
-fn cluster_of(function: &tree::Function) -> Option<[u32; 3]> {
+fn cluster_of(function: &tree::FunctionDefinition) -> Option<[u32; 3]> {
     let mut named = function.attributes.iter();
     let required = named.find(|attribute| attribute.name.text == "reqnctapercluster")?;
     let mut extent = [1; 3];
@@ -179,7 +179,7 @@ struct Decoder {
     globals: u64,
     constants: u64,
     /// Of the function that is being read.
-    current: Function,
+    current: DecodedFunction,
     parameters: Vec<Parameter>,
     /// Where each label stands; filled when it is met.
     labels: Vec<Option<usize>>,
@@ -189,7 +189,7 @@ struct Decoder {
 
 impl Decoder {
     /// Declares variables and functions of the module; returns the functions with bodies.
-    fn declare<'m>(&mut self, module: &'m Module) -> Result<Vec<&'m tree::Function>, String> {
+    fn declare<'m>(&mut self, module: &'m Module) -> Result<Vec<&'m tree::FunctionDefinition>, String> {
         self.scopes.enter();
         self.globals = GLOBALS;
         self.constants = CONSTANTS;
@@ -207,8 +207,8 @@ impl Decoder {
         Ok(functions)
     }
 
-    fn function(&mut self, function: &tree::Function) -> Result<Function, String> {
-        self.current = Function { name: function.name.text.clone(), ..Function::default() };
+    fn function(&mut self, function: &tree::FunctionDefinition) -> Result<DecodedFunction, String> {
+        self.current = DecodedFunction { name: function.name.text.clone(), ..DecodedFunction::default() };
         self.parameters.clear();
         self.labels.clear();
         self.scopes.enter();
@@ -224,12 +224,12 @@ impl Decoder {
         Ok(std::mem::take(&mut self.current))
     }
 
-    fn formal(&mut self, variable: &Variable) -> Result<Formal, String> {
-        if variable.space == tree::Space::Reg {
+    fn formal(&mut self, variable: &VariableDeclaration) -> Result<Formal, String> {
+        if variable.space == tree::StateSpace::Reg {
             return Ok(Formal::Register(self.register(&variable.name.text)));
         }
         let (element, bytes) = size(variable)?;
-        let offset = self.place(variable, tree::Space::Param, element, bytes)?;
+        let offset = self.place(variable, tree::StateSpace::Param, element, bytes)?;
         let element = variable.element.text.clone();
         self.parameters.push(Parameter { offset, bytes, element });
         Ok(Formal::Memory(offset, bytes))
@@ -245,21 +245,21 @@ impl Decoder {
     /// Finds room for a variable, and declares it.
     fn place(
         &mut self,
-        variable: &Variable,
-        space: tree::Space,
+        variable: &VariableDeclaration,
+        space: tree::StateSpace,
         element: u64,
         bytes: u64,
     ) -> Result<u64, String> {
         let declared = variable.align.unwrap_or(element).max(1);
         // What lies in shared memory is aligned to 16 bytes at least (rule M1).
-        let align = if space == tree::Space::Shared { declared.max(16) } else { declared };
+        let align = if space == tree::StateSpace::Shared { declared.max(16) } else { declared };
         let (next, space) = match space {
-            tree::Space::Shared => (&mut self.program.shared_bytes, Space::Shared),
-            tree::Space::Local => (&mut self.current.local_bytes, Space::Local),
-            tree::Space::Param => (&mut self.current.param_bytes, Space::Param),
-            tree::Space::Global => (&mut self.globals, Space::Global),
-            tree::Space::Const => (&mut self.constants, Space::Const),
-            tree::Space::Reg | tree::Space::Texture => {
+            tree::StateSpace::Shared => (&mut self.program.shared_bytes, Space::Shared),
+            tree::StateSpace::Local => (&mut self.current.local_bytes, Space::Local),
+            tree::StateSpace::Param => (&mut self.current.param_bytes, Space::Param),
+            tree::StateSpace::Global => (&mut self.globals, Space::Global),
+            tree::StateSpace::Const => (&mut self.constants, Space::Const),
+            tree::StateSpace::Reg | tree::StateSpace::Texture => {
                 return Err(format!("`{}` lies in no memory", variable.name.text));
             }
         };
@@ -275,18 +275,18 @@ impl Decoder {
         Ok(at)
     }
 
-    fn variable(&mut self, variable: &Variable) -> Result<(), String> {
-        if variable.space == tree::Space::Texture {
+    fn variable(&mut self, variable: &VariableDeclaration) -> Result<(), String> {
+        if variable.space == tree::StateSpace::Texture {
             return Ok(());
         }
         let (element, bytes) = size(variable)?;
-        if variable.space == tree::Space::Shared && variable.linking.contains(&Linking::Extern) {
+        if variable.space == tree::StateSpace::Shared && variable.linking.contains(&Linking::Extern) {
             let entity = Entity::Variable { space: Space::Shared, at: DYNAMIC, bytes: 0 };
             self.scopes.declare(&variable.name.text, entity);
             return Ok(());
         }
         let at = self.place(variable, variable.space, element, bytes)?;
-        if matches!(variable.space, tree::Space::Global | tree::Space::Const) {
+        if matches!(variable.space, tree::StateSpace::Global | tree::StateSpace::Const) {
             let mut data = vec![0; bytes as usize];
             if let Some(initializer) = &variable.initializer {
                 let ty = Type::parse(&variable.element.text).ok_or("a variable's type is not known")?;
@@ -420,7 +420,7 @@ impl Decoder {
 }
 
 /// Bytes of an element, and of a variable; of an array without an extent, what its initialiser fills.
-fn size(variable: &Variable) -> Result<(u64, u64), String> {
+fn size(variable: &VariableDeclaration) -> Result<(u64, u64), String> {
     let name = &variable.element.text;
     let bytes = match name.as_str() {
         "b128" => 16,

@@ -3,7 +3,7 @@
 use volta_core::ptx::tree::Operand;
 
 use super::super::op::{Address, Collective, Op, PhaseOp, Source, Space, Type};
-use super::super::tensor_memory::{Kind, Left, Moves, Product, Tensor};
+use super::super::tensor_memory::{Kind, Left, Moves, Tensor, TensorProduct};
 use super::Decoder;
 use super::operand::Modifiers;
 
@@ -127,7 +127,7 @@ impl Decoder {
         pair: bool,
         modifiers: &mut Modifiers<'_>,
         operands: &[Operand],
-    ) -> Result<Product, String> {
+    ) -> Result<TensorProduct, String> {
         let kinds = [
             ("kind::f16", Kind::F16),
             ("kind::tf32", Kind::Tf32),
@@ -150,7 +150,7 @@ impl Decoder {
             _ => return Err("its accumulator is scaled".into()),
         };
         let wide = Type::Bits(64);
-        Ok(Product {
+        Ok(TensorProduct {
             kind,
             pair,
             d: self.tensor_address(d)?,

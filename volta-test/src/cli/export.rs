@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use volta_case::nearest;
 use volta_core::Conditions;
-use volta_core::decide::Element;
+use volta_core::decide::ElementPair;
 use volta_core::decide::smt::{self, Settings};
 
 use super::select::{Selected, select};
@@ -115,7 +115,7 @@ fn script(arguments: &ExportArgs) -> Result<String, String> {
 }
 
 /// The elements that `--element` names.
-fn elements<'c>(conditions: &'c Conditions, wanted: &str) -> Result<Vec<(String, Element<'c>)>, String> {
+fn elements<'c>(conditions: &'c Conditions, wanted: &str) -> Result<Vec<(String, ElementPair<'c>)>, String> {
     if wanted == "all" {
         let all = (0..conditions.len()).filter_map(|at| Some((conditions.name(at), conditions.element(at)?)));
         let all: Vec<_> = all.collect();

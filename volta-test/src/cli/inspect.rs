@@ -8,7 +8,7 @@ use std::rc::Rc;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use volta_core::case::Element;
-use volta_core::inspect::{Inspected, Kind, LaunchGuess, guess_launch, inspect};
+use volta_core::inspect::{Inspected, LaunchGuess, ValueKind, guess_launch, inspect};
 use volta_core::verdict::InputError;
 
 use super::check::json_line;
@@ -108,7 +108,7 @@ impl Look {
     pub(super) fn name(&self, at: usize) -> String {
         let value = &self.kernel.values[at];
         let parameter = self.parameter_name(value.parameter);
-        match self.kernel.parameters[value.parameter].is_struct && value.kind != Kind::Map {
+        match self.kernel.parameters[value.parameter].is_struct && value.kind != ValueKind::Map {
             true => format!("{parameter}_{}", value.offset),
             false => parameter,
         }
@@ -151,12 +151,16 @@ pub(super) fn looked_at(file: &str, compiled: &Compiled) -> Result<Vec<Look>, St
 }
 
 /// What the code shows, with the type that the source declares, if it is one that a case has.
-fn as_declared(kind: Kind, ty: &str) -> Kind {
+fn as_declared(kind: ValueKind, ty: &str) -> ValueKind {
     let known = element_of(ty);
     match (kind, known) {
-        (Kind::Tensor { element, role }, known) => Kind::Tensor { element: known.unwrap_or(element), role },
-        (Kind::Scalar(element), Some(known)) if known.bytes() == element.bytes() => Kind::Scalar(known),
-        (kind @ (Kind::Scalar(_) | Kind::Map), _) => kind,
+        (ValueKind::Tensor { element, role }, known) => {
+            ValueKind::Tensor { element: known.unwrap_or(element), role }
+        }
+        (ValueKind::Scalar(element), Some(known)) if known.bytes() == element.bytes() => {
+            ValueKind::Scalar(known)
+        }
+        (kind @ (ValueKind::Scalar(_) | ValueKind::Map), _) => kind,
     }
 }
 
@@ -228,11 +232,11 @@ fn text_of(kernel: &Kernel, compiled: &Compiled) -> Result<Ptx, String> {
 }
 
 /// What a value seems to be, in words.
-fn words(kind: Kind) -> [String; 2] {
+fn words(kind: ValueKind) -> [String; 2] {
     match kind {
-        Kind::Tensor { element, role } => [role.name().into(), element.name().into()],
-        Kind::Scalar(element) => ["number".into(), element.name().into()],
-        Kind::Map => ["tensor map".into(), String::new()],
+        ValueKind::Tensor { element, role } => [role.name().into(), element.name().into()],
+        ValueKind::Scalar(element) => ["number".into(), element.name().into()],
+        ValueKind::Map => ["tensor map".into(), String::new()],
     }
 }
 
@@ -262,7 +266,7 @@ fn rows(look: &Look) -> Vec<Row<'_>> {
         let declared = declared.as_ref().map(|list| list[at].ty.as_str());
         let own: Vec<usize> =
             (0..kernel.values.len()).filter(|v| kernel.values[*v].parameter == at).collect();
-        let is_struct = parameter.is_struct && own.iter().all(|own| guess.kinds[*own] != Kind::Map);
+        let is_struct = parameter.is_struct && own.iter().all(|own| guess.kinds[*own] != ValueKind::Map);
         if is_struct {
             let (name, bytes) = (look.parameter_name(at), parameter.size);
             let element = format!("{bytes} bytes");

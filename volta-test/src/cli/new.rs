@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
 use volta_core::case::{Contents, Element, Role, ScalarValue};
-use volta_core::inspect::{Kind, Known, Parameter};
+use volta_core::inspect::{InspectedParameter, KnownContents, ValueKind};
 
 use super::inspect::{Compiled, Look, extent, looked_at, reason};
 use super::{Exit, complain};
@@ -128,10 +128,10 @@ fn source(folder: &Path, file: &Path, look: &Look) -> String {
 /// A parameter of the case, and what it is on each side.
 struct Entry {
     name: String,
-    kinds: Vec<Kind>,
+    kinds: Vec<ValueKind>,
     extent: Option<u64>,
     integer: u32,
-    known: Known,
+    known: KnownContents,
 }
 
 fn manifest(looks: &[Look], sources: &[String], target: &Target) -> Result<String, String> {
@@ -199,7 +199,7 @@ fn entries(looks: &[Look]) -> Result<(Vec<Entry>, Vec<Arguments>), String> {
             .product();
         let mut own = Vec::new();
         for (at, kind) in look.guess.kinds.iter().enumerate() {
-            if let Kind::Map = kind {
+            if let ValueKind::Map = kind {
                 let name = look.name(at);
                 return Err(format!(
                     "{} takes a tensor map as `{name}`, of which nothing is guessed\nhelp: write the case by hand: \
@@ -208,7 +208,7 @@ fn entries(looks: &[Look]) -> Result<(Vec<Entry>, Vec<Arguments>), String> {
                 ));
             }
             let name = if by_position { looks[0].name(at) } else { look.name(at) };
-            let is_tensor = matches!(kind, Kind::Tensor { .. });
+            let is_tensor = matches!(kind, ValueKind::Tensor { .. });
             let reach = match &look.guess.extents {
                 Ok(extents) => extents[at],
                 Err(_) => is_tensor.then_some(threads),
@@ -223,7 +223,8 @@ fn entries(looks: &[Look]) -> Result<(Vec<Entry>, Vec<Arguments>), String> {
                     entry.kinds.push(*kind);
                     entry.extent = entry.extent.max(reach);
                     entry.integer = entry.integer.max(look.guess.integer);
-                    entry.known = if entry.known == Known::Nothing { look.guess.known } else { entry.known };
+                    entry.known =
+                        if entry.known == KnownContents::Nothing { look.guess.known } else { entry.known };
                 }
                 None => entries.push(Entry {
                     name: name.clone(),
@@ -248,7 +249,7 @@ fn entries(looks: &[Look]) -> Result<(Vec<Entry>, Vec<Arguments>), String> {
 
 /// The arguments of a kernel, by what its values are called.
 fn arguments(look: &Look, names: &[String]) -> Vec<String> {
-    let argument = |(at, parameter): (usize, &Parameter)| {
+    let argument = |(at, parameter): (usize, &InspectedParameter)| {
         let own = look.kernel.values.iter().zip(names).filter(|(value, _)| value.parameter == at);
         if !parameter.is_struct {
             return own.map(|(_, name)| quoted(name)).collect();
@@ -281,14 +282,14 @@ fn line(entry: &Entry) -> String {
         .kinds
         .iter()
         .filter_map(|kind| match kind {
-            Kind::Tensor { element, .. } | Kind::Scalar(element) => Some(*element),
-            Kind::Map => None,
+            ValueKind::Tensor { element, .. } | ValueKind::Scalar(element) => Some(*element),
+            ValueKind::Map => None,
         })
         .collect();
     let roles = entry
         .kinds
         .iter()
-        .filter_map(|kind| if let Kind::Tensor { role, .. } = kind { Some(*role) } else { None });
+        .filter_map(|kind| if let ValueKind::Tensor { role, .. } = kind { Some(*role) } else { None });
     let role = roles.reduce(|one, other| match (one, other) {
         (one, other) if one == other => one,
         (Role::Out, Role::In) | (Role::In, Role::Out) => Role::InOut,

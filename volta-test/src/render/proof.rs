@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use volta_core::case::{ParamKind, Role};
-use volta_core::verdict::{Report, Scope};
+use volta_core::verdict::{InputScope, Report};
 
 use super::{Paint, bullets, clean_line, wrapped};
 use crate::case::Case;
@@ -52,12 +52,12 @@ pub(super) fn clean_run(case: &Case, report: &Report, paint: Paint) -> String {
 const MAX_DOMAIN: usize = 3;
 
 /// `every input`
-fn inputs(scope: &Scope) -> &'static str {
+fn inputs(scope: &InputScope) -> &'static str {
     if scope.restricted { "every input that the case allows" } else { "every input" }
 }
 
 /// `x[0] > 0, x[1] > 0`; nothing where it is everywhere.
-fn domain(scope: &Scope) -> Option<String> {
+fn domain(scope: &InputScope) -> Option<String> {
     let shown: Vec<String> = scope.domain.iter().take(MAX_DOMAIN).map(|text| clean_line(text)).collect();
     let more = match scope.domain.len() - shown.len() + scope.more {
         0 => String::new(),

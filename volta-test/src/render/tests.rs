@@ -4,7 +4,7 @@ use volta_case::{About, Options};
 use volta_core::base::assumption::Assumption;
 use volta_core::case::{Binding, Contents, Element, Param, ParamKind, Role, Sign, Which};
 use volta_core::verdict::{
-    Coverage, Difference, Explanation, FormulaText, How, InputError, InputProblem, Scope, Unknown,
+    Coverage, Difference, Explanation, FormulaText, How, InputError, InputProblem, InputScope, Unknown,
     UnknownReason, Witness,
 };
 use volta_core::verdict::{CudaPlace, Fault, FaultKind, Place, Site, Thread};
@@ -68,7 +68,7 @@ fn report(verdict: Verdict) -> Report {
         verdict,
         also: Vec::new(),
         assumptions: vec![Assumption::given("`n` is 4"), Assumption::relied("a remark")],
-        scope: Scope { restricted: true, ..Scope::default() },
+        scope: InputScope { restricted: true, ..InputScope::default() },
         coverage: Coverage { compared: 3, unwritten: 1, total: 4 },
         reference: Some(stats.clone()),
         opt: stats,
@@ -135,7 +135,7 @@ fn assert_told(name: &str, text: &str) {
 fn proofs_say_what_was_compared_and_assumed() {
     let case = case("proof");
     assert_told("equivalent", &told(&case, Verdict::Equivalent));
-    let narrow = |restricted| Scope {
+    let narrow = |restricted| InputScope {
         restricted,
         domain: (0..4).map(|at| format!("x[{at}] > 0")).collect(),
         more: 12,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use volta_core::case::{Case as CoreCase, Element, Param, ParamKind, Side};
 use volta_core::number::format::Format;
 use volta_core::verdict::Difference;
-use volta_interpreter::launch::{Address, Inputs, Ready, byte_of, bytes_of, place, ready, witness_inputs};
+use volta_interpreter::launch::{Inputs, Pointee, Ready, byte_of, bytes_of, place, ready, witness_inputs};
 use volta_interpreter::tensor_map::{Dimension, TensorMap};
 use volta_interpreter::values;
 
@@ -196,7 +196,7 @@ impl Launch<'_> {
         let mut placed: Vec<usize> = (0..self.core.params.len())
             .filter(|param| self.ready.variable(*param).is_some())
             .chain(parameters.addresses.iter().map(|(_, address)| match address {
-                Address::Tensor(param) | Address::Map(param, _) => *param,
+                Pointee::Tensor(param) | Pointee::Map(param, _) => *param,
             }))
             .collect();
         placed.sort_unstable();
@@ -219,10 +219,10 @@ impl Launch<'_> {
         }
         for (at, address) in &parameters.addresses {
             match address {
-                Address::Tensor(param) => {
+                Pointee::Tensor(param) => {
                     let _ = writeln!(text, "    memcpy(parameters + {at}, &d{param}, sizeof d{param});");
                 }
-                Address::Map(param, map) => {
+                Pointee::Map(param, map) => {
                     let element = values::elements(&self.core.params[*param])[self.which];
                     let _ = writeln!(text, "    map(parameters + {at}, {});", mapped(*param, element, map));
                 }

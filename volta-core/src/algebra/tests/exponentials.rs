@@ -186,7 +186,7 @@ fn literals_are_numbers_everywhere_else() {
             side.mul(x, base)
         },
         |side| {
-            let value = crate::algebra::Literal::Form(crate::algebra::Form::Log2E).value();
+            let value = crate::algebra::IrrationalLiteral::Form(crate::algebra::Form::Log2E).value();
             let (num, den) = value.to_small_parts().expect("small");
             let (x, base) = (side.x(0), side.rational(num, den as i64));
             side.mul(x, base)

@@ -78,7 +78,7 @@ pub struct TranslationClasses<'c> {
 
 /// Where a term is of its class.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ClassPlace {
     /// The class's shared number: terms with the same one have the same class, whichever stores they are in.
     pub class: u32,
     /// The inputs that the term depends on, as bits.
@@ -87,7 +87,7 @@ pub struct Place {
     pub base_offset: SmallVec<[i64; 4]>,
 }
 
-impl Place {
+impl ClassPlace {
     /// Each input, and the element of it that the class counts from.
     pub fn elements(&self) -> impl Iterator<Item = (u32, i64)> {
         bits(self.inputs).zip(self.base_offset.iter().copied())
@@ -194,7 +194,7 @@ impl<'c> TranslationClasses<'c> {
     ///
     /// # Cost
     /// A look-up or two for each node whose operands are one class each; of others, for the lanes that are alike.
-    pub fn places(store: &'c Store, roots: &[TermId], shared: &'c SharedClasses) -> Vec<Option<Place>> {
+    pub fn places(store: &'c Store, roots: &[TermId], shared: &'c SharedClasses) -> Vec<Option<ClassPlace>> {
         let mut classes = TranslationClasses::new(store, roots, shared);
         roots.iter().map(|root| classes.place(*root)).collect()
     }
@@ -233,10 +233,10 @@ impl<'c> TranslationClasses<'c> {
     }
 
     /// Where one of the roots is of its class, if it has one.
-    fn place(&mut self, term: TermId) -> Option<Place> {
+    fn place(&mut self, term: TermId) -> Option<ClassPlace> {
         let operand = self.scalar(term)?;
         let base_offset = SmallVec::from_slice(self.elements(&operand));
-        Some(Place { class: self.shared_number(operand.class), inputs: operand.inputs, base_offset })
+        Some(ClassPlace { class: self.shared_number(operand.class), inputs: operand.inputs, base_offset })
     }
 
     /// The shared number of a class.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// A term with every element counted from the base offset, commutative operands in the order of their spelling: what a
 /// class stands for.
-fn spelled(store: &Store, term: TermId, place: &Place) -> String {
+fn spelled(store: &Store, term: TermId, place: &ClassPlace) -> String {
     match store.view(term) {
         View::Input { input, element } => {
             let (_, from) = place.elements().find(|(bit, _)| *bit == input.0).expect("an input of the term");

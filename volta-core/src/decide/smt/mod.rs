@@ -19,7 +19,7 @@ use std::fmt::Write;
 
 use thiserror::Error;
 
-use super::{Element, InputInfo, Sign};
+use super::{ElementPair, InputInfo, Sign};
 use crate::term::{InputId, TermId, spell_element};
 use translate::{Meaning, Translator, number};
 
@@ -95,7 +95,7 @@ pub enum Refusal {
 /// # Errors
 /// When an element cannot be written: the first such.
 pub fn script(
-    elements: &[(String, Element<'_>)],
+    elements: &[(String, ElementPair<'_>)],
     inputs: &[InputInfo],
     settings: Settings,
 ) -> Result<Script, Refusal> {

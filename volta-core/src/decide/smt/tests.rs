@@ -27,7 +27,7 @@ fn ratio(store: &mut Store, num: i64, den: i64) -> TermId {
 
 /// The script about one element, without its comments.
 fn written(store: &Store, reference: TermId, opt: TermId, axioms: Axioms) -> Result<String, Refusal> {
-    let element = Element { reference: (store, reference), opt: (store, opt) };
+    let element = ElementPair { reference: (store, reference), opt: (store, opt) };
     let settings = Settings { axioms, ..Settings::default() };
     let script = script(&[("y[0]".into(), element)], &inputs(), settings)?;
     let lines = script.text.lines().filter(|line| !line.starts_with(';'));
@@ -102,7 +102,7 @@ fn exponentials_are_functions_of_which_axioms_may_say_more() {
     let text = written(&store, power, x(1), Axioms::Addition).expect("it can be written");
     assert!(text.contains("(set-logic UFNRA)"), "{text}");
     assert!(text.contains("(= (* (real.exp2 a) (real.exp2 b)) (real.exp2 (+ a b)))"), "{text}");
-    let element = Element { reference: (&store, power), opt: (&store, x(1)) };
+    let element = ElementPair { reference: (&store, power), opt: (&store, x(1)) };
     let about =
         script(&[("y[0]".into(), element)], &inputs(), Settings::default()).expect("it can be written");
     assert!(about.exponentials && !about.interpreted && about.terms == 1);
@@ -142,7 +142,7 @@ fn a_long_chain_needs_neither_stack_nor_tree() {
     for _ in 0..200_000 {
         sum = store.apply(TermOp::Add, &[sum, sum], InstId(0));
     }
-    let element = Element { reference: (&store, sum), opt: (&store, sum) };
+    let element = ElementPair { reference: (&store, sum), opt: (&store, sum) };
     let elements = [("y[0]".to_string(), element)];
     let about = script(&elements, &inputs(), Settings::default()).expect("it can be written");
     assert_eq!(about.terms, 200_000);
@@ -164,7 +164,7 @@ fn each_element_has_a_question_of_its_own() {
         .collect();
     let elements: Vec<_> = elements
         .into_iter()
-        .map(|(name, term)| (name, Element { reference: (&store, term), opt: (&store, sum) }))
+        .map(|(name, term)| (name, ElementPair { reference: (&store, term), opt: (&store, sum) }))
         .collect();
     let about = script(&elements, &inputs(), Settings::default()).expect("it can be written");
     assert_eq!(about.text.matches("(+ ").count(), 3);

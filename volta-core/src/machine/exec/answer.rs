@@ -10,9 +10,7 @@ use super::super::warp::Warp;
 use super::Guarded;
 use super::mbarrier::Held;
 use crate::base::index::number_of;
-use crate::program::{
-    BarrierAction, BarrierTest, Control, Inst, InstId, PredSrc, SkippedWait,
-};
+use crate::program::{BarrierAction, BarrierTest, Control, Inst, InstId, PredSrc, SkippedWait};
 use crate::verdict::FaultKind;
 use std::rc::Rc;
 
@@ -23,7 +21,8 @@ impl Cta<'_> {
         for lane in lanes(mask) {
             let (barrier, phase) = self.meant_by(warp, lane, pc, test)?;
             let asked = number_of(self.mbarriers.asked.questions.len());
-            let question = Question { thread: warp.thread(lane), pc, barrier, phase, acquires: test.acquires };
+            let question =
+                Question { thread: warp.thread(lane), pc, barrier, phase, acquires: test.acquires };
             self.mbarriers.asked.questions.push(question);
             let answer = self.packed.answered(Answer { asked, if_over: 1, if_not: 0 });
             warp.predicate_mut(test.p).set(lane, Truth::Answer(answer));
@@ -177,8 +176,7 @@ impl Cta<'_> {
     /// The fault of an answer that decides something else than whether its thread waits.
     #[cold]
     pub(in super::super) fn asked_once(&self, answer: u32, warp: &Warp, lane: usize, pc: InstId) -> Stop {
-        let question =
-            self.mbarriers.asked.questions[self.packed.answer(answer).asked as usize];
+        let question = self.mbarriers.asked.questions[self.packed.answer(answer).asked as usize];
         let message =
             "whether a phase of a barrier is over is asked once, and the answer depends on the schedule";
         let sites = vec![

@@ -10,7 +10,7 @@ use super::super::race::Agent;
 use super::super::value::lanes;
 use super::super::warp::Warp;
 use super::memory::locate;
-use crate::program::{Far, InstId, Place, Space, Src, Width};
+use crate::program::{Far, InstId, MemoryPlace, Space, Src, Width};
 use crate::verdict::FaultKind;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -49,8 +49,8 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: u32,
         pc: InstId,
-        (to, from): (Place, &Far),
-        (barrier, ctas, pair): (Place, Option<Src>, bool),
+        (to, from): (MemoryPlace, &Far),
+        (barrier, ctas, pair): (MemoryPlace, Option<Src>, bool),
     ) -> Result<(), Stop> {
         for lane in lanes(mask) {
             let near = self.address_of(warp, lane, pc, to)?;
@@ -113,8 +113,8 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: u32,
         pc: InstId,
-        (to, width, a): (Place, Width, &[Src]),
-        barrier: Place,
+        (to, width, a): (MemoryPlace, Width, &[Src]),
+        barrier: MemoryPlace,
     ) -> Result<(), Stop> {
         if self.launch.ranks() == 1 {
             let lane = mask.trailing_zeros() as usize;
@@ -145,7 +145,13 @@ impl Cta<'_> {
     }
 
     /// An address that a lane names, and its space.
-    fn address_of(&self, warp: &Warp, lane: usize, pc: InstId, place: Place) -> Result<(Space, u64), Stop> {
+    fn address_of(
+        &self,
+        warp: &Warp,
+        lane: usize,
+        pc: InstId,
+        place: MemoryPlace,
+    ) -> Result<(Space, u64), Stop> {
         Ok((place.space, self.addresses(warp, 1 << lane, place.address, pc)?[lane]))
     }
 
@@ -161,13 +167,14 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: u32,
         pc: InstId,
-        (to, from): (&Far, Place),
+        (to, from): (&Far, MemoryPlace),
     ) -> Result<(), Stop> {
         let mut begun: SmallVec<[(usize, Stores, u32); 1]> = SmallVec::new();
         for (lane, stores) in self.what_lanes_store(warp, mask, pc, (to, from))? {
             let reads = self.begin_bulk()?;
             // Lanes that copy the same to the same place are one that writes, and so many that read.
-            let same = begun.iter().find(|(first, other, _)| *other == stores && warp.go_together(*first, lane));
+            let same =
+                begun.iter().find(|(first, other, _)| *other == stores && warp.go_together(*first, lane));
             let (writes, is_shared) = match same {
                 Some((_, _, writes)) => (*writes, true),
                 None => (self.begin_bulk()?, false),
@@ -191,7 +198,9 @@ impl Cta<'_> {
                 self.relied.on_same_store(pc);
                 for (other, ..) in begun.iter().filter(|(_, _, number)| *number == writes) {
                     let open = &mut self.copies_of(warp, *other).bulk.open;
-                    open.iter_mut().filter(|stored| stored.writes == Some(writes)).for_each(|stored| stored.writes = None);
+                    open.iter_mut()
+                        .filter(|stored| stored.writes == Some(writes))
+                        .for_each(|stored| stored.writes = None);
                 }
             }
             let stored = Stored { reads, writes: (!is_shared).then_some(writes) };
@@ -209,16 +218,17 @@ impl Cta<'_> {
         warp: &Warp,
         mask: u32,
         pc: InstId,
-        (to, from): (&Far, Place),
+        (to, from): (&Far, MemoryPlace),
     ) -> Result<Vec<(usize, Stores)>, Stop> {
         let of = |lane| {
             let near = self.address_of(warp, lane, pc, from)?;
-            let (place, values): (Place, &[Src]) = match to {
+            let (place, values): (MemoryPlace, &[Src]) = match to {
                 Far::Bytes { at, count } => (*at, std::slice::from_ref(count)),
                 Far::Tile { map, at } => (*map, at),
             };
             let (_, far) = self.address_of(warp, lane, pc, place)?;
-            let values = values.iter().map(|value| self.concrete(warp, *value, lane, pc, "what a copy is of"));
+            let values =
+                values.iter().map(|value| self.concrete(warp, *value, lane, pc, "what a copy is of"));
             Ok((lane, (near, far, values.collect::<Result<_, Stop>>()?)))
         };
         lanes(mask).map(of).collect()

@@ -14,7 +14,7 @@ use super::memory::WarpAccess;
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{Address, InstId, Int, RegId, Space, Src, Width};
-use crate::term::{Operand, Pattern, TermId, TermOp};
+use crate::term::{Pattern, TermId, TermOp, TermOperand};
 use crate::verdict::FaultKind;
 
 /// In place of a term: the element is undefined, from here on.
@@ -68,8 +68,8 @@ pub(super) struct Factors<'t> {
     /// A row, a column and a sum are known, so that a result may be.
     known: bool,
     /// What instructions have of both matrices, by its first element: several have the same.
-    of_left: Vec<Option<Operand>>,
-    of_right: Vec<Option<Operand>>,
+    of_left: Vec<Option<TermOperand>>,
+    of_right: Vec<Option<TermOperand>>,
 }
 
 impl<'t> Factors<'t> {

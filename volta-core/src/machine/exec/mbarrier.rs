@@ -12,7 +12,8 @@ use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::base::index::number_of;
 use crate::program::{
-    Async, BarrierAction, BarrierTest, InstId, Op, Phase, Place, Polling, PredId, Scope, Space, Src, Written,
+    Async, BarrierAction, BarrierTest, InstId, MemoryPlace, Op, Phase, Polling, PredId, Scope, Space, Src,
+    Written,
 };
 use crate::verdict::{FaultKind, Site};
 
@@ -28,7 +29,7 @@ impl Cta<'_> {
         warp: &mut Warp,
         mask: u32,
         pc: InstId,
-        place: Place,
+        place: MemoryPlace,
         action: &BarrierAction,
     ) -> Result<(), Stop> {
         for lane in lanes(mask) {
@@ -42,7 +43,7 @@ impl Cta<'_> {
         warp: &mut Warp,
         lane: usize,
         pc: InstId,
-        place: Place,
+        place: MemoryPlace,
         action: &BarrierAction,
     ) -> Result<(), Stop> {
         if let BarrierAction::ArriveAfterProducts { ctas, pair } = action {
@@ -150,7 +151,7 @@ impl Cta<'_> {
         warp: &mut Warp,
         lane: usize,
         pc: InstId,
-        place: Place,
+        place: MemoryPlace,
         (ctas, pair): (Option<Src>, bool),
     ) -> Result<(), Stop> {
         self.is_of_one_kind(warp, lane, pc, pair)?;
@@ -262,7 +263,7 @@ impl Cta<'_> {
         warp: &mut Warp,
         lane: usize,
         pc: InstId,
-        place: Place,
+        place: MemoryPlace,
         action: &BarrierAction,
     ) -> Result<(u32, u64), Stop> {
         let address = self.addresses(warp, 1 << lane, place.address, pc)?[lane];

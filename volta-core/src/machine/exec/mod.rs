@@ -1,9 +1,9 @@
 //! Executes operations, one warp at a time.
 
 mod access_fault;
-mod answer;
 pub(super) mod affine;
 pub(super) mod affine_memory;
+mod answer;
 mod atomic;
 mod bulk;
 mod collective;

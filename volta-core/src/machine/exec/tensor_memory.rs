@@ -11,7 +11,7 @@ use super::super::value::{Origin, Value, lanes};
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
 use crate::program::{
-    Access, Address, InstId, Moved, Place, RegId, Src, TENSOR_COLUMNS, TENSOR_LANES, TensorMemoryOp,
+    Access, Address, InstId, MemoryPlace, Moved, RegId, Src, TENSOR_COLUMNS, TENSOR_LANES, TensorMemoryOp,
 };
 use crate::verdict::FaultKind;
 
@@ -104,7 +104,7 @@ impl Cta<'_> {
         &mut self,
         warp: &mut Warp,
         pc: InstId,
-        to: Place,
+        to: MemoryPlace,
         (columns, pair): (Src, bool),
     ) -> Result<(), Stop> {
         let columns = self.columns(warp, pc, columns)?;

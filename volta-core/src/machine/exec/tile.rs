@@ -7,7 +7,7 @@ use super::super::tensor_map::{Map, PIECE, swizzled};
 use super::super::value::Value;
 use super::super::warp::Warp;
 use super::memory::WarpAccess;
-use crate::program::{InstId, Place, Space, Src};
+use crate::program::{InstId, MemoryPlace, Space, Src};
 use crate::verdict::FaultKind;
 
 /// What a box in shared memory begins at a multiple of, in bytes (ISA, Bounding Box).
@@ -27,7 +27,7 @@ impl<'l> Cta<'l> {
         warp: &Warp,
         lane: usize,
         pc: InstId,
-        map: Place,
+        map: MemoryPlace,
         at: &[Src],
     ) -> Result<Tile<'l>, Stop> {
         let address = self.addresses(warp, 1 << lane, map.address, pc)?[lane];

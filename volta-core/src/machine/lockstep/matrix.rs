@@ -11,7 +11,7 @@ use super::{CtaLockstep, LANE_BITS, intern_operand};
 use crate::number::format::Format;
 use crate::program::matrix::{MatrixElement, MatrixProduct};
 use crate::program::{InstId, RegId, Src};
-use crate::term::{BitStrides, Operand, TermOp};
+use crate::term::{BitStrides, TermOp, TermOperand};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -153,7 +153,7 @@ impl Cta<'_> {
         if !self.known.is_empty() && known(&left) && known(&right) {
             return false;
         }
-        let mut factors = |all: &[Affine<B>], places: &[Factor]| -> Vec<(Operand, BitStrides)> {
+        let mut factors = |all: &[Affine<B>], places: &[Factor]| -> Vec<(TermOperand, BitStrides)> {
             places.iter().map(|factor| intern_operand(&mut self.store, &factor.of(&all[factor.at]))).collect()
         };
         let (left, right) = (factors(&left, &plan.left), factors(&right, &plan.right));

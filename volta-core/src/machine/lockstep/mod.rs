@@ -25,7 +25,7 @@ use crate::program::{
     Address, Clamp, Control, Divides, Effect, Inst, InstId, Members, Op, PredId, PredSrc, RegId, Space, Src,
     Wait, Width,
 };
-use crate::term::{BitStrides, Operand, Pattern, Store, TermOp};
+use crate::term::{BitStrides, Pattern, Store, TermOp, TermOperand};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -281,7 +281,7 @@ fn of_warp<const B: usize>(words: &Affine<B>, warp: usize) -> Affine {
 }
 
 /// Terms of all threads as a store has them: the first warp's, and how they move from warp to warp.
-fn intern_operand<const B: usize>(store: &mut Store, terms: &Affine<B>) -> (Operand, BitStrides) {
+fn intern_operand<const B: usize>(store: &mut Store, terms: &Affine<B>) -> (TermOperand, BitStrides) {
     let Affine { first: base, steps } = of_warp(terms, 0);
     (store.intern_operand(Pattern::Strides { base, steps }), terms.of_warps())
 }

@@ -2,7 +2,7 @@
 
 use super::memory::space;
 use super::{Row, Types, row};
-use crate::program::asynchronous::{Async, BarrierAction, Far, Groups, Place};
+use crate::program::asynchronous::{Async, BarrierAction, Far, Groups, MemoryPlace};
 use crate::program::op::{Int, Op, Space, Src, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
@@ -133,12 +133,12 @@ fn far(x: &mut Operation<'_, '_>, at: usize, dimensions: Option<usize>) -> Lower
         return Ok(Far::Bytes { at: place(x, at, Space::Global)?, count: x.source(2, U32)? });
     };
     let (address, space, at) = x.coordinates(at, Space::Generic, dimensions)?;
-    Ok(Far::Tile { map: Place { space, address }, at })
+    Ok(Far::Tile { map: MemoryPlace { space, address }, at })
 }
 
-pub(super) fn place(x: &mut Operation<'_, '_>, at: usize, space: Space) -> Lowered<Place> {
+pub(super) fn place(x: &mut Operation<'_, '_>, at: usize, space: Space) -> Lowered<MemoryPlace> {
     let (address, space) = x.address(at, space)?;
-    Ok(Place { space, address })
+    Ok(MemoryPlace { space, address })
 }
 
 /// A literal that is a small number.

@@ -3,7 +3,7 @@
 use super::copy::place;
 use super::memory::space;
 use super::{Row, Types, row};
-use crate::program::asynchronous::{Async, BarrierAction, Phase, Place};
+use crate::program::asynchronous::{Async, BarrierAction, MemoryPlace, Phase};
 use crate::program::op::{Int, Op, Space, Src, Width};
 use crate::program::operand::{Lowered, Operation};
 use crate::program::types::Type;
@@ -76,7 +76,7 @@ fn mbarrier(x: &mut Operation<'_, '_>) -> Lowered {
     }
 }
 
-fn act(x: &mut Operation<'_, '_>, place: Place, action: BarrierAction) -> Lowered {
+fn act(x: &mut Operation<'_, '_>, place: MemoryPlace, action: BarrierAction) -> Lowered {
     x.push(Op::Async(Async::Barrier { place, action }));
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::ptx::tree;
 
 /// What a call names.
 struct Call<'m> {
-    function: &'m tree::Function,
+    function: &'m tree::FunctionDefinition,
     returns: &'m [tree::Operand],
     arguments: &'m [tree::Operand],
 }
@@ -198,7 +198,7 @@ impl<'m> Lowering<'m> {
         let formals = call.function.parameters.iter().chain(&call.function.returns);
         for (operand, formal) in call.arguments.iter().chain(call.returns).zip(formals) {
             // Register parameters get copies.
-            if formal.space == tree::Space::Reg {
+            if formal.space == tree::StateSpace::Reg {
                 continue;
             }
             let Some(variable) = self.argument_variable(operand)? else { continue };
@@ -215,13 +215,13 @@ impl<'m> Lowering<'m> {
     fn argument(
         &mut self,
         instruction: &'m tree::Instruction,
-        function: &'m tree::Function,
+        function: &'m tree::FunctionDefinition,
         operand: &'m tree::Operand,
-        formal: &'m tree::Variable,
+        formal: &'m tree::VariableDeclaration,
     ) -> Lowered<Binding<'m>> {
         let span = instruction.span;
         if let Some(variable) = self.argument_variable(operand)? {
-            if formal.space == tree::Space::Reg {
+            if formal.space == tree::StateSpace::Reg {
                 let (register, width) = self.formal_register(formal)?;
                 let address = Address { base: Src::Symbol(variable, 0), offset: 0 };
                 let d = vec![Some(register)];
@@ -238,7 +238,7 @@ impl<'m> Lowering<'m> {
             let mut operation = Operation::new(self, instruction);
             operation.value(operand, ty)?
         };
-        if formal.space == tree::Space::Reg {
+        if formal.space == tree::StateSpace::Reg {
             let (register, width) = self.formal_register(formal)?;
             self.push(None, Op::Mov { d: register, a: source, width }, span)?;
             return Ok(Binding::Register(register, width));
@@ -255,17 +255,17 @@ impl<'m> Lowering<'m> {
     fn result(
         &mut self,
         instruction: &'m tree::Instruction,
-        function: &'m tree::Function,
+        function: &'m tree::FunctionDefinition,
         operand: &'m tree::Operand,
-        formal: &'m tree::Variable,
+        formal: &'m tree::VariableDeclaration,
     ) -> Lowered<(Binding<'m>, Option<Passed>)> {
         let direct = self.argument_variable(operand)?;
-        if let (Some(variable), tree::Space::Param) = (direct, formal.space) {
+        if let (Some(variable), tree::StateSpace::Param) = (direct, formal.space) {
             self.check_argument_size(function, formal, variable, operand)?;
             return Ok((Binding::Variable(variable), None));
         }
         let (register, passed) = self.returned(instruction, operand, formal)?;
-        if formal.space == tree::Space::Reg {
+        if formal.space == tree::StateSpace::Reg {
             return Ok((Binding::Register(register, passed.width), Some(passed)));
         }
         let variable = self.activation_variable(formal, Space::Param, layout::layout(formal)?);
@@ -277,7 +277,7 @@ impl<'m> Lowering<'m> {
         &mut self,
         instruction: &'m tree::Instruction,
         operand: &'m tree::Operand,
-        formal: &'m tree::Variable,
+        formal: &'m tree::VariableDeclaration,
     ) -> Lowered<(RegId, Passed)> {
         let ty = scalar_type(formal).ok_or_else(|| unsupported_formal(formal))?;
         let width = ty.width().ok_or_else(|| unsupported_formal(formal))?;
@@ -313,7 +313,7 @@ impl<'m> Lowering<'m> {
         self.push(None, op, instruction.span)
     }
 
-    fn formal_register(&mut self, formal: &'m tree::Variable) -> Lowered<(RegId, Width)> {
+    fn formal_register(&mut self, formal: &'m tree::VariableDeclaration) -> Lowered<(RegId, Width)> {
         let width = scalar_type(formal).and_then(Type::width).ok_or_else(|| unsupported_formal(formal))?;
         Ok((self.names.fresh_register(), width))
     }
@@ -331,8 +331,8 @@ impl<'m> Lowering<'m> {
 
     fn check_argument_size(
         &self,
-        function: &tree::Function,
-        formal: &tree::Variable,
+        function: &tree::FunctionDefinition,
+        formal: &tree::VariableDeclaration,
         variable: VariableId,
         operand: &tree::Operand,
     ) -> Lowered {
@@ -364,12 +364,12 @@ enum Receiver {
 }
 
 /// The type of a parameter that one register can hold.
-fn scalar_type(formal: &tree::Variable) -> Option<Type> {
+fn scalar_type(formal: &tree::VariableDeclaration) -> Option<Type> {
     let ty = Type::parse(&formal.element.text)?;
     let whole = layout::layout(formal).ok()?.size?;
     (ty.bytes() == Some(whole) && width_of_bytes(whole).is_some()).then_some(ty)
 }
 
-fn unsupported_formal(formal: &tree::Variable) -> Fail {
+fn unsupported_formal(formal: &tree::VariableDeclaration) -> Fail {
     Fail::Unsupported(format!("a call passes `{}` in a way that is not supported", formal.name.text))
 }

@@ -35,7 +35,7 @@ pub(super) struct Lowering<'m> {
     pub(super) bounds: super::LaunchBounds,
     insts: Vec<Inst>,
     variables: Vec<Variable>,
-    statics: FxHashMap<*const tree::Variable, StaticVariable>,
+    statics: FxHashMap<*const tree::VariableDeclaration, StaticVariable>,
     labels: FxHashMap<u32, InstId>,
     activations: Vec<Activation<'m>>,
     activation_count: u32,
@@ -55,7 +55,7 @@ pub(super) struct Lowering<'m> {
 
 /// One call being laid out.
 struct Activation<'m> {
-    function: &'m tree::Function,
+    function: &'m tree::FunctionDefinition,
     /// Where `ret` goes; `None` in the entry, which ends the thread.
     end: Option<LabelId>,
     /// What tells its variables from those of other activations.
@@ -65,7 +65,7 @@ struct Activation<'m> {
 /// Lowers one entry.
 pub(super) fn entry(
     module: &tree::Module,
-    function: &tree::Function,
+    function: &tree::FunctionDefinition,
     lines: u32,
     budgets: &Budgets,
 ) -> Result<Program, LowerError> {
@@ -104,7 +104,7 @@ pub(super) fn entry(
 }
 
 impl<'m> Lowering<'m> {
-    fn entry(mut self, function: &'m tree::Function, lines: u32) -> Result<Program, LowerError> {
+    fn entry(mut self, function: &'m tree::FunctionDefinition, lines: u32) -> Result<Program, LowerError> {
         self.names.enter_function();
         self.activations.push(Activation { function, end: None, number: 0 });
         let mut parameters = Vec::new();
@@ -250,15 +250,17 @@ impl<'m> Lowering<'m> {
         id
     }
 
-    fn local_variable(&mut self, variable: &'m tree::Variable) -> Result<(), LowerError> {
+    fn local_variable(&mut self, variable: &'m tree::VariableDeclaration) -> Result<(), LowerError> {
         let space = match variable.space {
-            tree::Space::Local => Space::Local,
-            tree::Space::Param => Space::Param,
-            tree::Space::Reg
-            | tree::Space::Shared
-            | tree::Space::Global
-            | tree::Space::Const
-            | tree::Space::Texture => return self.names.declare(&variable.name, Binding::Static(variable)),
+            tree::StateSpace::Local => Space::Local,
+            tree::StateSpace::Param => Space::Param,
+            tree::StateSpace::Reg
+            | tree::StateSpace::Shared
+            | tree::StateSpace::Global
+            | tree::StateSpace::Const
+            | tree::StateSpace::Texture => {
+                return self.names.declare(&variable.name, Binding::Static(variable));
+            }
         };
         let layout = layout::layout(variable)?;
         if variable.initializer.is_some() {
@@ -270,7 +272,12 @@ impl<'m> Lowering<'m> {
         self.names.declare(&variable.name, Binding::Variable(id))
     }
 
-    fn activation_variable(&mut self, variable: &tree::Variable, space: Space, layout: Layout) -> VariableId {
+    fn activation_variable(
+        &mut self,
+        variable: &tree::VariableDeclaration,
+        space: Space,
+        layout: Layout,
+    ) -> VariableId {
         let (name, element) = (&variable.name.text, variable.element.text.clone());
         let name = match self.activations.last() {
             Some(activation) if activation.number > 0 => format!("{name}#{}", activation.number),
@@ -312,7 +319,7 @@ impl<'m> Lowering<'m> {
         self.variables.get(variable.index()).map_or(Space::Generic, |variable| variable.space)
     }
 
-    fn static_variable(&mut self, variable: &'m tree::Variable) -> Lowered<VariableId> {
+    fn static_variable(&mut self, variable: &'m tree::VariableDeclaration) -> Lowered<VariableId> {
         if let Some(known) = self.statics.get(&std::ptr::from_ref(variable)) {
             return known.clone().map_err(Fail::Unsupported);
         }
@@ -336,8 +343,8 @@ impl<'m> Lowering<'m> {
 
     fn intern_static(
         &mut self,
-        variable: &'m tree::Variable,
-        found: &mut Vec<(VariableId, &'m tree::Variable, Layout)>,
+        variable: &'m tree::VariableDeclaration,
+        found: &mut Vec<(VariableId, &'m tree::VariableDeclaration, Layout)>,
     ) -> Lowered<VariableId> {
         let key = std::ptr::from_ref(variable);
         if let Some(known) = self.statics.get(&key) {
@@ -345,15 +352,15 @@ impl<'m> Lowering<'m> {
         }
         let name = &variable.name.text;
         let space = match variable.space {
-            tree::Space::Shared => Space::Shared,
-            tree::Space::Global => Space::Global,
-            tree::Space::Const => Space::Const,
-            tree::Space::Local => Space::Local,
-            tree::Space::Param => Space::Param,
-            tree::Space::Texture => {
+            tree::StateSpace::Shared => Space::Shared,
+            tree::StateSpace::Global => Space::Global,
+            tree::StateSpace::Const => Space::Const,
+            tree::StateSpace::Local => Space::Local,
+            tree::StateSpace::Param => Space::Param,
+            tree::StateSpace::Texture => {
                 return Err(Fail::Unsupported(format!("`{name}` is a texture, sampler or surface")));
             }
-            tree::Space::Reg => {
+            tree::StateSpace::Reg => {
                 return Err(Fail::Unsupported(format!("`{name}` is a register of the module")));
             }
         };
@@ -383,11 +390,11 @@ impl<'m> Lowering<'m> {
     fn initialize(
         &mut self,
         id: VariableId,
-        variable: &'m tree::Variable,
+        variable: &'m tree::VariableDeclaration,
         layout: Layout,
-        found: &mut Vec<(VariableId, &'m tree::Variable, Layout)>,
+        found: &mut Vec<(VariableId, &'m tree::VariableDeclaration, Layout)>,
     ) -> Result<Result<(), String>, LowerError> {
-        let takes_values = matches!(variable.space, tree::Space::Global | tree::Space::Const);
+        let takes_values = matches!(variable.space, tree::StateSpace::Global | tree::StateSpace::Const);
         if variable.initializer.is_none() {
             return Ok(Ok(()));
         }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use volta_core::decide::smt::{Axioms, Script, Settings, script};
-use volta_core::decide::{self, Element};
+use volta_core::decide::{self, ElementPair};
 use volta_core::verdict::{SideStats, Verdict};
 use volta_core::{Conditions, conditions};
 
@@ -14,7 +14,7 @@ use crate::cli::check::{forget_peak_memory, peak_memory};
 use crate::cli::report::table;
 use crate::nvcc::Toolchain;
 use crate::run::{Outcome, Run, ready, run};
-use crate::z3::{Answer, Z3};
+use crate::z3::{Satisfiability, Z3};
 
 /// The solver, and what a question may take.
 pub(super) struct Solver {
@@ -124,7 +124,7 @@ impl Measurement {
         solver: Option<&Solver>,
     ) {
         let (inputs, options) = (&conditions.inputs, &conditions.options);
-        let elements: Vec<Element<'_>> =
+        let elements: Vec<ElementPair<'_>> =
             (0..conditions.len()).filter_map(|at| conditions.element(at)).collect();
         let Some(first) = elements.first() else { return };
         let alone = (0..runs).map(|_| {
@@ -160,15 +160,15 @@ impl Measurement {
                 return None;
             }
         };
-        if reply.answer == Answer::Sat && question.interpreted && is_plain {
+        if reply.answer == Satisfiability::Sat && question.interpreted && is_plain {
             self.problems.push("proved equal, but z3 says that the first element differs".into());
             self.outcome = Outcome::Failed;
         }
         let answer = match reply.answer {
-            Answer::Unsat => "unsat",
-            Answer::Sat if question.interpreted => "sat",
+            Satisfiability::Unsat => "unsat",
+            Satisfiability::Sat if question.interpreted => "sat",
             // Of functions that it knows nothing about, it may say anything.
-            Answer::Sat | Answer::Unknown => "unknown",
+            Satisfiability::Sat | Satisfiability::Unknown => "unknown",
         };
         Some(Reply { answer: answer.into(), seconds: reply.time.as_secs_f64() })
     }
