@@ -73,6 +73,8 @@ pub(super) struct Objects {
 
 /// CTAs of a pair.
 const PAIR: u32 = 2;
+/// With more variables in shared memory than this, clearing the bit that tells apart the CTAs of a pair has no meaning.
+pub(super) const MAX_PAIRED: usize = 60;
 const GLOBAL_SHIFT: u32 = 40;
 const NARROW_SHIFT: u32 = 24;
 const WINDOW_SHIFT: u32 = 60;

@@ -1,15 +1,17 @@
 //! What operations make of values, and what they must not make of addresses.
 
+use super::super::objects::MAX_PAIRED;
 use super::form::{Base, Form, address_bits, filled, filled_bits};
 use super::{Analysis, Held, MAX_PLACES, State};
 use crate::program::{
-    Address, Async, Compare, Int, Int1, Int2, Int3, Op, RegId, Space, Special, Src, TensorMemoryOp, Width,
+    Address, Async, Compare, Int, Int1, Int2, Int3, Op, RegId, Space, Special, Src, TensorMemoryOp, Variable,
+    Width,
 };
 
-/// Why an operation is refused.
 /// Tells apart the CTAs of a pair in addresses of shared memory, on GPUs as in the model.
 const PAIR_BIT: u64 = 1 << 24;
 
+/// Why an operation is refused.
 const STORED: &str = "an address is stored where values are compared, and nothing determines its bits";
 const COMPARED: &str =
     "the order or the distance of objects, or bits of an address beyond its alignment, decide here";
@@ -552,8 +554,13 @@ impl Analysis<'_> {
         }
     }
 
-    /// Whether a sum is an address in shared memory, in the state space of that.
+    /// Whether a sum is an address in shared memory, in the state space of that, where the model lays out pairs of CTAs side by
+    /// side.
     fn is_shared(&self, sum: u32) -> bool {
+        let is_shared = |variable: &&Variable| variable.space == Space::Shared;
+        if self.program.variables.iter().filter(is_shared).count() > MAX_PAIRED {
+            return false;
+        }
         let Some((Base::Variable(variable), false)) = self.sums.object(sum) else { return false };
         self.program.variables[variable.index()].space == Space::Shared
     }
